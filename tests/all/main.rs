@@ -30,6 +30,8 @@ mod modules_js;
 mod object_matchers;
 mod parity;
 mod registered;
+#[cfg(unix)]
+mod registered_wire;
 mod registration;
 mod requirements;
 mod robustness;

@@ -328,6 +328,33 @@ async fn a_client_that_comes_back_in_time_gets_its_hooks_and_the_calls_that_wait
     assert_eq!(response["hooks"].as_array().unwrap().len(), 1);
 }
 
+/// A call waits for its answer until its timeout, whatever became of the hook's registration.
+#[tokio::test(start_paused = true)]
+async fn a_call_of_a_hook_that_was_unregistered_waits_for_its_client_to_come_back() {
+    let system = Project::new().system();
+    let mut client = system.live_clients().connect();
+    client.register(register(&guard())).unwrap();
+    let token = client.token().to_owned();
+    let coming_back = async {
+        let told = call(&mut client).await;
+        client.unregister("guard").unwrap();
+        drop(client);
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let mut again = system.live_clients().connect();
+        assert_eq!(again.resume(&token).unwrap(), [""; 0]);
+        assert_eq!(call(&mut again).await["callId"], told["callId"]);
+        let answer = json!({"type": "hook-answer", "callId": told["callId"], "action": "block",
+            "reason": "back"});
+        says(&again, answer);
+        again
+    };
+    let (again, response) = tokio::join!(coming_back, fire(&system, shell("ls")));
+    assert_eq!(response["processed"]["reason"], "back", "{response}");
+    // With nothing left to come back for, nobody waits for it.
+    drop(again);
+    assert!(system.live_clients().connect().resume(&token).is_err());
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_hook_that_never_answers_is_told_that_its_call_is_over() {
     let system = Project::new().system();
@@ -344,7 +371,7 @@ async fn a_hook_that_never_answers_is_told_that_its_call_is_over() {
     assert_eq!(response["processed"]["decision"], "block");
     assert_eq!(response["hooks"][0]["timedOut"], true);
     // What comes now, or is about no call, changes nothing.
-    for id in [asked["callId"].clone(), json!("999"), json!("x"), Value::Null] {
+    for id in [asked["callId"].clone(), json!("999"), json!("x"), json!("")] {
         says(&client, json!({"type": "hook-answer", "callId": id, "action": "continue"}));
     }
     let (_, response) =
@@ -411,6 +438,8 @@ async fn over_a_socket_one_client_has_hooks_and_another_asks() {
     assert_eq!(response["processed"]["decision"], "block");
     let error = response["hooks"][0]["error"].as_str().unwrap();
     assert!(error.contains("may have 4194304"), "{error}");
+    let refused = hooks.receive().await;
+    assert_eq!(refused["error"]["details"]["limit"], 4 * 1024 * 1024, "{refused}");
 
     send(&mut hooks, &json!({"type": "hook-unregister", "hookId": "guard"})).await;
     assert_eq!(hooks.receive().await["type"], "hook-unregistered");

@@ -703,7 +703,7 @@ impl HookSystem {
     /// event with it.
     ///
     /// # Errors
-    /// When there is none of that name, it failed, or a hook stopped the agent before it.
+    /// When there is none of that name, it failed, or another hook kept it from being run.
     ///
     /// # Cancellation
     /// Dropping the future ends it.
@@ -728,7 +728,9 @@ impl HookSystem {
         let Some(command) = all.iter().find(|command| command.name == name) else {
             return Err(CommandError::unknown(name, &all));
         };
-        command.came_to(self.fire(CommandInput::new(name, arguments)).await)
+        let request = HookExecutionRequest::typed(CommandInput::new(name, arguments));
+        let response = self.bus.serve(request, ServeBy::Only(&self.served)).await;
+        command.came_to(&response)
     }
 
     /// Detaches from the bus: later requests are answered `no_handler`, accepted ones finish. A

@@ -16,6 +16,7 @@
 //! | `signals` | what a signal does |
 //! | `terminal` | the user at the terminal, for hooks that ask |
 //! | `stdout` | writing without being held up |
+//! | `log` | the log on standard error, and what is never in it |
 //! | `guards` | whether a hook that must be asked may be missing |
 //! | `exit_code`, `error`, `panics` | how it ends |
 
@@ -33,6 +34,7 @@ mod fleet;
 #[cfg(test)]
 mod generated;
 mod guards;
+mod log;
 mod options;
 mod output;
 mod panics;
@@ -51,9 +53,6 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use tokio::runtime::Builder;
-use tracing_subscriber::filter::{FilterExt, filter_fn};
-use tracing_subscriber::layer::{Layer, SubscriberExt};
-use tracing_subscriber::util::SubscriberInitExt;
 
 use args::Cli;
 use error::CommandError;
@@ -117,7 +116,7 @@ fn failed(failure: Failure, stake: &Stake, printer: &mut Printer) -> Status {
 
 fn run(cli: Cli, stake: &Stake, printer: &mut Printer) -> Result<Status, CommandError> {
     keep_inherited_descriptors_from_hooks();
-    start_log(cli.common.verbose, printer);
+    log::start(cli.common.verbose, printer);
     let runtime = runtime(&cli.command)?;
     keep_going_at_the_limit_of_files(&runtime);
     let ended = runtime.block_on(dispatch::dispatch(cli, stake, printer));
@@ -185,37 +184,4 @@ fn room_for_descriptors() -> std::io::Result<()> {
 #[cfg(not(unix))]
 fn room_for_descriptors() -> std::io::Result<()> {
     Ok(())
-}
-
-/// Diagnostics go to stderr: `HOOK_LOG` filters, `-v` raises.
-fn start_log(verbose: u8, printer: &mut Printer) {
-    let raised = match verbose {
-        0 => None,
-        1 => Some("hook=debug".to_owned()),
-        _ => Some("trace".to_owned()),
-    };
-    let given = std::env::var("HOOK_LOG").ok().filter(|filter| !filter.is_empty());
-    let Some(filter) = given.or(raised) else { return };
-    let filter = match tracing_subscriber::EnvFilter::builder().parse(&filter) {
-        Ok(filter) => filter,
-        Err(error) => {
-            printer.warning(&format!(
-                "HOOK_LOG={filter} is no filter, and nothing is logged: {error}"
-            ));
-            return;
-        }
-    };
-    let layer = tracing_subscriber::fmt::layer()
-        .with_writer(std::io::stderr)
-        // Printing them to a closed stderr panics.
-        .log_internal_errors(false)
-        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()));
-    let filter = filter.and(filter_fn(says_no_content));
-    tracing_subscriber::registry().with(layer.with_filter(filter)).init();
-}
-
-/// Whether a record is of the engine's own, or general: the finer ones of libraries that talk to others hold
-/// what is sent, and what proves who one is.
-fn says_no_content(record: &tracing::Metadata<'_>) -> bool {
-    record.target().starts_with("hook") || *record.level() <= tracing::Level::INFO
 }

@@ -124,10 +124,9 @@ impl LiveStates {
                 Self::default()
             }
             Asked::Told(server, told) => {
-                let worker = |listing: &HookListing| address(&listing.hook);
                 let state = |listing: &HookListing| {
                     let told = told.workers.iter().find(|it| it.is_told_by(&listing.hook))?;
-                    Some((worker(listing)?, told.status.clone()))
+                    Some((address(&listing.hook)?, told.status.clone()))
                 };
                 Self { server, states: hooks.iter().filter_map(state).collect() }
             }

@@ -43,11 +43,16 @@ struct Engine(Child);
 impl Engine {
     /// One with this hook that is in the group.
     fn join(broker: &Broker, name: &str, hook_command: &str) -> Self {
+        Self::join_with(broker, name, &[("guard", hook_command)])
+    }
+
+    /// One with these hooks, by name and command.
+    fn join_with(broker: &Broker, name: &str, hooks: &[(&str, &str)]) -> Self {
         let folder = broker.path(name);
         std::fs::create_dir_all(&folder).unwrap();
-        let settings = json!({"hooks": {"BeforeTool": [{"hooks": [
-            {"type": "command", "command": hook_command, "name": "guard"},
-        ]}]}});
+        let entry = |(name, command): &(&str, &str)| json!({"type": "command", "command": command, "name": name});
+        let hooks: Vec<Value> = hooks.iter().map(entry).collect();
+        let settings = json!({"hooks": {"BeforeTool": [{"hooks": hooks}]}});
         std::fs::write(folder.join("settings.json"), settings.to_string()).unwrap();
         let mut command = hook(&folder);
         command.args(["serve", "--nats", &broker.url(), "--settings", "settings.json"]);
@@ -106,6 +111,29 @@ fn the_fleet_decides_what_is_fired_elsewhere() {
     let response = json_of(&output);
     assert_eq!(response["processed"]["reason"], "not that");
     assert!(response["engine"]["settingsHash"].is_string(), "{response}");
+}
+
+#[test]
+fn what_each_hook_of_a_fleet_said_is_shown_as_far_as_it_is_told() {
+    let Some(broker) = Broker::start() else { return };
+    let allow = r#"echo '{"decision": "allow"}'"#;
+    for (name, hooks, expected) in [
+        // Each said something, or none did.
+        ("all", [("a", allow), ("b", "exit 2")], ["✓ a  proceed  exit 0", "✗ b  block    exit 2"]),
+        ("none", [("a", "true"), ("b", "true")], ["✓ a  said nothing", "✓ b  said nothing"]),
+        // Which of those that are left said something is not told.
+        (
+            "some",
+            [("a", "true"), ("b", "exit 2")],
+            ["· a  not told  exit 0", "✗ b  block     exit 2"],
+        ),
+    ] {
+        let engine = Engine::join_with(&broker, name, &hooks);
+        let output = fire(&broker, &[]);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(expected.iter().all(|line| text.contains(line)), "{name}: {text}");
+        drop(engine);
+    }
 }
 
 #[test]
@@ -252,6 +280,19 @@ fn a_second_group_does_not_join_and_a_group_has_any_name() {
     let text = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(text.contains("engines of the group `blue` serve hooks.request.*"), "{text}");
     assert!(!text.contains("serving hooks.request"), "{text}");
+}
+
+#[test]
+fn what_is_not_logged_of_libraries_is_said_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let warnings = |filter: &str| {
+        let mut command = hook(folder.path());
+        let output = command.env("HOOK_LOG", filter).arg("list").output().unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        text.matches("what libraries say below `info` is not shown").count()
+    };
+    assert_eq!(warnings("warn,async_nats=debug,h2=trace"), 1);
+    assert_eq!(warnings("debug,hook::nats=trace,async_nats=info"), 0);
 }
 
 /// Waits until something has made a file.

@@ -60,9 +60,16 @@ pub trait Language: fmt::Debug + Send + Sync {
     /// What a hook is told on standard input; `None` where this is not what its event means at home.
     fn told(&self, hook: &HomeHook, input: &EventInput) -> Option<RawObject>;
 
-    /// What a tool is called here that at home has that name, in an event of home.
-    fn our_tool(&self, _home_event: &str, name: &str) -> String {
-        name.to_owned()
+    /// What a tool is called here that at home has that name, in an event of home. `None` where no tool has
+    /// that name there.
+    fn our_tool(&self, _home_event: &str, name: &str) -> Option<String> {
+        Some(name.to_owned())
+    }
+
+    /// Why what a hook would be told of a tool's call is not what the tool may be given: two arguments that are
+    /// one at home, and differ. Nobody can tell by which of them the tool goes.
+    fn contradiction(&self, _hook: &HomeHook, _input: &EventInput) -> Option<String> {
+        None
     }
 
     /// Whether a hook is for that, by its matcher and its condition.

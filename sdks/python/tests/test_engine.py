@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import os
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,13 +13,8 @@ import pytest
 from engine import BINARY, EXAMPLES, SHELL, child, listening, needs_engine, settings, tool
 from scripted import run_async
 
-from hook_sdk import (
-    A3sClient,
-    HookConnectionError,
-    HookResponse,
-    RegistrationError,
-    RequestFailed,
-)
+from hook_sdk import A3sClient, HookResponse, RegistrationError, RequestFailed
+from hook_sdk.place import socket_of
 
 pytestmark = [needs_engine, pytest.mark.usefixtures("private")]
 
@@ -209,57 +202,6 @@ async def test_a_worker_that_declares_its_own_hooks(tmp_path: Path) -> None:
         assert (await client.fire("BeforeTool", tool("sudo ls", "read_file"))).proceeds
 
 
-def has_grpc() -> bool:
-    """Whether this build of the engine has gRPC, and this Python, too."""
-    if importlib.util.find_spec("grpc") is None or not BINARY:
-        return False
-    shown = subprocess.run([BINARY, "serve", "--help"], capture_output=True, text=True)
-    if "--grpc" not in shown.stdout:
-        return False
-    tried = [BINARY, "serve", "--grpc", "unix:/dev/null/no"]
-    said = subprocess.run(tried, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    return "remote" not in said.stderr
-
-
-@run_async
-async def test_grpc_over_a_unix_socket(tmp_path: Path) -> None:
-    if not has_grpc():
-        pytest.skip("SKIPPED: this engine was built without gRPC, or grpcio is not installed")
-    target = f"unix:{tmp_path}/g"
-    server = await asyncio.create_subprocess_exec(
-        *(BINARY, "serve", "--grpc", target, "--project", str(tmp_path)),
-        *("--settings", str(settings(tmp_path, {}))),
-    )
-    client = A3sClient(transport="grpc", target=target, on_problem=lambda _: None)
-    asker = A3sClient(transport="grpc", target=target, on_problem=lambda _: None)
-    try:
-        async with client, asker:
-            # Until it listens.
-            while server.returncode is None:
-                try:
-                    await asker.connect()
-                    break
-                except HookConnectionError:
-                    continue
-
-            @client.hook("PreToolUse", {"tool": "Bash"}, {"fail_behavior": "block"})
-            async def guard(event: Any) -> HookResponse:
-                command = event.args.command
-                if command.startswith("sudo"):
-                    return HookResponse.block("not as root")
-                return HookResponse.continue_with({"args": {"command": f"nice {command}"}})
-
-            await client.ready("h-1")
-            assert (await asker.fire("BeforeTool", tool("sudo ls"))).reason == "not as root"
-            outcome = await asker.fire("BeforeTool", tool("ls"))
-            assert outcome.modified.tool_input == {"command": "nice ls"}
-            assert (await asker.fire("BeforeTool", tool("x", "read_file"))).proceeds
-            assert [hook.own for hook in await client.list_hooks()] == [True]
-    finally:
-        server.terminate()
-        await server.wait()
-
-
 @run_async
 async def test_a_server_that_nobody_named_is_said(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -272,3 +214,54 @@ async def test_a_server_that_nobody_named_is_said(
     said = capfd.readouterr().err
     assert "one is started for this client alone" in said
     assert "so only hooks run that clients register" in said and "there are no hooks" not in said
+
+
+@run_async
+async def test_from_a_subfolder_the_projects_server_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The names of sockets are short.
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    # A folder with a module is enough, an empty one is not.
+    for number, (made, is_project) in enumerate(
+        [
+            ("modules/quiet.mjs", True),
+            ("settings.json", True),
+            ("pre/x", True),
+            ("post/x", True),
+            ("other/x", False),
+            ("modules/", False),
+        ]
+    ):
+        outer = tmp_path / f"p{number}"
+        there = outer / "project"
+        inner = there / "src/deep"
+        inner.mkdir(parents=True)
+        (outer / ".hooks").mkdir()
+        (outer / ".hooks/settings.json").write_text("{}")
+        path = there / ".hooks" / made
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if made.endswith("/"):
+            path.mkdir(exist_ok=True)
+        else:
+            path.write_text("{}")
+        # The engine looks for itself where it is started.
+        server = await asyncio.create_subprocess_exec(
+            *(BINARY, "serve", "--socket"), cwd=inner, stderr=asyncio.subprocess.PIPE
+        )
+        assert server.stderr is not None
+        try:
+            said = ""
+            while "listening on" not in said and (line := await server.stderr.readline()):
+                said += line.decode()
+            expected = socket_of(there if is_project else outer, os.environ)
+            assert f"listening on {expected}" in said, (made, said)
+            monkeypatch.chdir(inner)
+            async with A3sClient() as client:
+                client.register_hook("PreToolUse", lambda event: HookResponse.block("found"))
+                await client.ready("h-1")
+                async with A3sClient(socket=expected) as asker:
+                    assert (await asker.fire("BeforeTool", tool("ls"))).reason == "found"
+        finally:
+            server.terminate()
+            await server.communicate()

@@ -85,6 +85,22 @@ async def test_a_broken_answer_is_the_answer_of_the_request_that_it_names() -> N
 
 
 @run_async
+async def test_a_call_that_is_no_message_is_refused() -> None:
+    async with scripted() as (client, server, problems):
+        client.register_hook("PreToolUse", lambda event: None)
+        peer = await server.peer()
+        await peer.registers()
+        peer.say_bytes(b'{"type": "hook-call", "callId": "half", "hookId": "h-1", "input": {"x": NaN}}\n')
+        answer = await peer.hear("hook-answer")
+        assert answer["callId"] == "half" and "no message" in answer["error"]
+        assert len(problems) == 1, problems
+        # Whose call this is is not certain.
+        peer.say_bytes(b'{"type": "hook-call", "callId": "a", "input": {"callId": "b", "x": NaN}}\n')
+        peer.call("h-1", "PreToolUse", {"tool": "Bash", "args": {}}, call_id="whole")
+        assert (await peer.hear("hook-answer"))["callId"] == "whole"
+
+
+@run_async
 async def test_a_line_that_may_have_been_an_answer_is_not_waited_for_without_end() -> None:
     async with scripted() as (client, server, _):
         client._session.requests.doubt_seconds = 0.0

@@ -3,13 +3,23 @@
 import { apiOf, current, Registered } from "./api.mjs";
 import { commandContextOf, contextOf, snapshot } from "./context.mjs";
 import { reasonOf, stackOf } from "./faults.mjs";
-import { Array, Error, Map, Promise, Set, String, append, each, leave, now } from "./intrinsics.mjs";
+import { Array, Buffer, Error, Map, Promise, Set, String, append, each, leave, now } from "./intrinsics.mjs";
 import { loadAll } from "./load.mjs";
 import { plainObject } from "./plain.mjs";
 import { pieces, theme } from "./theme.mjs";
 
 /** How many hooks a worker may say it has. */
 const MAX_HOOKS = 256;
+
+/** How long an id may be, in bytes. */
+const MAX_ID = 256;
+
+/** What a handler is called: of a long path its end. */
+function idOf(label, words) {
+  let shown = label;
+  while (shown !== "" && Buffer.byteLength(`…${shown} ${words}`) > MAX_ID) shown = shown.slice(1);
+  return shown === label ? `${label} ${words}` : `…${shown} ${words}`;
+}
 
 /** Those for which there is no room, the greediest first: one takes nothing from the others. */
 function tooMany(all) {
@@ -69,9 +79,9 @@ export class Host {
   #register(registered, hooks) {
     const { module } = registered;
     const add = (words, target, hook) => {
-      let hookId = `${module.label} ${words}`;
+      let hookId = idOf(module.label, words);
       for (let other = 2; this.#targets.has(hookId); other++) {
-        hookId = `${module.label} ${words} ${other}`;
+        hookId = idOf(module.label, `${words} ${other}`);
       }
       this.#targets.set(hookId, { module, ...target });
       append(hooks, { hookId, module: module.path, ...hook });

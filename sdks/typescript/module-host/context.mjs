@@ -39,14 +39,15 @@ export function commandContextOf(given) {
   const { wire } = given;
   return Object.assign(contextOf(given), {
     waitForIdle: async () => void (await ask(wire, "session.waitForIdle", {})),
-    newSession: async ({ parentSession, setup } = {}) => {
+    newSession: async (options) => {
+      const { parentSession, setup } = options ?? {};
       const written = [];
       await setup?.(setupOf(written));
       return cancelled(await ask(wire, "session.new", { parentSession, setup: written }));
     },
     branch: async (entryId) => cancelled(await ask(wire, "session.branch", { entryId })),
-    navigateTree: async (targetId, options = {}) => {
-      const { summarize = false } = options;
+    navigateTree: async (targetId, options) => {
+      const { summarize = false } = options ?? {};
       return cancelled(await ask(wire, "session.navigateTree", { targetId, summarize }));
     },
   });

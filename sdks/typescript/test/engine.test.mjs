@@ -1,11 +1,16 @@
 // Against the engine itself.
 
 import assert from "node:assert/strict";
+import {spawn} from "node:child_process";
 import {once} from "node:events";
+import {mkdirSync, writeFileSync} from "node:fs";
 import {createConnection, createServer} from "node:net";
+import {dirname, join} from "node:path";
+import {createInterface} from "node:readline";
 
 import {A3sClient} from "hook-sdk";
 
+import {nearestProject, socketOf} from "../dist/link/place.js";
 import {engine, hook} from "./project.mjs";
 
 const shell = (command) => ({tool_name: "run_shell_command", tool_input: {command}});
@@ -26,6 +31,50 @@ engine("requests are answered by a server of one's own, and by one on a socket",
   const command = [hook, "serve", "--stdio", "--settings", "settings.json"];
   await check(new A3sClient({transport: "stdio", command, project: project.folder}));
   await project.serve((socket) => check(new A3sClient({socket})));
+});
+
+engine("from a subfolder the project's own server is found, as the engine finds it", {}, async (project) => {
+  const cwd = process.cwd();
+  const places = ["HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"];
+  const before = {...process.env};
+  for (const name of places) delete process.env[name];
+  process.env.HOME = project.environment.HOME;
+  const cases = [["modules/quiet.mjs", true], ["settings.json", true], ["pre/x", true], ["post/x", true], ["other/x", false], ["modules/", false]];
+  for (const [index, [made, isProject]] of cases.entries()) {
+    const outer = join(project.folder, `p${index}`);
+    const there = join(outer, "project");
+    const inner = join(there, "src/deep");
+    mkdirSync(inner, {recursive: true});
+    mkdirSync(join(outer, ".hooks"));
+    writeFileSync(join(outer, ".hooks/settings.json"), "{}");
+    const path = join(there, ".hooks", made);
+    mkdirSync(dirname(path), {recursive: true});
+    if (made.endsWith("/")) mkdirSync(path, {recursive: true});
+    else writeFileSync(path, "{}");
+    const server = spawn(hook, ["serve", "--socket"], {cwd: inner, env: project.environment, stdio: ["ignore", "ignore", "pipe"]});
+    const ended = once(server, "close");
+    try {
+      const listens = await new Promise((resolve, reject) => {
+        const lines = createInterface({input: server.stderr});
+        lines.on("line", (line) => line.includes("listening on") && resolve(line));
+        lines.on("close", () => reject(new Error("the server has ended")));
+      });
+      const expected = socketOf(isProject ? there : outer, project.environment);
+      assert.ok(listens.includes(expected), `${made}: ${listens}`);
+      process.chdir(inner);
+      assert.equal(socketOf(nearestProject(inner, project.environment), project.environment), expected, made);
+      const client = new A3sClient({transport: "socket"});
+      await client.ready(client.registerHook("PreToolUse", () => ({action: "block", reason: "found"})));
+      const asker = new A3sClient({socket: expected});
+      assert.equal((await asker.fire("BeforeTool", shell("ls"))).reason, "found");
+      await Promise.all([client.close(), asker.close()]);
+    } finally {
+      process.chdir(cwd);
+      server.kill();
+      await ended;
+    }
+  }
+  Object.assign(process.env, before);
 });
 
 /** A socket in front of a server's, whose connections can be lost. */

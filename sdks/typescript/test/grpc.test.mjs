@@ -122,6 +122,20 @@ test("requests go over the bus, and so does progress", () => withGrpc(async ({se
   await assert.rejects(client.fire("SessionEnd", {reason: "exit"}), {code: "refused"});
 }));
 
+test("a request that was cancelled is answered, as over a socket", () => withGrpc(async ({server, client}) => {
+  server.answer = () => new Promise(() => {});
+  const end = new AbortController();
+  const fired = client.request("SessionEnd", {reason: "exit"}, {signal: end.signal});
+  const {cancelled} = await server.called.next();
+  end.abort();
+  const [{success, error}] = await Promise.all([fired, cancelled]);
+  assert.deepEqual([success, error.code], [false, "cancelled"]);
+  const decided = client.fire("SessionEnd", {reason: "exit"}, {correlationId: "c"});
+  await server.called.next();
+  client.cancel("c");
+  await assert.rejects(decided, {code: "cancelled"});
+}));
+
 test("a client that is closed ends the hooks of its requests, which have no answer", () => withGrpc(async ({server, client}) => {
   server.answer = () => new Promise(() => {});
   const fired = client.fire("SessionEnd", {reason: "exit"});

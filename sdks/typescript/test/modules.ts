@@ -37,6 +37,33 @@ const factory: HookFactory = (pi: HookAPI): void => {
 };
 export default factory;
 
-// Every event is there once.
-const names: Record<HookEventName, keyof HookEvents> = {} as never;
-void names;
+/** Whether two types are the same, in both directions. */
+type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
+/** Compiles only for what is true. */
+function holds<T extends true>(): T | void {}
+
+// The events of the interface that this one is: none is missing, none is one too many.
+const events = [
+  "session_start", "session_before_switch", "session_switch", "session_before_branch", "session_branch", "session_before_compact",
+  "session.compacting", "session_compact", "session_before_tree", "session_tree", "session_shutdown", "context",
+  "before_agent_start", "agent_start", "agent_end", "turn_start", "turn_end", "auto_compaction_start", "auto_compaction_end",
+  "auto_retry_start", "auto_retry_end", "ttsr_triggered", "todo_reminder", "tool_call", "tool_result",
+] as const;
+holds<Same<(typeof events)[number], HookEventName>>();
+holds<Same<HookEventName, keyof HookEvents>>();
+// Each is told by its own name.
+holds<Same<{ [E in HookEventName]: HookEvents[E][0]["type"] }, { [E in HookEventName]: E }>>();
+
+// What a module is given, name by name.
+holds<Same<keyof HookAPI, "on" | "sendMessage" | "appendEntry" | "registerCommand" | "registerMessageRenderer" | "exec" | "logger">>();
+holds<Same<
+  keyof HookUIContext,
+  | "select" | "confirm" | "input" | "editor" | "notify" | "setStatus" | "custom" | "setEditorText" | "getEditorText" | "theme"
+>>();
+holds<Same<
+  keyof HookContext,
+  "ui" | "hasUI" | "cwd" | "sessionManager" | "model" | "isIdle" | "abort" | "hasQueuedMessages"
+>>();
+holds<Same<
+  Exclude<keyof HookCommandContext, keyof HookContext>, "waitForIdle" | "newSession" | "branch" | "navigateTree"
+>>();

@@ -128,47 +128,104 @@ test("an engine that is lost is followed by another", (context) => {
     const listener = await connect({servers: broker.url});
     const cancels = listener.subscribe("hooks.cancel", {max: 1});
     await listener.flush();
-    const fired = await client.fire("BeforeTool", TOOL, {deadlineMs: 1000});
-    assert.equal(fired.decision, "block");
+    const fired = await client.fire("BeforeTool", TOOL, {deadlineMs: 20_000});
+    assert.equal(fired.reason, "as the fleet says");
     // The one that fell silent may have it still.
     for await (const message of cancels) assert.equal(message.json().type, "hook-cancel");
     await listener.close();
+    assert.equal(seen.length, 2);
     const [first, second] = seen;
-    assert.deepEqual([first.attempt, second.attempt], [undefined, 2]);
     assert.equal(first.correlationId, second.correlationId);
     assert.equal(first.input.idempotencyKey, second.input.idempotencyKey);
-    assert.ok(second.deadlineMs <= 500);
+    assert.ok(second.deadlineMs <= 15_000);
   });
 });
 
-test("a second attempt is sent on until an engine has it", (context) => {
-  let attempts = 0;
-  const fourth = async (message, request) => {
-    if (++attempts !== 4) return;
-    message.respond('{"type":"hook-working"}');
-    await sleep(400); // More than a fifth of what may be silent.
+/** The tools about which an engine was asked until now: what is asked here comes after them. */
+async function toolsAsked(client, seen) {
+  await client.request("Notification", {message: "the last"});
+  return seen.filter(({eventName}) => eventName === "BeforeTool").map(({input}) => input.tool_name);
+}
+
+/** Answers nothing but what comes last. */
+const silent = (message, request) => request.eventName === "Notification" && deny(message, request);
+
+test("silence is asked again once", (context) => withFleet(context, silent, async ({client, seen}) => {
+  const answer = await client.request("BeforeTool", TOOL, {deadlineMs: 20_000});
+  assert.deepEqual([answer.error.code, answer.processed.decision], ["unanswered", "block"]);
+  assert.match(answer.error.message, /said anything for 5000 ms; it was asked again/);
+  assert.deepEqual(await toolsAsked(client, seen), ["edit", "edit"]);
+}));
+
+test("what has little time is asked once", (context) => withFleet(context, silent, async ({client, seen}) => {
+  // An engine says after 20 ms, and no sooner, that it is at work.
+  for (let round = 0; ; round++) {
+    const answer = await client.request("BeforeTool", {...TOOL, tool_name: `edit_${round}`}, {deadlineMs: 40});
+    assert.deepEqual([answer.error.code, answer.processed.decision], ["deadline_exceeded", "block"]);
+    // On a machine that has no time for it, it may not have been sent.
+    if (!answer.error.message.includes("no engine had answered it")) continue;
+    const asked = await toolsAsked(client, seen);
+    assert.equal(asked.filter((name) => name === `edit_${round}`).length, 1);
+    return;
+  }
+}));
+
+test("an engine that has a request keeps it, whoever is busy", (context) => {
+  const working = async (message, request) => {
+    if (request.eventName === "BeforeTool") {
+      message.respond('{"type":"hook-working"}');
+      message.respond('{"type":"hook-busy"}');
+    }
     deny(message, request);
   };
-  return withFleet(context, fourth, async ({client, seen}) => {
-    const fired = await client.fire("BeforeTool", TOOL, {deadlineMs: 2000});
-    assert.deepEqual([fired.decision, fired.reason], ["block", "as the fleet says"]);
-    assert.equal(seen.length, 4);
+  return withFleet(context, working, async ({client, seen}) => {
+    assert.equal((await client.fire("BeforeTool", TOOL)).reason, "as the fleet says");
+    assert.deepEqual(await toolsAsked(client, seen), ["edit"]);
   });
 });
 
-test("silence is asked so often and no more", (context) => withFleet(context, () => {}, async ({client, seen}) => {
-  await client.request("BeforeTool", TOOL, {deadlineMs: 200}); // Until it is connected.
-  const before = seen.length;
-  const short = await client.request("BeforeTool", TOOL, {deadlineMs: 40});
-  assert.equal(short.error.code, "deadline_exceeded");
-  const long = await client.request("AfterTool", TOOL, {deadlineMs: 1000});
-  assert.ok(["unanswered", "deadline_exceeded"].includes(long.error.code));
-  assert.equal(long.processed.decision, "block");
-  // An engine says after 20 ms, and no sooner, that it is at work.
-  assert.ok(seen.slice(before).filter(({eventName}) => eventName === "BeforeTool").length <= 1);
-  const {length} = seen.filter(({eventName}) => eventName === "AfterTool");
-  assert.ok(length >= 3 && length <= 6, `${length}`);
-}));
+/** A broker that hands each request to `asked`, with how to answer it, and to refuse to let the asker hear. */
+async function scriptedBroker(asked) {
+  const server = createServer((socket) => {
+    let text = "", subscribed = [];
+    socket.on("error", () => {});
+    socket.write('INFO {"server_id":"x","version":"2.9.0","proto":1,"headers":true,"max_payload":1048576}\r\n');
+    socket.on("data", (chunk) => {
+      text += chunk;
+      for (let end; (end = text.indexOf("\r\n")) >= 0;) {
+        const [verb, ...words] = text.slice(0, end).split(" ");
+        const length = verb === "PUB" ? Number(words.at(-1)) : 0;
+        if (verb === "PUB" && text.length < end + 2 + length + 2) return;
+        const payload = text.slice(end + 2, end + 2 + length);
+        text = text.slice(end + 2 + (verb === "PUB" ? length + 2 : 0));
+        if (verb === "PING") socket.write("PONG\r\n");
+        if (verb === "SUB") subscribed = words;
+        if (verb === "PUB" && words.length === 3) {
+          const said = (line) => `MSG ${words[1]} ${subscribed.at(-1)} ${line.length}\r\n${line}\r\n`;
+          const refusal = `-ERR 'Permissions Violation for Subscription to "${subscribed[0]}"'\r\n`;
+          asked(socket, JSON.parse(payload), said, refusal);
+        }
+      }
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return server;
+}
+
+test("a refusal that is over is none", async () => {
+  let asked = 0;
+  const server = await scriptedBroker((socket, request, said, refusal) => {
+    if (++asked === 1) return socket.end(said('{"type":"hook-busy"}') + refusal);
+    let answer;
+    deny({respond: (line) => (answer = line)}, request);
+    socket.write(said('{"type":"hook-working"}') + said(answer));
+  });
+  const client = new A3sClient({transport: "nats", nats: {url: `nats://127.0.0.1:${server.address().port}`}, onProblem: () => {}});
+  const fired = await client.fire("BeforeTool", TOOL, {deadlineMs: 20_000});
+  await client.close();
+  server.close();
+  assert.deepEqual([fired.reason, asked], ["as the fleet says", 2]);
+});
 
 test("one that may not hear is told so at once", async (context) => {
   const broker = await startBroker(`authorization { users = [
@@ -181,14 +238,12 @@ test("one that may not hear is told so at once", async (context) => {
   engine.subscribe("hooks.request.*", {queue: "engines", callback: (_, message) => deny(message, message.json())});
   await engine.flush();
   const client = new A3sClient({transport: "nats", nats: {url: broker.url}, onProblem: () => {}});
-  const begun = performance.now();
   for (let round = 0; round < 2; round++) {
     const answer = await client.request("BeforeTool", TOOL);
     assert.equal(answer.error.code, "unanswered");
     assert.match(answer.error.message, /does not let this client hear/);
     assert.equal(answer.processed.decision, "block");
   }
-  assert.ok(performance.now() - begun < 4_000);
   await client.close();
   await engine.close();
   await broker.stop();
@@ -198,14 +253,15 @@ test("work and want of room are waited for", (context) => {
   let asked = 0;
   const slow = async (message, request) => {
     if (++asked < 3) return message.respond('{"type":"hook-busy"}');
-    for (let beat = 0; beat < 8; beat++) {
-      await sleep(200);
+    // Longer than an engine may be silent.
+    for (let beat = 0; beat < 12; beat++) {
+      await sleep(500);
       message.respond('{"type":"hook-working"}');
     }
     deny(message, request);
   };
   return withFleet(context, slow, async ({client, seen}) => {
-    assert.equal((await client.fire("BeforeTool", TOOL, {deadlineMs: 2500})).decision, "block");
+    assert.equal((await client.fire("BeforeTool", TOOL, {deadlineMs: 20_000})).reason, "as the fleet says");
     assert.equal(seen.length, 3);
   });
 });

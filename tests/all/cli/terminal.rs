@@ -2,6 +2,8 @@
 
 use hook_tests::{Hook, Project};
 
+use crate::modules_js::has_node;
+
 const ESCAPE: char = '\u{1b}';
 
 fn denying() -> Project {
@@ -79,4 +81,49 @@ fn json_on_a_terminal_cannot_move_the_cursor_either() {
     assert!(!shown.contains(['\u{9b}', '\u{202e}']), "{shown:?}");
     let listed: serde_json::Value = serde_json::from_str(shown.trim()).unwrap();
     assert_eq!(listed["name"], name, "it means the same");
+}
+
+/// What is on the terminal of `hook fire` once a module has set the status line so, and waits until it was seen.
+fn status_line(calls: &str, columns: &str, seen: &str) -> Option<String> {
+    if !has_node() {
+        return None;
+    }
+    let module = format!(
+        "import {{ existsSync }} from 'node:fs';
+        export default (pi) => pi.on('tool_call', async (event, {{ ui }}) => {{
+            {calls}
+            while (!existsSync('go')) await new Promise((done) => setTimeout(done, 20));
+        }});"
+    );
+    let project = Project::new();
+    project.write("status.mjs", &module);
+    let fire = ["fire", "BeforeTool", "--tool", "shell", "--module", "status.mjs"];
+    let mut terminal = Hook::new(&project, &fire).env("COLUMNS", columns).on_terminal();
+    terminal.wait_for(seen);
+    project.write("go", "");
+    let (status, shown) = terminal.finish();
+    assert_eq!(status, 0, "{shown}");
+    Some(shown)
+}
+
+#[test]
+fn the_status_line_is_sorted_by_key_on_one_line_and_forgets_what_was_taken_away() {
+    let calls =
+        "ui.setStatus('c', 'gone'); ui.setStatus('b', 'two\\n  words'); ui.setStatus('d', ' \\t ');
+        ui.setStatus('a', 'first'); ui.setStatus('c');";
+    let Some(shown) = status_line(calls, "80", "first two words") else { return };
+    let (before, after) = shown.rsplit_once("first two words").unwrap();
+    assert!(before.contains("first two words gone") && !after.contains("gone"), "{shown:?}");
+    // It is taken away before the result, which has the last word.
+    let (line, result) = shown.split_once("BeforeTool").expect("the result is shown");
+    assert!(line.contains("\u{1b}[2K") && !result.contains("first"), "{shown:?}");
+}
+
+#[test]
+fn the_status_line_is_cut_to_the_width_of_the_terminal() {
+    // Nineteen columns, of which a wide character takes two.
+    let calls = "ui.setStatus('a', '日本語日本語日本語日本語'); ui.setStatus('b', 'never shown');";
+    let Some(shown) = status_line(calls, "20", "日本語日本語日本語") else { return };
+    let (line, _) = shown.split_once("proceed").expect("the result is shown");
+    assert!(!line.contains("日本語日本語日本語日") && !line.contains("never"), "{shown:?}");
 }

@@ -1,10 +1,13 @@
 //! The words of modules (`omp`): what each of their events is told of ours, and what an answer means.
 
 use hook_bus::live::{HookRegister, LiveConnection};
+use hook_bus::module::ModuleApi;
 use hook_bus::{HookExecutionRequest, HookSystem};
 use hook_core::run::FromHook;
 use hook_tests::{Project, fields, json};
 use serde_json::{Value, json};
+
+use super::Made;
 
 fn hook(event: &str, fail_behavior: &str) -> HookRegister {
     let hook = json!({"type": "hook-register", "hookId": "m", "eventName": event, "vocabulary": "omp",
@@ -327,11 +330,20 @@ async fn what_a_handler_returns_counts_in_its_own_shape() {
 
 #[tokio::test]
 async fn an_argument_hides_behind_no_other_name() {
-    let call = json!({"tool_name": "write_file",
-        "tool_input": {"file_path": "/etc/passwd", "path": "ok.txt", "content": "x"}});
-    let (told, _) =
-        asked(("tool_call", "continue"), ("BeforeTool", &call), &json!({"output": {}})).await;
-    assert_eq!(told["input"]["input"], json!({"path": "/etc/passwd", "content": "x"}));
+    let builder = Project::new().builder().module(Made("guard", |api: &mut ModuleApi| {
+        api.on("tool_call", |_event, _ctx| async { Ok(None) });
+    }));
+    let system = builder.unwrap().build().unwrap();
+    for (input, decision) in [
+        (json!({"file_path": "/etc/passwd", "path": "ok.txt"}), "block"),
+        (json!({"file_path": "ok.txt", "path": "/etc/passwd"}), "block"),
+        (json!({"file_path": "ok.txt", "path": "ok.txt"}), "proceed"),
+        (json!({"path": "ok.txt"}), "proceed"),
+    ] {
+        let call = json!({"tool_name": "write_file", "tool_input": input});
+        let response = fire(&system, "BeforeTool", call).await;
+        assert_eq!(response["processed"]["decision"], decision, "{response}");
+    }
 }
 
 #[tokio::test]

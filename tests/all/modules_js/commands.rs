@@ -105,6 +105,25 @@ fn of_two_commands_of_one_name_the_first_is_run_whoever_trusts_them() {
     assert_eq!(ran, [true, false]);
 }
 
+#[test]
+fn a_command_that_another_hook_skips_was_not_run() {
+    if !has_node() {
+        return;
+    }
+    let project = project(&[("one.mjs", COMMANDS, json!({}))]);
+    let skips = json!({"type": "command", "name": "skips", "priority": 1,
+        "command": "echo '{\"skipRemaining\": true}'"});
+    let settings = json!({"hooks": {"*": [{"hooks": [{"type": "module", "path": "one.mjs"}]}],
+        "Command": [{"hooks": [skips]}]}});
+    project.write("settings.json", &settings.to_string());
+    for more in [&[][..], &["--json"]] {
+        let arguments = [&["command", "--settings", "settings.json"], more, &["greet"]].concat();
+        let skipped = run(&project, &arguments);
+        let said = "the command greet was not run: hook skips skipped what comes after it";
+        assert!(skipped.status == 1 && skipped.stderr.contains(said), "{skipped:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_message_is_rendered_as_lines_of_styled_text() {
     if !has_node() {
@@ -217,7 +236,7 @@ async fn a_host_has_one_door_to_the_commands_and_renderers_of_all_its_modules() 
     let _stops = system.register(hook("stops", || Ok(Some(HookOutput::stop("enough"))))).unwrap();
     let error = run("shout").await.unwrap_err();
     assert!(
-        matches!(&error, CommandError::Stopped { reason, .. } if reason == "enough"),
+        matches!(&error, CommandError::NotRun { reason, .. } if reason == "hook stops stopped the agent: enough"),
         "{error}"
     );
 

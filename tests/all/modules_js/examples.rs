@@ -5,9 +5,10 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use hook_tests::{Hook, Project, Served, example, request, workspace};
+use hook_tests::{Hook, Project, example, request, workspace};
 use serde_json::{Value, json};
 
+use super::host::conversation;
 use super::{has_node, jiti, shell, verdict};
 
 const EXAMPLES: [&str; 4] = ["guard.ts", "redact.ts", "context.ts", "handoff.ts"];
@@ -128,13 +129,18 @@ fn handoff_begins_a_session() {
     assert_eq!(succeeded, [false, true, true], "{responses:?}");
     let said = responses[0]["output"]["errors"].to_string();
     assert!(said.contains("the host does not offer `session.waitForIdle`"), "{said}");
-    let wrong = json!({"type": "hook-host-results", "results": {"ui.confrim": true}});
-    project.write("script.jsonl", &format!("\n{wrong}\n"));
-    let played = Hook::new(&project, &["run", "script.jsonl"]).run();
-    assert!(
-        played.status == 1 && played.stderr.contains("line 2: hook-host-results: "),
-        "{played:?}"
-    );
+    for (wrong, said) in [
+        (r#"{"ui.confrim": true}"#, "hosts have no method"),
+        (r#"{"ui.confirm": "yes"}"#, "the result of `ui.confirm` is a boolean"),
+        (r#"{"ui.confirm": true, "ui.confirm": false}"#, "`ui.confirm` stands there twice"),
+        ("5", "`results` must be an object"),
+    ] {
+        let line = format!("\n{{\"type\": \"hook-host-results\", \"results\": {wrong}}}\n");
+        project.write("script.jsonl", &line);
+        let played = Hook::new(&project, &["run", "script.jsonl"]).run();
+        let said = format!("line 2: hook-host-results: {said}");
+        assert!(played.status == 1 && played.stderr.contains(&said), "{played:?}");
+    }
 }
 
 #[tokio::test]
@@ -147,32 +153,11 @@ async fn what_handoff_asks_for_is_a_session_with_a_message() {
         entry["env"] = json!({"NODE_PATH": jiti});
     }
     project.write("settings.json", &settings.to_string());
-    let mut served = Served::start(&project).await;
-    let services = ["session.get", "session.waitForIdle", "session.new"];
-    let hello = json!({"type": "hook-hello", "hostServices": services});
-    served.send(format!("{hello}\n")).await;
     let command = json!({"command_name": "handoff", "arguments": ""});
-    served.send(format!("{}\n", request("Command", &command, "c-1"))).await;
-    let mut asked = Vec::new();
-    let response = loop {
-        let message = served.receive().await;
-        match message["type"].as_str() {
-            Some("hook-host-call") => {
-                let result = match message["method"].as_str() {
-                    Some("session.get") => json!({"sessionFile": "/s.jsonl"}),
-                    Some("session.new") => json!({"cancelled": false}),
-                    _ => Value::Null,
-                };
-                let id = &message["hostCallId"];
-                let result =
-                    json!({"type": "hook-host-result", "hostCallId": id, "result": result});
-                served.send(format!("{result}\n")).await;
-                asked.push(message);
-            }
-            Some("hook-execution-response") => break message,
-            _ => {}
-        }
-    };
+    let services = json!({"session.get": {"sessionFile": "/s.jsonl"}, "session.waitForIdle": null,
+        "session.new": {"cancelled": false}});
+    let (response, asked) =
+        conversation(&project, &services, &request("Command", &command, "c-1")).await;
     assert_eq!(response["output"]["success"], json!(true), "{response}");
     let methods: Vec<&Value> = asked.iter().map(|it| &it["method"]).collect();
     assert_eq!(methods, ["session.get", "session.waitForIdle", "session.new"]);
@@ -182,7 +167,6 @@ async fn what_handoff_asks_for_is_a_session_with_a_message() {
         params["setup"][0]["message"]["content"][0]["text"],
         "Continue from prior session summary."
     );
-    served.finish().await;
 }
 
 /// What the example agent says to a user who gives that answer.

@@ -1,7 +1,7 @@
 //! What goes wrong with modules, and what does not go wrong with it.
 
 use hook_bus::HookExecutionRequest;
-use hook_tests::{Project, Served, fields, request};
+use hook_tests::{Hook, Project, Served, fields, request};
 use serde_json::{Value, json};
 
 use super::{GUARD, fire, has_node, project, run, shell, verdict, warnings};
@@ -103,12 +103,38 @@ fn what_a_module_prints_is_no_message() {
     }
     let text = "import { writeSync } from 'node:fs'; import { spawnSync } from 'node:child_process'; \
         console.log('loading'); \
-        export default (pi) => pi.on('tool_call', () => { \
+        const print = () => { console.log('in the handler'); console.error('to standard error'); }; \
+        export default (pi) => pi.on('tool_call', () => { print(); \
             process.stdout.write('{\"type\": \"hook-answer\", \"callId\": \"1\"}\\n'); writeSync(1, 'raw\\n'); \
             spawnSync('echo', ['child'], {stdio: 'inherit'}); \
             return {block: true, reason: 'printed'}; })";
     let project = project(&[("m.mjs", text, json!({}))]);
-    assert_eq!(verdict(&fire(&project, "BeforeTool", &shell("ls"))), ("block", "printed"));
+    let options = ["fire", "BeforeTool", "--json", "--settings", "settings.json", "--input", "-"];
+    let fired = Hook::new(&project, &options).env("HOOK_LOG", "off,hook::worker=info");
+    let finished = fired.stdin(shell("ls").to_string()).run();
+    let lines = finished.lines();
+    assert_eq!(lines.len(), 1, "{finished:?}");
+    assert_eq!(verdict(&lines[0]), ("block", "printed"));
+    // Each in the log, under the name that the docs say.
+    for printed in ["loading", "hook-answer", "raw", "child", "in the handler", "to standard error"]
+    {
+        let is_logged = |line: &str| line.contains("hook::worker") && line.contains(printed);
+        assert!(finished.stderr.lines().any(is_logged), "{printed}: {finished:?}");
+    }
+}
+
+#[test]
+fn a_program_that_hangs_without_a_time_limit_is_ended_with_its_handler() {
+    if !has_node() {
+        return;
+    }
+    let text = "export default (pi) => pi.on('tool_call', async () => { \
+        await pi.exec('bash', ['-c', 'sleep 1000 & sleep 1000']); })";
+    let project = project(&[("m.mjs", text, json!({"timeout": 1000}))]);
+    let response = fire(&project, "BeforeTool", &shell("ls"));
+    assert_eq!(verdict(&response).0, "block", "{response}");
+    assert_eq!(response["hooks"][0]["timedOut"], json!(true), "{response}");
+    assert_eq!(project.processes(), []);
 }
 
 #[test]
@@ -193,6 +219,10 @@ async fn a_host_that_goes_away_while_it_is_asked_leaves_nothing_behind() {
     assert_eq!(question["params"], json!({"title": "Sure?", "message": "ls"}));
     let (messages, code) = served.finish().await;
     assert_eq!(code, Some(0), "{messages:?}");
+    // It may not be run: the guard could not ask.
+    let response = messages.iter().find(|it| it["type"] == "hook-execution-response").unwrap();
+    let gone = ("block", "the client that asked for the event is gone");
+    assert_eq!(verdict(response), gone, "{response}");
     assert_eq!(project.processes(), []);
 }
 

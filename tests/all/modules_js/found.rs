@@ -252,3 +252,151 @@ fn scripts_that_are_no_modules_are_said() {
         assert!(!checked.stdout.contains(path), "{path}: {checked:?}");
     }
 }
+
+#[test]
+fn hook_files_of_other_folders_hear_of_results_in_the_words_of_those() {
+    let project = Project::new();
+    for (path, name) in
+        [(".claude/hooks/post/read.sh", "claude"), (".omp/hooks/post/bash.sh", "omp")]
+    {
+        let path = project.write(path, &format!("#!/bin/sh\ncat > {name}.json\n"));
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    project.write(".hooks/settings.json", r#"{"hooksConfig": {"agents": ["omp"]}}"#);
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    for (tool, name, word) in
+        [("read_file", "claude", "read"), ("run_shell_command", "omp", "bash")]
+    {
+        let call = json!({"tool_name": tool, "tool_input": {}});
+        fired(&project, &[], "BeforeTool", &call);
+        assert!(project.read(&format!("{name}.json")).is_empty(), "{name} is for results");
+        let mut result = call;
+        result["tool_response"] = json!({"llmContent": "text"});
+        fired(&project, &[], "AfterTool", &result);
+        let seen: Value = serde_json::from_str(&project.read(&format!("{name}.json"))).unwrap();
+        assert_eq!((&seen["type"], &seen["toolName"]), (&json!("tool_result"), &json!(word)));
+        assert_eq!(seen["content"], json!([{"type": "text", "text": "text"}]));
+    }
+}
+
+#[test]
+fn a_listed_module_may_lie_in_the_home() {
+    if !has_node() {
+        return;
+    }
+    let project = Project::new();
+    let lib = project.home().join("lib");
+    std::fs::create_dir_all(&lib).unwrap();
+    std::fs::write(lib.join("guard.mjs"), GUARD).unwrap();
+    let users = project.home().join(".config/hooks");
+    std::fs::create_dir_all(&users).unwrap();
+    let settings = r#"{"hooksConfig": {"modules": ["~/lib/guard.mjs"]}}"#;
+    std::fs::write(users.join("settings.json"), settings).unwrap();
+    let response = fired(&project, &[], "BeforeTool", &shell("rm -rf x"));
+    assert_eq!(verdict(&response), ("block", "not that"), "{response}");
+}
+
+#[test]
+fn explain_says_which_hook_file_stands_in_the_place_of_another() {
+    let project = Project::new();
+    for path in [".hooks/pre/run_shell_command", ".omp/hooks/pre/bash"] {
+        let path = project.write(path, "#!/bin/sh\n");
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    project.write(".hooks/settings.json", r#"{"hooksConfig": {"agents": ["omp"]}}"#);
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    let explain = ["explain", "BeforeTool", "--tool", "run_shell_command"];
+    let explained = run(&project, &[&explain[..], &["--json"]].concat()).lines();
+    let of = |name: &str| explained.iter().find(|it| it["name"] == name).unwrap();
+    assert_eq!(of(".hooks/pre/run_shell_command")["runs"], json!(true), "{explained:?}");
+    let shadowed = of(".omp/hooks/pre/bash");
+    assert_eq!(shadowed["runs"], json!(false), "{shadowed}");
+    let message = shadowed["reasons"][0]["message"].as_str().unwrap();
+    assert!(message.contains("for the same"), "{shadowed}");
+    let shown = run(&project, &explain).stdout;
+    assert!(shown.contains(message), "{shown}");
+}
+
+#[test]
+fn the_name_of_a_module_among_hook_files_binds_nothing() {
+    if !has_node() {
+        return;
+    }
+    let project = Project::new();
+    let both = "export default (pi) => {
+        pi.on('tool_call', (event) => ({ block: true, reason: event.toolName }));
+        pi.on('tool_result', () => ({ content: [{ type: 'text', text: 'seen' }] }));
+    }";
+    project.write(".hooks/pre/write_file.mjs", both);
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    for (tool, word) in [("run_shell_command", "bash"), ("write_file", "write")] {
+        let call = json!({"tool_name": tool, "tool_input": {}});
+        assert_eq!(verdict(&fired(&project, &[], "BeforeTool", &call)), ("block", word));
+    }
+    let result =
+        json!({"tool_name": "read_file", "tool_input": {}, "tool_response": {"llmContent": "a"}});
+    let response = fired(&project, &[], "AfterTool", &result);
+    assert!(response["output"].to_string().contains("seen"), "{response}");
+}
+
+/// An executable file that refuses, with its name as the reason.
+fn refuses(project: &Project, path: &str) {
+    let file = project.write(path, &format!("#!/bin/sh\necho '{path}' >&2\nexit 2\n"));
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn folders_of_another_agent_make_a_project_where_the_user_names_it() {
+    let project = Project::new();
+    let users = project.home().join(".config/hooks");
+    std::fs::create_dir_all(&users).unwrap();
+    std::fs::write(users.join("settings.json"), r#"{"hooksConfig": {"agents": ["omp"]}}"#).unwrap();
+    let path = ".omp/hooks/pre/bash.sh";
+    refuses(&project, path);
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    let fired = fired(&project, &[], "BeforeTool", &shell("ls"));
+    assert_eq!(verdict(&fired), ("block", path), "{fired}");
+}
+
+#[test]
+fn only_what_runs_for_the_same_tool_takes_another_s_place() {
+    if !has_node() {
+        return;
+    }
+    let project = Project::new();
+    project.write(".hooks/settings.json", r#"{"hooksConfig": {"agents": ["omp"]}}"#);
+    let guard = ".omp/hooks/pre/bash.sh";
+    refuses(&project, guard);
+    // In the words of its folder it is no tool's name, a module's name says nothing, and one cannot be loaded.
+    let script = project.write(".claude/hooks/pre/run_shell_command.sh", "#!/bin/sh\nexit 0\n");
+    std::fs::set_permissions(script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    project.write(
+        ".claude/hooks/pre/bash.mjs",
+        "export default (pi) => pi.on('session_start', () => {});",
+    );
+    project.write(".omp/hooks/pre/bash.mjs", GUARD);
+    project.write(".hooks/pre/bash.mjs", "throw new Error('at load');");
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    let listed = run(&project, &["list", "--json"]).lines();
+    let off: Vec<_> = listed.iter().filter(|it| it["enabled"] == json!(false)).collect();
+    assert!(off.is_empty(), "{off:?}");
+    let response = fired(&project, &[], "BeforeTool", &shell("ls"));
+    assert_eq!(verdict(&response), ("block", guard), "{response}");
+    std::fs::remove_file(project.path().join(guard)).unwrap();
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    let response = fired(&project, &[], "BeforeTool", &shell("rm -rf x"));
+    assert_eq!(verdict(&response), ("block", "not that"), "{response}");
+}
+
+#[test]
+fn a_module_with_a_long_path_has_its_handlers() {
+    if !has_node() {
+        return;
+    }
+    let project = Project::new();
+    project.write(&format!(".hooks/modules/{}.mjs", "m".repeat(240)), GUARD);
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    let decides =
+        |command: &str| verdict(&fired(&project, &[], "BeforeTool", &shell(command))).0.to_owned();
+    assert_eq!([decides("ls"), decides("rm -rf x")], ["proceed", "block"]);
+}

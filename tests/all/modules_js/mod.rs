@@ -1,11 +1,14 @@
 //! Modules of JavaScript and TypeScript, with the binary and a real node.
 
+mod api;
 mod commands;
 mod examples;
 mod faults;
 mod found;
+mod host;
 mod isolation;
 mod loads;
+mod originals;
 mod rules;
 mod trust;
 

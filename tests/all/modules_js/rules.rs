@@ -83,3 +83,34 @@ fn modules_run_behind_the_other_hooks_of_their_priority_and_keep_those_together(
     let (parallel, sequential) = (json!("parallel"), json!("sequential"));
     assert_eq!(modes, [(&one, &parallel), (&one, &parallel), (&two, &sequential)]);
 }
+
+#[test]
+fn a_call_whose_arguments_hide_each_other_is_blocked() {
+    if !has_node() {
+        return;
+    }
+    let guard = "export default (pi) => pi.on('tool_call', (event) =>
+        JSON.stringify(event).includes('/etc/') ? { block: true, reason: 'no' } : undefined);";
+    let project = project(&[("guard.mjs", guard, json!({}))]);
+    let decides = |tool: &str, input: Value| {
+        let input = json!({"tool_name": tool, "tool_input": input});
+        let response = fire(&project, "BeforeTool", &input);
+        let processed = &response["processed"];
+        (processed["decision"].as_str().unwrap().to_owned(), processed["reason"].to_string())
+    };
+    for (tool, input) in [
+        ("write_file", json!({"path": "/etc/x", "file_path": "/tmp/ok", "content": ""})),
+        ("write_file", json!({"file_path": "/etc/x", "path": "/tmp/ok", "content": ""})),
+        ("list_directory", json!({"path": "/etc", "dir_path": "/tmp"})),
+    ] {
+        let (decision, reason) = decides(tool, input);
+        assert!(decision == "block" && reason.contains("they differ"), "{tool}: {reason}");
+    }
+    for input in [
+        json!({"file_path": "/a"}),
+        json!({"path": "/a", "file_path": "/a"}),
+        json!({"path": "/a"}),
+    ] {
+        assert_eq!(decides("write_file", input).0, "proceed");
+    }
+}

@@ -103,19 +103,19 @@ for call in calls():
     if tool(call) == 'late':
         late = call
         continue
-    for other in [{'callId': '99'}, {'callId': 7}, {'callId': 'x'}, {}, late or {}]:
-        say(type='hook-answer', **{**{'callId': other.get('callId')}, 'action': 'block', 'reason': 'no'})
+    for other in ['99', '7' * 30, 'x', '', late['callId'] if late else '0']:
+        say(type='hook-answer', callId=other, action='block', reason='no')
     answer(call, output={'systemMessage': 'mine'})
     answer(call, action='block', reason='changed its mind')
 ",
-        json!({"timeout": 1_000}),
+        json!({"timeout": 4_000}),
     );
     let system = project.system();
     for tool in ["a", "late", "b", "c"] {
         let response = fire(&system, tool).await;
         assert!(!is_blocked(&response), "{tool}");
         match tool {
-            "late" => assert_eq!(why(&response), "Hook timed out after 1000ms"),
+            "late" => assert_eq!(why(&response), "Hook timed out after 4000ms"),
             _ => assert_eq!(response.processed.system_message.as_deref(), Some("mine"), "{tool}"),
         }
     }
@@ -196,11 +196,11 @@ for message in messages():
     if message['type'] == 'hook-call' and tool(message) == 'answer':
         answer(message)
 ",
-        json!({"timeout": 1_000}),
+        json!({"timeout": 4_000}),
     );
     let system = project.system();
     // Its time runs out.
-    assert_eq!(why(&fire(&system, "hang").await), "Hook timed out after 1000ms");
+    assert_eq!(why(&fire(&system, "hang").await), "Hook timed out after 4000ms");
     // Its caller goes.
     let mut asked = Box::pin(system.bus().request(request("hang")));
     tokio::select! {

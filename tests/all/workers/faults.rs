@@ -72,6 +72,16 @@ fn faults() -> Vec<(&'static str, Value, &'static str)> {
             none(),
             "it speaks protocol 0, and this engine speaks 1",
         ),
+        (
+            "say(type='hook-worker', protocol='zwei')\ntime.sleep(9)",
+            none(),
+            "it speaks protocol \"zwei\", and this engine speaks 1",
+        ),
+        (
+            "ready()\nnext(calls())\nsay(type='hook-answer', callId=7)\ntime.sleep(1000)",
+            none(),
+            "no message: field `callId`: expected a string, found 7",
+        ),
         ("say(type='hook-worker', hooks=7)\ntime.sleep(9)", none(), "its `hooks` are no array"),
         (
             "say(type='hook-worker', hooks=[{}] * 300)\ntime.sleep(9)",

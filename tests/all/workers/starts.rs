@@ -226,3 +226,21 @@ async fn three_timeouts_in_a_row_end_it() {
     assert_eq!(started(&project).len(), 2);
     end(&project, system).await;
 }
+
+/// Both say which version they speak, and the lower one is spoken.
+#[tokio::test]
+async fn a_worker_finds_the_version_of_the_engine_in_its_environment() {
+    let project = project(
+        "
+note('version', os.environ['HOOK_PROTOCOL'])
+say(type='hook-worker', protocol=2)
+for call in calls(): answer(call, action='block', reason='heard')
+",
+        json!({}),
+    );
+    let system = project.system();
+    let response = fire(&system, "t").await;
+    assert!(is_blocked(&response), "{}", why(&response));
+    assert_eq!(project.read("version"), "1\n");
+    end(&project, system).await;
+}

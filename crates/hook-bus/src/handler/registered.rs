@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use hook_core::settings::RegistrationLimits;
-use hook_core::{HandlerHook, HookEventName, HookRegistry, Runner};
+use hook_core::{HandlerHook, HookEventName, HookRegistry, JsonObject, RawJson, Runner};
 
 use crate::handler::registrations::Registrations;
 use crate::message::{ChangedWith, RegistrationChange};
@@ -66,6 +66,21 @@ impl RegisterError {
             Self::InvalidMatcher { .. } => "invalid_request",
             Self::LimitExceeded { .. } => "limit_exceeded",
         }
+    }
+
+    /// More about it, for programs: the field, or the limit.
+    pub fn details(&self) -> JsonObject {
+        let mut details = JsonObject::new();
+        let mut field = |name: &str| details.insert("field", RawJson::from_text(name));
+        match self {
+            Self::DuplicateId { .. } => field("hookId"),
+            Self::UnknownEvent { .. } => field("eventName"),
+            Self::InvalidMatcher { .. } => field("matcher"),
+            Self::LimitExceeded { limit, .. } => {
+                details.insert("limit", RawJson::from_integer(*limit as u64));
+            }
+        }
+        details
     }
 }
 

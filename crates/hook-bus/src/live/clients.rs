@@ -186,14 +186,17 @@ impl LiveConnection {
         if !self.client.lock().hooks.is_empty() {
             return Err(UnknownToken);
         }
-        let found =
-            self.clients.known().values().find(|it| is_same_token(&it.token, token)).cloned();
         // One that may be on another machine does not become one that is on this.
         let is_near = self.client.session.is_near();
+        let clients = Arc::clone(&self.clients);
+        // Held, so that it is not forgotten meanwhile.
+        let known = clients.known();
+        let found = known.values().find(|it| is_same_token(&it.token, token)).cloned();
         if found.as_ref().is_some_and(|client| client.session.is_near() && !is_near) {
             return Err(UnknownToken);
         }
         let Some(client) = found else {
+            drop(known);
             if self.clients.engine.registered().has_lost_guards(token) {
                 self.former = Some(token.into());
             }
@@ -201,14 +204,11 @@ impl LiveConnection {
         };
         let hook_ids = {
             let mut state = client.lock();
-            // It was forgotten just now.
-            if state.hooks.is_empty() {
-                return Err(UnknownToken);
-            }
             state.connection += 1;
             self.number = state.connection;
             state.hooks.keys().cloned().collect()
         };
+        drop(known);
         self.link = Link::Up(client.session.attach());
         self.client = client;
         Ok(hook_ids)
@@ -299,6 +299,14 @@ impl LiveConnection {
         }
     }
 
+    /// The client sent something that is no message, for this reason: the call that it may have been about
+    /// fails, or, where that is not known, all calls that it was told of and has not answered.
+    pub fn take_unreadable(&self, call: Option<u64>, why: String) {
+        if let Link::Up(carrier) = &self.link {
+            carrier.take_unreadable(call, why);
+        }
+    }
+
     /// The oldest call of a hook that waits for its answer, for clients that do not say which they answer.
     pub fn oldest_call_of(&self, hook_id: &str) -> Option<u64> {
         match &self.link {
@@ -367,8 +375,9 @@ impl Drop for LiveConnection {
         }
         let (clients, client) = (Arc::clone(&self.clients), Arc::clone(&self.client));
         let number = self.number;
-        let has_hooks = !client.lock().hooks.is_empty();
-        if !has_hooks || clients.ended.is_cancelled() || Handle::try_current().is_err() {
+        // Calls of hooks that it has unregistered since wait for it as well.
+        let is_missed = !client.lock().hooks.is_empty() || !client.session.is_idle();
+        if !is_missed || clients.ended.is_cancelled() || Handle::try_current().is_err() {
             clients.forget(&client, number);
             return;
         }

@@ -98,6 +98,26 @@ impl NotRegistered {
         }
     }
 
+    /// More about it, for programs: the field, the nearest word, the limit.
+    pub fn details(&self) -> JsonObject {
+        let mut details = JsonObject::new();
+        let mut text = |name: &str, value: &str| details.insert(name, RawJson::from_text(value));
+        match self {
+            Self::Invalid { field, .. } => text("field", field),
+            Self::UnknownEvent { vocabulary, nearest, .. } => {
+                text("field", "eventName");
+                text("vocabulary", vocabulary);
+                if let Some(nearest) = nearest {
+                    text("nearest", nearest);
+                }
+            }
+            Self::DuplicateId { .. } | Self::UnknownId { .. } => text("field", "hookId"),
+            Self::Superseded => {}
+            Self::Refused(error) => return error.details(),
+        }
+        details
+    }
+
     fn invalid(field: &str, problem: impl Into<String>) -> Self {
         Self::Invalid { field: shortened(field), problem: problem.into() }
     }

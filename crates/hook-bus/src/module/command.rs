@@ -5,9 +5,10 @@ use std::panic::AssertUnwindSafe;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use hook_core::ProcessedHookResult;
 use hook_core::run::{CommandContext, ModuleHandle};
 use hook_core::text::{one_line, shortened};
+
+use crate::message::HookExecutionResponse;
 
 /// What a command returns: a text to be shown, nothing, or why it failed.
 pub type CommandReturn = Result<Option<String>, Box<dyn std::error::Error + Send + Sync>>;
@@ -45,32 +46,44 @@ impl CommandInfo {
         }
     }
 
-    /// What it means for the command what its event has come to.
-    pub(crate) fn came_to(
-        &self,
-        result: ProcessedHookResult,
-    ) -> Result<CommandOutput, CommandError> {
+    /// What it means for the command what its event, `Command`, has come to.
+    ///
+    /// # Errors
+    /// When it failed, or was not run.
+    pub fn came_to(&self, response: &HookExecutionResponse) -> Result<CommandOutput, CommandError> {
+        let result = &response.processed;
         // A module's hooks are called after it. What fails of others is a warning.
         let own = format!("{} command {}", self.module, self.name);
-        let errors = &result.aggregated.errors;
-        let failed = errors
-            .iter()
-            .find(|error| error.hook.as_deref().is_some_and(|hook| hook.starts_with(&own)));
-        if let Some(error) = failed {
+        let is_own = |hook: &str| hook.starts_with(&own);
+        let mut errors = result.aggregated.errors.iter();
+        if let Some(error) = errors.find(|error| error.hook.as_deref().is_some_and(is_own)) {
             return Err(CommandError::failed(&self.name, &self.module, &error.message));
         }
-        if let Some(failure) = &result.failure {
+        if let Some(failure) = response.error() {
             return Err(CommandError::failed(&self.name, &self.module, &failure.message));
         }
-        if result.should_stop {
-            let reason = result.stop_reason.as_deref().unwrap_or("a hook stopped the agent");
-            let reason = one_line(&shortened(reason)).into_owned();
-            return Err(CommandError::Stopped { name: shortened(&self.name), reason });
+        if !response.hooks.iter().any(|report| is_own(report.hook.display_name())) {
+            return Err(self.not_run(response));
         }
         let output = result.aggregated.final_output.as_deref();
         let said = |field: &str| output.and_then(|output| output.specific(field)?.to_text());
         let (text, prompt) = (said("text"), said("prompt"));
-        Ok(CommandOutput { text, prompt, warnings: result.warnings })
+        Ok(CommandOutput { text, prompt, warnings: result.warnings.clone() })
+    }
+
+    /// Why it was not run.
+    fn not_run(&self, response: &HookExecutionResponse) -> CommandError {
+        let result = &response.processed;
+        let ended_by = response.not_started.first().map(|it| {
+            let by = shortened(&it.ended_by);
+            match result.stop_reason.as_deref().filter(|_| result.should_stop) {
+                Some(reason) => format!("hook {by} stopped the agent: {reason}"),
+                None => format!("hook {by} skipped what comes after it"),
+            }
+        });
+        let reason = ended_by.unwrap_or_else(|| "it is switched off, or changed".to_owned());
+        let reason = one_line(&shortened(&reason)).into_owned();
+        CommandError::NotRun { name: shortened(&self.name), reason }
     }
 }
 
@@ -96,9 +109,9 @@ pub enum CommandError {
         /// The commands that there are.
         known: Vec<String>,
     },
-    /// A hook stopped the agent before the command was run.
+    /// Another hook kept it from being run.
     #[error("the command {name} was not run: {reason}")]
-    Stopped {
+    NotRun {
         /// The command.
         name: String,
         /// Why.

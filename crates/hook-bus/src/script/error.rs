@@ -6,7 +6,7 @@ use hook_core::event::output::SPECIFIC_FIELDS;
 use hook_core::text::nearest;
 use hook_core::text::shortened;
 
-use super::host::UnknownHostMethod;
+use super::host::ScriptedHostError;
 
 /// A text is no scenario.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -58,9 +58,9 @@ pub enum ScenarioErrorKind {
         /// What is wrong with it.
         reason: String,
     },
-    /// Something is no method of hosts.
+    /// A host could not give such a result.
     #[error(transparent)]
-    UnknownHostMethod(#[from] UnknownHostMethod),
+    Host(#[from] ScriptedHostError),
     /// A value that TOML has and JSON has not.
     #[error("{found} has no form in JSON, and no hook ever sees one; write it as a text")]
     NotJson {

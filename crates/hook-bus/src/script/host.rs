@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use futures::FutureExt;
 use futures::future::{self, BoxFuture};
+use hook_core::json::JsonKind;
 use hook_core::run::{HOST_METHODS, HostCall, HostCallError, HostServices};
 use hook_core::text::shortened;
 use hook_core::{RawJson, RawObject};
@@ -14,12 +15,26 @@ pub struct ScriptedHost {
     results: BTreeMap<String, RawJson>,
 }
 
-/// Something is no method of hosts.
+/// A result is none that a host could give.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("hosts have no method {method:?}; they have {}", known())]
-pub struct UnknownHostMethod {
-    /// What it is.
-    method: String,
+#[non_exhaustive]
+pub enum ScriptedHostError {
+    /// Something is no method of hosts.
+    #[error("hosts have no method {method:?}; they have {}", known())]
+    UnknownMethod {
+        /// What it is.
+        method: String,
+    },
+    /// A method has another result.
+    #[error("the result of `{method}` is {expected}, and not {found}")]
+    WrongResult {
+        /// The method.
+        method: &'static str,
+        /// What its result is.
+        expected: &'static str,
+        /// What it was to be.
+        found: JsonKind,
+    },
 }
 
 fn known() -> String {
@@ -31,16 +46,24 @@ impl ScriptedHost {
     /// With a result for each of these methods.
     ///
     /// # Errors
-    /// When one is no method of hosts.
+    /// When one is no method of hosts, or has another result.
     pub fn new(
         results: impl IntoIterator<Item = (String, RawJson)>,
-    ) -> Result<Self, UnknownHostMethod> {
+    ) -> Result<Self, ScriptedHostError> {
         let results: BTreeMap<String, RawJson> = results.into_iter().collect();
-        let is_method = |name: &String| HOST_METHODS.iter().any(|method| method.name == name);
-        match results.keys().find(|name| !is_method(name)) {
-            Some(name) => Err(UnknownHostMethod { method: shortened(name) }),
-            None => Ok(Self { results }),
+        for (name, result) in &results {
+            let method = HOST_METHODS.iter().find(|method| method.name == name);
+            let method = method
+                .ok_or_else(|| ScriptedHostError::UnknownMethod { method: shortened(name) })?;
+            if !method.may_be(result) {
+                return Err(ScriptedHostError::WrongResult {
+                    method: method.name,
+                    expected: method.result,
+                    found: result.kind(),
+                });
+            }
         }
+        Ok(Self { results })
     }
 
     /// The one that a line of a script describes: `{"type": "hook-host-results", "results": {…}}`. `None` for
@@ -56,6 +79,9 @@ impl ScriptedHost {
         (kind.as_deref() == Some(TYPE)).then(|| {
             let results = fields.get("results").and_then(|results| results.to_object().ok());
             let results = results.ok_or("`results` must be an object: a result for each method")?;
+            if let Some(twice) = fields.repeated().or_else(|| results.repeated()) {
+                return Err(format!("`{}` stands there twice", shortened(twice)));
+            }
             let results = results.iter().map(|(name, result)| (name.to_owned(), result.clone()));
             Self::new(results).map_err(|error| error.to_string())
         })

@@ -18,7 +18,7 @@ mod update;
 pub use error::{ScenarioError, ScenarioErrorKind};
 pub use expectation::{Expectation, Mismatch, ScenarioKey};
 pub use files::{ScenarioFilesError, scenario_files};
-pub use host::{ScriptedHost, UnknownHostMethod};
+pub use host::{ScriptedHost, ScriptedHostError};
 pub use play::play;
 pub use scenario::{Scenario, ScenarioTest, TestReport};
 pub use suite::{Played, Selected, play_tests};

@@ -26,7 +26,7 @@ use serde_json::Value;
 use super::document::Located;
 use super::error::{ScenarioError, ScenarioErrorKind};
 use super::expectation::{Expectation, Mismatch, ScenarioKey};
-use super::host::{ScriptedHost, UnknownHostMethod};
+use super::host::{ScriptedHost, ScriptedHostError};
 use crate::bus::MessageBus;
 use crate::message::{CorrelationId, HookExecutionRequest, HookExecutionResponse};
 
@@ -137,7 +137,7 @@ impl ScenarioTest {
         self.expect.check()
     }
 
-    fn scripted_host(&self) -> Result<Option<Arc<ScriptedHost>>, UnknownHostMethod> {
+    fn scripted_host(&self) -> Result<Option<Arc<ScriptedHost>>, ScriptedHostError> {
         if self.host.is_empty() {
             return Ok(None);
         }

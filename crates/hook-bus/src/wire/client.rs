@@ -319,6 +319,10 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
                 let services = self.services.offered();
                 self.request(request.with_host_services(services), origin);
             }
+            ClientMessage::Unreadable(line) => {
+                self.unreadable(line.call, &line.why);
+                self.take(ClientMessage::Request(line.answered));
+            }
             ClientMessage::Subscribe => {
                 self.progress.get_or_insert_with(|| self.system.bus().subscribe());
             }
@@ -345,10 +349,17 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
     /// Takes a message; once this is to stop, only if a call waits for it.
     fn take_unless(&mut self, stopped: bool, message: ClientMessage) {
         let is_awaited = |message: &LiveMessage| {
-            matches!(message, LiveMessage::Said(_) | LiveMessage::HostResult { .. })
+            matches!(
+                message,
+                LiveMessage::Said(_)
+                    | LiveMessage::Unreadable { .. }
+                    | LiveMessage::HostResult { .. }
+            )
         };
         match message {
             ClientMessage::Live(message) if is_awaited(&message) => self.live(*message),
+            // It may have been what is waited for.
+            ClientMessage::Unreadable(line) if stopped => self.unreadable(line.call, &line.why),
             message if !stopped => self.take(message),
             _ => {}
         }
@@ -391,11 +402,22 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
             },
             LiveMessage::List => listed(&live.list()),
             LiveMessage::Said(said) => return live.take(said),
+            LiveMessage::Unreadable { call, why, refused } => {
+                self.unreadable(call, &why);
+                refused.to_line()
+            }
             LiveMessage::HostResult { id, outcome } => {
                 return self.services.answered(&id, outcome);
             }
         };
         self.outbox.push(answer);
+    }
+
+    /// It sent what is no message and may have been an answer: calls that it was told of do not wait for theirs.
+    fn unreadable(&self, call: Option<u64>, why: &str) {
+        if let Some(live) = &self.live {
+            live.take_unreadable(call, format!("its client sent a line that is no message: {why}"));
+        }
     }
 
     /// Its input has ended: what its hooks and it itself were asked is not answered any more. Whether there is

@@ -1,11 +1,14 @@
 //! What is said over a client's connection about hooks of its own, and what it does for hooks.
 
-use hook_core::run::{FromHook, HostCallError, MAX_LIVE_LINE, Said};
+use hook_core::run::{FromHook, HostCallError, MAX_LIVE_LINE};
 use hook_core::text::shortened;
 use hook_core::{JsonObject, ObjectWriter, RawJson, RawObject};
 
 use super::greeting::{HELLO, PROTOCOL_VERSION};
-use crate::live::{AskedOfClient, HookRegister, ListedHook, NotRegistered, UnknownToken};
+use super::message::call_of;
+use crate::live::{
+    AskedOfClient, HookRegister, ListedHook, NotRegistered, RECONNECT_GRACE, UnknownToken,
+};
 
 /// How long an id of a host call may be that is repeated to its hook, in bytes.
 const MAX_ID: usize = 256;
@@ -45,6 +48,15 @@ pub enum LiveMessage {
     },
     /// What cannot be understood.
     Wrong(Refused),
+    /// What cannot be understood, and may have been an answer to that call, or to any.
+    Unreadable {
+        /// The call, where it is known.
+        call: Option<u64>,
+        /// Why it is none.
+        why: String,
+        /// What is answered.
+        refused: Refused,
+    },
 }
 
 /// What a client says first.
@@ -69,6 +81,8 @@ pub struct Refused {
     host_call_id: Option<RawJson>,
     code: &'static str,
     message: String,
+    /// More about it, for programs.
+    details: JsonObject,
 }
 
 impl LiveMessage {
@@ -84,10 +98,10 @@ impl LiveMessage {
     pub(super) fn read(kind: &str, object: &RawObject) -> Self {
         let fields = object.fields();
         let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
-        let refused = |kind, message| Self::Wrong(Refused::invalid(kind, message));
-        let twice = fields
-            .repeated()
-            .map(|name| format!("field `{}`: expected one value, found several", shortened(name)));
+        let refused =
+            |kind, field: &str, problem| Self::Wrong(Refused::of_field(kind, field, problem));
+        const TWICE: &str = "expected one value, found several";
+        let twice = fields.repeated().map(shortened);
         match kind {
             // The hook waits for its result, if it is known which that is.
             "hook-host-result" if fields.repeated() != Some("hostCallId") => {
@@ -95,19 +109,19 @@ impl LiveMessage {
                     Some(id) => {
                         let outcome = twice.map_or_else(
                             || outcome(&fields),
-                            |why| Err(HostCallError::failed(format!("the host's result: {why}"))),
+                            |name| {
+                                let why = format!("the host's result: field `{name}`: {TWICE}");
+                                Err(HostCallError::failed(why))
+                            },
                         );
                         Self::HostResult { id, outcome }
                     }
-                    None => refused(
-                        "hook-host-result",
-                        "field `hostCallId`: expected a string".to_owned(),
-                    ),
+                    None => refused("hook-host-result", "hostCallId", "expected a string"),
                 }
             }
             HELLO | "hook-unregister" | "hook-list" | "hook-host-result" if twice.is_some() => {
                 let kind = KINDS.iter().find(|known| **known == kind).copied();
-                refused(kind.unwrap_or_default(), twice.unwrap_or_default())
+                refused(kind.unwrap_or_default(), &twice.unwrap_or_default(), TWICE)
             }
             HELLO => Self::hello(&fields),
             "hook-register" => {
@@ -119,7 +133,7 @@ impl LiveMessage {
             }
             "hook-unregister" => match text("hookId") {
                 Some(id) => Self::Unregister(id),
-                None => refused("hook-unregister", "field `hookId`: expected a string".to_owned()),
+                None => refused("hook-unregister", "hookId", "expected a string"),
             },
             "hook-list" => Self::List,
             _ => Self::said(kind, object, &fields),
@@ -136,34 +150,40 @@ impl LiveMessage {
             Ok(said) => return Self::Said(said),
             Err(why) => why,
         };
-        let call = fields.get("callId").and_then(RawJson::to_text).and_then(|id| id.parse().ok());
-        match call {
+        let known = KINDS.iter().find(|known| **known == kind).copied();
+        let refused = Refused::invalid(known.unwrap_or("hook-answer"), why.clone());
+        if kind == "hook-answer" {
+            let is_one = fields.repeated() != Some("callId");
+            let id = fields.get("callId").filter(|id| is_one && id.as_str().len() <= MAX_ID);
+            let call = id.and_then(|id| call_of(id.as_str()));
+            let mut details = JsonObject::new();
+            if let Some(id) = id {
+                details.insert("callId", id.clone());
+            }
+            if length > MAX_LIVE_LINE {
+                details.insert("limit", RawJson::from_integer(MAX_LIVE_LINE as u64));
+            }
             // A call must not wait for an answer that has come, and means nothing.
-            Some(call) if kind == "hook-answer" => {
-                Self::Said(FromHook::Answer { call: Some(call), said: Said::Error(why) })
-            }
-            _ => {
-                let known = KINDS.iter().find(|known| **known == kind).copied();
-                let refused = Refused::invalid(known.unwrap_or("hook-answer"), why);
-                let id = fields.get("hostCallId").filter(|_| kind == "hook-host-call");
-                let host_call_id = id.filter(|id| id.as_str().len() <= MAX_ID).cloned();
-                Self::Wrong(Refused { host_call_id, ..refused })
-            }
+            return Self::Unreadable { call, why, refused: Refused { details, ..refused } };
         }
+        let id = fields.get("hostCallId").filter(|_| kind == "hook-host-call");
+        let host_call_id = id.filter(|id| id.as_str().len() <= MAX_ID).cloned();
+        Self::Wrong(Refused { host_call_id, ..refused })
     }
 
     fn hello(fields: &JsonObject) -> Self {
         let given = |name: &str| fields.get(name).filter(|value| !value.is_null());
-        let wrong = |message: String| Self::Wrong(Refused::invalid(HELLO, message));
+        let wrong = |field, problem: String| Self::Wrong(Refused::of_field(HELLO, field, &problem));
         let protocol = match given("protocol") {
             None => PROTOCOL_VERSION,
             Some(said) => match said.to_whole_number() {
                 Some(protocol) if protocol >= PROTOCOL_VERSION => protocol,
                 _ => {
-                    return wrong(format!(
-                        "field `protocol`: the client speaks {}, and this server {PROTOCOL_VERSION}",
-                        shortened(said.as_str())
-                    ));
+                    let theirs = shortened(said.as_str());
+                    return wrong(
+                        "protocol",
+                        format!("the client speaks {theirs}, and this server {PROTOCOL_VERSION}"),
+                    );
                 }
             },
         };
@@ -172,9 +192,16 @@ impl LiveMessage {
             Some(items) => items.and_then(|items| items.iter().map(RawJson::to_text).collect()),
         };
         let Some(host_services) = services else {
-            return wrong("field `hostServices`: expected an array of strings".to_owned());
+            return wrong("hostServices", "expected an array of strings".to_owned());
         };
-        let client_token = given("clientToken").and_then(RawJson::to_text);
+        let client_token = match given("clientToken").map(|token| (token.to_text(), token)) {
+            None => None,
+            Some((Some(token), _)) => Some(token),
+            Some((None, found)) => {
+                let found = shortened(found.as_str());
+                return wrong("clientToken", format!("expected a string, found {found}"));
+            }
+        };
         Self::Hello(ClientHello { protocol, client_token, host_services })
     }
 }
@@ -204,11 +231,19 @@ impl Refused {
             host_call_id: None,
             code: "invalid_request",
             message,
+            details: JsonObject::new(),
         }
     }
 
+    fn of_field(request: &'static str, field: &str, problem: &str) -> Self {
+        let mut details = JsonObject::new();
+        details.insert("field", RawJson::from_text(field));
+        Self { details, ..Self::invalid(request, format!("field `{field}`: {problem}")) }
+    }
+
     fn of(request: &'static str, error: &NotRegistered) -> Self {
-        Self { code: error.code(), ..Self::invalid(request, error.to_string()) }
+        let (code, details) = (error.code(), error.details());
+        Self { code, details, ..Self::invalid(request, error.to_string()) }
     }
 
     /// Of a hook that was not registered, or unregistered.
@@ -226,7 +261,10 @@ impl Refused {
     }
 
     pub(super) fn of_token(error: UnknownToken) -> Self {
-        Self { code: "unknown_token", ..Self::invalid(HELLO, error.to_string()) }
+        let mut details = JsonObject::new();
+        details.insert("field", RawJson::from_text("clientToken"));
+        details.insert("graceSeconds", RawJson::from_integer(RECONNECT_GRACE.as_secs()));
+        Self { code: "unknown_token", details, ..Self::invalid(HELLO, error.to_string()) }
     }
 
     /// The message that says so.
@@ -248,6 +286,9 @@ impl Refused {
             object.object("error", |error| {
                 error.text("code", self.code);
                 error.text("message", &self.message);
+                if !self.details.is_empty() {
+                    error.object("details", |out| out.fields(&self.details));
+                }
             });
         })
     }

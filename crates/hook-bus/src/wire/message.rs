@@ -10,7 +10,7 @@ use hook_core::{EventDefinition, HookEventName, JsonSlice, ObjectWriter, RawObje
 use super::bridge::{BRIDGE, BridgeMessage};
 use super::greeting::{HELLO, PROTOCOL_VERSION, REFUSED};
 use super::live::LiveMessage;
-use super::{Line, parse, refusal, request_from};
+use super::{Line, invalid, parse, refusal, request_from};
 use crate::audit::AuditEntry;
 use crate::bus::Lagged;
 use crate::message::{CorrelationId, HookExecutionRequest, RequestFields, kind};
@@ -25,6 +25,8 @@ const DEFINE_EVENT: &str = "hook-define-event";
 pub enum ClientMessage {
     /// To run an event's hooks, or nothing that is understood, which is answered likewise.
     Request(Box<HookExecutionRequest>),
+    /// Nothing that is understood, and that may have been an answer of one of its hooks.
+    Unreadable(Unreadable),
     /// To be told when hooks of its own requests start and finish.
     Subscribe,
     /// To be told everything that happens, for all clients.
@@ -45,6 +47,18 @@ pub enum ClientMessage {
     Reload,
 }
 
+/// A line that is no message.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Unreadable {
+    /// What is answered as a request that is none.
+    pub answered: Box<HookExecutionRequest>,
+    /// The call that it may have been about, where that is known.
+    pub call: Option<u64>,
+    /// Why it is none.
+    pub why: String,
+}
+
 impl ClientMessage {
     /// Reads a line. There is no line that is no message: what is not understood is a request that
     /// will be answered `invalid_request`.
@@ -52,18 +66,27 @@ impl ClientMessage {
         let number = line.number();
         let object = match parse(line) {
             Ok(object) => object,
-            Err(request) => return Self::Request(request),
+            Err(why) => {
+                let answered = Box::new(invalid(number, why.as_str()));
+                return Self::Unreadable(Unreadable { answered, call: None, why });
+            }
         };
         let fields = RequestFields::of(&object);
-        if fields.repeated.is_some() {
+        let kind = fields.kind.and_then(JsonSlice::text);
+        if let Some(name) = fields.repeated {
             // Another reader may take it for another message.
-            return Self::Request(Box::new(request_from(number, &fields)));
+            let answered = Box::new(request_from(number, &fields));
+            if name != "type" && kind.as_deref() == Some(kind::REQUEST) {
+                return Self::Request(answered);
+            }
+            let why = format!("the field `{name}` stands twice");
+            return Self::Unreadable(Unreadable { answered, call: None, why });
         }
         let refuse = |fields: &RequestFields<'_>, message: String| {
             Self::Request(Box::new(refusal(number, fields, message)))
         };
         let refused = |message| refuse(&fields.of_no_event(), message);
-        match fields.kind.and_then(JsonSlice::text).as_deref() {
+        match kind.as_deref() {
             Some("hook-subscribe") => Self::Subscribe,
             Some(TAIL) => Self::Tail,
             Some(kind::AUDIT) => audit_level(&object).map_or_else(refused, Self::Audit),
@@ -97,12 +120,31 @@ impl ClientMessage {
                     kind::REQUEST,
                     LiveMessage::kinds()
                 );
-                // It may be a request whose type is misspelt.
-                refuse(&fields, message)
+                // It may be a request whose type is misspelt, or an answer.
+                let answered = Box::new(refusal(number, &fields, message.as_str()));
+                match called(&object) {
+                    None => Self::Request(answered),
+                    Some(call) => {
+                        let why = format!("there is no message {:?}", shortened(other));
+                        Self::Unreadable(Unreadable { answered, call, why })
+                    }
+                }
             }
             _ => Self::Request(Box::new(request_from(number, &fields))),
         }
     }
+}
+
+/// Whether a message names a call, and which, if that is known.
+fn called(object: &RawObject) -> Option<Option<u64>> {
+    let FoundFields { values: [call], .. } = find_fields(object, ["callId"]);
+    let call = call.filter(|call| !call.is_null())?;
+    Some(call_of(call.as_str()))
+}
+
+/// The call that a `callId` names, also where it is written as a number.
+pub(super) fn call_of(written: &str) -> Option<u64> {
+    written.trim_matches('"').parse().ok()
 }
 
 /// The event that a client declares.

@@ -23,7 +23,7 @@ pub use client::{ClientEnd, serve_client};
 pub use following::Following;
 pub use hook_core::lines::{Line, LineReader, MAX_LINE};
 pub use live::{ClientHello, LiveMessage, Refused};
-pub use message::ClientMessage;
+pub use message::{ClientMessage, Unreadable};
 #[cfg(unix)]
 pub use socket::{
     MAX_CLIENTS, SocketError, SocketListener, SocketServer, connect, group_of, socket_of,
@@ -41,23 +41,21 @@ pub(crate) fn request_of(line: Line) -> HookExecutionRequest {
     let number = line.number();
     match parse(line) {
         Ok(object) => request_from(number, &RequestFields::of(&object)),
-        Err(request) => *request,
+        Err(message) => invalid(number, message),
     }
 }
 
-/// The object that a line holds, or the request that says why it holds none.
-fn parse(line: Line) -> Result<RawObject, Box<HookExecutionRequest>> {
-    let number = line.number();
+/// The object that a line holds, or why it holds none.
+fn parse(line: Line) -> Result<RawObject, String> {
     match line {
         Line::Text { text, .. } => RawObject::parse(text).map_err(|error| {
-            let message = format!(
+            format!(
                 "expected a message as one JSON object: {} at column {}",
                 error.reason(),
                 error.column()
-            );
-            Box::new(invalid(number, message))
+            )
         }),
-        Line::TooLong { length, .. } => Err(Box::new(invalid(number, too_long(length)))),
+        Line::TooLong { length, .. } => Err(too_long(length)),
     }
 }
 

@@ -43,11 +43,11 @@ pub(crate) async fn run(
         match &arguments.name {
             None => list(&all, context, printer).await,
             Some(name) => {
-                if !all.iter().any(|command| command.name == *name) {
+                let Some(command) = all.iter().find(|command| command.name == *name) else {
                     return Err(CommandError::Usage(no_such(name, &all)));
-                }
+                };
                 let given = arguments.arguments.join(" ");
-                play(name, &given, system, context, printer).await
+                play(command, &given, system, context, printer).await
             }
         }
     })
@@ -97,28 +97,28 @@ async fn list(
 }
 
 async fn play(
-    name: &str,
+    command: &CommandInfo,
     given: &str,
     system: &hook_bus::HookSystem,
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     let input = RawObject::of(|object: &mut ObjectWriter<'_>| {
-        object.text("command_name", name);
+        object.text("command_name", &command.name);
         object.text("arguments", given);
     });
     let request = HookExecutionRequest::unchecked(HookEventName::Command.as_str(), input);
     let response = system.bus().request(request).await;
+    let errors = &response.processed.aggregated.errors;
+    let outcome = command.came_to(&response);
     if context.json() {
         printer.message(&response.to_json()).await?;
     } else {
         let output = response.processed.aggregated.final_output.as_deref();
-        let specific = output.and_then(|output| output.hook_specific_output.as_ref());
-        let text = |field: &str| specific.and_then(|it| it.get(field)?.to_text());
-        for text in ["text", "prompt"].into_iter().filter_map(text) {
+        let said = |field: &str| output.and_then(|output| output.specific(field)?.to_text());
+        for text in ["text", "prompt"].into_iter().filter_map(said) {
             printer.text(&format!("{}\n", lines(&text))).await?;
         }
-        let errors = &response.processed.aggregated.errors;
         // What failed is said as an error, and its warning says the same in short.
         let is_said = |warning: &str| {
             errors.iter().any(|error| warning.ends_with(&first_and_last(&error.message)))
@@ -127,11 +127,15 @@ async fn play(
             printer.warning(warning);
         }
     }
-    for error in &response.processed.aggregated.errors {
+    for error in errors {
         printer.problem(&lines(&error.message));
     }
-    match response.success() && response.processed.aggregated.success {
-        true => Ok(exit_code::PROCEED),
-        false => Ok(exit_code::FAILURE),
+    match outcome {
+        Ok(_) if response.processed.aggregated.success => Ok(exit_code::PROCEED),
+        Err(error) if errors.is_empty() => {
+            printer.problem(&error.to_string());
+            Ok(exit_code::FAILURE)
+        }
+        Ok(_) | Err(_) => Ok(exit_code::FAILURE),
     }
 }

@@ -163,10 +163,12 @@ fn headline(fired: &Fired<'_>, printer: &Printer) -> String {
 
 fn hooks(out: &mut String, fired: &Fired<'_>, printer: &Printer) {
     let results = &fired.response.hooks;
+    let said = said_by_each(fired.event, fired.response);
     let rows: Vec<_> = results
         .iter()
-        .map(|result| {
-            let (_, tone, word) = outcome(result);
+        .zip(&said)
+        .map(|(result, said)| {
+            let (_, tone, word) = outcome(result, *said);
             let mut time = duration(result.duration);
             if result.queued > WAITED {
                 let _ = write!(time, ", waited {}", duration(result.queued));
@@ -181,8 +183,8 @@ fn hooks(out: &mut String, fired: &Fired<'_>, printer: &Printer) {
         })
         .collect();
     let mut before: Option<&RawObject> = None;
-    for (line, result) in aligned(&rows, printer).into_iter().zip(results) {
-        let (mark, tone, _) = outcome(result);
+    for ((line, result), said) in aligned(&rows, printer).into_iter().zip(results).zip(said) {
+        let (mark, tone, _) = outcome(result, said);
         let _ = writeln!(out, "  {} {line}", printer.paint(tone, mark));
         let mut details = Details { out: &mut *out, indent: 6, printer };
         if let Some(failure) = &result.failure {
@@ -268,9 +270,44 @@ fn beginning_of_line(line: &str) -> String {
     }
 }
 
+/// What a hook said, as far as it is known.
+#[derive(Clone, Copy)]
+enum Said {
+    Decision(Option<PolicyDecision>),
+    /// It may have said something: the response does not tell which of its hooks said what.
+    Untold,
+}
+
+/// What each hook of a response said. One of a fleet has what hooks said beside the hooks, in the same order, without
+/// those that said nothing.
+fn said_by_each(event: HookEventName, response: &HookExecutionResponse) -> Vec<Said> {
+    let (hooks, outputs) = (&response.hooks, &response.processed.aggregated.all_outputs);
+    let known = hooks.iter().filter(|it| it.decision.is_some()).count();
+    let said_something = |index: usize, result: &HookExecutionResult| {
+        if result.decision.is_some() || known == outputs.len() {
+            return Said::Decision(result.decision);
+        }
+        if hooks.len() == outputs.len() {
+            return Said::Decision(outputs.get(index).map(|output| output.policy(event)));
+        }
+        // An exit code of 2 is a denial, where the event can be blocked.
+        match event.row().block_means {
+            Some(_) if result.process.exit_code == Some(2) => {
+                Said::Decision(Some(PolicyDecision::Block))
+            }
+            _ => Said::Untold,
+        }
+    };
+    hooks.iter().enumerate().map(|(index, result)| said_something(index, result)).collect()
+}
+
 /// Mark, tone and word for what a hook did.
-fn outcome(result: &HookExecutionResult) -> (&'static str, Tone, &'static str) {
-    let said = result.decision;
+fn outcome(result: &HookExecutionResult, said: Said) -> (&'static str, Tone, &'static str) {
+    let said = match (said, &result.failure) {
+        (Said::Decision(said), _) => said,
+        (Said::Untold, Some(_)) => None,
+        (Said::Untold, None) => return ("·", Tone::Plain, "not told"),
+    };
     match (said, &result.failure) {
         (Some(said @ (PolicyDecision::Block | PolicyDecision::Stop)), _) => {
             ("✗", Tone::Bad, said.as_str())
@@ -291,8 +328,9 @@ fn outcome(result: &HookExecutionResult) -> (&'static str, Tone, &'static str) {
 /// The last line: how many hooks did what.
 fn summary(fired: &Fired<'_>, printer: &Printer) -> String {
     let mut counts: Vec<(&str, usize)> = Vec::new();
-    for result in &fired.response.hooks {
-        let (_, _, word) = outcome(result);
+    let said = said_by_each(fired.event, fired.response);
+    for (result, said) in fired.response.hooks.iter().zip(said) {
+        let (_, _, word) = outcome(result, said);
         match counts.iter_mut().find(|(known, _)| *known == word) {
             Some((_, count)) => *count += 1,
             None => counts.push((word, 1)),

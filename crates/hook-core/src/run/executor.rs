@@ -19,6 +19,7 @@ use super::slots::{Slot, SlotQueue};
 use super::worker::Worker;
 use crate::event::input::HookInput;
 use crate::failure::HookFailure;
+use crate::language::HomeHook;
 use crate::settings::UpstreamRules;
 
 /// What a hook is run by.
@@ -234,6 +235,11 @@ pub(crate) trait HookExecutor: fmt::Debug + Send + Sync {
 
     /// What it runs, if that can be compared; functions of the host cannot.
     fn identity(&self) -> Option<CommandIdentity<'_>> {
+        None
+    }
+
+    /// Whose words it is told and answers in, if they are not ours.
+    fn home(&self) -> Option<&HomeHook> {
         None
     }
 

@@ -56,6 +56,10 @@ impl HookExecutor for HostedExecutor {
         }
     }
 
+    fn home(&self) -> Option<&HomeHook> {
+        Some(&self.hook.home)
+    }
+
     fn label(&self) -> &str {
         &self.hook.label
     }

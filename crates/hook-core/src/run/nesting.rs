@@ -7,7 +7,7 @@ use crate::failure::HookFailure;
 /// How deep hooks may start engines that run hooks.
 pub(super) const MAX_DEPTH: u32 = 8;
 
-/// Whether a hook may run that so many hooks wait for.
+/// Whether a hook may run so deep: 1 is the depth of one that no other hook waits for.
 ///
 /// # Errors
 /// When hooks are nested too deep.

@@ -19,6 +19,7 @@ use super::slots::SlotQueue;
 use super::spec::HookSpec;
 use super::threads::Threads;
 use crate::event::input::HookInput;
+use crate::event::output::HookOutput;
 use crate::failure::{HookFailure, panic_message};
 
 /// Holds one hook from queue to result. It waits since `queued_at`, also for its first poll.
@@ -93,6 +94,11 @@ pub(super) async fn supervise(
         observer.hook_started(&hook);
     }
     let told = Told { input: input.clone(), was_started: true };
+    if let Some(reason) = contradiction(&hook, &input) {
+        let timing = Timing { queued: started_at - queued_at, ..Timing::default() };
+        let denied = Answer { output: Some(HookOutput::deny(reason)), ..Answer::default() };
+        return finish(&hook, denied.into(), timing, &told, &scope);
+    }
     let cancel = scope.cancel.clone();
     let (timeout, nesting, depth) = (hook.timeout, scope.nesting, scope.depth);
     let session_env = (scope.session_env.clone(), hook.trust_rank);
@@ -121,4 +127,12 @@ pub(super) async fn supervise(
     });
     let timing = Timing { duration: started_at.elapsed(), queued: started_at - queued_at };
     finish(&hook, run, timing, &told, &scope)
+}
+
+/// Why a hook is not told of a call that it could forbid: in its words two arguments are one. It would see
+/// one of them, and the tool may go by the other.
+fn contradiction(hook: &HookSpec, input: &HookInput) -> Option<String> {
+    hook.event.row().block_means?;
+    let home = hook.executor.home()?;
+    home.language.contradiction(home, input)
 }

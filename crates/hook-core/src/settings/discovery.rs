@@ -109,7 +109,7 @@ fn is_repository(directory: &Path) -> bool {
 /// reported when it is loaded, and its guards do not vanish in silence.
 fn has_settings(directory: &Path) -> bool {
     let settings = directory.join(IN_PROJECT);
-    exists(&settings) || settings.parent().is_some_and(has_any)
+    exists(&settings) || has_any(&settings)
 }
 
 pub(super) fn exists(path: &Path) -> bool {

@@ -26,6 +26,10 @@ pub(super) const MODULES: &str = "modules";
 pub(super) const HOOK_FILES: [(&str, HookEventName); 2] =
     [("pre", HookEventName::BeforeTool), ("post", HookEventName::AfterTool)];
 
+/// The agent whose folders of hook files count where settings name it, and those folders, below the project.
+pub(super) const OMP: &str = "omp";
+pub(super) const OF_OMP: [&str; 2] = [".claude/hooks", ".omp/hooks"];
+
 /// The path of a module as settings have it. A relative one begins at the project, or at the folder of a
 /// file that is no project's.
 pub(super) fn path_of(said: &str, source: &HookSource, settings: Option<&Path>) -> PathBuf {
@@ -51,32 +55,37 @@ pub(super) fn folder_of(source: &HookSource, settings: Option<&Path>) -> Option<
     Some(folder.to_path_buf())
 }
 
-/// The folders in which hooks are found without settings, of a project or of the user's own files.
-fn folders(folder: &Path) -> impl Iterator<Item = PathBuf> {
-    let names = std::iter::once(MODULES).chain(HOOK_FILES.map(|(name, _)| name));
-    names.map(|name| folder.join(name)).collect::<Vec<_>>().into_iter()
+/// The folders in which hooks are found without settings: beside these settings, and those that a project has for
+/// other agents, whether or not settings name them.
+fn folders(settings: &Path) -> Vec<PathBuf> {
+    let own = settings.parent().map(|folder| folder.join(MODULES));
+    let of_agents = project_of(settings).into_iter();
+    let of_agents = of_agents.flat_map(|project| OF_OMP.map(|folder| project.join(folder)));
+    let parents = settings.parent().map(Path::to_path_buf).into_iter().chain(of_agents);
+    let files = parents.flat_map(|folder| HOOK_FILES.map(|(name, _)| folder.join(name)));
+    own.into_iter().chain(files).collect()
 }
 
 /// Whether hooks may be found beside a settings file, which itself need not be there.
-pub(super) fn has_any(folder: &Path) -> bool {
+pub(super) fn has_any(settings: &Path) -> bool {
     let has_entries = |folder: PathBuf| match fs::read_dir(folder) {
         Ok(mut entries) => entries.next().is_some(),
         Err(error) => !is_absence(&error),
     };
-    folders(folder).any(has_entries)
+    folders(settings).into_iter().any(has_entries)
 }
 
 /// The same of a source.
 #[doc(hidden)]
 pub fn is_found_beside(source: &SettingsSource) -> bool {
     let folder = folder_of(&source.source, Some(&source.path));
-    source.language.is_none() && folder.is_some_and(|folder| has_any(&folder))
+    source.language.is_none() && folder.is_some() && has_any(&source.path)
 }
 
 /// What there is in these folders, for a digest of all settings: names, and whether a file can be executed.
 pub(crate) fn listing(source: &SettingsSource) -> Vec<(PathBuf, bool)> {
     let folder = folder_of(&source.source, Some(&source.path));
-    let files = folder.iter().flat_map(|folder| folders(folder)).filter_map(|it| files(&it).ok());
+    let files = folder.iter().flat_map(|_| folders(&source.path)).filter_map(|it| files(&it).ok());
     files.flatten().map(|path| (is_executable(&path), path)).map(|(is, path)| (path, is)).collect()
 }
 

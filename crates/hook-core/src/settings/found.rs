@@ -9,8 +9,8 @@ use super::definition::HookEntry;
 use super::diagnostic::{Diagnostic, Place};
 use super::file::{Reader, parse_source};
 use super::folders::{
-    EXTENSIONS, HOOK_FILES, MODULES, files, folder_of, indexes, is_absence, is_module, is_script,
-    path_of,
+    EXTENSIONS, HOOK_FILES, MODULES, OF_OMP, OMP, files, folder_of, indexes, is_absence, is_module,
+    is_script, path_of,
 };
 use super::matcher_definition::{MatcherDefinition, MatcherFields};
 use super::paths::project_of;
@@ -19,10 +19,6 @@ use super::source::{HookSource, SettingsSource};
 use crate::event::{EventDefinition, HookEventName};
 use crate::files::plain_path::absolute;
 use crate::files::program::is_executable;
-
-/// The agent whose folders of hook files count where settings name it, and those folders.
-const OMP: &str = "omp";
-const OF_OMP: [&str; 2] = [".claude/hooks", ".omp/hooks"];
 
 impl Reader<'_> {
     /// Adds what is found beside the file, and behind that the modules that `hooksConfig` names.
@@ -118,22 +114,22 @@ impl Reader<'_> {
                 let before = self.hooks.len();
                 self.add_hook_file(&path, event, agent);
                 let stem = path.file_stem().map(OsStr::to_string_lossy).unwrap_or_default();
-                let tool = self.our_tool(agent, event, &stem);
+                // Only what runs for the same tool stands for the same: of a module its file's name says nothing.
+                let Some(tool) = self.our_tool(agent, event, &stem) else { continue };
                 let ending = path.extension().map(OsStr::to_string_lossy).unwrap_or_default();
                 let stands_for: Arc<str> = format!("{name}:{tool}:{ending}").into();
-                for hook in self.hooks.iter_mut().skip(before) {
+                for hook in self.hooks.iter_mut().skip(before).filter(|it| it.module.is_none()) {
                     hook.stands_for = Some(Arc::clone(&stands_for));
                 }
             }
         }
     }
 
-    /// What the tool is called here that a file in a folder of that agent is named after.
-    fn our_tool(&self, agent: Option<&str>, event: HookEventName, name: &str) -> String {
-        match agent.and_then(|agent| self.languages.named(agent)) {
-            Some(language) => language.our_tool(home_event(event), name),
-            None => name.to_owned(),
-        }
+    /// What the tool is called here that a file in a folder of that agent is named after; `None` where it is
+    /// no tool's name there.
+    fn our_tool(&self, agent: Option<&str>, event: HookEventName, name: &str) -> Option<String> {
+        let Some(agent) = agent else { return Some(name.to_owned()) };
+        self.languages.named(agent)?.our_tool(home_event(event), name)
     }
 
     fn add_hook_file(&mut self, path: &Path, event: HookEventName, agent: Option<&str>) {

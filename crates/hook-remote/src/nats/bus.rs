@@ -40,7 +40,7 @@ impl FleetMessage for HookProgress {}
 /// The bus of those who ask a fleet of engines: its requests are served behind a broker. What no engine
 /// answers is answered here, and blocks ([`NatsOptions::fail_behavior`]).
 ///
-/// Hooks run at least once: where an engine is lost with a request, another one is asked, under the same
+/// Hooks run at least once: where an engine is lost with a request, the fleet is asked again, under the same
 /// correlation id and with the same `idempotencyKey` in the input.
 ///
 /// ```no_run

@@ -1,8 +1,8 @@
 //! An engine of a fleet: it joins the queue group, takes what it can run, and leaves when told to.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use async_nats::{Client, Message, Subject, Subscriber};
 use futures::StreamExt;
@@ -18,12 +18,12 @@ use super::connection::{Connection, Link, SUBSCRIPTION, is_about, is_unsubscribe
 use super::credentials::Credentials;
 use super::error::NatsError;
 use super::events::Events;
-use super::group::{self, Neighbours, Said};
-use super::message;
+use super::group;
+use super::message::{self, EngineState};
 use super::options::{Broker, NatsOptions, QUEUE_GROUP};
 use super::own_fleet;
 use super::serving::{Server, say};
-use super::status::{SERVING, Status};
+use super::status::Status;
 use super::subjects::is_token;
 use super::taken::{Counts, NotTaken, Taken};
 
@@ -32,9 +32,6 @@ const ASIDES: usize = 8_192;
 
 /// How long the broker may take to say that the engine is there, or has left.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// How long is waited for a word of other engines, where there may be none that says one.
-const LOOKING: Duration = Duration::from_secs(1);
 
 /// How long is waited before the engine tries to join again, at least and at most.
 const JOINING: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
@@ -67,7 +64,7 @@ impl NatsEngine {
     }
 
     /// The queue group that it joins: each request goes to one of it. `engines` by default. All engines of a
-    /// subject are in one: an engine serves nothing where others of another group do.
+    /// subject are in one: an engine does not begin to serve where others of another group do.
     ///
     /// # Errors
     /// When it is no name of one.
@@ -128,7 +125,6 @@ impl NatsEngine {
             subjects: broker.subjects.clone(),
             group: group.as_str().into(),
             begun: SystemTime::now(),
-            joined: Mutex::new(Instant::now()),
             lost: connection.lost(),
             is_leaving: AtomicBool::new(false),
         });
@@ -141,8 +137,8 @@ impl NatsEngine {
         });
         let tasks = TaskTracker::new();
         let user = broker.credentials.as_ref().map(Credentials::public);
-        let neighbours = format!("{}.{}", broker.subjects.replies(user), server.id);
-        let mut member = Member { broker, server, taken, status, tasks, news, neighbours };
+        let answers = format!("{}.{}", broker.subjects.replies(user), server.id);
+        let mut member = Member { broker, server, taken, status, tasks, news, answers };
         let ended = member.run(&connection, stop).await;
         told.cancel();
         if let Some(publishing) = publishing {
@@ -159,8 +155,6 @@ struct Heard {
     cancels: Subscriber,
     /// Questions how it is.
     asked: SelectAll<Subscriber>,
-    /// Who else is there.
-    neighbours: Neighbours,
 }
 
 /// Why an engine takes no requests.
@@ -192,8 +186,8 @@ struct Member<'n> {
     status: Arc<Status>,
     tasks: TaskTracker,
     news: &'n mpsc::Sender<String>,
-    /// Where engines answer it.
-    neighbours: String,
+    /// Where other engines answer it.
+    answers: String,
 }
 
 impl Member<'_> {
@@ -227,7 +221,7 @@ impl Member<'_> {
             let joined = tokio::select! {
                 biased;
                 () = stop.cancelled() => break,
-                joined = self.join(&client, connection, &mut unsubscribed) => joined,
+                joined = self.join(&client, connection, &mut unsubscribed, !has_served) => joined,
             };
             let why = match joined {
                 Ok(heard) => {
@@ -267,15 +261,6 @@ impl Member<'_> {
         }
     }
 
-    fn of_another_group(&self, other: String) -> NatsError {
-        NatsError::OtherGroup {
-            broker: self.broker.to_string(),
-            subject: self.status.subjects.requests(),
-            group: self.status.group.to_string(),
-            other: shortened(&other),
-        }
-    }
-
     /// Waits for a connection, and says what keeps it from being there.
     async fn reached(&self, link: &mut watch::Receiver<Link>) -> Result<Client, NatsError> {
         let mut told = String::new();
@@ -303,17 +288,20 @@ impl Member<'_> {
         client: &Client,
         connection: &Connection,
         unsubscribed: &mut broadcast::Receiver<Arc<str>>,
+        is_first: bool,
     ) -> Result<Heard, NotJoined> {
         let mut refusals = connection.refusals();
-        let neighbours = self.look_around(client, &mut refusals).await?;
-        let heard = self.subscribe(client, neighbours).await;
+        if is_first {
+            self.look_around(client, &mut refusals).await?;
+        }
+        let heard = self.subscribe(client).await;
         let mut heard = heard.map_err(|error| NotJoined::Failed(error.to_string()))?;
         let (requests, engines) = (self.status.subjects.requests(), self.status.subjects.engines());
         // The broker takes things in their order: once the engine hears itself, it is in the group, or the
         // broker has said that it may not be. What the broker says comes another way, and has the time of a
         // second turn for it.
         let mut turns = 0;
-        self.status.report(client, SERVING).await;
+        self.status.report(client, EngineState::Serving).await;
         let settled = async {
             loop {
                 tokio::select! {
@@ -335,7 +323,7 @@ impl Member<'_> {
                                 return Ok(());
                             }
                             turns += 1;
-                            self.status.report(client, SERVING).await;
+                            self.status.report(client, EngineState::Serving).await;
                         }
                         Some(message) => self.status.answer(client, &message).await,
                         None => return Err(NotJoined::Failed("the connection is lost".to_owned())),
@@ -349,50 +337,29 @@ impl Member<'_> {
         }
     }
 
-    /// Sees that the engines that are there, if any are, are of its own group. Where they are, the first that
-    /// answers says it for all.
+    /// Sees that the engines that are there, if any are, are of its own group.
     async fn look_around(
         &self,
         client: &Client,
         refusals: &mut broadcast::Receiver<Arc<str>>,
-    ) -> Result<Neighbours, NotJoined> {
-        let (reply, engines) = (self.neighbours.clone(), self.status.subjects.engines());
-        let neighbours = Neighbours::hear(client, reply.clone()).await;
-        let mut neighbours = neighbours.map_err(|error| NotJoined::Failed(error.to_string()))?;
-        group::ask(client, engines.clone(), &reply).await;
-        let looked = async {
-            loop {
-                tokio::select! {
-                    biased;
-                    Ok(text) = refusals.recv() => {
-                        if is_about(&text, &reply) || is_about(&text, &engines) {
-                            return Ok(());
-                        }
-                    }
-                    said = neighbours.next() => match said {
-                        Said::Serves(other) if other.group != *self.status.group => {
-                            return Err(NotJoined::Refused(self.of_another_group(other.group)));
-                        }
-                        Said::Serves(_) | Said::Nobody => return Ok(()),
-                        Said::Lost => {
-                            return Err(NotJoined::Failed("the connection is lost".to_owned()));
-                        }
-                    },
-                }
+    ) -> Result<(), NotJoined> {
+        let engines = self.status.subjects.engines();
+        let others = group::of_others(client, engines, self.answers.clone(), refusals).await;
+        match others.map_err(NotJoined::Failed)? {
+            Some(other) if *other != *self.status.group => {
+                Err(NotJoined::Refused(NatsError::OtherGroup {
+                    broker: self.broker.to_string(),
+                    subject: self.status.subjects.requests(),
+                    group: self.status.group.to_string(),
+                    other: shortened(&other),
+                }))
             }
-        };
-        // Where somebody listens who says nothing, there is an end of waiting.
-        tokio::time::timeout(LOOKING, looked).await.unwrap_or(Ok(()))?;
-        Ok(neighbours)
+            _ => Ok(()),
+        }
     }
 
-    async fn subscribe(
-        &self,
-        client: &Client,
-        neighbours: Neighbours,
-    ) -> Result<Heard, async_nats::SubscribeError> {
+    async fn subscribe(&self, client: &Client) -> Result<Heard, async_nats::SubscribeError> {
         let subjects = &self.status.subjects;
-        self.status.joins();
         let group = self.status.group.to_string();
         // First, so that what the broker says of it comes before all else.
         let requests = client.queue_subscribe(subjects.requests(), group).await?;
@@ -402,7 +369,7 @@ impl Member<'_> {
             asked.push(client.subscribe(subject).await?);
         }
         asked.push(client.subscribe(subjects.engines()).await?);
-        Ok(Heard { requests, cancels, asked: select_all(asked), neighbours })
+        Ok(Heard { requests, cancels, asked: select_all(asked) })
     }
 
     /// Whether it is what this engine says of itself.
@@ -419,18 +386,13 @@ impl Member<'_> {
         (link, unsubscribed): (&mut watch::Receiver<Link>, &mut broadcast::Receiver<Arc<str>>),
         stop: &CancellationToken,
     ) -> Ended {
-        let Heard { mut requests, mut cancels, asked, mut neighbours } = heard;
+        let Heard { mut requests, mut cancels, asked } = heard;
         // Nothing here waits for what is said, so that what comes is looked at as fast as it comes.
         let (asides, said) = mpsc::channel(ASIDES);
         let _saying = AbortOnDropHandle::new(tokio::spawn(say_all(client.clone(), said)));
         let status = Arc::clone(&self.status);
-        let _telling = AbortOnDropHandle::new(tokio::spawn(status.tell(
-            client.clone(),
-            asked,
-            self.neighbours.clone(),
-        )));
+        let _telling = AbortOnDropHandle::new(tokio::spawn(status.tell(client.clone(), asked)));
         let own = self.status.subjects.requests();
-        let mut is_alone = false;
         loop {
             tokio::select! {
                 () = stop.cancelled() => break,
@@ -446,16 +408,6 @@ impl Member<'_> {
                     }
                     self.hears_less(&text);
                 }
-                said = neighbours.next(), if !is_alone => match said {
-                    Said::Serves(other) => {
-                        let is_other = other.id != self.server.id && *other.group != *self.status.group;
-                        if is_other && other.stays_before(self.status.serving()) {
-                            return Ended::Refused(self.of_another_group(other.group));
-                        }
-                    }
-                    Said::Nobody => {}
-                    Said::Lost => is_alone = true,
-                },
                 Ok(()) = link.changed() => self.say_how_it_is(link),
             }
         }
@@ -475,7 +427,7 @@ impl Member<'_> {
         self.tell(format!("leaving the fleet; {} requests are finished first", running + waiting));
         self.status.is_leaving.store(true, Ordering::Relaxed);
         let leaving = async {
-            self.status.report(client, "draining").await;
+            self.status.report(client, EngineState::Draining).await;
             requests.drain().await.is_ok()
         };
         let mut has_left = !tokio::time::timeout(PATIENCE, leaving).await.unwrap_or_default();
@@ -508,7 +460,7 @@ impl Member<'_> {
 
     async fn say_the_end(&self, client: &Client) {
         let said = async {
-            self.status.report(client, "ended").await;
+            self.status.report(client, EngineState::Ended).await;
             client.flush().await
         };
         let _ = tokio::time::timeout(PATIENCE, said).await;

@@ -19,12 +19,8 @@ use super::message::{self, Reply};
 use super::options::{Broker, NatsOptions};
 use super::replies::{OpenReplies, Replies, Unheard};
 
-/// How often a request is sent to an engine that takes it.
+/// How often a request is sent to an engine that takes it, or may have.
 const ATTEMPTS: u32 = 2;
-
-/// To how many engines a later attempt goes, at most, until one says that it has it: one that says nothing stays
-/// in the group for as long as its connection.
-const COPIES: u32 = 5;
 
 /// How long an attempt may be without a word of an engine, at most and at least: engines say no more often
 /// than each 20 ms that they are at work.
@@ -43,9 +39,6 @@ const IN_FLIGHT: usize = 1_024;
 
 /// How many KiB of them: less than a broker keeps for one engine (`max_pending`, 64 MiB by default).
 const KIB_IN_FLIGHT: usize = 8 * 1_024;
-
-/// How many bytes the copies of a later attempt may have: large ones would hold up those who are slow alone.
-const COPIED: usize = 256 * 1_024;
 
 /// The way to a fleet.
 #[derive(Debug)]
@@ -154,7 +147,6 @@ impl Fleet {
                 .clamp(SHORTEST_SILENCE, SILENCE),
             wait: BUSY.0,
             room: None,
-            copies: 1,
         };
         let Ok(Ok(_place)) = timeout_at(deadline, self.places.acquire()).await else {
             return Err(asking.too_late("others of this asker were still at the fleet"));
@@ -170,7 +162,7 @@ impl Fleet {
                     asking.silence.as_millis()
                 );
             }
-            if let Some(response) = asking.attempt(&request, attempt).await? {
+            if let Some(response) = asking.attempt(&request).await? {
                 return Ok(response);
             }
         }
@@ -209,52 +201,32 @@ struct Asking<'f> {
     wait: Duration,
     /// Its part of what may be at the fleet at once.
     room: Option<SemaphorePermit<'f>>,
-    /// To how many engines a later attempt of it goes.
-    copies: u32,
 }
 
 /// What comes of having sent a request.
 enum Sent {
     Answered(Box<HookExecutionResponse>),
-    /// Nobody took it.
+    /// Nobody took it, and it may be sent again.
     NotTaken,
     /// Nobody says anything any more, or nobody has.
-    Silent {
-        is_taken: bool,
-    },
+    Silent,
 }
 
 impl Asking<'_> {
-    /// Asks until an engine takes it, and waits for its response; `None` if that engine falls silent.
+    /// Sends it until an engine takes it, and waits for the response; `None` if nobody says anything any more.
     async fn attempt(
         &mut self,
         request: &HookExecutionRequest,
-        number: u32,
     ) -> Result<Option<HookExecutionResponse>, StageFailure> {
-        // An engine that is asked again says at once that it has it.
-        let (mut copies, patience) = match number {
-            1 => (1, self.silence),
-            _ => (self.copies, self.silence / self.copies),
-        };
         loop {
-            let again = self.send(request, number).await?;
-            copies -= 1;
-            match self.hear(again, patience).await? {
+            let again = self.send(request).await?;
+            match self.hear(again).await? {
                 Sent::Answered(response) => {
                     self.replies.is_open = false;
                     return Ok(Some(*response));
                 }
-                Sent::Silent { is_taken: false } if copies > 0 => {}
-                Sent::Silent { .. } => return Ok(None),
-                Sent::NotTaken => {
-                    copies += 1;
-                    let until = (Instant::now() + jittered(self.wait)).min(self.deadline);
-                    sleep_until(until).await;
-                    self.wait = (self.wait * 2).min(BUSY.1);
-                    if Instant::now() >= self.deadline {
-                        return Err(self.too_late("no engine had room for it"));
-                    }
-                }
+                Sent::Silent => return Ok(None),
+                Sent::NotTaken => {}
             }
         }
     }
@@ -263,14 +235,12 @@ impl Asking<'_> {
     async fn send(
         &mut self,
         request: &HookExecutionRequest,
-        attempt: u32,
     ) -> Result<Option<Instant>, StageFailure> {
         let (client, again) = self.fleet.up(self.deadline).await?;
         if let Some(why) = self.unheard.known() {
             return Err(self.fleet.unheard(&why));
         }
-        let mut line = self.line(request, attempt)?;
-        self.copies = u32::try_from(COPIED / line.len().max(1)).unwrap_or(COPIES).clamp(1, COPIES);
+        let mut line = self.line(request)?;
         if self.room.is_none() {
             let units = u32::try_from((line.len() / 1_024 + 1).min(KIB_IN_FLIGHT)).unwrap_or(1);
             self.room = self.fleet.room.try_acquire_many(units).ok();
@@ -281,7 +251,7 @@ impl Asking<'_> {
                 };
                 self.room = Some(room);
                 // Less is left of its time.
-                line = self.line(request, attempt)?;
+                line = self.line(request)?;
             }
         }
         let limit = client.max_payload();
@@ -297,6 +267,8 @@ impl Asking<'_> {
         }
         let (subject, reply) = (self.subject.clone(), self.replies.subject.clone());
         self.replies.is_open = true;
+        // What was refused before is about others.
+        self.refusals = self.fleet.connection.refusals();
         let sent = client.publish_with_reply(subject, reply, Bytes::from(line));
         match timeout_at(self.deadline, sent).await {
             Ok(Ok(())) => Ok(again),
@@ -310,42 +282,45 @@ impl Asking<'_> {
     }
 
     /// What is sent of it now.
-    fn line(&self, request: &HookExecutionRequest, attempt: u32) -> Result<Vec<u8>, StageFailure> {
+    fn line(&self, request: &HookExecutionRequest) -> Result<Vec<u8>, StageFailure> {
         // Clocks differ: what travels is what is left.
         let left = self.deadline.saturating_duration_since(Instant::now()).as_millis();
         let left = Duration::from_millis(u64::try_from(left).unwrap_or(u64::MAX));
         if left.is_zero() {
             return Err(self.too_late("it could not be sent"));
         }
-        Ok(message::request_line(&request.clone().with_deadline(left), attempt))
+        Ok(message::request_line(&request.clone().with_deadline(left)))
     }
 
-    /// Hears what is said to it; something must be within that time.
-    async fn hear(
-        &mut self,
-        again: Option<Instant>,
-        patience: Duration,
-    ) -> Result<Sent, StageFailure> {
-        let (mut silent_at, mut is_taken) = (Instant::now() + patience, false);
+    /// Hears what is said to it, also while it waits to be sent again.
+    async fn hear(&mut self, again: Option<Instant>) -> Result<Sent, StageFailure> {
+        let mut silent_at = Instant::now() + self.silence;
+        let (mut is_at_work, mut send_at) = (false, None);
         loop {
             tokio::select! {
+                // What has been said counts before the time that it took.
+                biased;
                 message = self.replies.next() => match Reply::read(&message, &self.id, self.event) {
                     Reply::Response(response) => return Ok(Sent::Answered(response)),
                     Reply::Working => {
-                        (silent_at, is_taken) = (Instant::now() + self.silence, true);
+                        (is_at_work, send_at) = (true, None);
+                        self.replies.is_open = true;
+                        silent_at = Instant::now() + self.silence;
                     }
+                    // It is late, or of another engine: one has the request.
+                    Reply::Busy if is_at_work => {}
                     Reply::Busy => {
                         self.replies.is_open = false;
                         self.fleet.is_strained();
-                        return Ok(Sent::NotTaken);
+                        send_at.get_or_insert_with(|| self.later());
                     }
                     Reply::NoResponders => {
                         self.replies.is_open = false;
                         let is_back = again.is_some_and(|again| again.elapsed() < COMING_BACK);
-                        if is_back || self.fleet.was_strained() {
-                            return Ok(Sent::NotTaken);
+                        if !is_back && !self.fleet.was_strained() {
+                            return Err(self.nobody());
                         }
-                        return Err(self.nobody());
+                        send_at.get_or_insert_with(|| self.later());
                     }
                     Reply::Failed(failure) => {
                         self.replies.is_open = false;
@@ -366,16 +341,29 @@ impl Asking<'_> {
                     let message = format!("{broker} does not let this asker ask: {text}");
                     return Err(StageFailure::new(FailureCode::Unanswered, message));
                 },
-                why = self.unheard.refused() => return Err(self.fleet.unheard(&why)),
-                () = sleep_until(silent_at.min(self.deadline)) => {
-                    if Instant::now() >= self.deadline {
-                        return Err(self.too_late("no engine had answered it"));
+                // While it waits to be sent there is nothing to hear.
+                why = self.unheard.refused(), if send_at.is_none() => return Err(self.fleet.unheard(&why)),
+                () = sleep_until(send_at.unwrap_or(silent_at).min(self.deadline)) => {
+                    let is_late = Instant::now() >= self.deadline;
+                    if send_at.is_none() && !is_late {
+                        self.fleet.is_strained();
                     }
-                    self.fleet.is_strained();
-                    return Ok(Sent::Silent { is_taken });
+                    return match send_at {
+                        Some(_) if is_late => Err(self.too_late("no engine had room for it")),
+                        Some(_) => Ok(Sent::NotTaken),
+                        None if is_late => Err(self.too_late("no engine had answered it")),
+                        None => Ok(Sent::Silent),
+                    };
                 }
             }
         }
+    }
+
+    /// When it is sent again that no engine had room for: later each time.
+    fn later(&mut self) -> Instant {
+        let wait = jittered(self.wait);
+        self.wait = (self.wait * 2).min(BUSY.1);
+        Instant::now() + wait
     }
 
     fn nobody(&self) -> StageFailure {
@@ -401,7 +389,8 @@ impl Asking<'_> {
 
     fn unanswered(&self) -> StageFailure {
         let message = format!(
-            "the fleet at {} was asked {ATTEMPTS} times, and no engine said anything for {} ms each time",
+            "no engine of the fleet at {} said anything for {} ms; it was asked again, and none said anything for \
+             as long",
             self.fleet.broker,
             self.silence.as_millis()
         );

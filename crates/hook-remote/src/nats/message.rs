@@ -17,27 +17,48 @@ pub(super) const MAX_HOPS: u32 = 4;
 /// How much room is left for what the broker's protocol adds to a message.
 const OVERHEAD: usize = 1_024;
 
+/// What a message of an engine about itself is called.
+pub(super) const ENGINE: &str = "hook-engine";
+
 const WORKING: &str = "hook-working";
 const BUSY: &str = "hook-busy";
 const TOO_LARGE: &str = "hook-too-large";
 const CANCEL: &str = "hook-cancel";
+
+/// How an engine is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum EngineState {
+    /// It takes requests.
+    Serving,
+    /// It takes none, and finishes what it has.
+    Draining,
+    /// It is gone.
+    Ended,
+}
+
+impl EngineState {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Serving => "serving",
+            Self::Draining => "draining",
+            Self::Ended => "ended",
+        }
+    }
+}
 
 /// Whether a message of that length can be sent.
 pub(super) fn fits(length: usize, max_payload: usize) -> bool {
     length <= max_payload.saturating_sub(OVERHEAD.min(max_payload / 16))
 }
 
-/// A request, who asks in which protocol, and for the how many-th time.
-pub(super) fn request_line(request: &HookExecutionRequest, attempt: u32) -> Vec<u8> {
+/// A request, and who asks in which protocol.
+pub(super) fn request_line(request: &HookExecutionRequest) -> Vec<u8> {
     ObjectWriter::line(|out| {
         request.write(out);
         out.integer("protocol", PROTOCOL.into());
         out.text("version", env!("CARGO_PKG_VERSION"));
         if request.hops() > 0 {
             out.integer("hops", request.hops().into());
-        }
-        if attempt > 1 {
-            out.integer("attempt", attempt.into());
         }
     })
 }
@@ -46,11 +67,6 @@ pub(super) fn request_line(request: &HookExecutionRequest, attempt: u32) -> Vec<
 pub(super) fn hops(fields: &JsonObject) -> u32 {
     let Some(hops) = fields.get("hops").filter(|hops| !hops.is_null()) else { return 0 };
     hops.to_whole_number().and_then(|hops| u32::try_from(hops).ok()).unwrap_or(u32::MAX)
-}
-
-/// Whether a request is asked again, since nobody has said anything to it.
-pub(super) fn is_asked_again(fields: &JsonObject) -> bool {
-    fields.get("attempt").and_then(RawJson::to_whole_number).is_some_and(|attempt| attempt > 1)
 }
 
 /// Why a message is not of this protocol, if it is not. One that does not say is.

@@ -10,8 +10,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::connection::{Link, is_about};
 use super::fleet::Fleet;
-use super::message::fields_of;
-use super::status::ENGINE;
+use super::message::{ENGINE, fields_of};
 
 /// How many engines are listened to.
 const MAX_ENGINES: usize = 10_000;

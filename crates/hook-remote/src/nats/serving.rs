@@ -46,15 +46,11 @@ impl Server {
     ) {
         let begun = Instant::now();
         Counts::add(&place.counts().taken);
-        let (request, is_asked_again) = read(&message);
+        let request = read(&message);
         let id = request.correlation_id().clone();
         // Its text is the largest part of it.
         let subject = message.subject;
         drop(message.payload);
-        if is_asked_again {
-            // Whoever asks must know that it need not ask yet another.
-            say(&client, place.reply(), message::working(&id)).await;
-        }
         let heartbeat = heartbeat(request.deadline());
         let response = {
             let mut running = pin!(self.run(&place, request, begun));
@@ -125,13 +121,13 @@ fn heartbeat(deadline: Option<Duration>) -> Duration {
     patience.clamp(SOONEST, HEARTBEAT)
 }
 
-/// The request that a message is, or that it is none; and whether it is asked again.
-fn read(message: &Message) -> (HookExecutionRequest, bool) {
+/// The request that a message is, or that it is none.
+fn read(message: &Message) -> HookExecutionRequest {
     let text = String::from_utf8_lossy(&message.payload).into_owned();
     let object = match RawObject::parse(text.as_str()) {
         Ok(object) => object,
         // Says where it is wrong.
-        Err(_) => return (HookExecutionRequest::from_json(&text), false),
+        Err(_) => return HookExecutionRequest::from_json(&text),
     };
     let fields = object.fields();
     let request = HookExecutionRequest::from_object(&object);
@@ -161,8 +157,7 @@ fn read(message: &Message) -> (HookExecutionRequest, bool) {
         None => request,
     };
     // Whoever asks over a broker does nothing for hooks.
-    let request = request.with_host_services(ClientServices::none()).with_hops(hops);
-    (request, message::is_asked_again(&fields))
+    request.with_host_services(ClientServices::none()).with_hops(hops)
 }
 
 /// A request that is answered `invalid_request`, as guards of its event want.

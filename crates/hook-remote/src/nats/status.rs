@@ -1,9 +1,9 @@
 //! What an engine says of itself: on the subject of the engines, and as a NATS service
 //! (`$SRV.PING`, `INFO`, `STATS`), so that the broker's own tools show it.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use async_nats::{Client, Message, Subscriber};
 use bytes::Bytes;
@@ -13,8 +13,7 @@ use hook_core::ObjectWriter;
 use hook_core::event::input::timestamp_before;
 
 use super::connection::Lost;
-use super::group::{self, Neighbour};
-use super::message::PROTOCOL;
+use super::message::{ENGINE, EngineState, PROTOCOL};
 use super::serving::{Server, say};
 use super::subjects::Subjects;
 use super::taken::{Counts, Taken};
@@ -22,17 +21,8 @@ use super::taken::{Counts, Taken};
 /// What engines are called among the services of a broker.
 pub(super) const SERVICE: &str = "hook-engine";
 
-/// What a message of an engine about itself is called.
-pub(super) const ENGINE: &str = "hook-engine";
-
-/// How an engine is that takes requests.
-pub(super) const SERVING: &str = "serving";
-
 /// How often an engine says unasked how it is.
 const ROLL_CALL: Duration = Duration::from_secs(10);
-
-/// How often at most it asks who is there, where it hears of another group.
-const ASKING: Duration = Duration::from_secs(1);
 
 /// What can be said of an engine.
 #[derive(Debug)]
@@ -42,8 +32,6 @@ pub(super) struct Status {
     pub(super) subjects: Subjects,
     pub(super) group: Arc<str>,
     pub(super) begun: SystemTime,
-    /// Since when it is in its group.
-    pub(super) joined: Mutex<Instant>,
     /// What is lost here.
     pub(super) lost: Lost,
     /// Whether it leaves the group.
@@ -55,25 +43,12 @@ impl Status {
     ///
     /// # Cancellation
     /// Dropping the future loses nothing but what it would say.
-    pub(super) async fn tell(
-        self: Arc<Self>,
-        client: Client,
-        mut asked: SelectAll<Subscriber>,
-        reply: String,
-    ) {
+    pub(super) async fn tell(self: Arc<Self>, client: Client, mut asked: SelectAll<Subscriber>) {
         let mut roll_call = tokio::time::interval(ROLL_CALL);
-        let mut last_asked: Option<Instant> = None;
         loop {
             tokio::select! {
                 message = asked.next() => match message {
-                    Some(message) => {
-                        let is_due = last_asked.is_none_or(|last| last.elapsed() >= ASKING);
-                        if is_due && self.is_of_another_group(&message) {
-                            last_asked = Some(Instant::now());
-                            group::ask(&client, self.subjects.engines(), &reply).await;
-                        }
-                        self.answer(&client, &message).await;
-                    }
+                    Some(message) => self.answer(&client, &message).await,
                     None => return,
                 },
                 _ = roll_call.tick() => self.report(&client, self.state()).await,
@@ -81,24 +56,8 @@ impl Status {
         }
     }
 
-    /// Whether it is what an engine of another group says of itself, or somebody in its name.
-    fn is_of_another_group(&self, message: &Message) -> bool {
-        message.reply.is_none()
-            && Neighbour::read(message).is_some_and(|other| *other.group != *self.group)
-    }
-
-    /// How long it has been in its group.
-    pub(super) fn serving(&self) -> Duration {
-        self.joined.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
-    }
-
-    /// It joins its group now.
-    pub(super) fn joins(&self) {
-        *self.joined.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-    }
-
     /// Says unasked how it is.
-    pub(super) async fn report(&self, client: &Client, state: &str) {
+    pub(super) async fn report(&self, client: &Client, state: EngineState) {
         // Who wants to know asks.
         let _ = client.publish(self.subjects.engines(), Bytes::from(self.line(state))).await;
     }
@@ -117,31 +76,30 @@ impl Status {
         }
     }
 
-    fn state(&self) -> &'static str {
+    fn state(&self) -> EngineState {
         match self.is_leaving.load(Ordering::Relaxed) {
-            true => "draining",
-            false => SERVING,
+            true => EngineState::Draining,
+            false => EngineState::Serving,
         }
     }
 
     /// The line for the subject of the engines.
-    fn line(&self, state: &str) -> Vec<u8> {
+    fn line(&self, state: EngineState) -> Vec<u8> {
         ObjectWriter::line(|out| {
             out.text("type", ENGINE);
             self.write(out, state);
         })
     }
 
-    fn write(&self, out: &mut ObjectWriter<'_>, state: &str) {
+    fn write(&self, out: &mut ObjectWriter<'_>, state: EngineState) {
         let Self { server, taken, .. } = self;
         let (running, waiting) = taken.now();
         let counts = &taken.counts;
         server.engine().write(out);
         out.integer("protocol", PROTOCOL.into());
-        out.text("state", state);
+        out.text("state", state.as_str());
         out.text("subject", &self.subjects.requests());
         out.text("queueGroup", &self.group);
-        out.integer("servingMs", self.serving().as_millis().try_into().unwrap_or(i128::MAX));
         let hooks = server.system.hooks().unwrap_or_default();
         let untrusted = hooks.iter().filter(|listing| !listing.trusted).count();
         out.integer("totalHooks", hooks.len() as i128);
@@ -171,7 +129,7 @@ impl Status {
     }
 
     /// What is answered to one of them.
-    fn service_answer(&self, subject: &str, state: &str) -> Option<Vec<u8>> {
+    fn service_answer(&self, subject: &str, state: EngineState) -> Option<Vec<u8>> {
         match subject.split('.').nth(1)? {
             "PING" => Some(self.service("ping", |_| {})),
             "INFO" => Some(self.service("info", |out| {
@@ -209,7 +167,7 @@ impl Status {
         out.text("queue_group", &self.group);
     }
 
-    fn statistics(&self, out: &mut ObjectWriter<'_>, state: &str) {
+    fn statistics(&self, out: &mut ObjectWriter<'_>, state: EngineState) {
         let counts = &self.taken.counts;
         let (answered, failed) = (Counts::get(&counts.answered), Counts::get(&counts.failed));
         let nanoseconds = i128::from(Counts::get(&counts.microseconds)) * 1_000;

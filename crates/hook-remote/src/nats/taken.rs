@@ -1,7 +1,6 @@
 //! The requests that an engine has taken: how many there may be, and which there are.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -93,6 +92,11 @@ impl Taken {
         reply: &str,
         length: usize,
     ) -> Result<TakenPlace, NotTaken> {
+        let mut open = self.open();
+        // First: one that is here already needs no room.
+        if open.contains_key(reply) {
+            return Err(NotTaken::AlreadyTaken);
+        }
         let units = (length / UNIT + 1).min(WAITING_BYTES / UNIT);
         let units = u32::try_from(units).map_err(|_| NotTaken::Busy)?;
         let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| NotTaken::Busy)?;
@@ -100,10 +104,7 @@ impl Taken {
         let room = room.map_err(|_| NotTaken::Busy)?;
         let reply: Arc<str> = reply.into();
         let cancelled = CancellationToken::new();
-        match self.open().entry(Arc::clone(&reply)) {
-            Entry::Occupied(_) => return Err(NotTaken::AlreadyTaken),
-            Entry::Vacant(free) => free.insert(cancelled.clone()),
-        };
+        open.insert(Arc::clone(&reply), cancelled.clone());
         let taken = Arc::clone(self);
         Ok(TakenPlace { taken, reply, cancelled, _place: place, _room: room })
     }
@@ -162,6 +163,7 @@ mod tests {
         assert_eq!(taken.take("a", 10).unwrap_err(), NotTaken::AlreadyTaken);
         let second = taken.take("b", 10).unwrap();
         assert_eq!(taken.take("c", 10).unwrap_err(), NotTaken::Busy);
+        assert_eq!(taken.take("a", 10).unwrap_err(), NotTaken::AlreadyTaken);
         drop(first);
         assert_eq!(taken.take("c", WAITING_BYTES).unwrap_err(), NotTaken::Busy);
         drop(second);

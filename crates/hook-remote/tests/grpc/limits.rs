@@ -26,21 +26,34 @@ async fn a_request_of_100_mb_is_refused() {
     }
 }
 
+/// How many bytes a payload has that is larger than one may be: a little, and very much.
+const TOO_LARGE: [usize; 2] = [5 << 20, 100_000_000];
+
 #[tokio::test]
 async fn an_answer_over_4_mib_ends_the_stream_and_guards_block_at_once() {
-    let server = Server::unix().await;
-    let mut hooks = server.hooks().await;
-    server.register(&mut hooks, guard("g", 600_000), &[]).await.unwrap();
-    let mut stream = server.stream(&mut hooks, &[]).await.unwrap();
-    let asked = server.before_tool("ls");
-    let event = stream.event().await;
-    let large = HookResponse { output: Some(vec![b' '; 5 << 20]), ..HookResponse::default() };
-    stream.answer(answer_to(&event, large)).await;
-    let response = within(asked).await.unwrap();
-    assert_eq!(decision(&response), "block", "{response}");
-    assert!(response.to_string().contains("4194304"), "{response}");
-    assert_eq!(stream.end().await.unwrap_err().code(), Code::OutOfRange);
-    server.end().await;
+    for length in TOO_LARGE {
+        for server in [Server::tcp().await, Server::unix().await] {
+            let mut hooks = server.hooks().await;
+            server.register(&mut hooks, guard("g", 600_000), &[]).await.unwrap();
+            let mut stream = server.stream(&mut hooks, &[]).await.unwrap();
+            let asked = server.before_tool("ls");
+            let event = stream.event().await;
+            let output = Some(vec![b' '; length]);
+            let large = HookResponse { output, ..HookResponse::default() };
+            stream.answer(answer_to(&event, large)).await;
+            let response = within(asked).await.unwrap();
+            assert_eq!(decision(&response), "block", "{response}");
+            assert!(response.to_string().contains("4194304"), "{response}");
+            assert_eq!(stream.end().await.unwrap_err().code(), Code::OutOfRange);
+            // Its hook is called over its next stream.
+            let mut stream = server.stream(&mut hooks, &[]).await.unwrap();
+            let asked = server.before_tool("ls");
+            let event = stream.event().await;
+            stream.answer(answer_to(&event, HookResponse::default())).await;
+            assert_eq!(decision(&within(asked).await.unwrap()), "proceed");
+            server.end().await;
+        }
+    }
 }
 
 #[tokio::test]
@@ -49,9 +62,11 @@ async fn an_event_over_4_mib_fails_and_a_guard_blocks_at_once() {
     let mut hooks = server.hooks().await;
     server.register(&mut hooks, guard("g", 600_000), &[]).await.unwrap();
     let _stream = server.stream(&mut hooks, &[]).await.unwrap();
-    let response = within(server.before_tool(&"x".repeat(5 << 20))).await.unwrap();
-    assert_eq!(decision(&response), "block");
-    assert!(response["hooks"].to_string().contains("4194304"));
+    for length in TOO_LARGE {
+        let response = within(server.before_tool(&"x".repeat(length))).await.unwrap();
+        assert_eq!(decision(&response), "block");
+        assert!(response["hooks"].to_string().contains("4194304"));
+    }
     server.end().await;
 }
 

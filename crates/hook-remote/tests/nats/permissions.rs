@@ -117,8 +117,9 @@ async fn agents_only_ask_and_engines_only_answer() {
     // An agent asks in no other tenant's name, serves nobody, and reads nobody's replies.
     let elsewhere = NatsOptions::new(broker.url()).subject("other.hooks").credentials(&one_file);
     let answer = NatsBus::with(elsewhere).unwrap().request(call("read_file")).await;
-    // It may not hear there either; which of both the broker says first is not known.
-    assert!(answer.error().unwrap().message.contains("does not let this asker"), "{answer:?}");
+    // It may neither ask there nor hear; whichever the broker says first is the answer.
+    assert!(answer.error().unwrap().message.contains("does not let this asker"));
+    assert_eq!(answer.processed.decision, PolicyDecision::Block);
     let mut spy = Spy::connect(&broker, &other_key).await;
     let public = one_key.public_key();
     for subject in [
@@ -244,7 +245,7 @@ async fn an_asker_that_may_not_read_its_replies_is_told_so_at_once() {
     let mut engine = Engine::begin(&options, vec![guard(&Seen::default())], |engine| engine);
     engine.hears("serving").await;
     let bus = NatsBus::with(at("a.nk", &key)).unwrap();
-    // At once, without asking twice: it would take 10 seconds.
+    // At once, without asking twice: each would take 10 seconds.
     let begun = std::time::Instant::now();
     for _ in 0..2 {
         let answer = bus.request(call("forbidden")).await;
@@ -256,7 +257,7 @@ async fn an_asker_that_may_not_read_its_replies_is_told_so_at_once() {
     }
     let error = bus.engines(Duration::from_secs(20)).await.unwrap_err();
     assert!(error.message.contains("does not let this asker hear"), "{error}");
-    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(9), "{:?}", begun.elapsed());
 
     // It tries again after a time.
     broker.reload(&settings(&format!("hooks.reply.{asker_is}.>")));

@@ -399,8 +399,14 @@ impl Language for Agent {
         self.title
     }
 
-    fn our_tool(&self, home_event: &str, name: &str) -> String {
-        Self::our_tool(self, home_event, name)
+    fn our_tool(&self, home_event: &str, name: &str) -> Option<String> {
+        let ours = Self::our_tool(self, home_event, name);
+        let (back, _) = self.theirs(self.event(home_event), &ours, &RawObject::empty());
+        (back == name).then_some(ours)
+    }
+
+    fn contradiction(&self, hook: &HomeHook, input: &EventInput) -> Option<String> {
+        told::contradiction(self, hook, input)
     }
 
     fn declared(&self) -> Vec<EventDefinition> {

@@ -1,7 +1,7 @@
 //! What is told in one form, said in the other.
 
 use hook_core::event::input::{EventInput, EventPayload};
-use hook_core::language::HomeHook;
+use hook_core::language::{AskedBy, HomeHook};
 use hook_core::{HookEventName, JsonObject, RawJson, RawObject};
 
 use super::table::{Agent, AgentEvent, Base, Ours, Part, with_field};
@@ -28,6 +28,30 @@ pub(super) fn told(agent: &Agent, hook: &HomeHook, input: &EventInput) -> Option
         return Some(laid_into(&asked.said, &theirs));
     }
     from_ours(agent, event, input)
+}
+
+/// Which two arguments of a tool are one in the agent's words, and differ: one would hide the other. What an
+/// agent said itself hides nothing from its own hooks.
+pub(super) fn contradiction(agent: &Agent, hook: &HomeHook, input: &EventInput) -> Option<String> {
+    let is_own = |asked: &AskedBy| asked.agent == agent.name;
+    if input.asked.as_deref().is_some_and(is_own) {
+        return None;
+    }
+    let (name, arguments) = tool_of(&input.payload).zip(input.payload.tool_input())?;
+    let tools = agent.tools_of(agent.written_event(&hook.event));
+    let tool = tools.iter().find(|tool| tool.ours == name)?;
+    let arguments = arguments.fields();
+    let are_two = |(ours, theirs): &&(&str, &str)| {
+        let is_other = !tool.fields.iter().any(|(other, _)| other == theirs);
+        let (one, other) = (arguments.get(ours), arguments.get(theirs));
+        is_other && one.zip(other).is_some_and(|(one, other)| one != other)
+    };
+    let (ours, theirs) = tool.fields.iter().find(are_two)?;
+    Some(format!(
+        "{name} has both `{ours}` and `{theirs}`, which are one argument to hooks in the words of \
+         {}, and they differ; leave one out",
+        agent.title
+    ))
 }
 
 /// The arguments of a tool put into what an agent said, where it says them.

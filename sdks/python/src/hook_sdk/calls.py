@@ -12,7 +12,7 @@ from typing import Any
 
 from .errors import HookConnectionError, HookError, ValueNotSendable
 from .events import event_of
-from .lines import error_text, failure_text, text_of
+from .lines import broken_call, error_text, failure_text, text_of
 from .registry import Registration, Registry
 from .responses import answer_fields
 from .threads import Threads
@@ -66,6 +66,19 @@ class Calls:
                 del self._running[call_id]
 
         task.add_done_callback(forget)
+
+    def refuse_broken(self, line: bytes, problem: str) -> bool:
+        """A line that is no message. Where it is a call with one id, that call is answered with the problem.
+
+        Whether it was a call.
+        """
+        call_id = broken_call(line)
+        if call_id is None:
+            return False
+        # One that runs is answered by its handler: this was said again after a lost connection.
+        if call_id not in self._running and call_id not in self._kept:
+            self._reply(call_id, {"error": f"the server sent a line that is no message: {problem}"})
+        return True
 
     def cancel(self, message: dict[str, Any]) -> None:
         """A `hook-call-cancelled`: the task is cancelled, and its answer is not sent."""

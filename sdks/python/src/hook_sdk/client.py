@@ -62,7 +62,7 @@ class A3sClient:
         *,
         socket: str | os.PathLike[str] | None = None,
         command: Sequence[str] | None = None,
-        project: str | os.PathLike[str] = ".",
+        project: str | os.PathLike[str] | None = None,
         transport: Literal["socket", "grpc", "nats"] = "socket",
         target: str | None = None,
         token: str | None = None,

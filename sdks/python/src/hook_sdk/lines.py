@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 
 from .errors import HookProtocolError, ValueNotSendable
 
@@ -82,6 +83,18 @@ def decode(line: bytes) -> dict[str, Any]:
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):
         raise HookProtocolError("a line is no message")
     return message
+
+
+def broken_call(line: bytes) -> str | None:
+    """Which call a line wanted that is no message; None where that is not certain."""
+    if not re.search(rb'"type"\s*:\s*"hook-call"', line):
+        return None
+    ids = set(re.findall(rb'"callId"\s*:\s*("(?:[^"\\]|\\.){0,2000}")', line))
+    try:
+        named = [_decode(found.decode("utf-8")) for found in ids]
+    except ValueError:
+        return None
+    return named[0] if len(named) == 1 else None
 
 
 def text_of(message: dict[str, Any], name: str) -> str:

@@ -162,7 +162,8 @@ class Session:
             take(self, message)
 
     def on_bad_line(self, line: bytes, problem: str) -> None:
-        self.requests.broken(line, problem)
+        if not self.calls.refuse_broken(line, problem):
+            self.requests.broken(line, problem)
 
     def on_lost(self, error: HookConnectionError) -> None:
         self._is_synced = False

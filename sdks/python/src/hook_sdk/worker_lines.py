@@ -11,7 +11,7 @@ import sys
 import threading
 
 from .errors import HookProtocolError
-from .lines import MAX_READ, decode, encode
+from .lines import MAX_READ, broken_call, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -141,6 +141,9 @@ class WorkerLines:
                 call = self._calls.take(message)
             except HookProtocolError as error:
                 self._complain(str(error))
+                call_id = broken_call(line)
+                if call_id is not None:
+                    self.write({"type": "hook-answer", "callId": call_id, "error": str(error)})
                 continue
             if call is None:
                 continue

@@ -15,6 +15,9 @@ import type {Link, LinkListener} from "./link.js";
 /** How long what was asked has to be answered after the client has ended. */
 const END_TIMEOUT_MS = 10_000;
 
+/** The status of a call that its client took back. */
+const CANCELLED = 1;
+
 /** Of how many requests progress is told, the last ones. */
 const MAX_OWN = 1024;
 
@@ -197,7 +200,11 @@ export class GrpcLink implements Link {
     const answered = new Promise<void>((resolve) => {
       const call = bus.Request({json: Buffer.from(line.trimEnd())}, metadata, (error, reply) => {
         this.#requests.delete(correlationId);
-        if (error) {
+        if (error?.code === CANCELLED) {
+          // As over a socket: a request that was cancelled is answered all the same.
+          const why = {code: "cancelled", message: "the request was cancelled"};
+          listener.message({type: "hook-execution-response", correlationId, eventName, success: false, error: why});
+        } else if (error) {
           listener.failed(correlationId, fromServiceError(error));
         } else {
           try {

@@ -10,6 +10,7 @@ import type {OutgoingMessage, Prepared} from "../json.js";
 import {PROTOCOL, VERSION, isObject} from "../messages.js";
 import type {Hello, IncomingMessage} from "../messages.js";
 import {contradiction} from "./consistent.js";
+import {Hearing} from "./hearing.js";
 import type {Link, LinkListener} from "./link.js";
 import {KeptConnection} from "./nats-connection.js";
 import type {BrokerServer} from "./nats-connection.js";
@@ -20,17 +21,8 @@ const ATTEMPTS = 2;
 /** How many requests are at the fleet at once; others wait. */
 const IN_FLIGHT = 1_024;
 
-/** To how many engines a later attempt goes, at most, until one says that it has it. */
-const COPIES = 5;
-
-/** How many bytes these may have: large ones would hold up engines that are slow alone. */
-const COPIED = 256 * 1_024;
-
 /** How long an attempt may be without a word of an engine, at least and at most. */
 const SILENCE_MS = [60, 5_000] as const;
-
-/** How long after the broker has refused that replies are heard it is tried again. */
-const HEARING_MS = 5_000;
 
 /** How long is waited before a fleet without room is asked again, at least and at most. */
 const BUSY_MS = [20, 500] as const;
@@ -69,40 +61,23 @@ export class NatsLink implements Link {
   readonly #tasks = new Map<string, {task: Promise<void>; abort: AbortController}>();
   readonly #places = new Places(IN_FLIGHT);
   readonly #connection: KeptConnection;
-  /** When the broker has refused that replies are heard, if it has. */
-  #unheardAt: number | undefined;
+  readonly #hearing: Hearing;
 
   constructor(parts: NatsParts) {
     this.#parts = parts;
     this.#replies = `${parts.inbox}.${randomUUID().replaceAll("-", "")}`;
+    this.#hearing = new Hearing(`${this.#replies}.*`, (message) => this.#asking.get(message.subject)?.said(message));
     this.#connection = new KeptConnection(parts.nats, parts.servers, {
-      opened: (connection) => this.#hear(connection),
+      opened: (connection) => this.#hearing.begin(connection),
       denied: (operation, subject) => {
         if (operation === "publish") {
-          for (const asking of this.#asking.values()) if (asking.subject === subject) asking.said("denied");
-        } else if (subject === `${this.#replies}.*`) {
-          this.#unheardAt = performance.now();
-          for (const asking of this.#asking.values()) asking.said("unheard");
+          for (const asking of this.#asking.values()) if (asking.subject === subject) asking.denied();
+        } else if (subject === this.#hearing.subject) {
+          this.#hearing.refused();
+          for (const asking of this.#asking.values()) asking.look();
         }
       },
     });
-  }
-
-  #hear(connection: NatsConnection): void {
-    this.#unheardAt = undefined;
-    connection.subscribe(`${this.#replies}.*`, {
-      callback: (error, message) => {
-        if (!error) this.#asking.get(message.subject)?.said(message);
-      },
-    });
-  }
-
-  /** Whether replies can be heard, as far as is known; tries it again where the broker has refused that a while ago. */
-  #isHeard(connection: NatsConnection): boolean {
-    if (this.#unheardAt === undefined) return true;
-    if (performance.now() - this.#unheardAt < HEARING_MS) return false;
-    this.#hear(connection);
-    return true;
   }
 
   send({message}: Prepared): void {
@@ -134,8 +109,7 @@ export class NatsLink implements Link {
   async #request(message: OutgoingMessage, signal: AbortSignal): Promise<void> {
     const {listener} = this.#parts;
     const reply = `${this.#replies}.${randomUUID().replaceAll("-", "")}`;
-    const isHeard = (connection: NatsConnection) => this.#isHeard(connection);
-    const asking = new Asking(this.#parts, this.#connection, isHeard, message, reply, signal);
+    const asking = new Asking(this.#parts, this.#connection, this.#hearing, message, reply, signal);
     this.#asking.set(reply, asking);
     const isPlaced = await this.#places.take(asking.leftMs, signal);
     try {
@@ -169,9 +143,6 @@ export class NatsLink implements Link {
   }
 }
 
-/** What is said to a request: by an engine, or that the broker does not let it be asked, or answered. */
-type Said = Msg | "denied" | "unheard";
-
 /** One request that is asked. */
 class Asking {
   readonly subject: string;
@@ -186,18 +157,21 @@ class Asking {
   readonly #signal: AbortSignal;
   readonly #deadline: number;
   readonly #silenceMs: number;
-  readonly #isHeard: (connection: NatsConnection) => boolean;
-  readonly #said: Said[] = [];
+  readonly #hearing: Hearing;
+  /** What `refusals` of that was when it was sent. */
+  #refusals = 0;
+  /** Whether the broker does not let it be asked. */
+  #isDenied = false;
+  readonly #said: Msg[] = [];
   #wake: () => void = () => {};
   #waitMs: number = BUSY_MS[0];
-  #copies = 1;
 
   constructor(
-    parts: NatsParts, connection: KeptConnection, isHeard: (connection: NatsConnection) => boolean,
+    parts: NatsParts, connection: KeptConnection, hearing: Hearing,
     message: OutgoingMessage, reply: string, signal: AbortSignal,
   ) {
     this.#parts = parts;
-    this.#isHeard = isHeard;
+    this.#hearing = hearing;
     this.#connection = connection;
     this.#reply = reply;
     this.#signal = signal;
@@ -219,89 +193,122 @@ class Asking {
   }
 
   /** Something was said to it. */
-  said(what: Said): void {
+  said(what: Msg): void {
     this.#said.push(what);
+    this.#wake();
+  }
+
+  /** The broker does not let its subject be asked about. */
+  denied(): void {
+    // What is said of others is not about one that has not been sent.
+    if (!this.isOpen) return;
+    this.#isDenied = true;
+    this.#wake();
+  }
+
+  /** There is something to look at. */
+  look(): void {
     this.#wake();
   }
 
   /** The response. Throws where there is none. */
   async answer(): Promise<IncomingMessage> {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-      const answer = await this.#attempt(attempt);
+      const answer = await this.#attempt();
       if (answer) return answer;
       this.isLeft = true;
     }
-    const each = `no engine said anything for ${Math.round(this.#silenceMs)} ms each time`;
-    throw new Failed("unanswered", `the fleet was asked ${ATTEMPTS} times, and ${each}`);
+    const first = `no engine of the fleet at ${this.#parts.url} said anything for ${Math.round(this.#silenceMs)} ms`;
+    throw new Failed("unanswered", `${first}; it was asked again, and none said anything for as long`);
   }
 
-  async #attempt(number: number): Promise<IncomingMessage | undefined> {
-    // An engine that is asked again says at once that it has it.
-    let copies = number === 1 ? 1 : this.#copies;
-    const patienceMs = this.#silenceMs / copies;
+  /** Sends it until an engine takes it. The response; nothing where nobody says anything any more. */
+  async #attempt(): Promise<IncomingMessage | undefined> {
     for (;;) {
-      await this.#send(number);
-      copies--;
-      let silentAt = performance.now() + patienceMs;
-      let isSilent = false;
-      for (;;) {
-        const what = await this.#next(Math.min(silentAt, this.#deadline));
-        if (what === undefined) {
-          if (performance.now() >= this.#deadline) throw this.tooLate("no engine had answered it");
-          if (copies <= 0) return undefined;
-          isSilent = true;
-          break;
-        }
-        const read = this.#read(what);
-        if (read === "working") {
-          silentAt = performance.now() + this.#silenceMs;
-          copies = 0;
-        } else if (read === "not taken") break;
-        else {
-          this.isOpen = false;
-          return read;
-        }
-      }
-      if (isSilent) continue;
-      this.isOpen = false;
-      copies = Math.max(copies, 1);
-      const pause = this.#waitMs * (0.5 + Math.random() / 2);
-      await sleep(Math.max(Math.min(pause, this.leftMs), 0), undefined, {signal: this.#signal});
-      this.#waitMs = Math.min(2 * this.#waitMs, BUSY_MS[1]);
-      if (performance.now() >= this.#deadline) throw this.tooLate("no engine had room for it");
+      await this.#send();
+      const heard = await this.#hear();
+      if (heard !== "not taken") return heard;
     }
   }
 
-  /** What is said next; nothing where that is not by then. */
-  async #next(until: number): Promise<Said | undefined> {
-    if (this.#said.length === 0) {
+  /** Hears what is said to it, also while it waits to be sent again. */
+  async #hear(): Promise<IncomingMessage | "not taken" | undefined> {
+    let silentAt = performance.now() + this.#silenceMs;
+    let isAtWork = false;
+    let sendAt: number | undefined;
+    for (;;) {
+      const what = await this.#next(Math.min(sendAt ?? silentAt, this.#deadline), sendAt === undefined);
+      if (what === undefined) {
+        const isWaiting = sendAt !== undefined;
+        if (performance.now() < this.#deadline) return isWaiting ? "not taken" : undefined;
+        throw this.tooLate(isWaiting ? "no engine had room for it" : "no engine had answered it");
+      }
+      const read = this.#read(what);
+      if (read === "working") {
+        isAtWork = this.isOpen = true;
+        sendAt = undefined;
+        silentAt = performance.now() + this.#silenceMs;
+      } else if (read === "not taken") {
+        // It is late, or of another engine, where one has the request.
+        if (isAtWork) continue;
+        this.isOpen = false;
+        sendAt ??= this.#later();
+      } else {
+        this.isOpen = false;
+        return read;
+      }
+    }
+  }
+
+  /** When it is sent again that no engine had room for: later each time. */
+  #later(): number {
+    const pause = this.#waitMs * (0.5 + Math.random() / 2);
+    this.#waitMs = Math.min(2 * this.#waitMs, BUSY_MS[1]);
+    return performance.now() + pause;
+  }
+
+  /** What is said next; nothing where that is not by then. Throws where it is sent, and cannot be answered. */
+  async #next(until: number, isSent: boolean): Promise<Msg | undefined> {
+    for (;;) {
+      this.#signal.throwIfAborted();
+      const what = this.#said.shift();
+      if (what !== undefined) return what;
+      if (isSent) this.#refuse();
+      const left = until - performance.now();
+      if (left <= 0) return undefined;
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, Math.max(until - performance.now(), 0));
+        const timer = setTimeout(resolve, left);
         this.#wake = () => {
           clearTimeout(timer);
           resolve();
         };
-        if (this.#signal.aborted) this.#wake();
       });
     }
-    this.#signal.throwIfAborted();
-    return this.#said.shift();
   }
 
-  async #send(attempt: number): Promise<void> {
+  /** Throws where the broker refuses to let it be asked, or answered. */
+  #refuse(): void {
+    if (this.#isDenied) {
+      this.isOpen = false;
+      throw new Failed("unanswered", `${this.#parts.url} does not let this client ask under ${this.subject}`);
+    }
+    if (this.#hearing.refusals !== this.#refusals) throw this.#unheard();
+  }
+
+  async #send(): Promise<void> {
     const connection = await this.#up();
-    if (!this.#isHeard(connection)) throw this.#unheard();
+    if (!this.#hearing.isPossible(connection)) throw this.#unheard();
     // Clocks differ: what travels is what is left.
     const deadlineMs = Math.floor(this.leftMs);
     if (deadlineMs <= 0) throw this.tooLate("it could not be sent");
-    const line = Buffer.from(JSON.stringify({...this.#message, deadlineMs, ...(attempt > 1 && {attempt})}));
-    this.#copies = Math.max(Math.min(COPIES, Math.floor(COPIED / line.length)), 1);
+    const line = Buffer.from(JSON.stringify({...this.#message, deadlineMs}));
     const limit = connection.info?.max_payload ?? 2 ** 20;
     if (line.length > limit - Math.min(OVERHEAD, limit / 16)) {
       const room = `a message of the broker has room for ${limit}; send less, or raise \`max_payload\` of the broker`;
       throw new Failed("invalid_request", `the request has ${line.length} bytes, and ${room}`);
     }
     this.isOpen = true;
+    this.#refusals = this.#hearing.refusals;
     connection.publish(this.subject, line, {reply: this.#reply});
   }
 
@@ -333,18 +340,12 @@ class Asking {
     over.abort();
   }
 
-  #read(what: Said): IncomingMessage | "working" | "not taken" {
-    const {url} = this.#parts;
-    if (what === "unheard") throw this.#unheard();
-    if (what === "denied") {
-      this.isOpen = false;
-      throw new Failed("unanswered", `${url} does not let this client ask under ${this.subject}`);
-    }
+  #read(what: Msg): IncomingMessage | "working" | "not taken" {
     if (what.headers?.code === 503 && what.data.length === 0) {
-      this.isOpen = false;
       if (performance.now() - this.#connection.cameBack < COMING_BACK_MS) return "not taken";
+      this.isOpen = false;
       const how = "start an engine with `hook serve --nats`";
-      throw new Failed("no_handler", `nobody serves ${this.subject} at ${url}; ${how}`);
+      throw new Failed("no_handler", `nobody serves ${this.subject} at ${this.#parts.url}; ${how}`);
     }
     let said: unknown;
     try {
@@ -384,9 +385,8 @@ class Asking {
   }
 
   #unheard(): Failed {
-    const subject = `${this.#reply.slice(0, this.#reply.lastIndexOf("."))}.*`;
-    const what = "does not let this client hear what it is answered";
-    return new Failed("unanswered", `${this.#parts.url} ${what}: no subscription to "${subject}"`);
+    const what = `does not let this client hear what it is answered: no subscription to "${this.#hearing.subject}"`;
+    return new Failed("unanswered", `${this.#parts.url} ${what}`);
   }
 
   /** It ends, since its time is over. */

@@ -1,21 +1,24 @@
 /** Where a project's own server listens: as the engine itself decides it. */
 
 import {createHash} from "node:crypto";
-import {closeSync, lstatSync, openSync, readSync, realpathSync, statSync} from "node:fs";
-import {homedir} from "node:os";
+import {closeSync, lstatSync, opendirSync, openSync, readSync, realpathSync, statSync} from "node:fs";
 import {dirname, isAbsolute, join} from "node:path";
 
-/** The project of a folder: itself, or the nearest one around it that has hooks. */
-export function nearestProject(folder: string): string {
-  if (exists(join(folder, ".hooks/settings.json"))) return folder;
+/** The folders of `.hooks` in which hooks are found without settings. */
+const FOLDERS = ["modules", "pre", "post"];
+
+/** The project of a folder: itself, or the nearest one around it that has hooks in `.hooks`. */
+export function nearestProject(folder: string, environment: NodeJS.ProcessEnv = process.env): string {
+  if (hasHooks(folder)) return folder;
   const real = realpathSync(folder);
-  const home = realOrSame(homedir());
-  const owners = new Set([process.getuid?.(), statSync(real).uid]);
+  const {HOME} = environment;
+  const home = HOME && isAbsolute(HOME) ? realOrSame(HOME) : undefined;
+  const owners = new Set([process.geteuid?.(), statSync(real).uid]);
   for (let inner = real; inner !== home && !isRepository(inner); ) {
     const outer = dirname(inner);
     // What another owner has is neither the user's nor the project's.
-    if (outer === inner || (process.getuid && !owners.has(statSync(outer).uid))) break;
-    if (exists(join(outer, ".hooks/settings.json"))) return outer;
+    if (outer === inner || (process.geteuid && !owners.has(statSync(outer).uid))) break;
+    if (hasHooks(outer)) return outer;
     inner = outer;
   }
   return folder;
@@ -44,11 +47,35 @@ export function socketOf(project: string, environment: NodeJS.ProcessEnv = proce
 /** Whether something is at a path. */
 export function exists(path: string): boolean {
   try {
-    return lstatSync(path, {throwIfNoEntry: false}) !== undefined;
+    return lstatSync(path, {throwIfNoEntry: false}) !== undefined || isBrokenLink(dirname(path));
   } catch (error) {
     // A file stands where a folder would be. What cannot be looked at for another reason may be there.
     return (error as NodeJS.ErrnoException).code !== "ENOTDIR";
   }
+}
+
+/** Whether there are settings or hook files. What cannot be read counts, as it does for the engine. */
+function hasHooks(project: string): boolean {
+  const hooks = join(project, ".hooks");
+  return exists(join(hooks, "settings.json")) || FOLDERS.some((folder) => hasEntries(join(hooks, folder)));
+}
+
+function hasEntries(folder: string): boolean {
+  try {
+    const entries = opendirSync(folder);
+    try {
+      return entries.readSync() !== null;
+    } finally {
+      entries.closeSync();
+    }
+  } catch (error) {
+    return !["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
+  }
+}
+
+/** A link that leads nowhere: something was meant to be there. */
+function isBrokenLink(path: string): boolean {
+  return lstatSync(path, {throwIfNoEntry: false})?.isSymbolicLink() === true && !statSync(path, {throwIfNoEntry: false});
 }
 
 function realOrSame(path: string): string {

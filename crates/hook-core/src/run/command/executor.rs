@@ -104,6 +104,10 @@ impl HookExecutor for CommandExecutor {
         HookKind::Command
     }
 
+    fn home(&self) -> Option<&HomeHook> {
+        self.program.home.as_deref()
+    }
+
     fn label(&self) -> &str {
         &self.program.command
     }

@@ -51,6 +51,10 @@ impl HookExecutor for HttpExecutor {
         HookKind::Http
     }
 
+    fn home(&self) -> Option<&HomeHook> {
+        Some(&self.hook.home)
+    }
+
     fn label(&self) -> &str {
         &self.hook.label
     }

@@ -112,6 +112,18 @@ impl Carrier {
         false
     }
 
+    /// The hook said something that is no message, for this reason: the call that it may have been about
+    /// fails, or, where that is not known, all that the hook was told of and has not answered.
+    pub fn take_unreadable(&self, call: Option<u64>, why: String) {
+        if !self.shared.is_carried_by(self.number) {
+            return;
+        }
+        match call {
+            Some(call) => self.shared.fail(call, gone(why)),
+            None => self.shared.fail_all(&gone(why)),
+        }
+    }
+
     /// The oldest call of a hook that waits for its answer.
     pub fn oldest_call_of(&self, hook: &str) -> Option<u64> {
         self.shared.oldest_of(hook)

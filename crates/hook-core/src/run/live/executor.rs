@@ -126,6 +126,10 @@ impl HookExecutor for LiveExecutor {
         }
     }
 
+    fn home(&self) -> Option<&HomeHook> {
+        self.hook.home.as_deref()
+    }
+
     fn label(&self) -> &str {
         &self.hook.label
     }
@@ -159,7 +163,7 @@ impl HookExecutor for LiveExecutor {
     fn check_depth(&self, depth: u32) -> Result<(), HookFailure> {
         match &self.hook.session {
             CallTarget::Worker(worker) => worker.check_depth(depth),
-            CallTarget::Client(_) => crate::run::nesting::check(depth),
+            CallTarget::Client(_) => crate::run::nesting::check(depth.saturating_add(1)),
         }
     }
 

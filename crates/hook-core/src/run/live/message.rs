@@ -13,7 +13,7 @@ use crate::text::shortened;
 pub const MAX_LIVE_LINE: usize = 4 * 1024 * 1024;
 
 /// The version of these messages.
-const PROTOCOL: u64 = 1;
+pub(in crate::run) const LIVE_PROTOCOL: u64 = 1;
 
 /// How many hooks a worker may say it has.
 const MAX_DECLARED_HOOKS: usize = 256;
@@ -267,7 +267,16 @@ impl FromHook {
         let call = || text("callId").and_then(|id| id.parse().ok());
         match text("type").as_deref() {
             Some("hook-worker") => Self::ready(fields),
-            Some("hook-answer") => Ok(Self::Answer { call: call(), said: Said::of(fields)? }),
+            Some("hook-answer") => match text("callId") {
+                Some(_) => Ok(Self::Answer { call: call(), said: Said::of(fields)? }),
+                None => {
+                    let found = fields.get("callId").map(|id| shortened(id.as_str()));
+                    Err(Unreadable(format!(
+                        "field `callId`: expected a string, found {}",
+                        found.as_deref().unwrap_or("nothing")
+                    )))
+                }
+            },
             Some("hook-host-call") => Ok(Self::HostCall {
                 id: fields.get("hostCallId").cloned().unwrap_or_else(RawJson::null),
                 call: call(),
@@ -284,10 +293,14 @@ impl FromHook {
     }
 
     fn ready(fields: &JsonObject) -> Result<Self, Unreadable> {
-        let theirs = fields.get("protocol").and_then(RawJson::to_whole_number).unwrap_or(PROTOCOL);
-        if theirs < PROTOCOL {
+        // Of two versions the lower is spoken; the process knows ours from its environment.
+        let theirs = fields.get("protocol").filter(|theirs| !theirs.is_null());
+        if let Some(theirs) = theirs
+            && theirs.to_whole_number().is_none_or(|theirs| theirs < LIVE_PROTOCOL)
+        {
+            let theirs = shortened(theirs.as_str());
             return Err(Unreadable(format!(
-                "it speaks protocol {theirs}, and this engine speaks {PROTOCOL}"
+                "it speaks protocol {theirs}, and this engine speaks {LIVE_PROTOCOL}"
             )));
         }
         let hooks = match fields.get("hooks").filter(|hooks| !hooks.is_null()) {

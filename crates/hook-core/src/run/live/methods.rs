@@ -1,6 +1,6 @@
 //! What a hook may ask of its host, once for whoever asks and whoever answers.
 
-use crate::json::RawJson;
+use crate::json::{JsonKind, RawJson};
 
 /// One of the things that a hook may ask of its host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +87,15 @@ impl HostMethod {
     /// The one of that name.
     pub fn named(name: &str) -> Option<&'static Self> {
         HOST_METHODS.iter().find(|method| method.name == name)
+    }
+
+    /// Whether a host may answer that.
+    pub fn may_be(&self, result: &RawJson) -> bool {
+        match (self.is_question, self.without) {
+            (true, Without::False) => result.kind() == JsonKind::Bool,
+            (true, _) => result.is_null() || result.kind() == JsonKind::String,
+            (false, _) => true,
+        }
     }
 
     /// What a hook gets of a host that does not offer it: what there is without a user; `None` where that is

@@ -30,6 +30,7 @@ pub(in crate::run) use executor::LiveExecutor;
 pub use executor::{CallTarget, FailureListener};
 pub use host::{HostCall, HostCallError, HostServices};
 pub(in crate::run) use host::{has_ui, settled};
+pub(in crate::run) use message::LIVE_PROTOCOL;
 pub use message::{
     FromHook, MAX_LIVE_LINE, ModuleCommand, Said, ToHook, Told, Unreadable, WorkerHook,
     WorkerModule,

@@ -3,7 +3,7 @@
 //! Callers put calls in and wait for their answers; a carrier takes messages out and brings what
 //! the hook says. Neither knows the other, and either may be gone at any time.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -424,6 +424,33 @@ impl Shared {
         drop(state);
         waiting.mailbox.answer(Ok(said));
         true
+    }
+
+    /// The hook has said something of which nobody knows what it meant: all calls that it was told of fail, and
+    /// it is told that nobody waits for them any more.
+    pub(super) fn fail_all(&self, why: &HookFailure) {
+        let mut state = self.lock();
+        // Those that it has not been told of it cannot have answered.
+        let unsent = state.outgoing.iter().filter_map(|(message, _)| match message {
+            ToHook::Call(told) => Some(told.call),
+            _ => None,
+        });
+        let unsent: HashSet<u64> = unsent.collect();
+        let failed = state.calls.extract_if(|call, _| !unsent.contains(call));
+        let mut failed: Vec<Waiting> = failed.map(|(_, waiting)| waiting).collect();
+        drop(state);
+        failed.sort_by_key(|waiting| waiting.told.call);
+        for Waiting { told, mailbox } in failed {
+            mailbox.answer(Err(why.clone()));
+            self.say(ToHook::Cancelled { call: told.call, hook: Arc::clone(&told.hook) });
+        }
+    }
+
+    /// What the hook has answered to a call means nothing.
+    pub(super) fn fail(&self, call: u64, why: HookFailure) {
+        if let Some(waiting) = self.lock().calls.remove(&call) {
+            waiting.mailbox.answer(Err(why));
+        }
     }
 
     /// The oldest call of a hook that waits for its answer.

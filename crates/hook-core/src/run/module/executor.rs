@@ -66,12 +66,16 @@ impl HookExecutor for ModuleExecutor {
         HookKind::Module
     }
 
+    fn home(&self) -> Option<&HomeHook> {
+        Some(&self.hook.home)
+    }
+
     fn label(&self) -> &str {
         &self.hook.label
     }
 
     fn check_depth(&self, depth: u32) -> Result<(), HookFailure> {
-        crate::run::nesting::check(depth)
+        crate::run::nesting::check(depth.saturating_add(1))
     }
 
     fn execute(&self, call: HookCall) -> Execution {

@@ -18,7 +18,9 @@ use crate::failure::HookFailure;
 use crate::lines::{Line, LineReader};
 use crate::run::command::RunVariables;
 use crate::run::executor::Slots;
-use crate::run::live::{CallSession, Carrier, FromHook, MAX_LIVE_LINE, ToHook, WorkerModule};
+use crate::run::live::{
+    CallSession, Carrier, FromHook, LIVE_PROTOCOL, MAX_LIVE_LINE, ToHook, WorkerModule,
+};
 use crate::run::running::RunningHook;
 use crate::run::session_env::SessionEnv;
 use crate::run::termination::Leaving;
@@ -147,6 +149,9 @@ struct Process {
     consents: Vec<Option<HookFailure>>,
 }
 
+/// By which a process knows the version of the messages that this engine speaks.
+const PROTOCOL: &str = "HOOK_PROTOCOL";
+
 /// Standard output; `None` where it could not be had.
 type StdoutOf = tokio_util::either::Either<ChildStdout, tokio::io::Empty>;
 
@@ -179,6 +184,8 @@ impl Process {
         let directory: &Path = &environment.project;
         process.current_dir(directory).env_clear();
         process.envs(environment.lasting_variables(&run, &shared.terms.env));
+        // It speaks first, and may speak several versions.
+        process.env(PROTOCOL, LIVE_PROTOCOL.to_string());
         let mut tree = ProcessTree::spawn(process)?;
         running.started(tree.group());
         let stdout = match tree.take_stdout() {

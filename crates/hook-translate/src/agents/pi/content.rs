@@ -6,11 +6,84 @@ use hook_core::{JsonObject, RawJson};
 
 use crate::agents::verdict::put;
 
-/// Fields in which a response may have its text.
-const TEXTS: [&str; 4] = ["content", "text", "llmContent", "output"];
+/// Where a response may have what the model reads, in the order in which it is shown.
+const FIELDS: [&str; 4] = ["content", "llmContent", "text", "output"];
 
-/// Fields in which a response may have its parts.
+/// Those of them that may have parts.
 const PARTS: [&str; 2] = ["content", "llmContent"];
+
+/// A place of a response that the model reads, with the parts that it has.
+struct Place {
+    /// Its field; none where it is the response itself.
+    field: Option<&'static str>,
+    form: Form,
+    own: Vec<RawJson>,
+}
+
+/// In what form a place has its parts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// One text.
+    Text,
+    /// A list.
+    List,
+    /// One part, in no list.
+    One,
+}
+
+impl Place {
+    /// The place that such a value is, if it is one.
+    fn of(field: Option<&'static str>, value: &RawJson) -> Option<Self> {
+        let may_have_parts = field.is_none_or(|field| PARTS.contains(&field));
+        let (form, own) = match value.kind() {
+            JsonKind::String => (Form::Text, vec![value.clone()]),
+            JsonKind::Array if may_have_parts => (Form::List, value.to_items()?),
+            JsonKind::Object if may_have_parts && field.is_some() => {
+                (Form::One, vec![value.clone()])
+            }
+            _ => return None,
+        };
+        Some(Self { field, form, own })
+    }
+
+    /// The places of a response; none where nothing of it is known.
+    fn all(response: &RawJson) -> Vec<Self> {
+        match response.to_object() {
+            Ok(fields) => FIELDS
+                .iter()
+                .filter_map(|field| Self::of(Some(field), fields.get(field)?))
+                .collect(),
+            Err(_) => Self::of(None, response).into_iter().collect(),
+        }
+    }
+
+    /// Its value with these parts, in its own form. What has no place in it is added to `lost`.
+    fn with(&self, parts: &[RawJson], lost: &mut Vec<&'static str>) -> RawJson {
+        let is_same = parts.len() == self.own.len();
+        match (self.form, parts) {
+            (Form::Text, _) => {
+                let may_be_list = self.field.is_some_and(|field| PARTS.contains(&field));
+                match may_be_list && !parts.iter().all(|part| text_of(part).is_some()) {
+                    true => RawJson::from_items(parts),
+                    false => RawJson::from_text(&text_of_all(parts, lost)),
+                }
+            }
+            (Form::One, [part]) => like(self.own.first(), part),
+            (Form::List, _) if is_same => {
+                let own = self.own.iter().map(Some);
+                let parts: Vec<RawJson> =
+                    own.zip(parts).map(|(own, part)| like(own, part)).collect();
+                RawJson::from_items(&parts)
+            }
+            (Form::List | Form::One, _) => {
+                // The first one of text says what form parts of text have.
+                let example = self.own.iter().find(|own| is_of_text(own)).or(self.own.first());
+                let parts: Vec<RawJson> = parts.iter().map(|part| like(example, part)).collect();
+                RawJson::from_items(&parts)
+            }
+        }
+    }
+}
 
 /// One part of text.
 pub(super) fn text_part(text: &str) -> RawJson {
@@ -24,17 +97,14 @@ fn part(text: &str) -> RawJson {
     RawJson::from(part.to_raw())
 }
 
-/// The parts of a tool's response: those that it has, or its text as one.
+/// The parts of a tool's response: those of all its places, or its JSON as one of text.
 pub(super) fn of_response(response: &RawJson) -> RawJson {
-    let fields = response.to_object().unwrap_or_default();
-    let own = || PARTS.iter().find_map(|name| fields.get(name).and_then(RawJson::to_items));
-    if let Some(parts) = response.to_items().or_else(own) {
-        let parts: Vec<RawJson> = parts.iter().map(typed).collect();
-        return RawJson::from_items(&parts);
+    let places = Place::all(response);
+    if places.is_empty() {
+        return text_part(response.as_str());
     }
-    let known = TEXTS.iter().filter_map(|name| fields.get(name));
-    let text = response.to_text().or_else(|| known.filter_map(RawJson::to_text).next());
-    text_part(&text.unwrap_or_else(|| response.as_str().to_owned()))
+    let parts: Vec<RawJson> = places.iter().flat_map(|place| &place.own).map(typed).collect();
+    RawJson::from_items(&parts)
 }
 
 /// What a response has beside its content.
@@ -57,51 +127,62 @@ pub(super) fn laid_into(
     details: Option<&RawJson>,
     lost: &mut Vec<&'static str>,
 ) -> RawJson {
-    let Ok(mut fields) = response.to_object() else {
-        if details.is_some() {
-            lost.push("`details`, since the tool's response has no place for them,");
-        }
-        let Some(content) = content else { return response.clone() };
-        return match response.kind() {
-            JsonKind::Array => like(&response.to_items().unwrap_or_default(), content),
-            JsonKind::String => RawJson::from_text(&text_of_all(content, lost)),
-            // A number or the like: what was shown as text is read again.
-            _ => RawJson::parse(text_of_all(content, lost)).unwrap_or_else(|_| content.clone()),
-        };
+    let laid = match content {
+        Some(content) => with_content(response, &content.to_items().unwrap_or_default(), lost),
+        None => response.clone(),
     };
-    if let Some(content) = content {
-        let of_texts = TEXTS.iter().find(|name| fields.get(name).is_some_and(is_text));
-        let own_parts = PARTS.iter().find_map(|name| Some((name, fields.get(name)?.to_items()?)));
-        match (of_texts, own_parts) {
-            (_, Some((name, own))) => fields.insert(*name, like(&own, content)),
-            (Some(name), None) if PARTS.contains(name) && !is_all_text(content) => {
-                fields.insert(*name, content.clone());
-            }
-            (Some(name), None) => {
-                fields.insert(*name, RawJson::from_text(&text_of_all(content, lost)));
-            }
-            (None, None) => {
-                // It was shown as the text of its JSON.
-                let text = text_of_all(content, &mut Vec::new());
-                fields = match RawJson::parse(text).ok().and_then(|it| it.to_object().ok()) {
-                    Some(read) => read,
-                    None => {
-                        let mut parts = JsonObject::new();
-                        parts.insert("content", content.clone());
-                        parts
-                    }
-                };
-            }
-        }
+    let Some(details) = details else { return laid };
+    let Ok(mut fields) = laid.to_object() else {
+        lost.push("`details`, since the tool's response has no place for them,");
+        return laid;
+    };
+    let name = details_field(&fields);
+    match name == "metadata" && details.to_object().is_err() {
+        true => lost.push("`details`, which must be an object here,"),
+        false => fields.insert(name, details.clone()),
     }
-    if let Some(details) = details {
-        let name = details_field(&fields);
-        match name == "metadata" && details.to_object().is_err() {
-            true => lost.push("`details`, which must be an object here,"),
-            false => fields.insert(name, details.clone()),
+    fields.to_raw().into()
+}
+
+/// A response with other parts in the places of its own.
+fn with_content(response: &RawJson, content: &[RawJson], lost: &mut Vec<&'static str>) -> RawJson {
+    let places = Place::all(response);
+    let Some(first) = places.first() else { return of_json(response, content) };
+    let number: usize = places.iter().map(|place| place.own.len()).sum();
+    // Each goes back to where it was, as long as there are as many.
+    let is_same = number == content.len();
+    if !is_same && places.len() > 1 {
+        lost.push("which part was where, since there are not as many any more,");
+    }
+    let Ok(mut fields) = response.to_object() else { return first.with(content, lost) };
+    let mut rest = content;
+    for (at, place) in places.iter().enumerate() {
+        let taken = match (is_same, at) {
+            (true, _) => place.own.len().min(rest.len()),
+            (false, 0) => rest.len(),
+            (false, _) => 0,
+        };
+        let (own, others) = rest.split_at(taken);
+        rest = others;
+        if let Some(field) = place.field {
+            fields.insert(field, place.with(own, lost));
         }
     }
     fields.to_raw().into()
+}
+
+/// Parts in the place of a response that was shown as the text of its JSON.
+fn of_json(response: &RawJson, content: &[RawJson]) -> RawJson {
+    let text = text_of_all(content, &mut Vec::new());
+    let read = RawJson::parse(text).ok();
+    if response.kind() != JsonKind::Object {
+        return read.unwrap_or_else(|| RawJson::from_items(content));
+    }
+    read.filter(|read| read.kind() == JsonKind::Object).unwrap_or_else(|| {
+        let mut parts = JsonObject::new();
+        parts.insert("content", RawJson::from_items(content));
+        parts.to_raw().into()
+    })
 }
 
 fn is_text(value: &RawJson) -> bool {
@@ -116,13 +197,8 @@ fn text_of(part: &RawJson) -> Option<String> {
     text.filter(|_| kind.is_none_or(|kind| kind == "text"))
 }
 
-fn is_all_text(content: &RawJson) -> bool {
-    content.to_items().unwrap_or_default().iter().all(|part| text_of(part).is_some())
-}
-
 /// The text of all parts; other parts are lost.
-fn text_of_all(content: &RawJson, lost: &mut Vec<&'static str>) -> String {
-    let parts = content.to_items().unwrap_or_default();
+fn text_of_all(parts: &[RawJson], lost: &mut Vec<&'static str>) -> String {
     let texts: Vec<String> = parts.iter().filter_map(text_of).collect();
     if texts.len() < parts.len() {
         lost.push("parts that are no text, since the tool's response is text,");
@@ -130,37 +206,45 @@ fn text_of_all(content: &RawJson, lost: &mut Vec<&'static str>) -> String {
     texts.join("\n")
 }
 
-/// A part of ours, as one of text with its type where it is a text, or has nothing but one.
+/// Whether a part is a text, or has one.
+fn is_of_text(part: &RawJson) -> bool {
+    is_text(part) || text_of(part).is_some()
+}
+
+/// A part of ours, as one of text with its type where it is a text, or has one and no type.
 fn typed(own: &RawJson) -> RawJson {
     if let Some(text) = own.to_text() {
         return part(&text);
     }
     let fields = own.to_object().unwrap_or_default();
-    match (fields.get("type"), fields.len(), fields.get("text").and_then(RawJson::to_text)) {
-        (None, 1, Some(text)) => part(&text),
-        _ => own.clone(),
+    if fields.get("type").is_some_and(is_text) || !fields.get("text").is_some_and(is_text) {
+        return own.clone();
     }
+    let mut typed = JsonObject::new();
+    put(&mut typed, "type", Some("text"));
+    for (name, value) in fields.iter().filter(|(name, _)| *name != "type") {
+        typed.insert(name, value.clone());
+    }
+    typed.to_raw().into()
 }
 
-/// Parts in the form of those that were there: some have no types, and some are texts.
-fn like(own: &[RawJson], content: &RawJson) -> RawJson {
-    let has_type = |part: &RawJson| part.to_object().is_ok_and(|it| it.get("type").is_some());
-    if own.is_empty() || own.iter().any(has_type) {
-        return content.clone();
-    }
-    let are_texts = own.iter().all(is_text);
-    let parts = content.to_items().unwrap_or_default();
-    let untyped = |part: &RawJson| match text_of(part) {
-        Some(text) if are_texts => RawJson::from_text(&text),
-        Some(text) => {
-            let mut untyped = JsonObject::new();
-            put(&mut untyped, "text", Some(&text));
-            untyped.to_raw().into()
+/// A part in the form of another: a text, or without a type, where that one is.
+fn like(own: Option<&RawJson>, part: &RawJson) -> RawJson {
+    let Some(text) = text_of(part) else { return part.clone() };
+    match own {
+        Some(own) if is_text(own) => RawJson::from_text(&text),
+        Some(own) => {
+            let own = own.to_object().unwrap_or_default();
+            let Ok(mut fields) = part.to_object() else { return part.clone() };
+            match own.get("type") {
+                Some(kind) if is_text(kind) => return part.clone(),
+                Some(kind) => fields.insert("type", kind.clone()),
+                None => drop(fields.remove("type")),
+            }
+            fields.to_raw().into()
         }
         None => part.clone(),
-    };
-    let parts: Vec<RawJson> = parts.iter().map(untyped).collect();
-    RawJson::from_items(&parts)
+    }
 }
 
 #[cfg(test)]
@@ -217,7 +301,7 @@ mod tests {
                 r#"{"llmContent":["o",{"text":"p"}]}"#,
                 r#"[{"type":"text","text":"o"},{"type":"text","text":"p"}]"#,
                 &new,
-                r#"{"llmContent":[{"text":"n"}]}"#,
+                r#"{"llmContent":["n"]}"#,
                 0,
             ),
             (r#"["o"]"#, r#"[{"type":"text","text":"o"}]"#, &new, r#"["n"]"#, 0),
@@ -271,6 +355,64 @@ mod tests {
             let laid = laid_into(&response, Some(content), None, &mut lost);
             assert_eq!((laid.as_str(), lost.len()), (expected, losses), "{}", response.as_str());
         }
+    }
+
+    /// Every text that the model reads is shown, and goes back to where it was.
+    #[test]
+    fn a_redaction_sees_every_text_and_keeps_everything_else() {
+        for (response, expected) in [
+            (
+                r#"{"llmContent":[{"text":"KEY","thoughtSignature":"x"}]}"#,
+                r#"{"llmContent":[{"text":"-","thoughtSignature":"x"}]}"#,
+            ),
+            (
+                r#"{"llmContent":[{"text":"KEY","type":null},{"inlineData":{}},"KEY"]}"#,
+                r#"{"llmContent":[{"type":null,"text":"-"},{"inlineData":{}},"-"]}"#,
+            ),
+            (r#"{"content":[],"llmContent":"KEY"}"#, r#"{"content":[],"llmContent":"-"}"#),
+            (r#"{"content":"","llmContent":"KEY"}"#, r#"{"content":"","llmContent":"-"}"#),
+            (r#"{"content":"ok","text":"KEY"}"#, r#"{"content":"ok","text":"-"}"#),
+            (
+                r#"{"content":[{"type":"text","text":"ok"}],"output":"KEY","x":1}"#,
+                r#"{"content":[{"type":"text","text":"ok"}],"output":"-","x":1}"#,
+            ),
+            (
+                r#"{"llmContent":[{"text":"KEY","functionResponse":{"id":"1"}}]}"#,
+                r#"{"llmContent":[{"text":"-","functionResponse":{"id":"1"}}]}"#,
+            ),
+            (r#"{"llmContent":{"text":"KEY"}}"#, r#"{"llmContent":{"text":"-"}}"#),
+            (
+                r#"{"llmContent":{"functionResponse":{"a":1}}}"#,
+                r#"{"llmContent":{"functionResponse":{"a":1}}}"#,
+            ),
+            (r#"["KEY",{"text":"b","cache":1}]"#, r#"["-",{"text":"b","cache":1}]"#),
+        ] {
+            let parts = of_response(&raw(response)).to_items().unwrap();
+            let redacted = parts.iter().map(|part| {
+                let mut fields = part.to_object().unwrap();
+                let is_text =
+                    fields.get("type").and_then(RawJson::to_text).as_deref() == Some("text");
+                if is_text
+                    && fields.get("text").and_then(RawJson::to_text).as_deref() == Some("KEY")
+                {
+                    fields.insert("text", RawJson::from_text("-"));
+                }
+                fields.to_raw().into()
+            });
+            let redacted: Vec<RawJson> = redacted.collect();
+            let mut lost = Vec::new();
+            let content = RawJson::from_items(&redacted);
+            let laid = laid_into(&raw(response), Some(&content), None, &mut lost);
+            assert_eq!((laid.as_str(), lost.len()), (expected, 0), "{response}");
+        }
+    }
+
+    #[test]
+    fn where_there_are_other_parts_than_before_that_is_said() {
+        let response = raw(r#"{"content":"a","output":"b"}"#);
+        let mut lost = Vec::new();
+        let laid = laid_into(&response, Some(&text_part("n")), None, &mut lost);
+        assert_eq!((laid.as_str(), lost.len()), (r#"{"content":"n","output":""}"#, 1));
     }
 
     #[test]

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..errors import HookConnectionError
-from ..place import socket_of
+from ..place import nearest_project, socket_of
 from . import Transport
 from .streams import connect_socket, start_child
 
@@ -23,11 +23,12 @@ class Lines:
 
     In this order: `socket`, the variable HOOK_SOCKET, the project's own place if something listens
     there, and `command`, which is started. One that is named and does not answer is an error.
+    Without a `project` it is the nearest one with hooks, from the working directory upwards.
     """
 
     socket: str | os.PathLike[str] | None
     command: Sequence[str] | None
-    project: str | os.PathLike[str]
+    project: str | os.PathLike[str] | None
     environment: Mapping[str, str]
 
     async def open(self, token: str | None) -> Transport:
@@ -37,7 +38,8 @@ class Lines:
             return await connect_socket(named)
         if self.command:
             return await start_child(self.command)
-        own = socket_of(self.project, self.environment)
+        project = self.project or nearest_project(".", self.environment)
+        own = socket_of(project, self.environment)
         if own is not None and own.exists():
             try:
                 return await connect_socket(own)
@@ -51,4 +53,4 @@ class Lines:
             f"hook_sdk: no hook server listens at {own}, so one is started for this client alone;"
             " agents that ask another one hear nothing of its hooks\n"
         )
-        return await start_child(["hook", "serve", "--stdio", "--project", os.fspath(self.project)])
+        return await start_child(["hook", "serve", "--stdio", "--project", os.fspath(project)])

@@ -6,12 +6,14 @@ It asks; to register handlers a program connects to an engine.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import random
 import ssl
 import time
 import uuid
+from collections import deque
 from collections.abc import Coroutine, Iterable
 from typing import Any
 
@@ -20,7 +22,6 @@ try:
     import nkeys
     from nats.aio.client import Client
     from nats.aio.msg import Msg
-    from nats.aio.subscription import Subscription
 except ImportError as error:
     raise ImportError(
         f"transport='nats' needs the extra: pip install 'hook-sdk[nats]' ({error})"
@@ -31,6 +32,7 @@ from ..errors import HookConnectionError, HookProtocolError
 from ..fleet import Fleet
 from ..lines import encode
 from . import BadLine, Transport
+from .hearing import Hearing
 from .nats_connection import KeptConnection
 from .places import Places
 
@@ -38,14 +40,8 @@ PROTOCOL = 1
 """The version of the messages."""
 
 _ATTEMPTS = 2
-_COPIES = 5
-"""To how many engines a later attempt goes, at most, until one says that it has it."""
-_COPIED = 256 * 1024
-"""How many bytes these may have: large ones would hold up engines that are slow alone."""
 _SILENCE_SECONDS = (0.06, 5.0)
 """How long an attempt may be without a word of an engine, at least and at most."""
-_HEARING_SECONDS = 5.0
-"""How long after the broker has refused that replies are heard it is tried again."""
 _BUSY_SECONDS = (0.02, 0.5)
 """How long is waited before a fleet without room is asked again."""
 _COMING_BACK_SECONDS = 5.0
@@ -111,17 +107,14 @@ class NatsTransport:
         self._received: asyncio.Queue[dict[str, Any] | Exception] = asyncio.Queue()
         self._received.put_nowait({"type": "hook-hello", "engine": "hook", "protocol": PROTOCOL})
         self._replies = f"{options['inbox_prefix'].decode()}.{uuid.uuid4().hex}"
-        self._waiting: dict[str, asyncio.Queue[Msg]] = {}
+        self._asking: dict[str, _Asking] = {}
         self._requests: dict[str, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._denied: dict[str, str] = {}
         self._places = Places(_IN_FLIGHT)
-        self._subscription: Subscription | None = None
-        self.unheard: tuple[str, float] | None = None
-        """Why replies cannot be heard, as the broker says, and when it has said so."""
+        self.hearing = Hearing(f"{self._replies}.*", self._reply)
         self._over = False
         self.connection = KeptConnection(
-            fleet.servers, options, _tls(fleet), self._opened, self._heard
+            fleet.servers, options, _tls(fleet), self.hearing.begin, self._heard
         )
 
     def post(self, message: dict[str, Any]) -> None:
@@ -157,37 +150,23 @@ class NatsTransport:
 
     # The connection.
 
-    async def _opened(self, client: Client) -> None:
-        self.unheard = None
-        self._subscription = await client.subscribe(f"{self._replies}.*", cb=self._reply)
-
-    async def hear_again(self, client: Client) -> None:
-        """Tries to hear replies where the broker has refused that a while ago."""
-        if self.unheard is None or time.monotonic() - self.unheard[1] < _HEARING_SECONDS:
-            return
-        if self._subscription is not None:
-            await self._subscription.unsubscribe()
-        await self._opened(client)
-
     def _heard(self, text: str) -> None:
-        """The broker says what is wrong."""
-        client = self.connection.client
-        if "for subscription to" in text.lower() and f'"{self._replies}.*"'.lower() in text.lower():
-            self.unheard = (text, time.monotonic())
-            for waiting in self._waiting.values():
-                if client is not None:
-                    waiting.put_nowait(Msg(client, subject="", data=text.encode()))
+        """The broker says what is wrong. It names the subject that this client may not use."""
+        said = text.lower()
+        if "for subscription to" in said:
+            if f'"{self.hearing.subject}"'.lower() in said:
+                self.hearing.refused(text)
+                for asking in self._asking.values():
+                    asking.look()
             return
-        for subject, waiting in self._waiting.items():
-            # It names the subject that this client may not use.
-            asked = self._denied.get(subject)
-            if client is not None and asked is not None and f'"{asked}"' in text.lower():
-                waiting.put_nowait(Msg(client, subject="", data=text.encode()))
+        for asking in self._asking.values():
+            if f'"{asking.subject}"'.lower() in said:
+                asking.denied(text)
 
     async def _reply(self, message: Msg) -> None:
-        waiting = self._waiting.get(message.subject)
-        if waiting is not None:
-            waiting.put_nowait(message)
+        asking = self._asking.get(message.subject)
+        if asking is not None:
+            asking.said(message)
 
     # Requests.
 
@@ -200,11 +179,8 @@ class NatsTransport:
     async def _request(self, message: dict[str, Any]) -> None:
         number = message["correlationId"]
         reply = f"{self._replies}.{uuid.uuid4().hex}"
-        replies: asyncio.Queue[Msg] = asyncio.Queue()
-        self._waiting[reply] = replies
         subject = self._fleet.request_subject(message["eventName"])
-        self._denied[reply] = subject.lower()
-        asking = _Asking(self, message, subject, reply, replies)
+        asking = self._asking[reply] = _Asking(self, message, subject, reply)
         is_placed = False
         try:
             is_placed = await self._places.take(asking.left)
@@ -218,8 +194,10 @@ class NatsTransport:
                 self._failure(number, "cancelled", "the request was cancelled")
             )
             raise
+        except Exception as error:
+            answer = self._failure(number, "unanswered", f"the request failed: {error!r}")
         finally:
-            del self._waiting[reply], self._denied[reply]
+            del self._asking[reply]
             if asking.is_open or asking.is_left:
                 self._cancel(reply)
             if is_placed:
@@ -276,10 +254,13 @@ class _Asking:
         message: dict[str, Any],
         subject: str,
         reply: str,
-        replies: asyncio.Queue[Msg],
     ) -> None:
-        self._transport, self._subject, self._reply = transport, subject, reply
-        self._replies = replies
+        self._transport, self.subject, self._reply = transport, subject, reply
+        self._said: deque[Msg] = deque()
+        self._woken = asyncio.Event()
+        self._denied: str | None = None
+        self._refusals = 0
+        """What `refusals` of hearing was when it was sent."""
         # The same on both attempts; what is there may be another's.
         given = {**message["input"], "idempotencyKey": str(uuid.uuid4())}
         self._message = {**message, "input": given, "protocol": PROTOCOL, "version": _version()}
@@ -289,7 +270,6 @@ class _Asking:
         shortest, longest = _SILENCE_SECONDS
         self._silence = min(max(given_ms / 1000 / _ATTEMPTS, shortest), longest)
         self._wait = _BUSY_SECONDS[0]
-        self._copies = 1
         self.is_open = False
         """Whether an engine may be at work on it."""
         self.is_left = False
@@ -300,57 +280,98 @@ class _Asking:
         """How much time it has."""
         return self._deadline - time.monotonic()
 
+    def said(self, message: Msg) -> None:
+        """Something was said to it."""
+        self._said.append(message)
+        self._woken.set()
+
+    def denied(self, why: str) -> None:
+        """The broker does not let its subject be asked about."""
+        # What is said of others is not about one that has not been sent.
+        if self.is_open:
+            self._denied = why
+            self._woken.set()
+
+    def look(self) -> None:
+        """There is something to look at."""
+        self._woken.set()
+
     async def answer(self) -> dict[str, Any]:
         """The response. Raises _Failed where there is none."""
-        for attempt in range(1, _ATTEMPTS + 1):
-            answer = await self._attempt(attempt)
+        for _ in range(_ATTEMPTS):
+            answer = await self._attempt()
             if answer is not None:
                 return answer
             self.is_left = True
         raise _Failed(
             "unanswered",
-            f"the fleet was asked {_ATTEMPTS} times, and no engine said anything for "
-            f"{self._silence * 1000:.0f} ms each time",
+            f"no engine of the fleet at {self._transport._fleet.url} said anything for "
+            f"{self._silence * 1000:.0f} ms; it was asked again, and none said anything for as "
+            "long",
         )
 
-    async def _attempt(self, number: int) -> dict[str, Any] | None:
-        # An engine that is asked again says at once that it has it.
-        copies = 1 if number == 1 else self._copies
-        patience = self._silence / copies
+    async def _attempt(self) -> dict[str, Any] | None:
+        """Sends it until an engine takes it. The response; None where nobody says anything."""
         while True:
-            await self._send(number)
-            copies -= 1
-            silent_at = time.monotonic() + patience
-            taken, is_silent = True, False
-            while taken:
-                left = min(silent_at, self._deadline) - time.monotonic()
-                try:
-                    reply = await asyncio.wait_for(self._replies.get(), max(left, 0))
-                except asyncio.TimeoutError:
-                    if time.monotonic() >= self._deadline:
-                        raise self.too_late("no engine had answered it") from None
-                    if copies == 0:
-                        return None
-                    is_silent, taken = True, False
-                    continue
-                said = self._read(reply)
-                if said == "working":
-                    silent_at, copies = time.monotonic() + self._silence, 0
-                elif said == "not taken":
-                    taken = False
-                else:
-                    assert isinstance(said, dict)
+            await self._send()
+            heard = await self._hear()
+            if not isinstance(heard, str):
+                return heard
+
+    async def _hear(self) -> dict[str, Any] | str | None:
+        """Hears what is said to it, also while it waits to be sent again."""
+        silent_at, is_at_work = time.monotonic() + self._silence, False
+        send_at: float | None = None
+        while True:
+            until = min(silent_at if send_at is None else send_at, self._deadline)
+            reply = await self._next(until, is_sent=send_at is None)
+            if reply is None:
+                if time.monotonic() < self._deadline:
+                    return None if send_at is None else "not taken"
+                what = "had answered it" if send_at is None else "had room for it"
+                raise self.too_late(f"no engine {what}")
+            said = self._read(reply)
+            if said == "working":
+                is_at_work = self.is_open = True
+                silent_at, send_at = time.monotonic() + self._silence, None
+            elif said == "not taken":
+                # It is late, or of another engine, where one has the request.
+                if not is_at_work:
                     self.is_open = False
-                    return said
-            if is_silent:
-                continue
+                    send_at = self._later() if send_at is None else send_at
+            else:
+                self.is_open = False
+                return said
+
+    def _later(self) -> float:
+        """When it is sent again that no engine had room for: later each time."""
+        pause = self._wait * (0.5 + random.random() / 2)
+        self._wait = min(self._wait * 2, _BUSY_SECONDS[1])
+        return time.monotonic() + pause
+
+    async def _next(self, until: float, is_sent: bool) -> Msg | None:
+        """What is said next, if that is by then.
+
+        Raises _Failed where it is sent, and cannot be answered.
+        """
+        while not self._said:
+            if is_sent:
+                self._refuse()
+            left = until - time.monotonic()
+            if left <= 0:
+                return None
+            self._woken.clear()
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._woken.wait(), left)
+        return self._said.popleft()
+
+    def _refuse(self) -> None:
+        """Raises _Failed where the broker refuses to let it be asked, or answered."""
+        if self._denied is not None:
             self.is_open = False
-            copies = max(copies, 1)
-            pause = self._wait * (0.5 + random.random() / 2)
-            await asyncio.sleep(max(min(pause, self._deadline - time.monotonic()), 0))
-            self._wait = min(self._wait * 2, _BUSY_SECONDS[1])
-            if time.monotonic() >= self._deadline:
-                raise self.too_late("no engine had room for it")
+            raise _Failed("unanswered", f"the broker does not let this client ask: {self._denied}")
+        if self._transport.hearing.refusals != self._refusals:
+            raise self._unheard()
 
     async def _up(self) -> Client:
         connection, url = self._transport.connection, self._transport._fleet.url
@@ -370,20 +391,19 @@ class _Asking:
                     f"the request's deadline passed before there was a connection to {url} ({why})",
                 ) from None
 
-    async def _send(self, attempt: int) -> None:
-        client = await self._up()
-        await self._transport.hear_again(client)
-        if self._transport.unheard is not None:
-            raise self._unheard(self._transport.unheard[0])
+    async def _send(self) -> None:
+        client, hearing = await self._up(), self._transport.hearing
+        try:
+            is_heard = await hearing.is_possible(client)
+        except nats.errors.Error as error:
+            raise _Failed("unanswered", f"the answer could not be heard: {error}") from None
+        if not is_heard:
+            raise self._unheard()
         # Clocks differ: what travels is what is left.
         left = int((self._deadline - time.monotonic()) * 1000)
         if left <= 0:
             raise self.too_late("it could not be sent")
-        said = {**self._message, "deadlineMs": left}
-        if attempt > 1:
-            said["attempt"] = attempt
-        line = encode(said).rstrip(b"\n")
-        self._copies = max(min(_COPIES, _COPIED // len(line)), 1)
+        line = encode({**self._message, "deadlineMs": left}).rstrip(b"\n")
         limit = client.max_payload
         if len(line) > limit - min(_OVERHEAD, limit // 16):
             raise _Failed(
@@ -391,28 +411,22 @@ class _Asking:
                 f"the request has {len(line)} bytes, and a message of the broker has room for "
                 f"{limit}; send less, or raise `max_payload` of the broker",
             )
-        self.is_open = True
+        self.is_open, self._refusals = True, hearing.refusals
         try:
-            await client.publish(self._subject, line, reply=self._reply)
+            await client.publish(self.subject, line, reply=self._reply)
         except nats.errors.Error as error:
             raise _Failed("unanswered", f"the request could not be sent: {error}") from None
 
     def _read(self, reply: Msg) -> dict[str, Any] | str:
         headers = reply.headers or {}
-        if not reply.subject:
-            self.is_open = False
-            text = reply.data.decode()
-            if self._transport.unheard is not None:
-                raise self._unheard(text)
-            raise _Failed("unanswered", f"the broker does not let this client ask: {text}")
         if headers.get("Status") == "503":
-            self.is_open = False
             transport = self._transport
             if time.monotonic() - transport.connection.came_back < _COMING_BACK_SECONDS:
                 return "not taken"
+            self.is_open = False
             raise _Failed(
                 "no_handler",
-                f"nobody serves {self._subject} at {transport._fleet.url}; start an engine with "
+                f"nobody serves {self.subject} at {transport._fleet.url}; start an engine with "
                 "`hook serve --nats`",
             )
         try:
@@ -454,9 +468,10 @@ class _Asking:
             raise _Failed("unanswered", f"what was answered is no response: {wrong}")
         return said
 
-    def _unheard(self, text: str) -> _Failed:
+    def _unheard(self) -> _Failed:
+        why = self._transport.hearing.why
         return _Failed(
-            "unanswered", f"the broker does not let this client hear what it is answered: {text}"
+            "unanswered", f"the broker does not let this client hear what it is answered: {why}"
         )
 
     def too_late(self, what: str) -> _Failed:

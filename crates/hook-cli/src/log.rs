@@ -1,0 +1,101 @@
+//! The log: what is in it, and on standard error.
+
+use tracing::Level;
+use tracing_subscriber::filter::{EnvFilter, FilterExt, LevelFilter, filter_fn};
+use tracing_subscriber::layer::{Layer, SubscriberExt};
+use tracing_subscriber::util::SubscriberInitExt;
+
+use crate::output::Printer;
+
+/// What the targets of the engine's own records begin with: `hook`, and its crates.
+const OWN: [&str; 5] = ["hook", "hook_core", "hook_bus", "hook_remote", "hook_translate"];
+
+/// Diagnostics go to stderr: `HOOK_LOG` filters, `-v` raises.
+pub(crate) fn start(verbose: u8, printer: &mut Printer) {
+    let raised = match verbose {
+        0 => None,
+        1 => Some("hook=debug".to_owned()),
+        _ => Some("trace".to_owned()),
+    };
+    let given = std::env::var("HOOK_LOG").ok().filter(|filter| !filter.is_empty());
+    let Some(text) = given.or(raised) else { return };
+    let filter = match EnvFilter::builder().parse(&text) {
+        Ok(filter) => filter,
+        Err(error) => {
+            printer
+                .warning(&format!("HOOK_LOG={text} is no filter, and nothing is logged: {error}"));
+            return;
+        }
+    };
+    let unheeded = finer_of_libraries(&text);
+    if !unheeded.is_empty() {
+        printer.warning(&format!(
+            "HOOK_LOG names {}: what libraries say below `info` is not shown, since it holds what they send and \
+             receive",
+            unheeded.join(", ")
+        ));
+    }
+    let layer = tracing_subscriber::fmt::layer()
+        .with_writer(std::io::stderr)
+        // Printing them to a closed stderr panics.
+        .log_internal_errors(false)
+        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()));
+    let filter = filter.and(filter_fn(says_no_content));
+    tracing_subscriber::registry().with(layer.with_filter(filter)).init();
+}
+
+/// Whether a record is of the engine's own, or general: the finer ones of libraries that talk to others hold
+/// what is sent, and what proves who one is.
+fn says_no_content(record: &tracing::Metadata<'_>) -> bool {
+    is_own(record.target()) || *record.level() <= Level::INFO
+}
+
+fn is_own(target: &str) -> bool {
+    OWN.contains(&target.split("::").next().unwrap_or(target))
+}
+
+/// What a filter wants of libraries that is not shown.
+fn finer_of_libraries(filter: &str) -> Vec<&str> {
+    let is_finer = |directive: &&str| {
+        let (target, level) = match directive.rsplit_once('=') {
+            Some((target, level)) => (target, level.parse::<LevelFilter>().ok()),
+            // A level alone is for all; a target alone is for all of its records.
+            None if directive.parse::<LevelFilter>().is_ok() => return false,
+            None => (*directive, Some(LevelFilter::TRACE)),
+        };
+        let target = target.split('[').next().unwrap_or(target).trim();
+        let may_be_own = is_own(target) || OWN.iter().any(|own| own.starts_with(target));
+        !may_be_own && level.is_some_and(|level| level > LevelFilter::INFO)
+    };
+    filter.split(',').map(str::trim).filter(is_finer).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_told_from_those_of_crates_whose_names_begin_alike() {
+        for own in ["hook", "hook::nats", "hook_core::run", "hook_bus", "hook_remote::nats::fleet"]
+        {
+            assert!(is_own(own), "{own}");
+        }
+        for other in ["hookable", "hook_rs::nats", "hooks", "async_nats", "", "h2::hook"] {
+            assert!(!is_own(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_shown_of_libraries_is_known() {
+        for (filter, unheeded) in [
+            ("async_nats=debug", &["async_nats=debug"][..]),
+            ("warn, h2=TRACE ,hook::nats=debug,tokio=info", &["h2=TRACE"]),
+            ("async_nats", &["async_nats"]),
+            ("h2[send]=5,hookable=debug", &["h2[send]=5", "hookable=debug"]),
+            ("debug", &[]),
+            ("trace,hook=debug,hook_bus=trace,async_nats=info,h2=off", &[]),
+        ] {
+            assert_eq!(finer_of_libraries(filter), unheeded, "{filter}");
+        }
+    }
+}
