@@ -345,6 +345,9 @@ impl Asking<'_> {
                 why = self.unheard.refused(), if send_at.is_none() => return Err(self.fleet.unheard(&why)),
                 () = sleep_until(send_at.unwrap_or(silent_at).min(self.deadline)) => {
                     let is_late = Instant::now() >= self.deadline;
+                    if send_at.is_none() && !is_late {
+                        self.fleet.is_strained();
+                    }
                     return match send_at {
                         Some(_) if is_late => Err(self.too_late("no engine had room for it")),
                         Some(_) => Ok(Sent::NotTaken),
