@@ -1,5 +1,5 @@
 //! What a test says that cannot run here: past the test harness, which keeps back what a test prints that
-//! passes. Where all tools must be there (`HOOK_REQUIRE_TOOLS`, which `.ci/run` sets where `CI` is set), it fails.
+//! passes. Where all tools must be there (`HOOK_REQUIRE_TOOLS` is set), it fails.
 
 #![allow(unreachable_pub, reason = "tests of other crates have this file among their own")]
 
