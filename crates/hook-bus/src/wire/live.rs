@@ -5,7 +5,6 @@ use hook_core::text::shortened;
 use hook_core::{JsonObject, ObjectWriter, RawJson, RawObject};
 
 use super::greeting::{HELLO, PROTOCOL_VERSION};
-use super::message::call_of;
 use crate::live::{
     AskedOfClient, HookRegister, ListedHook, NotRegistered, RECONNECT_GRACE, UnknownToken,
 };
@@ -292,6 +291,11 @@ impl Refused {
             });
         })
     }
+}
+
+/// The call that a `callId` names, also where it is written as a number.
+pub(super) fn call_of(written: &str) -> Option<u64> {
+    written.trim_matches('"').parse().ok()
 }
 
 /// That a hook is registered, or is not any more.

@@ -9,7 +9,7 @@ use hook_core::{EventDefinition, HookEventName, JsonSlice, ObjectWriter, RawObje
 
 use super::bridge::{BRIDGE, BridgeMessage};
 use super::greeting::{HELLO, PROTOCOL_VERSION, REFUSED};
-use super::live::LiveMessage;
+use super::live::{LiveMessage, call_of};
 use super::{Line, invalid, parse, refusal, request_from};
 use crate::audit::AuditEntry;
 use crate::bus::Lagged;
@@ -140,11 +140,6 @@ fn called(object: &RawObject) -> Option<Option<u64>> {
     let FoundFields { values: [call], .. } = find_fields(object, ["callId"]);
     let call = call.filter(|call| !call.is_null())?;
     Some(call_of(call.as_str()))
-}
-
-/// The call that a `callId` names, also where it is written as a number.
-pub(super) fn call_of(written: &str) -> Option<u64> {
-    written.trim_matches('"').parse().ok()
 }
 
 /// The event that a client declares.
