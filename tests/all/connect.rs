@@ -133,7 +133,7 @@ fn a_binary_is_found_again_whose_path_is_quoted() {
     let folder = project.home().join("it's a bridge here");
     fs::create_dir_all(&folder).unwrap();
     let binary = folder.join("hook");
-    fs::copy(hook_tests::hook_binary(), &binary).unwrap();
+    hook_tests::copy_hook_binary(&binary);
     for scope in ["user", "project"] {
         let mut command = project.command(&binary);
         command.args(["connect", "claude", "--scope", scope]);
@@ -471,7 +471,7 @@ fn what_hooks_of_ours_lose_in_the_agent_is_said() {
 fn a_binary_that_is_called_otherwise_is_not_written() {
     let project = Project::new();
     let binary = project.home().join("hook-0.1");
-    fs::copy(hook_tests::hook_binary(), &binary).unwrap();
+    hook_tests::copy_hook_binary(&binary);
     let mut command = project.command(&binary);
     let refused = command.args(["connect", "gemini"]).output().unwrap();
     assert_eq!(refused.status.code(), Some(64), "{refused:?}");

@@ -206,3 +206,13 @@ impl Hook {
         }
     }
 }
+
+/// Copies the binary there. By another process: one that another test starts at that moment would have the copy
+/// open as well, and what somebody has open to write to it cannot be run.
+///
+/// # Panics
+/// When it cannot be copied.
+pub fn copy_hook_binary(to: &Path) {
+    let copied = Command::new("cp").arg(hook_binary()).arg(to).status();
+    assert!(copied.is_ok_and(|status| status.success()), "cp {}", to.display());
+}

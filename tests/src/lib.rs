@@ -12,7 +12,9 @@ mod skipped;
 mod socket;
 mod terminal;
 
-pub use binary::{Finished, Hook, example, hook_binary, path_with_hook, stable, workspace};
+pub use binary::{
+    Finished, Hook, copy_hook_binary, example, hook_binary, path_with_hook, stable, workspace,
+};
 pub use holdings::Holdings;
 pub use processes::HookProcess;
 pub use project::Project;

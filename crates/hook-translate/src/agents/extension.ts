@@ -189,10 +189,11 @@ function converse(message, methods, ctx) {
       try {
         if (!Object.hasOwn(methods, method)) throw Object.assign(new Error(`pi has no ${method}`), { code: "unsupported" });
         const result = (await methods[method](params ?? {}, { signal: until.signal })) ?? null;
-        say({ type: "hook-host-result", hostCallId, result });
+        if (!until.signal.aborted) say({ type: "hook-host-result", hostCallId, result });
       } catch (error) {
         const { code = "failed", message = String(error) } = error ?? {};
-        say({ type: "hook-host-result", hostCallId, error: { code, message } });
+        // Of what was taken back nobody wants to hear.
+        if (!until.signal.aborted) say({ type: "hook-host-result", hostCallId, error: { code, message } });
       }
       open.delete(hostCallId);
       asked -= 1;

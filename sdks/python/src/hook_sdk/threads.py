@@ -31,8 +31,8 @@ class Threads:
     ) -> object:
         """Runs a function on a thread, with the context of the task that calls.
 
-        Cancelled, it leaves the function alone. What that returns then is dropped, and `late` is
-        told of it, on the event loop. Raises HookError where all threads are in functions that
+        Cancelled, it leaves the function alone. What that returns or raises then is dropped, and
+        `late` is told of it, on the event loop. Raises HookError where all threads are in functions that
         were left so.
         """
         loop = asyncio.get_running_loop()
@@ -42,6 +42,9 @@ class Threads:
 
         def settle(value: object, error: BaseException | None) -> None:
             if result.done():
+                # It was cancelled in this very moment.
+                if late is not None:
+                    late(value if error is None else error)
                 return
             if error is None:
                 result.set_result(value)
@@ -69,8 +72,8 @@ class Threads:
             try:
                 if not left:
                     loop.call_soon_threadsafe(settle, value, error)
-                elif late is not None and error is None:
-                    loop.call_soon_threadsafe(late, value)
+                elif late is not None:
+                    loop.call_soon_threadsafe(late, value if error is None else error)
             except RuntimeError:
                 pass  # The loop is closed: nobody waits.
 

@@ -11,7 +11,7 @@ export function overChild(command: readonly string[], cwd: string): Connect {
     const [program = "hook", ...args] = command;
     const server = spawn(program, args, {
       // In a group of its own, so that Ctrl-C reaches it through this program alone.
-      cwd, stdio: ["pipe", "pipe", "inherit"], detached: true,
+      cwd, stdio: ["pipe", "pipe", "inherit"], detached: true, windowsHide: true,
     });
     const ended = new Promise<string>((resolve) => {
       server.on("close", (code, signal) => {
