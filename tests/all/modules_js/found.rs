@@ -394,9 +394,15 @@ fn a_module_with_a_long_path_has_its_handlers() {
         return;
     }
     let project = Project::new();
-    project.write(&format!(".hooks/modules/{}.mjs", "m".repeat(240)), GUARD);
+    let greets = GUARD.replace(
+        "export default function (pi) {",
+        "export default function (pi) { pi.registerCommand('greet', { handler: () => 'hello' });",
+    );
+    project.write(&format!(".hooks/modules/{}.mjs", "m".repeat(240)), &greets);
     assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
     let decides =
         |command: &str| verdict(&fired(&project, &[], "BeforeTool", &shell(command))).0.to_owned();
     assert_eq!([decides("ls"), decides("rm -rf x")], ["proceed", "block"]);
+    let greeted = run(&project, &["command", "greet"]);
+    assert_eq!((greeted.status, greeted.stdout.as_str()), (0, "hello\n"), "{greeted:?}");
 }

@@ -6,7 +6,8 @@ use std::panic::AssertUnwindSafe;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use hook_core::run::{CommandContext, ModuleHandle};
-use hook_core::text::{one_line, shortened};
+use hook_core::text::shortened;
+use hook_core::{ErrorReport, HookIdentity, HookKind};
 
 use crate::message::HookExecutionResponse;
 
@@ -52,17 +53,19 @@ impl CommandInfo {
     /// When it failed, or was not run.
     pub fn came_to(&self, response: &HookExecutionResponse) -> Result<CommandOutput, CommandError> {
         let result = &response.processed;
-        // A module's hooks are called after it. What fails of others is a warning.
-        let own = format!("{} command {}", self.module, self.name);
-        let is_own = |hook: &str| hook.starts_with(&own);
-        let mut errors = result.aggregated.errors.iter();
-        if let Some(error) = errors.find(|error| error.hook.as_deref().is_some_and(is_own)) {
-            return Err(CommandError::failed(&self.name, &self.module, &error.message));
+        let failed = |error: &str| CommandError::failed(&self.name, &self.module, error);
+        // Of several commands of one name only the first is run. What fails of other hooks is a warning.
+        let ran = response.hooks.iter().find(|ran| is_command(&ran.hook));
+        let is_its = |error: &&ErrorReport| {
+            ran.is_some_and(|ran| error.hook.as_deref() == Some(ran.hook.display_name()))
+        };
+        if let Some(error) = result.aggregated.errors.iter().find(is_its) {
+            return Err(failed(&error.message));
         }
         if let Some(failure) = response.error() {
-            return Err(CommandError::failed(&self.name, &self.module, &failure.message));
+            return Err(failed(&failure.message));
         }
-        if !response.hooks.iter().any(|report| is_own(report.hook.display_name())) {
+        if ran.is_none() {
             return Err(self.not_run(response));
         }
         let output = result.aggregated.final_output.as_deref();
@@ -74,7 +77,8 @@ impl CommandInfo {
     /// Why it was not run.
     fn not_run(&self, response: &HookExecutionResponse) -> CommandError {
         let result = &response.processed;
-        let ended_by = response.not_started.first().map(|it| {
+        let not_started = response.not_started.iter().find(|it| is_command(&it.hook));
+        let ended_by = not_started.map(|it| {
             let by = shortened(&it.ended_by);
             match result.stop_reason.as_deref().filter(|_| result.should_stop) {
                 Some(reason) => format!("hook {by} stopped the agent: {reason}"),
@@ -82,9 +86,13 @@ impl CommandInfo {
             }
         });
         let reason = ended_by.unwrap_or_else(|| "it is switched off, or changed".to_owned());
-        let reason = one_line(&shortened(&reason)).into_owned();
-        CommandError::NotRun { name: shortened(&self.name), reason }
+        CommandError::NotRun { name: shortened(&self.name), reason: shortened(&reason) }
     }
+}
+
+/// Whether a hook of the event `Command` is a module's command.
+fn is_command(hook: &HookIdentity) -> bool {
+    hook.kind() == HookKind::Module.as_str()
 }
 
 type Function = dyn Fn(String, CommandContext) -> BoxFuture<'static, CommandReturn> + Send + Sync;
@@ -139,11 +147,7 @@ pub enum CommandError {
 
 impl CommandError {
     pub(crate) fn failed(name: &str, module: &str, error: &str) -> Self {
-        Self::Failed {
-            name: shortened(name),
-            module: module.to_owned(),
-            error: one_line(&shortened(error)).into_owned(),
-        }
+        Self::Failed { name: shortened(name), module: module.to_owned(), error: shortened(error) }
     }
 
     pub(crate) fn unknown(name: &str, known: &[CommandInfo]) -> Self {
