@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hook_bus::live::WorkerStates;
 use hook_core::run::WorkerStatus;
-use hook_core::text::{one_line, shortened};
+use hook_core::text::shortened;
 use hook_core::{Hook, HookListing, ObjectWriter};
 
 use crate::context::Context;
@@ -81,12 +81,11 @@ pub(crate) async fn ask(context: &Context) -> Asked {
         };
         wire::ask_states(reader, writer, &expected).await.map(Some)
     };
-    let on_one_line = |why: &str| one_line(&shortened(why)).into_owned();
     let (why, is_of_these_settings) = match tokio::time::timeout(PATIENCE, asking).await {
         Ok(Ok(None)) => return Asked::NoServer,
         Ok(Ok(Some(states))) => return Asked::Told(path, states),
         Ok(Err(error)) => {
-            (on_one_line(&error.to_string()), !matches!(error, AskError::OtherSettings))
+            (shortened(&error.to_string()), !matches!(error, AskError::OtherSettings))
         }
         Err(_) => (format!("it has not answered within {} s", PATIENCE.as_secs()), true),
     };

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hook_core::json::{MAX_OPERATIONS, Patch, PatchOperation};
 use hook_core::redact::{REDACTED, Redaction};
 use hook_core::settings::AuditLevel;
+use hook_core::text::{beginning, cut};
 use hook_core::{HookEventName, JsonKind, ObjectWriter, RawJson, RawObject};
 
 use crate::redaction::own_words;
@@ -167,21 +168,6 @@ pub(super) fn reason(text: &str, redaction: &Redaction) -> Option<String> {
 /// The name of a hook, or the id of a request, as entries have it.
 pub(super) fn name(text: &str, redaction: &Redaction) -> String {
     cut(&redaction.text(text), MAX_VALUE)
-}
-
-/// The beginning of a text, which says that it is cut if it is.
-fn cut(text: &str, most: usize) -> String {
-    let kept = beginning(text, most);
-    match text.len() - kept.len() {
-        0 => text.to_owned(),
-        more => format!("{kept}… ({more} more bytes)"),
-    }
-}
-
-/// As many whole characters as take up to `most` bytes.
-fn beginning(text: &str, most: usize) -> &str {
-    let end = (0..=most.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
-    text.get(..end.unwrap_or_default()).unwrap_or_default()
 }
 
 /// What was changed, and whether that is all.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hook_core::run::{Worker, WorkerStatus};
-use hook_core::text::shortened;
+use hook_core::text::{cut, shortened};
 use hook_core::{Hook, HookListing, JsonObject, ObjectWriter, RawJson, RawObject};
 
 /// How many workers are told of at most; the others are counted.
@@ -113,7 +113,7 @@ impl WorkerState {
         let fields = object.fields();
         let status = RawObject::try_from(fields.get("worker")?.clone()).ok()?;
         let mut status = WorkerStatus::read_back(&status)?;
-        status.failure = status.failure.as_deref().map(cut);
+        status.failure = status.failure.as_deref().map(|why| cut(why, FAILURE));
         let hook = HookSign::read(&fields)?;
         Some(Self { hook, hooks: fields.get("hooks")?.to_whole_number()?, status })
     }
@@ -132,7 +132,7 @@ impl WorkerStates {
                 Some((_, state)) => state.hooks += 1,
                 None => {
                     let mut status = worker.status();
-                    status.failure = status.failure.as_deref().map(cut);
+                    status.failure = status.failure.as_deref().map(|why| cut(why, FAILURE));
                     known
                         .push((worker, WorkerState { hook: HookSign::of(hook), hooks: 1, status }));
                 }
@@ -159,16 +159,6 @@ impl WorkerStates {
         let omitted = omitted.saturating_add(workers.len().saturating_sub(MOST) as u64);
         let workers = workers.into_iter().take(MOST).map(read).collect::<Option<_>>()?;
         Some(Self { workers, omitted })
-    }
-}
-
-/// The beginning of why a process ended, and how much is left out.
-fn cut(failure: &str) -> String {
-    let end = (0..=FAILURE.min(failure.len())).rev().find(|end| failure.is_char_boundary(*end));
-    let kept = failure.get(..end.unwrap_or_default()).unwrap_or_default();
-    match failure.len() - kept.len() {
-        0 => kept.to_owned(),
-        missing => format!("{kept}… ({missing} more bytes)"),
     }
 }
 

@@ -7,7 +7,7 @@ use hook_core::plan::OnEvery;
 use hook_core::run::{
     CallTarget, Declared, FailureListener, ModuleErrors, ModuleFault, WorkerHook,
 };
-use hook_core::text::{OneLine, one_line, shortened};
+use hook_core::text::{OneLine, shortened};
 use hook_core::{Events, HandlerHook, Pipeline};
 
 use super::register::HookRegister;
@@ -119,7 +119,7 @@ fn reports(errors: &Arc<ModuleErrors>, module: &str, event: &str) -> FailureList
             HookFailure::Reported { message } => message.clone(),
             failure => failure.to_string(),
         };
-        let error = one_line(&shortened(&error)).into_owned();
+        let error = shortened(&error);
         errors.report(&ModuleFault::new(&*module, &*event, error));
     })
 }

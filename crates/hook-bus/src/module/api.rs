@@ -9,7 +9,7 @@ use hook_core::run::{
     CommandContext, HookContext, ModuleErrors, ModuleEvent, ModuleHandle, ModuleHandler,
     ModuleReturn,
 };
-use hook_core::text::{one_line, shortened};
+use hook_core::text::shortened;
 use hook_core::{Events, FailBehavior, HandlerHook, HookEventName, RawObject};
 use hook_translate::agents::{self, Agent};
 
@@ -191,7 +191,7 @@ pub struct ModuleLogger {
 
 impl ModuleLogger {
     fn said(message: &str) -> String {
-        one_line(&shortened(message)).into_owned()
+        shortened(message)
     }
 
     /// Something went wrong.

@@ -81,6 +81,21 @@ pub fn shortened(text: &str) -> String {
     }
 }
 
+/// As many whole characters of a text as take up to `most` bytes.
+pub fn beginning(text: &str, most: usize) -> &str {
+    let end = (0..=most.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    text.get(..end.unwrap_or_default()).unwrap_or_default()
+}
+
+/// The [beginning] of a text, which says how much is left out if something is.
+pub fn cut(text: &str, most: usize) -> String {
+    let kept = beginning(text, most);
+    match text.len() - kept.len() {
+        0 => text.to_owned(),
+        more => format!("{kept}… ({more} more bytes)"),
+    }
+}
+
 /// The first bytes of what a program wrote, on [one line](one_line); what is no text is shown as
 /// `\xff`, and what is left out is counted.
 #[derive(Debug, Clone, Copy)]

@@ -39,7 +39,8 @@ pub(super) fn contradiction(agent: &Agent, hook: &HomeHook, input: &EventInput) 
     }
     let (name, arguments) = tool_of(&input.payload).zip(input.payload.tool_input())?;
     let tools = agent.tools_of(agent.written_event(&hook.event));
-    let tool = tools.iter().find(|tool| tool.ours == name)?;
+    // Most tools have the same arguments in all words.
+    let tool = tools.iter().find(|tool| tool.ours == name && !tool.fields.is_empty())?;
     let arguments = arguments.fields();
     let are_two = |(ours, theirs): &&(&str, &str)| {
         let is_other = !tool.fields.iter().any(|(other, _)| other == theirs);

@@ -9,7 +9,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::json::{JsonObject, RawJson, RawObject};
 use crate::run::live::{HostCall, HostCallError, HostServices, Programs, is_question, settled};
-use crate::text::{one_line, shortened};
+use crate::text::shortened;
 
 /// How many failures of a host are kept for one call.
 const MAX_LOST: usize = 16;
@@ -109,7 +109,7 @@ impl Asker {
             Ok(result) => result,
             Err(HostCallError::Unsupported { .. }) => none,
             Err(error) => {
-                let said = one_line(&shortened(&error.to_string())).into_owned();
+                let said = shortened(&error.to_string());
                 let mut lost = self.lost();
                 if lost.len() < MAX_LOST {
                     lost.push(format!("`{method}` failed: {said}"));

@@ -17,7 +17,7 @@ use crate::run::answer::{Answer, home_answer};
 use crate::run::executor::{Execution, HookCall, HookExecutor, HookKind, Run};
 use crate::run::live::{Clock, Programs, Timers};
 use crate::run::running::RunningHooks;
-use crate::text::{one_line, shortened};
+use crate::text::shortened;
 
 /// Runs a handler of a module.
 pub(in crate::run) struct ModuleExecutor {
@@ -119,7 +119,7 @@ impl Handler {
                 HookFailure::Handler { source } => source.to_string(),
                 failure => failure.to_string(),
             };
-            let error = one_line(&shortened(&error)).into_owned();
+            let error = shortened(&error);
             answer.warnings.push(format!("a handler of {} failed: {error}", self.home.event));
             // Who gave up on it knows that.
             if !matches!(failure, HookFailure::Cancelled) {
