@@ -6,6 +6,7 @@
 //! itself, where it was one that asked, is [`AskedBy`]: hooks of its own get that, and no translation
 //! of a translation.
 
+mod calls;
 mod runs;
 
 use std::collections::BTreeSet;
@@ -22,6 +23,7 @@ use crate::event::output::HookOutput;
 use crate::event::{EventDefinition, Events, HookEventName};
 use crate::failure::HookFailure;
 use crate::json::{RawJson, RawObject};
+pub(crate) use calls::{Calls, PartialCall, calls};
 pub use runs::{HomeCommand, HomeRequest};
 
 /// How one agent's hooks are written, told and understood.
@@ -64,6 +66,11 @@ pub trait Language: fmt::Debug + Send + Sync {
     /// that name there.
     fn our_tool(&self, _home_event: &str, name: &str) -> Option<String> {
         Some(name.to_owned())
+    }
+
+    /// Whether the agent changes files by patches alone, so that its hooks know no other edits.
+    fn edits_by_patch(&self) -> bool {
+        false
     }
 
     /// Why what a hook would be told of a tool's call is not what the tool may be given: two arguments that are

@@ -65,6 +65,7 @@
 //! | [`failure`] | what can go wrong |
 //! | [`json`] | JSON that is carried as text, and reading it into types |
 //! | `redact` | keeping secrets out of what is written down |
+//! | `tool` | tool calls: what a tool is, and the files that a call names |
 //! | [`model`] | the stable form of model requests and responses |
 //! | [`event`] | the event table: one row per event decides everything about it; inputs and outputs |
 //! | `language` | hooks of other agents, which are told and understood as at home |
@@ -112,6 +113,8 @@ pub mod settings;
 mod shell;
 #[doc(hidden)]
 pub mod text;
+#[doc(hidden)]
+pub mod tool;
 pub mod trust;
 
 #[cfg(feature = "run")]
@@ -139,4 +142,5 @@ pub use run::{
     RunObserver, RunScope, Runner, RunnerHost, RunnerLimits, TypedResult,
 };
 pub use settings::{FailBehavior, HookSource, MatcherDefinition, MatcherFields, SettingsSource};
+pub use tool::ToolKind;
 pub use trust::{TrustPolicy, TrustStore};

@@ -8,7 +8,7 @@ use hook_core::run::{CallTarget, WorkerHook};
 use hook_core::text::{is_hidden, nearest, shortened};
 use hook_core::{
     Events, FailBehavior, HandlerHook, JsonKind, JsonObject, MatcherDefinition, MatcherFields,
-    RawJson,
+    RawJson, ToolKind,
 };
 use hook_translate::agents::{self, Agent};
 
@@ -279,6 +279,15 @@ impl HookRegister {
                         matcher = matcher.tool(tool);
                     }
                 }
+                "kind" => {
+                    for kind in one_or_more(&path, value)? {
+                        let known = ToolKind::ALL.map(ToolKind::as_str);
+                        let kind = ToolKind::from_name(&kind).ok_or_else(|| {
+                            wrong_kind(&path, &format!("one of {}", known.join(", ")), value)
+                        })?;
+                        matcher = matcher.kind(kind);
+                    }
+                }
                 "pathPattern" => {
                     for glob in one_or_more(&path, value)? {
                         matcher = matcher.path(glob);
@@ -287,8 +296,8 @@ impl HookRegister {
                 "toolPattern" => matcher = matcher.tool_pattern(one()?),
                 "commandPattern" => matcher = matcher.command_pattern(one()?),
                 other => {
-                    const KNOWN: [&str; 4] =
-                        ["tool", "toolPattern", "pathPattern", "commandPattern"];
+                    const KNOWN: [&str; 5] =
+                        ["kind", "tool", "toolPattern", "pathPattern", "commandPattern"];
                     return Err(unknown_field(other, &KNOWN));
                 }
             }

@@ -28,7 +28,8 @@ static ERROR: [Field; 3] = [
     Field::optional("details", Kind::AnyObject, "More about it."),
 ];
 
-static MATCHER_FIELDS: [Field; 4] = [
+static MATCHER_FIELDS: [Field; 5] = [
+    Field::optional("kind", Kind::OneOrMore, "What the tool does, such as `file_write`."),
     Field::optional("tool", Kind::OneOrMore, "The tool's name, or several."),
     Field::optional("toolPattern", Kind::Text, "A pattern for the tool's name."),
     Field::optional("pathPattern", Kind::OneOrMore, "Globs for paths of the input."),

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use hook_core::HookEventName;
-use hook_core::event::input::BASE_FIELDS;
+use hook_core::event::input::{BASE_FIELDS, TOOL_FIELDS};
 use hook_core::event::output::{COMMON_FIELDS, SPECIFIC_FIELDS};
 use hook_core::event::{EventRow, Matching, Topic};
 use hook_core::schema::Field;
@@ -123,6 +123,10 @@ pub(crate) fn protocol(printer: &Printer) -> String {
     page.title("What a hook reads");
     page.paragraph("One JSON object on standard input, which it need not read. Every event has:");
     for field in &BASE_FIELDS {
+        page.entry(2, field.name, 19, field.about);
+    }
+    page.paragraph("Every event about a tool has:");
+    for field in &TOOL_FIELDS {
         page.entry(2, field.name, 19, field.about);
     }
     page.paragraph("And it has fields of its own. Unknown fields are passed on.");
@@ -272,6 +276,7 @@ pub(crate) fn protocol_json() -> Value {
     };
     json!({
         "baseFields": BASE_FIELDS.iter().map(named).collect::<Vec<_>>(),
+        "toolFields": TOOL_FIELDS.iter().map(named).collect::<Vec<_>>(),
         "events": HookEventName::all().map(event_json).collect::<Vec<_>>(),
         "output": output(&COMMON_FIELDS),
         "hookSpecificOutput": output(&SPECIFIC_FIELDS),

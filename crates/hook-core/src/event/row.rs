@@ -143,6 +143,12 @@ impl HookEventName {
         self.0
     }
 
+    /// Whether it is about a call of a tool.
+    #[doc(hidden)]
+    pub fn is_about_a_tool(self) -> bool {
+        self.row().fields.iter().any(|field| field.name == "tool_input")
+    }
+
     /// Its position in the table: a small number, for tables by event.
     pub(crate) fn index(self) -> usize {
         self.0.index

@@ -150,6 +150,11 @@ macro_rules! events {
                 }
             }
 
+            /// The same payload with other fields; `None` where they are none of its event.
+            pub(crate) fn with_fields(&self, fields: crate::json::JsonObject) -> Option<Self> {
+                Self::read(self.event(), &mut FieldReader::new(fields)).ok()
+            }
+
             /// The parts that are a model SDK's, to be translated before hooks see them.
             #[doc(hidden)]
             pub fn model_payloads(&mut self) -> ModelPayloads<'_> {

@@ -8,12 +8,13 @@ use super::listed::listed;
 use super::object;
 use super::pattern::{Compiled, FOR_EVERYTHING, compile_pattern, consequence, when_broken};
 use super::reach;
-use super::rule::{MatchOutcome, MatcherProblem, Rule};
+use super::rule::{MatchOutcome, MatcherProblem, Rule, matches_a_name};
 use crate::event::Matching;
-use crate::language::HomeHook;
+use crate::language::{Calls, HomeHook, calls};
 use crate::settings::{FailBehavior, MatcherDefinition, Rule as SettingsRule};
 use crate::text::nearest;
 use crate::text::shortened;
+use crate::tool::text_subjects;
 
 /// A matcher, compiled once when settings are loaded.
 #[derive(Debug, Clone)]
@@ -93,10 +94,7 @@ impl Matcher {
 
     /// What it says of the input.
     pub(crate) fn ask(&self, facts: &Facts<'_>) -> FilterOutcome {
-        let is_for = |home: &Arc<HomeHook>| {
-            let told = home.language.told(home, facts.event());
-            told.is_some_and(|told| home.language.matches(home, &told))
-        };
+        let is_for = |home: &Arc<HomeHook>| !matches!(calls(home, facts.event()), Calls::None);
         if self.home.as_ref().is_some_and(|home| !is_for(home)) {
             return FilterOutcome::No(Unmatched::Home);
         }
@@ -109,6 +107,7 @@ impl Matcher {
             return String::new();
         };
         match part {
+            Unmatched::Kind => listed(&fields.kinds),
             Unmatched::Path => listed(&fields.paths),
             Unmatched::Command => shortened(fields.command_pattern.as_deref().unwrap_or_default()),
             Unmatched::Home => String::new(),
@@ -139,10 +138,7 @@ impl Matcher {
             Rule::Nothing => false,
             Rule::Everything => true,
             Rule::Exactly(text) => text == subject,
-            Rule::Pattern(pattern) => match pattern.is_match(subject) {
-                Ok(matched) => matched,
-                Err(_) => return MatchOutcome::GaveUp,
-            },
+            Rule::Pattern(pattern) => return matches_a_name(pattern, text_subjects(subject)),
             Rule::Tools(tools) => return tools.matches(subject),
         };
         if matched { MatchOutcome::Yes } else { MatchOutcome::No }

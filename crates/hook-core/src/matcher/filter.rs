@@ -9,8 +9,9 @@ use super::globs::{Compared, PathForms, PathGlobs};
 use super::input::{Facts, Texts};
 use super::pattern::WORK_LIMIT;
 use crate::javascript;
-use crate::settings::{COMMAND_PATTERN, PATH_PATTERN};
+use crate::settings::{COMMAND_PATTERN, KIND, PATH_PATTERN};
 use crate::text::shortened;
+use crate::tool::ToolKind;
 
 /// How long a path may be, in bytes, that is compared: no system takes a longer one. It counts as a
 /// match.
@@ -28,6 +29,8 @@ const SHOWN: usize = 5;
 /// What a matcher asks of the input.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Filter {
+    /// Of these one; any if there are none.
+    pub(super) kinds: Vec<ToolKind>,
     pub(super) paths: Option<PathGlobs>,
     pub(super) command: Option<CommandPattern>,
 }
@@ -44,6 +47,7 @@ pub(crate) enum FilterOutcome {
 /// The part of a filter that does not match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unmatched {
+    Kind,
     Path,
     Command,
     /// The rules of the agent that the hook is of.
@@ -54,6 +58,7 @@ impl Unmatched {
     /// Its key in settings.
     pub(crate) fn key(self) -> &'static str {
         match self {
+            Self::Kind => KIND,
             Self::Path => PATH_PATTERN,
             Self::Command => COMMAND_PATTERN,
             Self::Home => "matcher",
@@ -63,6 +68,7 @@ impl Unmatched {
     /// What it is compared with: one, and several.
     pub(crate) fn compared_with(self) -> (&'static str, &'static str) {
         match self {
+            Self::Kind => ("kind of tool", "kinds of tool"),
             Self::Path => ("path", "paths"),
             Self::Command => ("command", "commands"),
             Self::Home => ("event", "events"),
@@ -74,6 +80,7 @@ impl Unmatched {
         let texts = match self {
             Self::Path => facts.paths(),
             Self::Command => facts.commands(),
+            Self::Kind => return (facts.kinds().map(|kind| kind.to_string()).collect(), 1),
             Self::Home => return (Vec::new(), 0),
         };
         let shown = texts.list.iter().take(SHOWN).map(|text| shortened(text)).collect();
@@ -83,11 +90,14 @@ impl Unmatched {
 
 impl Filter {
     pub(super) fn is_empty(&self) -> bool {
-        self.paths.is_none() && self.command.is_none()
+        self.kinds.is_empty() && self.paths.is_none() && self.command.is_none()
     }
 
     /// Asks the input.
     pub(crate) fn ask(&self, facts: &Facts<'_>) -> FilterOutcome {
+        if !self.kinds.is_empty() && !facts.kinds().any(|kind| self.kinds.contains(&kind)) {
+            return FilterOutcome::No(Unmatched::Kind);
+        }
         let mut gave_up = None;
         let paths = self.paths.as_ref().map(|globs| (Unmatched::Path, ask_paths(globs, facts)));
         let command = || {
@@ -123,6 +133,11 @@ impl Asked {
         if texts.too_many {
             return Self::GaveUp(format!(
                 "the input has more {what} than are compared, which counts as a match of `{key}`"
+            ));
+        }
+        if texts.unknown {
+            return Self::GaveUp(format!(
+                "not all {what} of the call can be told, which counts as a match of `{key}`"
             ));
         }
         Self::No

@@ -6,9 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::globs::Directories;
-use super::{patch, path};
+use super::path;
 use crate::event::input::{EventInput, HostContext, RequestInput};
 use crate::json::{JsonKind, JsonSlice, RawJson, RawObject, Standing, Visited, visit_all};
+use crate::tool::{MARK, ToolKind, file_headers, resolved};
 
 /// Fields that hold one path.
 const PATH_FIELDS: [&str; 7] =
@@ -111,6 +112,14 @@ impl<'i> Facts<'i> {
         &self.input.event
     }
 
+    /// What the tool does: its kind, and that of another tool if it writes files like one.
+    pub(super) fn kinds(&self) -> impl Iterator<Item = ToolKind> {
+        let own = self.event().tool_kind();
+        let writes = || own != Some(ToolKind::FileWrite) && self.event().files().are_written();
+        let written = (own.is_some() && writes()).then_some(ToolKind::FileWrite);
+        own.into_iter().chain(written)
+    }
+
     pub(super) fn paths(&self) -> &Texts {
         &self.found().paths
     }
@@ -120,7 +129,30 @@ impl<'i> Facts<'i> {
     }
 
     fn found(&self) -> &Found {
-        self.found.get_or_init(|| Found::of(&self.input.value))
+        self.found.get_or_init(|| {
+            let mut found = Found::of(&self.input.value);
+            self.add_resolved(&mut found.paths);
+            found
+        })
+    }
+
+    /// Adds where the paths lead, links resolved. What is inside of the working directory stays there, also
+    /// where that is behind a link itself.
+    fn add_resolved(&self, paths: &mut Texts) {
+        if self.event().tool_kind().is_none() {
+            return;
+        }
+        let files = self.event().files();
+        paths.unknown |= !files.complete;
+        let directory = resolved(&self.directories.cwd, Path::new("/"));
+        for (path, _) in files.list {
+            let below = Path::new(&path).strip_prefix(&directory).ok();
+            let path = match below {
+                Some(rest) => Path::new(&self.directories.cwd).join(rest),
+                None => path.into(),
+            };
+            paths.add(path.to_string_lossy());
+        }
     }
 }
 
@@ -132,6 +164,8 @@ pub(super) struct Texts {
     pub(super) strange: Option<String>,
     /// Whether there are more than are looked at.
     pub(super) too_many: bool,
+    /// Whether the tool may have more of them than its arguments tell.
+    pub(super) unknown: bool,
     bytes: usize,
 }
 
@@ -231,11 +265,11 @@ impl Found {
     fn read_patch(&mut self, leaf: JsonSlice<'_>) {
         // Each of these letters may be written as an escape.
         let written = leaf.as_str();
-        if !is_text(leaf) || !(written.contains(patch::MARK) || written.contains("\\u")) {
+        if !is_text(leaf) || !(written.contains(MARK) || written.contains("\\u")) {
             return;
         }
         let text = leaf.text().unwrap_or_default();
-        for path in patch::file_headers(&text) {
+        for path in file_headers(&text) {
             self.paths.add(Cow::Borrowed(path));
         }
     }

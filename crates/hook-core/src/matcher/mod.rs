@@ -6,7 +6,7 @@
 //! | `object` | the object form: names and patterns of tools |
 //! | `filter` | what the object form asks of the input: paths and commands |
 //! | `globs`, `class`, `path` | globs, and the paths that they are compared with |
-//! | `input`, `patch` | which paths and commands an input has |
+//! | `input` | which paths and commands an input has |
 //! | `reach` | patterns that no name can match |
 
 mod class;
@@ -16,7 +16,6 @@ mod globs;
 mod input;
 mod listed;
 mod object;
-mod patch;
 mod path;
 mod pattern;
 mod reach;

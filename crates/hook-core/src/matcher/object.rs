@@ -5,14 +5,15 @@ use std::sync::Arc;
 use super::filter::{CommandPattern, Filter};
 use super::globs::PathGlobs;
 use super::pattern::{Compiled as CompiledPattern, compile_pattern, consequence, when_broken};
-use super::rule::{MatcherProblem, Rule, Tools};
+use super::rule::{MatchOutcome, MatcherProblem, Rule, Tools, matches_a_name};
 use crate::event::Matching;
 use crate::event::input::MAX_TOOL_NAME;
 use crate::settings::{
-    COMMAND_PATTERN, FailBehavior, MatcherFields, PATH_PATTERN, Rule as SettingsRule, TOOL,
+    COMMAND_PATTERN, FailBehavior, KIND, MatcherFields, PATH_PATTERN, Rule as SettingsRule, TOOL,
     TOOL_PATTERN,
 };
-use crate::text::shortened;
+use crate::text::{nearest, shortened};
+use crate::tool::{ToolKind, names_of};
 
 /// What an object form was compiled to.
 pub(super) struct Compiled {
@@ -28,7 +29,7 @@ pub(super) fn compile(
 ) -> Compiled {
     let mut compiler = Compiler { fail_behavior, problems: Vec::new() };
     let tools = compiler.tools(fields, matching);
-    let mut filter = Filter::default();
+    let mut filter = Filter { kinds: compiler.kinds(fields, matching), ..Filter::default() };
     if !fields.paths.is_empty() {
         match PathGlobs::compile(&fields.paths) {
             Ok(globs) => filter.paths = Some(globs),
@@ -87,10 +88,33 @@ impl Compiler {
         self.problems.push(MatcherProblem { rule, message, key: Some(key), item });
     }
 
+    fn kinds(&mut self, fields: &MatcherFields, matching: Matching) -> Vec<ToolKind> {
+        // That the event is about no tool is said where its tools are read.
+        let kinds = fields.kinds.iter().filter(|_| matching == Matching::TOOL_NAME).enumerate();
+        let kinds = kinds.filter_map(|(index, name)| {
+            let kind = ToolKind::from_name(name);
+            if kind.is_none() {
+                let known = ToolKind::ALL.map(ToolKind::as_str);
+                let verdict = match nearest(name, known) {
+                    Some(meant) => format!("is no kind of tool; did you mean `{meant}`?"),
+                    None => format!("is no kind of tool; known are {}", known.join(", ")),
+                };
+                let item = (fields.kinds.len() > 1).then_some(index);
+                self.report(SettingsRule::InvalidMatcher, (KIND, item), name, &verdict);
+            }
+            kind
+        });
+        kinds.collect()
+    }
+
     fn tools(&mut self, fields: &MatcherFields, matching: Matching) -> Rule {
         let invalid = SettingsRule::InvalidMatcher;
         if matching != Matching::TOOL_NAME {
-            let keys = [(TOOL, fields.tools.first()), (TOOL_PATTERN, fields.tool_pattern.as_ref())];
+            let keys = [
+                (KIND, fields.kinds.first()),
+                (TOOL, fields.tools.first()),
+                (TOOL_PATTERN, fields.tool_pattern.as_ref()),
+            ];
             for (key, written) in keys {
                 if let Some(written) = written {
                     let verdict = match matching {
@@ -116,7 +140,8 @@ impl Compiler {
         let pattern = pattern.filter(|pattern| !pattern.is_empty() && *pattern != "*");
         let compiled = pattern.and_then(|pattern| match compile_pattern(pattern) {
             Ok(CompiledPattern { pattern: compiled, unreachable }) => {
-                let reaches = |name: &String| compiled.is_match(name).unwrap_or(true);
+                let reaches =
+                    |name: &String| matches_a_name(&compiled, names_of(name)) != MatchOutcome::No;
                 let none = (!fields.tools.is_empty() && !fields.tools.iter().any(reaches))
                     .then_some("it matches no name of `tool`");
                 if let Some(reason) = unreachable.or(none) {
@@ -157,7 +182,6 @@ fn odd(name: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matcher::MatchOutcome;
     use crate::matcher::Matcher;
     use crate::settings::MatcherDefinition;
 
@@ -178,11 +202,22 @@ mod tests {
         for (fields, subject, unmatched) in [
             (new(), "anything", None),
             (new().tool("edit"), "edit", None),
-            (new().tool("edit"), "multi_edit", Some((TOOL, "edit"))),
+            (new().tool("edit"), "multi_edit", None),
+            (new().tool("edit"), "edits", Some((TOOL, "edit"))),
+            (new().tool("Edit"), "Write", Some((TOOL, "Edit"))),
+            (new().tool("Bash"), "run_shell_command", None),
             (new().tool("a").tool("b"), "b", None),
             (new().tool("a").tool("b"), "c", Some((TOOL, "a, b"))),
             (new().tool_pattern("edit"), "multi_edit", None),
-            (new().tool_pattern("^edit"), "multi_edit", Some((TOOL_PATTERN, "^edit"))),
+            (new().tool_pattern("^edit"), "edits_x", None),
+            (new().tool_pattern("^edit"), "my_edit", Some((TOOL_PATTERN, "^edit"))),
+            (new().tool_pattern("^Bash$"), "run_shell_command", None),
+            (
+                new().tool_pattern("^(?!Bash$)"),
+                "run_shell_command",
+                Some((TOOL_PATTERN, "^(?!Bash$)")),
+            ),
+            (new().tool_pattern("^(?!Bash$)"), "write_file", None),
             (new().tool_pattern("*"), "x", None),
             (new().tool("ab").tool("b").tool_pattern("a"), "b", Some((TOOL_PATTERN, "a"))),
         ] {

@@ -4,6 +4,7 @@ use fancy_regex::Regex;
 
 use super::listed::listed;
 use crate::settings::{Rule as SettingsRule, TOOL, TOOL_PATTERN};
+use crate::tool::{is_same_tool, names_of};
 
 #[derive(Debug, Clone)]
 pub(super) enum Rule {
@@ -53,15 +54,13 @@ impl Tools {
         if !self.has_name(subject) {
             return MatchOutcome::No;
         }
-        match self.pattern.as_ref().map(|(pattern, _)| pattern.is_match(subject)) {
-            None | Some(Ok(true)) => MatchOutcome::Yes,
-            Some(Ok(false)) => MatchOutcome::No,
-            Some(Err(_)) => MatchOutcome::GaveUp,
-        }
+        let pattern = self.pattern.as_ref();
+        pattern.map_or(MatchOutcome::Yes, |(pattern, _)| matches_a_name(pattern, names_of(subject)))
     }
 
+    /// Whether one of the names is the tool's in any agent.
     fn has_name(&self, subject: &str) -> bool {
-        self.names.is_empty() || self.names.iter().any(|name| name == subject)
+        self.names.is_empty() || self.names.iter().any(|name| is_same_tool(name, subject))
     }
 
     /// The key that does not match, and what it says.
@@ -70,6 +69,24 @@ impl Tools {
             return Some((TOOL, listed(&self.names)));
         }
         let (pattern, written) = self.pattern.as_ref()?;
-        (!pattern.is_match(subject).unwrap_or(true)).then(|| (TOOL_PATTERN, written.clone()))
+        let matched = matches_a_name(pattern, names_of(subject));
+        (matched == MatchOutcome::No).then(|| (TOOL_PATTERN, written.clone()))
     }
+}
+
+/// Whether a pattern matches one of a tool's names; all of them, where it says what must not be there: a
+/// tool that is left out by one name is left out.
+pub(super) fn matches_a_name<'n>(
+    pattern: &Regex,
+    mut names: impl Iterator<Item = &'n str>,
+) -> MatchOutcome {
+    let excludes = ["(?!", "(?<!"].iter().any(|group| pattern.as_str().contains(group));
+    let found = names.find_map(|name| match pattern.is_match(name) {
+        Ok(matched) => (matched != excludes).then_some(match excludes {
+            true => MatchOutcome::No,
+            false => MatchOutcome::Yes,
+        }),
+        Err(_) => Some(MatchOutcome::GaveUp),
+    });
+    found.unwrap_or(if excludes { MatchOutcome::Yes } else { MatchOutcome::No })
 }

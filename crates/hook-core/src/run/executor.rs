@@ -148,16 +148,46 @@ pub(crate) struct HookCall {
 
 /// Permits to run; held until the process is gone or the thread is free.
 #[derive(Debug, Default)]
-#[expect(dead_code, reason = "they are held, and given back by being dropped")]
 pub(crate) struct Slots {
     /// Of the hook's source.
-    pub(crate) of_source: Option<Slot>,
+    pub(crate) of_source: Option<Arc<Slot>>,
     /// Of the engine.
-    pub(crate) of_engine: Option<Slot>,
+    pub(crate) of_engine: Option<Arc<Slot>>,
     /// Of the conversation that it is called in.
-    pub(crate) of_session: Option<Slot>,
+    pub(crate) of_session: Option<Arc<Slot>>,
     /// What tells requests of the process from others.
     pub(crate) running: Option<RunningHook>,
+}
+
+impl Slots {
+    /// The same permits for one more call, given back when the last of these calls is over.
+    fn share(&self) -> Self {
+        let Self { of_source, of_engine, of_session, .. } = self;
+        Self {
+            of_source: of_source.clone(),
+            of_engine: of_engine.clone(),
+            of_session: of_session.clone(),
+            running: None,
+        }
+    }
+}
+
+impl HookCall {
+    /// The same call with another input, which may take that long.
+    pub(crate) fn with_input(&self, input: HookInput, timeout: Duration) -> Self {
+        Self {
+            input,
+            timeout,
+            cancel: self.cancel.clone(),
+            slots: self.slots.share(),
+            nesting: self.nesting,
+            depth: self.depth,
+            session_env: self.session_env.clone(),
+            correlation: self.correlation.clone(),
+            hops: self.hops,
+            host: self.host.clone(),
+        }
+    }
 }
 
 /// What came of one run.
@@ -181,6 +211,16 @@ impl From<Answer> for Run {
 pub(crate) enum Execution {
     Done(Run),
     Running(BoxFuture<'static, Run>),
+}
+
+impl Execution {
+    /// Waits until it is over.
+    pub(crate) async fn finished(self) -> Run {
+        match self {
+            Self::Done(run) => run,
+            Self::Running(running) => running.await,
+        }
+    }
 }
 
 /// What a hook of settings runs: the same for two hooks of which one would be superfluous.

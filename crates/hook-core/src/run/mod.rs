@@ -20,6 +20,7 @@
 //! | `running` | which commands run now, and what is asked for from inside of them |
 //! | `tree`, `termination` | all that a process started, and its end after the verdict |
 //! | `consent` | the last look at what was trusted |
+//! | `per_file` | one call on several files, with which a hook is asked file by file |
 //! | `threads` | threads of the engine's own |
 //! | `session_env` | variables that hooks set for later ones of the session |
 //! | `scope`, `supervise`, `finish`, `result`, `report` | one run, from its queue to its result |
@@ -40,6 +41,7 @@ mod live;
 mod maker;
 mod module;
 mod nesting;
+mod per_file;
 mod report;
 mod result;
 mod runner;

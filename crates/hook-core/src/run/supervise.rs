@@ -9,10 +9,11 @@ use futures::FutureExt;
 
 use super::answer::Answer;
 use super::consent;
-use super::executor::{Execution, HookCall, Permits, Slots};
+use super::executor::{HookCall, Permits, Slots};
 use super::finish::{Timing, Told, finish};
 use super::handler::BlockingHandlers;
 use super::live::MAX_CALLS;
+use super::per_file;
 use super::result::HookExecutionResult;
 use super::scope::RunScope;
 use super::slots::SlotQueue;
@@ -21,6 +22,10 @@ use super::threads::Threads;
 use crate::event::input::HookInput;
 use crate::event::output::HookOutput;
 use crate::failure::{HookFailure, panic_message};
+use crate::language::{Calls, calls};
+use crate::settings::FailBehavior;
+use crate::text::shortened;
+use crate::tool::unreadable_patch;
 
 /// Holds one hook from queue to result. It waits since `queued_at`, also for its first poll.
 pub(super) async fn supervise(
@@ -43,7 +48,7 @@ pub(super) async fn supervise(
             Permits::Session(calls) => {
                 hook.executor.check_depth(scope.depth)?;
                 waits_for_call.store(true, Ordering::Relaxed);
-                let of_session = calls.acquire(scope.lane, scope.depth).await;
+                let of_session = calls.acquire(scope.lane, scope.depth).await.map(Arc::new);
                 waits_for_call.store(false, Ordering::Relaxed);
                 return Ok(Slots { of_session, ..Slots::default() });
             }
@@ -53,13 +58,13 @@ pub(super) async fn supervise(
         hook.executor.check_depth(scope.depth)?;
         // The narrower queue first, so that a source at its limit does not fill the engine's.
         let of_source = match &hook.slots {
-            Some(own) => own.acquire(scope.lane, scope.depth).await,
+            Some(own) => own.acquire(scope.lane, scope.depth).await.map(Arc::new),
             None => None,
         };
         // A source that is trusted to say how many may run has said so; the others share.
         let of_engine = match of_source.is_some() && hook.may_raise_limits {
             true => None,
-            false => slots.acquire(scope.lane, scope.depth).await,
+            false => slots.acquire(scope.lane, scope.depth).await.map(Arc::new),
         };
         Ok(Slots { of_source, of_engine, ..Slots::default() })
     };
@@ -94,7 +99,11 @@ pub(super) async fn supervise(
         observer.hook_started(&hook);
     }
     let told = Told { input: input.clone(), was_started: true };
-    if let Some(reason) = contradiction(&hook, &input) {
+    let calls = match hook.executor.home() {
+        Some(home) => calls(home, &input),
+        None => Calls::AsItIs,
+    };
+    if let Some(reason) = unreadable(&hook, &input, &calls) {
         let timing = Timing { queued: started_at - queued_at, ..Timing::default() };
         let denied = Answer { output: Some(HookOutput::deny(reason)), ..Answer::default() };
         return finish(&hook, denied.into(), timing, &told, &scope);
@@ -116,9 +125,11 @@ pub(super) async fn supervise(
     };
     let executor = Arc::clone(&hook.executor);
     let running = AssertUnwindSafe(async move {
-        match executor.execute(call) {
-            Execution::Done(run) => run,
-            Execution::Running(running) => running.await,
+        match calls {
+            Calls::Each(parts) => per_file::run(&*executor, &call, &parts).await,
+            Calls::None | Calls::AsItIs | Calls::Unreadable(_) => {
+                executor.execute(call).finished().await
+            }
         }
     });
     let run = running.catch_unwind().await.unwrap_or_else(|panic| {
@@ -129,10 +140,22 @@ pub(super) async fn supervise(
     finish(&hook, run, timing, &told, &scope)
 }
 
-/// Why a hook is not told of a call that it could forbid: in its words two arguments are one. It would see
-/// one of them, and the tool may go by the other.
-fn contradiction(hook: &HookSpec, input: &HookInput) -> Option<String> {
+/// Why a hook is not asked about a call that it could forbid: nobody can tell what the call does. In its
+/// words two arguments are one, of which it would see one, and the tool may go by the other; or its files
+/// cannot be read.
+fn unreadable(hook: &HookSpec, input: &HookInput, calls: &Calls) -> Option<String> {
     hook.event.row().block_means?;
-    let home = hook.executor.home()?;
-    home.language.contradiction(home, input)
+    let why = match (hook.executor.home(), calls) {
+        (Some(_), Calls::Unreadable(why)) => Some(why.clone()),
+        (Some(home), Calls::AsItIs) => return home.language.contradiction(home, input),
+        (Some(_), Calls::None | Calls::Each(_)) => None,
+        (None, _) if hook.fail_behavior == FailBehavior::Continue => None,
+        (None, _) => unreadable_patch(input.payload.match_subject()?, input.payload.tool_input()?),
+    }?;
+    let tool = shortened(input.payload.match_subject().unwrap_or_default());
+    Some(format!(
+        "`{tool}` cannot be checked by the hook {}: {}; make the change in another way",
+        hook.display_name(),
+        shortened(&why)
+    ))
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{Field, Kind, View, document, reference};
-use crate::event::input::BASE_FIELDS;
+use crate::event::input::{BASE_FIELDS, TOOL_FIELDS};
 use crate::event::output::{COMMON_FIELDS, SPECIFIC_FIELDS};
 use crate::event::{HookEventName, ModelPayload};
 use crate::model;
@@ -55,7 +55,9 @@ fn input(event: HookEventName) -> Value {
     let subject = row.matching.field().filter(|_| row.is_open());
     let about = "What matchers are compared with.";
     let subject = subject.map(|name| Field::required(name, Kind::Text, about));
-    let fields: Vec<Field> = base.chain(row.fields.iter().copied()).chain(subject).collect();
+    let of_tool = TOOL_FIELDS.iter().filter(|_| event.is_about_a_tool());
+    let fields = base.chain(row.fields.iter().copied()).chain(of_tool.copied()).chain(subject);
+    let fields: Vec<Field> = fields.collect();
     let mut schema = View::Written.object(&fields, true);
     schema["properties"]["hook_event_name"]["const"] = json!(event.as_str());
     schema

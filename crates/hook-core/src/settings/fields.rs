@@ -2,7 +2,7 @@
 
 use super::audit_level::AuditLevel;
 use super::definition::FailBehavior;
-use super::matcher_definition::{COMMAND_PATTERN, PATH_PATTERN, TOOL, TOOL_PATTERN};
+use super::matcher_definition::{COMMAND_PATTERN, KIND, PATH_PATTERN, TOOL, TOOL_PATTERN};
 use crate::event::{self, EVENT_NAME_PATTERN};
 use crate::json::field::{Field, Kind};
 use crate::language;
@@ -236,12 +236,23 @@ pub static DEFINITION_FIELDS: [Field; 5] = [
 ];
 
 /// Fields of a matcher that is an object.
-pub static MATCHER_FIELDS: [Field; 4] = [
-    Field::optional(TOOL, Kind::OneOrMore, "The tool's very name; or several, of which it is one."),
+pub static MATCHER_FIELDS: [Field; 5] = [
+    Field::optional(
+        KIND,
+        Kind::OneOrMore,
+        "What the tool does, whatever it is called: `shell`, `file_read`, `file_write`, `web`, `mcp`, \
+         `agent` or `other`; or several, of which it does one.",
+    ),
+    Field::optional(
+        TOOL,
+        Kind::OneOrMore,
+        "The tool's name in any agent, so that `Bash` is also `run_shell_command`; or several, of which \
+         it has one.",
+    ),
     Field::optional(
         TOOL_PATTERN,
         Kind::Text,
-        "A regular expression that is looked for in the tool's name.",
+        "A regular expression that is looked for in each of the tool's names.",
     ),
     Field::optional(
         PATH_PATTERN,

@@ -18,7 +18,7 @@ use super::fields::{
     MAX_PRIORITY, MAX_TIMEOUT_MILLISECONDS, REGISTRATION_FIELDS, TOP_LEVEL,
 };
 use super::folders::path_of;
-use super::matcher_definition::{COMMAND_PATTERN, PATH_PATTERN, TOOL, TOOL_PATTERN};
+use super::matcher_definition::{COMMAND_PATTERN, KIND, PATH_PATTERN, TOOL, TOOL_PATTERN};
 use super::matcher_definition::{MatcherDefinition, MatcherFields};
 use super::redact_reader;
 use super::registration::RegistrationRules;
@@ -574,6 +574,7 @@ impl<'t> Reader<'t> {
         for field in &fields {
             let value = &field.value;
             let read = match field.name.as_str() {
+                KIND => self.one_or_more(value).map(|kinds| matcher.kinds = kinds),
                 TOOL => self.one_or_more(value).map(|names| matcher.tools = names),
                 PATH_PATTERN => self.one_or_more(value).map(|globs| matcher.paths = globs),
                 TOOL_PATTERN => {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::json::{ObjectWriter, RawObject};
+use crate::tool::ToolKind;
 
 /// A matcher as it was written down, in settings or by the host. A string is its text form, a
 /// [`MatcherFields`] its object form.
@@ -31,6 +32,7 @@ pub enum MatcherDefinition {
 /// The object form of a matcher: all that is set must hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct MatcherFields {
+    pub(crate) kinds: Vec<String>,
     pub(crate) tools: Vec<String>,
     pub(crate) tool_pattern: Option<String>,
     pub(crate) paths: Vec<String>,
@@ -38,6 +40,7 @@ pub struct MatcherFields {
 }
 
 /// The keys of the object form.
+pub(crate) const KIND: &str = "kind";
 pub(crate) const TOOL: &str = "tool";
 pub(crate) const TOOL_PATTERN: &str = "toolPattern";
 pub(crate) const PATH_PATTERN: &str = "pathPattern";
@@ -54,14 +57,22 @@ impl MatcherFields {
         Self::default()
     }
 
-    /// The tool has this very name. Of several names, one must be the tool's.
+    /// The tool is of this kind, whatever it is called. Of several kinds, it must be one.
+    #[must_use]
+    pub fn kind(mut self, kind: ToolKind) -> Self {
+        self.kinds.push(kind.as_str().to_owned());
+        self
+    }
+
+    /// The tool has this name, in whatever agent: `Bash` is also `run_shell_command`. Of several names,
+    /// one must be the tool's.
     #[must_use]
     pub fn tool(mut self, name: impl Into<String>) -> Self {
         self.tools.push(name.into());
         self
     }
 
-    /// The tool's name matches this regular expression, in the flavour of the text form.
+    /// One of the tool's names matches this regular expression, in the flavour of the text form.
     #[must_use]
     pub fn tool_pattern(mut self, pattern: impl Into<String>) -> Self {
         self.tool_pattern = Some(pattern.into());
@@ -92,6 +103,7 @@ impl MatcherFields {
             several => out.texts(key, several),
         };
         RawObject::of(|out| {
+            list(out, KIND, &self.kinds);
             list(out, TOOL, &self.tools);
             out.optional_text(TOOL_PATTERN, self.tool_pattern.as_deref());
             list(out, PATH_PATTERN, &self.paths);
@@ -130,6 +142,7 @@ impl MatcherDefinition {
             Self::Fields(fields) => fields,
         };
         let given = [
+            (KIND, list_term(&fields.kinds)),
             (TOOL, list_term(&fields.tools)),
             (TOOL_PATTERN, fields.tool_pattern.clone()),
             (PATH_PATTERN, list_term(&fields.paths)),
@@ -150,6 +163,7 @@ impl MatcherDefinition {
             let Some(key) = name.strip_prefix(TERM) else { continue };
             let fields: &mut MatcherFields = fields.get_or_insert_default();
             match key {
+                KIND => fields.kinds = list_of(value)?,
                 TOOL => fields.tools = list_of(value)?,
                 TOOL_PATTERN => fields.tool_pattern = Some(value.clone()),
                 PATH_PATTERN => fields.paths = list_of(value)?,
@@ -219,6 +233,7 @@ mod tests {
         let text = || proptest::option::of("[\\[\"a]{0,4}");
         (texts(), text(), texts(), text()).prop_map(
             |(tools, tool_pattern, paths, command_pattern)| MatcherFields {
+                kinds: Vec::new(),
                 tools,
                 tool_pattern,
                 paths,

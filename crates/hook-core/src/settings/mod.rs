@@ -61,7 +61,7 @@ pub(crate) use folders::listing;
 pub use in_force::read_again;
 pub(crate) use load::load_all;
 pub use load::{MAX_SETTINGS, declare_events, load};
-pub(crate) use matcher_definition::{COMMAND_PATTERN, PATH_PATTERN, TOOL, TOOL_PATTERN};
+pub(crate) use matcher_definition::{COMMAND_PATTERN, KIND, PATH_PATTERN, TOOL, TOOL_PATTERN};
 pub use matcher_definition::{MatcherDefinition, MatcherFields};
 pub(crate) use paths::project_of;
 pub use paths::{IN_PROJECT, config_home, state_home};

@@ -164,7 +164,7 @@ rules! {
         "leave the matcher out to match everything";
     InvalidMatcher "invalid-matcher" Error,
         "a matcher cannot be read, or a part of one that is an object cannot be used",
-        "write a string, or an object of `tool`, `toolPattern`, `pathPattern` and `commandPattern`";
+        "write a string, or an object of `kind`, `tool`, `toolPattern`, `pathPattern` and `commandPattern`";
     TooManyProblems "too-many-problems" Warning,
         "a file has more problems than are listed one by one",
         "fix those that are listed, and check again";

@@ -208,6 +208,7 @@ pub(super) const TOOLS: &[Tool] = &[
     tool("run_shell_command", "PowerShell"),
     tool("replace", "MultiEdit"),
     tool("replace", "NotebookEdit"),
+    tool("read_file", "NotebookRead"),
 ];
 
 /// The fields that every input has.

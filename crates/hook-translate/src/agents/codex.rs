@@ -119,7 +119,7 @@ pub(super) static AGENT: Agent = Agent {
     events: EVENTS,
     tools: &[
         tool("run_shell_command", "Bash"),
-        tool("replace", "apply_patch"),
+        tool("apply_patch", "apply_patch"),
         tool("invoke_agent", "spawn_agent"),
     ],
     mcp: ("mcp__", "__"),

@@ -52,7 +52,14 @@ const OWN_TOOLS: &[Tool] = &[
     tool("invoke_agent", "task"),
     tool("ask_user", "ask_user"),
     tool("run_shell_command", "powershell"),
-    tool("replace", "apply_patch"),
+    tool("apply_patch", "apply_patch"),
+    Tool {
+        ours: "replace",
+        theirs: "str_replace_editor",
+        fields: &[("file_path", "path"), ("old_string", "old_str"), ("new_string", "new_str")],
+    },
+    tool("grep_search", "rg"),
+    tool("write_todos", "update_todo"),
 ];
 
 /// An event in Copilot's own form.

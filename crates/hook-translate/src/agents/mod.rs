@@ -405,6 +405,11 @@ impl Language for Agent {
         (back == name).then_some(ours)
     }
 
+    fn edits_by_patch(&self) -> bool {
+        let has = |ours: &str| self.tools.iter().any(|tool| tool.ours == ours);
+        has("apply_patch") && !has("write_file") && !has("replace")
+    }
+
     fn contradiction(&self, hook: &HomeHook, input: &EventInput) -> Option<String> {
         told::contradiction(self, hook, input)
     }
@@ -536,5 +541,27 @@ impl Language for Agent {
         let output = reply.as_ref().err().and_then(|failure| self.failed(hook, failure));
         let answer = self.in_our_names(event, told, http::replied(self, event, reply));
         HomeAnswer { output: output.or(answer.output), ..answer }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hook_core::tool::our_name;
+
+    use super::*;
+
+    #[test]
+    fn each_tool_of_an_agent_is_known_by_its_name() {
+        for agent in AGENTS {
+            let of_events = agent.events.iter().filter_map(|event| event.tools);
+            for tools in of_events.chain([agent.tools]) {
+                // Of two that have one name, the first is meant by it.
+                let meant = |tool: &&Tool| tools.iter().find(|it| it.theirs == tool.theirs);
+                for tool in tools.iter().filter_map(|tool| meant(&tool)) {
+                    let found = our_name(tool.theirs);
+                    assert_eq!(found, Some(tool.ours), "{} {}", agent.name, tool.theirs);
+                }
+            }
+        }
     }
 }

@@ -112,6 +112,7 @@ const EVENTS: &[AgentEvent] = &[
 
 const TOOLS: &[Tool] = &[
     tool("replace", "edit"),
+    tool("replace", "notebook_edit"),
     Tool { ours: "list_directory", theirs: "list_directory", fields: &[("dir_path", "path")] },
     tool("google_web_search", "web_search"),
     tool("write_todos", "todo_write"),

@@ -216,8 +216,13 @@ pub(super) fn to_ours(
     let arguments = event.fields.iter().find(|(ours, _)| *ours == "tool_input");
     let written = arguments.and_then(|(_, theirs)| fields.get(theirs));
     let arguments = written.and_then(object_of);
-    // Arguments that are none are passed on as they are, to be refused where there is a guard.
-    let unreadable = written.filter(|_| arguments.is_none()).cloned();
+    // Arguments that are no object are told as those of a command or a patch: hooks are asked all the same.
+    let arguments = arguments.or_else(|| {
+        let written = written.filter(|written| !written.is_null())?;
+        let mut arguments = JsonObject::new();
+        arguments.insert("command", written.clone());
+        Some(arguments.to_raw())
+    });
     let tool = match (tool_name(&fields), arguments) {
         (Some(name), arguments) => {
             Some(agent.ours(Some(event), &name, &arguments.unwrap_or_else(RawObject::empty)))
@@ -248,9 +253,6 @@ pub(super) fn to_ours(
         if let Some(value) = value {
             request.insert(*our_name, value);
         }
-    }
-    if let Some(unreadable) = unreadable {
-        request.insert("tool_input", unreadable);
     }
     if let (Some((name, arguments)), None) = (&tool, request.get("tool_name")) {
         request.insert("tool_name", RawJson::from_text(name));

@@ -12,7 +12,7 @@ use super::matching;
 use super::places::Places;
 use super::table::{
     Agent, AgentEvent, Base, Directory, ExitTwo, Expands, Reach, SettingsForm, Subject, Timeouts,
-    tool,
+    Tool, tool,
 };
 use super::verdict::{Said, Verdict, put, put_specific};
 use super::written::Comments;
@@ -71,12 +71,35 @@ const EVENTS: &[AgentEvent] = &[
     }),
 ];
 
+const FILE_PATH: &[(&str, &str)] = &[("file_path", "filePath")];
+
 pub(super) static AGENT: Agent = Agent {
     name: "vscode",
     title: "VS Code (Local)",
     events: EVENTS,
     tools: &[
         tool("run_shell_command", "run_in_terminal"),
+        Tool { ours: "write_file", theirs: "create_file", fields: FILE_PATH },
+        Tool {
+            ours: "replace",
+            theirs: "replace_string_in_file",
+            fields: &[
+                ("file_path", "filePath"),
+                ("old_string", "oldString"),
+                ("new_string", "newString"),
+            ],
+        },
+        Tool { ours: "read_file", theirs: "read_file", fields: FILE_PATH },
+        tool("apply_patch", "apply_patch"),
+        Tool { ours: "list_directory", theirs: "list_dir", fields: &[("dir_path", "path")] },
+        Tool { ours: "glob", theirs: "file_search", fields: &[("pattern", "query")] },
+        Tool { ours: "grep_search", theirs: "grep_search", fields: &[("pattern", "query")] },
+        tool("web_fetch", "fetch_webpage"),
+        tool("invoke_agent", "runSubagent"),
+        tool("write_todos", "manage_todo_list"),
+        tool("replace", "multi_replace_string_in_file"),
+        Tool { ours: "replace", theirs: "insert_edit_into_file", fields: FILE_PATH },
+        Tool { ours: "replace", theirs: "edit_notebook_file", fields: FILE_PATH },
         tool("run_shell_command", "runTerminalCommand"),
         tool("replace", "editFiles"),
     ],

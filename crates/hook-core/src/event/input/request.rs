@@ -1,6 +1,7 @@
 //! The fields of every input, and the input of one event.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use crate::json::field::{self, Field, Kind};
 use crate::json::shape::{FieldReader, ShapeError, repeated_field};
 use crate::json::{JsonObject, ObjectWriter, RawObject};
 use crate::model::OLDER_NAMES;
+use crate::tool::{ToolFiles, ToolKind};
 
 /// Request values that reach the environment of a process may be this long, in bytes.
 const MAX_ENVIRONMENT_VALUE: usize = 4 * 1024;
@@ -34,6 +36,31 @@ pub static BASE_FIELDS: [Field; 5] = [
     ),
     Field::optional("hook_event_name", Kind::Text, "The event."),
     Field::optional("timestamp", Kind::Text, "When the event happened, ISO 8601."),
+];
+
+/// The fields that the engine adds to every input about a tool. What a request has under these names is
+/// passed over.
+pub static TOOL_FIELDS: [Field; 3] = [
+    Field::required(
+        "kind",
+        Kind::Words(&["shell", "file_read", "file_write", "web", "mcp", "agent", "other"]),
+        "What the tool does.",
+    ),
+    Field::required(
+        "files",
+        Kind::ListOf(&Kind::Open(&FILE_FIELDS)),
+        "The files that the arguments name: those of a patch, too, and none of a shell command.",
+    ),
+    Field::optional(
+        "filesComplete",
+        Kind::Bool,
+        "`false` where files are missing in `files`: there are too many, or one has no readable path.",
+    ),
+];
+
+static FILE_FIELDS: [Field; 2] = [
+    Field::required("path", Kind::Text, "Absolute, with links resolved."),
+    Field::required("access", Kind::Words(&["read", "write"]), "What the call does to it."),
 ];
 
 /// A payload that is not what its event requires.
@@ -112,6 +139,9 @@ impl RequestInput {
             }
             // The engine's own word on it wins (protocol.md §2).
             fields.any("hook_event_name");
+            if event.is_about_a_tool() {
+                TOOL_FIELDS.iter().for_each(|field| drop(fields.any(field.name)));
+            }
             let base = BaseOverrides {
                 session_id: environment_value(fields, "session_id")?,
                 cwd: environment_value(fields, "cwd")?,
@@ -147,13 +177,14 @@ impl RequestInput {
     /// An unknown field that has the name of a known one, and would be written beside it.
     fn forged_field(&self) -> Option<String> {
         let known = self.payload.fields();
+        let added: &[Field] = if self.event().is_about_a_tool() { &TOOL_FIELDS } else { &[] };
         let open = match &self.payload {
             EventPayload::Open(payload) => Some(payload.fields()),
             _ => None,
         };
         let mut names = self.extra.iter().chain(open.into_iter().flat_map(JsonObject::iter));
         names
-            .find(|(name, _)| field::has(&BASE_FIELDS, name) || field::has(known, name))
+            .find(|(name, _)| [&BASE_FIELDS, known, added].iter().any(|all| field::has(all, name)))
             .map(|(name, _)| name.to_owned())
     }
 
@@ -271,8 +302,36 @@ impl EventInput {
             object.text("hook_event_name", self.event().as_str());
             object.text("timestamp", &self.timestamp);
             self.payload.write(object);
+            if let Some(kind) = self.tool_kind() {
+                object.text("kind", kind.as_str());
+                self.files().write(object);
+            }
             object.fields(&self.extra);
         })
+    }
+
+    /// What the tool does that the event is about; `None` of an event that is about none.
+    pub(crate) fn tool_kind(&self) -> Option<ToolKind> {
+        self.payload.tool_input()?;
+        let of_server = match &self.payload {
+            EventPayload::BeforeTool(payload) => payload.mcp_context.is_some(),
+            EventPayload::AfterTool(payload) => payload.mcp_context.is_some(),
+            _ => false,
+        };
+        match ToolKind::of_tool(self.payload.match_subject()?) {
+            ToolKind::Other if of_server => Some(ToolKind::Mcp),
+            kind => Some(kind),
+        }
+    }
+
+    /// The files that the tool's arguments name.
+    pub(crate) fn files(&self) -> ToolFiles {
+        let tool = self.payload.tool_input().zip(self.payload.match_subject());
+        let directory = Path::new(&*self.cwd);
+        match tool {
+            Some((arguments, tool)) => ToolFiles::of(tool, arguments, directory),
+            None => ToolFiles::none(),
+        }
     }
 }
 

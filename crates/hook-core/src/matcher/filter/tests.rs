@@ -14,6 +14,7 @@ use crate::matcher::{MatchInput, Surroundings};
 fn filter(globs: &[&str], command: Option<&str>) -> Filter {
     let globs: Vec<String> = globs.iter().map(|glob| (*glob).to_owned()).collect();
     Filter {
+        kinds: Vec::new(),
         paths: (!globs.is_empty()).then(|| PathGlobs::compile(&globs).unwrap()),
         command: command.map(|pattern| CommandPattern::compile(pattern).unwrap()),
     }
@@ -21,7 +22,7 @@ fn filter(globs: &[&str], command: Option<&str>) -> Filter {
 
 fn ask_in(filter: &Filter, tool_input: &str, cwd: &str) -> FilterOutcome {
     let input = RequestInput::from(BeforeToolInput::new(
-        ToolName::new("edit").unwrap(),
+        ToolName::new("any_tool").unwrap(),
         RawObject::parse(tool_input).unwrap(),
     ));
     let host = HostContext { session_id: "s".into(), cwd: cwd.into(), transcript_path: "".into() };

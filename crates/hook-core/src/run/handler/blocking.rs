@@ -57,7 +57,7 @@ impl BlockingHandlers {
         self.admit()?;
         match nesting.depth() {
             0 => {
-                let of_engine = self.slots.acquire(lane, depth).await;
+                let of_engine = self.slots.acquire(lane, depth).await.map(Arc::new);
                 self.admit()?;
                 Ok(Slots { of_engine, ..Slots::default() })
             }

@@ -1,0 +1,162 @@
+//! One call on several files, with which a hook is asked file by file: its answers become one.
+
+use std::time::Instant;
+
+use super::answer::Answer;
+use super::executor::{HookCall, HookExecutor, Run};
+use crate::event::input::{EventInput, HookInput};
+use crate::event::output::{Decision, HookOutput, PolicyDecision};
+use crate::failure::{HookFailure, InvalidAnswer};
+use crate::json::{RawJson, RawObject};
+use crate::language::PartialCall;
+
+/// Asks a hook about one part after the other, all within the call's timeout. The first denial is that of
+/// the whole.
+pub(super) async fn run(
+    executor: &dyn HookExecutor,
+    call: &HookCall,
+    parts: &[PartialCall],
+) -> Run {
+    let event = call.input.event();
+    let deadline = Instant::now() + call.timeout;
+    let mut whole = Run::default();
+    let mut changed = Vec::new();
+    let mut approved = 0;
+    for part in parts {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            let failure = HookFailure::TimedOut { after: call.timeout };
+            whole.answer.failure.get_or_insert(failure);
+            break;
+        }
+        let part_call = call.with_input(HookInput::new(part.input.clone()), left);
+        let mut run = executor.execute(part_call).finished().await;
+        if let Some(HookFailure::TimedOut { after }) = &mut run.answer.failure {
+            *after = call.timeout;
+        }
+        let output = run.answer.output.as_ref();
+        let is_denial = output.is_some_and(|it| it.policy(event) > PolicyDecision::Ask);
+        if is_denial {
+            run.answer.warnings.splice(0..0, whole.answer.warnings);
+            return run;
+        }
+        let is_over = matches!(
+            run.answer.failure,
+            Some(HookFailure::TimedOut { .. } | HookFailure::Cancelled)
+        );
+        if let Some(output) = &mut run.answer.output {
+            approved += usize::from(output.allows(event));
+            changed.extend(changed_arguments(part, output).map(|arguments| (part, arguments)));
+        }
+        add(&mut whole, run);
+        if is_over {
+            break;
+        }
+    }
+    if let Some(output) = &mut whole.answer.output
+        && approved < parts.len()
+    {
+        withdraw_approval(output);
+    }
+    put_back(&call.input, changed, &mut whole.answer);
+    whole
+}
+
+/// Takes out of an answer what it makes of the arguments of its part, if it changes them.
+fn changed_arguments(part: &PartialCall, output: &mut HookOutput) -> Option<RawObject> {
+    let mut next = EventInput::clone(&part.input);
+    next.payload.apply(output);
+    if let Some(specific) = &mut output.hook_specific_output {
+        specific.remove("tool_input");
+        specific.remove("toolInputReplaces");
+    }
+    let changed =
+        next.payload.tool_input().filter(|it| Some(*it) != part.input.payload.tool_input());
+    changed.cloned()
+}
+
+/// Puts changed arguments of parts into those of the whole call. What cannot be put back is a failure: a
+/// hook meant the tool to run with something else.
+fn put_back(input: &EventInput, changed: Vec<(&PartialCall, RawObject)>, answer: &mut Answer) {
+    let Some(mut whole) = input.payload.tool_input().cloned().filter(|_| !changed.is_empty())
+    else {
+        return;
+    };
+    // From the last on, so that what stands before stays where it was.
+    for (part, arguments) in changed.into_iter().rev() {
+        match part.put_back(&whole, &arguments) {
+            Some(new) => whole = new,
+            None => {
+                let reason =
+                    "it changed the arguments of one file, which cannot be put back into a \
+                              call on several"
+                        .to_owned();
+                let hint = "deny, and say what to write instead".to_owned();
+                let failure = HookFailure::InvalidAnswer(InvalidAnswer::new(reason, hint));
+                answer.failure.get_or_insert(failure);
+                return;
+            }
+        }
+    }
+    let output = answer.output.take().unwrap_or_default();
+    let output = output.with_specific("tool_input", whole);
+    answer.output = Some(output.with_specific("toolInputReplaces", RawJson::from_bool(true)));
+}
+
+/// Adds what came of one part.
+fn add(whole: &mut Run, run: Run) {
+    let Answer { output, failure, warnings, invalid, is_explicit } = run.answer;
+    let answer = &mut whole.answer;
+    answer.output = match (answer.output.take(), output) {
+        (Some(before), Some(output)) => Some(joined(before, output)),
+        (before, output) => before.or(output),
+    };
+    if let Some(failure) = failure {
+        answer.failure.get_or_insert(failure);
+    }
+    for warning in warnings {
+        if !answer.warnings.contains(&warning) {
+            answer.warnings.push(warning);
+        }
+    }
+    answer.invalid.extend(invalid);
+    answer.is_explicit |= is_explicit;
+    whole.process = run.process;
+}
+
+/// One part that was not allowed is enough for the whole not to be.
+fn withdraw_approval(output: &mut HookOutput) {
+    output.decision.take_if(|word| matches!(word, Decision::Allow | Decision::Approve));
+    if let Some(specific) = &mut output.hook_specific_output {
+        let allows = |value: &RawJson| value.to_text().as_deref() == Some("allow");
+        if specific.get("permissionDecision").is_some_and(allows) {
+            specific.remove("permissionDecision");
+            specific.remove("permissionDecisionReason");
+        }
+    }
+}
+
+/// Two answers as one, neither of them a denial: the stricter decision, and the texts of both.
+fn joined(one: HookOutput, other: HookOutput) -> HookOutput {
+    let both = |one: Option<String>, other: Option<String>| match (one, other) {
+        (Some(one), Some(other)) if one != other => Some(format!("{one}\n{other}")),
+        (one, other) => one.or(other),
+    };
+    let context = both(one.additional_context(), other.additional_context());
+    let asks = |it: &HookOutput| it.decision == Some(Decision::Ask);
+    let (strict, lax) = if asks(&other) && !asks(&one) { (other, one) } else { (one, other) };
+    let mut specific = lax.hook_specific_output.unwrap_or_default();
+    specific.overlay(&strict.hook_specific_output.unwrap_or_default());
+    let mut joined = HookOutput {
+        reason: both(strict.reason, lax.reason),
+        system_message: both(strict.system_message, lax.system_message),
+        hook_specific_output: (!specific.is_empty()).then_some(specific),
+        decision: strict.decision.or(lax.decision),
+        ..HookOutput::default()
+    };
+    joined.extra = strict.extra;
+    match context {
+        Some(context) => joined.with_additional_context(&context),
+        None => joined,
+    }
+}

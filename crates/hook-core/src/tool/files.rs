@@ -1,0 +1,318 @@
+//! The files that a call reads or writes, as far as its arguments name them.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::path::Path;
+
+use super::kind::{ToolKind, is_of_mcp_server};
+use super::names::known;
+use super::patch::{MARK, file_headers};
+use super::resolve::resolved;
+use crate::json::{JsonKind, JsonSlice, ObjectWriter, RawObject, Standing, Visited, visit_all};
+
+/// How many files of one call are resolved.
+const MAX_FILES: usize = 256;
+/// How long a path may be, in bytes: no system takes a longer one.
+const MAX_PATH: usize = 4 * 1024;
+
+/// Arguments that name files, in any tool.
+const FIELDS: [&str; 17] = [
+    "path",
+    "file_path",
+    "filePath",
+    "absolute_path",
+    "notebook_path",
+    "filename",
+    "target_file",
+    "dir_path",
+    "paths",
+    "file_paths",
+    "filePaths",
+    "absolute_paths",
+    "notebook_paths",
+    "filenames",
+    "target_files",
+    "old_path",
+    "new_path",
+];
+/// Arguments that name files in the tools that are known for files, or are of an MCP server.
+const FIELDS_OF_FILE_TOOLS: [&str; 4] = ["files", "source", "destination", "directory"];
+
+/// Words in the name of a tool that is not known, and arguments, of which one says that it writes.
+const WRITING_WORDS: [&str; 18] = [
+    "append", "copy", "create", "delete", "edit", "insert", "mkdir", "move", "patch", "put",
+    "remove", "rename", "replace", "save", "touch", "update", "upload", "write",
+];
+const WRITING_ARGUMENTS: [&str; 12] = [
+    "content",
+    "contents",
+    "diff",
+    "edits",
+    "file_text",
+    "newText",
+    "new_source",
+    "new_str",
+    "new_string",
+    "newString",
+    "patch",
+    "replacements",
+];
+
+/// What a call does to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum FileAccess {
+    /// Reads it, or lists it.
+    Read,
+    /// Writes, moves or deletes it.
+    Write,
+}
+
+impl FileAccess {
+    /// The name in inputs.
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+        }
+    }
+}
+
+/// The files that a call names: absolute, with links resolved, each once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ToolFiles {
+    /// The paths, in the order of the arguments.
+    pub(crate) list: Vec<(String, FileAccess)>,
+    /// Whether no file that the arguments name is missing: there are too many, or one is no text.
+    pub(crate) complete: bool,
+}
+
+impl ToolFiles {
+    /// The files of a call in that directory.
+    pub(crate) fn of(tool: &str, arguments: &RawObject, directory: &Path) -> Self {
+        let mut files = Self { list: Vec::new(), complete: true };
+        let mut seen = HashSet::new();
+        let named = Named::of(tool, arguments);
+        for (path, access) in &named.list {
+            if path.len() > MAX_PATH || path.contains('\0') || files.list.len() == MAX_FILES {
+                files.complete = false;
+                continue;
+            }
+            let path = resolved(path, directory).to_string_lossy().into_owned();
+            if seen.insert(path.clone()) {
+                files.list.push((path, *access));
+            }
+        }
+        files.complete &= named.complete;
+        files
+    }
+
+    /// No files, of a call without arguments.
+    pub(crate) fn none() -> Self {
+        Self { list: Vec::new(), complete: true }
+    }
+
+    /// Writes the fields of an input.
+    pub(crate) fn write(&self, out: &mut ObjectWriter<'_>) {
+        out.objects("files", &self.list, |out, (path, access)| {
+            out.text("path", path);
+            out.text("access", access.as_str());
+        });
+        if !self.complete {
+            out.bool("filesComplete", false);
+        }
+    }
+
+    /// Whether one of them is written.
+    pub(crate) fn are_written(&self) -> bool {
+        self.list.iter().any(|(_, access)| *access == FileAccess::Write)
+    }
+}
+
+/// The paths as a call has them.
+struct Named {
+    list: Vec<(String, FileAccess)>,
+    complete: bool,
+}
+
+impl Named {
+    fn of(tool: &str, arguments: &RawObject) -> Self {
+        let mut named = Self { list: Vec::new(), complete: true };
+        let kind = ToolKind::of_tool(tool);
+        // What a command does with files is not in its arguments.
+        if kind == ToolKind::Shell {
+            return named;
+        }
+        let access = access(kind, tool, arguments);
+        let is_of_files = matches!(kind, ToolKind::FileRead | ToolKind::FileWrite | ToolKind::Mcp);
+        let is_path = |name: &str| {
+            FIELDS.contains(&name) || is_of_files && FIELDS_OF_FILE_TOOLS.contains(&name)
+        };
+        visit_all(arguments.as_raw(), false, |is_item, standing, visited| {
+            let is_named = match standing {
+                Standing::Field(name) => is_path(name),
+                Standing::Item => is_item,
+            };
+            match visited {
+                Visited::Leaf(leaf) if leaf.is_null() => {}
+                Visited::Leaf(leaf) if is_named => match leaf.text() {
+                    Some(path) => named.add(path, access),
+                    None => named.complete = false,
+                },
+                Visited::Leaf(leaf) if kind == ToolKind::FileWrite => named.add_patch(leaf),
+                Visited::Leaf(_) => {}
+                // Objects in a list of files have the paths in fields of their own.
+                Visited::Object => return (!named.is_full()).then_some(false),
+                Visited::Array => return (!named.is_full()).then_some(is_named),
+            }
+            (!named.is_full()).then_some(false)
+        });
+        named.complete &= !named.is_full();
+        // A tool that writes files writes some, whatever its arguments are.
+        named.complete &= !named.list.is_empty() || kind != ToolKind::FileWrite;
+        named
+    }
+
+    fn is_full(&self) -> bool {
+        self.list.len() > MAX_FILES
+    }
+
+    fn add(&mut self, path: Cow<'_, str>, access: FileAccess) {
+        if !path.is_empty() {
+            self.list.push((path.into_owned(), access));
+        }
+    }
+
+    /// Adds the files that a patch names.
+    fn add_patch(&mut self, leaf: JsonSlice<'_>) {
+        // Each of these letters may be written as an escape.
+        let written = leaf.as_str();
+        let may_be = written.contains(MARK) || written.contains("\\u");
+        if leaf.kind() != JsonKind::String || !may_be {
+            return;
+        }
+        let text = leaf.text().unwrap_or_default();
+        let left = (MAX_FILES + 1).saturating_sub(self.list.len());
+        let paths = file_headers(&text).take(left);
+        self.list.extend(paths.map(|path| (path.to_owned(), FileAccess::Write)));
+    }
+}
+
+/// What a tool does to the files that it names.
+fn access(kind: ToolKind, tool: &str, arguments: &RawObject) -> FileAccess {
+    let is_writing = match kind {
+        ToolKind::FileWrite => true,
+        ToolKind::FileRead => false,
+        _ if known(tool).is_some() => false,
+        _ => {
+            let words = tool.split(|it: char| !it.is_ascii_alphanumeric());
+            let words = words.flat_map(camel_words).map(str::to_ascii_lowercase);
+            words.into_iter().any(|word| WRITING_WORDS.contains(&&*word))
+                || arguments.fields().iter().any(|(name, _)| WRITING_ARGUMENTS.contains(&name))
+        }
+    };
+    if is_writing { FileAccess::Write } else { FileAccess::Read }
+}
+
+/// The words of a name in camel case.
+fn camel_words(name: &str) -> impl Iterator<Item = &str> {
+    let mut rest = name;
+    std::iter::from_fn(move || {
+        rest.chars().next()?;
+        let end = rest.char_indices().skip(1).find(|(_, it)| it.is_ascii_uppercase());
+        let (word, behind) = rest.split_at(end.map_or(rest.len(), |(at, _)| at));
+        rest = behind;
+        Some(word)
+    })
+}
+
+/// Whether a tool of an MCP server is one for files: what it does is in the last part of its name.
+pub(super) fn is_of_file_server(tool: &str, arguments: &RawObject) -> bool {
+    // A path in a repository or a bucket elsewhere is no file here.
+    const REMOTE: [&str; 8] =
+        ["owner", "repo", "repository", "bucket", "project_id", "url", "uri", "host"];
+    let fields = arguments.fields();
+    is_of_mcp_server(tool) && !fields.iter().any(|(name, _)| REMOTE.contains(&name))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn named(tool: &str, arguments: &str) -> Vec<(String, FileAccess)> {
+        Named::of(tool, &RawObject::parse(arguments).unwrap()).list
+    }
+
+    #[test]
+    fn files_and_what_is_done_to_them() {
+        use FileAccess::{Read, Write};
+        for (tool, arguments, expected) in [
+            ("write_file", r#"{"file_path":"a","content":"path"}"#, &[("a", Write)][..]),
+            ("Edit", r#"{"file_path":"a"}"#, &[("a", Write)]),
+            ("read_file", r#"{"file_path":"a"}"#, &[("a", Read)]),
+            ("Read", r#"{"filePath":"a","startLine":1}"#, &[("a", Read)]),
+            ("read_many_files", r#"{"paths":["a","b"]}"#, &[("a", Read), ("b", Read)]),
+            ("editFiles", r#"{"files":["a",{"path":"b"}]}"#, &[("a", Write), ("b", Write)]),
+            (
+                "multi_replace_string_in_file",
+                r#"{"replacements":[{"filePath":"a"},{"filePath":"b"}]}"#,
+                &[("a", Write), ("b", Write)],
+            ),
+            (
+                "apply_patch",
+                r#"{"command":"*** Begin Patch\n*** Add File: a\n+x\n*** Update File: b\n*** Move to: c\n*** End Patch"}"#,
+                &[("a", Write), ("b", Write), ("c", Write)],
+            ),
+            (
+                "mcp_filesystem_move_file",
+                r#"{"source":"a","destination":"b"}"#,
+                &[("a", Write), ("b", Write)],
+            ),
+            ("mcp_filesystem_read_text_file", r#"{"path":"a"}"#, &[("a", Read)]),
+            ("mcp_x_saveNote", r#"{"path":"a"}"#, &[("a", Write)]),
+            ("deploy", r#"{"path":"a","content":"x"}"#, &[("a", Write)]),
+            ("deploy", r#"{"path":"a","source":"b"}"#, &[("a", Read)]),
+            ("run_shell_command", r#"{"command":"cat a","path":"b"}"#, &[]),
+            ("web_fetch", r#"{"url":"https://a"}"#, &[]),
+        ] {
+            let expected: Vec<_> =
+                expected.iter().map(|(path, access)| ((*path).to_owned(), *access)).collect();
+            assert_eq!(named(tool, arguments), expected, "{tool} {arguments}");
+        }
+    }
+
+    #[test]
+    fn more_files_than_are_resolved_are_said_to_be_missing() {
+        let many: Vec<String> = (0..10_000).map(|it| format!("\"f{it}\"")).collect();
+        let arguments = RawObject::parse(format!(r#"{{"paths":[{}]}}"#, many.join(","))).unwrap();
+        let files = ToolFiles::of("read_many_files", &arguments, Path::new("/"));
+        assert_eq!((files.list.len(), files.complete), (MAX_FILES, false));
+        for strange in [r#"{"path":7}"#, r#"{"path":"a\u0000"}"#] {
+            let strange = RawObject::parse(strange).unwrap();
+            assert!(!ToolFiles::of("read_file", &strange, Path::new("/")).complete);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn what_a_tool_names_is_there(
+            tool in "(Write|replace|Read|create_file|mcp_fs_write|glob|NotebookEdit|other)",
+            field in 0_usize..FIELDS.len(),
+            path in "[a-zA-Z0-9./ é\"\\\\]{1,20}",
+            around in 0_u8..4,
+        ) {
+            let value = serde_json::json!({ FIELDS[field]: path });
+            let value = match around {
+                0 => value,
+                1 => serde_json::json!({ "edits": [value] }),
+                2 => serde_json::json!({ "deep": { "er": value } }),
+                _ => serde_json::json!({ FIELDS[field]: [path] }),
+            };
+            let found = named(&tool, &value.to_string());
+            prop_assert!(found.iter().any(|(found, _)| *found == path), "{value} {found:?}");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What a tool does, in one word.
+
+use std::fmt;
+
+use super::names::known;
+
+/// What a tool does. Matchers ask for it as `kind`, and every input about a tool carries it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ToolKind {
+    /// Runs commands.
+    Shell,
+    /// Reads, lists or searches files.
+    FileRead,
+    /// Writes, edits, patches or deletes files.
+    FileWrite,
+    /// Reads from the web.
+    Web,
+    /// Is a tool of an MCP server.
+    Mcp,
+    /// Starts another agent.
+    Agent,
+    /// None of these, or not known.
+    Other,
+}
+
+impl ToolKind {
+    /// All kinds.
+    pub const ALL: [Self; 7] = [
+        Self::Shell,
+        Self::FileRead,
+        Self::FileWrite,
+        Self::Web,
+        Self::Mcp,
+        Self::Agent,
+        Self::Other,
+    ];
+
+    /// The name in settings and inputs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Shell => "shell",
+            Self::FileRead => "file_read",
+            Self::FileWrite => "file_write",
+            Self::Web => "web",
+            Self::Mcp => "mcp",
+            Self::Agent => "agent",
+            Self::Other => "other",
+        }
+    }
+
+    /// The kind of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
+    /// The kind of a tool by its name in any known agent.
+    pub fn of_tool(name: &str) -> Self {
+        match known(name) {
+            Some(tool) => tool.kind,
+            None if is_of_mcp_server(name) => Self::Mcp,
+            None => Self::Other,
+        }
+    }
+}
+
+impl fmt::Display for ToolKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// Whether a name has the form that some agent gives the tools of MCP servers.
+pub(super) fn is_of_mcp_server(name: &str) -> bool {
+    ["mcp_", "MCP:"].iter().any(|prefix| name.starts_with(prefix))
+}

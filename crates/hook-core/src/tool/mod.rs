@@ -1,0 +1,22 @@
+//! Tool calls, whatever agent makes them: what a tool is, which files a call names, and a call on
+//! several files as one call for each.
+//!
+//! A tool is known by its name in any agent ([`names`]); the rest follows from the tool and its
+//! arguments. Matchers, inputs and hooks of other agents all read calls here, so that they see the same
+//! files.
+
+mod edits;
+mod files;
+mod kind;
+mod names;
+mod patch;
+mod resolve;
+
+pub(crate) use edits::{FileCall, FileCalls, as_patch, file_calls, unreadable_patch};
+pub(crate) use files::ToolFiles;
+pub use kind::ToolKind;
+pub(crate) use names::{APPLY_PATCH, is_same_tool, names_of, text_subjects};
+#[doc(hidden)]
+pub use names::{nearest_name, our_name};
+pub(crate) use patch::{MARK, file_headers};
+pub(crate) use resolve::resolved;

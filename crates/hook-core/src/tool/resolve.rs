@@ -1,0 +1,73 @@
+//! Where a path leads: absolute, with the links on its way resolved.
+
+use std::path::{Component, Path, PathBuf};
+
+/// How many dangling links are followed.
+const MAX_DANGLING: u32 = 16;
+
+/// A path without `.`, `..` and links, as far as it exists; what does not exist is added as it is written.
+/// A relative path begins at `directory`, and `~/` at the user's home.
+pub(crate) fn resolved(path: &str, directory: &Path) -> PathBuf {
+    let home = path.strip_prefix("~/").and_then(|rest| Some(std::env::home_dir()?.join(rest)));
+    let path = home.unwrap_or_else(|| directory.join(path));
+    follow(std::path::absolute(&path).unwrap_or(path), MAX_DANGLING)
+}
+
+fn follow(path: PathBuf, links: u32) -> PathBuf {
+    // The longest part that exists is the file system's to resolve: `..` behind a link is not lexical.
+    let mut rest: Vec<Component<'_>> = Vec::new();
+    let mut existing = path.components();
+    loop {
+        if let Ok(real) = existing.as_path().canonicalize() {
+            return joined(real, rest.into_iter().rev());
+        }
+        // A link that leads nowhere leads to what would be made by writing to it.
+        if let Ok(target) = existing.as_path().read_link()
+            && links > 0
+        {
+            let parent = existing.as_path().parent().unwrap_or(existing.as_path());
+            return follow(joined(parent.join(target), rest.into_iter().rev()), links - 1);
+        }
+        match existing.next_back() {
+            Some(component) => rest.push(component),
+            None => return path,
+        }
+    }
+}
+
+/// Adds components of which none exists.
+fn joined<'p>(mut path: PathBuf, rest: impl Iterator<Item = Component<'p>>) -> PathBuf {
+    for component in rest {
+        match component {
+            Component::ParentDir => drop(path.pop()),
+            Component::CurDir => {}
+            other => path.push(other),
+        }
+    }
+    path
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_resolved_as_far_as_files_exist() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        std::fs::create_dir(root.join("real")).unwrap();
+        std::os::unix::fs::symlink(root.join("real"), root.join("link")).unwrap();
+        std::os::unix::fs::symlink("gone", root.join("dangling")).unwrap();
+        for (path, expected) in [
+            ("link/new/file", "real/new/file"),
+            ("link/../a", "a"),
+            ("gone/../a", "a"),
+            ("./link", "real"),
+            ("dangling", "gone"),
+            ("dangling/a", "gone/a"),
+        ] {
+            assert_eq!(resolved(path, &root), root.join(expected), "{path}");
+        }
+        assert_eq!(resolved("/", &root), Path::new("/"));
+    }
+}
