@@ -68,6 +68,11 @@ pub trait Language: fmt::Debug + Send + Sync {
         Some(name.to_owned())
     }
 
+    /// Whether an allow of a hook spares the user of its own agent a question.
+    fn approves(&self, _hook: &HomeHook) -> bool {
+        false
+    }
+
     /// Whether the agent changes files by patches alone, so that its hooks know no other edits.
     fn edits_by_patch(&self) -> bool {
         false

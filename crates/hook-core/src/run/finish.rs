@@ -11,7 +11,7 @@ use crate::event::HookEventName;
 use crate::event::input::HookInput;
 use crate::event::output::{Decision, HookOutput, PolicyDecision};
 use crate::failure::HookFailure;
-use crate::settings::{DEFAULT_PRIORITY, FailBehavior};
+use crate::settings::{DEFAULT_PRIORITY, FailBehavior, HookSource};
 
 /// How long a hook waited and ran.
 #[derive(Debug, Clone, Copy, Default)]
@@ -60,7 +60,9 @@ pub(super) fn finish(
     let result = HookExecutionResult {
         hook: hook.identity.clone(),
         success,
-        grants: success && is_explicit && output.as_ref().is_some_and(|it| it.allows(hook.event)),
+        grants: success
+            && is_explicit
+            && output.as_ref().is_some_and(|output| approves(hook, output, &told.input)),
         decision: output.as_ref().map(|output| output.policy(hook.event)),
         output,
         failure,
@@ -76,6 +78,20 @@ pub(super) fn finish(
         observer.hook_finished(&result, told.was_started.then_some(&told.input));
     }
     result
+}
+
+/// Whether an answer spares the user a question: one of the user's own settings that says so in words that
+/// do that in the agent they are of. Elsewhere a guard without objections says the same.
+fn approves(hook: &HookSpec, output: &HookOutput, input: &HookInput) -> bool {
+    let is_users = hook.trust_rank >= HookSource::User.trust_rank();
+    let means_it = match hook.executor.home() {
+        None => output.approves(hook.event),
+        Some(home) => {
+            let agent = input.asked.as_deref().map(|asked| asked.agent);
+            agent == Some(home.language.name()) || home.language.approves(home)
+        }
+    };
+    is_users && means_it && output.allows(hook.event)
 }
 
 /// That what a hook decided means nothing on its event.

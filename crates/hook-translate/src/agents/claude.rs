@@ -77,7 +77,8 @@ pub(super) const STOP: AgentEvent = blocking(AgentEvent {
 });
 
 const EVENTS: &[AgentEvent] = &[
-    about_tool("PreToolUse", Event::BeforeTool),
+    // "allow" skips the permission prompt (dialects-2026-11.md, Claude Code).
+    AgentEvent { approves: true, ..about_tool("PreToolUse", Event::BeforeTool) },
     AgentEvent {
         part: Part::Succeeded,
         fields: TOOL_RESULT,
@@ -95,6 +96,7 @@ const EVENTS: &[AgentEvent] = &[
             ("suggestions", "permission_suggestions"),
         ],
         exit_two: ExitTwo::Nothing,
+        approves: true,
         ..about_tool("PermissionRequest", Event::PermissionRequest)
     },
     AgentEvent {

@@ -46,6 +46,7 @@ const EVENTS: &[AgentEvent] = &[
     denying(AgentEvent {
         subject: Subject::Tool,
         fields: &[("tool_name", "tool_name"), ("tool_input", "tool_input")],
+        approves: true,
         ..AgentEvent::of("PermissionRequest", Event::PermissionRequest)
     }),
     denying(AgentEvent {

@@ -89,11 +89,13 @@ const EVENTS: &[AgentEvent] = &[
     own(denying(AgentEvent {
         subject: Subject::Tool,
         fields: OWN_CALL,
+        approves: true,
         ..AgentEvent::of("preToolUse", Event::BeforeTool)
     })),
     claudes(denying(AgentEvent {
         subject: Subject::Tool,
         fields: CLAUDES_CALL,
+        approves: true,
         ..AgentEvent::of("PreToolUse", Event::BeforeTool)
     })),
     own(AgentEvent {
@@ -129,11 +131,13 @@ const EVENTS: &[AgentEvent] = &[
     own(denying(AgentEvent {
         subject: Subject::Tool,
         fields: &[("tool_name", "toolName"), ("tool_input", "toolInput")],
+        approves: true,
         ..AgentEvent::of("permissionRequest", Event::PermissionRequest)
     })),
     claudes(denying(AgentEvent {
         subject: Subject::Tool,
         fields: CLAUDES_CALL,
+        approves: true,
         ..AgentEvent::of("PermissionRequest", Event::PermissionRequest)
     })),
     own(AgentEvent {

@@ -405,6 +405,10 @@ impl Language for Agent {
         (back == name).then_some(ours)
     }
 
+    fn approves(&self, hook: &HomeHook) -> bool {
+        self.written_event(&hook.event).is_some_and(|event| event.approves)
+    }
+
     fn edits_by_patch(&self) -> bool {
         let has = |ours: &str| self.tools.iter().any(|tool| tool.ours == ours);
         has("apply_patch") && !has("write_file") && !has("replace")

@@ -48,6 +48,7 @@ const EVENTS: &[AgentEvent] = &[
             ("tool_input", "tool_input"),
             ("suggestions", "permission_suggestions"),
         ],
+        approves: true,
         ..about_tool("PermissionRequest", Event::PermissionRequest)
     },
     AgentEvent {

@@ -136,6 +136,8 @@ pub(super) struct AgentEvent {
     pub(super) plain_is_context: bool,
     /// Whether a block means something.
     pub(super) blocks: bool,
+    /// Whether an allow of its hooks spares the user a question. Only then it is an allow in other agents.
+    pub(super) approves: bool,
     /// Whether a hook that takes too long blocks.
     pub(super) blocks_at_timeout: bool,
     /// Whether a hook blocks that says that it failed, takes too long or answers what is none.
@@ -177,6 +179,7 @@ impl AgentEvent {
             exit_two: ExitTwo::Tells,
             plain_is_context: false,
             blocks: false,
+            approves: false,
             blocks_at_timeout: false,
             blocks_on_failure: false,
             fields: &[],

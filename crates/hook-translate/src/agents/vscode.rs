@@ -29,6 +29,7 @@ const EVENTS: &[AgentEvent] = &[
             ("tool_input", "tool_input"),
             ("tool_call_id", "tool_use_id"),
         ],
+        approves: true,
         ..AgentEvent::of("PreToolUse", Event::BeforeTool)
     }),
     denying(AgentEvent {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::decision::{Decision, PolicyDecision};
-use crate::event::HookEventName;
+use crate::event::{HookEventName, MergeStrategy};
 use crate::json::{JsonObject, ObjectWriter, RawJson, RawObject};
 
 /// The field of `hookSpecificOutput` by which `tool_input` takes the place of all arguments.
@@ -180,6 +180,15 @@ impl HookOutput {
         let allows = |word: &Decision| matches!(word, Decision::Allow | Decision::Approve);
         let words = [self.decision.clone(), self.permission(event)];
         self.wanted(event) == PolicyDecision::Proceed && words.iter().flatten().any(allows)
+    }
+
+    /// Whether this says in our words that the user need not be asked: an allow where permission is what
+    /// the event is about, and `permissionDecision` elsewhere.
+    pub(crate) fn approves(&self, event: HookEventName) -> bool {
+        let is_allow = |word: &Decision| matches!(word, Decision::Allow | Decision::Approve);
+        let is_about_permission = event.row().merge == MergeStrategy::Permission;
+        let decided = self.decision.as_ref().filter(|_| is_about_permission);
+        decided.is_some_and(is_allow) || self.permission(event).as_ref().is_some_and(is_allow)
     }
 
     /// `hookSpecificOutput.permissionDecision`, on events that have it.
