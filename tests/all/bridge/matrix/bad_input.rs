@@ -36,6 +36,15 @@ struct Asked {
 }
 
 impl Asked {
+    /// The files that it was asked about: another agent's of one after the other, ours of all.
+    fn files(&self) -> Vec<&str> {
+        let all = self.calls.iter().flat_map(|call| match call["files"].as_array() {
+            Some(files) => files.iter().map(|file| &file["path"]).collect(),
+            None => vec![&call["tool_input"]["file_path"]],
+        });
+        all.filter_map(Value::as_str).collect()
+    }
+
     fn shown(&self) -> String {
         format!("{:?}; asked {} times: {}", self.finished, self.calls.len(), shown(&self.calls))
     }
@@ -155,7 +164,7 @@ fn a_patch_of_too_many_files_is_refused_where_files_are_guarded() {
                                 .is_some_and(|reason| reason.contains("files"))
                     }
                     false => {
-                        asked.calls.len() == count
+                        asked.files().len() == count
                             && silent_wrong(agent, &asked.finished, true).is_none()
                     }
                 };
@@ -207,9 +216,8 @@ fn paths_lead_guards_where_they_lead_the_agent() {
                     }
                 };
                 let asked = guard.ask(agent, None, &input, &project);
-                let is_led = match asked.calls.as_slice() {
-                    [call] => {
-                        let path = call["tool_input"]["file_path"].as_str().unwrap_or_default();
+                let is_led = match asked.files().as_slice() {
+                    [path] => {
                         let path = project.path().join(path);
                         let folder = path.parent().and_then(|it| std::fs::canonicalize(it).ok());
                         folder.zip(path.file_name()).map(|(folder, name)| folder.join(name))

@@ -115,6 +115,9 @@ const CURSOR_ALLOW: &str = r#"printf '{"permission":"allow"}\n'; exit 0"#;
 const COPILOT_DENY: &str =
     r#"printf '{"permissionDecision":"deny","permissionDecisionReason":"REASON"}\n'; exit 0"#;
 
+/// The list of files that every input of ours has, in place of a field of the tool's (soundness A 55).
+const FILES: &str = "files";
+
 const fn tool(
     names: &'static [&'static str],
     path: &'static [&'static str],
@@ -326,7 +329,15 @@ pub(super) const NATIVE: HookFile = HookFile {
     name: "native",
     agent: "native",
     place: ".config/hooks/settings.json",
-    guards: GEMINI.guards,
+    guards: &[
+        guard(Kind::Shell, "BeforeTool", "run_shell_command", "command", EXIT_TWO, ALLOW),
+        guard(Kind::Read, "BeforeTool", "read_file", "file_path", DENY, ALLOW),
+        guard(Kind::File, "BeforeTool", "write_file|replace", FILES, DENY, ALLOW),
+        guard(Kind::Edited, "AfterTool", "write_file|replace", FILES, SILENT, SILENT),
+        guard(Kind::Prompt, "BeforeAgent", "", "prompt", DENY, ALLOW),
+        guard(Kind::Start, "SessionStart", "", "session_id", EXIT_TWO, SILENT),
+        guard(Kind::End, "AfterAgent", "", "session_id", DENY, ALLOW),
+    ],
     ..GEMINI
 };
 
@@ -335,9 +346,9 @@ pub(super) const KINDS: HookFile = HookFile {
     name: "kinds",
     guards: &[
         guard(Kind::Shell, "BeforeTool", r#"{"kind": "shell"}"#, "command", EXIT_TWO, ALLOW),
-        guard(Kind::Read, "BeforeTool", r#"{"kind": "file_read"}"#, "file_path", DENY, ALLOW),
-        guard(Kind::File, "BeforeTool", r#"{"kind": "file_write"}"#, "file_path", DENY, SILENT),
-        guard(Kind::Edited, "AfterTool", r#"{"kind": "file_write"}"#, "file_path", SILENT, SILENT),
+        guard(Kind::Read, "BeforeTool", r#"{"kind": "file_read"}"#, FILES, DENY, ALLOW),
+        guard(Kind::File, "BeforeTool", r#"{"kind": "file_write"}"#, FILES, DENY, SILENT),
+        guard(Kind::Edited, "AfterTool", r#"{"kind": "file_write"}"#, FILES, SILENT, SILENT),
     ],
     ..NATIVE
 };
@@ -464,7 +475,7 @@ impl HookFile {
             r#"#!/bin/sh
 input=$(cat)
 field() {{
-    printf '%s' "$input" | sed -nE 's/.*"'"$1"'" *: *"(([^"\\]|\\.)*)".*/\{group}/p'
+    printf '%s' "$input" | sed -nE 's/.*"'"$1"'" *: *{value}.*/\{group}/p'
 }}
 {guarded}printf '%s\n' "$input" >> "$HOME/calls.{word}"
 case "$(field '{field}')" in
@@ -473,6 +484,7 @@ esac
 {pass}
 "#,
             field = guard.field,
+            value = if guard.field == FILES { r"\[([^]]*)\]" } else { r#""(([^"\\]|\\.)*)""# },
             // An expression with a group of its own moves the value to the next one.
             group = if guard.field.contains('(') { 2 } else { 1 },
             pass = guard.pass,

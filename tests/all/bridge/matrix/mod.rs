@@ -45,7 +45,7 @@ enum Expected {
     Nothing,
     /// It is asked once, with what the agent sent.
     AsSent,
-    /// It is asked in its own language, once for each file that is changed.
+    /// It is asked in its own language, once for each file that is changed; ours once, with all of them.
     Translated,
 }
 
@@ -127,7 +127,10 @@ fn wrong_with(agent: &'static str, file: &HookFile, act: Act) -> Vec<String> {
             let asked = asked_wrong(file, act, word, &input, &expected, &project);
             let is_asked = !matches!(expected, Expected::Nothing);
             let denies = word == SECRET && is_asked && can_refuse(file.agent, act);
+            // What an agent's own hook says at a session's start is its own business.
+            let is_own_start = act == Act::Start && file.standing(agent) == Standing::Own;
             let answered = match denies {
+                _ if is_own_start && word == SECRET => None,
                 true => refused_wrong(agent, act, &file.reason(kind(act)), &finished),
                 false => silent_wrong(agent, &finished, word == PUBLIC || !is_asked),
             };
@@ -197,6 +200,7 @@ fn translated(
     match (kind(act), file.agent) {
         (Kind::File | Kind::Edited, "codex") => return patched(act, word, input, calls, project),
         (Kind::Edited, "cursor") => return edited(&input.changes, calls),
+        (Kind::File | Kind::Edited, "native") => return whole(file, act, word, input, calls),
         (Kind::File | Kind::Edited, _) => return changed(file, word, &input.changes, calls),
         _ => {}
     }
@@ -244,6 +248,39 @@ fn arguments<'a>(file: &HookFile, tool: &Tool, call: &'a Value) -> Result<&'a Va
 fn spelled<'a>(arguments: &'a Value, names: &[&str]) -> &'a Value {
     let mut values = names.iter().map(|name| &arguments[name]).filter(|value| !value.is_null());
     values.next().unwrap_or(&Value::Null)
+}
+
+/// Whether a hook of ours was asked once, with all files that the call changes.
+fn whole(
+    file: &HookFile,
+    act: Act,
+    word: &str,
+    input: &Input,
+    calls: &[Value],
+) -> Result<(), String> {
+    let [call] = calls else { return Err("not asked once".to_owned()) };
+    let files = call["files"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut files: Vec<&str> = files
+        .iter()
+        .filter_map(|file| file["path"].as_str().filter(|_| file["access"] == "write"))
+        .collect();
+    let mut changed_files: Vec<&str> =
+        input.changes.iter().map(|change| change.path.as_str()).collect();
+    files.sort_unstable();
+    changed_files.sort_unstable();
+    if files != changed_files {
+        return Err(format!("the files are {files:?} instead of {changed_files:?}"));
+    }
+    let patch = act.patch(word).or_else(|| Act::Update.patch(word).filter(|_| act == Act::Edited));
+    let texts = call["tool_input"].as_object().into_iter().flatten().map(|(_, value)| value);
+    let has_patch = patch.is_some_and(|patch| texts.into_iter().any(|text| *text == patch));
+    match act {
+        // In whichever form the agent has them.
+        Act::Edits => Ok(()),
+        _ if has_patch => Ok(()),
+        _ if act.is_patch() => Err("not the patch".to_owned()),
+        _ => changed(file, word, &input.changes, calls),
+    }
 }
 
 /// Whether each change of a file was asked about once, in the words of the language.
