@@ -61,7 +61,7 @@ impl Act {
         Self::End,
     ];
 
-    /// Whether it is told of by a patch.
+    /// Whether it is made by a patch.
     pub(super) fn is_patch(self) -> bool {
         self.patch("").is_some()
     }

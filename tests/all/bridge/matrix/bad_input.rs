@@ -134,8 +134,8 @@ fn a_patch_that_cannot_be_read_is_refused_where_files_are_guarded() {
             let project = Project::new();
             let input = applying(agent, patch, &project);
             let asked = Guard::Continuing.ask(agent, None, &input, &project);
-            let is_told = format!("{}{}", asked.finished.stderr, asked.finished.stdout);
-            if asked.reason.is_some() || asked.calls.is_empty() && !is_told.contains("patch") {
+            let shown = format!("{}{}", asked.finished.stderr, asked.finished.stdout);
+            if asked.reason.is_some() || asked.calls.is_empty() && !shown.contains("patch") {
                 wrong.push(format!(
                     "{agent}, Continuing, unreadable patch ({name}), pass: refused or silent: {}",
                     asked.shown()
@@ -181,7 +181,7 @@ fn a_patch_of_too_many_files_is_refused_where_files_are_guarded() {
     assert_none(&wrong);
 }
 
-/// What is named differently is the same file, and a guard is told which.
+/// A file that is named differently is the same file, and its guard gets that name.
 #[test]
 fn paths_lead_guards_where_they_lead_the_agent() {
     let mut wrong = Vec::new();

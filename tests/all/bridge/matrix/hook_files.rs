@@ -258,7 +258,7 @@ pub(super) const CURSOR: HookFile = HookFile {
             EMPTY,
         ),
     ],
-    // What is read and run is told of by events of their own, which name no tool.
+    // Reading and running have events of their own, which name no tool.
     shell: tool(&[], &[], COMMAND),
     read: tool(&[], FILE_PATH, &[]),
     write: tool(&["Write"], &["file_path", "path"], &[&["content", "contents"]]),

@@ -109,9 +109,9 @@ fn wrong_with(agent: &'static str, file: &HookFile, act: Act) -> Vec<String> {
             let project = Project::new();
             let mut inputs = inputs(agent, act, word, &project);
             let input = inputs.swap_remove(way);
-            // What passes is told apart by the patch of three files, and by the first spelling.
-            let is_told = matches!(act, Act::Add | Act::Update | Act::Delete | Act::MoveFrom);
-            if word == PUBLIC && act != Act::Edited && (is_told || input.way == "path") {
+            // To pass, the patch of three files and the first spelling are enough.
+            let is_partial = matches!(act, Act::Add | Act::Update | Act::Delete | Act::MoveFrom);
+            if word == PUBLIC && act != Act::Edited && (is_partial || input.way == "path") {
                 continue;
             }
             let Some(expected) = expected(agent, file, act, &input) else { continue };
@@ -215,7 +215,7 @@ fn translated(
             let arguments = arguments(file, &file.read, call)?;
             same(spelled(arguments, file.read.path), &path)?;
             match file.agent {
-                // Cursor tells what is in the file.
+                // Cursor sends the file's text, too.
                 "cursor" => same(&call["content"], BEFORE),
                 _ => Ok(()),
             }
@@ -329,7 +329,7 @@ fn changed(file: &HookFile, word: &str, changes: &[Change], calls: &[Value]) -> 
     if count == calls.len() { Ok(()) } else { Err("asked about other files".to_owned()) }
 }
 
-/// Whether Cursor's hook behind an edit was told the file and its edits, which it names outside of any tool.
+/// Whether Cursor's hook behind an edit got the file and its edits, which are arguments of no tool.
 fn edited(changes: &[Change], calls: &[Value]) -> Result<(), String> {
     let ([Change { path, .. }], [call]) = (changes, calls) else {
         return Err("not asked once".to_owned());
@@ -390,31 +390,31 @@ fn patched(
 
 /// What is wrong with a refusal: it is in the agent's own words, with the guard's.
 fn refused_wrong(agent: &str, act: Act, reason: &str, finished: &Finished) -> Option<String> {
-    let heard = answer(finished);
+    let answered = answer(finished);
     let is_right = match (agent, act, finished.status) {
-        // It cannot be told; its user is.
-        ("copilot", Act::Prompt, 0) => heard.is_null() && finished.stderr.contains(reason),
+        // It has no such answer; its user sees the reason.
+        ("copilot", Act::Prompt, 0) => answered.is_null() && finished.stderr.contains(reason),
         // Exit code 2 blocks, with what stands on standard error.
-        ("vscode", Act::Prompt, 2) => heard.is_null() && finished.stderr.contains(reason),
-        (.., 0) => refusal(agent, act, &heard).is_some_and(|said| said.contains(reason)),
+        ("vscode", Act::Prompt, 2) => answered.is_null() && finished.stderr.contains(reason),
+        (.., 0) => refusal(agent, act, &answered).is_some_and(|its| its.contains(reason)),
         _ => false,
     };
     (!is_right).then(|| format!("not refused: {finished:?}"))
 }
 
 /// What is wrong with an answer that is no refusal: nothing in it lifts a prompt or refuses anything, and
-/// where nobody had anything to say, nothing is said.
+/// where no hook had anything to say, it is empty.
 fn silent_wrong(agent: &str, finished: &Finished, is_strict: bool) -> Option<String> {
-    let heard = answer(finished);
+    let answered = answer(finished);
     let is_harmless = |(name, value): (&String, &Value)| match (agent, name.as_str()) {
         // Lifts no prompt at home (soundness B 56).
         ("gemini" | "llxprt", "decision") => value == "allow",
         ("cursor", "permission") => value == "allow",
-        // Who has something to say where it can refuse nothing is heard.
+        // A reason may be shown where nothing can be refused.
         (_, "systemMessage" | "additional_context" | "additionalContext") => !is_strict,
         _ => false,
     };
-    let is_silent = match &heard {
+    let is_silent = match &answered {
         Value::Null => true,
         Value::Object(fields) => fields.iter().all(is_harmless),
         _ => false,
