@@ -12,6 +12,7 @@ mod http;
 mod kinds;
 mod llxprt;
 mod loopback;
+mod matrix;
 mod pi;
 mod public;
 mod qwen;
