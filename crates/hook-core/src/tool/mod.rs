@@ -1,7 +1,7 @@
 //! Tool calls, whatever agent makes them: what a tool is, which files a call names, and a call on
 //! several files as one call for each.
 //!
-//! A tool is known by its name in any agent ([`names`]); the rest follows from the tool and its
+//! A tool is known by its name in any agent (`names`); the rest follows from the tool and its
 //! arguments. Matchers, inputs and hooks of other agents all read calls here, so that they see the same
 //! files.
 
