@@ -219,7 +219,24 @@ fn what_cannot_be_asked_about_is_said() {
     let hook = json!({"type": "command", "command": DENY});
     project.write("theirs.json", &settings("PreToolUse", hook, None, true).to_string());
     let mut said = claude(&project);
-    said["tool_input"] = json!("ls");
+    said["tool_name"] = json!(7);
     let finished = run(&project, &["claude", "--settings", "theirs.json"], &said);
     assert!(finished.stderr.contains("hooks were not asked"), "{finished:?}");
+}
+
+/// Some agents write the arguments of a tool as a text.
+#[test]
+fn arguments_that_are_no_object_are_asked_about_as_a_command() {
+    let project = Project::new();
+    let mut said = claude(&project);
+    let users = project.home().join(".config/hooks/settings.json");
+    std::fs::create_dir_all(users.parent().unwrap()).unwrap();
+    std::fs::write(&users, r#"{"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "cat > seen; exit 2"}]}]}}"#).unwrap();
+    for written in [json!("ls"), json!(["ls", "-l"]), json!(7)] {
+        said["tool_input"] = written.clone();
+        let finished = run(&project, &["claude"], &said);
+        assert_eq!(answer(&finished)["hookSpecificOutput"]["permissionDecision"], "deny");
+        let seen: Value = serde_json::from_str(&project.read("seen")).unwrap();
+        assert_eq!(seen["tool_input"]["command"], written, "{finished:?}");
+    }
 }

@@ -41,6 +41,9 @@ fn without_an_input_every_event_is_fired_with_its_sample() {
         for base in ["session_id", "transcript_path", "cwd", "hook_event_name", "timestamp"] {
             assert!(told.remove(base).is_some(), "{event} without {base}");
         }
+        for added in ["kind", "files"] {
+            assert_eq!(told.remove(added).is_some(), event.is_about_a_tool(), "{event} {added}");
+        }
         let sample = event.sample_input();
         assert_eq!(Value::from(told.clone()), hook_tests::value(sample.as_raw()), "{event}");
         assert!(page.contains(sample.as_str()), "docs/cli/fire.md: {event} {}", sample.as_str());
@@ -384,7 +387,14 @@ fn in_a_chain_each_hook_shows_what_it_was_told_itself() {
                            "n": 1e007
                          }
                        ]
-                     }
+                     },
+                     "kind": "file_write",
+                     "files": [
+                       {
+                         "path": "[PROJECT]/a.txt",
+                         "access": "write"
+                       }
+                     ]
                    }
           stdout   {"hookSpecificOutput":{"tool_input":{"path":"b.txt"}}}
       ✓ reads      said nothing  exit 0  explicit  [TIME]
@@ -403,7 +413,14 @@ fn in_a_chain_each_hook_shows_what_it_was_told_itself() {
                            "n": 1e007
                          }
                        ]
-                     }
+                     },
+                     "kind": "file_write",
+                     "files": [
+                       {
+                         "path": "[PROJECT]/b.txt",
+                         "access": "write"
+                       }
+                     ]
                    }
       ✓ reads too  said nothing  exit 0  explicit  [TIME]
           stdin    the same as that of the hook above

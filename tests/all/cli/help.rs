@@ -259,6 +259,13 @@ fn the_protocol_fits_a_narrow_terminal_and_names_every_event() {
       hook_event_name    The event.
       timestamp          When the event happened, ISO 8601.
 
+      Every event about a tool has:
+      kind               What the tool does.
+      files              The files that the arguments name: those of a patch, too,
+                         and none of a shell command.
+      filesComplete      `false` where files are missing in `files`: there are too
+                         many, or one has no readable path.
+
       And it has fields of its own. Unknown fields are passed on.
 
     Events

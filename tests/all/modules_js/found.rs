@@ -177,7 +177,7 @@ fn of_hook_files_of_one_name_that_of_the_most_trusted_source_runs_and_the_others
     let (ours, omp) = (".hooks/pre/run_shell_command", ".omp/hooks/pre/bash");
     executable(&project.path().join(ours), "ours");
     executable(&project.path().join(omp), "omp");
-    // No tool of ours is called that.
+    // The same tool by another name.
     executable(&project.path().join(".hooks/pre/bash"), "another");
     executable(&project.path().join(".claude/hooks/pre/read"), "claude");
     let user = project.home().join(".config/hooks/pre/*");
@@ -202,9 +202,9 @@ fn of_hook_files_of_one_name_that_of_the_most_trusted_source_runs_and_the_others
     assert_eq!(of(omp)["enabled"], json!(false), "{listed:?}");
     assert!(of(omp)["disabledBy"].as_str().unwrap().contains("for the same"), "{listed:?}");
     assert_eq!(of(".hooks/pre/bash")["enabled"], json!(true));
-    assert_eq!(verdict(&fire("run_shell_command")), ("block", "ours\nuser"));
+    assert_eq!(verdict(&fire("run_shell_command")), ("block", "another\nours\nuser"));
     std::fs::remove_file(project.path().join(ours)).unwrap();
-    assert_eq!(verdict(&fire("run_shell_command")), ("block", "omp\nuser"));
+    assert_eq!(verdict(&fire("run_shell_command")), ("block", "another\nomp\nuser"));
     executable(&project.path().join(ours), "ours");
     executable(&project.home().join(".config/hooks/pre/run_shell_command"), "mine");
     let listed = run(&project, &["list", "--json"]).lines();
@@ -231,9 +231,11 @@ fn the_name_of_a_hook_file_is_the_name_of_a_tool_and_no_pattern() {
             fired(&project, &[], "BeforeTool", &json!({"tool_name": tool, "tool_input": {}}));
         verdict(&response).0.to_owned()
     };
-    assert_eq!(decides("edit"), "block");
-    assert_eq!(decides("write"), "block");
-    for other in ["multi_edit", "edit_file", "Edit", "write_file", "read_file", "lxs"] {
+    // By whichever name an agent calls it.
+    for named in ["edit", "Edit", "replace", "multi_edit", "write", "write_file"] {
+        assert_eq!(decides(named), "block", "{named}");
+    }
+    for other in ["edits", "multi_editor", "read_file", "lxs", "l.s.x"] {
         assert_eq!(decides(other), "proceed", "{other}");
     }
 }

@@ -268,7 +268,8 @@ impl Bridge {
             let original = input.payload.tool_input()?;
             let changed = processed.changed_tool_input(original)?;
             let tool = input.payload.match_subject()?;
-            (changed != *original).then(|| self.agent.arguments(home_event, tool, &changed))
+            let sent = &input.asked.as_deref()?.said;
+            (changed != *original).then(|| self.agent.arguments(home_event, tool, &changed, sent))
         });
         // Of an event that only observes nothing is merged, and what is said is said all the same.
         let outputs = &processed.aggregated.all_outputs;
@@ -276,7 +277,10 @@ impl Bridge {
         let observed: Vec<&str> = observed.filter(|_| merged.is_none()).collect();
         let observed = observed.join("\n");
         let mut verdict = Verdict::proceed();
-        verdict.decision = processed.decision;
+        // Where a block has no effect, as its author is warned, no agent is to obey one.
+        let is_useless = processed.decision == PolicyDecision::Block
+            && response.event.is_some_and(|event| event.row().block_means.is_none());
+        verdict.decision = if is_useless { PolicyDecision::Proceed } else { processed.decision };
         verdict.reason = processed.reason.as_deref();
         verdict.allowed = response.hooks.iter().any(|hook| hook.grants);
         let message = processed.system_message.as_deref();

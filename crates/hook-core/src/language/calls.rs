@@ -1,12 +1,10 @@
 //! The calls with which a foreign hook is asked about a tool: it was written for the tools of its own agent,
 //! which may change one file at a time where the asking agent sends a patch of many, or the other way round.
 
-use std::path::Path;
-
 use super::HomeHook;
 use crate::event::input::EventInput;
 use crate::json::{JsonObject, RawObject};
-use crate::tool::{APPLY_PATCH, FileCall, FileCalls, ToolKind, as_patch, file_calls};
+use crate::tool::{APPLY_PATCH, FileCall, FileCalls, ToolKind, as_patch, file_calls, with_patch};
 
 /// The calls with which a foreign hook is asked.
 #[derive(Debug)]
@@ -37,8 +35,11 @@ impl PartialCall {
         match &self.file {
             Some(file) => file.put_back(whole, changed),
             None => {
+                if let Some(whole) = with_patch(whole, changed) {
+                    return Some(whole);
+                }
                 let FileCalls::Each(calls) =
-                    file_calls(APPLY_PATCH, changed, Path::new(&*self.input.cwd))
+                    file_calls(APPLY_PATCH, changed, &self.input.directory)
                 else {
                     return None;
                 };
@@ -59,24 +60,27 @@ pub(crate) fn calls(hook: &HomeHook, input: &EventInput) -> Calls {
     let is_own = input.asked.as_deref().is_some_and(|asked| asked.agent == hook.language.name());
     let called = input.payload.match_subject().zip(input.payload.tool_input());
     let Some((tool, arguments)) = called.filter(|_| !is_own) else { return as_it_is() };
-    let directory = Path::new(&*input.cwd);
-    let files = match file_calls(tool, arguments, directory) {
-        FileCalls::Unreadable(why) => {
-            let is_asked = is_for_any_edit(hook, input);
-            return if is_asked { Calls::Unreadable(why) } else { Calls::None };
-        }
-        FileCalls::AsItIs => Vec::new(),
-        FileCalls::Each(files) => files,
-    };
+    let directory = &*input.directory;
     let with = |tool: &str, arguments: &RawObject| with_call(input, tool, arguments);
+    let unreadable = |why| match is_for_any_form(hook, input, ToolKind::of_tool(tool)) {
+        true => Calls::Unreadable(why),
+        false => Calls::None,
+    };
     if hook.language.edits_by_patch() {
-        let patch = as_patch(tool, arguments, directory);
-        let patched = patch.and_then(|patch| with(APPLY_PATCH, &patch));
+        let patched = match as_patch(tool, arguments, directory) {
+            Ok(patch) => patch.and_then(|patch| with(APPLY_PATCH, &patch)),
+            Err(why) => return unreadable(why),
+        };
         return match patched.filter(|patched| is_for(hook, patched)) {
             Some(input) => Calls::Each(vec![PartialCall { input, file: None }]),
             None => as_it_is(),
         };
     }
+    let files = match file_calls(tool, arguments, directory) {
+        FileCalls::Unreadable(why) => return unreadable(why),
+        FileCalls::AsItIs => Vec::new(),
+        FileCalls::Each(files) => files,
+    };
     // A tool of a server has a name of its own that matchers may ask for.
     if files.is_empty() || (ToolKind::of_tool(tool) == ToolKind::Mcp && is_for(hook, input)) {
         return as_it_is();
@@ -95,12 +99,19 @@ fn is_for(hook: &HomeHook, input: &EventInput) -> bool {
     input.is_some_and(|input| hook.language.matches(hook, &input))
 }
 
-/// Whether a hook is for any form that the call may have, whatever its condition says of the arguments.
-fn is_for_any_edit(hook: &HomeHook, input: &EventInput) -> bool {
+/// Whether a hook is for any form that a call of that kind may have, whatever its condition says of the
+/// arguments.
+fn is_for_any_form(hook: &HomeHook, input: &EventInput, kind: ToolKind) -> bool {
     let hook = HomeHook { condition: None, ..hook.clone() };
     let nothing = RawObject::empty();
-    let forms = ["write_file", "replace", "read_file", APPLY_PATCH];
-    let mut forms = forms.iter().filter_map(|tool| with_call(input, tool, &nothing));
+    let reading = ["read_file"].as_slice();
+    let writing = ["write_file", "replace", APPLY_PATCH].as_slice();
+    let forms = match kind {
+        ToolKind::FileRead => [reading, &[]],
+        ToolKind::FileWrite => [writing, &[]],
+        _ => [reading, writing],
+    };
+    let mut forms = forms.concat().into_iter().filter_map(|tool| with_call(input, tool, &nothing));
     is_for(&hook, input) || forms.any(|form| is_for(&hook, &form))
 }
 

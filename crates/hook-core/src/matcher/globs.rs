@@ -41,7 +41,7 @@ pub(super) struct Directories {
 pub(super) struct PathForms {
     given: String,
     absolute: String,
-    normalized: String,
+    pub(super) normalized: String,
 }
 
 impl PathForms {

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::globs::Directories;
+use super::globs::{Directories, PathForms};
 use super::path;
 use crate::event::input::{EventInput, HostContext, RequestInput};
 use crate::json::{JsonKind, JsonSlice, RawJson, RawObject, Standing, Visited, visit_all};
@@ -145,13 +146,19 @@ impl<'i> Facts<'i> {
         let files = self.event().files();
         paths.unknown |= !files.complete;
         let directory = resolved(&self.directories.cwd, Path::new("/"));
+        let normalized = |path: &String| PathForms::of(path, &self.directories).normalized;
+        let given: HashSet<String> = paths.list.iter().map(normalized).collect();
         for (path, _) in files.list {
             let below = Path::new(&path).strip_prefix(&directory).ok();
             let path = match below {
                 Some(rest) => Path::new(&self.directories.cwd).join(rest),
                 None => path.into(),
             };
-            paths.add(path.to_string_lossy());
+            // Most paths lead where they say.
+            let path = path.to_string_lossy();
+            if !given.contains(&*path) {
+                paths.add(path);
+            }
         }
     }
 }

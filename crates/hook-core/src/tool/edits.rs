@@ -27,6 +27,7 @@ const CONTENT: [&str; 4] = ["content", "contents", "file_text", "text"];
 const OLD: [&str; 4] = ["old_string", "old_str", "oldString", "oldText"];
 const NEW: [&str; 5] = ["new_string", "new_str", "newString", "newText", "new_source"];
 const EDITS: [&str; 2] = ["edits", "replacements"];
+const PATCH: &str = "command";
 const PATHS: [&str; 4] = ["paths", "files", "file_paths", "filePaths"];
 const SOURCE: [&str; 3] = ["source", "old_path", "oldPath"];
 const DESTINATION: [&str; 3] = ["destination", "new_path", "newPath"];
@@ -87,6 +88,12 @@ impl FileCall {
 
     fn read(path: &str) -> Self {
         Self::new(READ, path, &[], Origin::Composed)
+    }
+
+    /// A call that is plain already.
+    fn plain(tool: &'static str, arguments: &RawObject) -> Self {
+        let (path, origin) = (String::new(), Origin::Composed);
+        Self { tool, arguments: arguments.clone(), path, origin }
     }
 
     /// The same with an absolute path.
@@ -159,31 +166,49 @@ pub(crate) fn file_calls(tool: &str, arguments: &RawObject, directory: &Path) ->
     }
 }
 
-/// The same call as a patch, for hooks that know no other edits; `None` of one that writes nothing, or is a
-/// patch.
-pub(crate) fn as_patch(tool: &str, arguments: &RawObject, directory: &Path) -> Option<RawObject> {
-    if ToolKind::of_tool(tool) == ToolKind::FileRead || known(tool)?.name == APPLY_PATCH {
-        return None;
+/// The same call with a patch as its one argument, for hooks that know no other edits; `None` of one that
+/// writes nothing, or is such a call.
+///
+/// # Errors
+/// Says why the files that it writes cannot be told.
+pub(crate) fn as_patch(
+    tool: &str,
+    arguments: &RawObject,
+    directory: &Path,
+) -> Result<Option<RawObject>, String> {
+    let with_patch = |patch: &str| RawObject::of(|out| out.text(PATCH, patch));
+    if known(tool).is_some_and(|tool| tool.name == APPLY_PATCH) {
+        let fields = Fields(arguments.fields());
+        let (argument, patch) = fields.patch()?;
+        return Ok((argument != PATCH).then(|| with_patch(&patch)));
+    }
+    if ToolKind::of_tool(tool) == ToolKind::FileRead {
+        return Ok(None);
     }
     let calls = match file_calls(tool, arguments, directory) {
         FileCalls::Each(calls) => calls,
-        FileCalls::AsItIs => {
-            let name = [WRITE, EDIT].into_iter().find(|name| *name == tool)?;
-            vec![FileCall {
-                tool: name,
-                arguments: arguments.clone(),
-                path: String::new(),
-                origin: Origin::Composed,
-            }]
-        }
-        FileCalls::Unreadable(_) => return None,
+        FileCalls::AsItIs => match [WRITE, EDIT].into_iter().find(|name| *name == tool) {
+            Some(tool) => vec![FileCall::plain(tool, arguments)],
+            None => return Ok(None),
+        },
+        FileCalls::Unreadable(why) => return Err(why),
     };
     let part = |call: &FileCall| match call.origin {
         Origin::Deletion => Some(patch::deleting(&Fields(call.arguments.fields()).path()?)),
         _ => plain_part(call.tool, &call.arguments),
     };
-    let parts: Vec<String> = calls.iter().map(part).collect::<Option<_>>()?;
-    Some(RawObject::of(|out| out.text("command", &patch::whole(parts.into_iter()))))
+    let parts: Option<Vec<String>> = calls.iter().map(part).collect();
+    let parts = parts.ok_or("no patch can say what it does")?;
+    Ok(Some(with_patch(&patch::whole(parts.into_iter()))))
+}
+
+/// A call of a patch with another patch, which is the one argument of `changed`; `None` where either is no
+/// such call.
+pub(crate) fn with_patch(whole: &RawObject, changed: &RawObject) -> Option<RawObject> {
+    let mut fields = whole.fields();
+    let argument = Fields(whole.fields()).patch().ok()?.0.to_owned();
+    fields.insert(argument, changed.fields().get(PATCH)?.clone());
+    Some(fields.to_raw())
 }
 
 /// Why the files of a patch cannot be told, if it is one.
@@ -212,12 +237,7 @@ fn plain_part(tool: &str, arguments: &RawObject) -> Option<String> {
 
 /// A patch, file by file.
 fn of_patch(fields: &Fields, directory: &Path) -> Result<Vec<FileCall>, String> {
-    let texts = fields.0.iter().filter_map(|(name, value)| Some((name, value.to_text()?)));
-    let mut patches = texts.filter(|(_, text)| text.contains(patch::MARK));
-    let (argument, text) = patches.next().ok_or("there is no patch among its arguments")?;
-    if patches.next().is_some() {
-        return Err("there are several patches among its arguments".to_owned());
-    }
+    let (argument, text) = fields.patch()?;
     let read = Patch::parse(&text).map_err(|why| format!("its patch cannot be read: {why}"))?;
     // Before texts of files are read.
     if read.changes.len() > MAX_CALLS {
@@ -366,6 +386,17 @@ impl Fields {
             }
         }
         Ok(found)
+    }
+
+    /// The argument that is a patch, and its text.
+    fn patch(&self) -> Result<(&str, String), String> {
+        let texts = self.0.iter().filter_map(|(name, value)| Some((name, value.to_text()?)));
+        let mut patches = texts.filter(|(_, text)| text.contains(patch::MARK));
+        let found = patches.next().ok_or("there is no patch among its arguments")?;
+        match patches.next() {
+            None => Ok(found),
+            Some(_) => Err("there are several patches among its arguments".to_owned()),
+        }
     }
 
     fn path(&self) -> Option<String> {
@@ -541,7 +572,8 @@ mod tests {
     fn a_write_or_an_edit_is_a_patch_of_one_file() {
         let folder = tempfile::tempdir().unwrap();
         let patch_of = |tool: &str, arguments: &str| {
-            let patch = as_patch(tool, &RawObject::parse(arguments).unwrap(), folder.path())?;
+            let arguments = RawObject::parse(arguments).unwrap();
+            let patch = as_patch(tool, &arguments, folder.path()).ok()??;
             let text = patch.fields().get("command")?.to_text()?;
             Some(text.replace(&format!("{}/", folder.path().display()), ""))
         };

@@ -12,7 +12,7 @@ mod names;
 mod patch;
 mod resolve;
 
-pub(crate) use edits::{FileCall, FileCalls, as_patch, file_calls, unreadable_patch};
+pub(crate) use edits::{FileCall, FileCalls, as_patch, file_calls, unreadable_patch, with_patch};
 pub(crate) use files::ToolFiles;
 pub use kind::ToolKind;
 pub(crate) use names::{APPLY_PATCH, is_same_tool, names_of, text_subjects};

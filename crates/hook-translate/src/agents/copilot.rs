@@ -311,7 +311,8 @@ pub(super) static AGENT: Agent = Agent {
         }),
     },
     is_told_by_place: true,
-    runs_too: &[("claude", Reach::Projects)],
+    // VS Code's stand in the files that are its own.
+    runs_too: &[("claude", Reach::Projects), ("vscode", Reach::All)],
     runs_once: false,
     reads_as_own: None,
     has_one_switch: false,

@@ -168,6 +168,9 @@ const CLAUDES: OtherForm = OtherForm {
     without: &["Glob", "WebFetch", "WebSearch"],
 };
 
+const PATH: &[(&str, &str)] = &[("file_path", "path")];
+const PATH_AND_CONTENTS: &[(&str, &str)] = &[("file_path", "path"), ("content", "contents")];
+
 const KINDS: &[Kind] = &[Kind::new("command", At::All), Kind::new("prompt", At::All)];
 
 pub(super) static AGENT: Agent = Agent {
@@ -177,9 +180,13 @@ pub(super) static AGENT: Agent = Agent {
     tools: &[
         tool("run_shell_command", "Shell"),
         tool("read_file", "Read"),
-        Tool { ours: "write_file", theirs: "Write", fields: &[] },
-        Tool { ours: "replace", theirs: "Write", fields: &[] },
+        tool("write_file", "Write"),
+        tool("replace", "Write"),
         tool("replace", "StrReplace"),
+        // The same in the spelling of its models.
+        Tool { ours: "read_file", theirs: "Read", fields: PATH },
+        Tool { ours: "write_file", theirs: "Write", fields: PATH_AND_CONTENTS },
+        Tool { ours: "replace", theirs: "StrReplace", fields: PATH },
         tool("delete_file", "Delete"),
         tool("apply_patch", "ApplyPatch"),
         tool("glob", "Glob"),

@@ -310,7 +310,12 @@ impl Agent {
         name: &str,
         arguments: &RawObject,
     ) -> (String, RawObject) {
-        if let Some(tool) = self.tools_of(event).iter().find(|tool| tool.theirs == name) {
+        let mut named = self.tools_of(event).iter().filter(|tool| tool.theirs == name);
+        let sent = arguments.fields();
+        // Of two spellings of its arguments, that which was sent.
+        if let Some(tool) =
+            named.clone().find(|tool| tool.is_spelled_in(&sent)).or_else(|| named.next())
+        {
             let fields = tool.fields.iter().map(|(ours, theirs)| (*theirs, *ours));
             return (tool.ours.to_owned(), renamed(arguments, fields));
         }
@@ -327,9 +332,25 @@ impl Agent {
         (name, arguments.clone())
     }
 
-    /// The arguments of a tool in the agent's form, for an answer about one of its events.
-    pub fn arguments(&self, home_event: &str, tool: &str, arguments: &RawObject) -> RawObject {
-        self.theirs(self.event(home_event), tool, arguments).1
+    /// The arguments of a tool in the agent's form, for an answer about one of its events: under the names
+    /// that it sent itself.
+    pub fn arguments(
+        &self,
+        home_event: &str,
+        tool: &str,
+        arguments: &RawObject,
+        input: &RawObject,
+    ) -> RawObject {
+        let event = self.event(home_event);
+        let sent = event.and_then(|event| sent_arguments(event, input)).unwrap_or_default();
+        let mut tools = self.tools_of(event).iter().filter(|it| it.ours == tool);
+        match tools.find(|tool| tool.is_spelled_in(&sent)) {
+            Some(tool) => {
+                let fields = tool.fields.iter().filter(|(_, theirs)| sent.get(theirs).is_some());
+                renamed(arguments, fields.copied())
+            }
+            None => self.theirs(event, tool, arguments).1,
+        }
     }
 
     /// The name of the tool that a hook is told of, in the agent's words.
@@ -364,6 +385,12 @@ impl Agent {
         specific.insert("toolInputReplaces", RawJson::from_bool(true));
         output
     }
+}
+
+/// The arguments of a tool in the input of an agent's event.
+fn sent_arguments(event: &AgentEvent, input: &RawObject) -> Option<JsonObject> {
+    let (_, name) = event.fields.iter().find(|(ours, _)| *ours == "tool_input")?;
+    input.fields().get(name)?.to_object().ok()
 }
 
 /// Arguments under other names. One that has such a name already, and is none of the tool's, gives way to

@@ -262,6 +262,16 @@ pub(super) struct Tool {
     pub(super) fields: &'static [(&'static str, &'static str)],
 }
 
+impl Tool {
+    /// Whether arguments have names of the agent's for this tool, and none of ours in their place.
+    pub(super) fn is_spelled_in(&self, arguments: &JsonObject) -> bool {
+        let has = |name: &str| arguments.get(name).is_some();
+        let mut fields = self.fields.iter();
+        fields.clone().any(|(_, theirs)| has(theirs))
+            && !fields.any(|(ours, theirs)| has(ours) && has(theirs))
+    }
+}
+
 pub(super) const fn tool(ours: &'static str, theirs: &'static str) -> Tool {
     Tool { ours, theirs, fields: &[] }
 }

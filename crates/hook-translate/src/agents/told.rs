@@ -24,7 +24,8 @@ pub(super) fn told(agent: &Agent, hook: &HomeHook, input: &EventInput) -> Option
         let Some(changed) = asked.changed_tool_input(&input.payload) else {
             return Some(asked.said.clone());
         };
-        let (_, theirs) = agent.theirs(Some(event), tool_of(&input.payload)?, changed);
+        let tool = tool_of(&input.payload)?;
+        let theirs = agent.arguments(event.name, tool, changed, &asked.said);
         return Some(laid_into(&asked.said, &theirs));
     }
     from_ours(agent, event, input)

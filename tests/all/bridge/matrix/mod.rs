@@ -277,6 +277,7 @@ fn whole(
     match act {
         // In whichever form the agent has them.
         Act::Edits => Ok(()),
+        _ if input.event == "afterFileEdit" => Ok(()),
         _ if has_patch => Ok(()),
         _ if act.is_patch() => Err("not the patch".to_owned()),
         _ => changed(file, word, &input.changes, calls),

@@ -196,12 +196,14 @@ impl RequestInput {
     /// Fills in the host's base fields and, where the request has none, the time.
     pub fn complete(self, host: &HostContext) -> EventInput {
         let base = self.base;
+        let cwd = base.cwd.unwrap_or_else(|| Arc::clone(&host.cwd));
         EventInput {
+            directory: Path::new(&*host.cwd).join(&*cwd).into(),
             session_id: base.session_id.unwrap_or_else(|| Arc::clone(&host.session_id)),
             transcript_path: base
                 .transcript_path
                 .unwrap_or_else(|| Arc::clone(&host.transcript_path)),
-            cwd: base.cwd.unwrap_or_else(|| Arc::clone(&host.cwd)),
+            cwd,
             timestamp: base.timestamp.unwrap_or_else(timestamp),
             payload: self.payload,
             extra: self.extra,
@@ -280,6 +282,8 @@ pub struct EventInput {
     /// What the agent said itself, if it is one that speaks another language.
     #[doc(hidden)]
     pub asked: Option<Arc<AskedBy>>,
+    /// The working directory, absolute where the host's is: a request may name one relative to it.
+    pub(crate) directory: Arc<Path>,
 }
 
 impl EventInput {
@@ -327,9 +331,8 @@ impl EventInput {
     /// The files that the tool's arguments name.
     pub(crate) fn files(&self) -> ToolFiles {
         let tool = self.payload.tool_input().zip(self.payload.match_subject());
-        let directory = Path::new(&*self.cwd);
         match tool {
-            Some((arguments, tool)) => ToolFiles::of(tool, arguments, directory),
+            Some((arguments, tool)) => ToolFiles::of(tool, arguments, &self.directory),
             None => ToolFiles::none(),
         }
     }
