@@ -570,7 +570,7 @@ fn problems() -> Vec<(String, Vec<(Rule, &'static str)>)> {
             vec![(Rule::MatcherNeverMatches, "\"exit|clear\"")],
         ),
         (
-            tool(r#""matcher":{"tool":"a","paht":"b"},"#, r#""command":"true""#),
+            tool(r#""matcher":{"tool":"Edit","paht":"b"},"#, r#""command":"true""#),
             vec![(Rule::InvalidMatcher, "\"paht\"")],
         ),
         (
@@ -586,8 +586,12 @@ fn problems() -> Vec<(String, Vec<(Rule, &'static str)>)> {
             vec![(Rule::WrongType, "7")],
         ),
         (
-            tool(r#""matcher":{"tool":"a", "commandPattern" : "[" },"#, r#""command":"true""#),
+            tool(r#""matcher":{"tool":"Bash", "commandPattern" : "[" },"#, r#""command":"true""#),
             vec![(Rule::InvalidMatcher, "\"[\"")],
+        ),
+        (
+            tool(r#""matcher":{"tool":["Edit","Bsh"]},"#, r#""command":"true""#),
+            vec![(Rule::UnknownTool, "\"Bsh\"")],
         ),
         (
             tool(r#""matcher":{"tool":"write|edit"},"#, r#""command":"true""#),
@@ -878,7 +882,7 @@ fn hooks_are_known_by_name_across_files() {
             place.display()))),
         (hook("a"), hook("b"), None),
         (hook("a"), hook("a").replace("BeforeTool", "AfterTool"), None),
-        (hook("a"), hook("a").replace(r#"[{"hooks""#, r#"[{"matcher":"x","hooks""#), None),
+        (hook("a"), hook("a").replace(r#"[{"hooks""#, r#"[{"matcher":"Bash","hooks""#), None),
     ] {
         assert_eq!(found(&own, &users), Vec::from_iter(expected), "{own} {users}");
     }

@@ -9,6 +9,7 @@ mod clock;
 #[cfg(unix)]
 mod command;
 mod consent;
+mod edits;
 mod guards;
 mod host;
 mod lines;

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use super::findings::{Finding, Findings, path_of_definition};
 use crate::event::{HookEventName, Matching};
 use crate::json::RawJson;
-use crate::matcher::{Matcher, MatcherProblem};
-use crate::settings::{FailBehavior, MatcherDefinition, Rule, SettingsFile};
+use crate::matcher::{Matcher, MatcherProblem, names_in};
+use crate::settings::{FailBehavior, MatcherDefinition, Rule, SettingsFile, Severity, TOOL};
 use crate::text::nearest;
 use crate::text::shortened;
+use crate::tool::{is_of_mcp_server, nearest_name, our_name};
 
 pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {
     // Hooks of one definition share their matcher, and definitions often do.
@@ -32,6 +33,7 @@ pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {
             let mut finding = Finding::new(problem.rule, &range, path, &problem.message);
             finding.diagnostic.suggestion = problem.suggestion.map(str::to_owned);
             finding.diagnostic.remedy.clone_from(&problem.remedy);
+            finding.diagnostic.severity = problem.severity.unwrap_or(finding.diagnostic.severity);
             findings.add(finding);
         }
     }
@@ -62,6 +64,7 @@ struct Problem {
     item: Option<usize>,
     rule: Rule,
     message: String,
+    severity: Option<Severity>,
     suggestion: Option<&'static str>,
     remedy: Option<String>,
 }
@@ -73,9 +76,14 @@ fn problems(
 ) -> Vec<Problem> {
     match &**matcher {
         MatcherDefinition::Text(text) => {
-            problem(event, text, matcher, fail_behavior).into_iter().collect()
+            let unknown = names_in(text).filter(|_| event.is_about_a_tool());
+            let unknown = unknown.into_iter().flatten().filter_map(|name| unknown_tool(name, None));
+            match problem(event, text, matcher, fail_behavior) {
+                Some(problem) => vec![problem],
+                None => unknown.collect(),
+            }
         }
-        MatcherDefinition::Fields(_) => {
+        MatcherDefinition::Fields(fields) => {
             let matching = event.row().matching;
             let found = Matcher::compile(Some(Arc::clone(matcher)), matching, fail_behavior).1;
             let problem = |MatcherProblem { rule, message, key, item, .. }| Problem {
@@ -83,14 +91,37 @@ fn problems(
                 item,
                 rule,
                 message,
+                severity: None,
                 suggestion: None,
                 remedy: Some("fix it, or leave it out to match whatever it is".to_owned()),
             };
-            found.into_iter().map(problem).collect()
+            let tools = fields.tools.iter().enumerate().filter(|_| event.is_about_a_tool());
+            let is_list = fields.tools.len() > 1;
+            let unknown =
+                tools.filter_map(|(item, name)| unknown_tool(name, Some(is_list.then_some(item))));
+            found.into_iter().map(problem).chain(unknown).collect()
         }
         // Its reader said so.
         MatcherDefinition::Unreadable(_) => Vec::new(),
     }
+}
+
+/// That no known agent has a tool of that name: nothing may ever be called so. `item` says which of the
+/// object form's tools it is.
+fn unknown_tool(name: &str, item: Option<Option<usize>>) -> Option<Problem> {
+    let is_name = names_in(name).is_some_and(|mut names| names.all(|it| it == name));
+    if !is_name || our_name(name).is_some() || is_of_mcp_server(name) {
+        return None;
+    }
+    let message = format!("no known agent has a tool `{}`", shortened(name));
+    let nearest = nearest_name(name);
+    let here = nearest.and_then(our_name).filter(|here| Some(*here) != nearest);
+    let remedy = here.map(|here| format!("it is called `{here}` here; each of its names will do"));
+    let key = item.map(|_| TOOL);
+    // One that is like no other may be a tool of an agent of one's own.
+    let severity = nearest.is_none().then_some(Severity::Hint);
+    let (item, rule) = (item.flatten(), Rule::UnknownTool);
+    Some(Problem { key, item, rule, message, severity, suggestion: nearest, remedy })
 }
 
 fn problem(
@@ -115,6 +146,7 @@ fn problem(
             item: None,
             rule,
             message,
+            severity: None,
             suggestion: None,
             remedy: None,
         });
@@ -137,8 +169,9 @@ fn problem(
             (None, Some(remedy.to_owned()))
         }
     };
-    let (key, item) = (None, None);
-    Some(Problem { key, item, rule: found.rule, message: found.message, suggestion, remedy })
+    let (key, item, severity) = (None, None, None);
+    let (rule, message) = (found.rule, found.message);
+    Some(Problem { key, item, rule, message, severity, suggestion, remedy })
 }
 
 /// What to write instead of a pattern of file names, such as `*shell`.

@@ -5,16 +5,17 @@ use std::sync::Arc;
 use super::filter::{Filter, FilterOutcome, Unmatched};
 use super::input::Facts;
 use super::listed::listed;
+use super::named::names_in;
 use super::object;
 use super::pattern::{Compiled, FOR_EVERYTHING, compile_pattern, consequence, when_broken};
 use super::reach;
-use super::rule::{MatchOutcome, MatcherProblem, Rule, matches_a_name};
+use super::rule::{MatchOutcome, MatcherProblem, Rule, TextPattern};
 use crate::event::Matching;
 use crate::language::{Calls, HomeHook, calls};
 use crate::settings::{FailBehavior, MatcherDefinition, Rule as SettingsRule};
 use crate::text::nearest;
 use crate::text::shortened;
-use crate::tool::text_subjects;
+use crate::tool::our_name;
 
 /// A matcher, compiled once when settings are loaded.
 #[derive(Debug, Clone)]
@@ -138,7 +139,7 @@ impl Matcher {
             Rule::Nothing => false,
             Rule::Everything => true,
             Rule::Exactly(text) => text == subject,
-            Rule::Pattern(pattern) => return matches_a_name(pattern, text_subjects(subject)),
+            Rule::Pattern(pattern) => return pattern.matches(subject),
             Rule::Tools(tools) => return tools.matches(subject),
         };
         if matched { MatchOutcome::Yes } else { MatchOutcome::No }
@@ -223,7 +224,10 @@ fn compile_text(
                     };
                     (verdict, SettingsRule::MatcherNeverMatches, reason.to_owned())
                 });
-                (Rule::Pattern(Box::new(pattern)), problem)
+                let names = names_in(trimmed).filter(|_| matching == Matching::TOOL_NAME);
+                let names = names.into_iter().flatten().filter(|name| our_name(name).is_some());
+                let names = names.map(str::to_owned).collect();
+                (Rule::Pattern(Box::new(TextPattern { regex: pattern, names })), problem)
             }
             Err(reason) => {
                 let verdict = match fail_behavior {

@@ -4,14 +4,14 @@ use fancy_regex::Regex;
 
 use super::listed::listed;
 use crate::settings::{Rule as SettingsRule, TOOL, TOOL_PATTERN};
-use crate::tool::{is_same_tool, names_of};
+use crate::tool::{is_same_tool, names_of, text_subjects};
 
 #[derive(Debug, Clone)]
 pub(super) enum Rule {
     Nothing,
     Everything,
     Exactly(String),
-    Pattern(Box<Regex>),
+    Pattern(Box<TextPattern>),
     Tools(Box<Tools>),
 }
 
@@ -39,6 +39,23 @@ pub enum MatchOutcome {
     /// Matching was given up, which counts as a match: a guard must not be switched off by a name
     /// that is hard to match.
     GaveUp,
+}
+
+/// The text form, for one of several names.
+#[derive(Debug, Clone)]
+pub(super) struct TextPattern {
+    pub(super) regex: Regex,
+    /// The names, where it is nothing but names of tools that agents call differently.
+    pub(super) names: Vec<String>,
+}
+
+impl TextPattern {
+    pub(super) fn matches(&self, subject: &str) -> MatchOutcome {
+        if self.names.iter().any(|name| is_same_tool(name, subject)) {
+            return MatchOutcome::Yes;
+        }
+        matches_a_name(&self.regex, text_subjects(subject))
+    }
 }
 
 /// Which tools an object form is for.

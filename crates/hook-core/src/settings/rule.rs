@@ -165,6 +165,9 @@ rules! {
     InvalidMatcher "invalid-matcher" Error,
         "a matcher cannot be read, or a part of one that is an object cannot be used",
         "write a string, or an object of `kind`, `tool`, `toolPattern`, `pathPattern` and `commandPattern`";
+    UnknownTool "unknown-tool" Warning,
+        "a matcher names a tool that no known agent has",
+        "leave it as it is if your own agent has such a tool; `kind` asks for what a tool does, whatever it is called";
     TooManyProblems "too-many-problems" Warning,
         "a file has more problems than are listed one by one",
         "fix those that are listed, and check again";

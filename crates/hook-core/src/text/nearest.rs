@@ -13,6 +13,10 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .into_iter()
         .map(|candidate| (strsim::jaro_winkler(&folded, &candidate.to_lowercase()), candidate))
         .filter(|(likeness, _)| *likeness > 0.8)
-        .max_by(|(one, _), (other, _)| one.total_cmp(other))
+        .max_by(|(one, first), (other, second)| {
+            // Of two that differ in case alone, the one written like it.
+            let in_case = |candidate| strsim::jaro_winkler(name, candidate);
+            one.total_cmp(other).then_with(|| in_case(first).total_cmp(&in_case(second)))
+        })
         .map(|(_, candidate)| candidate)
 }

@@ -71,6 +71,6 @@ impl fmt::Display for ToolKind {
 }
 
 /// Whether a name has the form that some agent gives the tools of MCP servers.
-pub(super) fn is_of_mcp_server(name: &str) -> bool {
+pub(crate) fn is_of_mcp_server(name: &str) -> bool {
     ["mcp_", "MCP:"].iter().any(|prefix| name.starts_with(prefix))
 }

@@ -15,8 +15,9 @@ mod resolve;
 pub(crate) use edits::{FileCall, FileCalls, as_patch, file_calls, unreadable_patch, with_patch};
 pub(crate) use files::ToolFiles;
 pub use kind::ToolKind;
-pub(crate) use names::{APPLY_PATCH, is_same_tool, names_of, text_subjects};
+pub(crate) use kind::is_of_mcp_server;
 #[doc(hidden)]
-pub use names::{nearest_name, our_name};
+pub use names::our_name;
+pub(crate) use names::{APPLY_PATCH, is_same_tool, names_of, nearest_name, text_subjects};
 pub(crate) use patch::{MARK, file_headers};
 pub(crate) use resolve::resolved;

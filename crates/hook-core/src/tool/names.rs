@@ -177,7 +177,7 @@ pub fn our_name(name: &str) -> Option<&'static str> {
 }
 
 /// The known name that is most like another.
-pub fn nearest_name(name: &str) -> Option<&'static str> {
+pub(crate) fn nearest_name(name: &str) -> Option<&'static str> {
     nearest(name, TOOLS.iter().flat_map(KnownTool::names))
 }
 

@@ -1,0 +1,274 @@
+//! A hook sees every edit, whatever the agent calls it (faults 51 to 55).
+
+use std::fs;
+
+use hook_tests::{Finished, Hook, Project};
+use serde_json::{Value, json};
+
+/// A script that refuses `.env` files by the list of files that every input has.
+const GUARD: &str =
+    r#"grep -q '"path":"[^"]*\.env"' && { echo "keep away from .env" >&2; exit 2; }; exit 0"#;
+
+fn hook(command: &str) -> Value {
+    json!([{"type": "command", "command": command, "failBehavior": "block"}])
+}
+
+/// A project whose user has these settings.
+fn with_users(settings: &Value) -> Project {
+    let project = Project::new();
+    let path = project.home().join(".config/hooks/settings.json");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, settings.to_string()).unwrap();
+    project
+}
+
+/// Has an agent ask whether it may call a tool.
+fn asked(project: &Project, agent: &str, tool: &str, arguments: &Value) -> Finished {
+    let cwd = project.path().display().to_string();
+    let (event, input) = match agent {
+        "gemini" => (
+            "BeforeTool",
+            json!({"session_id": "s", "transcript_path": "/t", "cwd": cwd,
+            "hook_event_name": "BeforeTool", "timestamp": "2026-11-24T00:00:00Z",
+            "tool_name": tool, "tool_input": arguments}),
+        ),
+        "vscode" => (
+            "PreToolUse",
+            json!({"sessionId": "s", "hookEventName": "PreToolUse",
+            "transcript_path": "/t", "cwd": cwd, "timestamp": "2026-11-24T00:00:00Z",
+            "tool_name": tool, "tool_input": arguments, "tool_use_id": "1"}),
+        ),
+        "copilot" => (
+            "preToolUse",
+            json!({"sessionId": "s", "timestamp": 1, "cwd": cwd,
+            "toolName": tool, "toolArgs": arguments}),
+        ),
+        _ => (
+            "PreToolUse",
+            json!({"session_id": "s", "transcript_path": "/t", "cwd": cwd,
+            "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": arguments,
+            "tool_use_id": "1"}),
+        ),
+    };
+    Hook::new(project, &["bridge", agent, event]).stdin(input.to_string()).run()
+}
+
+fn refuses(finished: &Finished) -> bool {
+    finished.stdout.contains("deny")
+}
+
+fn patch(files: &str) -> Value {
+    json!({"command": format!("*** Begin Patch\n{files}*** End Patch\n")})
+}
+
+#[test]
+fn fault_51_a_guard_for_a_kind_sees_the_edits_of_every_agent() {
+    let by_kind = json!({"kind": "file_write", "pathPattern": "*.env"});
+    let by_name = json!({"tool": ["write_file", "edit"], "pathPattern": "*.env"});
+    let by_text = json!("Write|edit");
+    for matcher in [by_kind, by_name, by_text] {
+        let definition = json!([{"matcher": matcher, "hooks": hook(GUARD)}]);
+        let project = with_users(&json!({"hooks": {"BeforeTool": definition}}));
+        let of = |name: &str| project.path().join(name).display().to_string();
+        for (name, refused) in [(".env", true), ("notes.txt", false)] {
+            let edit = json!({"file_path": of(name), "old_string": "a", "new_string": "b"});
+            let write = json!({"file_path": of(name), "content": "b"});
+            let update = patch(&format!("*** Update File: {name}\n@@\n-a\n+b\n"));
+            for (agent, tool, arguments) in [
+                ("claude", "Edit", &edit),
+                ("claude", "Write", &write),
+                ("gemini", "replace", &edit),
+                ("gemini", "write_file", &write),
+                ("codex", "apply_patch", &update),
+                ("vscode", "create_file", &json!({"filePath": of(name), "content": "b"})),
+                ("copilot", "create", &json!({"path": of(name), "file_text": "b"})),
+            ] {
+                let finished = asked(&project, agent, tool, arguments);
+                assert_eq!(refuses(&finished), refused, "{matcher} {agent} {tool} {finished:?}");
+            }
+        }
+        let checked = Hook::new(&project, &["check"]).run();
+        assert!(checked.stdout.contains("no problems"), "{checked:?}");
+    }
+}
+
+#[test]
+fn fault_51_a_matcher_for_a_tool_that_no_agent_has_is_a_warning_with_the_nearest_name() {
+    let definitions = json!([
+        {"matcher": {"tool": ["Bsh", "edit"]}, "hooks": hook("exit 2")},
+        {"matcher": "Edt|Write", "hooks": hook("exit 2")},
+        {"matcher": {"tool": "mcp__github__get_file"}, "hooks": hook("exit 2")},
+    ]);
+    let project = Project::with_settings(&json!({"hooks": {"BeforeTool": definitions}}));
+    let checked = Hook::new(&project, &["check", "--settings=settings.json", "--json"]).run();
+    let found: Vec<Value> = checked.lines();
+    let found = found.iter().filter(|it| it["rule"] == "unknown-tool");
+    let found: Vec<_> = found.map(|it| (it["suggestion"].clone(), it["path"].clone())).collect();
+    let expected = [
+        (json!("Bash"), json!("hooks.BeforeTool[0].matcher.tool[0]")),
+        (json!("Edit"), json!("hooks.BeforeTool[1].matcher")),
+    ];
+    assert_eq!(found, expected, "{}", checked.stdout);
+    let shown = Hook::new(&project, &["check", "--settings=settings.json"]).run();
+    assert!(shown.stdout.contains("it is called `run_shell_command` here"), "{}", shown.stdout);
+}
+
+/// Settings of Claude Code for edits, whose script looks at the path alone.
+fn claudes(project: &Project) {
+    let script = r#"tee -a "$CLAUDE_PROJECT_DIR/asked" | grep -q '"file_path":"[^"]*\.env"' && { echo "not .env" >&2; exit 2; }; exit 0"#;
+    let settings = json!({"hooks": {"PreToolUse": [{"matcher": "Edit|Write", "hooks": [{"type": "command", "command": script}]}]}});
+    let path = project.home().join(".claude/settings.json");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, settings.to_string()).unwrap();
+}
+
+#[test]
+fn fault_52_a_patch_is_asked_about_file_by_file() {
+    let project = with_users(&json!({"hooksConfig": {"agents": ["claude"]}}));
+    claudes(&project);
+    project.write("old.txt", "a\nb\n");
+    project.write(".env", "KEY=1\n");
+    for files in [
+        "*** Add File: .env\n+x\n",
+        "*** Update File: .env\n@@\n-KEY=1\n+KEY=2\n",
+        "*** Delete File: .env\n",
+        "*** Update File: .env\n*** Move to: moved\n@@\n-KEY=1\n+KEY=2\n",
+        "*** Update File: old.txt\n*** Move to: .env\n@@\n-a\n+c\n",
+        "*** Add File: a\n+x\n*** Update File: old.txt\n@@\n-a\n+c\n*** Delete File: .env\n",
+    ] {
+        let finished = asked(&project, "codex", "apply_patch", &patch(files));
+        assert!(finished.stdout.contains("not .env"), "{files} {finished:?}");
+    }
+    fs::remove_file(project.path().join("asked")).unwrap();
+    let harmless = "*** Add File: new.txt\n+x\n*** Update File: old.txt\n@@\n-a\n+c\n";
+    let finished = asked(&project, "codex", "apply_patch", &patch(harmless));
+    assert!(!refuses(&finished), "{finished:?}");
+    let calls = project.read("asked");
+    let calls: Vec<Value> =
+        serde_json::Deserializer::from_str(&calls).into_iter().map(Result::unwrap).collect();
+    let calls: Vec<_> = calls.iter().map(|it| (&it["tool_name"], &it["tool_input"])).collect();
+    let of = |name: &str| project.path().join(name);
+    let written = json!({"file_path": of("new.txt"), "content": "x\n"});
+    let edited = json!({"file_path": of("old.txt"), "old_string": "a", "new_string": "c"});
+    assert_eq!(calls, [(&json!("Write"), &written), (&json!("Edit"), &edited)]);
+}
+
+#[test]
+fn fault_52_a_patch_of_too_many_files_or_that_cannot_be_read_is_refused() {
+    let project = with_users(&json!({"hooksConfig": {"agents": ["claude"]}}));
+    claudes(&project);
+    let many: String = (0..10_000).map(|it| format!("*** Add File: f{it}\n+x\n")).collect();
+    for (patch, why) in [
+        (patch(&many), "10000 files"),
+        (json!({"command": "*** Begin Patch\n*** Add File: .env\n+x\n"}), "cannot be read"),
+        (json!({"command": 7}), "no patch"),
+    ] {
+        let finished = asked(&project, "codex", "apply_patch", &patch);
+        assert!(refuses(&finished) && finished.stdout.contains(why), "{why} {finished:?}");
+    }
+    // Hooks for something else are not concerned.
+    let shell = json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "exit 2"}]}]}});
+    fs::write(project.home().join(".claude/settings.json"), shell.to_string()).unwrap();
+    assert!(!refuses(&asked(&project, "codex", "apply_patch", &patch(&many))));
+}
+
+#[test]
+fn fault_53_hooks_that_know_patches_alone_get_writes_and_edits_as_patches() {
+    let project = with_users(&json!({"hooksConfig": {"agents": ["codex"]}}));
+    let script = r#"grep -q 'File: [^"]*\.env' && { echo "not .env" >&2; exit 2; }; exit 0"#;
+    let settings = json!({"hooks": {"PreToolUse": [{"matcher": "Edit|Write|apply_patch", "hooks": [{"type": "command", "command": script}]}]}});
+    let path = project.home().join(".codex/hooks.json");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, settings.to_string()).unwrap();
+    for (name, refused) in [(".env", true), ("notes.txt", false)] {
+        let file = project.path().join(name);
+        for (agent, tool, arguments) in [
+            ("claude", "Write", json!({"file_path": file, "content": "x"})),
+            ("claude", "Edit", json!({"file_path": file, "old_string": "a", "new_string": "b"})),
+            (
+                "vscode",
+                "apply_patch",
+                json!({"input": patch(&format!("*** Add File: {name}\n+x\n"))["command"]}),
+            ),
+        ] {
+            let finished = asked(&project, agent, tool, &arguments);
+            assert_eq!(refuses(&finished), refused, "{agent} {tool} {finished:?}");
+        }
+    }
+    // What no patch can say is no reason to pass.
+    let strange = json!({"file_path": "a\nb", "content": "x"});
+    assert!(refuses(&asked(&project, "claude", "Write", &strange)));
+}
+
+#[test]
+fn fault_54_tools_and_arguments_of_every_spelling_are_known() {
+    // VS Code runs what stands in Claude Code's files by itself.
+    let script =
+        r#"grep -q '"file_path":"[^"]*\.env"' && { echo "not .env" >&2; exit 2; }; exit 0"#;
+    let project = with_users(
+        &json!({"hooks": {"PreToolUse": [{"language": "claude", "matcher": "Edit|Write",
+        "hooks": [{"type": "command", "command": script}]}]}}),
+    );
+    let env = project.path().join(".env");
+    let added = patch("*** Add File: .env\n+x\n")["command"].clone();
+    for (agent, tool, arguments) in [
+        ("vscode", "create_file", json!({"filePath": env, "content": "x"})),
+        (
+            "vscode",
+            "replace_string_in_file",
+            json!({"filePath": env, "oldString": "a", "newString": "b"}),
+        ),
+        (
+            "vscode",
+            "multi_replace_string_in_file",
+            json!({"replacements": [
+            {"filePath": "a.txt", "oldString": "a", "newString": "b"},
+            {"filePath": env, "oldString": "a", "newString": "b"}]}),
+        ),
+        ("vscode", "apply_patch", json!({"input": added})),
+        ("copilot", "apply_patch", added.clone()),
+        ("copilot", "create", json!({"path": env, "file_text": "x"})),
+    ] {
+        let finished = asked(&project, agent, tool, &arguments);
+        assert!(finished.stdout.contains("not .env"), "{agent} {tool} {finished:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn fault_55_every_input_about_a_tool_has_its_files_with_links_resolved() {
+    let project = Project::with_settings(&json!({"hooks": {"BeforeTool": [
+        {"matcher": {"pathPattern": "**/secrets/*"}, "hooks": hook("cat > seen; exit 2")}]}}));
+    project.write("secrets/key", "k");
+    std::os::unix::fs::symlink("secrets", project.path().join("docs")).unwrap();
+    std::os::unix::fs::symlink("secrets/later", project.path().join("dangling")).unwrap();
+    let secrets = project.path().canonicalize().unwrap().join("secrets");
+    let fire = |tool: &str, arguments: Value| {
+        let input = json!({"tool_name": tool, "tool_input": arguments}).to_string();
+        let arguments = ["fire", "BeforeTool", "--settings=settings.json", "--input", &input];
+        Hook::new(&project, &[&arguments[..], &["--show-input"]].concat()).run()
+    };
+    for (tool, arguments, name, access) in [
+        ("Read", json!({"file_path": "docs/key"}), "key", "read"),
+        ("write_file", json!({"path": "dangling", "content": "x"}), "later", "write"),
+        (
+            "apply_patch",
+            json!({"input": "*** Begin Patch\n*** Add File: docs/new\n+x\n*** End Patch"}),
+            "new",
+            "write",
+        ),
+        (
+            "mcp__files__write",
+            json!({"path": "./docs/../docs/key", "content": "x"}),
+            "key",
+            "write",
+        ),
+    ] {
+        let finished = fire(tool, arguments);
+        let seen: Value = serde_json::from_str(&project.read("seen")).unwrap();
+        let file = json!([{"path": secrets.join(name), "access": access}]);
+        assert_eq!((finished.status, &seen["files"]), (2, &file), "{finished:?}");
+        assert!(finished.stdout.contains("\"files\": ["), "{}", finished.stdout);
+    }
+    assert_eq!(fire("Read", json!({"file_path": "notes"})).status, 0);
+}
