@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use hook_tests::{Hook, Project, path_with_hook, workspace};
 use serde_json::Value;
 
-use super::model::Model;
+use super::model::{Call, Model};
 
 /// How long one run may take.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -51,7 +51,7 @@ impl Agent {
         [Self::Gemini, Self::Codex, Self::Qwen, Self::Pi]
     }
 
-    fn word(self) -> &'static str {
+    pub(super) fn word(self) -> &'static str {
         match self {
             Self::Gemini => "gemini",
             Self::Codex => "codex",
@@ -103,9 +103,18 @@ impl Installed {
         self.run_prompts(project, shell, &["Please do what there is to do."])
     }
 
+    /// The same with a model that calls another tool.
+    pub(super) fn run_call(&self, project: &Project, call: Call) -> Run {
+        self.run_with(project, call, &["Please do what there is to do."])
+    }
+
     /// The same with what the user says, one after the other where the agent takes several.
     pub(super) fn run_prompts(&self, project: &Project, shell: &str, prompts: &[&str]) -> Run {
-        let model = Model::start(shell);
+        self.run_with(project, Call::Shell(shell.to_owned()), prompts)
+    }
+
+    fn run_with(&self, project: &Project, call: Call, prompts: &[&str]) -> Run {
+        let model = Model::start(call);
         let mut command = self.connected(project, &model.url, prompts);
         let log = project.home().join("agent.log");
         let output = std::fs::File::create(&log).unwrap();
@@ -181,7 +190,7 @@ impl Installed {
     }
 
     fn run_rpc(&self, project: &Project, shell: &str, agrees: bool, change: impl FnOnce()) -> Run {
-        let model = Model::start(shell);
+        let model = Model::start(Call::Shell(shell.to_owned()));
         let mut command = self.connected(project, &model.url, &[]);
         change();
         command.args(["--mode", "rpc"]).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -256,7 +265,7 @@ impl Installed {
             Agent::Codex => write(
                 ".codex/config.toml",
                 &format!(
-                    "model = \"gpt-5.2\"\nmodel_provider = \"scripted\"\n\
+                    "model = \"gpt-5.5\"\nmodel_provider = \"scripted\"\n\
                      check_for_update_on_startup = false\napproval_policy = \"never\"\n\
                      sandbox_mode = \"danger-full-access\"\n\
                      [analytics]\nenabled = false\n\

@@ -11,6 +11,7 @@ mod model;
 
 use agent::{Agent, Run};
 use hook_tests::Project;
+use model::Call;
 use serde_json::{Value, json};
 
 /// Agents that run a tool with the arguments of the model, whatever hooks say.
@@ -116,6 +117,119 @@ fn a_guard_that_crashes_denies_and_a_hook_that_crashes_does_not() {
     }
 }
 
+/// The edits of each agent, with the tools that it really has. Gemini CLI itself keeps away from a file that
+/// is called `.env` alone.
+fn edits(agent: Agent, project: &Project) -> Vec<Call> {
+    let env = project.path().join("prod.env");
+    let patch = |files: &str| {
+        Call::Tool("apply_patch", json!(format!("*** Begin Patch\n{files}*** End Patch")))
+    };
+    match agent {
+        Agent::Gemini => vec![
+            Call::Tool("write_file", json!({"file_path": env, "content": "KEY=2\n"})),
+            Call::Tool(
+                "replace",
+                json!({"file_path": env, "instruction": "Another key",
+                "old_string": "KEY=1", "new_string": "KEY=2"}),
+            ),
+        ],
+        Agent::Qwen => vec![
+            Call::Tool("write_file", json!({"file_path": env, "content": "KEY=2\n"})),
+            Call::Tool(
+                "edit",
+                json!({"file_path": env, "old_string": "KEY=1", "new_string": "KEY=2"}),
+            ),
+        ],
+        Agent::Pi => vec![
+            Call::Tool("write", json!({"path": "prod.env", "content": "KEY=2\n"})),
+            Call::Tool(
+                "edit",
+                json!({"path": "prod.env", "edits": [{"oldText": "KEY=1", "newText": "KEY=2"}]}),
+            ),
+        ],
+        Agent::Codex => vec![
+            patch("*** Add File: new.env\n+KEY=2\n"),
+            patch("*** Update File: prod.env\n@@\n-KEY=1\n+KEY=2\n"),
+            patch("*** Delete File: prod.env\n"),
+            patch("*** Update File: prod.env\n*** Move to: moved\n@@\n-KEY=1\n+KEY=2\n"),
+        ],
+    }
+}
+
+/// A guard of `.env` files in the words of three agents and in ours: where its user keeps it, and how it says
+/// no.
+fn env_guards() -> [(&'static str, &'static str, Value); 4] {
+    let refusing = |field: &str, answer: &str| {
+        format!(r#"grep -q '{field}[^"]*\.env' && {{ {answer}; }}; exit 0"#)
+    };
+    let exit_two = "echo 'keep away from .env' >&2; exit 2";
+    let denied = r#"echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"keep away from .env"}}'"#;
+    let decided = r#"echo '{"decision":"deny","reason":"keep away from .env"}'"#;
+    let group = |matcher: Value, command: String| json!([{"matcher": matcher, "hooks": [{"type": "command", "command": command}]}]);
+    let by_path = |answer: &str| refusing(r#""file_path": *""#, answer);
+    [
+        (
+            "native",
+            ".config/hooks/settings.json",
+            json!({"BeforeTool": group(json!({"kind": "file_write", "pathPattern": "*.env"}), exit_two.to_owned())}),
+        ),
+        (
+            "claude",
+            ".claude/settings.json",
+            json!({"PreToolUse": group(json!("Edit|Write"), by_path(denied))}),
+        ),
+        (
+            "gemini",
+            ".gemini/settings.json",
+            json!({"BeforeTool": group(json!("write_file|replace"), by_path(decided))}),
+        ),
+        (
+            "codex",
+            ".codex/hooks.json",
+            json!({"PreToolUse": group(json!("apply_patch|Edit|Write"), refusing("File: ", exit_two))}),
+        ),
+    ]
+}
+
+#[test]
+fn a_guard_of_files_refuses_each_edit_of_each_agent_in_whoevers_words_it_is_written() {
+    for (number, agent) in Agent::all().into_iter().enumerate() {
+        let Some(installed) = agent.installed() else { continue };
+        for edit in 0..edits(agent, &Project::new()).len() {
+            // One guard in the words of Claude Code for each edit, and for one edit those of all others.
+            let guards = env_guards();
+            let guards = guards.iter().enumerate().filter(|(guard, (words, ..))| {
+                *words == "claude"
+                    || (edit == 0 && agent.word() != *words)
+                    || (*guard == 0 && edit == number)
+            });
+            for (_, (words, place, hooks)) in guards {
+                let project = Project::new();
+                let call = edits(agent, &project).swap_remove(edit);
+                let write = |path: &str, value: &Value| {
+                    let path = project.home().join(path);
+                    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                    std::fs::write(path, value.to_string()).unwrap();
+                };
+                if *words != "native" {
+                    let agents = json!({"hooksConfig": {"agents": [words]}});
+                    write(".config/hooks/settings.json", &agents);
+                }
+                write(place, &json!({"hooks": hooks}));
+                project.write("prod.env", "KEY=1\n");
+                let run = installed.run_call(&project, call.clone());
+                assert!(run.success, "{}: {}", run.agent, run.output);
+                let what = format!("{} {call:?} {words}: {}", run.agent, run.output);
+                assert!(run.model_was_told("keep away from .env"), "{what}");
+                assert_eq!(project.read("prod.env"), "KEY=1\n", "{what}");
+                for made in ["new.env", "moved"] {
+                    assert!(!project.path().join(made).exists(), "{what}");
+                }
+            }
+        }
+    }
+}
+
 /// A hook file of Cursor and a plugin of Claude Code, which no one has put into the agent's own settings.
 #[test]
 fn every_agent_obeys_a_cursor_file_and_a_claude_plugin_through_one_connection() {
@@ -178,7 +292,7 @@ fn modules_do_in_pi_what_they_do_here() {
     assert!(guarded.path().join("keys.txt").exists(), "{}", run.output);
     assert!(run.model_was_told("rm -rf blocked (no UI)"), "{:?}", run.requests);
     let redacted = project("API_KEY=abc123 rest");
-    let run = pi.run(&redacted, "read keys.txt");
+    let run = pi.run_call(&redacted, Call::Tool("read", json!({"path": "keys.txt"})));
     assert!(run.success, "{}", run.output);
     assert!(run.model_was_told("API_KEY=[REDACTED] rest"), "{:?}", run.requests);
     assert!(!run.model_was_told("abc123"), "{:?}", run.requests);

@@ -1,4 +1,4 @@
-//! A model on loopback that calls the shell once and then answers: GenAI's streams, OpenAI's responses and
+//! A model on loopback that calls one tool and then answers: GenAI's streams, OpenAI's responses and
 //! chat completions.
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -7,6 +7,15 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
+/// The tool that the model calls.
+#[derive(Debug, Clone)]
+pub(super) enum Call {
+    /// The agent's shell.
+    Shell(String),
+    /// A tool by the agent's own name; arguments that are a text are one text without names.
+    Tool(&'static str, Value),
+}
+
 /// A model that was started; it ends with the process.
 pub(super) struct Model {
     pub(super) url: String,
@@ -14,15 +23,15 @@ pub(super) struct Model {
 }
 
 impl Model {
-    pub(super) fn start(shell: &str) -> Self {
+    pub(super) fn start(call: Call) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let requests: Arc<Mutex<Vec<Value>>> = Arc::default();
-        let (kept, shell) = (Arc::clone(&requests), shell.to_owned());
+        let kept = Arc::clone(&requests);
         std::thread::spawn(move || {
             for client in listener.incoming() {
-                let (kept, shell) = (Arc::clone(&kept), shell.clone());
-                std::thread::spawn(move || client.map(|client| serve(client, &shell, &kept)));
+                let (kept, call) = (Arc::clone(&kept), call.clone());
+                std::thread::spawn(move || client.map(|client| serve(client, &call, &kept)));
             }
         });
         Self { url, requests }
@@ -34,7 +43,7 @@ impl Model {
     }
 }
 
-fn serve(client: TcpStream, shell: &str, requests: &Mutex<Vec<Value>>) -> Option<()> {
+fn serve(client: TcpStream, call: &Call, requests: &Mutex<Vec<Value>>) -> Option<()> {
     let mut reader = BufReader::new(client.try_clone().ok()?);
     let mut head = Vec::new();
     loop {
@@ -64,7 +73,7 @@ fn serve(client: TcpStream, shell: &str, requests: &Mutex<Vec<Value>>) -> Option
     if has_tools {
         requests.lock().unwrap().push(body.clone());
     }
-    let (kind, text) = answer(&path, &body, shell, has_tools);
+    let (kind, text) = answer(&path, &body, call, has_tools);
     let mut client = client;
     let head = format!(
         "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
@@ -92,15 +101,20 @@ fn chunks(reader: &mut impl BufRead) -> Option<Vec<u8>> {
 const STREAM: &str = "text/event-stream";
 const JSON: &str = "application/json";
 
-fn answer(path: &str, body: &Value, shell: &str, has_tools: bool) -> (&'static str, String) {
+fn answer(path: &str, body: &Value, call: &Call, has_tools: bool) -> (&'static str, String) {
     if path.ends_with(":countTokens") {
         return (JSON, json!({"totalTokens": 1}).to_string());
     }
     if path.ends_with(":generateContent") || path.ends_with(":streamGenerateContent") {
         let answered = body["contents"].to_string().contains("\"functionResponse\"");
+        let (name, arguments) = match call {
+            Call::Tool(name, arguments) => (*name, arguments.clone()),
+            Call::Shell(shell) => {
+                ("run_shell_command", json!({"command": shell, "description": "scripted"}))
+            }
+        };
         let part = match has_tools && !answered {
-            true => json!({"functionCall": {"id": "call_1", "name": "run_shell_command",
-                "args": {"command": shell, "description": "scripted"}}}),
+            true => json!({"functionCall": {"id": "call_1", "name": name, "args": arguments}}),
             false => json!({"text": "done"}),
         };
         let response = json!({"candidates": [{"content": {"role": "model", "parts": [part]},
@@ -112,15 +126,15 @@ fn answer(path: &str, body: &Value, shell: &str, has_tools: bool) -> (&'static s
         };
     }
     if path.ends_with("/responses") {
-        return (STREAM, responses(body, shell, has_tools));
+        return (STREAM, responses(body, call, has_tools));
     }
     if path.ends_with("/chat/completions") {
-        return chat(body, shell, has_tools);
+        return chat(body, call, has_tools);
     }
     (JSON, json!({"object": "list", "data": [], "models": []}).to_string())
 }
 
-fn responses(body: &Value, shell: &str, has_tools: bool) -> String {
+fn responses(body: &Value, call: &Call, has_tools: bool) -> String {
     let answered = body["input"].to_string().contains("_call_output\"");
     let tools: Vec<&str> = body["tools"]
         .as_array()
@@ -128,12 +142,21 @@ fn responses(body: &Value, shell: &str, has_tools: bool) -> String {
         .unwrap_or_default();
     let item = match has_tools && !answered {
         true => {
-            let (name, arguments) = match tools.contains(&"exec_command") {
-                true => ("exec_command", json!({"cmd": shell})),
-                false => ("shell_command", json!({"command": shell})),
+            let (name, arguments) = match call {
+                Call::Tool(name, arguments) => (*name, arguments.clone()),
+                Call::Shell(shell) if tools.contains(&"exec_command") => {
+                    ("exec_command", json!({"cmd": shell}))
+                }
+                Call::Shell(shell) => ("shell_command", json!({"command": shell})),
             };
-            json!({"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": name,
-                "arguments": arguments.to_string(), "status": "completed"})
+            match &arguments {
+                Value::String(text) => json!({"type": "custom_tool_call", "id": "ctc_1",
+                    "call_id": "call_1", "name": name, "input": text, "status": "completed"}),
+                arguments => {
+                    json!({"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": name,
+                    "arguments": arguments.to_string(), "status": "completed"})
+                }
+            }
         }
         false => {
             json!({"type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
@@ -160,17 +183,18 @@ fn responses(body: &Value, shell: &str, has_tools: bool) -> String {
     text
 }
 
-fn chat(body: &Value, shell: &str, has_tools: bool) -> (&'static str, String) {
+fn chat(body: &Value, call: &Call, has_tools: bool) -> (&'static str, String) {
     let answered = body["messages"].to_string().contains("\"role\":\"tool\"");
     let is_called =
         |name: &str| body["tools"].to_string().contains(&format!("\"name\":\"{name}\""));
     let (delta, finished) = match has_tools && !answered {
         true => {
-            let read = shell.strip_prefix("read ").filter(|_| is_called("read"));
-            let (name, arguments) = match is_called("run_shell_command") {
-                _ if read.is_some() => ("read", json!({"path": read})),
-                true => ("run_shell_command", json!({"command": shell, "description": "scripted"})),
-                false => ("bash", json!({"command": shell})),
+            let (name, arguments) = match call {
+                Call::Tool(name, arguments) => (*name, arguments.clone()),
+                Call::Shell(shell) if is_called("run_shell_command") => {
+                    ("run_shell_command", json!({"command": shell, "description": "scripted"}))
+                }
+                Call::Shell(shell) => ("bash", json!({"command": shell})),
             };
             let call = json!({"index": 0, "id": "call_1", "type": "function",
                 "function": {"name": name, "arguments": arguments.to_string()}});
