@@ -31,15 +31,19 @@ fn a_project_gets_a_hook_that_works_at_once() {
     ----- stdout -----
     wrote [PROJECT]/.hooks/settings.json
     wrote [PROJECT]/.hooks/hooks/guard.sh
-    trusted the hook guard: it was written just now, by your command
+    trusted the hooks guard and secrets: they were written just now, by your command
 
     See what it does:
       hook explain BeforeTool --tool run_shell_command
       hook fire BeforeTool --tool run_shell_command --input '{"tool_input":{"command":"rm -rf /"}}'
+      hook fire BeforeTool --tool write_file --input '{"tool_input":{"file_path":".env"}}'
 
     Make it yours:
       edit [PROJECT]/.hooks/hooks/guard.sh
       hook trust
+
+    Have an agent obey it:
+      hook connect --list
     ----- stderr -----
     "#);
     let script = project.path().join(".hooks/hooks/guard.sh");
@@ -267,12 +271,30 @@ fn a_user_gets_one_for_every_project() {
     See what it does:
       hook explain BeforeTool --tool run_shell_command
       hook fire BeforeTool --tool run_shell_command --input '{"tool_input":{"command":"rm -rf /"}}'
+      hook fire BeforeTool --tool write_file --input '{"tool_input":{"file_path":".env"}}'
 
     Make it yours:
       edit [HOME]/.config/hooks/hooks/guard.sh
+
+    Have an agent obey it:
+      hook connect --list
     ----- stderr -----
     "#);
     assert_eq!(decision(&project, "rm -rf /"), "block");
+    // Files of secrets, too, by whatever name the tool goes.
+    for (tool, path, status) in [
+        ("write_file", ".env", 2),
+        ("Edit", "deep/prod.env", 2),
+        ("Read", ".env.local", 2),
+        ("apply_patch", "*** Begin Patch\n*** Delete File: .env\n*** End Patch", 2),
+        ("Write", ".env.example", 0),
+        ("Write", "notes.txt", 0),
+    ] {
+        let input = json!({"tool_input": {"file_path": path, "input": path}}).to_string();
+        let fire = ["fire", "BeforeTool", "--tool", tool, "--input", &input];
+        let finished = Hook::new(&project, &fire).run();
+        assert_eq!(finished.status, status, "{tool} {path} {finished:?}");
+    }
     assert_eq!(shown(&project, &["init", "--user"]).lines().next(), Some("status: 1"));
     // A home with blanks and quotes in its name.
     let odd = project.path().join("it's my home");
@@ -316,10 +338,14 @@ fn without_a_home_the_project_s_hook_waits_for_trust() {
     See what it does:
       hook explain BeforeTool --tool run_shell_command
       hook fire BeforeTool --tool run_shell_command --input '{"tool_input":{"command":"rm -rf /"}}'
+      hook fire BeforeTool --tool write_file --input '{"tool_input":{"file_path":".env"}}'
 
     Make it yours:
       edit [PROJECT]/.hooks/hooks/guard.sh
       hook trust
+
+    Have an agent obey it:
+      hook connect --list
     ----- stderr -----
     warning: the hook will not run: there is no folder to keep trust in; set HOME or XDG_CONFIG_HOME, then call `hook trust`
     "#);

@@ -14,9 +14,10 @@ use crate::render;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Writes .hooks/settings.json and .hooks/hooks/guard.sh, a hook that refuses
-shell commands like `rm -rf /`, and trusts it. With --worker the hook is a
-process that is started once and answers calls: .hooks/hooks/guard.py or
-guard.mjs. What is there already is never overwritten.
+shell commands like `rm -rf /`, with another that keeps files like `.env` out
+of reach, and trusts both. With --worker the first is a process that is
+started once and answers calls: .hooks/hooks/guard.py or guard.mjs. What is
+there already is never overwritten.
 
 Examples:
   hook init
@@ -96,8 +97,8 @@ fn trust(starter: &Starter, context: &Context) -> Result<bool, CommandError> {
     let settings = parse(&starter.settings_text, HookSource::Project, path);
     let mut reviews = store.review(context.project(), &settings.hooks)?;
     reviews.retain(|review| {
-        let script = review.files.first().and_then(|file| file.text());
-        script == Some(starter.script_text.as_str())
+        let script = review.files.first().map(|file| file.text());
+        script.is_none_or(|script| script == Some(starter.script_text.as_str()))
     });
     store.grant_reviewed(context.project(), &reviews)?;
     Ok(!reviews.is_empty())

@@ -2,14 +2,15 @@
 
 use std::fmt::Write;
 
-use hook_core::settings::starter::{STARTER_HOOK, Starter};
+use hook_core::settings::starter::{STARTER_FILE_HOOK, STARTER_HOOK, Starter};
 use serde_json::{Value, json};
 
 use crate::output::{Printer, Tone};
 
-const TRY: [&str; 2] = [
+const TRY: [&str; 3] = [
     "hook explain BeforeTool --tool run_shell_command",
     "hook fire BeforeTool --tool run_shell_command --input '{\"tool_input\":{\"command\":\"rm -rf /\"}}'",
+    "hook fire BeforeTool --tool write_file --input '{\"tool_input\":{\"file_path\":\".env\"}}'",
 ];
 
 /// For people.
@@ -22,7 +23,7 @@ pub(crate) fn init(starter: &Starter, user: bool, trusted: bool, printer: &Print
     if trusted && !user {
         let _ = writeln!(
             out,
-            "{} the hook {STARTER_HOOK}: it was written just now, by your command",
+            "{} the hooks {STARTER_HOOK} and {STARTER_FILE_HOOK}: they were written just now, by your command",
             printer.paint(Tone::Good, "trusted")
         );
     }
@@ -36,6 +37,8 @@ pub(crate) fn init(starter: &Starter, user: bool, trusted: bool, printer: &Print
     if !user {
         let _ = writeln!(out, "  hook trust");
     }
+    let _ = writeln!(out, "\n{}", printer.paint(Tone::Strong, "Have an agent obey it:"));
+    let _ = writeln!(out, "  hook connect --list");
     out
 }
 

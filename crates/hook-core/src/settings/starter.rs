@@ -1,4 +1,4 @@
-//! A first settings file, and a working hook for it.
+//! A first settings file with two working hooks: a guard for shell commands, and one for files.
 
 use std::fs;
 use std::io;
@@ -8,7 +8,7 @@ use super::paths::{IN_CONFIG_HOME, IN_PROJECT};
 use crate::files::atomic::{self, NewFile};
 use crate::json::RawJson;
 
-/// What the example is written as: a guard for shell commands.
+/// What the guard for shell commands is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum StarterKind {
@@ -49,8 +49,10 @@ impl StarterKind {
     }
 }
 
-/// The name of the example hook.
+/// The name of the example hook for commands.
 pub const STARTER_HOOK: &str = "guard";
+/// The name of the example hook for files.
+pub const STARTER_FILE_HOOK: &str = "secrets";
 
 /// A settings file and the script that it runs, not written yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,6 +118,18 @@ impl Starter {
             "description": "Refuses shell commands that destroy more than they should",
             "command": {},
             "timeout": 5000,
+            "failBehavior": "block"
+          }}
+        ]
+      }},
+      {{
+        "matcher": {{ "kind": ["file_write", "file_read"], "pathPattern": ["*.env", ".env.*", "!.env.example"] }},
+        "hooks": [
+          {{
+            "type": "command",
+            "name": "{STARTER_FILE_HOOK}",
+            "description": "Keeps files of secrets out of reach, whatever the agent calls its tools",
+            "command": "echo 'guard: .env files hold secrets; ask the user for what you need' >&2; exit 2",
             "failBehavior": "block"
           }}
         ]
