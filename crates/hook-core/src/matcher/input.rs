@@ -10,21 +10,8 @@ use super::globs::{Directories, PathForms};
 use super::path;
 use crate::event::input::{EventInput, HostContext, RequestInput};
 use crate::json::{JsonKind, JsonSlice, RawJson, RawObject, Standing, Visited, visit_all};
-use crate::tool::{MARK, ToolKind, file_headers, resolved};
+use crate::tool::{MARK, PATH_FIELDS, PATHS_FIELDS, ToolKind, file_headers, resolved};
 
-/// Fields that hold one path.
-const PATH_FIELDS: [&str; 7] =
-    ["path", "file_path", "filePath", "absolute_path", "notebook_path", "filename", "target_file"];
-/// Fields that hold one path or several.
-const PATHS_FIELDS: [&str; 7] = [
-    "paths",
-    "file_paths",
-    "filePaths",
-    "absolute_paths",
-    "notebook_paths",
-    "filenames",
-    "target_files",
-];
 /// Fields that hold a command: a string, or words.
 const COMMAND_FIELDS: [&str; 3] = ["command", "cmd", "script"];
 

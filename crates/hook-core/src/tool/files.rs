@@ -15,8 +15,8 @@ const MAX_FILES: usize = 256;
 /// How long a path may be, in bytes: no system takes a longer one.
 const MAX_PATH: usize = 4 * 1024;
 
-/// Arguments that name files, in any tool.
-const FIELDS: [&str; 17] = [
+/// Arguments that hold one path, in any tool.
+pub(crate) const PATH_FIELDS: [&str; 10] = [
     "path",
     "file_path",
     "filePath",
@@ -25,6 +25,11 @@ const FIELDS: [&str; 17] = [
     "filename",
     "target_file",
     "dir_path",
+    "old_path",
+    "new_path",
+];
+/// Arguments that hold one path or several.
+pub(crate) const PATHS_FIELDS: [&str; 7] = [
     "paths",
     "file_paths",
     "filePaths",
@@ -32,8 +37,6 @@ const FIELDS: [&str; 17] = [
     "notebook_paths",
     "filenames",
     "target_files",
-    "old_path",
-    "new_path",
 ];
 /// Arguments that name files in the tools that are known for files, or are of an MCP server.
 const FIELDS_OF_FILE_TOOLS: [&str; 4] = ["files", "source", "destination", "directory"];
@@ -145,7 +148,9 @@ impl Named {
         let access = access(kind, tool, arguments);
         let is_of_files = matches!(kind, ToolKind::FileRead | ToolKind::FileWrite | ToolKind::Mcp);
         let is_path = |name: &str| {
-            FIELDS.contains(&name) || is_of_files && FIELDS_OF_FILE_TOOLS.contains(&name)
+            PATH_FIELDS.contains(&name)
+                || PATHS_FIELDS.contains(&name)
+                || is_of_files && FIELDS_OF_FILE_TOOLS.contains(&name)
         };
         visit_all(arguments.as_raw(), false, |is_item, standing, visited| {
             let is_named = match standing {
@@ -300,16 +305,16 @@ mod tests {
         #[test]
         fn what_a_tool_names_is_there(
             tool in "(Write|replace|Read|create_file|mcp_fs_write|glob|NotebookEdit|other)",
-            field in 0_usize..FIELDS.len(),
+            field in proptest::sample::select([&PATH_FIELDS[..], &PATHS_FIELDS].concat()),
             path in "[a-zA-Z0-9./ é\"\\\\]{1,20}",
             around in 0_u8..4,
         ) {
-            let value = serde_json::json!({ FIELDS[field]: path });
+            let value = serde_json::json!({ field: path });
             let value = match around {
                 0 => value,
                 1 => serde_json::json!({ "edits": [value] }),
                 2 => serde_json::json!({ "deep": { "er": value } }),
-                _ => serde_json::json!({ FIELDS[field]: [path] }),
+                _ => serde_json::json!({ field: [path] }),
             };
             let found = named(&tool, &value.to_string());
             prop_assert!(found.iter().any(|(found, _)| *found == path), "{value} {found:?}");
