@@ -87,6 +87,15 @@ fn fault_51_a_guard_for_a_kind_sees_the_edits_of_every_agent() {
                 assert_eq!(refuses(&finished), refused, "{matcher} {agent} {tool} {finished:?}");
             }
         }
+        // A command that applies a patch writes files, too, by whatever name.
+        if matcher.get("kind").is_some() {
+            let command = format!(
+                "apply_patch <<'END'\n{}END",
+                patch("*** Delete File: .env\n")["command"].as_str().unwrap()
+            );
+            let finished = asked(&project, "codex", "Bash", &json!({"command": command}));
+            assert!(refuses(&finished), "{finished:?}");
+        }
         let checked = Hook::new(&project, &["check"]).run();
         assert!(checked.stdout.contains("no problems"), "{checked:?}");
     }
@@ -139,6 +148,12 @@ fn fault_52_a_patch_is_asked_about_file_by_file() {
         let finished = asked(&project, "codex", "apply_patch", &patch(files));
         assert!(finished.stdout.contains("not .env"), "{files} {finished:?}");
     }
+    // Models apply patches by a command, too.
+    let by_shell = |files: &str| json!({"command": format!("apply_patch <<'END'\n*** Begin Patch\n{files}*** End Patch\nEND")});
+    let finished = asked(&project, "codex", "Bash", &by_shell("*** Add File: .env\n+x\n"));
+    assert!(finished.stdout.contains("not .env"), "{finished:?}");
+    let finished = asked(&project, "codex", "Bash", &by_shell("*** Add File: notes\n+x\n"));
+    assert!(!refuses(&finished), "{finished:?}");
     fs::remove_file(project.path().join("asked")).unwrap();
     let harmless = "*** Add File: new.txt\n+x\n*** Update File: old.txt\n@@\n-a\n+c\n";
     let finished = asked(&project, "codex", "apply_patch", &patch(harmless));

@@ -81,8 +81,9 @@ pub(crate) fn calls(hook: &HomeHook, input: &EventInput) -> Calls {
         FileCalls::AsItIs => Vec::new(),
         FileCalls::Each(files) => files,
     };
-    // A tool of a server has a name of its own that matchers may ask for.
-    if files.is_empty() || (ToolKind::of_tool(tool) == ToolKind::Mcp && is_for(hook, input)) {
+    // A tool of a server, and a shell that applies a patch, may be what the hook is for.
+    let is_other = matches!(ToolKind::of_tool(tool), ToolKind::Mcp | ToolKind::Shell);
+    if files.is_empty() || (is_other && is_for(hook, input)) {
         return as_it_is();
     }
     let parts = files.into_iter().filter_map(|file| {

@@ -150,6 +150,13 @@ pub(crate) fn file_calls(tool: &str, arguments: &RawObject, directory: &Path) ->
             }
             of_file_tool(name, &fields)
         }
+        // What else a command does with files is not known; a patch that cannot be read is none.
+        Some(tool) if tool.kind == ToolKind::Shell => match fields.patch() {
+            Ok((_, text)) if names_patcher(&text) => {
+                Ok(of_patch(&fields, directory).unwrap_or_default())
+            }
+            _ => return FileCalls::AsItIs,
+        },
         None if is_of_file_server(tool, arguments) => of_file_server(tool, &fields, directory),
         _ => return FileCalls::AsItIs,
     };
@@ -233,6 +240,11 @@ fn plain_part(tool: &str, arguments: &RawObject) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Whether a text names the program that applies patches, as commands of a shell do (`apply_patch <<EOF`).
+pub(super) fn names_patcher(text: &str) -> bool {
+    ["apply_patch", "applypatch"].iter().any(|name| text.contains(name))
 }
 
 /// A patch, file by file.

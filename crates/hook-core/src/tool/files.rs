@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::Path;
 
+use super::edits::names_patcher;
 use super::kind::{ToolKind, is_of_mcp_server};
 use super::names::known;
 use super::patch::{MARK, file_headers};
@@ -141,8 +142,15 @@ impl Named {
     fn of(tool: &str, arguments: &RawObject) -> Self {
         let mut named = Self { list: Vec::new(), complete: true };
         let kind = ToolKind::of_tool(tool);
-        // What a command does with files is not in its arguments.
+        // What a command does with files is not in its arguments, but for a patch that it applies.
         if kind == ToolKind::Shell {
+            visit_all(arguments.as_raw(), (), |(), _, visited| {
+                if let Visited::Leaf(leaf) = visited {
+                    named.add_patch(leaf, names_patcher);
+                }
+                (!named.is_full()).then_some(())
+            });
+            named.complete = !named.is_full();
             return named;
         }
         let access = access(kind, tool, arguments);
@@ -163,7 +171,9 @@ impl Named {
                     Some(path) => named.add(path, access),
                     None => named.complete = false,
                 },
-                Visited::Leaf(leaf) if kind == ToolKind::FileWrite => named.add_patch(leaf),
+                Visited::Leaf(leaf) if kind == ToolKind::FileWrite => {
+                    named.add_patch(leaf, |_| true);
+                }
                 Visited::Leaf(_) => {}
                 // Objects in a list of files have the paths in fields of their own.
                 Visited::Object => return (!named.is_full()).then_some(false),
@@ -187,8 +197,8 @@ impl Named {
         }
     }
 
-    /// Adds the files that a patch names.
-    fn add_patch(&mut self, leaf: JsonSlice<'_>) {
+    /// Adds the files that a patch names, if it is one.
+    fn add_patch(&mut self, leaf: JsonSlice<'_>, is_patch: impl FnOnce(&str) -> bool) {
         // Each of these letters may be written as an escape.
         let written = leaf.as_str();
         let may_be = written.contains(MARK) || written.contains("\\u");
@@ -196,6 +206,9 @@ impl Named {
             return;
         }
         let text = leaf.text().unwrap_or_default();
+        if !is_patch(&text) {
+            return;
+        }
         let left = (MAX_FILES + 1).saturating_sub(self.list.len());
         let paths = file_headers(&text).take(left);
         self.list.extend(paths.map(|path| (path.to_owned(), FileAccess::Write)));
@@ -279,6 +292,16 @@ mod tests {
             ("deploy", r#"{"path":"a","content":"x"}"#, &[("a", Write)]),
             ("deploy", r#"{"path":"a","source":"b"}"#, &[("a", Read)]),
             ("run_shell_command", r#"{"command":"cat a","path":"b"}"#, &[]),
+            (
+                "Bash",
+                r#"{"command":"apply_patch <<'E'\n*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\nE"}"#,
+                &[("a", Write)],
+            ),
+            (
+                "Bash",
+                r#"{"command":"cat <<'E'\n*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\nE"}"#,
+                &[],
+            ),
             ("web_fetch", r#"{"url":"https://a"}"#, &[]),
         ] {
             let expected: Vec<_> =
