@@ -30,6 +30,7 @@ mod codex;
 mod consent;
 mod copilot;
 mod cursor;
+mod cursor_values;
 mod entry;
 mod gemini;
 mod heard;
@@ -44,6 +45,7 @@ mod pi;
 mod places;
 mod precedence;
 mod qwen;
+mod refusal;
 mod rule;
 mod settings;
 mod shape;
@@ -215,6 +217,7 @@ impl Agent {
             condition: None,
             command: HomeCommand::Called,
             directory: None,
+            folder: None,
             variables: Vec::new(),
             plugin_root: None,
             is_users: true,
@@ -428,6 +431,11 @@ impl Language for Agent {
             }
         })
         .collect()
+    }
+
+    fn env_file(&self, hook: &HomeHook) -> Option<&'static str> {
+        let event = self.written_event(&hook.event)?;
+        self.env_file.filter(|_| event.is(HookEventName::SessionStart))
     }
 
     fn answers_by_action(&self) -> bool {
