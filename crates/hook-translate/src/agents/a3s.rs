@@ -178,8 +178,8 @@ pub(super) static AGENT: Agent = Agent {
     runs_once: false,
     reads_as_own: None,
     answers: &[
-        printed("tool.execute", r#"{"action":"continue"}"#, "A3S hook system"),
-        printed("tool.execute", r#"{"action":"block","reason":"no"}"#, "A3S hook system"),
+        printed("PreToolUse", r#"{"action":"continue"}"#, "A3S hook system"),
+        printed("PreToolUse", r#"{"action":"block","reason":"no"}"#, "A3S hook system"),
         printed(
             "tool.execute",
             r#"{"action":"continue","modified":{"args":{"command":"ls"}}}"#,

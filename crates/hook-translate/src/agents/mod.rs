@@ -563,6 +563,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn each_answer_that_a_page_shows_is_of_an_event() {
+        for agent in AGENTS {
+            let unknown = agent.answers.iter().find(|it| agent.event(it.event).is_none());
+            assert!(unknown.is_none(), "{} {unknown:?}", agent.name);
+        }
+    }
+
+    #[test]
     fn each_tool_of_an_agent_is_known_by_its_name() {
         for agent in AGENTS {
             let of_events = agent.events.iter().filter_map(|event| event.tools);
