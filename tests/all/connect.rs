@@ -12,6 +12,15 @@ fn run(project: &Project, arguments: &[&str]) -> Finished {
     unset.iter().fold(hook, |hook, name| hook.env(name, "")).run()
 }
 
+/// Gives the user a hook of which nothing is to be said.
+fn with_hook(project: &Project) {
+    let folder = project.home().join(".config/hooks");
+    fs::create_dir_all(&folder).unwrap();
+    let settings = json!({"hooks": {"SessionEnd": [{"hooks": [
+        {"type": "command", "command": "true"}]}]}});
+    fs::write(folder.join("settings.json"), settings.to_string()).unwrap();
+}
+
 /// Where it has the user's settings on this system.
 const LLXPRT: &str = if cfg!(target_os = "macos") {
     "Library/Preferences/llxprt-code/settings.json"
@@ -117,8 +126,11 @@ fn an_entry_in_a_project_says_nothing_where_an_agent_would_show_it() {
     assert_eq!(run(&project, &["connect", "gemini", "--scope", "project"]).status, 0);
     let written: Value = serde_json::from_str(&project.read(".gemini/settings.json")).unwrap();
     let command = written["hooks"]["BeforeTool"][0]["hooks"][0]["command"].as_str().unwrap();
-    let gone = command.replace(&hook_tests::hook_binary().display().to_string(), "/nowhere/hook");
-    let output = std::process::Command::new("bash").args(["-c", &gone]).output().unwrap();
+    let folder = hook_tests::hook_binary().parent().unwrap().display().to_string();
+    let gone = command.replace(&folder, "/nowhere");
+    let mut shell = std::process::Command::new("bash");
+    shell.args(["-c", &gone]).env("HOME", project.home()).env("PATH", "/usr/bin:/bin");
+    let output = shell.current_dir(project.path()).output().unwrap();
     assert!(
         output.status.success() && output.stdout.is_empty() && output.stderr.is_empty(),
         "{output:?}"
@@ -342,6 +354,7 @@ fn the_session_of_the_readme_is_what_one_sees() {
     let (ours, theirs) = session.split_once("$ codex exec").unwrap();
     let project = Project::new();
     let (_, path) = codex(&project);
+    with_hook(&project);
     let connect =
         Hook::new(&project, &["connect", "codex"]).env("CODEX_HOME", "").env("PATH", &path);
     let mut terminal = connect.on_terminal();
@@ -368,6 +381,7 @@ fn codex_gets_the_hashes_of_our_entries_and_of_no_others() {
     fs::write(folder.join("hooks.json"), mine).unwrap();
     fs::write(folder.join("config.toml"), "model = \"x\"").unwrap();
     let (program, path) = codex(&project);
+    with_hook(&project);
     let run = |arguments: &[&str]| {
         Hook::new(&project, arguments).env("CODEX_HOME", "").env("PATH", &path).run()
     };
@@ -428,13 +442,11 @@ fn what_is_written_works() {
         assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "deny", "{scope}");
         // Where the binary is not there, nobody is blocked, and it is said.
         if scope == "project" {
-            let binary = hook_tests::hook_binary().display().to_string();
-            let gone = script.replace(&binary, "/nowhere/hook");
-            let output = std::process::Command::new("/bin/sh")
-                .args(["-c", &gone])
-                .current_dir(project.path())
-                .output()
-                .unwrap();
+            let folder = hook_tests::hook_binary().parent().unwrap().display().to_string();
+            let mut shell = std::process::Command::new("/bin/sh");
+            shell.args(["-c", &script.replace(&folder, "/nowhere")]).current_dir(project.path());
+            shell.env("HOME", project.home()).env("PATH", "/usr/bin:/bin");
+            let output = shell.output().unwrap();
             assert!(output.status.success());
             assert!(String::from_utf8_lossy(&output.stderr).contains("not installed"));
         }
@@ -463,7 +475,9 @@ fn what_hooks_of_ours_lose_in_the_agent_is_said() {
         ),
         "{said}"
     );
-    assert_eq!(run(&Project::new(), &["connect", "gemini", "--dry-run"]).stderr, "");
+    let guarded = Project::new();
+    with_hook(&guarded);
+    assert_eq!(run(&guarded, &["connect", "gemini", "--dry-run"]).stderr, "");
 }
 
 /// An entry of a binary with another name would not be known again.

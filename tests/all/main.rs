@@ -14,6 +14,8 @@ mod bridge;
 mod cli;
 mod conformance;
 mod connect;
+#[cfg(unix)]
+mod connect_project;
 mod decisions;
 mod events;
 mod example;

@@ -218,6 +218,20 @@ impl std::fmt::Display for InvalidAnswer {
 }
 
 impl HookFailure {
+    /// Why the hook did not run at all, where that is what the failure means.
+    pub fn not_run(&self) -> Option<String> {
+        match self {
+            Self::Spawn { .. } | Self::Directory { .. } => Some(self.to_string()),
+            Self::ExitCode { code: code @ 126 } => {
+                Some(format!("exit code {code} says that what it runs cannot be executed"))
+            }
+            Self::ExitCode { code: code @ 127 } => {
+                Some(format!("exit code {code} says that what it runs was not found"))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether the request ended before the hook had.
     #[doc(hidden)]
     pub fn is_cut_off(&self) -> bool {

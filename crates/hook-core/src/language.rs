@@ -95,6 +95,11 @@ pub trait Language: fmt::Debug + Send + Sync {
     /// How a hook is started.
     fn launch(&self, hook: &HomeHook, told: &RawObject, place: &Place<'_>) -> Launch;
 
+    /// The variable that names a file to which a hook writes variables for its session, where it has one.
+    fn env_file(&self, _hook: &HomeHook) -> Option<&'static str> {
+        None
+    }
+
     /// Whether `{"action": …}` is an answer in its own words.
     fn answers_by_action(&self) -> bool {
         false
@@ -287,6 +292,8 @@ pub struct HomeHook {
     pub command: HomeCommand,
     /// Where it runs, beginning at the project.
     pub directory: Option<PathBuf>,
+    /// The folder of its home's own file that it stands in, or the project whose file that is.
+    pub folder: Option<PathBuf>,
     /// Variables of its own.
     pub variables: Vec<(String, String)>,
     /// The directory of the plugin that it comes with.
@@ -429,6 +436,8 @@ pub struct HomeSettings {
     pub hooks: Vec<HomeEntry>,
     /// What is wrong with it.
     pub problems: Vec<HomeProblem>,
+    /// How many entries it has by which its agent asks hooks. They are no hooks themselves.
+    pub entries: usize,
     /// Whether hooks were read at all.
     pub was_read: bool,
 }

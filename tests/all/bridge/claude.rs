@@ -40,7 +40,13 @@ fn exit_codes_and_output_mean_what_they_mean_at_home() {
             case("PreToolUse", shell(), "exit 0", json!(null)),
             case("PreToolUse", shell(), "echo plain text", json!(null)),
             case("PreToolUse", shell(), "exit 1", json!(null)),
-            case("PreToolUse", shell(), "exit 127", json!(null)),
+            // Its user is told, as there.
+            case(
+                "PreToolUse",
+                shell(),
+                "exit 127",
+                json!({"systemMessage": "hook exit 127 did not run: exit code 127 says that what it runs was not found"}),
+            ),
             case("PreToolUse", shell(), "echo no >&2; exit 2", denied("no")),
             case(
                 "PreToolUse",

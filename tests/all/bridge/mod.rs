@@ -2,12 +2,20 @@
 //! rule of its own.
 
 mod a3s;
+#[cfg(unix)]
+mod approvals;
 mod claude;
 mod codex;
 mod copilot;
 mod cursor;
 mod doors;
+#[cfg(unix)]
+mod entries;
+#[cfg(unix)]
+mod forms;
 mod gemini;
+#[cfg(unix)]
+mod home;
 mod http;
 mod kinds;
 mod llxprt;

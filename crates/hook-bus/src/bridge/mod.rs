@@ -182,8 +182,10 @@ impl Bridge {
         response: &HookExecutionResponse,
         unknown_guards: impl FnOnce(HookEventName) -> Option<String>,
     ) -> Bridged {
-        let mut said = self.said(response, unknown_guards);
+        let not_run = not_run(response);
+        let mut said = self.said(response, &not_run, unknown_guards);
         let mut warnings: Vec<String> = response.processed.warnings.clone();
+        warnings.extend(not_run);
         let title = self.agent.title();
         // An event that nothing here knows has no hooks.
         let failure = response.error().filter(|it| it.code != FailureCode::UnsupportedEvent);
@@ -256,9 +258,11 @@ impl Bridge {
         }
     }
 
+    /// What the agent is told. Of hooks that did not run its user is told where nothing else says so.
     fn said(
         &self,
         response: &HookExecutionResponse,
+        not_run: &[String],
         unknown_guards: impl FnOnce(HookEventName) -> Option<String>,
     ) -> Said {
         let home_event = self.asked.home_event();
@@ -274,8 +278,11 @@ impl Bridge {
         // Of an event that only observes nothing is merged, and what is said is said all the same.
         let outputs = &processed.aggregated.all_outputs;
         let observed = outputs.iter().filter_map(|output| output.system_message.as_deref());
-        let observed: Vec<&str> = observed.filter(|_| merged.is_none()).collect();
-        let observed = observed.join("\n");
+        let observed = observed.filter(|_| merged.is_none());
+        let message = processed.system_message.as_deref();
+        let told = message.into_iter().chain(observed.filter(|_| message.is_none()));
+        let told: Vec<&str> = told.chain(not_run.iter().map(String::as_str)).collect();
+        let told = told.join("\n");
         let mut verdict = Verdict::proceed();
         // Where a block has no effect, as its author is warned, no agent is to obey one.
         let is_useless = processed.decision == PolicyDecision::Block
@@ -283,8 +290,7 @@ impl Bridge {
         verdict.decision = if is_useless { PolicyDecision::Proceed } else { processed.decision };
         verdict.reason = processed.reason.as_deref();
         verdict.allowed = response.hooks.iter().any(|hook| hook.grants);
-        let message = processed.system_message.as_deref();
-        verdict.system_message = message.or(Some(&*observed).filter(|it| !it.is_empty()));
+        verdict.system_message = Some(&*told).filter(|it| !it.is_empty());
         // No agent has a word for a message that is put before a prompt; the model is told what is in it.
         let message = BeforeAgentOutput::new(&processed.aggregated).message_text();
         let context = match (&processed.additional_context, message) {
@@ -308,6 +314,20 @@ impl Bridge {
             verdict.decision = PolicyDecision::Block;
             verdict.reason = Some(why);
         }
-        self.agent.say(home_event, &verdict)
+        // Who asks may obey other words than the agent whose entry it runs.
+        match self.input.is_none() || self.asked.is_other_form() {
+            true => self.agent.refuse(home_event, &verdict),
+            false => self.agent.say(home_event, &verdict),
+        }
     }
+}
+
+/// Hooks that did not run, and were not obeyed for it: a guard among them has guarded nothing.
+fn not_run(response: &HookExecutionResponse) -> Vec<String> {
+    let passed = response.hooks.iter().filter(|hook| hook.decision < Some(PolicyDecision::Block));
+    let said = passed.filter_map(|hook| {
+        let why = hook.failure.as_ref()?.not_run()?;
+        Some(format!("hook {} did not run: {why}", shortened(hook.hook.display_name())))
+    });
+    said.collect()
 }

@@ -1,5 +1,6 @@
 //! `hook bridge`: be the hook of another agent.
 
+mod reading;
 mod server;
 
 use std::ffi::OsStr;
@@ -10,13 +11,13 @@ use clap::Args;
 use hook_bus::bridge::{Bridge, BridgeState, Bridged};
 use hook_bus::{HookExecutionResponse, HookSystem};
 use hook_core::language::Language;
-use hook_core::{HookEventName, RequestInput};
+use hook_core::{HookEventName, RawObject, RequestInput};
 use hook_translate::agents::{Agent, Asked, NotAsked, Verdict};
 
 use super::background::{self, LeftArguments};
-use super::input::read_object;
+use super::input::object_of;
 use super::with_hooks_of;
-use crate::context::Context;
+use crate::context::{Context, time_to_answer};
 use crate::error::CommandError;
 use crate::exit_code::{self, Stake, Status};
 use crate::guards;
@@ -64,8 +65,12 @@ pub(crate) async fn run(
         );
         return Err(CommandError::Usage(text));
     }
-    let (text, said) = read_object().await?;
-    let asked = match agent.asked(arguments.event.as_deref(), &said) {
+    let event = arguments.event.as_deref();
+    let (text, said) = match read(agent, event).await {
+        Ok(read) => read,
+        Err(error) => return refuse(agent, event, &error, printer).await,
+    };
+    let asked = match agent.asked(event, &said) {
         Ok(asked) => asked.written_in(&text),
         // What the agent does not have, it cannot ask about.
         Err(error @ NotAsked::UnknownEvent(_)) => {
@@ -79,7 +84,7 @@ pub(crate) async fn run(
         }
         Err(error) => {
             let text = format!("{error}; name it: `hook bridge {} EVENT`", arguments.agent);
-            return Err(CommandError::Usage(text));
+            return refuse(agent, event, &CommandError::Usage(text), printer).await;
         }
     };
     let context = &context.at_places_of(&asked);
@@ -118,6 +123,31 @@ pub(crate) async fn run(
 
 pub(super) fn agent(name: &str) -> Result<&'static Agent, CommandError> {
     Named::parse(name).map(|Named(agent)| agent).map_err(CommandError::Usage)
+}
+
+/// What the agent sends, and the object that it is.
+async fn read(agent: &Agent, event: Option<&str>) -> Result<(String, RawObject), CommandError> {
+    let text = reading::value(time_to_answer(agent.patience(event))).await?;
+    let object = object_of(&text)?;
+    Ok((text, object))
+}
+
+/// Refuses what cannot be read: guards may be among the hooks that were to be asked.
+async fn refuse(
+    agent: &Agent,
+    event: Option<&str>,
+    error: &CommandError,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let said = agent.refuse_unread(event, &error.to_string());
+    printer.problem(&error.to_string());
+    if said.code == 0 {
+        return Ok(exit_code::FAILURE);
+    }
+    if !said.stdout.is_empty() {
+        printer.text(&format!("{}\n", said.stdout)).await?;
+    }
+    Ok(exit_code::of_agent(said.code))
 }
 
 async fn bridge(

@@ -1,6 +1,7 @@
 //! `hook connect` and `hook disconnect`: the entries by which an agent calls `hook bridge`.
 
 mod codex;
+mod command;
 mod connection;
 mod consent;
 pub(super) mod entries;
@@ -14,8 +15,9 @@ use hook_core::settings::edit::{AbsentFile, EditMode, FileChange, NotEditable, e
 use hook_translate::agents::{self, Agent};
 use serde_json::json;
 
+use self::command::command;
 use self::connection::Connection;
-use self::entries::{Entries, Scope, command, file_of};
+use self::entries::{Entries, Scope, file_of};
 use super::bridge::agent;
 use crate::context::Context;
 use crate::error::CommandError;
@@ -107,6 +109,9 @@ pub(crate) async fn run(
     show(agent, &change, "connected", arguments.dry_run, context, printer).await?;
     for lost in losses::of(agent, &events, context) {
         printer.remark(&lost);
+    }
+    if let Some(why) = losses::unguarded(context).await? {
+        printer.warning(&why);
     }
     let connection = Connection { agent, scope: arguments.scope, context, yes: arguments.yes };
     if arguments.dry_run {

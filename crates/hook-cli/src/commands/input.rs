@@ -174,12 +174,10 @@ fn parse(text: &str, given: &str) -> Result<RawJson, CommandError> {
     }
 }
 
-/// What stands on standard input, and the object that it is.
-pub(super) async fn read_object() -> Result<(String, RawObject), CommandError> {
-    let text = read_input(STANDARD_INPUT).await?;
+/// The object that was read from standard input.
+pub(super) fn object_of(text: &str) -> Result<RawObject, CommandError> {
     let json = parse(text.trim(), STANDARD_INPUT)?;
-    let object = RawObject::try_from(json).unwrap_or_else(|_| RawObject::empty());
-    Ok((text, object))
+    Ok(RawObject::try_from(json).unwrap_or_else(|_| RawObject::empty()))
 }
 
 async fn read_input(given: &str) -> Result<String, CommandError> {

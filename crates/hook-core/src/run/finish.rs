@@ -125,7 +125,10 @@ fn deny_for_failure(
             HookFailure::Untrusted | HookFailure::BrokenSettings { .. } => {
                 format!("blocked, because the guard `{name}` could not check this: {failure}")
             }
-            _ => format!("hook {name} failed: {failure}"),
+            _ => match failure.not_run() {
+                Some(why) => format!("hook {name} did not run: {why}"),
+                None => format!("hook {name} failed: {failure}"),
+            },
         });
     }
     output

@@ -308,6 +308,9 @@ pub struct SettingsFile {
     pub declared: Vec<EventDefinition>,
     /// What is wrong with it.
     pub diagnostics: Vec<Diagnostic>,
+    /// How many entries another agent's file has by which that asks hooks. They are no hooks themselves.
+    #[doc(hidden)]
+    pub entries: usize,
     /// Whether settings were read at all: not of a file that cannot be read or is no JSON object.
     pub(crate) was_read: bool,
     pub(crate) spans: FileSpans,

@@ -80,6 +80,7 @@ fn file_of(mut reader: Reader<'_>) -> SettingsFile {
         hooks: reader.hooks,
         declared: reader.declared,
         diagnostics: reader.document.into_diagnostics(),
+        entries: 0,
         was_read,
         spans: reader.spans,
     }

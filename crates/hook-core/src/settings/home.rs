@@ -43,6 +43,7 @@ pub(super) fn parse(
         config,
         declared: Vec::new(),
         diagnostics: read.problems.into_iter().map(|it| diagnostic(it, &document)).collect(),
+        entries: read.entries,
         was_read: read.was_read,
         spans: FileSpans::default(),
     }

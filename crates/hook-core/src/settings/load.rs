@@ -205,6 +205,7 @@ fn unreadable(source: &SettingsSource, error: &io::Error) -> SettingsFile {
         hooks: Vec::new(),
         declared: Vec::new(),
         diagnostics: vec![diagnostic],
+        entries: 0,
         was_read: false,
         spans: FileSpans::default(),
     }

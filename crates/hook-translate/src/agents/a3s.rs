@@ -13,7 +13,9 @@ use super::kind::COMMANDS;
 use super::matching;
 use super::places::Places;
 use super::settings::CONDITIONAL;
-use super::table::{Agent, AgentEvent, Base, Directory, Expands, SettingsForm, Subject, Timeouts};
+use super::table::{
+    Agent, AgentEvent, Base, Directory, Expands, SettingsForm, Subject, Timeouts, printed,
+};
 use super::verdict::{Said, Verdict, put};
 use super::written::Comments;
 
@@ -152,6 +154,7 @@ pub(super) static AGENT: Agent = Agent {
     timeout: Timeouts::of(&["timeout"], 1, 5_000),
     shell: &["bash", "-c"],
     variables: &[],
+    env_file: None,
     expands: Expands::Never,
     matches: matching::claude,
     answer,
@@ -160,6 +163,7 @@ pub(super) static AGENT: Agent = Agent {
     takes_any_case: false,
     ignores: &[],
     entry: None,
+    top_level: None,
     caps_continuations: true,
     places: Places {
         variable: None,
@@ -173,6 +177,15 @@ pub(super) static AGENT: Agent = Agent {
     runs_too: &[],
     runs_once: false,
     reads_as_own: None,
+    answers: &[
+        printed("PreToolUse", r#"{"action":"continue"}"#, "A3S hook system"),
+        printed("PreToolUse", r#"{"action":"block","reason":"no"}"#, "A3S hook system"),
+        printed(
+            "tool.execute",
+            r#"{"action":"continue","modified":{"args":{"command":"ls"}}}"#,
+            "A3S hook system",
+        ),
+    ],
     has_one_switch: false,
     notes: &[
         "An answer is `{\"action\": \"continue\"}`, `block`, `retry` (with `delay` in milliseconds) or `skip`. Exit code 2 blocks.",
@@ -269,12 +282,7 @@ fn say(_event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
 pub(super) fn value_of(their_name: &str, value: RawJson) -> RawJson {
     match their_name {
         "result.success" => RawJson::from_bool(value.to_bool() != Some(true)),
-        "result.output" => {
-            let fields = value.to_object().unwrap_or_default();
-            let known = ["output", "llmContent", "text"].iter().filter_map(|name| fields.get(name));
-            let text = value.to_text().or_else(|| known.filter_map(RawJson::to_text).next());
-            RawJson::from_text(&text.unwrap_or_else(|| value.as_str().to_owned()))
-        }
+        "result.output" => RawJson::from_text(&super::told::text_of(&value)),
         _ => value,
     }
 }

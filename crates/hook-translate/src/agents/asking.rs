@@ -10,7 +10,7 @@ use hook_core::language::AskedBy;
 use hook_core::{HookEventName, JsonObject, RawJson, RawObject, RequestInput};
 
 use super::table::{Agent, AgentEvent, Base, Ours, Variable};
-use super::told;
+use super::{refusal, told};
 
 /// An agent asks about something that happens.
 #[derive(Debug, Clone)]
@@ -20,6 +20,7 @@ pub struct Asked {
     input: JsonObject,
     said: RawObject,
     ending: Box<str>,
+    is_other_form: bool,
 }
 
 impl Asked {
@@ -68,6 +69,11 @@ impl Asked {
         let cwd = fields.get("cwd").and_then(RawJson::to_text);
         let said = root.into_iter().chain(cwd).map(PathBuf::from);
         set.chain(said).filter(|place| place.is_absolute() && place.is_dir()).collect()
+    }
+
+    /// Whether it is in the form of another agent, which may read this one's settings and call us by them.
+    pub fn is_other_form(&self) -> bool {
+        self.is_other_form
     }
 
     /// How long the agent waits for an answer, where `hook connect` wrote the entry.
@@ -145,6 +151,12 @@ impl fmt::Display for NotAsked {
 }
 
 impl Agent {
+    /// How long the agent waits for an answer to one of its events, where `hook connect` wrote the entry.
+    pub fn patience(&self, home_event: Option<&str>) -> Duration {
+        let event = home_event.and_then(|name| self.event(name));
+        Duration::from_secs(event.map_or(super::entry::PATIENCE, super::entry::patience))
+    }
+
     /// What an agent has said: about the event that is named, or that it names itself.
     ///
     /// # Errors
@@ -157,6 +169,7 @@ impl Agent {
         };
         let name = event.map(str::to_owned).or_else(named).ok_or(NotAsked::NoEvent)?;
         let event = self.event(&name).ok_or(NotAsked::UnknownEvent(name))?;
+        let is_other_form = refusal::is_other_form(self, event, &fields);
         let input = match event.ours {
             Ours::BuiltIn(ours) => {
                 repeating(event, &fields).unwrap_or_else(|| told::to_ours(self, event, ours, said))
@@ -177,7 +190,8 @@ impl Agent {
                 input
             }
         };
-        Ok(Asked { agent: self, event, input, said: said.clone(), ending: "".into() })
+        let ending = "".into();
+        Ok(Asked { agent: self, event, input, said: said.clone(), ending, is_other_form })
     }
 }
 

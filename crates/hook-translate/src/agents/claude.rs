@@ -11,7 +11,7 @@ use super::matching;
 use super::places::{Places, Plugins};
 use super::table::{
     Agent, AgentEvent, Base, Directory, Entry, ExitTwo, Expands, Part, SettingsForm, Subject,
-    Timeouts, Tool, Variable, tool,
+    Timeouts, Tool, Variable, printed, tool,
 };
 use super::verdict::{Said, Verdict, put, put_specific};
 use super::written::Comments;
@@ -270,6 +270,7 @@ pub(super) static AGENT: Agent = Agent {
         ("CLAUDE_PROJECT_DIR", Variable::Project),
         ("CLAUDE_PLUGIN_ROOT", Variable::PluginRoot),
     ],
+    env_file: Some("CLAUDE_ENV_FILE"),
     expands: Expands::Braces,
     matches: matching::claude,
     answer,
@@ -284,6 +285,7 @@ pub(super) static AGENT: Agent = Agent {
         remains: "Claude Code reads it by itself; in a folder that it does not know it asks once whether to trust it",
         consent: None,
     }),
+    top_level: Some("block"),
     caps_continuations: true,
     places: Places {
         variable: Some("CLAUDE_CONFIG_DIR"),
@@ -306,6 +308,68 @@ pub(super) static AGENT: Agent = Agent {
     runs_too: &[],
     runs_once: true,
     reads_as_own: None,
+    answers: &[
+        printed(
+            "PreToolUse",
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}"#,
+            "Claude Code hooks reference (2026-08): it skips the permission prompt",
+        ),
+        printed(
+            "PreToolUse",
+            r#"{"decision":"approve"}"#,
+            "Claude Code hooks reference (2026-08): the older word for it",
+        ),
+        printed(
+            "PreToolUse",
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask"}}"#,
+            "Claude Code hooks reference (2026-08)",
+        ),
+        printed(
+            "PreToolUse",
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"defer"}}"#,
+            "Claude Code hooks reference (2026-08): put off until somebody can be asked",
+        ),
+        printed(
+            "PreToolUse",
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}"#,
+            "Claude Code hooks reference (2026-08)",
+        ),
+        printed(
+            "PreToolUse",
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"ls"}}}"#,
+            "Claude Code hooks reference (2026-08)",
+        ),
+        printed(
+            "PreToolUse",
+            r#"done"#,
+            "Claude Code hooks reference (2026-08): text is for the log",
+        ),
+        printed(
+            "PermissionRequest",
+            r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}"#,
+            "Claude Code hooks reference (2026-08): it answers the prompt",
+        ),
+        printed(
+            "PermissionRequest",
+            r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny"}}}"#,
+            "Claude Code hooks reference (2026-08)",
+        ),
+        printed(
+            "UserPromptSubmit",
+            r#"{"decision":"block","reason":"no"}"#,
+            "Claude Code hooks reference (2026-08)",
+        ),
+        printed(
+            "UserPromptSubmit",
+            r#"done"#,
+            "Claude Code hooks reference (2026-08): text is context",
+        ),
+        printed(
+            "Stop",
+            r#"{"decision":"block","reason":"go on"}"#,
+            "Claude Code hooks reference (2026-08)",
+        ),
+    ],
     has_one_switch: true,
     notes: &[
         "An object on standard output counts on every exit code; it begins with `{` and ends with `}`. Exit code 2 beats it.",

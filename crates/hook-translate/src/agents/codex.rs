@@ -12,7 +12,7 @@ use super::matching;
 use super::places::{Places, Plugins};
 use super::table::{
     Agent, AgentEvent, Base, Directory, Entry, ExitTwo, Expands, SettingsForm, Subject, Timeouts,
-    Variable, tool,
+    Variable, printed, tool,
 };
 use super::verdict::{Said, Verdict, put, put_specific};
 use super::written::Comments;
@@ -141,6 +141,7 @@ pub(super) static AGENT: Agent = Agent {
         ("PLUGIN_ROOT", Variable::PluginRoot),
         ("CLAUDE_PLUGIN_ROOT", Variable::PluginRoot),
     ],
+    env_file: None,
     expands: Expands::Braces,
     matches: matching::codex,
     answer,
@@ -155,6 +156,7 @@ pub(super) static AGENT: Agent = Agent {
         remains: "Codex skips hooks that were not reviewed, without a word: start it, enter /hooks and trust them; again after each change",
         consent: None,
     }),
+    top_level: None,
     caps_continuations: false,
     places: Places {
         variable: Some("CODEX_HOME"),
@@ -174,6 +176,39 @@ pub(super) static AGENT: Agent = Agent {
     runs_too: &[],
     runs_once: false,
     reads_as_own: None,
+    answers: &[
+        printed(
+            "PreToolUse",
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"ls"}}}"#,
+            "Codex hooks page (autumn 2026): an allow only carries other arguments",
+        ),
+        printed(
+            "PreToolUse",
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask"}}"#,
+            "Codex hooks page (autumn 2026): a failed run",
+        ),
+        printed(
+            "PreToolUse",
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}"#,
+            "Codex hooks page (autumn 2026)",
+        ),
+        printed("PreToolUse", r#"done"#, "Codex hooks page (autumn 2026): ignored"),
+        printed(
+            "PermissionRequest",
+            r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}"#,
+            "Codex hooks page (autumn 2026): it answers the prompt",
+        ),
+        printed(
+            "PermissionRequest",
+            r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"no"}}}"#,
+            "Codex hooks page (autumn 2026)",
+        ),
+        printed(
+            "Stop",
+            r#"{"decision":"block","reason":"go on"}"#,
+            "Codex hooks page (autumn 2026)",
+        ),
+    ],
     has_one_switch: false,
     notes: &[
         "An object counts on exit code 0 only, and a field that Codex does not know makes all of it void. Exit code 2 without standard error is a failed run.",

@@ -12,7 +12,7 @@ use super::matching;
 use super::places::{Places, Plugins};
 use super::table::{
     Agent, AgentEvent, Base, Consent, Directory, Entry, ExitTwo, Expands, Form, Part, Reach,
-    SettingsForm, Subject, Timeouts, Tool, Variable, tool,
+    SettingsForm, Subject, Timeouts, Tool, Variable, printed, tool,
 };
 use super::verdict::{Said, Verdict, put};
 use super::written::Comments;
@@ -273,6 +273,7 @@ pub(super) static AGENT: Agent = Agent {
         ("PLUGIN_ROOT", Variable::PluginRoot),
         ("CLAUDE_PLUGIN_ROOT", Variable::PluginRoot),
     ],
+    env_file: None,
     expands: Expands::Braces,
     matches,
     answer,
@@ -291,6 +292,7 @@ pub(super) static AGENT: Agent = Agent {
             form: Form::In("trustedFolders"),
         }),
     }),
+    top_level: Some("deny"),
     caps_continuations: true,
     places: Places {
         variable: Some("COPILOT_HOME"),
@@ -315,6 +317,44 @@ pub(super) static AGENT: Agent = Agent {
     runs_too: &[("claude", Reach::Projects), ("vscode", Reach::All)],
     runs_once: false,
     reads_as_own: None,
+    answers: &[
+        printed(
+            "preToolUse",
+            r#"{"permissionDecision":"allow"}"#,
+            "GitHub Copilot hooks reference (2026): the user is not asked",
+        ),
+        printed(
+            "preToolUse",
+            r#"{"permissionDecision":"ask"}"#,
+            "GitHub Copilot hooks reference (2026)",
+        ),
+        printed(
+            "preToolUse",
+            r#"{"permissionDecision":"deny"}"#,
+            "GitHub Copilot hooks reference (2026)",
+        ),
+        printed(
+            "preToolUse",
+            r#"{"modifiedArgs":{"command":"ls"}}"#,
+            "GitHub Copilot hooks reference (2026)",
+        ),
+        printed("preToolUse", r#"done"#, "GitHub Copilot hooks reference (2026): no output"),
+        printed(
+            "permissionRequest",
+            r#"{"behavior":"allow"}"#,
+            "GitHub Copilot hooks reference (2026): it answers the prompt",
+        ),
+        printed(
+            "permissionRequest",
+            r#"{"behavior":"deny"}"#,
+            "GitHub Copilot hooks reference (2026)",
+        ),
+        printed(
+            "agentStop",
+            r#"{"decision":"block","reason":"go on"}"#,
+            "GitHub Copilot hooks reference (2026)",
+        ),
+    ],
     has_one_switch: false,
     notes: &[
         "Each event has two names. Under its own it is told in camel case; under Claude Code's in that one's form.",

@@ -7,12 +7,13 @@ use hook_core::language::{Ended, HomeAnswer, HomeHook};
 use hook_core::{JsonObject, RawJson};
 
 use super::claude::{object_on, reason};
+use super::cursor_values;
 use super::kind::{At, Kind};
 use super::matching;
 use super::places::{Places, Plugins};
 use super::table::{
     Agent, AgentEvent, Base, Directory, Entry, ExitTwo, Expands, OtherForm, Part, Reach,
-    SettingsForm, Subject, Timeouts, Tool, Variable, tool,
+    SettingsForm, Subject, Timeouts, Tool, Variable, printed, tool,
 };
 use super::verdict::{Said, Verdict, put};
 use super::written::Comments;
@@ -37,6 +38,8 @@ const EVENTS: &[AgentEvent] = &[
         part: SHELL,
         subject: Subject::Field("command"),
         fields: &[("tool_input.command", "command")],
+        value: Some(cursor_values::of_shell),
+        beside: &["sandbox"],
         is_asked_elsewhere: true,
         ..AgentEvent::of("beforeShellExecution", Event::BeforeTool)
     }),
@@ -44,6 +47,8 @@ const EVENTS: &[AgentEvent] = &[
         part: Part::Mcp,
         subject: Subject::Field("tool_name"),
         fields: &[("tool_name", "tool_name"), ("tool_input", "tool_input")],
+        value: Some(cursor_values::of_server),
+        beside: &["mcp_server_name"],
         is_asked_elsewhere: true,
         ..AgentEvent::of("beforeMCPExecution", Event::BeforeTool)
     }),
@@ -51,6 +56,8 @@ const EVENTS: &[AgentEvent] = &[
         part: Part::Tools(&["read_file"]),
         subject: Subject::Word("Read"),
         fields: &[("tool_input.file_path", "file_path")],
+        value: Some(cursor_values::of_file),
+        beside: &["content", "attachments"],
         is_asked_elsewhere: true,
         ..AgentEvent::of("beforeReadFile", Event::BeforeTool)
     }),
@@ -64,6 +71,7 @@ const EVENTS: &[AgentEvent] = &[
             ("duration_ms", "duration"),
             ("tool_call_id", "tool_use_id"),
         ],
+        value: Some(cursor_values::of_result),
         ..AgentEvent::of("postToolUse", Event::AfterTool)
     },
     AgentEvent {
@@ -73,12 +81,20 @@ const EVENTS: &[AgentEvent] = &[
             ("tool_input", "tool_input"),
             ("error", "error_message"),
         ],
+        value: Some(cursor_values::of_result),
+        beside: &["failure_type", "is_interrupt"],
         ..AgentEvent::of("postToolUseFailure", Event::ToolError)
     },
     AgentEvent {
         part: SHELL,
         subject: Subject::Field("command"),
-        fields: &[("tool_input.command", "command"), ("tool_response", "output")],
+        fields: &[
+            ("tool_input.command", "command"),
+            ("tool_response", "output"),
+            ("duration_ms", "duration"),
+        ],
+        value: Some(cursor_values::of_shell),
+        beside: &["sandbox"],
         missing: &[("tool_response", "\"\"")],
         is_asked_elsewhere: true,
         ..AgentEvent::of("afterShellExecution", Event::AfterTool)
@@ -90,7 +106,10 @@ const EVENTS: &[AgentEvent] = &[
             ("tool_name", "tool_name"),
             ("tool_input", "tool_input"),
             ("tool_response", "result_json"),
+            ("duration_ms", "duration"),
         ],
+        value: Some(cursor_values::of_server),
+        beside: &["mcp_server_name"],
         missing: &[("tool_response", "\"\"")],
         is_asked_elsewhere: true,
         ..AgentEvent::of("afterMCPExecution", Event::AfterTool)
@@ -99,6 +118,8 @@ const EVENTS: &[AgentEvent] = &[
         part: Part::Tools(&["replace", "write_file"]),
         subject: Subject::Word("Write"),
         fields: &[("tool_input.file_path", "file_path"), ("tool_input.edits", "edits")],
+        value: Some(cursor_values::of_file),
+        beside: &["edits"],
         missing: &[("tool_response", "\"\"")],
         is_asked_elsewhere: true,
         ..AgentEvent::of("afterFileEdit", Event::AfterTool)
@@ -106,11 +127,15 @@ const EVENTS: &[AgentEvent] = &[
     denying(AgentEvent {
         subject: Subject::Word("UserPromptSubmit"),
         fields: &[("prompt", "prompt")],
+        value: Some(cursor_values::of_file),
+        beside: &["attachments"],
         ..AgentEvent::of("beforeSubmitPrompt", Event::BeforeAgent)
     }),
     AgentEvent {
         subject: Subject::Word("Stop"),
         missing: &[("prompt", "\"\""), ("prompt_response", "\"\""), ("stop_hook_active", "false")],
+        value: Some(cursor_values::of_turn),
+        beside: &["status", "loop_count"],
         blocks: true,
         loop_limit: Some(5),
         ..AgentEvent::of("stop", Event::AfterAgent)
@@ -125,17 +150,23 @@ const EVENTS: &[AgentEvent] = &[
         subject: Subject::Field("subagent_type"),
         fields: &[("agent_type", "subagent_type"), ("prompt_response", "summary")],
         missing: &[("agent_id", "\"\""), ("agent_type", "\"\"")],
+        value: Some(cursor_values::of_turn),
+        beside: &["status", "loop_count"],
         blocks: true,
         loop_limit: Some(5),
         ..AgentEvent::of("subagentStop", Event::SubagentStop)
     },
     AgentEvent {
         missing: &[("source", "\"startup\"")],
+        value: Some(cursor_values::of_session),
+        beside: &["session_id", "is_background_agent"],
         ..AgentEvent::of("sessionStart", Event::SessionStart)
     },
     AgentEvent {
         fields: &[("duration_ms", "duration_ms")],
         missing: &[("reason", "\"other\"")],
+        value: Some(cursor_values::of_session),
+        beside: &["session_id", "reason", "final_status", "is_background_agent"],
         ..AgentEvent::of("sessionEnd", Event::SessionEnd)
     },
     AgentEvent {
@@ -220,11 +251,12 @@ pub(super) static AGENT: Agent = Agent {
         ("CURSOR_TRANSCRIPT_PATH", Variable::Transcript),
         ("CURSOR_PLUGIN_ROOT", Variable::PluginRoot),
     ],
+    env_file: None,
     expands: Expands::Braces,
     matches,
     answer,
     say,
-    directory: Directory::Project,
+    directory: Directory::OfFile,
     takes_any_case: false,
     ignores: &[
         ("preToolUse", &["an ask: it is a denial", "context"]),
@@ -237,6 +269,7 @@ pub(super) static AGENT: Agent = Agent {
         remains: "Cursor reads it by itself, in workspaces that it trusts",
         consent: None,
     }),
+    top_level: Some("deny"),
     caps_continuations: true,
     places: Places {
         variable: None,
@@ -256,6 +289,35 @@ pub(super) static AGENT: Agent = Agent {
     runs_too: &[("claude", Reach::All)],
     runs_once: false,
     reads_as_own: Some(CLAUDES),
+    answers: &[
+        printed(
+            "preToolUse",
+            r#"{"permission":"allow"}"#,
+            "cursor.com/docs/hooks (2026); the CLI asks all the same",
+        ),
+        printed(
+            "preToolUse",
+            r#"{"permission":"ask"}"#,
+            "cursor.com/docs/hooks (2026): accepted and not enforced",
+        ),
+        printed("preToolUse", r#"{"permission":"deny"}"#, "cursor.com/docs/hooks (2026)"),
+        printed(
+            "preToolUse",
+            r#"{"updated_input":{"command":"ls"}}"#,
+            "cursor.com/docs/hooks (2026)",
+        ),
+        printed("preToolUse", r#"done"#, "cursor.com/docs/hooks (2026): a failed run"),
+        printed(
+            "beforeShellExecution",
+            r#"{"permission":"allow"}"#,
+            "cursor.com/docs/hooks (2026); the CLI asks all the same",
+        ),
+        printed("beforeShellExecution", r#"{"permission":"ask"}"#, "cursor.com/docs/hooks (2026)"),
+        printed("beforeShellExecution", r#"{"permission":"deny"}"#, "cursor.com/docs/hooks (2026)"),
+        printed("beforeReadFile", r#"{"permission":"deny"}"#, "cursor.com/docs/hooks (2026)"),
+        printed("beforeSubmitPrompt", r#"{"continue":false}"#, "cursor.com/docs/hooks (2026)"),
+        printed("stop", r#"{"followup_message":"go on"}"#, "cursor.com/docs/hooks (2026)"),
+    ],
     has_one_switch: false,
     notes: &[
         "The same call is asked about as `preToolUse` and as `beforeShellExecution`, `beforeMCPExecution` or `beforeReadFile`; `hook connect` writes the first. Hooks of all of them run.",

@@ -12,7 +12,7 @@ const OF_OTHERS: &str = "{ \"hooks\"";
 const OF_OURS: &str = "{\"hooks\"";
 
 /// How long an agent waits for `hook bridge`, in seconds.
-const PATIENCE: u64 = 120;
+pub(super) const PATIENCE: u64 = 120;
 
 /// An agent's settings cannot be edited: where, in bytes, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,6 +128,11 @@ impl Agent {
         Ok(found)
     }
 
+    /// Whether an extension that `hook connect` writes asks hooks for it.
+    pub fn is_asked_by_extension(&self) -> bool {
+        self.extension().is_some()
+    }
+
     /// An extension before and after its commands, where that is how the agent asks.
     fn extension(&self) -> Option<(&'static str, &'static str)> {
         self.entry.as_ref()?.new_file.split_once("@@COMMANDS@@")
@@ -135,22 +140,17 @@ impl Agent {
 
     /// The commands of an element that call `hook bridge` for this event.
     pub(super) fn commands(&self, element: &RawJson, event: &str) -> impl Iterator<Item = String> {
-        let ending = format!(" bridge {} {event}", self.name);
+        let called = (self.name, event.to_owned());
         let fields = element.to_object().unwrap_or_default();
         let inner = fields.get("hooks").and_then(RawJson::to_items).unwrap_or_default();
         // A group that has a hook of the user's, too, is the user's.
         let inner = if inner.len() > 1 { Vec::new() } else { inner };
         let hooks = inner.into_iter().filter_map(|hook| hook.to_object().ok()).chain([fields]);
-        let commands = hooks.filter_map(|hook| {
-            let keys = ["command", "bash"].iter();
-            keys.filter_map(|key| hook.get(key)).find_map(RawJson::to_text)
-        });
-        let is_ours = move |command: &String| {
-            let binary = command.strip_suffix(&ending).map(|it| it.trim_end_matches(['\'', '"']));
-            binary
-                .is_some_and(|it| it.ends_with("/hook") || it.ends_with("hook.exe") || it == "hook")
-        };
-        commands.filter(is_ours)
+        let commands = hooks.filter_map(|hook| command_of(&hook));
+        commands.filter(move |command| {
+            called_by(command)
+                .is_some_and(|(agent, event)| (agent.name, event) == (called.0, &*called.1))
+        })
     }
 
     /// What is cut out next.
@@ -223,6 +223,28 @@ impl Agent {
         group.insert("hooks", RawJson::from_items([&hook.to_raw().into()]));
         group.to_raw().as_str().to_owned()
     }
+}
+
+/// The agent and the event for which a command calls `hook bridge`, whichever binary that is: such a command
+/// is an entry of `hook connect`, and never run as a hook.
+pub(super) fn called_by(command: &str) -> Option<(&'static Agent, &str)> {
+    let (rest, event) = command.trim().rsplit_once(' ')?;
+    let (rest, agent) = rest.rsplit_once(' ')?;
+    let agent = super::agent(agent).filter(|agent| agent.event(event).is_some())?;
+    let binary = rest.strip_suffix(" bridge")?.trim_end_matches(['\'', '"']);
+    let name = binary.rsplit([' ', '/', '\\', '\'', '"']).next()?;
+    matches!(name, "hook" | "hook.exe").then_some((agent, event))
+}
+
+/// Whether a hook of a file is such an entry.
+pub(super) fn is_entry(hook: &RawJson) -> bool {
+    let command = hook.to_object().ok().and_then(|hook| command_of(&hook));
+    command.is_some_and(|command| called_by(&command).is_some())
+}
+
+fn command_of(hook: &JsonObject) -> Option<String> {
+    let keys = ["command", "bash"].iter();
+    keys.filter_map(|key| hook.get(key)).find_map(RawJson::to_text)
 }
 
 /// How long an agent waits, in seconds. An event whose hooks are short has its own limit.

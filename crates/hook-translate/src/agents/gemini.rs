@@ -11,7 +11,7 @@ use super::matching;
 use super::places::{Places, Plugins};
 use super::table::{
     Agent, AgentEvent, Base, Consent, Directory, Entry, Expands, Form, Part, SettingsForm, Subject,
-    Timeouts, Variable,
+    Timeouts, Variable, printed,
 };
 use super::verdict::{Said, Verdict, put, put_specific};
 use super::written::Comments;
@@ -108,6 +108,7 @@ pub(super) const GEMINI: Agent = Agent {
         ("GEMINI_SESSION_ID", Variable::Session),
         ("CLAUDE_PROJECT_DIR", Variable::Cwd),
     ],
+    env_file: None,
     expands: Expands::Quoted,
     matches: matching::gemini,
     answer,
@@ -126,6 +127,7 @@ pub(super) const GEMINI: Agent = Agent {
             form: Form::Is("TRUST_FOLDER"),
         }),
     }),
+    top_level: Some("deny"),
     caps_continuations: false,
     places: Places {
         variable: None,
@@ -145,6 +147,43 @@ pub(super) const GEMINI: Agent = Agent {
     runs_too: &[],
     runs_once: true,
     reads_as_own: None,
+    answers: &[
+        printed(
+            "BeforeTool",
+            r#"{"decision":"allow"}"#,
+            "Gemini CLI docs/hooks/reference.md and hookRunner.ts (2026-08): it lifts no confirmation",
+        ),
+        printed(
+            "BeforeTool",
+            r#"{"decision":"ask"}"#,
+            "Gemini CLI docs/hooks/reference.md and hookRunner.ts (2026-08)",
+        ),
+        printed(
+            "BeforeTool",
+            r#"{"decision":"deny"}"#,
+            "Gemini CLI docs/hooks/reference.md and hookRunner.ts (2026-08)",
+        ),
+        printed(
+            "BeforeTool",
+            r#"{"hookSpecificOutput":{"tool_input":{"command":"ls"}}}"#,
+            "Gemini CLI docs/hooks/reference.md and hookRunner.ts (2026-08)",
+        ),
+        printed(
+            "BeforeTool",
+            r#"done"#,
+            "Gemini CLI docs/hooks/reference.md and hookRunner.ts (2026-08): an allow with a message",
+        ),
+        printed(
+            "BeforeAgent",
+            r#"{"decision":"deny"}"#,
+            "Gemini CLI docs/hooks/reference.md and hookRunner.ts (2026-08)",
+        ),
+        printed(
+            "AfterAgent",
+            r#"{"decision":"deny"}"#,
+            "Gemini CLI docs/hooks/reference.md and hookRunner.ts (2026-08)",
+        ),
+    ],
     has_one_switch: false,
     notes: &[
         "Standard output is the answer; standard error is it where standard output is empty. An object counts on every exit code. Text with exit code 1 is a warning, with any other code but 0 a block.",

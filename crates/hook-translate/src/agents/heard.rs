@@ -136,3 +136,29 @@ pub(super) fn outcome(agent: &Agent, event: &AgentEvent, ended: &Ended<'_>) -> &
         () => "nothing",
     }
 }
+
+/// What an answer of one of its hooks means in another agent.
+pub(super) fn elsewhere(agent: &Agent, event: &AgentEvent, text: &str) -> String {
+    let ended = Ended { code: Some(0), stdout: text, stderr: "" };
+    let answer = (agent.answer)(event, &ended);
+    let output = answer.output.unwrap_or_default();
+    let specific = |name: &str| output.hook_specific_output.as_ref()?.get(name);
+    let decided = match &output.decision {
+        Some(Decision::Deny | Decision::Block) => Some("a denial"),
+        Some(Decision::Ask) => Some("an ask"),
+        Some(Decision::Allow | Decision::Approve) if event.approves => {
+            Some("an allow, of the user's own hooks")
+        }
+        _ => None,
+    };
+    let changes = ["updatedInput", "tool_input"].iter().any(|name| specific(name).is_some());
+    let parts = [
+        decided,
+        changes.then_some("other arguments"),
+        specific("additionalContext").map(|_| "context for the model"),
+        output.system_message.as_ref().map(|_| "a message to the user"),
+        answer.failure.map(|_| "a failed run"),
+    ];
+    let parts: Vec<&str> = parts.into_iter().flatten().collect();
+    if parts.is_empty() { "no decision".to_owned() } else { parts.join(", ") }
+}

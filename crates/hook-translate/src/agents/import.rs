@@ -7,8 +7,8 @@ use hook_core::language::{HomeFile, HomeLoss};
 use hook_core::settings::edit::NewDefinition;
 use hook_core::{JsonObject, RawJson};
 
-use super::settings;
 use super::table::{Agent, AgentEvent, Ours, SettingsForm};
+use super::{entry, settings};
 
 /// What holds at home for all hooks of a file that are posted.
 const OF_POSTED: [&str; 2] = ["allowedHttpHookUrls", "httpHookAllowedEnvVars"];
@@ -64,7 +64,7 @@ impl Agent {
                 let mut kept = Vec::new();
                 for hook in hooks {
                     let at = hook.range();
-                    if self.commands(&hook, name).next().is_some() {
+                    if entry::is_entry(&hook) {
                         ours.push(at);
                     } else if kept_at.contains(&at.start) {
                         kept.push(in_our_words(&hook, rewrite));

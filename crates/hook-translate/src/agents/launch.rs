@@ -179,11 +179,11 @@ fn directory_with(
 ) -> PathBuf {
     let base = match agent.directory {
         Directory::OfEvent => place.directory,
-        Directory::Project => place.project,
+        Directory::Project | Directory::OfFile => place.project,
     };
     match &hook.directory {
         Some(directory) => base.join(expanded(&directory.to_string_lossy(), known)),
-        None => of_user(agent, hook, place).unwrap_or_else(|| base.to_path_buf()),
+        None => outside(agent, hook, place).unwrap_or_else(|| base.to_path_buf()),
     }
 }
 
@@ -192,15 +192,23 @@ fn is_own(agent: &Agent, mark: &str) -> bool {
     own.is_some_and(|(_, beginnings)| beginnings.iter().any(|it| mark.starts_with(it)))
 }
 
-/// Where a hook of the user's runs, and not of a project, where that is another place.
-fn of_user(agent: &Agent, hook: &HomeHook, place: &Place<'_>) -> Option<PathBuf> {
-    if agent.name != "cursor" {
+/// Where a hook runs that stands in no file of the project, where that is another place: in the folder of its
+/// plugin, of its user, or of its file.
+fn outside(agent: &Agent, hook: &HomeHook, place: &Place<'_>) -> Option<PathBuf> {
+    if agent.directory != Directory::OfFile {
         return None;
     }
     if let Some(root) = &hook.plugin_root {
         return Some(root.clone());
     }
-    hook.is_users.then(|| Path::new(place.variable("HOME")?).join(".cursor").into()).flatten()
+    if hook.is_users {
+        let folder = Path::new(place.variable("HOME")?).join(agent.places.folder);
+        // Hooks in settings of ours need no agent that has one.
+        return Some(folder).filter(|folder| folder.is_dir());
+    }
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    let folder = hook.folder.as_deref()?;
+    (!real(folder).starts_with(real(place.project))).then(|| folder.to_path_buf())
 }
 
 /// A command with the values of the agent's own variables in the place of `${NAME}`.

@@ -8,7 +8,7 @@ use hook_core::{JsonObject, RawJson};
 use super::claude::object_on;
 use super::gemini::{self, GEMINI};
 use super::places::{Places, Plugins};
-use super::table::{Agent, AgentEvent, Consent, Entry, Form, Tool, Variable, tool};
+use super::table::{Agent, AgentEvent, Consent, Entry, Form, Tool, Variable, printed, tool};
 use super::verdict::{Said, Verdict};
 
 const TOOLS: &[Tool] = &[
@@ -71,6 +71,38 @@ pub(super) static AGENT: Agent = Agent {
         "It runs hooks only with `hooksConfig.enabled`; with `tools.enableHooks: false` none. `hook` takes files without them as if they were on.",
         "Hooks of a project for an event take the place of the user's for it.",
         "On macOS the user's folder is `~/Library/Preferences/llxprt-code`.",
+    ],
+    answers: &[
+        printed(
+            "BeforeTool",
+            r#"{"decision":"allow"}"#,
+            "llxprt docs/hooks and packages/core/src/hooks (2026-08): it lifts no confirmation",
+        ),
+        printed(
+            "BeforeTool",
+            r#"{"decision":"ask"}"#,
+            "llxprt docs/hooks and packages/core/src/hooks (2026-08): an ask lets the tool run",
+        ),
+        printed(
+            "BeforeTool",
+            r#"{"decision":"deny"}"#,
+            "llxprt docs/hooks and packages/core/src/hooks (2026-08)",
+        ),
+        printed(
+            "BeforeTool",
+            r#"{"hookSpecificOutput":{"permissionDecision":"deny"}}"#,
+            "llxprt docs/hooks and packages/core/src/hooks (2026-08)",
+        ),
+        printed(
+            "BeforeTool",
+            r#"{"hookSpecificOutput":{"tool_input":{"command":"ls"}}}"#,
+            "llxprt docs/hooks and packages/core/src/hooks (2026-08)",
+        ),
+        printed(
+            "BeforeTool",
+            r#"done"#,
+            "llxprt docs/hooks and packages/core/src/hooks (2026-08): an allow with a message",
+        ),
     ],
     ..GEMINI
 };

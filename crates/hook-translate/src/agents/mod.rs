@@ -30,6 +30,7 @@ mod codex;
 mod consent;
 mod copilot;
 mod cursor;
+mod cursor_values;
 mod entry;
 mod gemini;
 mod heard;
@@ -44,6 +45,7 @@ mod pi;
 mod places;
 mod precedence;
 mod qwen;
+mod refusal;
 mod rule;
 mod settings;
 mod shape;
@@ -215,6 +217,7 @@ impl Agent {
             condition: None,
             command: HomeCommand::Called,
             directory: None,
+            folder: None,
             variables: Vec::new(),
             plugin_root: None,
             is_users: true,
@@ -457,6 +460,11 @@ impl Language for Agent {
         .collect()
     }
 
+    fn env_file(&self, hook: &HomeHook) -> Option<&'static str> {
+        let event = self.written_event(&hook.event)?;
+        self.env_file.filter(|_| event.is(HookEventName::SessionStart))
+    }
+
     fn answers_by_action(&self) -> bool {
         std::ptr::eq(self, &a3s::AGENT)
     }
@@ -580,6 +588,14 @@ mod tests {
     use hook_core::tool::our_name;
 
     use super::*;
+
+    #[test]
+    fn each_answer_that_a_page_shows_is_of_an_event() {
+        for agent in AGENTS {
+            let unknown = agent.answers.iter().find(|it| agent.event(it.event).is_none());
+            assert!(unknown.is_none(), "{} {unknown:?}", agent.name);
+        }
+    }
 
     #[test]
     fn each_tool_of_an_agent_is_known_by_its_name() {

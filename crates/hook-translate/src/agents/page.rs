@@ -9,7 +9,7 @@ use hook_core::HookEventName;
 use hook_core::language::Ended;
 
 use super::heard::{
-    NONE, WHY, arguments, ask, block_means, context, denial, message, outcome, stop,
+    NONE, WHY, arguments, ask, block_means, context, denial, elsewhere, message, outcome, stop,
 };
 use super::table::{
     Agent, AgentEvent, Base, Directory, Expands, Ours, Part, Reach, SettingsForm, Subject, Tool,
@@ -42,6 +42,8 @@ pub fn page(agent: &Agent) -> String {
     settings(agent, &mut page);
     started(agent, &mut page);
     answers(agent, &mut page);
+    answers_elsewhere(agent, &mut page);
+    other_forms(agent, &mut page);
     if !agent.notes.is_empty() {
         page.push_str("\n## What a table cannot say\n\n");
         for note in agent.notes {
@@ -329,6 +331,9 @@ fn started(agent: &Agent, page: &mut String) {
     let directory = match agent.directory {
         Directory::OfEvent => "the working directory of the event",
         Directory::Project => "the project",
+        Directory::OfFile => {
+            "the project; a hook of a file that is none of the project's, in the folder of that file"
+        }
     };
     let _ = writeln!(page, "\n## How a hook is started\n\nBy `{shell}`, in {directory}.");
     let fields: Vec<String> = agent
@@ -359,6 +364,12 @@ fn started(agent: &Agent, page: &mut String) {
         };
         let _ = writeln!(page, "| `{name}` | {value} |");
     }
+    if let Some(name) = agent.env_file {
+        let _ = writeln!(
+            page,
+            "| `{name}` | a file, at the start of a session: what is set there (`export NAME=value`) later hooks of the session have |"
+        );
+    }
     page.push_str(match agent.expands {
         Expands::Braces => "\n`${NAME}` of these is replaced in a command before the shell sees it.\n",
         Expands::Quoted => "\n`$NAME` of these is replaced in a command by the quoted value before the shell sees it.\n",
@@ -388,4 +399,38 @@ fn answers(agent: &Agent, page: &mut String) {
         let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
         let _ = writeln!(page, "| {} | {cells} |", names.join(", "));
     }
+}
+
+/// What answers of the agent's hooks mean where another agent asks.
+fn answers_elsewhere(agent: &Agent, page: &mut String) {
+    if agent.answers.is_empty() {
+        return;
+    }
+    page.push_str(
+        "\n## What answers of its hooks mean in other agents\n\nAn allow is one there only if it spares the user a question \
+         here, and only of hooks in the user's own settings: a hook\nwithout objections says the same.\n\n| event | answer | \
+         in another agent | source |\n| --- | --- | --- | --- |\n",
+    );
+    for answer in agent.answers {
+        let Some(event) = agent.event(answer.event) else { continue };
+        let means = elsewhere(agent, event, answer.text);
+        let (event, text, source) = (answer.event, answer.text, answer.source);
+        let _ = writeln!(page, "| `{event}` | `{text}` | {means} | {source} |");
+    }
+}
+
+/// How what is not in the agent's form is refused.
+fn other_forms(agent: &Agent, page: &mut String) {
+    if agent.entry.is_none() {
+        return;
+    }
+    let top = match agent.top_level {
+        Some(word) => format!("`\"decision\": \"{word}\"` at the top level, "),
+        None => String::new(),
+    };
+    let _ = write!(
+        page,
+        "\n## Input that is not in its form\n\nAgents read files of others. What is not in this agent's form is refused in each \
+         way that one of them obeys: in this\nagent's own, {top}the reason on standard error, and exit code 2.\n"
+    );
 }

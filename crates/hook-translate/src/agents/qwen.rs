@@ -13,7 +13,7 @@ use super::matching;
 use super::places::{Places, Plugins};
 use super::settings::CONDITIONAL;
 use super::table::{
-    Agent, AgentEvent, Entry, Expands, Part, Subject, Timeouts, Tool, Variable, tool,
+    Agent, AgentEvent, Entry, Expands, Part, Subject, Timeouts, Tool, Variable, printed, tool,
 };
 use super::verdict::{Said, Verdict, put, put_specific};
 
@@ -259,6 +259,48 @@ pub(super) static AGENT: Agent = Agent {
     ],
     is_told_by_place: true,
     keys: CONDITIONAL,
+    answers: &[
+        printed(
+            "PreToolUse",
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}"#,
+            "Qwen Code hooks/types.ts (01ed106f): it lifts no confirmation that is known of",
+        ),
+        printed(
+            "PreToolUse",
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask"}}"#,
+            "Qwen Code hooks/types.ts (01ed106f)",
+        ),
+        printed(
+            "PreToolUse",
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}"#,
+            "Qwen Code hooks/types.ts (01ed106f)",
+        ),
+        printed(
+            "PreToolUse",
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"ls"}}}"#,
+            "seen in Qwen Code: the tool runs with those of the model",
+        ),
+        printed(
+            "PreToolUse",
+            r#"done"#,
+            "Qwen Code hooks/types.ts (01ed106f): an allow with a message",
+        ),
+        printed(
+            "PermissionRequest",
+            r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}"#,
+            "Qwen Code hooks/types.ts (01ed106f): it answers the prompt",
+        ),
+        printed(
+            "PermissionRequest",
+            r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny"}}}"#,
+            "Qwen Code hooks/types.ts (01ed106f)",
+        ),
+        printed(
+            "Stop",
+            r#"{"decision":"block","reason":"go on"}"#,
+            "Qwen Code hooks/types.ts (01ed106f)",
+        ),
+    ],
     ..GEMINI
 };
 

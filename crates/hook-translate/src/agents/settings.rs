@@ -12,6 +12,7 @@ use hook_core::language::{
 use hook_core::text::{nearest, shortened};
 use hook_core::{JsonKind, JsonObject, RawJson};
 
+use super::entry;
 use super::kind::{self, HttpSettings, Kind};
 use super::precedence::{self, InForce};
 use super::table::{Agent, AgentEvent, SettingsForm, Timeouts};
@@ -76,7 +77,7 @@ pub(super) fn read_definition(
     definition: &HomeDefinition<'_>,
     file: &HomeFile<'_>,
 ) -> HomeSettings {
-    let mut reader = Reader::new(agent, file);
+    let mut reader = Reader { is_definition: true, ..Reader::new(agent, file) };
     reader.settings.was_read = true;
     let (value, path) = (definition.value, definition.path);
     let Some(event) = agent.written_event(definition.event) else {
@@ -120,6 +121,8 @@ struct Reader<'f> {
     disabled: Vec<String>,
     /// What holds for all hooks that are posted.
     http: HttpSettings,
+    /// Whether it is a definition in settings of ours.
+    is_definition: bool,
 }
 
 /// What hooks of one group have in common.
@@ -147,6 +150,7 @@ impl<'f> Reader<'f> {
             settings: HomeSettings::default(),
             disabled: Vec::new(),
             http: HttpSettings::default(),
+            is_definition: false,
         }
     }
 }
@@ -158,6 +162,22 @@ impl Reader<'_> {
         let folder = home.map(|home| self.agent.user_folder(&home));
         let path = self.file.path.and_then(|path| std::path::absolute(path).ok());
         folder.is_some_and(|folder| path.is_some_and(|path| path.starts_with(folder)))
+    }
+
+    /// The folder that its hooks belong to, where it is a file of the agent's.
+    fn folder(&self) -> Option<PathBuf> {
+        let path = std::path::absolute(self.file.path.filter(|_| !self.is_definition)?).ok()?;
+        self.agent.project_of(&path).or_else(|| path.parent().map(PathBuf::from))
+    }
+
+    /// Passes over what `hook connect` wrote: by it the agent asks hooks, and it is none.
+    fn entry(&mut self, at: Range<usize>, path: &str) {
+        self.settings.entries += 1;
+        // In settings of ours it was written by somebody.
+        if self.is_definition {
+            let message = "an entry of `hook connect` is no hook here; it was skipped".to_owned();
+            self.problem(at, path, message, HomeLoss::Nothing);
+        }
     }
 
     fn problem(&mut self, at: Range<usize>, path: &str, message: String, loss: HomeLoss) {
@@ -345,6 +365,10 @@ impl Reader<'_> {
                 return;
             }
         };
+        if command.is_process() && entry::called_by(&command.shown()).is_some() {
+            self.entry(at, path);
+            return;
+        }
         let Some(ours) = self.agent.our_event(event, self.file.events) else {
             let message = format!("the event `{}` is not declared; it was skipped", event.name);
             self.problem(at, path, message, HomeLoss::Hooks);
@@ -375,6 +399,7 @@ impl Reader<'_> {
                 runs_once: self.agent.runs_once,
                 command,
                 directory: text("cwd").map(PathBuf::from),
+                folder: self.folder(),
                 variables: variables(fields.get("env")),
                 plugin_root: self.file.plugin_root.map(Into::into),
                 is_users: self.file.is_users || self.is_in_users_folder(),

@@ -32,6 +32,8 @@ pub struct Agent {
     pub(super) shell: &'static [&'static str],
     /// Variables that its hooks have.
     pub(super) variables: &'static [(&'static str, Variable)],
+    /// The variable that names a file into which hooks at the start of a session write variables for it.
+    pub(super) env_file: Option<&'static str>,
     /// What of these variables is replaced in a command before the shell sees it.
     pub(super) expands: Expands,
     pub(super) matches: fn(&AgentEvent, &HomeHook, &JsonObject) -> bool,
@@ -46,6 +48,9 @@ pub struct Agent {
     pub(super) ignores: &'static [(&'static str, &'static [&'static str])],
     /// Where `hook connect` writes; `None` where it cannot.
     pub(super) entry: Option<Entry>,
+    /// The word of a denial at the top level of an answer, where that is no error: other agents that read its
+    /// files may obey that alone.
+    pub(super) top_level: Option<&'static str>,
     /// Whether it ends a turn by itself that hooks have had it go on with too often.
     pub(super) caps_continuations: bool,
     /// Where it keeps its hooks.
@@ -59,10 +64,28 @@ pub struct Agent {
     pub(super) runs_once: bool,
     /// Hooks in another agent's form that it runs as its own.
     pub(super) reads_as_own: Option<OtherForm>,
+    /// Answers of its hooks as they are printed, of which its page says what they mean in other agents.
+    pub(super) answers: &'static [Printed],
     /// Whether what one of its files says of all hooks holds for those of its other files, by precedence.
     pub(super) has_one_switch: bool,
     /// What its page says beside the tables, in a sentence or two each.
     pub(super) notes: &'static [&'static str],
+}
+
+/// An answer of a hook, and where it stands what it means at home.
+#[derive(Debug)]
+pub(super) struct Printed {
+    pub(super) event: &'static str,
+    pub(super) text: &'static str,
+    pub(super) source: &'static str,
+}
+
+pub(super) const fn printed(
+    event: &'static str,
+    text: &'static str,
+    source: &'static str,
+) -> Printed {
+    Printed { event, text, source }
 }
 
 /// The form of another agent, in groups, in which an agent may have hooks of its own.
@@ -363,6 +386,8 @@ pub(super) enum Expands {
 pub(super) enum Directory {
     OfEvent,
     Project,
+    /// The project for its own files; for others the folder that they stand in.
+    OfFile,
 }
 
 /// All fields of an object, in their order, one of them with another value.

@@ -99,7 +99,9 @@ fn from_ours(agent: &Agent, event: &AgentEvent, input: &EventInput) -> Option<Ra
     for (our_name, their_name) in event.fields {
         let value = match (*our_name, &tool) {
             ("tool_name", Some((name, _))) => Some(RawJson::from_text(name)),
-            ("tool_input", Some((_, arguments))) => Some(arguments.clone().into()),
+            ("tool_input", Some((_, arguments))) => {
+                own(their_name).or_else(|| Some(arguments.clone().into()))
+            }
             (name, Some((_, arguments))) if name.starts_with("tool_input.") => {
                 arguments.fields().get(&name["tool_input.".len()..]).cloned()
             }
@@ -136,6 +138,20 @@ fn our_value(ours: &JsonObject, name: &str) -> Option<RawJson> {
         Some((outer, inner)) => ours.get(outer)?.to_object().ok()?.get(inner).cloned(),
         None => ours.get(name).cloned(),
     }
+}
+
+/// What a tool gave, as the text that its user would read.
+pub(super) fn text_of(result: &RawJson) -> String {
+    let fields = result.to_object().unwrap_or_default();
+    let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
+    let known = ["output", "llmContent", "text", "textResultForLlm", "text_result_for_llm"];
+    let of_shell = || {
+        let (out, err) = (text("stdout")?, text("stderr").unwrap_or_default());
+        let line = if out.is_empty() || err.is_empty() || out.ends_with('\n') { "" } else { "\n" };
+        Some(format!("{out}{line}{err}"))
+    };
+    let found = result.to_text().or_else(|| known.iter().find_map(|name| text(name)));
+    found.or_else(of_shell).unwrap_or_else(|| result.as_str().to_owned())
 }
 
 /// Puts a value into a field, or, behind a dot, into a field of it.

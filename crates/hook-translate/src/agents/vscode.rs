@@ -12,7 +12,7 @@ use super::matching;
 use super::places::Places;
 use super::table::{
     Agent, AgentEvent, Base, Directory, ExitTwo, Expands, Reach, SettingsForm, Subject, Timeouts,
-    Tool, tool,
+    Tool, printed, tool,
 };
 use super::verdict::{Said, Verdict, put, put_specific};
 use super::written::Comments;
@@ -121,6 +121,7 @@ pub(super) static AGENT: Agent = Agent {
     timeout: Timeouts::of(&["timeout", "timeoutSec"], 1_000, 30_000),
     shell: &["/bin/sh", "-c"],
     variables: &[],
+    env_file: None,
     expands: Expands::Braces,
     matches: matching::anything,
     answer,
@@ -129,6 +130,7 @@ pub(super) static AGENT: Agent = Agent {
     takes_any_case: true,
     ignores: &[],
     entry: None,
+    top_level: Some("block"),
     caps_continuations: false,
     places: Places {
         variable: None,
@@ -142,6 +144,34 @@ pub(super) static AGENT: Agent = Agent {
     runs_too: &[("claude", Reach::All), ("copilot", Reach::All)],
     runs_once: false,
     reads_as_own: None,
+    answers: &[
+        printed(
+            "PreToolUse",
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}"#,
+            "VS Code hooks page (autumn 2026): it approves by itself",
+        ),
+        printed(
+            "PreToolUse",
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask"}}"#,
+            "VS Code hooks page (autumn 2026)",
+        ),
+        printed(
+            "PreToolUse",
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}"#,
+            "VS Code hooks page (autumn 2026)",
+        ),
+        printed(
+            "PreToolUse",
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"ls"}}}"#,
+            "VS Code hooks page (autumn 2026)",
+        ),
+        printed("PreToolUse", r#"done"#, "VS Code hooks page (autumn 2026): no answer"),
+        printed(
+            "Stop",
+            r#"{"hookSpecificOutput":{"hookEventName":"Stop","decision":"block","reason":"go on"}}"#,
+            "VS Code hooks page (autumn 2026)",
+        ),
+    ],
     has_one_switch: false,
     notes: &[
         "Matchers are read and passed over: every hook of an event runs.",

@@ -88,7 +88,11 @@ pub(super) fn start(context: &Context) {
     let mut command = Command::new("/bin/bash");
     command.args(["--norc", "--noprofile", "-c", DETACHED]).arg(binary);
     command.args(["serve", "--socket", "--idle-exit", "600", "--project"]).arg(context.project());
-    command.current_dir(context.project()).env_remove("BASH_ENV").process_group(0);
+    command
+        .current_dir(context.project())
+        .env_remove("BASH_ENV")
+        .env_remove("CLAUDE_ENV_FILE")
+        .process_group(0);
     command.stdin(lock.into_file()).stdout(Stdio::null()).stderr(Stdio::null());
     match command.spawn() {
         Ok(_) => {

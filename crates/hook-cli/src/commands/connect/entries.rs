@@ -9,9 +9,9 @@ use hook_core::language::Language;
 use hook_translate::agents::Agent;
 use serde_json::{Value, json};
 
+use super::command::{binary_of, command};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::render;
 
 /// Whose settings are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -121,7 +121,7 @@ pub(crate) fn is_here(agent: &Agent) -> bool {
     home().is_some_and(|home| agent.user_folder(&home).is_dir())
 }
 
-fn home() -> Option<PathBuf> {
+pub(super) fn home() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     set("HOME").or_else(|| set("USERPROFILE")).map(PathBuf::from)
 }
@@ -162,28 +162,4 @@ pub(crate) fn within(project: &Path, path: &str) -> Result<PathBuf, CommandError
         ))),
         None => Ok(path),
     }
-}
-
-/// What the agent runs. A project's settings are those of others, too, who may not have the binary.
-pub(crate) fn command(binary: &Path, agent: &Agent, event: &str, scope: Scope) -> String {
-    let binary = render::shell_word(&binary.to_string_lossy());
-    let bridge = format!("{binary} bridge {} {event}", agent.word());
-    match scope {
-        Scope::User => bridge,
-        // What such an agent reads there it would show as an answer, each time.
-        Scope::Project if agent.reads_standard_error() => {
-            format!("[ -x {binary} ] || exit 0; exec {bridge}")
-        }
-        Scope::Project => format!(
-            "[ -x {binary} ] || {{ echo 'hook is not installed here; its hooks do not run' >&2; exit 0; }}; \
-             exec {bridge}"
-        ),
-    }
-}
-
-/// The binary that such a command calls.
-fn binary_of(command: &str) -> Option<PathBuf> {
-    let (before, _) = command.rsplit_once(" bridge ")?;
-    let word = render::last_shell_word(before)?;
-    Some(PathBuf::from(word)).filter(|path| path.is_absolute())
 }

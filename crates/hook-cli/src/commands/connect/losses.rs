@@ -2,15 +2,44 @@
 //! obey.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use hook_core::language::Language;
 use hook_translate::agents::Agent;
 
 use crate::context::Context;
+use crate::error::CommandError;
 use crate::render::counted;
 
 /// How many lines are said; the others are counted.
 const SHOWN: usize = 6;
+
+/// That no hook runs in the project, if none does, and how to have one.
+///
+/// # Errors
+/// When the settings cannot be read at all.
+pub(super) async fn unguarded(context: &Context) -> Result<Option<String>, CommandError> {
+    let system = context.builder()?.build()?;
+    // What cannot be read is said by others.
+    let initialized = system.initialize_here().await.is_ok();
+    let hooks = system.hooks().unwrap_or_default();
+    system.shutdown(Duration::ZERO).await;
+    if !initialized || hooks.iter().any(|hook| hook.enabled && hook.trusted) {
+        return Ok(None);
+    }
+    let project = context.project().display();
+    Ok(Some(match hooks.iter().filter(|hook| hook.enabled).count() {
+        0 => format!(
+            "no hook runs in this project, {project}: `hook init --user` makes one for all projects, \
+             `hook init` one for this"
+        ),
+        count => format!(
+            "no hook runs in this project, {project}: {} not trusted; `hook trust` shows what would \
+             run and asks",
+            if count == 1 { "1 hook is".to_owned() } else { format!("{count} hooks are") }
+        ),
+    }))
+}
 
 /// What is lost, in lines. `events` are those of the agent that are connected.
 pub(super) fn of(agent: &'static Agent, events: &[&str], context: &Context) -> Vec<String> {

@@ -26,16 +26,21 @@ pub(super) fn files(context: &Context) -> Section {
         let file = load(source)?;
         let (name, path) = (language.name(), source.path.display());
         let subject = format!("{} {path}", language.title());
-        let is_ours = |entry: &&hook_core::settings::HookEntry| is_entry_of_ours(&entry.command);
-        let hooks = file.hooks.len() - file.hooks.iter().filter(is_ours).count();
-        Some(match hooks {
-            0 => Finding::new(Health::Absent, subject, "no hooks of its own"),
+        // The agent asks hooks by them; here they are none.
+        let entries = match file.entries {
+            0 => String::new(),
+            1 => "; 1 entry of `hook connect`".to_owned(),
+            entries => format!("; {entries} entries of `hook connect`"),
+        };
+        Some(match file.hooks.len() {
+            0 => Finding::new(Health::Absent, subject, format!("no hooks of its own{entries}")),
             hooks if is_read(&source.path) => {
-                let detail = format!("{}, run here as there", counted(hooks, "hook"));
+                let detail = format!("{}, run here as there{entries}", counted(hooks, "hook"));
                 Finding::new(Health::Good, subject, detail)
             }
             hooks => {
-                let detail = format!("{} that no other agent runs", counted(hooks, "hook"));
+                let detail =
+                    format!("{} that no other agent runs{entries}", counted(hooks, "hook"));
                 Finding::new(Health::Odd, subject, detail).fix(format!(
                     "write \"agents\": [\"{name}\"] into hooksConfig, or give --agent {name}"
                 ))
@@ -43,11 +48,6 @@ pub(super) fn files(context: &Context) -> Section {
         })
     });
     Section { title: "Hooks of other agents", empty: "none found", findings: findings.collect() }
-}
-
-/// Whether a command is one that `hook connect` writes.
-fn is_entry_of_ours(command: &str) -> bool {
-    agents::AGENTS.iter().any(|agent| command.contains(&format!(" bridge {} ", agent.word())))
 }
 
 /// The agents that call `hook`.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use futures::FutureExt;
 
 use super::direct::DirectCommand;
+use super::env_file::EnvFile;
 use super::environment::{HostEnvironment, RunVariables, Shell};
 use super::process::{self, ProcessCall};
 use crate::event::input::EventInput;
@@ -153,6 +154,7 @@ struct Start<'s> {
     running: &'s RunningHook,
     /// What a hook of another agent is told.
     told: Option<&'s RawObject>,
+    env_file: Option<&'s EnvFile>,
 }
 
 impl Program {
@@ -165,7 +167,13 @@ impl Program {
             told.unwrap_or_else(RawObject::empty)
         });
         let ended = told.as_ref().and_then(|told| self.with_ending(told, &call.input));
-        let start = Start { call: &call, running: &running, told: told.as_ref() };
+        let env_file = self.env_file(&mut warnings);
+        let start = Start {
+            call: &call,
+            running: &running,
+            told: told.as_ref(),
+            env_file: env_file.as_ref(),
+        };
         let started = self.start(&start, &mut warnings);
         let (ending, process) = match started {
             Ok(tree) => {
@@ -195,6 +203,9 @@ impl Program {
             }
             _ => interpret(event, ending, &process.stdout, &process.stderr),
         };
+        if let Some(file) = env_file {
+            file.add_to(&mut answer);
+        }
         warnings.append(&mut answer.warnings);
         for (stream, captured) in [("stdout", &process.stdout), ("stderr", &process.stderr)] {
             if captured.dropped > 0 {
@@ -209,6 +220,18 @@ impl Program {
         }
         answer.warnings = warnings;
         Run { answer, process }
+    }
+
+    /// The file for variables that its home gives the hook, where the host has given it none.
+    fn env_file(&self, warnings: &mut Vec<String>) -> Option<EnvFile> {
+        let home = self.home.as_deref()?;
+        let name = home.language.env_file(home)?;
+        let host = self.context.environment.host();
+        if host.iter().any(|(known, value)| known == name && !value.is_empty()) {
+            return None;
+        }
+        let file = EnvFile::new(name);
+        file.map_err(|error| warnings.push(format!("there is no file for {name}: {error}"))).ok()
     }
 
     /// What a hook of the asking agent's own is told, with what that wrote behind it.
@@ -253,7 +276,7 @@ impl Program {
 
     /// Starts the process, without a shell where that makes no difference.
     fn start_in(&self, directory: &Path, start: &Start<'_>) -> io::Result<ProcessTree> {
-        let Start { call, running, told } = start;
+        let Start { call, running, told, env_file } = start;
         let environment = &self.context.environment;
         let depth = environment.depth.saturating_add(call.depth).to_string();
         let (env, rank) = &call.session_env;
@@ -261,7 +284,10 @@ impl Program {
         if let (Some(home), Some(told)) = (&self.home, told) {
             let place =
                 Place { project: &environment.project, directory, environment: environment.host() };
-            let launch = home.language.launch(home, told, &place);
+            let mut launch = home.language.launch(home, told, &place);
+            if let Some(file) = env_file {
+                launch.variables.push((file.name.into(), file.path().into()));
+            }
             return ProcessTree::spawn(self.home_process(&launch, &run));
         }
         let variables = || environment.variables(&call.input, &run, &self.env);

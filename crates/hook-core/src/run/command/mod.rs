@@ -3,6 +3,7 @@
 mod capture;
 #[cfg_attr(not(unix), expect(dead_code, reason = "there is no bash to be equal to"))]
 mod direct;
+mod env_file;
 mod environment;
 mod executor;
 mod process;

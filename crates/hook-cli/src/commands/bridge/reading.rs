@@ -1,0 +1,212 @@
+//! What an agent writes to standard input: one JSON value. An agent may leave its pipe open behind it, so the
+//! end of the value is what is waited for, and not the end of the input.
+
+use std::io::{self, Read};
+use std::time::Duration;
+
+use hook_bus::wire::MAX_LINE;
+use tokio::sync::mpsc;
+
+use crate::error::CommandError;
+
+/// How much is read at once.
+const CHUNK: usize = 64 * 1024;
+
+/// How long is waited for what stands right behind the value, such as the end of its line.
+const ENDING: Duration = Duration::from_millis(20);
+
+/// The value on standard input, as it was written, with the blanks behind it that came along. What else
+/// stands there is passed over.
+///
+/// # Errors
+/// When it cannot be read, is too long, or is not complete within that time.
+pub(super) async fn value(patience: Duration) -> Result<String, CommandError> {
+    let (send, mut chunks) = mpsc::channel(4);
+    let thread = std::thread::Builder::new().name("stdin".to_owned());
+    // It ends with the input, when nobody takes what it reads, or with the process.
+    thread.spawn(move || read(io::stdin().lock(), &send)).map_err(CommandError::Thread)?;
+    let mut reading = Reading::default();
+    let whole = async {
+        while reading.is_open() {
+            let Some(chunk) = chunks.recv().await else { break };
+            reading.take(&chunk.map_err(CommandError::Input)?).map_err(CommandError::Input)?;
+        }
+        Ok::<(), CommandError>(())
+    };
+    match tokio::time::timeout(patience, whole).await {
+        Ok(read) => read?,
+        Err(_) => {
+            let text = "what stands there is no complete JSON value, and nothing more came";
+            return Err(CommandError::Input(io::Error::new(io::ErrorKind::TimedOut, text)));
+        }
+    }
+    if reading.wants_ending()
+        && let Ok(Some(Ok(chunk))) = tokio::time::timeout(ENDING, chunks.recv()).await
+    {
+        reading.add_behind(&chunk);
+    }
+    Ok(reading.finish())
+}
+
+/// Reads in a thread, since the writer may never end.
+fn read(mut input: impl Read, send: &mpsc::Sender<io::Result<Vec<u8>>>) {
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        let read = match input.read(&mut chunk) {
+            Ok(0) => return,
+            Ok(count) => Ok(chunk.get(..count).unwrap_or_default().to_vec()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => Err(error),
+        };
+        let is_over = read.is_err();
+        if send.blocking_send(read).is_err() || is_over {
+            return;
+        }
+    }
+}
+
+/// What was read up to now, and how far that is.
+#[derive(Debug, Default)]
+struct Reading {
+    bytes: Vec<u8>,
+    /// How many of them were looked at.
+    seen: usize,
+    /// How many brackets are open.
+    depth: usize,
+    in_string: bool,
+    is_escaped: bool,
+    /// Where the value ends.
+    end: Option<usize>,
+}
+
+impl Reading {
+    /// Whether more is needed.
+    fn is_open(&self) -> bool {
+        self.end.is_none()
+    }
+
+    /// Takes more bytes.
+    fn take(&mut self, chunk: &[u8]) -> io::Result<()> {
+        self.bytes.extend_from_slice(chunk);
+        while let (None, Some(byte)) = (self.end, self.bytes.get(self.seen)) {
+            self.look(*byte);
+            self.seen += 1;
+        }
+        match self.end.unwrap_or(self.bytes.len()) > MAX_LINE {
+            true => Err(io::Error::other(format!("it is longer than {MAX_LINE} bytes"))),
+            false => Ok(()),
+        }
+    }
+
+    /// Looks at the next byte. Whether brackets fit one another is for the parser to say.
+    fn look(&mut self, byte: u8) {
+        match byte {
+            _ if self.is_escaped => self.is_escaped = false,
+            b'\\' if self.in_string => self.is_escaped = true,
+            b'"' if self.depth > 0 => self.in_string = !self.in_string,
+            _ if self.in_string => {}
+            b'{' | b'[' => self.depth += 1,
+            b'}' | b']' if self.depth > 0 => {
+                self.depth -= 1;
+                if self.depth == 0 {
+                    self.end = Some(self.seen + 1);
+                }
+            }
+            b' ' | b'\t' | b'\r' | b'\n' => {}
+            // It is neither an object nor a list, and so nothing that an agent says.
+            _ if self.depth == 0 => self.end = Some(self.bytes.len()),
+            _ => {}
+        }
+    }
+
+    /// Whether what stands right behind the value has not been read.
+    fn wants_ending(&self) -> bool {
+        self.end == Some(self.bytes.len())
+    }
+
+    /// Adds what came behind the value.
+    fn add_behind(&mut self, chunk: &[u8]) {
+        self.bytes.extend_from_slice(chunk);
+    }
+
+    /// The value, and the blanks behind it.
+    fn finish(mut self) -> String {
+        let end = self.end.unwrap_or(self.bytes.len());
+        let behind = self.bytes.get(end..).unwrap_or_default();
+        let blanks = behind.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        if blanks < behind.len() {
+            tracing::warn!(
+                target: "hook::bridge",
+                "{} bytes behind the agent's JSON value were not read", behind.len() - blanks
+            );
+        }
+        self.bytes.truncate(end + blanks);
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(chunks: &[&[u8]]) -> (String, usize) {
+        let mut reading = Reading::default();
+        let mut taken = 0;
+        for chunk in chunks {
+            if !reading.is_open() {
+                break;
+            }
+            reading.take(chunk).unwrap();
+            taken += 1;
+        }
+        (reading.finish(), taken)
+    }
+
+    fn json() -> impl Strategy<Value = serde_json::Value> {
+        let leaf = prop_oneof![
+            Just(serde_json::Value::Null),
+            any::<i64>().prop_map(Into::into),
+            "[\\PC\"\\\\{}\\[\\]]{0,8}".prop_map(Into::into),
+        ];
+        leaf.prop_recursive(4, 32, 4, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..4).prop_map(Into::into),
+                proptest::collection::btree_map("[\"\\\\{a]{0,4}", inner, 0..4)
+                    .prop_map(|it| it.into_iter().collect::<serde_json::Map<_, _>>().into()),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn fault_58_a_value_is_the_same_however_it_is_cut_and_whatever_stands_around_it(
+            fields in proptest::collection::btree_map("[a-z]{1,4}", json(), 0..4),
+            blanks in "[ \t\r\n]{0,3}",
+            behind in "(?s).{0,8}",
+            cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..6),
+        ) {
+            let value: serde_json::Value = fields.into_iter().collect::<serde_json::Map<_, _>>().into();
+            let whole = format!("{blanks}{value}");
+            let text = format!("{whole}{behind}");
+            let mut at: Vec<usize> = cuts.iter().map(|cut| cut.index(text.len())).collect();
+            at.extend([0, text.len()]);
+            at.sort_unstable();
+            let chunks: Vec<&[u8]> =
+                at.windows(2).map(|pair| &text.as_bytes()[pair[0]..pair[1]]).collect();
+            let (read, taken) = read(&chunks);
+            prop_assert_eq!(read.trim_end(), whole.trim_end());
+            // It is not waited for more than the value's own bytes.
+            let needed = at.iter().skip(1).position(|cut| *cut >= whole.len()).unwrap() + 1;
+            prop_assert_eq!(taken, needed);
+        }
+
+        #[test]
+        fn any_bytes_are_read_without_panic(
+            chunks in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..20), 0..6),
+        ) {
+            let chunks: Vec<&[u8]> = chunks.iter().map(Vec::as_slice).collect();
+            read(&chunks);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The commands by which an agent calls `hook bridge`, and the binary that they name.
+
+use std::path::{Path, PathBuf};
+
+use hook_translate::agents::Agent;
+
+use super::entries::{Scope, home};
+use crate::render;
+
+/// Where people install binaries, as a shell writes it.
+const USUAL: [&str; 6] = [
+    "~/.local/bin",
+    "~/.cargo/bin",
+    "/usr/local/bin",
+    "/opt/homebrew/bin",
+    "/home/linuxbrew/.linuxbrew/bin",
+    "/usr/bin",
+];
+
+/// What stands before the folder of the binary that wrote an entry of a project, and behind it.
+const WRITTEN: (&str, &str) = (r#"[ "$_h" ] || _h="#, r#"; [ -x "$_h/hook" ]"#);
+
+/// What the agent runs. The user's settings name this binary; a project's are those of others, too, who have
+/// it elsewhere or not at all.
+pub(crate) fn command(binary: &Path, agent: &Agent, event: &str, scope: Scope) -> String {
+    match scope {
+        Scope::User => {
+            let binary = render::shell_word(&binary.to_string_lossy());
+            format!("{binary} bridge {} {event}", agent.word())
+        }
+        Scope::Project => of_project(binary, agent, event),
+    }
+}
+
+/// A command for any POSIX shell that looks for `hook` in the usual places, then in `PATH`, but for folders
+/// of the project and of packages, and last where it was when this was written. Where it is nowhere, that is
+/// said; and where the project has a guard, what can be refused is.
+fn of_project(binary: &Path, agent: &Agent, event: &str) -> String {
+    let file = agent.entry_places().map(|entry| entry.in_project).unwrap_or_default();
+    let usual = USUAL.join(" ");
+    let (before, behind) = WRITTEN;
+    let written = written(binary).unwrap_or_else(|| "/".to_owned());
+    let missing = missing(agent, event);
+    // Some agents replace the names of variables that they know by the values: of ours they know none.
+    format!(
+        concat!(
+            r#"_r=$(pwd -P); _d=$_r; while [ "$_d" ] && [ "$_d" != "$HOME" ]; do "#,
+            r#"[ -e "$_d/.git" ] || [ -e "$_d/{file}" ] && _r=$_d; _d=${{_d%/*}}; done; "#,
+            r#"_p="$PATH"; _u=; _h=; set -f; IFS=:; for _d in {usual} '' $_p; do "#,
+            r#"case $_d in '') _u=1; continue ;; /*) ;; *) continue ;; esac; "#,
+            r#"[ -f "$_d/hook" ] && [ -x "$_d/hook" ] || continue; "#,
+            r#"[ "$_u" ] || {{ _h=$_d; break; }}; _d=$(cd "$_d" && pwd -P) || continue; "#,
+            r#"case $_d/ in "$_r"/*|*/node_modules/*) ;; *) _h=$_d; break ;; esac; done; "#,
+            r#"{before}{written}{behind} || {{ {missing}; }}; "#,
+            r#"exec "$_h/hook" bridge {agent} {event}"#
+        ),
+        file = file,
+        usual = usual,
+        before = before,
+        written = written,
+        behind = behind,
+        missing = missing,
+        agent = agent.word(),
+        event = event,
+    )
+}
+
+/// What is done where there is no `hook`.
+fn missing(agent: &Agent, event: &str) -> String {
+    // Below the folder in which the agent works, up to the project's own.
+    let guarded = concat!(
+        r#"set +f; _d=$(pwd -P); while :; do "#,
+        r#"grep -qsE 'failBehavior[^,}]*block' "$_d"/.hooks/* "$_d"/.hooks/*/* && "#,
+        r#"{ echo 'hook is not installed here, so that the guards of this project cannot be asked: "#,
+        r#"install it first' >&2; exit 2; }; "#,
+        r#"[ "$_d" = "$_r" ] || [ -z "$_d" ] && break; _d=${_d%/*}; done; "#,
+    );
+    let guarded = if agent.can_refuse(event) { guarded } else { "" };
+    // What such an agent reads there it shows as an answer, each time: once in a session is enough.
+    let is_told = !agent.reads_standard_error() || event == "SessionStart";
+    let told = match is_told {
+        true => "echo 'hook is not installed here; its hooks do not run' >&2; ",
+        false => "",
+    };
+    // An extension knows by such a code that nobody was asked.
+    let code = if agent.is_asked_by_extension() { 127 } else { 0 };
+    format!("{guarded}{told}exit {code}")
+}
+
+/// The folder of a binary as a shell reads it, where it is none of the usual ones: below the home without
+/// the user's name.
+fn written(binary: &Path) -> Option<String> {
+    let folder = binary.parent()?;
+    let below_home = home().and_then(|home| folder.strip_prefix(home).map(Path::to_path_buf).ok());
+    let word = match below_home {
+        Some(below) if below.as_os_str().is_empty() => "~".to_owned(),
+        Some(below) => format!("~/{}", render::shell_word(&below.to_string_lossy())),
+        None => render::shell_word(&folder.to_string_lossy()),
+    };
+    (!USUAL.contains(&word.as_str())).then_some(word)
+}
+
+/// The binary that such a command names, if it names one: that of a project may be found elsewhere, too.
+pub(super) fn binary_of(command: &str) -> Option<PathBuf> {
+    if let Some((_, rest)) = command.split_once(WRITTEN.0) {
+        let word = render::last_shell_word(rest.split_once(WRITTEN.1)?.0)?;
+        let folder = match word.strip_prefix('~') {
+            Some(below) => home()?.join(below.trim_start_matches('/')),
+            None => PathBuf::from(word),
+        };
+        return Some(folder).filter(|it| it != Path::new("/")).map(|folder| folder.join("hook"));
+    }
+    let (before, _) = command.rsplit_once(" bridge ")?;
+    let word = render::last_shell_word(before)?;
+    Some(PathBuf::from(word)).filter(|path| path.is_absolute())
+}
