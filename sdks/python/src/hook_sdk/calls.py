@@ -117,9 +117,7 @@ class Calls:
         for task in running.values():
             task.cancel()
 
-    async def _run(
-        self, call_id: str, registration: Registration, message: dict[str, Any]
-    ) -> None:
+    async def _run(self, call_id: str, registration: Registration, message: dict[str, Any]) -> None:
         current_call.set(call_id)
         try:
             answer = await self._answered(registration, message)

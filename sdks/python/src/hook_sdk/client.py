@@ -78,21 +78,21 @@ class HookClient:
         """Connects to nothing yet.
 
         Over a socket, the server is `socket`, else `command`, which is started and ends with the
-        client, else the variable HOOK_SOCKET, else the project's own one. Without any, a program that
-        asks and has registered no hook gets a private one (`hook serve --stdio`), and the first
-        outcome warns of it; one that has been at the project's server waits for that to come back.
+        client, else the variable HOOK_SOCKET, else the project's own one. Without any, a program
+        that asks and has registered no hook gets a private one (`hook serve --stdio`), and the
+        first outcome warns of it; one that has been at the project's server never leaves that.
 
         With `transport="grpc"` (the extra `grpc`): `target` is `unix:PATH` or `HOST:PORT`, `token`
-        the server's bearer token, `credentials`, for TLS, the certificates in PEM (bytes) that the server's is checked
-        by, or a `grpc.ChannelCredentials`.
+        the server's bearer token, `credentials`, for TLS, the certificates in PEM (bytes) that the
+        server's is checked by, or a `grpc.ChannelCredentials`.
 
         With `transport="nats"` (the extra `nats`) it asks the engines of a `fleet`, and registers
         nothing there. Hooks of a fleet ask nothing of this program.
 
         `host_services` is what this program does for hooks of its own requests, by method:
-        `{"ui.confirm": async (params) → result}`. `on_problem` is told what belongs to no call, and what a
-        server writes that this client has started, by default on standard error; `on_registration_error` each refused registration, by default
-        through `on_problem`.
+        `{"ui.confirm": async (params) → result}`. `on_problem` is told what belongs to no call, and
+        what a server that this client has started writes to standard error, by default there;
+        `on_registration_error` each refused registration, by default through `on_problem`.
         """
         open_transport: Open
 
@@ -162,10 +162,12 @@ class HookClient:
         """Registers a handler, and returns its id at once; `await ready(id)` for the server's word.
 
         `matcher` is a dict of `kind` (such as `shell`, `file_write`), `tool`, `tool_pattern`,
-        `path_pattern` (globs), `command_pattern`, or a pattern of the tool's name. `config` is a dict of `priority` (lower is earlier),
+        `path_pattern` (globs), `command_pattern`, or a pattern of the tool's name. `config` is a
+        dict of `priority` (lower is earlier),
         `timeout` in milliseconds, `async_` (nothing waits for it), and `fail_behavior`, `continue`
         or `block`. `vocabulary` is whose words event, fields and answer are: the engine's own,
-        `native`, or `a3s`, which is the default for events that A3S has. Raises ValueError or TypeError for what no server would take.
+        `native`, or `a3s`, which is the default for events that A3S has. Raises ValueError or
+        TypeError for what no server would take.
 
         Without a running event loop it is sent when the client connects.
         """
@@ -348,7 +350,7 @@ class HookClient:
             raise self._session.refused_guard
 
     def run(self) -> None:
-        """The same for a program that does nothing else; Ctrl-C and SIGTERM end it. Raises the same."""
+        """The same for a program that does nothing else; Ctrl-C and SIGTERM end it."""
 
         async def serve() -> None:
             loop, task = asyncio.get_running_loop(), asyncio.current_task()

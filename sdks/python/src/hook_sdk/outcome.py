@@ -41,8 +41,12 @@ class Outcome(Fields):
         if changed is None:
             return dict(original)
         if not isinstance(changed, dict):
-            raise HookProtocolError(f"the changed arguments are {type(changed).__name__}, no object")
-        return dict(changed) if modified.get("toolInputReplaces") is True else {**original, **changed}
+            raise HookProtocolError(
+                f"the changed arguments are {type(changed).__name__}, no object"
+            )
+        return (
+            dict(changed) if modified.get("toolInputReplaces") is True else {**original, **changed}
+        )
 
     @property
     def proceeds(self) -> bool:

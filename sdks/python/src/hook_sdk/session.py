@@ -202,7 +202,9 @@ class Session:
         try:
             self._need_registrations()
             if self.connection.notice is not None:
-                why = f"nobody else asks the private server of this client: {self.connection.notice}"
+                why = (
+                    f"nobody else asks the private server of this client: {self.connection.notice}"
+                )
                 raise RegistrationError("no_server", why, None, None, None)
             self.connection.send({"type": "hook-register", **registration.fields})
             registration.announced = True

@@ -38,7 +38,9 @@ class Lines:
 
     async def open(self, token: str | None) -> Transport:
         """Connects. The token is said in a message, not here."""
-        named = self.socket or (None if self.command else self.environment.get("HOOK_SOCKET") or None)
+        named = self.socket or (
+            None if self.command else self.environment.get("HOOK_SOCKET") or None
+        )
         if (known := named or self._shared) is not None:
             return await connect_socket(known)
         if self.command:
@@ -49,7 +51,8 @@ class Lines:
             try:
                 transport = await connect_socket(own)
             except HookConnectionError as error:
-                # A server that was killed leaves its socket behind. Any other error is of one that is there.
+                # A server that was killed leaves its socket behind. Other errors are of one
+                # that is there.
                 if not isinstance(error.__cause__, FileNotFoundError | ConnectionRefusedError):
                     raise
             else:

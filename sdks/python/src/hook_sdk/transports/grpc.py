@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-# What the library writes to standard error is in its errors as well. It looks at this when it is imported.
+# What the library writes to standard error is in its errors as well. It is read at its import.
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 try:
     import grpc

@@ -40,12 +40,14 @@ class _Client(Client):
         self.is_checked = True
         if self._is_encrypted:
             transport: Any = self._transport
-            transport.connect_tls = functools.partial(_connect_tls, transport, transport.connect_tls)
+            transport.connect_tls = functools.partial(
+                _connect_tls, transport, transport.connect_tls
+            )
         await super()._process_info(info, initial_connection)
 
 
 async def _connect_tls(transport: Any, connect: Any, *args: Any, **named: Any) -> None:
-    """Begins TLS. The library's reader does not know of it, for which asyncio would log a warning at its end."""
+    """Begins TLS. The library's reader is not told, for which asyncio would log a warning."""
     await connect(*args, **named)
     with contextlib.suppress(AttributeError):
         transport._io_writer.transport.get_protocol()._over_ssl = True

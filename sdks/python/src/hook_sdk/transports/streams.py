@@ -111,9 +111,7 @@ class StreamTransport:
 class Child:
     """A server that this client has started. What it writes to standard error is reported."""
 
-    def __init__(
-        self, process: asyncio.subprocess.Process, report: Callable[[str], None]
-    ) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, report: Callable[[str], None]) -> None:
         self._process, self._report = process, report
         self._reading = asyncio.get_running_loop().create_task(self._read())
 
