@@ -1,12 +1,13 @@
 //! A server that is started again: the guards that clients had registered block until they are back
 //! (protocol.md §6, "Hooks of clients").
 
+use std::io::BufRead;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use hook_bus::live::{HookRegister, RECONNECT_GRACE};
 use hook_bus::{HookExecutionRequest, HookSystem};
-use hook_tests::{Project, SocketClient, SocketServed, fields, json, request};
+use hook_tests::{Project, SocketClient, SocketServed, fields, hook_binary, json, request};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -163,6 +164,26 @@ async fn fault_64_what_is_no_list_of_guards_is_an_error_and_the_next_guard_is_re
     let later = project.system();
     assert_eq!(later.live_clients().remember_guards_in(file).unwrap(), [""; 0]);
     assert_eq!(fire(&later).await["processed"]["decision"], "block");
+}
+
+#[test]
+fn fault_64_a_server_that_cannot_remember_guards_says_so_at_its_start() {
+    let project = Project::with_settings(&json!({"hooks": {}}));
+    // A link that leads nowhere stands where the folder would be.
+    let state = project.home().join(".local/state/hook");
+    std::fs::create_dir_all(&state).unwrap();
+    std::os::unix::fs::symlink("nowhere", state.join("guards")).unwrap();
+    let mut server = project.command(hook_binary());
+    server.args(["serve", "--socket"]).arg(project.home().join("run/s"));
+    let mut server = server.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let mut lines = std::io::BufReader::new(server.stderr.take().unwrap()).lines();
+    let mut said = String::new();
+    while !said.contains("listening on ") {
+        said += &lines.next().unwrap().unwrap();
+    }
+    server.kill().unwrap();
+    server.wait().unwrap();
+    assert!(said.contains("guards that clients register may not outlive this server"), "{said}");
 }
 
 #[tokio::test]

@@ -119,7 +119,7 @@ impl LiveClients {
     /// is missed then. Returns a warning for each that cannot be put into force.
     ///
     /// # Errors
-    /// When the file is there and cannot be read; it is written over by the next guard.
+    /// When the file cannot be read, or none can be written there. What is there is written over by the next guard.
     pub fn remember_guards_in(self: &Arc<Self>, file: PathBuf) -> io::Result<Vec<String>> {
         let left = remembered::read(&file);
         let _ = self.guard_file.set(file);

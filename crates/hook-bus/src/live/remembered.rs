@@ -30,10 +30,14 @@ pub fn guard_file(socket: &Path) -> Option<PathBuf> {
     Some(state_home()?.join("hook/guards").join(name))
 }
 
-/// Reads the guards of the server before: none where there is no file.
+/// Reads the guards of the server before: none where there is no file, but then one can be written.
 pub(super) fn read(file: &Path) -> io::Result<Vec<RememberedGuard>> {
     let text = match regular_file::read_to_string(file, LONGEST) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            private_file::write(file, b"{}")?;
+            write(file, &[])?;
+            return Ok(Vec::new());
+        }
         read => read?,
     };
     let guards = RawObject::parse(text).ok().and_then(|it| it.fields().get("guards").cloned());

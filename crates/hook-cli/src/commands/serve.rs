@@ -176,7 +176,8 @@ fn restore_guards(system: &HookSystem, socket: &Path, printer: &mut Printer) {
     match system.live_clients().remember_guards_in(file.clone()) {
         Ok(warnings) => warnings.iter().for_each(|warning| printer.problem(warning)),
         Err(error) => printer.problem(&format!(
-            "the guards that clients had registered cannot be read from {}: {error}",
+            "guards that clients register may not outlive this server, and those of the server before \
+             are not in force: {}: {error}",
             file.display()
         )),
     }

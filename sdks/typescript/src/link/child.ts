@@ -9,6 +9,9 @@ import {greeted} from "./streams.js";
 /** How much of a line on standard error is told. */
 const MAX_PROBLEM = 16_384;
 
+/** How long the streams of a server that was killed are read on, in milliseconds. */
+const KEPT_OPEN_MS = 500;
+
 /** Starts a server by a command and its arguments, in a folder. What it writes to standard error is a problem. */
 export function overChild(command: readonly string[], cwd: string): Connect {
   return (listener, options) => {
@@ -40,9 +43,12 @@ export function overChild(command: readonly string[], cwd: string): Connect {
       server.on("error", (error) => resolve(`: \`${program}\` cannot be run: ${error.message}`));
     });
     const destroy = () => {
+      server.stdin.destroy();
       server.kill("SIGKILL");
-      // What it has started may hold them open.
-      for (const stream of [server.stdin, server.stdout, server.stderr]) stream.destroy();
+      // What it wrote last is still read; what it has started may hold the rest open.
+      const late = setTimeout(() => [server.stdout, server.stderr].forEach((stream) => stream.destroy()), KEPT_OPEN_MS);
+      late.unref();
+      server.on("close", () => clearTimeout(late));
     };
     return greeted({reader: server.stdout, writer: server.stdin, source: server, ended, destroy}, listener, options);
   };
