@@ -33,6 +33,8 @@ mod object_matchers;
 mod parity;
 mod registered;
 #[cfg(unix)]
+mod registered_restart;
+#[cfg(unix)]
 mod registered_wire;
 mod registration;
 mod requirements;

@@ -20,38 +20,22 @@ const NEEDS: [&str; 6] = [
 ];
 
 /// The tests that start programs, and wait for them most of the time; the others run beside them.
-const WITH_PROGRAMS: [&str; 2] = ["test_examples.py", "test_engine.py"];
+const WITH_PROGRAMS: [&str; 3] = ["test_examples.py", "test_engine.py", "test_shared_server.py"];
 
 #[test]
 fn the_python_sdk_passes_its_own_tests() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sdk-python");
-    fs::create_dir_all(&folder).unwrap();
-    // Other runs of these tests have the same environment.
-    let lock = File::create(folder.with_extension("lock")).unwrap();
-    lock.lock().unwrap();
-    let python = match environment(&folder) {
-        Ok(python) => python,
+    let sdk = match installed() {
+        Ok(sdk) => sdk,
         Err(why) => return skipped(&why),
     };
-    let package = workspace().join("sdks/python");
-    let installed = format!("{:x}", fingerprint(&package));
-    let stamp = folder.join("installed");
-    let is_installed = fs::read_to_string(&stamp).is_ok_and(|before| before == installed);
-    if !is_installed {
-        let _ = fs::remove_file(&stamp);
-        // A new one each time, so that a file that is missing in the package is missed here.
-        let mut install = pip(&python);
-        install.args(["--no-index", "--no-deps", "--no-build-isolation", "--force-reinstall"]);
-        passed("pip", &install.arg(&package).output().unwrap());
-    }
-
-    let of_programs = WITH_PROGRAMS.map(|file| package.join("tests").join(file));
-    let mut beside = pytest(&python, &package);
+    let tests = sdk.package.join("tests");
+    let of_programs = WITH_PROGRAMS.map(|file| tests.join(file));
+    let mut beside = sdk.pytest();
     for file in &of_programs {
         beside.arg("--ignore").arg(file);
     }
-    let beside = beside.arg(package.join("tests")).spawn().unwrap();
-    let with_programs = pytest(&python, &package).args(of_programs).output().unwrap();
+    let beside = beside.arg(tests).spawn().unwrap();
+    let with_programs = sdk.pytest().args(of_programs).output().unwrap();
     let beside = beside.wait_with_output().unwrap();
     for output in [with_programs, beside] {
         passed("pytest", &output);
@@ -61,11 +45,61 @@ fn the_python_sdk_passes_its_own_tests() {
         }
     }
 
-    if !is_installed {
-        let mut types = Command::new(&python);
-        types.args(["-m", "mypy", "--no-incremental"]).current_dir(&package);
+    if !sdk.is_checked {
+        let mut types = Command::new(&sdk.python);
+        types.args(["-m", "mypy", "--no-incremental"]).current_dir(&sdk.package);
         passed("mypy", &types.output().unwrap());
-        fs::write(stamp, installed).unwrap();
+        fs::write(&sdk.stamp, &sdk.fingerprint).unwrap();
+    }
+}
+
+/// Runs some of the package's own tests, by their names; without what they need it says so.
+pub(crate) fn passes(file: &str, tests: &[&str]) {
+    let sdk = match installed() {
+        Ok(sdk) => sdk,
+        Err(why) => return skipped(&why),
+    };
+    let file = sdk.package.join("tests").join(file).display().to_string();
+    let tests = tests.iter().map(|test| format!("{file}::{test}"));
+    passed("pytest", &sdk.pytest().args(tests).output().unwrap());
+}
+
+/// The package, installed in an environment for its tests. Who else wants to test it waits.
+struct Installed {
+    python: PathBuf,
+    package: PathBuf,
+    fingerprint: String,
+    /// Says for which files everything was done that depends on nothing else.
+    stamp: PathBuf,
+    is_checked: bool,
+    _lock: File,
+}
+
+/// Installs the package, unless that was done before; why it cannot be done.
+fn installed() -> Result<Installed, String> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sdk-python");
+    fs::create_dir_all(&folder).unwrap();
+    // Other runs of these tests have the same environment.
+    let lock = File::create(folder.with_extension("lock")).unwrap();
+    lock.lock().unwrap();
+    let python = environment(&folder)?;
+    let package = workspace().join("sdks/python");
+    let fingerprint = format!("{:x}", fingerprint(&package));
+    let stamp = folder.join("installed");
+    let is_checked = fs::read_to_string(&stamp).is_ok_and(|before| before == fingerprint);
+    if !is_checked {
+        let _ = fs::remove_file(&stamp);
+        // A new one each time, so that a file that is missing in the package is missed here.
+        let mut install = pip(&python);
+        install.args(["--no-index", "--no-deps", "--no-build-isolation", "--force-reinstall"]);
+        passed("pip", &install.arg(&package).output().unwrap());
+    }
+    Ok(Installed { python, package, fingerprint, stamp, is_checked, _lock: lock })
+}
+
+impl Installed {
+    fn pytest(&self) -> Command {
+        pytest(&self.python, &self.package)
     }
 }
 

@@ -80,6 +80,7 @@ mod log;
 pub mod message;
 pub mod module;
 mod native;
+mod private_file;
 pub mod recording;
 mod redaction;
 pub mod schema;

@@ -212,7 +212,7 @@ async def test_a_server_that_nobody_named_is_said(
     async with A3sClient(project=str(tmp_path)) as client:
         assert (await client.fire("BeforeTool", tool("ls"))).proceeds
     said = capfd.readouterr().err
-    assert "one is started for this client alone" in said
+    assert "so a private one was started" in said and "hook_sdk: the hook server says: " in said
     assert "so only hooks run that clients register" in said and "there are no hooks" not in said
 
 

@@ -108,7 +108,8 @@ async def test_guards(tmp_path: Path, name: str) -> None:
         for _, told, decision, reason, changed in (it for it in GUARDS if it[0] == name):
             outcome = await example.agent.fire("BeforeTool", told)
             assert outcome.decision == decision, outcome
-            assert (outcome.modified or {}).get("tool_input") == changed, outcome
+            given = told["tool_input"]
+            assert outcome.tool_input(given) == (changed or given), outcome
             assert reason is None or re.search(reason, outcome.reason or ""), outcome
 
 
@@ -180,11 +181,11 @@ async def test_auto_format_has_the_agent_run_a_formatter(tmp_path: Path) -> None
         for path, is_error in (("a.rs", True), ("a.txt", False), ("a b.py", False)):
             told = {**write(path), "tool_response": {"llmContent": ""}, "is_error": is_error}
             assert (await example.agent.fire("AfterTool", told)).proceeds
-        assert ran == [("Bash", {"command": "black 'a b.py'", "timeout": 10000})]
+        assert ran == [("run_shell_command", {"command": "black 'a b.py'", "timeout": 10000})]
 
 
 def confirm(params: dict[str, Any]) -> bool:
-    return str(params["title"]) == "Allow Bash?"
+    return str(params["title"]) == "Allow run_shell_command?"
 
 
 @pytest.mark.parametrize(
@@ -216,7 +217,7 @@ CHANGE = f"echo '{json.dumps({'hookSpecificOutput': CHANGED})}'"
         (
             "list-and-unregister",
             {},
-            ["h-1 PreToolUse mine", "taken back: True", "still there: []"],
+            ["h-1 BeforeTool mine", "taken back: True", "still there: []"],
         ),
         ("temporary-hook", {}, ["inside: block", "outside: proceed"]),
         (

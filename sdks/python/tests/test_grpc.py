@@ -202,7 +202,7 @@ async def test_registering_being_called_and_unregistering(tmp_path: Path) -> Non
         assert "AttributeError" in (await server.answers.get()).error
         await server.calls.put(event("4", payload=b"{"))
         assert "payload" in (await server.answers.get()).error
-        assert len(problems) == 1
+        assert len(problems) == 2 and "AttributeError" in problems[0], problems
 
         hook = (await client.list_hooks())[0]
         assert hook.own and hook.matcher == {"tool": "Bash", "pathPattern": "*.py"}

@@ -398,7 +398,7 @@ def test_a_stuck_handler_does_not_keep_it_from_ending(start: Any, tmp_path: Path
     [
         ("worker.serve()", "no handlers"),
         ("worker.hook('E')(print); worker.hook('E')(print)", "two handlers with the id 'print'"),
-        ("worker.hook('E', {'pathPattern': 'x'})", "it has tool, tool_pattern"),
+        ("worker.hook('E', {'pathPattern': 'x'})", "it has kind, tool, tool_pattern"),
         ("worker.confirm('?', '?')", "not served"),
     ],
 )

@@ -8,7 +8,7 @@ import type {HookRegistrationError} from "./errors.js";
 import type {A3sEventName} from "./events/a3s.js";
 import type {NativeEventName, NativeInputs} from "./events/native.js";
 import type {
-  AuditEntry, AuditLevel, Fired, HookExecutionResponse, Progress, RegisteredHook, RequestOptions,
+  AuditEntry, AuditLevel, HookExecutionResponse, Progress, RegisteredHook, RequestOptions,
 } from "./execution.js";
 import {currentRunToken} from "./host.js";
 import type {HostServices} from "./host.js";
@@ -21,20 +21,22 @@ import type {Connect} from "./link/link.js";
 import {overNats} from "./link/nats.js";
 import type {NatsOptions} from "./link/nats.js";
 import type {IncomingMessage} from "./messages.js";
+import {Fired} from "./outcome.js";
 import {readRegistration} from "./registration.js";
 import type {A3sHandler, AnyHandler, HookOptions, NativeHandler, OnlyNativeEventName} from "./registration.js";
 import {Session} from "./session.js";
-import {untilEnded} from "./signals.js";
+import {untilAborted, untilEnded} from "./signals.js";
 import {TemporaryHook, asyncDispose} from "./temporary.js";
 
 /** How long a server has to confirm that handlers are gone, when a client is closed. */
 const CLOSE_TIMEOUT_MS = 5_000;
 
 /** Where the server is, and who is told of what. Everything is optional. */
-export interface A3sClientOptions {
+export interface HookClientOptions {
   /**
-   * How to reach the server. Without it: the socket that is named, else the project's own server, else one
-   * that is started for this client (`command`) and ends with it.
+   * How to reach the server. Without it: the socket that is named, else the project's own server. Without any, a client
+   * that asks and has registered no handler starts a private one (`command`), which ends with it, and the first outcome
+   * warns of it; one that has been at the project's server waits for that to come back.
    */
   transport?: "socket" | "stdio" | "grpc" | "nats";
   /** The socket's path; without it the variable `HOOK_SOCKET`. */
@@ -53,13 +55,16 @@ export interface A3sClientOptions {
   reconnect?: ReconnectOptions | false;
   /** How long to wait for a server's greeting, in milliseconds; 30000 without it. */
   helloTimeoutMs?: number;
-  /** Told of problems that belong to no call. Without it they go to standard error. */
+  /**
+   * Told of problems that belong to no call, and of what a server writes to standard error that this client has
+   * started. Without it they go to standard error.
+   */
   onProblem?: (problem: string) => void;
   /** Told of handlers that the server refuses. Without it, `onProblem` is. */
   onRegistrationError?: (error: HookRegistrationError) => void;
 }
 
-function connectBy(transport: A3sClientOptions["transport"], options: A3sClientOptions): Connect {
+function connectBy(transport: HookClientOptions["transport"], options: HookClientOptions): Connect {
   switch (transport) {
     case "grpc":
       return overGrpc(options.grpc ?? {});
@@ -77,7 +82,7 @@ type InputOf<E extends string> = E extends NativeEventName ? NativeInputs[E] & R
  * A client. Making one connects to nothing: the first thing that it is asked to do does. Handlers and
  * subscriptions survive a lost connection; requests in flight do not.
  */
-export class A3sClient {
+export class HookClient {
   /** Told of problems that belong to no call. */
   onProblem: (problem: string) => void;
   /** Told of handlers that the server refuses. */
@@ -87,12 +92,14 @@ export class A3sClient {
   readonly #followers = new Set<(line: Record<string, unknown>) => void>();
   #onAudit: (entry: AuditEntry) => void = (entry) => console.error(JSON.stringify(entry));
   readonly #prefix: string;
-  readonly #closing = new AbortController();
+  /** Aborted when the client is closed, or a guard of it was refused. */
+  readonly #over = new AbortController();
+  #refusedGuard: HookRegistrationError | undefined;
   #nextRequest = 0;
   #closed: Promise<void> | undefined;
 
   /** @throws HookError `invalid_option`, `unsupported` for host services over gRPC. */
-  constructor(options: A3sClientOptions = {}) {
+  constructor(options: HookClientOptions = {}) {
     this.onProblem = options.onProblem ?? ((problem) => console.error(`hook-sdk: ${problem}`));
     this.onRegistrationError = options.onRegistrationError;
     const {transport, hostServices = {}} = options;
@@ -112,7 +119,7 @@ export class A3sClient {
     };
     this.#session = new Session(session, {
       problem: (text) => this.#problem(text),
-      refused: (error) => this.#refused(error),
+      refused: (error, isGuard) => this.#refused(error, isGuard),
       news: (message) => this.#news(message),
     });
   }
@@ -240,7 +247,7 @@ export class A3sClient {
    */
   async fire<E extends Names<NativeEventName>>(event: E, input: InputOf<E>, options?: RequestOptions): Promise<Fired> {
     const response = await this.request(event, input, options);
-    const {processed, error, output, correlationId, warnings = []} = response;
+    const {processed, error, correlationId} = response;
     if (processed === undefined && error) {
       const request = {eventName: event, correlationId};
       throw new HookError(error.code, `${event}: ${error.message}`, {details: error.details, request});
@@ -248,7 +255,7 @@ export class A3sClient {
     if (typeof processed?.decision !== "string") {
       throw new HookError("invalid_message", `the answer to ${event} has no decision`);
     }
-    return {...processed, ...(error && {error}), ...(output?.finalOutput && {finalOutput: output.finalOutput}), warnings};
+    return new Fired(processed, response);
   }
 
   /** The whole response to a native or declared event. Throws as `fire` does. */
@@ -260,22 +267,34 @@ export class A3sClient {
     const runToken = currentRunToken();
     const type = "hook-execution-request";
     const line = prepare({type, eventName: event, input, correlationId, deadlineMs, streams, inputs, runToken});
-    signal?.throwIfAborted();
-    const link = await this.#session.use();
+    this.#session.asks = true;
     const {replies} = this.#session;
-    if (replies.hasRequest(correlationId)) throw new HookError("duplicate_id", `a request ${correlationId} is in flight`);
-    const answered = replies.request(correlationId, event, () => link.send(line));
-    const cancel = () => this.cancel(correlationId);
-    if (signal?.aborted) cancel();
-    signal?.addEventListener("abort", cancel, {once: true});
-    try {
-      return (await answered) as unknown as HookExecutionResponse;
-    } finally {
-      signal?.removeEventListener("abort", cancel);
-    }
+    const cancelled = () => {
+      const request = {eventName: event, correlationId};
+      return new HookError("cancelled", `${event}: the request was cancelled`, {request, cause: signal?.reason});
+    };
+    if (signal?.aborted) throw cancelled();
+    let wasSent = false;
+    const answered = async () => {
+      const link = await this.#session.use();
+      if (signal?.aborted) throw cancelled();
+      if (replies.hasRequest(correlationId)) throw new HookError("duplicate_id", `a request ${correlationId} is in flight`);
+      const response = replies.request(correlationId, event, () => link.send(line));
+      wasSent = true;
+      return (await response) as unknown as HookExecutionResponse;
+    };
+    const response = await untilAborted(answered(), signal, () => {
+      if (wasSent) {
+        this.cancel(correlationId);
+        replies.giveUp(correlationId);
+      }
+      return cancelled();
+    });
+    const warning = this.#session.takeWarning();
+    return warning === undefined ? response : {...response, warnings: [warning, ...(response.warnings ?? [])]};
   }
 
-  /** Ends the hooks of a request. It is answered all the same, with the error `cancelled`. */
+  /** Ends the hooks of a request by its id. It is answered all the same, with the error `cancelled`. */
   cancel(correlationId: string): void {
     this.#session.tell({type: "hook-cancel", correlationId});
   }
@@ -287,6 +306,7 @@ export class A3sClient {
 
   /** Tells of each start and end of the hooks of this client's requests. What it gives back ends that. */
   subscribe(listener: (progress: Progress) => void): () => void {
+    this.#session.asks = true;
     this.#session.stand({type: "hook-subscribe"});
     this.#progress.add(listener);
     return () => void this.#progress.delete(listener);
@@ -305,7 +325,7 @@ export class A3sClient {
    * to be answered first. A second call waits for the first.
    */
   close(): Promise<void> {
-    this.#closing.abort();
+    this.#over.abort();
     return (this.#closed ??= this.#session.close(CLOSE_TIMEOUT_MS));
   }
 
@@ -313,10 +333,13 @@ export class A3sClient {
    * For a program that does nothing else: serves until SIGINT (Ctrl-C), SIGTERM, or `close`, and closes the client, so
    * that the server forgets its handlers and does not wait for it to come back. Nothing but this listens for
    * signals: a program that ends otherwise calls `close` itself. A second signal ends the program at once.
+   *
+   * @throws HookRegistrationError where the server refuses a guard (`failBehavior: "block"`).
    */
   async run(): Promise<void> {
-    await untilEnded(this.#closing.signal);
+    await untilEnded(this.#over.signal);
     await this.close();
+    if (this.#refusedGuard) throw this.#refusedGuard;
   }
 
   /** `close`, for `await using`. */
@@ -350,7 +373,11 @@ export class A3sClient {
     }
   }
 
-  #refused(error: HookRegistrationError): void {
+  #refused(error: HookRegistrationError, isGuard: boolean): void {
+    if (isGuard) {
+      this.#refusedGuard ??= error;
+      this.#over.abort();
+    }
     if (this.onRegistrationError) this.#call("onRegistrationError", this.onRegistrationError, error);
     else this.#problem(error.message);
   }

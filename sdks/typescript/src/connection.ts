@@ -99,6 +99,8 @@ export class Connection {
       message: (message) => this.#listener.message(message),
       broken: (line, why) => this.#listener.broken(line, why),
       failed: (id, error) => this.#listener.failed(id, error),
+      problem: (text) => this.#listener.problem(text),
+      mayBePrivate: () => this.#listener.mayBePrivate(),
       ended: (why) => {
         end = why;
         if (link) this.#lost(why);

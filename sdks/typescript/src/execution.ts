@@ -28,8 +28,8 @@ export interface Processed {
   modelMessage?: string;
   suppressOutput?: boolean;
   additionalContext?: string;
-  /** The changes of all hooks, to be laid over the original. */
-  modified?: {tool_input?: Record<string, unknown>; [field: string]: unknown};
+  /** The changes of all hooks; of a tool's arguments `toolInput` of what `fire` gives makes what is to run. */
+  modified?: {tool_input?: Record<string, unknown>; toolInputReplaces?: boolean; [field: string]: unknown};
 }
 
 /** The whole response. */
@@ -46,22 +46,13 @@ export interface HookExecutionResponse {
   warnings?: string[];
 }
 
-/** What `fire` gives: what is to be done, with what the user is to be told. */
-export interface Fired extends Processed {
-  /** What failed in the engine, where `decision` says what that is to mean. */
-  error?: {code: string; message: string; details?: unknown};
-  finalOutput?: Record<string, unknown>;
-  /** For the user: settings that cannot be read, hooks that are not trusted or failed. */
-  warnings: string[];
-}
-
 /** How a request is made. */
 export interface RequestOptions {
   /** Answer this many milliseconds after acceptance at the latest. */
   deadlineMs?: number;
   /** An id of one's own, for `cancel`; no two requests in flight may share one. */
   correlationId?: string;
-  /** Ends the hooks of the request; it is answered all the same, with the error `cancelled`. */
+  /** Ends the hooks of the request, which rejects at once with the HookError `cancelled`, whatever they had decided. */
   signal?: AbortSignal;
   /** Whether each hook's output, or its input, is in the response. */
   streams?: boolean;

@@ -1,7 +1,7 @@
 /** Hooks for AI agents: the client of `hook serve`, and workers. */
 
-export {A3sClient, A3sClient as HookClient} from "./client.js";
-export type {A3sClientOptions, A3sClientOptions as HookClientOptions} from "./client.js";
+export {HookClient, HookClient as A3sClient} from "./client.js";
+export type {HookClientOptions, HookClientOptions as A3sClientOptions} from "./client.js";
 export type {ReconnectOptions} from "./connection.js";
 export type {HookContext, HostMethod, LogLevel} from "./context.js";
 export {HookConnectionError, HookError, HookRegistrationError, HookValueError} from "./errors.js";
@@ -9,11 +9,12 @@ export type {FailedRequest} from "./errors.js";
 export type * from "./events/a3s.js";
 export type * from "./events/native.js";
 export type {
-  AuditEntry, AuditLevel, Fired, HookExecutionResponse, HookRun, Processed, Progress, RegisteredHook, RequestOptions,
+  AuditEntry, AuditLevel, HookExecutionResponse, HookRun, Processed, Progress, RegisteredHook, RequestOptions,
 } from "./execution.js";
 export type {HostAsked, HostService, HostServices} from "./host.js";
 export type {GrpcOptions} from "./link/grpc.js";
 export type {NatsOptions} from "./link/nats.js";
+export type {Fired} from "./outcome.js";
 export type {
   A3sHandler, HookConfig, HookMatcher, HookOptions, NativeHandler, OnlyNativeEventName,
 } from "./registration.js";

@@ -10,6 +10,8 @@ import type {HookResponse, NativeOutput, Vocabulary} from "./responses.js";
 
 /** All fields that are there must hold. Globs and patterns are those of docs/protocol.md, §2. */
 export interface HookMatcher {
+  /** What the tool does, such as `shell` or `file_write`, whatever the agent calls it. */
+  kind?: string | string[];
   /** The tool's name, or several of which it is one. */
   tool?: string | string[];
   /** A regular expression for the tool's name. */
@@ -117,12 +119,12 @@ function vocabularyOf(eventName: string, shared: Vocabulary): Vocabulary {
 function checkMatcher(matcher: unknown): void {
   if (matcher === undefined || typeof matcher === "string") return;
   if (!isObject(matcher)) throw invalid("`matcher` is a text or an object");
-  only(matcher, ["tool", "toolPattern", "pathPattern", "commandPattern"], "a matcher");
+  only(matcher, ["kind", "tool", "toolPattern", "pathPattern", "commandPattern"], "a matcher");
   for (const name of ["toolPattern", "commandPattern"]) {
     const value = matcher[name];
     if (value !== undefined && typeof value !== "string") throw invalid(`\`${name}\` is a text`);
   }
-  for (const name of ["tool", "pathPattern"]) {
+  for (const name of ["kind", "tool", "pathPattern"]) {
     const value = matcher[name];
     const isTexts = Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string");
     if (value !== undefined && typeof value !== "string" && !isTexts) {

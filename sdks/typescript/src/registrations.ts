@@ -33,6 +33,8 @@ export class Registrations {
   /** Taken away; requests that were in flight then still call them. */
   readonly #retired = new Map<string, Entry>();
   #next = 1;
+  /** Whether a handler was ever added. */
+  wasUsed = false;
 
   get size(): number {
     return this.#entries.size;
@@ -63,6 +65,7 @@ export class Registrations {
   }
 
   add(entry: Entry): void {
+    this.wasUsed = true;
     this.#refusals.delete(entry.id);
     this.#entries.set(entry.id, entry);
   }

@@ -3,6 +3,9 @@
 import {HookError} from "./errors.js";
 import type {IncomingMessage} from "./messages.js";
 
+/** How many requests are remembered that nobody waits for any more. */
+const MAX_GIVEN_UP = 4096;
+
 interface Waiting<T> {
   resolve(value: T): void;
   reject(error: HookError): void;
@@ -11,6 +14,8 @@ interface Waiting<T> {
 /** Answers that are told by an id, or by their type and order. */
 export class Replies {
   readonly #requests = new Map<string, Waiting<IncomingMessage> & {eventName: string}>();
+  /** Nobody waits for these any more; they are answered all the same. */
+  readonly #givenUp = new Set<string>();
   readonly #control: (Waiting<IncomingMessage> & {type: string; request: string})[] = [];
 
   /** Sends a request, and waits for the response. What `send` throws is thrown, and nothing waits. */
@@ -26,9 +31,17 @@ export class Replies {
     });
   }
 
-  /** Whether a request of that id is in flight. */
+  /** Whether a request of that id is in flight, or was given up and may still be answered. */
   hasRequest(correlationId: string): boolean {
-    return this.#requests.has(correlationId);
+    return this.#requests.has(correlationId) || this.#givenUp.has(correlationId);
+  }
+
+  /** Waits for a request no more. */
+  giveUp(correlationId: string): void {
+    if (!this.#requests.delete(correlationId)) return;
+    this.#givenUp.add(correlationId);
+    const [oldest] = this.#givenUp;
+    if (this.#givenUp.size > MAX_GIVEN_UP && oldest !== undefined) this.#givenUp.delete(oldest);
   }
 
   /** The ids of the requests that are in flight. */
@@ -56,7 +69,7 @@ export class Replies {
     const waiting = this.#requests.get(id);
     this.#requests.delete(id);
     waiting?.resolve(message);
-    return waiting !== undefined;
+    return waiting !== undefined || this.#givenUp.delete(id);
   }
 
   /** Takes a reply. `false` when nothing waits for one of its type. */
@@ -77,6 +90,7 @@ export class Replies {
 
   /** Fails one request. */
   failRequest(correlationId: string, error: HookError): void {
+    this.#givenUp.delete(correlationId);
     this.#requests.get(correlationId)?.reject(withRequest(error, correlationId, this.#requests.get(correlationId)!.eventName));
     this.#requests.delete(correlationId);
   }
@@ -101,6 +115,7 @@ export class Replies {
 
   /** Fails everything. */
   failAll(error: HookError): void {
+    this.#givenUp.clear();
     for (const id of [...this.#requests.keys()]) this.failRequest(id, error);
     for (const {reject} of this.#control.splice(0)) reject(error);
   }

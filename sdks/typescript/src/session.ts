@@ -19,7 +19,8 @@ import {Replies, onlyId} from "./requests.js";
 /** Who is told of what. */
 export interface SessionListener {
   problem(text: string): void;
-  refused(error: HookRegistrationError): void;
+  /** `isGuard`: its failure blocks. */
+  refused(error: HookRegistrationError, isGuard: boolean): void;
   /** Progress, audit and recorded messages, which answer nothing. */
   news(message: IncomingMessage): void;
 }
@@ -49,6 +50,10 @@ export class Session {
   /** Whether the server kept this client's handlers and calls over a loss. */
   #isBack = false;
   #closing: string | undefined;
+  /** Whether this program has asked, so that a private server is of use to it. */
+  asks = false;
+  /** What the next response warns of. */
+  #warning: string | undefined;
 
   constructor(options: SessionOptions, listener: SessionListener) {
     this.#listener = listener;
@@ -60,6 +65,8 @@ export class Session {
       message: (message) => this.#take(message),
       broken: (line, why) => this.#broken(line, why),
       failed: (id, error) => this.#closing === undefined && this.replies.failRequest(id, error),
+      problem: (text) => listener.problem(text),
+      mayBePrivate: () => this.asks && !this.registrations.wasUsed,
       isNeeded: () => this.registrations.size > 0 || this.standing.size > 0,
       unreachable: (error, isNew) => {
         this.registrations.disconnected(error);
@@ -84,12 +91,17 @@ export class Session {
 
   /** Registers a handler, now or as soon as there is a connection. */
   register(entry: Entry): void {
-    const message = prepare(registerMessage(entry));
+    prepare(registerMessage(entry)); // What cannot be sent is an error here.
     this.registrations.add(entry);
     if (!this.#connection.link) return this.#connection.begin();
-    if (!this.#isInStep) return; // It is told with those of before.
-    entry.wasSent = true;
-    this.#send(message);
+    if (this.#isInStep) this.#announce(entry); // Else it is told with those of before.
+  }
+
+  /** What the next response is to warn of, once. */
+  takeWarning(): string | undefined {
+    const warning = this.#warning;
+    this.#warning = undefined;
+    return warning;
   }
 
   /** Resolves when a handler is in force; connects where there is no connection. */
@@ -159,7 +171,19 @@ export class Session {
     }
   }
 
+  /** Has the server register a handler. */
+  #announce(entry: Entry): void {
+    const notice = this.#connection.link?.notice;
+    if (notice !== undefined) {
+      const message = `nobody else asks the private server of this client: ${notice}`;
+      return this.#refused(entry.id, {code: "no_server", message});
+    }
+    entry.wasSent = true;
+    this.#send(prepare(registerMessage(entry)));
+  }
+
   #opened(link: Link): void {
+    this.#warning = link.notice;
     const offered = typeof link.hello["clientToken"] === "string" ? link.hello["clientToken"] : undefined;
     const before = this.#connection.clientToken;
     const hostServices = this.#hosted.offered;
@@ -210,8 +234,7 @@ export class Session {
         this.registrations.confirmed(entry.id);
         continue;
       }
-      entry.wasSent = true;
-      this.#send(prepare(registerMessage(entry)));
+      this.#announce(entry);
     }
     this.#isBack = false;
   }
@@ -330,8 +353,9 @@ export class Session {
   }
 
   #refused(id: string, error: {code: string; message: string; details?: unknown}): void {
+    const isGuard = this.registrations.get(id)?.registration.config?.failBehavior === "block";
     const refusal = this.registrations.refused(id, error);
-    if (refusal) this.#listener.refused(refusal);
+    if (refusal) this.#listener.refused(refusal, isGuard);
   }
 
   #broken(line: string, why: string): void {

@@ -1,4 +1,4 @@
-/** The signals by which a program is told to end. */
+/** Signals: those by which a program is told to end, and those by which it gives something up. */
 
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
@@ -19,5 +19,18 @@ export async function untilEnded(over: AbortSignal): Promise<void> {
     over.removeEventListener("abort", end);
     for (const signal of SIGNALS) process.off(signal, end);
     clearInterval(alive);
+  }
+}
+
+/** What becomes of a promise, or the error that `abort` makes where the signal is aborted before. */
+export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined, abort: () => Error): Promise<T> {
+  if (!signal) return promise;
+  let listener = () => {};
+  const aborted = new Promise<never>((_, reject) => (listener = () => reject(abort())));
+  signal.addEventListener("abort", listener, {once: true});
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", listener);
   }
 }

@@ -42,7 +42,8 @@ function guard(name, event, calls, options) {
     await registered();
     for (const [input, decision, reason, modified] of calls) {
       const fired = await agent.fire(event, input);
-      assert.deepEqual([fired.decision, fired.modified?.tool_input], [decision, modified], JSON.stringify(fired));
+      const {tool_input} = input;
+      assert.deepEqual([fired.decision, fired.toolInput(tool_input)], [decision, modified ?? tool_input], JSON.stringify(fired));
       if (reason) assert.match(fired.reason, reason);
     }
   }, options);
@@ -89,7 +90,7 @@ example("auto-format", async ({agent, registered}) => {
   for (const input of [written("a.rs", true), written("a.txt", false), written("it's; rm.rs", false)]) {
     assert.equal((await agent.fire("AfterTool", input)).decision, "proceed");
   }
-  assert.deepEqual(run, [["Bash", {command: String.raw`rustfmt 'it'\''s; rm.rs'`, timeout: 10000}]]);
+  assert.deepEqual(run, [["run_shell_command", {command: String.raw`rustfmt 'it'\''s; rm.rs'`, timeout: 10000}]]);
 }, {hostServices: {"tool.execute": ({tool, args}) => void run.push([tool, args])}});
 
 const generated = (usage) => ({
@@ -138,7 +139,7 @@ const ends = (name, stdout, options) => example(name, async ({said, ended}) => {
   assert.deepEqual([await ended, said], [[0, null], {stdout, stderr: ""}]);
 }, options);
 
-ends("list-and-unregister", "h-1 PreToolUse mine\ntaken back: true\nstill there: 0\n");
+ends("list-and-unregister", "h-1 BeforeTool mine\ntaken back: true\nstill there: 0\n");
 ends("temporary-hook", "inside: block\noutside: proceed\n");
 
 const changed = JSON.stringify({hookSpecificOutput: {llm_response: {candidates: [{content: {parts: ["*", "**"]}}]}}});

@@ -113,7 +113,7 @@ test("a broker that comes later is waited for", async (context) => {
   const asked = client.request("BeforeTool", TOOL);
   const broker = await startBroker("", port);
   if (!broker) {
-    await client.close();
+    await Promise.all([assert.rejects(asked, {code: "closed"}), client.close()]);
     return context.skip("SKIPPED NATS: there is no nats-server");
   }
   assert.equal((await asked).error.code, "no_handler");

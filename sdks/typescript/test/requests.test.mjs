@@ -23,7 +23,7 @@ test("fire gives what is to be done, request the whole response", () => withClie
   const request = await asked(connection);
   assert.deepEqual([request.eventName, request.input, request.deadlineMs], ["BeforeTool", {tool_name: "write_file", tool_input: {path: "a"}}, 2000]);
   connection.send(response(request, {output: {finalOutput: {decision: "deny"}}, warnings: ["w"]}));
-  assert.deepEqual(await fired, {decision: "block", reason: "no", finalOutput: {decision: "deny"}, warnings: ["w"]});
+  assert.deepEqual({...await fired}, {decision: "block", reason: "no", finalOutput: {decision: "deny"}, warnings: ["w"]});
   const whole = client.request("SessionEnd", {reason: "exit"}, {correlationId: "mine"});
   const second = await asked(connection);
   assert.equal(second.correlationId, "mine");
@@ -33,7 +33,7 @@ test("fire gives what is to be done, request the whole response", () => withClie
   const error = {code: "planning_failed", message: "no bash"};
   const decided = client.fire("SessionEnd", {reason: "exit"});
   connection.send(response(await asked(connection), {error}));
-  assert.deepEqual(await decided, {decision: "block", reason: "no", error, warnings: []});
+  assert.deepEqual({...await decided}, {decision: "block", reason: "no", error, warnings: []});
   const failed = client.fire("SessionEnd", {reason: "exit"});
   connection.send(response(await asked(connection), {processed: undefined, error}));
   await assert.rejects(failed, {name: "HookError", code: "planning_failed", message: "SessionEnd: no bash"});
@@ -93,16 +93,72 @@ test("a line that never ends is not read for ever, and others are lines by their
   assert.equal(lines.isInsideLine, true);
 });
 
-test("an aborted request ends its hooks, and is answered all the same", () => withClient(async ({server, client}) => {
-  const abort = new AbortController();
-  const fired = client.request("SessionEnd", {reason: "exit"}, {signal: abort.signal});
+test("an aborted request ends its hooks, and rejects with `cancelled`, whenever it is aborted", () => withClient(async ({server, client, problems}) => {
+  const end = {reason: "exit"};
+  const cancelled = (error) => {
+    assert.ok(error instanceof HookError);
+    assert.deepEqual([error.code, error.request.eventName, error.cause.name], ["cancelled", "SessionEnd", "AbortError"]);
+    return true;
+  };
+  // Before it is asked, and while the client connects.
+  await assert.rejects(client.fire("SessionEnd", end, {signal: AbortSignal.abort()}), cancelled);
+  const early = new AbortController();
+  const connecting = client.fire("SessionEnd", end, {signal: early.signal});
+  early.abort();
+  await assert.rejects(connecting, cancelled);
   const connection = await server.connection();
-  const request = await asked(connection);
-  abort.abort();
-  assert.equal((await connection.next("hook-cancel")).correlationId, request.correlationId);
-  connection.send(response(request, {success: false, error: {code: "cancelled", message: "the caller asked for it"}}));
-  assert.equal((await fired).error.code, "cancelled");
-  await assert.rejects(client.request("SessionEnd", {reason: "exit"}, {signal: abort.signal}), {name: "AbortError"});
+  // While its hooks run: also where these have decided, and when the server says nothing more.
+  for (const answer of [
+    (request) => response(request, {success: false, processed: undefined, error: {code: "cancelled", message: "ended"}}),
+    (request) => response(request, {success: false, error: {code: "cancelled", message: "ended"}}),
+    (request) => response(request, {processed: {decision: "proceed"}}),
+    undefined,
+  ]) {
+    for (const method of ["fire", "request"]) {
+      const abort = new AbortController();
+      const fired = client[method]("SessionEnd", end, {signal: abort.signal, correlationId: `${method}-${String(answer)}`});
+      const request = await asked(connection);
+      abort.abort();
+      const [cancel] = await Promise.all([connection.next("hook-cancel"), assert.rejects(fired, cancelled)]);
+      assert.equal(cancel.correlationId, request.correlationId);
+      // What still comes is the answer of no other request.
+      await assert.rejects(client.request("SessionEnd", end, {correlationId: request.correlationId}), {code: "duplicate_id"});
+      if (answer) connection.send(answer(request));
+    }
+  }
+  // A signal that is aborted behind the answer means nothing.
+  const late = new AbortController();
+  const answered = client.fire("SessionEnd", end, {signal: late.signal});
+  connection.send(response(await asked(connection)));
+  assert.equal((await answered).decision, "block");
+  late.abort();
+  let said = false;
+  problems.next().then(() => (said = true));
+  await client.listHooks();
+  assert.equal(said, false);
+}));
+
+test("a tool runs with what hooks changed, and without what they removed", () => withClient(async ({server, client}) => {
+  await client.connect();
+  const connection = await server.connection();
+  const original = {command: "ls", sudo: true};
+  for (const [modified, expected] of [
+    [undefined, original],
+    [{}, original],
+    [{tool_input: {command: "ls -l"}}, {command: "ls -l", sudo: true}],
+    [{tool_input: {command: "ls -l"}, toolInputReplaces: true}, {command: "ls -l"}],
+    [{tool_input: {}, toolInputReplaces: true}, {}],
+    [{tool_input: {x: 1}, toolInputReplaces: false}, {...original, x: 1}],
+  ]) {
+    const fired = client.fire("BeforeTool", {tool_name: "run_shell_command", tool_input: original});
+    connection.send(response(await asked(connection), {processed: {decision: "proceed", ...(modified && {modified})}}));
+    assert.deepEqual((await fired).toolInput(original), expected);
+    assert.deepEqual(original, {command: "ls", sudo: true});
+  }
+  const fired = client.fire("BeforeTool", {tool_name: "run_shell_command", tool_input: original});
+  connection.send(response(await asked(connection), {processed: {decision: "proceed", modified: {tool_input: "ls"}}}));
+  const outcome = await fired;
+  assert.throws(() => outcome.toolInput(original), {code: "invalid_message"});
 }));
 
 test("a client that is closed ends the hooks of its requests, which have no answer", () => withClient(async ({server, client, problems}) => {

@@ -15,6 +15,8 @@ mod host;
 mod lines;
 mod load;
 mod output;
+#[cfg(unix)]
+mod sdks;
 mod streams;
 mod system;
 mod threads;

@@ -1,16 +1,18 @@
 //! Where calls of agents leave what later ones need: each is a process of its own, and a session has many.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use hook_core::files::file_lock::FileLock;
-use hook_core::files::{private_folder, regular_file};
+use hook_core::files::regular_file;
 use hook_core::run::SessionEnv;
 use hook_core::settings::state_home;
 use hook_core::trust::sha256;
 use hook_core::{RawJson, RawObject};
+
+use crate::private_file;
 
 /// How long a session is remembered that nothing more is heard of: a week.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -97,7 +99,7 @@ impl BridgeState {
                 _ => {}
             },
             false if state.to_json() == before.to_json() => {}
-            false => write_private(&path, &state.to_json())?,
+            false => private_file::write(&path, &state.to_json())?,
         }
         Ok(said)
     }
@@ -157,18 +159,4 @@ impl SessionState {
             out.raw("env", &self.env.to_json());
         })
     }
-}
-
-/// Writes a file that only its owner can read, as a whole.
-fn write_private(path: &Path, text: &[u8]) -> std::io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    private_folder::make(folder)?;
-    // Two calls of one session may write at once; each has a name of its own.
-    let staged = path.with_extension(format!("{}.new", uuid::Uuid::new_v4().simple()));
-    let written = regular_file::append(&staged).and_then(|mut file| file.write_all(text));
-    let renamed = written.and_then(|()| fs::rename(&staged, path));
-    if renamed.is_err() {
-        let _ = fs::remove_file(&staged);
-    }
-    renamed
 }

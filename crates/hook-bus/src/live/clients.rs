@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use hook_core::HookFailure;
@@ -12,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::register::{HookRegister, NotRegistered};
+use super::remembered::{self, RememberedGuard};
 use crate::handler::{EngineSlot, Registrant, Registration};
 use crate::token::{is_same_token, token};
 
@@ -28,6 +31,8 @@ pub struct LiveClients {
     waiting: TaskTracker,
     /// The system ends: nobody is waited for.
     ended: CancellationToken,
+    /// Where guards are remembered for the next server at the same socket.
+    guard_file: OnceLock<PathBuf>,
 }
 
 /// One client, over all connections that it has had.
@@ -35,6 +40,8 @@ pub struct LiveClients {
 struct LiveClient {
     token: Box<str>,
     session: CallSession,
+    /// Whether it is a client of the server that was here before, whose guards block until it is back.
+    is_restored: bool,
     state: Mutex<ClientState>,
 }
 
@@ -103,7 +110,96 @@ impl LiveClients {
             known: Mutex::default(),
             waiting,
             ended: CancellationToken::new(),
+            guard_file: OnceLock::new(),
         })
+    }
+
+    /// Remembers guards in this file from now on, and puts those into force that the server before left in it:
+    /// each blocks until its client is back and registers it again, for [`RECONNECT_GRACE`] at most, and
+    /// is missed then. Returns a warning for each that cannot be put into force.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or none can be written there. What is there is written over by the next guard.
+    pub fn remember_guards_in(self: &Arc<Self>, file: PathBuf) -> io::Result<Vec<String>> {
+        let left = remembered::read(&file);
+        let _ = self.guard_file.set(file);
+        let mut warnings = Vec::new();
+        for RememberedGuard { token, register } in left? {
+            let id = hook_core::text::shortened(&register.hook_id);
+            if let Err(error) = self.restore(token, register) {
+                warnings
+                    .push(format!("the guard {id} of the server before is not in force: {error}"));
+            }
+        }
+        Ok(warnings)
+    }
+
+    /// Has a guard of the server before block until its client is back.
+    fn restore(
+        self: &Arc<Self>,
+        token: Box<str>,
+        register: HookRegister,
+    ) -> Result<(), NotRegistered> {
+        let mut known = self.known();
+        let client = match known.get(&token) {
+            Some(client) => Arc::clone(client),
+            None => self.expect_back(token),
+        };
+        let target = CallTarget::Client(client.session.clone());
+        let hook = register.to_hook(&self.engine.events(), target)?;
+        let guards = Some(hook.event());
+        // It counts towards no limit: its client may register it again.
+        let registration = self.engine.register(hook, None, Registrant::Host)?;
+        let own = OwnHook { guards, register, _registration: registration };
+        client.lock().hooks.insert(own.register.hook_id.clone(), own);
+        known.insert(client.token.clone(), client);
+        Ok(())
+    }
+
+    /// A client of the server before, which is forgotten unless it comes back in time.
+    fn expect_back(self: &Arc<Self>, token: Box<str>) -> Arc<LiveClient> {
+        let client = LiveClient::of(token, CallSession::lasting(), true);
+        client.session.close(HookFailure::Live {
+            reason: "the server was started again, and its client has not come back yet".to_owned(),
+        });
+        self.forget_later(&client, 1);
+        client
+    }
+
+    /// Forgets a client that does not come back in time.
+    fn forget_later(self: &Arc<Self>, client: &Arc<LiveClient>, connection: u64) {
+        let (clients, client) = (Arc::clone(self), Arc::clone(client));
+        self.waiting.spawn(async move {
+            tokio::select! {
+                () = tokio::time::sleep(RECONNECT_GRACE) => {
+                    clients.forget(&client, connection);
+                    clients.remember(&clients.known());
+                }
+                // What is remembered stays: the next server waits for the client.
+                () = clients.ended.cancelled() => clients.forget(&client, connection),
+            }
+        });
+    }
+
+    /// Writes down which guards there are, for the server that comes after this one.
+    fn remember(&self, known: &HashMap<Box<str>, Arc<LiveClient>>) {
+        let Some(file) = self.guard_file.get() else { return };
+        let mut guards = Vec::new();
+        for client in known.values() {
+            let state = client.lock();
+            let own = state.hooks.values().filter(|hook| hook.guards.is_some());
+            guards.extend(own.map(|hook| RememberedGuard {
+                token: client.token.clone(),
+                register: hook.register.clone(),
+            }));
+        }
+        if let Err(error) = remembered::write(file, &guards) {
+            let file = file.display();
+            tracing::error!(
+                target: "hook::live",
+                "guards would not outlive this server: {file} cannot be written: {error}"
+            );
+        }
     }
 
     /// Begins the connection of a client on this machine, which is the user's own.
@@ -118,11 +214,7 @@ impl LiveClients {
     }
 
     fn connect_with(self: &Arc<Self>, session: CallSession) -> LiveConnection {
-        let client = Arc::new(LiveClient {
-            token: token().into(),
-            session,
-            state: Mutex::new(ClientState { hooks: BTreeMap::new(), connection: 1 }),
-        });
+        let client = LiveClient::of(token().into(), session, false);
         LiveConnection {
             clients: Arc::clone(self),
             client,
@@ -165,6 +257,11 @@ impl LiveClients {
 }
 
 impl LiveClient {
+    fn of(token: Box<str>, session: CallSession, is_restored: bool) -> Arc<Self> {
+        let state = Mutex::new(ClientState { hooks: BTreeMap::new(), connection: 1 });
+        Arc::new(Self { token, session, is_restored, state })
+    }
+
     fn lock(&self) -> MutexGuard<'_, ClientState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -192,6 +289,10 @@ impl LiveConnection {
         // Held, so that it is not forgotten meanwhile.
         let known = clients.known();
         let found = known.values().find(|it| is_same_token(&it.token, token)).cloned();
+        if found.as_ref().is_some_and(|client| client.is_restored) {
+            self.former = Some(token.into());
+            return Err(UnknownToken);
+        }
         if found.as_ref().is_some_and(|client| client.session.is_near() && !is_near) {
             return Err(UnknownToken);
         }
@@ -241,9 +342,17 @@ impl LiveConnection {
             engine.registered().found_guard(event, &register.hook_id, former);
         }
         let id = register.hook_id.clone();
-        state.hooks.insert(id, OwnHook { register, guards, _registration: registration });
+        state.hooks.insert(id.clone(), OwnHook { register, guards, _registration: registration });
         drop(state);
         known.entry(self.client.token.clone()).or_insert_with(|| Arc::clone(&self.client));
+        // It is back, and blocks no more what it was not asked about.
+        let restored = self.former.as_ref().and_then(|former| known.get(former));
+        let replaced = restored.and_then(|client| client.lock().hooks.remove(&id));
+        if guards.is_some() || replaced.is_some() {
+            self.clients.remember(&known);
+        }
+        drop(known);
+        drop(replaced);
         Ok(())
     }
 
@@ -252,6 +361,7 @@ impl LiveConnection {
     /// # Errors
     /// When it has none of that id.
     pub fn unregister(&mut self, hook_id: &str) -> Result<(), NotRegistered> {
+        let known = self.clients.known();
         let mut state = self.client.lock();
         if state.connection != self.number {
             return Err(NotRegistered::Superseded);
@@ -259,6 +369,10 @@ impl LiveConnection {
         let unknown = || NotRegistered::UnknownId { id: hook_core::text::shortened(hook_id) };
         let gone = state.hooks.remove(hook_id).ok_or_else(unknown)?;
         drop(state);
+        if gone.guards.is_some() {
+            self.clients.remember(&known);
+        }
+        drop(known);
         drop(gone);
         Ok(())
     }
@@ -331,11 +445,26 @@ impl LiveConnection {
         }
     }
 
-    /// Ends it for good: its hooks are unregistered at once.
+    /// Ends it with the server: its hooks are unregistered at once. What is remembered of its guards stays, so
+    /// that the next server waits for it.
     pub fn leave(mut self) {
-        if self.unlink() {
+        self.end();
+    }
+
+    /// Ends it for good: the client is gone, and does not come back.
+    pub fn forget(mut self) {
+        if self.end() {
+            self.clients.remember(&self.clients.known());
+        }
+    }
+
+    /// Whether there was anything to end.
+    fn end(&mut self) -> bool {
+        let was_linked = self.unlink();
+        if was_linked {
             self.clients.forget(&self.client, self.number);
         }
+        was_linked
     }
 
     /// Whether it has, or had, hooks, or was closed or opened.
@@ -381,13 +510,6 @@ impl Drop for LiveConnection {
             clients.forget(&client, number);
             return;
         }
-        let waiting = clients.waiting.clone();
-        waiting.spawn(async move {
-            tokio::select! {
-                () = tokio::time::sleep(RECONNECT_GRACE) => {}
-                () = clients.ended.cancelled() => {}
-            }
-            clients.forget(&client, number);
-        });
+        clients.forget_later(&client, number);
     }
 }

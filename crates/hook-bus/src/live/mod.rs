@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `register` | what a client says of a hook, made a hook of the engine |
 //! | `clients` | the clients that have hooks, connected or expected back |
+//! | `remembered` | guards, written down for the server that comes after this one |
 //! | `services` | what a client does for the hooks of its own requests |
 //! | `states` | how the workers of a running system are, for others who look |
 //! | `modules` | what modules of JavaScript have beside hooks |
@@ -15,6 +16,7 @@
 mod clients;
 pub(crate) mod modules;
 mod register;
+mod remembered;
 mod services;
 mod states;
 pub(crate) mod workers;
@@ -23,5 +25,6 @@ pub use crate::token::is_same_token;
 pub use clients::{ListedHook, LiveClients, LiveConnection, RECONNECT_GRACE, UnknownToken};
 pub use modules::LoadedModule;
 pub use register::{HookRegister, NotRegistered};
+pub use remembered::guard_file;
 pub use services::{AskedOfClient, ClientServices};
 pub use states::{WorkerState, WorkerStates};

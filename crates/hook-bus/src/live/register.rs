@@ -8,7 +8,7 @@ use hook_core::run::{CallTarget, WorkerHook};
 use hook_core::text::{is_hidden, nearest, shortened};
 use hook_core::{
     Events, FailBehavior, HandlerHook, JsonKind, JsonObject, MatcherDefinition, MatcherFields,
-    RawJson, ToolKind,
+    ObjectWriter, RawJson, ToolKind,
 };
 use hook_translate::agents::{self, Agent};
 
@@ -185,6 +185,17 @@ impl HookRegister {
             matcher: given("matcher").cloned(),
             config,
         })
+    }
+
+    /// Writes the fields of a message, as they are read.
+    pub(crate) fn write(&self, object: &mut ObjectWriter<'_>) {
+        object.text("hookId", &self.hook_id);
+        object.text("eventName", &self.event_name);
+        object.text("vocabulary", self.vocabulary.as_deref().unwrap_or("native"));
+        if let Some(matcher) = &self.matcher {
+            object.raw("matcher", matcher);
+        }
+        object.object("config", |object| object.fields(&self.config));
     }
 
     /// The hook, which is called there. `events` are those there are.

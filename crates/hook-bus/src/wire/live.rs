@@ -320,14 +320,7 @@ pub(super) fn listed(hooks: &[ListedHook]) -> Vec<u8> {
     ObjectWriter::line(|object| {
         object.text("type", "hook-hooks");
         object.objects("hooks", hooks, |object, hook| {
-            let register = &hook.register;
-            object.text("hookId", &register.hook_id);
-            object.text("eventName", &register.event_name);
-            object.text("vocabulary", register.vocabulary.as_deref().unwrap_or("native"));
-            if let Some(matcher) = &register.matcher {
-                object.raw("matcher", matcher);
-            }
-            object.object("config", |object| object.fields(&register.config));
+            hook.register.write(object);
             object.bool("own", hook.own);
         });
     })

@@ -11,6 +11,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args};
 use hook_bus::HookSystem;
 use hook_bus::bridge::BridgeState;
+use hook_bus::live;
 use hook_bus::wire::{ClientEnd, serve_stdio};
 use hook_core::settings::AuditLevel;
 use tokio::sync::mpsc;
@@ -122,6 +123,9 @@ pub(crate) async fn run(
         Some(path) => Some(Socket::bind(path).await?),
         None => None,
     };
+    if let Some(path) = &path {
+        restore_guards(system, path, printer);
+    }
     let remote = grpc::Server::bind(arguments, context.project()).await?;
     let (engine, news) = nats::Server::of(arguments)?.unzip();
     let mut recording = match &arguments.record {
@@ -164,6 +168,19 @@ pub(crate) async fn run(
         auditing.end(printer).await;
     }
     ended
+}
+
+/// Puts the guards of the server before into force that clients have not registered again yet.
+fn restore_guards(system: &HookSystem, socket: &Path, printer: &mut Printer) {
+    let Some(file) = live::guard_file(socket) else { return };
+    match system.live_clients().remember_guards_in(file.clone()) {
+        Ok(warnings) => warnings.iter().for_each(|warning| printer.problem(warning)),
+        Err(error) => printer.problem(&format!(
+            "guards that clients register may not outlive this server, and those of the server before \
+             are not in force: {}: {error}",
+            file.display()
+        )),
+    }
 }
 
 /// The socket at the project's own place.

@@ -165,7 +165,10 @@ impl RemoteClient {
             });
         }
         self.known.set_up(false);
-        self.live.leave();
+        match stopped {
+            true => self.live.leave(),
+            false => self.live.forget(),
+        }
     }
 
     fn obey(&mut self, order: Order) {

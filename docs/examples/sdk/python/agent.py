@@ -8,10 +8,10 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve()
 try:
-    from hook_sdk import A3sClient, HookError
+    from hook_sdk import HookClient, HookError
 except ImportError:  # Not installed: the one of this repository.
     sys.path.insert(0, str(HERE.parents[4] / "sdks/python/src"))
-    from hook_sdk import A3sClient, HookError
+    from hook_sdk import HookClient, HookError
 
 EXAMPLE = HERE.parents[2] / "agent-session"
 CALLS = [
@@ -22,7 +22,7 @@ CALLS = [
 ]
 
 
-async def run(client: A3sClient) -> None:
+async def run(client: HookClient) -> None:
     async with client:
         for tool, args in CALLS:
             outcome = await client.fire("BeforeTool", {"tool_name": tool, "tool_input": args})
@@ -31,7 +31,7 @@ async def run(client: A3sClient) -> None:
             reason = f" ({outcome.reason})" if outcome.reason else ""
             print(f"{tool}: {outcome.decision}{reason}")
             if outcome.proceeds:
-                args |= (outcome.modified or {}).get("tool_input", {})
+                args = outcome.tool_input(args)
                 # Here the tool would run, with what hooks have changed.
 
 
@@ -44,7 +44,7 @@ def main() -> None:
     serve += ["--settings", str(EXAMPLE / ".hooks/settings.json")]
     server = {"socket": given.socket} if given.socket else {"command": serve}
     try:
-        asyncio.run(run(A3sClient(**server)))
+        asyncio.run(run(HookClient(**server)))
     except HookError as error:  # No answer is no permission.
         sys.exit(f"agent: {error}")
 

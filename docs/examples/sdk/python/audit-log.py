@@ -3,11 +3,11 @@
 
 import asyncio
 
-from hook_sdk import A3sClient
+from hook_sdk import HookClient
 
 
 async def main() -> None:
-    async with A3sClient() as client:
+    async with HookClient() as client:
         await client.set_hook_audit_level("verbose", show)
         await client.serve_forever()
 

@@ -4,9 +4,9 @@
 import shlex
 from pathlib import Path
 
-from hook_sdk import A3sClient, HookResponse, PostToolUseEvent
+from hook_sdk import HookClient, HookEvent, HookResponse
 
-client = A3sClient()
+client = HookClient()
 
 FORMATTERS = {
     ".rs": "rustfmt",
@@ -17,14 +17,14 @@ FORMATTERS = {
 }
 
 
-@client.hook("PostToolUse", matcher={"tool": "Write"})
-async def format_code(event: PostToolUseEvent) -> HookResponse:
-    path = event.args.get("file_path", "")
+@client.hook("AfterTool", matcher={"kind": "file_write"})
+async def format_code(event: HookEvent) -> HookResponse:
+    path = event.tool_input.get("file_path", "")
     formatter = FORMATTERS.get(Path(path).suffix)
-    if formatter and event.result.success:
-        command = f"{formatter} {shlex.quote(path)}"
+    if formatter and not event.get("is_error"):
+        command = {"command": f"{formatter} {shlex.quote(path)}", "timeout": 10000}
         # It runs where the agent runs, and the hooks of that tool call run, too.
-        await client.execute_tool(event.session_id, "Bash", {"command": command, "timeout": 10000})
+        await client.execute_tool(event.session_id, "run_shell_command", command)
     return HookResponse.continue_()
 
 

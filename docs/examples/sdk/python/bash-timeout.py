@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Adds a timeout to all shell commands."""
 
-from hook_sdk import A3sClient, HookResponse, PreToolUseEvent
+from hook_sdk import HookClient, HookEvent, HookResponse
 
-client = A3sClient()
+client = HookClient()
 
 
-@client.hook("PreToolUse", matcher={"tool": "Bash"})
-async def add_timeout(event: PreToolUseEvent) -> HookResponse:
-    # What is given here replaces all arguments, so the others are repeated.
-    return HookResponse.continue_with({"args": {**event.args, "timeout": 30000}})
+@client.hook("BeforeTool", matcher={"kind": "shell"})
+async def add_timeout(event: HookEvent) -> HookResponse:
+    # What is given here is laid over the arguments that there are.
+    return HookResponse.continue_with({"tool_input": {"timeout": 30000}})
 
 
 client.run()

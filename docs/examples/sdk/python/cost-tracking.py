@@ -3,9 +3,9 @@
 
 import sys
 
-from hook_sdk import A3sClient, GenerateEndEvent, HookResponse
+from hook_sdk import HookClient, HookEvent, HookResponse
 
-client = A3sClient()
+client = HookClient()
 
 DOLLARS_PER_MILLION = {"large": 15.0, "small": 0.5}
 THRESHOLD = 10.00
@@ -14,12 +14,13 @@ total_cost = 0.0
 
 
 # An async handler runs on the event loop, so these sums need no lock.
-@client.hook("GenerateEnd")
-async def track(event: GenerateEndEvent) -> HookResponse:
+@client.hook("AfterModel")
+async def track(event: HookEvent) -> HookResponse:
     global total_tokens, total_cost
-    tokens = event.response.usage.total_tokens
+    tokens = (event.get("usage") or {}).get("total_tokens", 0)
     total_tokens += tokens
-    total_cost += tokens / 1_000_000 * DOLLARS_PER_MILLION.get(event.model, 15.0)
+    model = event.llm_request.get("model")
+    total_cost += tokens / 1_000_000 * DOLLARS_PER_MILLION.get(model, 15.0)
     if total_cost > THRESHOLD:
         said = f"Session cost exceeded ${THRESHOLD:.0f}: ${total_cost:.2f} ({total_tokens} tokens)"
         print(said, file=sys.stderr, flush=True)

@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
 """Keeps API keys out of .env files."""
 
-from hook_sdk import A3sClient, HookResponse, PreToolUseEvent
+from hook_sdk import HookClient, HookEvent, HookResponse
 
-client = A3sClient()
+client = HookClient()
 
 
-@client.hook("PreToolUse", matcher={"tool": "Write", "path_pattern": "*.env"})
-async def guard_env(event: PreToolUseEvent) -> HookResponse:
-    if "API_KEY=" in event.args.get("content", ""):
+@client.hook(
+    "BeforeTool",
+    matcher={"kind": "file_write", "path_pattern": "*.env"},
+    config={"fail_behavior": "block"},
+)
+async def guard_env(event: HookEvent) -> HookResponse:
+    # Whatever the tool calls the text that it writes.
+    if "API_KEY=" in str(event.tool_input):
         return HookResponse.block("Cannot write API keys to .env files")
     return HookResponse.continue_()
 

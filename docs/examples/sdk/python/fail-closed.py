@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 """A guard that blocks where it cannot decide: when it raises, is too slow, or is gone."""
 
-from hook_sdk import A3sClient, HookResponse, PreToolUseEvent
+from hook_sdk import HookClient, HookEvent, HookResponse
 
-client = A3sClient()
+client = HookClient()
 
 
 @client.hook(
-    "PreToolUse",
-    matcher={"tool": "Bash"},
+    "BeforeTool",
+    matcher={"kind": "shell"},
     config={"priority": 10, "timeout": 3000, "fail_behavior": "block"},
 )
-async def guard(event: PreToolUseEvent) -> HookResponse:
+async def guard(event: HookEvent) -> HookResponse:
     # Without a command this raises KeyError, which blocks.
-    if event.args["command"].startswith("sudo "):
+    if event.tool_input["command"].startswith("sudo "):
         return HookResponse.block("not as root")
     return HookResponse.continue_()
 

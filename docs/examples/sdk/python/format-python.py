@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 """Runs for Python files only, by its matcher: ends each with a line end."""
 
-from hook_sdk import A3sClient, HookResponse, PreToolUseEvent
+from hook_sdk import HookClient, HookEvent, HookResponse
 
-client = A3sClient()
+client = HookClient()
 
 
-@client.hook("PreToolUse", matcher={"tool": "Write", "path_pattern": "*.py"})
-async def format_python(event: PreToolUseEvent) -> HookResponse:
-    # Will run only for Write operations on .py files
-    content = event.args.get("content", "")
+@client.hook("BeforeTool", matcher={"tool": "write_file", "path_pattern": "*.py"})
+async def format_python(event: HookEvent) -> HookResponse:
+    # Will run only where a whole .py file is written.
+    content = event.tool_input.get("content", "")
     if content.endswith("\n"):
         return HookResponse.continue_()
-    return HookResponse.continue_with({"args": {**event.args, "content": content + "\n"}})
+    return HookResponse.continue_with({"tool_input": {"content": content + "\n"}})
 
 
 client.run()

@@ -5,16 +5,16 @@ import json
 import os
 import urllib.request
 
-from hook_sdk import A3sClient, GenerateEndEvent
+from hook_sdk import HookClient, HookEvent
 
-client = A3sClient()
+client = HookClient()
 URL = os.environ.get("METRICS_URL", "https://metrics.example.com/log")
 
 
 # A plain function: it may block, since it runs on a thread. Nothing waits for it.
-@client.hook("GenerateEnd", config={"async_": True})
-def send_usage(event: GenerateEndEvent) -> None:
-    body = json.dumps({"session": event.session_id, "usage": event.response.usage})
+@client.hook("AfterModel", config={"async_": True})
+def send_usage(event: HookEvent) -> None:
+    body = json.dumps({"session": event.session_id, "usage": event.usage})
     request = urllib.request.Request(URL, body.encode(), {"Content-Type": "application/json"})
     urllib.request.urlopen(request, timeout=3).close()
 

@@ -3,12 +3,12 @@
 
 import asyncio
 
-from hook_sdk import A3sClient, HookResponse, RegistrationError
+from hook_sdk import HookClient, HookResponse, RegistrationError
 
 
 async def main() -> None:
-    async with A3sClient() as client:
-        hook_id = client.register_hook("PreToolUse", lambda event: HookResponse.continue_())
+    async with HookClient() as client:
+        hook_id = client.register_hook("BeforeTool", lambda event: HookResponse.continue_())
         try:
             await client.ready(hook_id)
         except RegistrationError as error:

@@ -4,7 +4,7 @@
 import asyncio
 from typing import Any
 
-from hook_sdk import A3sClient, Outcome
+from hook_sdk import HookClient, Outcome
 
 
 def laid_onto(response: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
@@ -30,7 +30,7 @@ async def main() -> None:
     request = {"model": "m", "messages": [{"role": "user", "content": "what is your key?"}]}
     response = {"id": "r", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
     fired = {"sdk": "openai-chat", "llm_request": request, "llm_response": response}
-    async with A3sClient() as client:
+    async with HookClient() as client:
         outcome = await client.fire("AfterModel", fired)
     if outcome.proceeds:
         print(laid_onto(response, outcome)["choices"][0]["message"])

@@ -3,20 +3,21 @@
 
 import json
 
-from hook_sdk import A3sClient, HookResponse, HostCallError, PermissionRequestEvent
+from hook_sdk import HookClient, HookEvent, HookResponse, HostCallError
 
-client = A3sClient()
-
-SENSITIVE = ("Bash", "Write", "Edit")
+client = HookClient()
 
 
-@client.hook("PermissionRequest", config={"fail_behavior": "block"})
-async def confirm(event: PermissionRequestEvent) -> HookResponse:
-    if event.tool not in SENSITIVE:
-        return HookResponse.continue_()
-    message = f"The agent wants to execute: {json.dumps(event.args)}"
+@client.hook(
+    "PermissionRequest",
+    matcher={"kind": ["shell", "file_write"]},
+    config={"fail_behavior": "block"},
+    vocabulary="native",  # A3S has an event of this name, too.
+)
+async def confirm(event: HookEvent) -> HookResponse:
+    message = f"The agent wants to execute: {json.dumps(event.tool_input)}"
     try:
-        question = {"title": f"Allow {event.tool}?", "message": message}
+        question = {"title": f"Allow {event.tool_name}?", "message": message}
         confirmed = await client.host_call("ui.confirm", question)
     except HostCallError:
         confirmed = False  # There is nobody to ask.

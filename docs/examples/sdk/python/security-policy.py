@@ -3,9 +3,9 @@
 
 import re
 
-from hook_sdk import A3sClient, HookResponse, PreToolUseEvent
+from hook_sdk import HookClient, HookEvent, HookResponse
 
-client = A3sClient()
+client = HookClient()
 
 DANGEROUS = [
     r"rm\s+-rf\s+/",
@@ -16,9 +16,9 @@ DANGEROUS = [
 ]
 
 
-@client.hook("PreToolUse", matcher={"tool": "Bash"}, config={"fail_behavior": "block"})
-async def validate_bash(event: PreToolUseEvent) -> HookResponse:
-    command = event.args.get("command", "")
+@client.hook("BeforeTool", matcher={"kind": "shell"}, config={"fail_behavior": "block"})
+async def validate_bash(event: HookEvent) -> HookResponse:
+    command = event.tool_input.get("command", "")
     for pattern in DANGEROUS:
         if re.search(pattern, command):
             return HookResponse.block(f"Blocked dangerous command matching {pattern}")

@@ -3,17 +3,17 @@
 
 import asyncio
 
-from hook_sdk import A3sClient, HookResponse, PreToolUseEvent
+from hook_sdk import HookClient, HookEvent, HookResponse
 
 
-def no_shell(event: PreToolUseEvent) -> HookResponse:
+def no_shell(event: HookEvent) -> HookResponse:
     return HookResponse.block("no shell while this runs")
 
 
 async def main() -> None:
     call = {"tool_name": "run_shell_command", "tool_input": {"command": "ls"}}
-    async with A3sClient() as client:
-        async with client.temporary_hook("PreToolUse", no_shell, matcher={"tool": "Bash"}):
+    async with HookClient() as client:
+        async with client.temporary_hook("BeforeTool", no_shell, matcher={"kind": "shell"}):
             print("inside:", (await client.fire("BeforeTool", call)).decision)
         print("outside:", (await client.fire("BeforeTool", call)).decision)
 

@@ -8,7 +8,7 @@ import {fileURLToPath} from "node:url";
 import {parseArgs} from "node:util";
 
 // Where the package is not installed, it is the one that was built in this repository.
-const {A3sClient, HookError} = await import("hook-sdk").catch(
+const {HookClient, HookError} = await import("hook-sdk").catch(
   () => import("../../../../sdks/typescript/dist/index.js"),
 );
 
@@ -23,15 +23,16 @@ const CALLS = [
 const {values: {hook = "hook", socket}} = parseArgs({options: {hook: {type: "string"}, socket: {type: "string"}}});
 const project = fileURLToPath(new URL("../../agent-session", import.meta.url));
 const command = [hook, "serve", "--stdio", "--project", project, "--settings", `${project}/.hooks/settings.json`];
-const client = new A3sClient(socket ? {socket} : {transport: "stdio", command});
+const client = new HookClient(socket ? {socket} : {transport: "stdio", command});
 try {
-  for (const [tool, args] of CALLS) {
-    const {decision, reason, modified, warnings} = await client.fire("BeforeTool", {tool_name: tool, tool_input: args});
+  for (const [tool, given] of CALLS) {
+    const outcome = await client.fire("BeforeTool", {tool_name: tool, tool_input: given});
+    const {decision, reason, warnings} = outcome;
     for (const warning of warnings) console.error(`agent: ${warning}`);
     console.log(`${tool}: ${decision}${reason ? ` (${reason})` : ""}`);
     if (decision === "proceed") {
-      Object.assign(args, modified?.tool_input);
-      // Here the tool would run, with what hooks have changed.
+      const args = outcome.toolInput(given);
+      void args; // Here the tool would run with them.
     }
   }
 } catch (error) {

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 // Prints what happens to the hooks of a server: who decided what, and what was changed.
 
-import {A3sClient} from "hook-sdk";
+import {HookClient} from "hook-sdk";
 
-const client = new A3sClient();
+const client = new HookClient();
 
 client.setHookAuditLevel("verbose", ({kind, eventName, hook, reason, changes}) => {
   const said = [kind, eventName, hook, reason, changes && JSON.stringify(changes)];

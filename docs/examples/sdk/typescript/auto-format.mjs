@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 // Formats each file that was written, by a tool of the agent.
 
-import {A3sClient} from "hook-sdk";
+import {HookClient} from "hook-sdk";
 
-const client = new A3sClient();
+const client = new HookClient();
 
 /** @type {Record<string, string>} */
 const FORMATTERS = {
@@ -14,18 +14,17 @@ const FORMATTERS = {
   go: "gofmt -w",
 };
 
-client.registerHook("PostToolUse", {
-  matcher: {tool: "Write"},
+client.registerHook("AfterTool", {
+  matcher: {kind: "file_write"},
   handler: async (event) => {
-    if (!event.result.success) return {action: "continue"};
-    const filePath = String(event.args.file_path);
+    if (event.is_error) return;
+    const filePath = String(event.tool_input.file_path);
     const formatter = FORMATTERS[filePath.split(".").pop() ?? ""];
     if (formatter) {
       // In single quotes the shell takes any name as it is.
       const quoted = `'${filePath.replaceAll("'", `'\\''`)}'`;
-      await client.executeTool(event.sessionId, "Bash", {command: `${formatter} ${quoted}`, timeout: 10000});
+      await client.executeTool(event.session_id, "run_shell_command", {command: `${formatter} ${quoted}`, timeout: 10000});
     }
-    return {action: "continue"};
   },
 });
 

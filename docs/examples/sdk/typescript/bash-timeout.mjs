@@ -1,16 +1,13 @@
 #!/usr/bin/env node
-// Gives every shell command a timeout: `modified.args` replaces the arguments.
+// Gives every shell command a timeout, which is laid over its arguments.
 
-import {A3sClient} from "hook-sdk";
+import {HookClient} from "hook-sdk";
 
-const client = new A3sClient();
+const client = new HookClient();
 
-client.registerHook("PreToolUse", {
-  matcher: {tool: "Bash"},
-  handler: async (event) => ({
-    action: "continue",
-    modified: {args: {...event.args, timeout: 30000}},
-  }),
+client.registerHook("BeforeTool", {
+  matcher: {kind: "shell"},
+  handler: async () => ({hookSpecificOutput: {tool_input: {timeout: 30000}}}),
 });
 
 await client.run(); // Until Ctrl-C or SIGTERM.

@@ -1,17 +1,18 @@
 #!/usr/bin/env node
 // Keeps API keys out of .env files.
 
-import {A3sClient} from "hook-sdk";
+import {HookClient} from "hook-sdk";
 
-const client = new A3sClient();
+const client = new HookClient();
 
-client.registerHook("PreToolUse", {
-  matcher: {tool: "Write", pathPattern: "*.env"},
+client.registerHook("BeforeTool", {
+  matcher: {kind: "file_write", pathPattern: "*.env"},
+  config: {failBehavior: "block"},
   handler: async (event) => {
-    if (String(event.args.content).includes("API_KEY=")) {
-      return {action: "block", reason: "Cannot write API keys to .env files"};
+    // Whatever the tool calls the text that it writes.
+    if (JSON.stringify(event.tool_input).includes("API_KEY=")) {
+      return {decision: "deny", reason: "Cannot write API keys to .env files"};
     }
-    return {action: "continue"};
   },
 });
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 // A guard that blocks where it cannot decide: when it throws, is too slow, or is gone.
 
-import {A3sClient} from "hook-sdk";
+import {HookClient} from "hook-sdk";
 
-const client = new A3sClient();
+const client = new HookClient();
 
-client.registerHook("PreToolUse", {
-  matcher: {tool: "Bash"},
+client.registerHook("BeforeTool", {
+  matcher: {kind: "shell"},
   config: {
     priority: 10, // Lower is earlier.
     timeout: 3000, // Milliseconds.
@@ -14,9 +14,9 @@ client.registerHook("PreToolUse", {
     failBehavior: "block",
   },
   handler: async (event) => {
-    if (typeof event.args.command !== "string") throw new TypeError("there is no command"); // Blocks.
-    if (event.args.command.startsWith("sudo ")) return {action: "block", reason: "not as root"};
-    return {action: "continue"};
+    const {command} = event.tool_input;
+    if (typeof command !== "string") throw new TypeError("there is no command"); // Blocks.
+    if (command.startsWith("sudo ")) return {decision: "deny", reason: "not as root"};
   },
 });
 

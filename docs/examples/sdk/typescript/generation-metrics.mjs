@@ -1,19 +1,18 @@
 #!/usr/bin/env node
 // Sends the usage of each model call to a metrics service, without holding up the agent.
 
-import {A3sClient} from "hook-sdk";
+import {HookClient} from "hook-sdk";
 
-const client = new A3sClient();
+const client = new HookClient();
 const URL = process.env.METRICS_URL ?? "https://metrics.example.com/log";
 
-client.registerHook("GenerateEnd", {
+client.registerHook("AfterModel", {
   config: {async: true},
   handler: async (event) => {
     await fetch(URL, {
       method: "POST",
-      body: JSON.stringify({session: event.sessionId, usage: event.response.usage}),
+      body: JSON.stringify({session: event.session_id, usage: event.usage}),
     });
-    return {action: "continue"};
   },
 });
 

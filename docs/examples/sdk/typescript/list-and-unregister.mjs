@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 // Registers a hook, lists all there are, and takes it back.
 
-import {A3sClient, HookRegistrationError} from "hook-sdk";
+import {HookClient, HookRegistrationError} from "hook-sdk";
 
-const client = new A3sClient();
+const client = new HookClient();
 try {
-  const hookId = client.registerHook("PreToolUse", () => ({action: "continue"}));
+  const hookId = client.registerHook("BeforeTool", () => {});
   await client.ready(hookId);
   for (const {hookId, eventName, own} of await client.listHooks()) {
     console.log(hookId, eventName, own ? "mine" : "another client's");

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Shows hooks a model's response in the form of its SDK, and lays what they changed onto it.
 
-import {A3sClient} from "hook-sdk";
+import {HookClient} from "hook-sdk";
 
 /**
  * A response of OpenAI's chat completions with the text that hooks left. What they changed comes in the
@@ -23,7 +23,7 @@ const message = {role: "assistant", content: "my key is 1234"};
 const request = {model: "m", messages: [{role: "user", content: "what is your key?"}]};
 const response = {id: "r", choices: [{index: 0, message, finish_reason: "stop"}]};
 
-const client = new A3sClient();
+const client = new HookClient();
 const fired = await client.fire("AfterModel", {sdk: "openai-chat", llm_request: request, llm_response: response});
 if (fired.decision === "proceed") console.log(laidOnto(response, fired).choices[0].message);
 else console.log(`${fired.decision}: ${fired.reason}`);

@@ -1,23 +1,22 @@
 #!/usr/bin/env node
 // Asks the user before tools that change things.
 
-import {A3sClient} from "hook-sdk";
+import {HookClient} from "hook-sdk";
 
-const client = new A3sClient();
-
-const SENSITIVE = ["Bash", "Write", "Edit"];
+const client = new HookClient();
 
 client.registerHook("PermissionRequest", {
+  vocabulary: "native", // A3S has an event of this name, too.
+  matcher: {kind: ["shell", "file_write"]},
   config: {failBehavior: "block"},
   handler: async (event, context) => {
-    if (!SENSITIVE.includes(event.tool)) return {action: "continue"};
     // Where there is nobody to ask, the answer is no.
     const confirmed = await context.confirm({
-      title: `Allow ${event.tool}?`,
-      message: `The agent wants to execute: ${JSON.stringify(event.args)}`,
+      title: `Allow ${event.tool_name}?`,
+      message: `The agent wants to execute: ${JSON.stringify(event.tool_input)}`,
       timeout: 30000,
     });
-    return confirmed ? {action: "continue"} : {action: "block", reason: "User denied permission"};
+    if (!confirmed) return {decision: "deny", reason: "User denied permission"};
   },
 });
 

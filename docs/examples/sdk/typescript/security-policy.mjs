@@ -1,21 +1,20 @@
 #!/usr/bin/env node
 // Blocks dangerous shell commands.
 
-import {A3sClient} from "hook-sdk";
+import {HookClient} from "hook-sdk";
 
-const client = new A3sClient();
+const client = new HookClient();
 
 const DANGEROUS = [/rm\s+-rf\s+\//, /mkfs\./, /dd\s+if=.*of=\/dev/, />\s*\/dev\/sd/, /:\(\)\{ :\|:& \};:/];
 
-client.registerHook("PreToolUse", {
-  matcher: {tool: "Bash"},
+client.registerHook("BeforeTool", {
+  matcher: {kind: "shell"},
   config: {failBehavior: "block"},
   handler: async (event) => {
-    const command = String(event.args.command);
+    const command = String(event.tool_input.command);
     for (const pattern of DANGEROUS) {
-      if (pattern.test(command)) return {action: "block", reason: `Blocked dangerous command matching ${pattern}`};
+      if (pattern.test(command)) return {decision: "deny", reason: `Blocked dangerous command matching ${pattern}`};
     }
-    return {action: "continue"};
   },
 });
 

@@ -1,17 +1,17 @@
 #!/usr/bin/env node
 // A hook that is in force while a function runs, and not longer.
 
-import {A3sClient} from "hook-sdk";
+import {HookClient} from "hook-sdk";
 
-const client = new A3sClient();
+const client = new HookClient();
 const call = {tool_name: "run_shell_command", tool_input: {command: "ls"}};
 
 const noShell = {
-  matcher: {tool: "Bash"},
-  handler: () => /** @type {const} */ ({action: "block", reason: "no shell while this runs"}),
+  matcher: {kind: "shell"},
+  handler: () => /** @type {const} */ ({decision: "deny", reason: "no shell while this runs"}),
 };
 
-await client.temporaryHook("PreToolUse", noShell, async () => {
+await client.temporaryHook("BeforeTool", noShell, async () => {
   console.log("inside:", (await client.fire("BeforeTool", call)).decision);
 });
 console.log("outside:", (await client.fire("BeforeTool", call)).decision);

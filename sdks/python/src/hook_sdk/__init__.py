@@ -3,8 +3,8 @@
 Two ways to answer the hook engine:
 
 - `worker`: a file that the engine runs as a child (`from hook_sdk import worker`).
-- `A3sClient` (also `HookClient`): a program of yours that connects to `hook serve`, registers
-  handlers there, and may ask it as well (`from hook_sdk import A3sClient`).
+- `HookClient` (also `A3sClient`): a program of yours that connects to `hook serve`, registers
+  handlers there, and may ask it as well (`from hook_sdk import HookClient`).
 
 Names are loaded when they are first used, so that a worker does not pay for asyncio.
 """

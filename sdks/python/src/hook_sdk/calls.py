@@ -6,7 +6,7 @@ import asyncio
 import contextvars
 import functools
 import inspect
-import sys
+import traceback
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -58,7 +58,12 @@ class Calls:
         if len(self._running) >= MAX_CALLS:
             self._reply(call_id, {"error": f"{MAX_CALLS} calls are under way already"})
             return
-        task = asyncio.get_running_loop().create_task(self._run(call_id, message))
+        registration = self._registry.get(message.get("hookId"))
+        if registration is None:  # It was taken back while the call was on its way.
+            why = f"this client has no hook {message.get('hookId')!r} any more"
+            self._reply(call_id, {"error": why})
+            return
+        task = asyncio.get_running_loop().create_task(self._run(call_id, registration, message))
         self._running[call_id] = task
 
         def forget(done: asyncio.Task[None]) -> None:
@@ -112,14 +117,18 @@ class Calls:
         for task in running.values():
             task.cancel()
 
-    async def _run(self, call_id: str, message: dict[str, Any]) -> None:
+    async def _run(self, call_id: str, registration: Registration, message: dict[str, Any]) -> None:
         current_call.set(call_id)
         try:
-            answer = await self._answered(message)
-        except BaseException as error:
+            answer = await self._answered(registration, message)
+        except asyncio.CancelledError as error:
             if not self._is_waited_for(call_id):
-                raise  # It was cancelled, and others may wait for that.
-            sys.excepthook(type(error), error, error.__traceback__)
+                raise  # Others may wait for that.
+            answer = {"error": failure_text(error)}
+        except BaseException as error:
+            how = "".join(traceback.format_exception(error)).rstrip()
+            hook, event = message.get("hookId"), message.get("eventName")
+            self._report(f"hook {hook} failed on {event}: {how}")
             answer = {"error": failure_text(error)}
         if self._is_waited_for(call_id):
             self._reply(call_id, answer)
@@ -128,8 +137,9 @@ class Calls:
         # A handler may swallow its cancel and return all the same.
         return self._running.get(call_id) is asyncio.current_task()
 
-    async def _answered(self, message: dict[str, Any]) -> dict[str, Any]:
-        registration = self._registration(message)
+    async def _answered(
+        self, registration: Registration, message: dict[str, Any]
+    ) -> dict[str, Any]:
         event_name, told = text_of(message, "eventName"), message.get("input")
         if not isinstance(told, dict):
             raise HookError("the call has no input")
@@ -147,18 +157,12 @@ class Calls:
             return {}
         return answer_fields(returned, registration.vocabulary)
 
-    def _registration(self, message: dict[str, Any]) -> Registration:
-        registration = self._registry.get(message.get("hookId"))
-        if registration is None:
-            raise HookError(f"this client has no hook {message.get('hookId')!r} any more")
-        return registration
-
     def _reply(self, call_id: str, answer: dict[str, Any]) -> None:
         message = {"type": "hook-answer", "callId": call_id, **answer}
         try:
             self._say(message)
         except ValueNotSendable as error:
-            sys.stderr.write(f"hook_sdk: the answer cannot be sent: {error}\n")
+            self._report(f"the answer cannot be sent: {error}")
             self._reply(call_id, {"error": error_text(error)})
 
     def _say(self, answer: dict[str, Any]) -> None:

@@ -1,8 +1,8 @@
 """A client of `hook serve`: registers handlers, and asks.
 
-    client = A3sClient()
+    client = HookClient()
 
-    @client.hook("PreToolUse", matcher={"tool": "Bash"})
+    @client.hook("BeforeTool", matcher={"kind": "shell"}, config={"fail_behavior": "block"})
     async def guard(event): ...
 
     client.run()
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from .calls import current_call
 from .errors import HookError, RegistrationError
+from .events import vocabulary_of
 from .fleet import Fleet
 from .host import HostService
 from .lines import encode
@@ -48,13 +49,13 @@ def _print_audit(entry: dict[str, Any]) -> None:
     sys.stderr.write(json.dumps(entry) + "\n")
 
 
-class A3sClient:
+class HookClient:
     """One client, which connects when it is first used, and comes back when it is cut off.
 
     Handlers may be `async def`, which run on the event loop, or plain functions, which run on
     threads. A handler that raises fails its hook (`fail_behavior` says what that means).
 
-    It belongs to one event loop. Use it as `async with A3sClient() as client:`, or `close` it.
+    It belongs to one event loop. Use it as `async with HookClient() as client:`, or `close` it.
     """
 
     def __init__(
@@ -77,22 +78,30 @@ class A3sClient:
         """Connects to nothing yet.
 
         Over a socket, the server is `socket`, else `command`, which is started and ends with the
-        client, else the variable HOOK_SOCKET, else the project's own one, else a new
-        `hook serve --stdio`.
+        client, else the variable HOOK_SOCKET, else the project's own one. Without any, a program
+        that asks and has registered no hook gets a private one (`hook serve --stdio`), and the
+        first outcome warns of it; one that has been at the project's server never leaves that.
 
         With `transport="grpc"` (the extra `grpc`): `target` is `unix:PATH` or `HOST:PORT`, `token`
-        the server's bearer token, `credentials` a `grpc.ChannelCredentials` for TLS.
+        the server's bearer token, `credentials`, for TLS, the certificates in PEM (bytes) that the
+        server's is checked by, or a `grpc.ChannelCredentials`.
 
         With `transport="nats"` (the extra `nats`) it asks the engines of a `fleet`, and registers
         nothing there. Hooks of a fleet ask nothing of this program.
 
         `host_services` is what this program does for hooks of its own requests, by method:
-        `{"ui.confirm": async (params) → result}`. `on_problem` is told what belongs to no call, by
-        default on standard error; `on_registration_error` each refused registration, by default
-        through `on_problem`.
+        `{"ui.confirm": async (params) → result}`. `on_problem` is told what belongs to no call, and
+        what a server that this client has started writes to standard error, by default there;
+        `on_registration_error` each refused registration, by default through `on_problem`.
         """
-        environment = os.environ
         open_transport: Open
+
+        def report(problem: str) -> None:
+            try:
+                on_problem(problem)
+            except Exception as error:
+                _report(f"{problem} (`on_problem` failed: {error!r})")
+
         if transport == "grpc":
             from .transports.grpc import Grpc
 
@@ -102,15 +111,17 @@ class A3sClient:
 
             open_transport = Nats(fleet).open
         elif transport == "socket":
-            open_transport = Lines(socket, command, project, environment).open
+            lines = Lines(socket, command, project, os.environ, self._may_be_private, report)
+            open_transport = lines.open
         else:
             raise ValueError(f"transport is 'socket', 'grpc' or 'nats', not {transport!r}")
         refused = on_registration_error or (
-            lambda error: on_problem(f"the hook {error.hook_id} for {error.event}: {error}")
+            lambda error: report(f"the hook {error.hook_id} for {error.event}: {error}")
         )
-        self._session = Session(
-            open_transport, host_services or {}, max_threads, on_problem, refused
-        )
+        self._session = Session(open_transport, host_services or {}, max_threads, report, refused)
+
+    def _may_be_private(self) -> bool:
+        return self._session.asks and not self._session.registry.was_used
 
     # Registering handlers.
 
@@ -121,7 +132,7 @@ class A3sClient:
         config: Config | None = None,
         *,
         hook_id: str | None = None,
-        vocabulary: str = "a3s",
+        vocabulary: str | None = None,
     ) -> Callable[[AnyHandler], AnyHandler]:
         """Registers the function below it. The arguments are those of `register_hook`."""
 
@@ -146,20 +157,22 @@ class A3sClient:
         matcher: Matcher | None = None,
         config: Config | None = None,
         hook_id: str | None = None,
-        vocabulary: str = "a3s",
+        vocabulary: str | None = None,
     ) -> str:
         """Registers a handler, and returns its id at once; `await ready(id)` for the server's word.
 
-        `matcher` is a dict of `tool`, `tool_pattern`, `path_pattern` (globs), `command_pattern`, or
-        a pattern of the tool's name. `config` is a dict of `priority` (lower is earlier),
+        `matcher` is a dict of `kind` (such as `shell`, `file_write`), `tool`, `tool_pattern`,
+        `path_pattern` (globs), `command_pattern`, or a pattern of the tool's name. `config` is a
+        dict of `priority` (lower is earlier),
         `timeout` in milliseconds, `async_` (nothing waits for it), and `fail_behavior`, `continue`
-        or `block`. `vocabulary` is whose words event, fields and answer are: `a3s`, or the
-        engine's own, `native`. Raises ValueError or TypeError for what no server would take.
+        or `block`. `vocabulary` is whose words event, fields and answer are: the engine's own,
+        `native`, or `a3s`, which is the default for events that A3S has. Raises ValueError or
+        TypeError for what no server would take.
 
         Without a running event loop it is sent when the client connects.
         """
         registration = self._session.registry.add(
-            event, handler, matcher, config, hook_id, vocabulary
+            event, handler, matcher, config, hook_id, vocabulary or vocabulary_of(event)
         )
         try:
             encode(registration.fields)  # What cannot be sent is an error here.
@@ -203,7 +216,7 @@ class A3sClient:
         *,
         matcher: Matcher | None = None,
         config: Config | None = None,
-        vocabulary: str = "a3s",
+        vocabulary: str | None = None,
     ) -> AsyncIterator[str]:
         """Registers a handler for a block: it is in force when the block begins. Gives its id."""
         hook_id = self.register_hook(
@@ -255,10 +268,15 @@ class A3sClient:
             message["streams"] = True
         if inputs:
             message["inputs"] = True
+        self._session.asks = True
         if not self._session.connection.is_connected:
             encode(message)  # What cannot be sent is an error before anything is waited for.
             await self._session.connection.connected()
-        return await self._session.requests.ask(message)
+        response = await self._session.requests.ask(message)
+        if self._session.warning is not None:
+            response["warnings"] = [self._session.warning, *(response.get("warnings") or [])]
+            self._session.warning = None
+        return response
 
     async def cancel(self, correlation_id: str) -> None:
         """Ends the hooks of a request of this client's, which is answered all the same."""
@@ -270,6 +288,7 @@ class A3sClient:
         """Tells `callback` of each start and end of a hook, on the event loop; a second call
         replaces the first callback. Over a socket these are the hooks of this client's requests,
         over gRPC those of all."""
+        self._session.asks = True
         await self._session.connection.connected()
         is_first = self._session.on_progress is None
         self._session.on_progress = callback
@@ -321,9 +340,14 @@ class A3sClient:
         await self._session.connection.connected()
 
     async def serve_forever(self) -> None:
-        """Answers calls until it is cancelled, or the client is closed. Comes back by itself."""
+        """Answers calls until it is cancelled, or the client is closed. Comes back by itself.
+
+        Raises RegistrationError where the server refuses a guard (`fail_behavior` is `block`).
+        """
         self._session.connection.start()
-        await self._session.closed.wait()
+        await self._session.over.wait()
+        if self._session.refused_guard is not None:
+            raise self._session.refused_guard
 
     def run(self) -> None:
         """The same for a program that does nothing else; Ctrl-C and SIGTERM end it."""
@@ -346,7 +370,7 @@ class A3sClient:
         still asked are ended, which raises HookClosedError for whoever waits for it."""
         await self._session.close()
 
-    async def __aenter__(self) -> A3sClient:
+    async def __aenter__(self) -> HookClient:
         # Handlers that were registered without an event loop wait for one.
         if self._session.registry.all():
             self._session.connection.start()
@@ -356,5 +380,5 @@ class A3sClient:
         await self.close()
 
 
-HookClient = A3sClient
-"""The same class under the engine's own name."""
+A3sClient = HookClient
+"""The same class under the name that A3S has for it."""

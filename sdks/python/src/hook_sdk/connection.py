@@ -60,6 +60,11 @@ class Connection:
         """Whether messages can be sent now."""
         return self._is_connected
 
+    @property
+    def notice(self) -> str | None:
+        """What it means that the present server is a private one; None of any other."""
+        return self._transport.notice if self._transport is not None else None
+
     def start(self) -> None:
         """Begins to connect, if that has not begun. Needs a running event loop."""
         if self._closed:

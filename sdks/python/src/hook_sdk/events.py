@@ -152,6 +152,11 @@ _A3S = {
 }
 
 
+def vocabulary_of(name: str) -> str:
+    """Whose words an event is told in where nothing else is said: A3S's where it has the event."""
+    return "a3s" if name in _A3S else "native"
+
+
 def event_of(vocabulary: str, name: str, told: dict[str, Any]) -> HookEvent:
     """What was told of an event, as the class for it."""
     kind = _A3S.get(name, HookEvent) if vocabulary == "a3s" else HookEvent

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from .errors import HookProtocolError, RequestFailed
@@ -22,13 +23,30 @@ class Outcome(Fields):
     decision: str
     reason: str | None
     modified: Fields | None
-    """What hooks changed, such as `tool_input`, to be laid over the original."""
+    """What hooks changed; of a tool's arguments `tool_input(original)` makes what is to run."""
     error: Fields | None
     """Why the request failed, where hooks that block on failure have decided."""
     warnings: list[str]
     """For the user: hooks that failed, settings that cannot be read, hooks that are not trusted."""
     final_output: Fields | None
     """The merged answer as it is; `modified` is what counts."""
+
+    def tool_input(self, original: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments that the tool is to run with: the original ones, as hooks changed them.
+
+        Raises HookProtocolError for a change that is none.
+        """
+        modified = self.get("modified") or {}
+        changed = modified.get("tool_input")
+        if changed is None:
+            return dict(original)
+        if not isinstance(changed, dict):
+            raise HookProtocolError(
+                f"the changed arguments are {type(changed).__name__}, no object"
+            )
+        return (
+            dict(changed) if modified.get("toolInputReplaces") is True else {**original, **changed}
+        )
 
     @property
     def proceeds(self) -> bool:

@@ -39,7 +39,7 @@ def nearest_project(
 def _has_hooks(project: Path) -> bool:
     """Whether there are settings or hook files. What cannot be read counts, as it does for the engine."""
     hooks = project / ".hooks"
-    return _exists(hooks / "settings.json") or any(_has_entries(hooks / it) for it in _FOLDERS)
+    return exists(hooks / "settings.json") or any(_has_entries(hooks / it) for it in _FOLDERS)
 
 
 def _has_entries(folder: Path) -> bool:
@@ -52,7 +52,8 @@ def _has_entries(folder: Path) -> bool:
         return True
 
 
-def _exists(path: Path) -> bool:
+def exists(path: Path) -> bool:
+    """Whether something is at a path. What cannot be looked at may be there."""
     try:
         path.lstat()
     except NotADirectoryError:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     Config = Mapping[str, int | str | bool]
 
 MATCHER_KEYS = {
+    "kind": "kind",
     "tool": "tool",
     "tool_pattern": "toolPattern",
     "path_pattern": "pathPattern",

@@ -32,6 +32,11 @@ class Registration:
         """True when the server has taken it, an error when it refused, None before."""
         self._waiting: list[asyncio.Future[None]] = []
 
+    @property
+    def is_guard(self) -> bool:
+        """Whether its failure blocks."""
+        return bool(self.fields.get("config", {}).get("failBehavior") == "block")
+
     def settle(self, outcome: HookError | bool) -> None:
         """The server, or the end, has decided."""
         self.outcome = outcome
@@ -56,8 +61,10 @@ class Registration:
 class Registry:
     """All hooks of a client, by id."""
 
-    def __init__(self, on_refused: Callable[[RegistrationError], None]) -> None:
+    def __init__(self, on_refused: Callable[[Registration, RegistrationError], None]) -> None:
         """`on_refused` hears of every refusal, `ready` or not."""
+        self.was_used = False
+        """Whether a hook was ever registered."""
         self._hooks: dict[str, Registration] = {}
         self._numbers = itertools.count(1)
         self._on_refused = on_refused
@@ -80,6 +87,7 @@ class Registry:
         on_wire, settings = wire_matcher(matcher), wire_config(config)
         fields = registration_fields(hook_id, event, vocabulary, on_wire, settings)
         registration = self._hooks[hook_id] = Registration(handler, fields)
+        self.was_used = True
         return registration
 
     def get(self, hook_id: object) -> Registration | None:
@@ -119,7 +127,7 @@ class Registry:
         if registration is None:
             raise HookProtocolError(f"a registration was refused that is not there: {error}")
         registration.settle(error)
-        self._on_refused(error)
+        self._on_refused(registration, error)
 
 
 def read_refusal(message: dict[str, Any]) -> RegistrationError:

@@ -44,7 +44,7 @@ class Session:
     ) -> None:
         self.connection = Connection(open_transport, self)
         self.threads = Threads(max_threads)
-        self.registry = Registry(on_refused)
+        self.registry = Registry(self._refused)
         self.calls = Calls(self.registry, self.threads, self.connection.send, self.on_problem)
         self.host_calls = HostCalls(self.calls.send)
         self.host_services = HostServices(
@@ -54,12 +54,18 @@ class Session:
         self.on_progress: Callback | None = None
         self.on_audit: Callback | None = None
         self.audit_level = "off"
-        self._report = report
+        self._report, self._on_refused = report, on_refused
         # Replies come in the order of what they reply to.
         self._lists: Replies = collections.deque()
         self._reloads: Replies = collections.deque()
         self._unregistering: dict[str, Replies] = {}
-        self.closed = asyncio.Event()
+        self.over = asyncio.Event()
+        """Set when the client is closed, or the server has refused one of its guards."""
+        self.refused_guard: RegistrationError | None = None
+        self.asks = False
+        """Whether this program has asked the engine, so that a private server is of use to it."""
+        self.warning: str | None = None
+        """What the next response warns of."""
         self._is_synced = False
         self._registers = False
         self._resumed: asyncio.Future[list[str]] | None = None
@@ -111,13 +117,13 @@ class Session:
         self.host_services.drop()
         hooks = self.registry.all()
         self.registry.close()
-        if self.connection.is_connected:
-            taken_back = (self.unregister(hook.id) for hook in hooks)
-            with contextlib.suppress(asyncio.TimeoutError):
-                await within(CLOSING_SECONDS, _all(taken_back))
+        # Also where the connection has only just begun.
+        taken_back = (self.unregister(hook.id) for hook in hooks)
+        with contextlib.suppress(asyncio.TimeoutError):
+            await within(CLOSING_SECONDS, _all(taken_back))
         await self.connection.close()
         self.threads.close()
-        self.closed.set()
+        self.over.set()
 
     # What the connection tells.
 
@@ -127,6 +133,7 @@ class Session:
 
     async def on_connected(self, hello: dict[str, Any], is_second: bool) -> None:
         self._registers = isinstance(hello.get("clientToken"), str)
+        self.warning = self.connection.notice
         if self.on_progress is not None:
             self.connection.send({"type": "hook-subscribe"})
         if self.audit_level != "off":
@@ -184,10 +191,21 @@ class Session:
 
     # Parts of these.
 
+    def _refused(self, registration: Registration, error: RegistrationError) -> None:
+        self._on_refused(error)
+        if registration.is_guard:
+            self.refused_guard = self.refused_guard or error
+            self.over.set()
+
     def _announce(self, registration: Registration) -> None:
         """Raises HookConnectionError without a connection."""
         try:
             self._need_registrations()
+            if self.connection.notice is not None:
+                why = (
+                    f"nobody else asks the private server of this client: {self.connection.notice}"
+                )
+                raise RegistrationError("no_server", why, None, None, None)
             self.connection.send({"type": "hook-register", **registration.fields})
             registration.announced = True
         except HookConnectionError:

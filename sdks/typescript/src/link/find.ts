@@ -1,6 +1,6 @@
 /** Which server a client talks to, where it was told nothing. */
 
-import {HookConnectionError, HookError} from "../errors.js";
+import {HookConnectionError} from "../errors.js";
 import {overChild} from "./child.js";
 import type {Connect} from "./link.js";
 import {exists, nearestProject, socketOf} from "./place.js";
@@ -15,30 +15,47 @@ export interface Where {
 }
 
 /**
- * The socket that was named, or that `HOOK_SOCKET` names; else the project's own server; else one that
- * is started for this client. It is decided anew at each connection.
+ * The socket that was named, or that `HOOK_SOCKET` names; else the project's own server; else, for a client that asks and
+ * registers nothing, a private one. Once at the project's own, a client never leaves that for another.
  */
 export function find(where: Where): Connect {
   const named = where.socket ?? (process.env["HOOK_SOCKET"] || undefined);
+  let shared: string | undefined;
   return async (listener, options) => {
     if (named !== undefined && where.transport !== "stdio") return connected(named)(listener, options);
+    if (shared !== undefined) return connected(shared)(listener, options);
     const project = where.project ?? nearestProject(process.cwd());
     const command = where.command ?? ["hook", "serve", "--stdio", ...(where.project ? ["--project", where.project] : [])];
     if (where.transport === "stdio") return overChild(command, project)(listener, options);
     const own = socketOf(project);
-    // A server that was killed leaves its socket behind; then one of our own is started as if there were none.
     if (own !== undefined && exists(own)) {
       try {
-        return await overSocket(own)(listener, options);
+        const link = await connected(own)(listener, options);
+        shared = own;
+        return link;
       } catch (error) {
-        if (error instanceof HookError && ["refused", "closed"].includes(error.code)) throw error;
+        // A server that was killed leaves its socket behind. Any other error is of one that is there.
+        if (!isAbsent(error)) throw error;
       }
     }
-    if (where.transport === "socket") {
-      throw new HookConnectionError("no_server", `no hook server listens for ${project}; start one by \`hook serve --socket\``);
+    const missing = `no hook server listens for ${project}`;
+    if (where.transport === "socket" || !listener.mayBePrivate()) {
+      throw new HookConnectionError("no_server", `${missing}; \`hook serve --socket\` there starts one`);
     }
-    return overChild(command, project)(listener, options);
+    const notice = `${missing}, so a private one was started, with the hooks of settings alone: hooks that other programs register are not asked`;
+    listener.problem(notice);
+    const link = await overChild(command, project)(listener, options);
+    link.notice = notice;
+    return link;
   };
+}
+
+/** Whether nothing listens at a socket. */
+function isAbsent(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if ("code" in cause && ["ENOENT", "ENOTDIR", "ECONNREFUSED"].includes(String(cause.code))) return true;
+  }
+  return false;
 }
 
 function connected(path: string): Connect {

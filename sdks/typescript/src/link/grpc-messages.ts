@@ -47,7 +47,8 @@ export function toRegisterRequest(message: OutgoingMessage): Fields {
 
 function toMatcher(matcher: unknown): Fields {
   if (typeof matcher === "string") throw unsupported("a matcher is an object there");
-  const {tool, toolPattern, pathPattern, commandPattern} = matcher as Fields;
+  const {kind, tool, toolPattern, pathPattern, commandPattern} = matcher as Fields;
+  if (kind !== undefined) throw unsupported("a matcher has no `kind` there");
   if (toolPattern !== undefined) throw unsupported("a matcher has no `toolPattern` there");
   for (const value of [tool, pathPattern]) if (Array.isArray(value)) throw unsupported("a matcher takes one text there, no array");
   return {

@@ -2,9 +2,12 @@
 
 import {randomUUID} from "node:crypto";
 import {readFileSync} from "node:fs";
+import {isIP} from "node:net";
+import {checkServerIdentity} from "node:tls";
+import type {PeerCertificate as TlsCertificate} from "node:tls";
 import {fileURLToPath} from "node:url";
 
-import type {ChannelCredentials} from "@grpc/grpc-js";
+import type {ChannelCredentials, ChannelOptions, VerifyOptions} from "@grpc/grpc-js";
 
 import {HookConnectionError, HookError, textOf} from "../errors.js";
 import {GrpcLink} from "./grpc-link.js";
@@ -36,20 +39,31 @@ export function overGrpc(options: GrpcOptions): Connect {
     const withToken = metadata.clone();
     if (clientToken !== undefined) withToken.set("hook-client-token", clientToken);
     const {rootCertificates} = options;
+    const {verify, channel} = identity(address);
     const credentials = rootCertificates === undefined
       ? grpc.credentials.createInsecure()
-      : grpc.credentials.createSsl(Buffer.from(rootCertificates));
+      : grpc.credentials.createSsl(Buffer.from(rootCertificates), null, null, verify);
     const services = definition as unknown as Services;
-    const hooks = new services.HookService(address, credentials);
-    const bus = new services.hook.v1.HookBus(address, credentials);
+    const hooks = new services.HookService(address, credentials, channel);
+    const bus = new services.hook.v1.HookBus(address, credentials, channel);
     const link = new GrpcLink({hooks, bus, metadata, listener});
     return link.greeted(hooks.HookStream(withToken), helloTimeoutMs, signal);
   };
 }
 
+/** How a server's certificate is checked: one at an IP address by that, which is no name to be said to it (node warns then). */
+function identity(address: string): {verify: VerifyOptions; channel: ChannelOptions} {
+  const host = address.replace(/:\d+$/, "").replace(/^\[|\]$/g, "");
+  if (isIP(host) === 0) return {verify: {}, channel: {}};
+  return {
+    verify: {checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate as TlsCertificate)},
+    channel: {"grpc.ssl_target_name_override": "localhost"},
+  };
+}
+
 interface Services {
-  HookService: new (address: string, credentials: ChannelCredentials) => HookClientStub & {close(): void};
-  hook: {v1: {HookBus: new (address: string, credentials: ChannelCredentials) => BusClient & {close(): void}}};
+  HookService: new (address: string, credentials: ChannelCredentials, options: ChannelOptions) => HookClientStub & {close(): void};
+  hook: {v1: {HookBus: new (address: string, credentials: ChannelCredentials, options: ChannelOptions) => BusClient & {close(): void}}};
 }
 
 async function loaded(): Promise<{grpc: typeof import("@grpc/grpc-js"); definition: object}> {

@@ -11,6 +11,10 @@ export interface LinkListener {
   broken(line: string, why: string): void;
   /** A request that cannot be answered, while the connection goes on. */
   failed(correlationId: string, error: HookError): void;
+  /** For people: what belongs to no message. */
+  problem(text: string): void;
+  /** Whether a private server will do, which other programs neither ask nor guard. */
+  mayBePrivate(): boolean;
   /** The connection is over. Told once. */
   ended(why: string): void;
 }
@@ -18,6 +22,8 @@ export interface LinkListener {
 /** A connection that was greeted. */
 export interface Link {
   readonly hello: Hello;
+  /** Set for a private server that was started for want of a shared one: what that means. */
+  notice?: string;
   /**
    * Sends a message, in the order of the calls.
    *

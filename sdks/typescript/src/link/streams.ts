@@ -34,11 +34,12 @@ export function greeted(ends: Ends, listener: LinkListener, options: ConnectOpti
 
 class StreamLink implements Link {
   hello!: Hello;
+  notice?: string;
   readonly #ends: Ends;
   readonly #listener: LinkListener;
   readonly #lines = new Lines();
   #state: "greeting" | "open" | "over" = "greeting";
-  #refuse: (why: string, code?: string) => void = () => {};
+  #refuse: (why: string, code?: string, cause?: Error) => void = () => {};
   #accept: () => void = () => {};
 
   constructor(ends: Ends, listener: LinkListener) {
@@ -50,14 +51,14 @@ class StreamLink implements Link {
     const late = setTimeout(() => this.#refuse(`the hook server did not greet within ${helloTimeoutMs} ms`), helloTimeoutMs);
     const aborted = () => this.#refuse("the client is closed", "closed");
     signal.addEventListener("abort", aborted, {once: true});
-    this.#refuse = (why, code = "no_server") => {
+    this.#refuse = (why, code = "no_server", cause) => {
       if (this.#state !== "greeting") return;
       clearTimeout(late);
       signal.removeEventListener("abort", aborted);
       this.#state = "over";
       this.#ends.destroy();
       // With the reason of its end, where it has one, such as a child's exit code.
-      void this.#ends.ended.then((how) => reject(new HookConnectionError(code, `${why}${how}`)));
+      void this.#ends.ended.then((how) => reject(new HookConnectionError(code, `${why}${how}`, {cause})));
     };
     this.#accept = () => {
       clearTimeout(late);
@@ -67,7 +68,7 @@ class StreamLink implements Link {
     };
     if (signal.aborted) aborted();
     const {source, reader, writer} = this.#ends;
-    const failed = (error: Error) => this.#over(`the hook server is gone: ${error.message}`);
+    const failed = (error: Error) => this.#over(`the hook server is gone: ${error.message}`, error);
     for (const stream of new Set([source, reader, writer])) stream.on("error", failed);
     reader.on("data", (chunk: Buffer) => {
       if (this.#state === "over") return;
@@ -120,9 +121,9 @@ class StreamLink implements Link {
     this.#accept();
   }
 
-  #over(why: string): void {
+  #over(why: string, cause?: Error): void {
     if (this.#state === "over") return;
-    if (this.#state === "greeting") return this.#refuse(`there is no hook server (${why})`);
+    if (this.#state === "greeting") return this.#refuse(`there is no hook server (${why})`, undefined, cause);
     this.#state = "over";
     // One that only closed its sending side would keep the connection half open.
     this.#ends.writer.end();

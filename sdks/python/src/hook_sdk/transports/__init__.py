@@ -8,6 +8,9 @@ from typing import Any, Protocol
 class Transport(Protocol):
     """One connection. Messages are those of the protocol, whatever carries them."""
 
+    notice: str | None
+    """Set for a private server that was started for want of a shared one: what that means."""
+
     def post(self, message: dict[str, Any]) -> None:
         """Sends a message behind those posted before. Does not wait.
 

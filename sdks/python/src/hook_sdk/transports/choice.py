@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from ..errors import HookConnectionError
-from ..place import nearest_project, socket_of
+from ..place import exists, nearest_project, socket_of
 from . import Transport
 from .streams import connect_socket, start_child
 
@@ -17,9 +17,9 @@ Open = Callable[["str | None"], Awaitable[Transport]]
 """Makes a connection; told the token of the one before, if there was one."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Lines:
-    """A server that speaks lines: one that is named, the project's own, or a new one.
+    """A server that speaks lines: one that is named, the project's own, or a private one.
 
     In this order: `socket`, the variable HOOK_SOCKET, the project's own place if something listens
     there, and `command`, which is started. One that is named and does not answer is an error.
@@ -30,27 +30,43 @@ class Lines:
     command: Sequence[str] | None
     project: str | os.PathLike[str] | None
     environment: Mapping[str, str]
+    may_be_private: Callable[[], bool]
+    """Whether a private server will do, which other programs neither ask nor guard."""
+    report: Callable[[str], None]
+    _shared: Path | None = None
+    """The project's own server that this client has been at: it is never left for a private one."""
 
     async def open(self, token: str | None) -> Transport:
         """Connects. The token is said in a message, not here."""
-        named = self.socket or (None if self.command else self.environment.get("HOOK_SOCKET"))
-        if named:
-            return await connect_socket(named)
+        named = self.socket or (
+            None if self.command else self.environment.get("HOOK_SOCKET") or None
+        )
+        if (known := named or self._shared) is not None:
+            return await connect_socket(known)
         if self.command:
-            return await start_child(self.command)
+            return await start_child(self.command, self.report)
         project = self.project or nearest_project(".", self.environment)
         own = socket_of(project, self.environment)
-        if own is not None and own.exists():
+        if own is not None and exists(own):
             try:
-                return await connect_socket(own)
-            except HookConnectionError:
-                pass  # It was left behind by a server that is gone.
+                transport = await connect_socket(own)
+            except HookConnectionError as error:
+                # A server that was killed leaves its socket behind. Other errors are of one
+                # that is there.
+                if not isinstance(error.__cause__, FileNotFoundError | ConnectionRefusedError):
+                    raise
+            else:
+                self._shared = own
+                return transport
+        missing = f"no hook server listens at {own}"
+        if not self.may_be_private():
+            raise HookConnectionError(f"{missing}; `hook serve --socket` in the project starts one")
         if shutil.which("hook", path=self.environment.get("PATH")) is None:
-            raise HookConnectionError(
-                f"no hook server listens at {own}, and there is no `hook` in the path to start one"
-            )
-        sys.stderr.write(
-            f"hook_sdk: no hook server listens at {own}, so one is started for this client alone;"
-            " agents that ask another one hear nothing of its hooks\n"
+            raise HookConnectionError(f"{missing}, and there is no `hook` in the path to start one")
+        notice = (
+            f"{missing}, so a private one was started, with the hooks of settings alone: hooks that"
+            " other programs register are not asked"
         )
-        return await start_child(["hook", "serve", "--stdio", "--project", os.fspath(project)])
+        self.report(notice)
+        command = ["hook", "serve", "--stdio", "--project", os.fspath(project)]
+        return await start_child(command, self.report, notice)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import collections
+import os
 import uuid
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+# What the library writes to standard error is in its errors as well. It is read at its import.
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 try:
     import grpc
     import grpc.aio
@@ -66,7 +69,10 @@ class Grpc:
         if self._credentials is None:
             channel = grpc.aio.insecure_channel(self._target, options)
         else:
-            channel = grpc.aio.secure_channel(self._target, self._credentials, options)
+            credentials = self._credentials
+            if isinstance(credentials, bytes):
+                credentials = grpc.ssl_channel_credentials(credentials)
+            channel = grpc.aio.secure_channel(self._target, credentials, options)
         try:
             method = channel.stream_stream(
                 "/HookService/HookStream",
@@ -98,6 +104,8 @@ class Grpc:
 
 class GrpcTransport:
     """One stream of calls, and the unary calls beside it."""
+
+    notice: str | None = None
 
     def __init__(
         self, channel: Any, stream: Any, metadata: list[tuple[str, str]], token: str

@@ -102,6 +102,8 @@ def _options(fleet: Fleet) -> dict[str, Any]:
 class NatsTransport:
     """Requests to a fleet, and what became of them."""
 
+    notice: str | None = None
+
     def __init__(self, fleet: Fleet, options: dict[str, Any]) -> None:
         self._fleet = fleet
         self._received: asyncio.Queue[dict[str, Any] | Exception] = asyncio.Queue()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import random
 import ssl
 import time
@@ -37,7 +38,19 @@ class _Client(Client):
         if self._is_encrypted and not info.get("tls_required"):
             raise PlaintextError("the server offers no TLS, and was named with tls://")
         self.is_checked = True
+        if self._is_encrypted:
+            transport: Any = self._transport
+            transport.connect_tls = functools.partial(
+                _connect_tls, transport, transport.connect_tls
+            )
         await super()._process_info(info, initial_connection)
+
+
+async def _connect_tls(transport: Any, connect: Any, *args: Any, **named: Any) -> None:
+    """Begins TLS. The library's reader is not told, for which asyncio would log a warning."""
+    await connect(*args, **named)
+    with contextlib.suppress(AttributeError):
+        transport._io_writer.transport.get_protocol()._over_ssl = True
 
 
 class KeptConnection:

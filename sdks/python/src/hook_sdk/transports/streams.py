@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import HookConnectionError, HookProtocolError
@@ -17,8 +17,14 @@ _CHUNK = 1 << 16
 _KEPT = 1 << 12
 """How much is told of either end of a line that is no message."""
 
+_KEPT_OPEN_SECONDS = 0.5
+"""How long standard error of a server that has ended is read on."""
+
 _ENDING_SECONDS = 10.0
 """How long a server that this client has started may take to end."""
+
+_LONGEST_PROBLEM = 1 << 14
+"""How much of a line on its standard error is told."""
 
 
 class LineReader:
@@ -55,11 +61,13 @@ class StreamTransport:
         self,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
-        child: asyncio.subprocess.Process | None = None,
+        child: Child | None = None,
+        notice: str | None = None,
     ) -> None:
         self._lines = LineReader(reader)
         self._writer = writer
         self._child = child
+        self.notice = notice
         self._over = False
 
     def post(self, message: dict[str, Any]) -> None:
@@ -82,8 +90,7 @@ class StreamTransport:
         except OverflowError:
             if self._child is not None:
                 # It would not see the end of its input while it writes.
-                with contextlib.suppress(ProcessLookupError):
-                    self._child.kill()
+                self._child.kill()
             raise HookConnectionError("the hook server sent a line without an end") from None
         except OSError as error:
             raise HookConnectionError(f"the hook server is gone: {error}") from error
@@ -98,20 +105,49 @@ class StreamTransport:
         with contextlib.suppress(OSError, asyncio.TimeoutError):
             await within(_ENDING_SECONDS, self._writer.wait_closed())
         if self._child is not None:
-            await _end(self._child)
+            await self._child.end()
 
 
-async def _end(child: asyncio.subprocess.Process) -> None:
-    """Its input has ended, so it ends by itself; else it is made to."""
-    for stop in (None, child.terminate, child.kill):
+class Child:
+    """A server that this client has started. What it writes to standard error is reported."""
+
+    def __init__(self, process: asyncio.subprocess.Process, report: Callable[[str], None]) -> None:
+        self._process, self._report = process, report
+        self._reading = asyncio.get_running_loop().create_task(self._read())
+
+    def kill(self) -> None:
         with contextlib.suppress(ProcessLookupError):
-            if stop is not None:
-                stop()
-        try:
-            await within(_ENDING_SECONDS, child.wait())
-            return
-        except asyncio.TimeoutError:
-            continue
+            self._process.kill()
+
+    async def end(self) -> None:
+        """Its input has ended, so it ends by itself; else it is made to."""
+        for stop in (None, self._process.terminate, self._process.kill):
+            with contextlib.suppress(ProcessLookupError):
+                if stop is not None:
+                    stop()
+            try:
+                await within(_ENDING_SECONDS, self._process.wait())
+                break
+            except asyncio.TimeoutError:
+                continue
+        # What it has started may hold it open.
+        await asyncio.wait((self._reading,), timeout=_KEPT_OPEN_SECONDS)
+        self._reading.cancel()
+
+    async def _read(self) -> None:
+        assert self._process.stderr is not None
+        line = b""
+        while chunk := await self._process.stderr.read(_CHUNK):
+            *lines, line = (line + chunk).split(b"\n")
+            for each in lines:
+                self._tell(each)
+            line = line[:_LONGEST_PROBLEM]
+        self._tell(line)
+
+    def _tell(self, line: bytes) -> None:
+        text = line[:_LONGEST_PROBLEM].decode(errors="replace").rstrip()
+        if text:
+            self._report(f"the hook server says: {text}")
 
 
 async def connect_socket(path: str | os.PathLike[str]) -> StreamTransport:
@@ -125,15 +161,17 @@ async def connect_socket(path: str | os.PathLike[str]) -> StreamTransport:
     return StreamTransport(reader, writer)
 
 
-async def start_child(command: Sequence[str]) -> StreamTransport:
+async def start_child(
+    command: Sequence[str], report: Callable[[str], None], notice: str | None = None
+) -> StreamTransport:
     """Starts a server, which ends with the connection. Raises HookConnectionError."""
     pipe = asyncio.subprocess.PIPE
     try:
         # In a group of its own, so that Ctrl-C reaches it through this program alone.
         child = await asyncio.create_subprocess_exec(
-            *command, stdin=pipe, stdout=pipe, start_new_session=True
+            *command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
         )
     except (OSError, ValueError) as error:
         raise HookConnectionError(f"the hook server cannot be started: {error}") from error
     assert child.stdin is not None and child.stdout is not None
-    return StreamTransport(child.stdout, child.stdin, child)
+    return StreamTransport(child.stdout, child.stdin, Child(child, report), notice)

@@ -1,0 +1,71 @@
+//! Guards of clients, written down for the server that comes after this one: it has not heard of them, and
+//! is to let nothing pass that they would have refused.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use hook_core::files::regular_file;
+use hook_core::settings::state_home;
+use hook_core::trust::sha256;
+use hook_core::{ObjectWriter, RawJson, RawObject};
+
+use super::register::HookRegister;
+use crate::private_file;
+
+/// How long the file may be, in bytes: all hooks that clients may register, with long matchers.
+const LONGEST: u64 = 64 << 20;
+
+/// A guard, and the token of the client that has it.
+pub(super) struct RememberedGuard {
+    pub(super) token: Box<str>,
+    pub(super) register: HookRegister,
+}
+
+/// The file with the guards of the server at a socket, in the user's state directory; `None` without one.
+pub fn guard_file(socket: &Path) -> Option<PathBuf> {
+    let socket = fs::canonicalize(socket).unwrap_or_else(|_| socket.to_path_buf());
+    let name = sha256(socket.as_os_str().as_encoded_bytes());
+    let name = format!("{}.json", name.get(..32).unwrap_or(&name));
+    Some(state_home()?.join("hook/guards").join(name))
+}
+
+/// Reads the guards of the server before: none where there is no file, but then one can be written.
+pub(super) fn read(file: &Path) -> io::Result<Vec<RememberedGuard>> {
+    let text = match regular_file::read_to_string(file, LONGEST) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            private_file::write(file, b"{}")?;
+            write(file, &[])?;
+            return Ok(Vec::new());
+        }
+        read => read?,
+    };
+    let guards = RawObject::parse(text).ok().and_then(|it| it.fields().get("guards").cloned());
+    let guards = guards.as_ref().and_then(RawJson::to_items);
+    let guards = guards.and_then(|items| items.iter().map(guard).collect());
+    guards.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "these are no guards"))
+}
+
+fn guard(item: &RawJson) -> Option<RememberedGuard> {
+    let fields = item.to_object().ok()?;
+    let token = fields.get("clientToken").and_then(RawJson::to_text)?;
+    let register = fields.get("register")?.to_object().ok()?;
+    Some(RememberedGuard { token: token.into(), register: HookRegister::read(&register).ok()? })
+}
+
+/// Writes down the guards that there are; without any the file is gone.
+pub(super) fn write(file: &Path, guards: &[RememberedGuard]) -> io::Result<()> {
+    if guards.is_empty() {
+        return match fs::remove_file(file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        };
+    }
+    let text = ObjectWriter::line(|out| {
+        out.objects("guards", guards, |out, guard| {
+            out.text("clientToken", &guard.token);
+            out.object("register", |out| guard.register.write(out));
+        });
+    });
+    private_file::write(file, &text)
+}
