@@ -1,6 +1,7 @@
 //! What the design of A3S's hooks asks of an engine, in each way that a hook may stand there: registered,
 //! in a worker, in settings, and as a function of the host.
 
+mod at_once;
 mod changes;
 mod models;
 
