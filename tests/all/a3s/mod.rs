@@ -3,7 +3,10 @@
 
 mod at_once;
 mod changes;
+mod configuration;
+mod matchers;
 mod models;
+mod tools;
 
 use futures::future::join_all;
 use hook_bus::live::{HookRegister, LiveConnection};
