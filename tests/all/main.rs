@@ -7,6 +7,7 @@
     reason = "in a test, what cannot go on should end it"
 )]
 
+mod a3s;
 mod agents_files;
 mod audit;
 mod background;

@@ -52,10 +52,9 @@ async fn a_hook_is_planned_from_the_next_request_on_until_its_guard_is_dropped()
     assert_eq!((&*listed[0].id, listed[0].hook.name()), ("hook-3", "kept"));
 }
 
-/// Behind the commands of their priority, in the order of registration; the first block among them ends
-/// it for those behind.
+/// Behind the commands of their priority, in the order of registration: all of them, each told the same.
 #[tokio::test]
-async fn registered_hooks_of_a_priority_run_one_after_the_other() {
+async fn registered_hooks_of_a_priority_all_run_whatever_one_of_them_says() {
     let denied = json!({"hooks": {"BeforeTool": [{"hooks": [
         {"type": "command", "name": "command", "command": "echo command >&2; exit 2"}]}]}});
     let project = Project::with_settings(&denied);
@@ -74,15 +73,16 @@ async fn registered_hooks_of_a_priority_run_one_after_the_other() {
     let _changes = system.register(changes).unwrap();
     let _first = system.register(refuses("first")).unwrap();
     let _second = system.register(refuses("second")).unwrap();
+    let _later = system.register(refuses("later").priority(101)).unwrap();
     let input = fields(json!({"tool_name": "t", "tool_input": {}}));
     let request = HookExecutionRequest::new("BeforeTool", input).with_inputs();
     let response: HookExecutionResponse = system.bus().request(request).await;
     let ran: Vec<&str> = response.hooks.iter().map(|it| it.hook.display_name()).collect();
-    assert_eq!(ran, ["command", "changes", "first"]);
-    let told = response.hooks[2].input.as_ref().unwrap().as_str();
-    assert!(told.contains(r#""tool_input":{"a":1}"#), "{told}");
+    assert_eq!(ran, ["command", "changes", "first", "second"]);
+    let told = response.hooks[3].input.as_ref().unwrap().as_str();
+    assert!(told.contains(r#""tool_input":{}"#), "{told}");
     let [not_started] = &response.not_started[..] else { panic!("{:?}", response.not_started) };
-    assert_eq!((not_started.hook.display_name(), &*not_started.ended_by), ("second", "first"));
+    assert_eq!((not_started.hook.display_name(), &*not_started.ended_by), ("later", "command"));
 }
 
 #[tokio::test]

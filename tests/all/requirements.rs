@@ -20,6 +20,9 @@ const NUMBERS: &[(&str, usize)] = &[
     ("DELTA-HFAIL-", 5),
     ("REW-", 11),
     ("FLEET-", 11),
+    ("A3S-", 6),
+    ("MODULE-", 1),
+    ("MODEL-", 1),
     ("BRIDGE-", 2),
 ];
 const RANGES: [&str; 7] = ["F1–F4", "C1–C3", "V1–V4", "T1–T3", "TY1–TY4", "O1–O4", "L1–L3"];

@@ -21,7 +21,7 @@ pub use crate::event::input::AskedBy;
 use crate::event::input::EventInput;
 use crate::event::output::HookOutput;
 use crate::event::{EventDefinition, Events, HookEventName};
-use crate::failure::HookFailure;
+use crate::failure::{HookFailure, InvalidAnswer};
 use crate::json::{RawJson, RawObject};
 pub(crate) use calls::{Calls, PartialCall, calls};
 pub use runs::{HomeCommand, HomeRequest};
@@ -273,6 +273,8 @@ pub struct HomeAnswer {
     pub output: Option<HookOutput>,
     /// Why its home counts it as failed, if it does.
     pub failure: Option<HookFailure>,
+    /// What of it cannot be done: a failure of a guard, and a warning to any other.
+    pub invalid: Vec<InvalidAnswer>,
     /// What its author should know.
     pub warnings: Vec<String>,
 }

@@ -82,10 +82,14 @@ async def playing(
 ENV_KEY = "Cannot write API keys to .env files"
 NO_COMMAND = {"tool_name": SHELL, "tool_input": {}}
 LONG = {"command": "ls", "timeout": 30000}
+# An agent that itself calls its shell so.
+BASH = {**tool("rm -rf /"), "tool_name": "Bash"}
 GUARDS: list[tuple[str, dict[str, Any], str, str | None, dict[str, Any] | None]] = [
     ("security-policy", tool("rm  -rf /"), "block", r"matching rm\\s\+-rf\\s\+/$", None),
     ("security-policy", tool("mkfs.ext4 /dev/sda"), "block", "^Blocked dangerous", None),
     ("security-policy", tool("rm -r build"), "proceed", None, None),
+    ("security-policy", BASH, "block", "^Blocked dangerous", None),
+    ("security-policy", {**BASH, "tool_name": "Read"}, "proceed", None, None),
     ("env-guard", write("/x/a.env", "API_KEY=1"), "block", ENV_KEY, None),
     ("env-guard", write("a.env", "X=1"), "proceed", None, None),
     ("env-guard", write("a.txt", "API_KEY=1"), "proceed", None, None),

@@ -57,6 +57,8 @@ guard("security-policy", "BeforeTool", [
   [shell("ls"), "proceed"],
   [shell("sudo rm  -rf /"), "block", /^Blocked dangerous command matching \/rm\\s\+-rf\\s\+\\\/\/$/],
   [shell("dd if=x of=/dev/sda"), "block", /^Blocked dangerous command/],
+  [{...shell("rm -rf /"), tool_name: "Bash"}, "block", /^Blocked dangerous command/],
+  [{...shell("rm -rf /"), tool_name: "Read"}, "proceed"],
   [write("a", "rm -rf /"), "proceed"],
 ]);
 

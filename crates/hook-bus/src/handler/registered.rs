@@ -206,6 +206,11 @@ impl RegisteredHooks {
         self.lock().hooks.values().cloned().collect()
     }
 
+    /// A hook of a client's, with what settings say where it says nothing itself.
+    pub(crate) fn completed(&self, hook: HandlerHook) -> HandlerHook {
+        completed(hook, &self.lock().limits())
+    }
+
     /// Registers a hook of an event that there is, under that id or one that is made.
     pub(crate) fn register(
         self: &Arc<Self>,
@@ -234,11 +239,9 @@ impl RegisteredHooks {
             return Err(RegisterError::DuplicateId { id: id.to_string() });
         }
         if registrant == Registrant::Client {
-            let limits = state.target.as_ref().map(|target| target.limits).unwrap_or_default();
+            let limits = state.limits();
             check_limits(&state, &hook, &limits)?;
-            if !hook.has_timeout() {
-                hook = hook.timeout(limits.default_timeout);
-            }
+            hook = completed(hook, &limits);
         }
         state.last = number;
         if let Some(target) = &state.target {
@@ -308,6 +311,22 @@ impl RegisteredHooks {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+impl State {
+    fn limits(&self) -> RegistrationLimits {
+        self.target.as_ref().map(|target| target.limits).unwrap_or_default()
+    }
+}
+
+fn completed(mut hook: HandlerHook, limits: &RegistrationLimits) -> HandlerHook {
+    if !hook.has_timeout() {
+        hook = hook.timeout(limits.default_timeout);
+    }
+    if !hook.has_fail_behavior() {
+        hook = hook.fail_behavior(limits.fail_behavior);
+    }
+    hook
 }
 
 fn check_limits(

@@ -323,6 +323,7 @@ impl LiveConnection {
         let engine = &self.clients.engine;
         let hook =
             register.to_hook(&engine.events(), CallTarget::Client(self.client.session.clone()))?;
+        let hook = engine.registered().completed(hook);
         let event = hook.event();
         let mut known = self.clients.known();
         let mut state = self.client.lock();

@@ -326,7 +326,7 @@ impl HookRegister {
             return Err(NotRegistered::invalid(&field, "expected one value, found several"));
         }
         let mut is_async = false;
-        let mut fail_behavior = FailBehavior::Continue;
+        let mut fail_behavior = None;
         for (name, value) in config.iter().filter(|(_, value)| !value.is_null()) {
             let field = format!("config.{name}");
             let wrong = |expected: &str| wrong_kind(&field, expected, value);
@@ -347,10 +347,9 @@ impl HookRegister {
                 "async" => is_async = value.to_bool().ok_or_else(|| wrong("true or false"))?,
                 "failBehavior" => {
                     let word = value.to_text();
-                    fail_behavior = word
-                        .as_deref()
-                        .and_then(FailBehavior::from_word)
-                        .ok_or_else(|| wrong("`continue` or `block`"))?;
+                    let behavior = word.as_deref().and_then(FailBehavior::from_word);
+                    let behavior = behavior.ok_or_else(|| wrong("`continue` or `block`"))?;
+                    fail_behavior = Some(behavior);
                 }
                 other => {
                     const KNOWN: [&str; 4] = ["priority", "timeout", "async", "failBehavior"];
@@ -358,11 +357,16 @@ impl HookRegister {
                 }
             }
         }
-        if is_async && fail_behavior == FailBehavior::Block {
+        if is_async && fail_behavior == Some(FailBehavior::Block) {
             let problem = "a guard has to be waited for; leave `async` out";
             return Err(NotRegistered::invalid("config.async", problem));
         }
-        Ok(hook.background(is_async).fail_behavior(fail_behavior))
+        let hook = hook.background(is_async);
+        Ok(match fail_behavior {
+            Some(behavior) => hook.fail_behavior(behavior),
+            // What settings say of it, which are known where it is registered.
+            None => hook,
+        })
     }
 }
 

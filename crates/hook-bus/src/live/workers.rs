@@ -81,12 +81,11 @@ fn put_into_force(
         let target = CallTarget::Worker(Arc::clone(worker));
         match HookRegister::of_worker(hook).to_hook(events, target) {
             Ok(read) => {
-                let says = hook.config.get("failBehavior").is_some_and(|it| !it.is_null());
                 let read = match &hook.module {
                     Some(module) => read.on_failure(reports(errors, module, &hook.event)),
                     None => read,
                 };
-                hooks.push(on_every.complete(read, says));
+                hooks.push(on_every.complete(read));
             }
             Err(error) => {
                 has_guard |= may_guard(hook);

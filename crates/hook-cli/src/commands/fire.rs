@@ -326,7 +326,10 @@ async fn print_as_hook(
     } else if let Some(error) = response.error() {
         printer.problem(&error.to_string());
     }
-    let Some(output) = processed.as_answer() else { return Ok(()) };
+    let Some(mut output) = processed.as_answer() else { return Ok(()) };
+    if let Some(event) = response.event {
+        output = output.without_unknown(event);
+    }
     // An answer has no field for a warning of ours.
     let (line, warning) = ObjectWriter::line_and_warning(|out| output.write(out));
     if let Some(warning) = warning {

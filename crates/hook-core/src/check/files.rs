@@ -47,8 +47,10 @@ fn check_file(files: &[CheckedFile], index: usize, surroundings: &Surroundings) 
         hooks: file.hooks.iter().filter(|entry| entry.is_ours()).cloned().collect(),
         ..file.clone()
     };
-    for file in [&ours, &unplaced(file)] {
-        matcher::check(file, &mut findings);
+    let unplaced = unplaced(file);
+    // But for matchers that are objects, which their homes do not know.
+    [file, &unplaced].into_iter().for_each(|file| matcher::check(file, &mut findings));
+    for file in [&ours, &unplaced] {
         timeout::check(file, &mut findings);
         asynchronous::check(file, &mut findings);
         command::check(file, &mut findings);

@@ -1,7 +1,6 @@
 //! Aggregating: several outputs become one, by the event's merge strategy (protocol.md §5).
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::event::output::{Decision, HookOutput, PolicyDecision};
@@ -9,10 +8,6 @@ use crate::event::{HookEventName, MergeStrategy, narrow};
 use crate::json::{JsonObject, ObjectWriter, RawJson};
 use crate::model::ToolConfig;
 use crate::run::HookExecutionResult;
-use crate::text::shortened;
-
-/// The fields of `hookSpecificOutput` that replace parts of the caller's own data.
-const REPLACING_FIELDS: [&str; 3] = ["tool_input", "llm_request", "llm_response"];
 
 /// What all hooks of one event said together. `success` is their health, not policy
 /// (architecture.md, invariant 7).
@@ -83,13 +78,11 @@ impl AggregatedHookResult {
     }
 }
 
-/// Merges what the hooks of one event said, in plan order, and warns those that overwrote
-/// what another one had set.
+/// Merges what the hooks of one event said, in plan order.
 pub(super) fn aggregate(
     event: HookEventName,
-    results: &mut [HookExecutionResult],
+    results: &[HookExecutionResult],
 ) -> AggregatedHookResult {
-    warn_of_overwriting(results);
     let all_outputs: Vec<HookOutput> =
         results.iter().filter_map(|result| result.output.clone()).collect();
     AggregatedHookResult {
@@ -108,31 +101,6 @@ fn error_report(result: &HookExecutionResult) -> Option<ErrorReport> {
         hook: Some(result.hook.display_name().to_owned()),
         stage: Some("run".into()),
     })
-}
-
-fn warn_of_overwriting(results: &mut [HookExecutionResult]) {
-    let mut set_by: HashMap<(&str, String), (String, RawJson)> = HashMap::new();
-    for result in results {
-        for field in REPLACING_FIELDS {
-            let Some(object) = result.output.as_ref().and_then(|out| out.specific_object(field))
-            else {
-                continue;
-            };
-            for (key, value) in object.fields().iter() {
-                let hook = result.hook.display_name();
-                let setting = (hook.to_owned(), value.clone());
-                if let Some((earlier, earlier_value)) =
-                    set_by.insert((field, key.to_owned()), setting)
-                    && earlier_value != *value
-                {
-                    result.warnings.push(format!(
-                        "{field}.{} was set by hook {earlier} and is replaced by hook {hook}",
-                        shortened(key)
-                    ));
-                }
-            }
-        }
-    }
 }
 
 fn final_output(

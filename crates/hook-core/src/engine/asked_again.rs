@@ -21,11 +21,13 @@ pub(super) struct Told {
     input: HookInput,
     /// By their place in the plan, guards that were told something else.
     changed: Vec<(usize, HookInput)>,
+    /// Likewise, what guards have approved whose answers count with the changes of others in them.
+    approved: Vec<(usize, EventPayload)>,
 }
 
 impl Told {
     pub(super) fn new(input: HookInput) -> Self {
-        Self { input, changed: Vec::new() }
+        Self { input, changed: Vec::new(), approved: Vec::new() }
     }
 
     pub(super) fn input(&self) -> &HookInput {
@@ -37,6 +39,34 @@ impl Told {
         if is_guard(plan, place) && !input.is_same(&self.input) {
             self.changed.push((place, input.clone()));
         }
+    }
+
+    /// What a guard has approved that changed what it was told: that, with its own changes.
+    pub(super) fn approved_by(
+        &self,
+        plan: &Plan,
+        place: usize,
+        result: &HookExecutionResult,
+    ) -> Option<EventPayload> {
+        let output = result.output.as_ref().filter(|_| is_guard(plan, place))?;
+        plan.event.row().chain.concerns(output).then(|| self.approved(place, result))
+    }
+
+    /// Notes that, where the guard's answer says more.
+    pub(super) fn note_approved(&mut self, place: usize, approved: Option<EventPayload>) {
+        self.approved.extend(approved.map(|approved| (place, approved)));
+    }
+
+    /// What a guard has approved: what it was told, with its own changes.
+    fn approved(&self, place: usize, result: &HookExecutionResult) -> EventPayload {
+        if let Some((_, approved)) = self.approved.iter().find(|(known, _)| *known == place) {
+            return approved.clone();
+        }
+        let mut payload = self.of(place).payload.clone();
+        if let Some(output) = result.output.as_ref().filter(|_| result.success) {
+            payload.apply(output);
+        }
+        payload
     }
 
     fn of(&self, place: usize) -> &HookInput {
@@ -63,7 +93,7 @@ pub(super) async fn ask_again(
 ) -> Result<(), RunnerGone> {
     let Some(payload) = changed_payload(plan, &told, finished) else { return Ok(()) };
     let mut stale = finished
-        .take(|place, result| is_guard(plan, place) && approved(told.of(place), result) != payload);
+        .take(|place, result| is_guard(plan, place) && told.approved(place, result) != payload);
     let changed = EventInput { payload, ..EventInput::clone(&told.input) };
     let late = match plan.has_unmatched_guards() {
         true => registry.late_guards(plan, &changed),
@@ -133,15 +163,6 @@ fn changed_payload(plan: &Plan, told: &Told, finished: &FinishedHooks) -> Option
         payload.apply(output);
     }
     Some(payload)
-}
-
-/// What a guard has approved: what it was told, with its own changes.
-fn approved(told: &HookInput, result: &HookExecutionResult) -> EventPayload {
-    let mut payload = told.payload.clone();
-    if let Some(output) = result.output.as_ref().filter(|_| result.success) {
-        payload.apply(output);
-    }
-    payload
 }
 
 /// What a guard says that was not asked before: its changes are not applied any more.

@@ -5,6 +5,7 @@
 //! | `pipeline` | the way itself |
 //! | `ended` | which hooks do not start, because of what earlier ones said |
 //! | `asked_again` | guards that are asked about what other hooks made of the input |
+//! | `settled` | what an answer changes of what those before it left |
 //! | `finished` | what the hooks of a plan did |
 //! | `aggregate`, `processed` | one answer out of many |
 //! | `changes` | what a hook changes of the input, for the next ones and for logs |
@@ -21,6 +22,7 @@ mod processed;
 #[doc(hidden)]
 pub mod read_back;
 mod session;
+mod settled;
 
 pub use aggregate::{AggregatedHookResult, ErrorReport};
 pub use changes::changes;

@@ -14,6 +14,7 @@ use super::changes::chained;
 use super::ended::{Ended, NotStarted};
 use super::finished::{FinishedHooks, PipelineOutcome};
 use super::processed::{ProcessedHookResult, StageFailure};
+use super::settled::Settled;
 use crate::event::input::{EventInput, HookInput};
 use crate::event::output::PolicyDecision;
 use crate::event::{HookEventName, MergeStrategy};
@@ -104,14 +105,14 @@ impl Pipeline {
         plan: &Plan,
         finished: FinishedHooks,
     ) -> Result<PipelineOutcome, StageFailure> {
-        let (mut hooks, not_started, warnings) = finished.in_order();
+        let (hooks, not_started, warnings) = finished.in_order();
         if hooks.is_empty() {
             let mut outcome = PipelineOutcome { not_started, ..PipelineOutcome::empty_success() };
             outcome.processed.warn(warnings);
             return Ok(outcome);
         }
         let process = || {
-            let aggregated = aggregate(plan.event, &mut hooks);
+            let aggregated = aggregate(plan.event, &hooks);
             let mut processed = ProcessedHookResult::process(plan.event, aggregated);
             processed.granted = is_granted(plan.event, &processed, &hooks);
             processed
@@ -133,6 +134,7 @@ impl Pipeline {
         finished: &mut FinishedHooks,
     ) -> Result<(), StageFailure> {
         let mut ended = Ended::default();
+        let mut settled = Settled::default();
         let mut input = told.input().clone();
         for (index, group) in plan.groups.iter().enumerate() {
             // An inline plan is done before anybody could cancel it.
@@ -147,7 +149,12 @@ impl Pipeline {
             // In plan order, whatever finished first.
             let Some(results) = finished.results.get_mut(first..) else { continue };
             results.sort_by_key(|(place, _)| *place);
+            let of_group = input.clone();
             for (place, result) in results {
+                let approved = told.approved_by(plan, *place, result);
+                if settled.take(result, &of_group.payload, &input.payload) {
+                    told.note_approved(*place, approved);
+                }
                 if let Some(planned) = plan.hooks.get(*place) {
                     ended.note(plan.event, &planned.hook, result);
                 }

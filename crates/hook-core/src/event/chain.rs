@@ -36,6 +36,16 @@ impl Chain {
 }
 
 impl EventPayload {
+    /// The object over which hooks lay their changes, if the event has one.
+    pub(crate) fn overlaid_object(&self) -> Option<&RawObject> {
+        match self {
+            Self::BeforeTool(input) => Some(&input.tool_input),
+            Self::BeforeModel(input) => Some(&input.llm_request),
+            Self::AfterModel(input) => Some(&input.llm_response),
+            _ => None,
+        }
+    }
+
     /// Applies one hook's output to the payload that the next hook gets.
     pub(crate) fn apply(&mut self, output: &HookOutput) {
         let chain = self.event().row().chain;

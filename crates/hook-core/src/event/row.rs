@@ -149,6 +149,11 @@ impl HookEventName {
         self.row().fields.iter().any(|field| field.name == "tool_input")
     }
 
+    /// Whether it is about a call of a model.
+    pub(crate) fn is_about_a_model(self) -> bool {
+        self.row().model != ModelPayload::None
+    }
+
     /// Its position in the table: a small number, for tables by event.
     pub(crate) fn index(self) -> usize {
         self.0.index

@@ -23,6 +23,7 @@ mod object;
 mod patch;
 mod raw;
 pub(crate) mod read;
+mod same;
 pub(crate) mod scan;
 #[doc(hidden)]
 pub mod shape;

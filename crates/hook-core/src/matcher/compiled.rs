@@ -78,9 +78,22 @@ impl Matcher {
         Self { definition, object, rule: Rule::Nothing, filter: None, home: None }
     }
 
-    /// The matcher of a hook of another agent.
-    pub(crate) fn of_home(definition: Option<Arc<MatcherDefinition>>, home: Arc<HomeHook>) -> Self {
-        Self { rule: Rule::Everything, home: Some(home), ..Self::unused(definition) }
+    /// The matcher of a hook, perhaps of another agent: its home compares a text, and an object is compared
+    /// here.
+    pub(crate) fn of(
+        definition: Option<Arc<MatcherDefinition>>,
+        home: Option<&Arc<HomeHook>>,
+        matching: Matching,
+        fail_behavior: FailBehavior,
+    ) -> (Self, Vec<MatcherProblem>) {
+        let is_text = definition.as_deref().is_none_or(|it| it.as_text().is_some());
+        let (matcher, problems) = match home {
+            Some(_) if is_text => {
+                (Self { rule: Rule::Everything, ..Self::unused(definition) }, Vec::new())
+            }
+            _ => Self::compile(definition, matching, fail_behavior),
+        };
+        (Self { home: home.cloned(), ..matcher }, problems)
     }
 
     /// What the event is called at the home of a hook of another agent.

@@ -113,8 +113,8 @@ impl OnEvery {
     }
 
     /// A hook as the worker declared it, with what settings say where it says nothing itself.
-    pub fn complete(&self, hook: HandlerHook, says_fail_behavior: bool) -> HandlerHook {
-        let hook = match says_fail_behavior {
+    pub fn complete(&self, hook: HandlerHook) -> HandlerHook {
+        let hook = match hook.has_fail_behavior() {
             true => hook,
             false => hook.fail_behavior(self.template.fail_behavior),
         };

@@ -30,8 +30,7 @@ pub struct Plan {
 #[non_exhaustive]
 pub struct Group {
     /// The priority of its hooks. A `sequential` priority has a group for each of its hooks, and so
-    /// have hooks that run in turn (registered at run time, or of modules), behind the others of their
-    /// priority.
+    /// have hooks of modules, which run in turn behind the others of their priority.
     pub priority: i32,
     /// Which of the plan's hooks they are.
     pub hooks: Range<usize>,

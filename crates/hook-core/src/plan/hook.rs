@@ -35,8 +35,8 @@ pub struct Hook {
     pub priority: i32,
     /// Whether the hooks of its priority run one after the other.
     pub sequential: bool,
-    /// Whether it runs behind the others of its priority, in turn with others like it: hooks that were
-    /// registered at run time, and those of modules. What one of them ends holds for those behind it.
+    /// Whether it runs behind the others of its priority, in turn with others like it, as hooks of modules do.
+    /// What one of them ends holds for those behind it.
     pub(crate) in_turn: bool,
     /// Whether it stands for hooks that are not known.
     pub(super) is_stand_in: bool,
@@ -88,8 +88,7 @@ impl Hook {
         matches!(self.trust, Trust::Missing { before: Some(_) })
     }
 
-    /// Whether it runs behind the others of its priority, in turn with others like it, as hooks of modules and
-    /// those that were registered at run time do.
+    /// Whether it runs behind the others of its priority, in turn with others like it, as hooks of modules do.
     #[doc(hidden)]
     pub fn runs_in_turn(&self) -> bool {
         self.in_turn

@@ -122,10 +122,10 @@ impl<'f> HookMaker<'f> {
         let (matcher, problems) = match (&trust, changed) {
             (_, Some(before)) => (matcher_of(before, entry.event), Vec::new()),
             (Trust::Missing { .. }, None) => (Matcher::unused(matcher), Vec::new()),
-            _ => match &entry.home {
-                Some(home) => (Matcher::of_home(matcher, Arc::clone(home)), Vec::new()),
-                None => Matcher::compile(matcher, entry.event.row().matching, entry.fail_behavior),
-            },
+            _ => {
+                let matching = entry.event.row().matching;
+                Matcher::of(matcher, entry.home.as_ref(), matching, entry.fail_behavior)
+            }
         };
         let suspended = changed.map(|_| Suspension::Changed);
         let of_matcher = problems.iter().map(|it| it.message.clone());

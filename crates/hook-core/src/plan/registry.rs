@@ -224,7 +224,7 @@ impl HookRegistry {
         if let Some(known) = state.registered.get(&number) {
             return Arc::clone(known);
         }
-        let hook = Arc::new(Hook { in_turn: true, ..of_handler(handler, runner) });
+        let hook = Arc::new(of_handler(handler, runner));
         state.registered.insert(number, Arc::clone(&hook));
         if is_on(&hook, &state.switches) {
             self.table.add(Arc::clone(&hook));

@@ -1,7 +1,7 @@
 //! What all settings files say together.
 
 use super::audit_level::AuditLevel;
-use super::definition::SettingsFile;
+use super::definition::{FailBehavior, SettingsFile};
 use super::registration::RegistrationLimits;
 use crate::redact::Redaction;
 use crate::text::shortened;
@@ -13,7 +13,7 @@ pub fn audit_level(files: &[SettingsFile]) -> AuditLevel {
     files.iter().filter_map(|file| file.config.audit_level).max().unwrap_or_default()
 }
 
-/// The limits that settings set: of several files the narrowest.
+/// The limits that settings set: of several files the narrowest, and `block` where one says so.
 #[doc(hidden)]
 pub fn registration_limits(files: &[SettingsFile]) -> RegistrationLimits {
     let rules = || files.iter().map(|file| file.config.registration);
@@ -28,6 +28,10 @@ pub fn registration_limits(files: &[SettingsFile]) -> RegistrationLimits {
             .filter_map(|it| it.default_timeout)
             .min()
             .unwrap_or(default.default_timeout),
+        fail_behavior: rules()
+            .filter_map(|it| it.fail_behavior)
+            .find(|behavior| *behavior == FailBehavior::Block)
+            .unwrap_or(default.fail_behavior),
     }
 }
 

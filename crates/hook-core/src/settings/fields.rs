@@ -86,7 +86,7 @@ pub static CONFIG_FIELDS: [Field; 14] = [
     Field::optional(
         "registration",
         Kind::Closed(&REGISTRATION_FIELDS),
-        "How many hooks clients may register at run time. Of no effect in a project's file.",
+        "What holds for hooks that clients register at run time. Of no effect in a project's file.",
     ),
     Field::with_default(
         "server",
@@ -152,7 +152,7 @@ pub(crate) static UPSTREAM_FIELDS: [Field; 7] = [
 ];
 
 /// Fields of `hooksConfig.registration`.
-pub(crate) static REGISTRATION_FIELDS: [Field; 3] = [
+pub(crate) static REGISTRATION_FIELDS: [Field; 4] = [
     Field::with_default(
         "maxPerEvent",
         Kind::Whole(0, None),
@@ -170,6 +170,12 @@ pub(crate) static REGISTRATION_FIELDS: [Field; 3] = [
         MILLISECONDS,
         "5000",
         "The timeout of those that set none, in milliseconds.",
+    ),
+    Field::with_default(
+        "failBehavior",
+        Kind::Words(&FailBehavior::NAMES),
+        "\"continue\"",
+        "What the failure of one means that does not say it itself: `block` makes it a denial.",
     ),
 ];
 

@@ -31,8 +31,31 @@ use crate::language::{self, Languages};
 use crate::text::nearest;
 use crate::text::shortened;
 
-/// Words that people look for under `hooks` and that are not events.
-const MISPLACED: [&str; 3] = ["enabled", "disabled", "notifications"];
+/// Words that people look for under `hooks` and that are not events, with what to write instead.
+const MISPLACED: [(&str, &str); 8] = [
+    (
+        "enabled",
+        "write `hooksConfig.enabled`; for hooks that clients register, 0 as \
+         `hooksConfig.registration.maxTotal`",
+    ),
+    ("disabled", "write `hooksConfig.disabled`"),
+    ("notifications", "leave it out: whoever shows notifications has a setting for that"),
+    ("maxHooksPerEvent", "write `hooksConfig.registration.maxPerEvent`"),
+    ("maxTotalHooks", "write `hooksConfig.registration.maxTotal`"),
+    (
+        "defaultTimeout",
+        "write `hooksConfig.defaultTimeout`; for hooks that clients register, \
+         `hooksConfig.registration.defaultTimeout`",
+    ),
+    (
+        FAIL_BEHAVIOR,
+        "write `hooksConfig.failBehavior`; for hooks that clients register, \
+         `hooksConfig.registration.failBehavior`",
+    ),
+    ("auditLevel", "write `hooksConfig.auditLevel`"),
+];
+
+const FAIL_BEHAVIOR: &str = "failBehavior";
 
 /// Reads a settings text whose hooks listen to built-in events, or to those that it declares.
 ///
@@ -119,6 +142,8 @@ pub(super) struct Reader<'t> {
     pub(super) config: Arc<HooksConfig>,
     pub(super) hooks: Vec<HookEntry>,
     pub(super) spans: FileSpans,
+    /// Whether `hooksConfig` has a `failBehavior`.
+    says_fail_behavior: bool,
     /// Whether it is no file, but modules that somebody named.
     pub(super) is_list_of_modules: bool,
 }
@@ -131,7 +156,7 @@ const UNREADABLE_MATCHER: &str =
 const MAX_IN_MATCHER: usize = 256;
 
 /// A matcher cannot be read, and that was reported.
-struct Unreadable;
+pub(super) struct Unreadable;
 
 /// The definition that a hook stands in.
 struct Definition {
@@ -140,6 +165,13 @@ struct Definition {
     matcher_at: Option<Range<usize>>,
     priority: i32,
     sequential: bool,
+}
+
+/// Whether a `failBehavior` is certainly no wish to block.
+fn says_continue(field: &Field) -> bool {
+    let word = field.value.value.to_text();
+    let behavior = word.as_deref().and_then(FailBehavior::from_word);
+    behavior == Some(FailBehavior::Continue) && !field.is_repeated
 }
 
 impl<'t> Reader<'t> {
@@ -157,6 +189,7 @@ impl<'t> Reader<'t> {
             config: Arc::default(),
             hooks: Vec::new(),
             spans: FileSpans::default(),
+            says_fail_behavior: false,
             is_list_of_modules: false,
         }
     }
@@ -194,6 +227,7 @@ impl<'t> Reader<'t> {
             self.read_config(&field.value);
         }
         for field in fields.iter().filter(|field| field.name == "hooks") {
+            self.take_fail_behavior(&field.value);
             self.read_events(&field.value);
         }
         self.add_found();
@@ -227,7 +261,10 @@ impl<'t> Reader<'t> {
                     config.default_timeout = self.timeout(&field.value);
                     self.spans.default_timeout = Some(field.value.value.range());
                 }
-                "failBehavior" => config.fail_behavior = self.fail_behavior(field),
+                FAIL_BEHAVIOR => {
+                    config.fail_behavior = self.fail_behavior(field);
+                    self.says_fail_behavior = true;
+                }
                 "maxConcurrent" => {
                     config.max_concurrent = self.count(&field.value).unwrap_or_default();
                 }
@@ -262,6 +299,23 @@ impl<'t> Reader<'t> {
         }
     }
 
+    /// Looks for a `failBehavior` that stands under `hooks`: its author meant there to be guards, unless it
+    /// says `continue`. What `hooksConfig` says goes before it.
+    fn take_fail_behavior(&mut self, hooks: &Node) {
+        let Some(field) = self.document.field(hooks, FAIL_BEHAVIOR) else { return };
+        if says_continue(&field) {
+            return;
+        }
+        let may_rule = self.source.may_rule_records();
+        let config = Arc::make_mut(&mut self.config);
+        if !self.says_fail_behavior {
+            config.fail_behavior = FailBehavior::Block;
+        }
+        if may_rule {
+            config.registration.fail_behavior.get_or_insert(FailBehavior::Block);
+        }
+    }
+
     /// The fields of an object; none of what is no object, which is reported.
     fn object(&mut self, node: &Node) -> Vec<Field> {
         self.document.fields(node).unwrap_or_else(|| {
@@ -288,6 +342,10 @@ impl<'t> Reader<'t> {
                 "maxPerEvent" => rules.max_per_event = self.count(&field.value),
                 "maxTotal" => rules.max_total = self.count(&field.value),
                 "defaultTimeout" => rules.default_timeout = self.timeout(&field.value),
+                FAIL_BEHAVIOR => rules.fail_behavior = Some(self.fail_behavior(field)),
+                _ if self.may_be_fail_behavior(field, &REGISTRATION_FIELDS) => {
+                    rules.fail_behavior = Some(FailBehavior::Block);
+                }
                 _ => self.unknown_key(field, &REGISTRATION_FIELDS),
             }
         }
@@ -419,9 +477,13 @@ impl<'t> Reader<'t> {
     /// Says what is wrong with a name that is no event. Gives the event that is probably meant, if
     /// the name is one's at all.
     fn unknown_event(&mut self, field: &Field) -> Option<HookEventName> {
-        if MISPLACED.contains(&field.name.as_str()) {
-            let message = format!("`{}` belongs under `hooksConfig`; it was ignored", field.name);
-            self.document.unknown_name(Rule::MisplacedKey, field, message, []);
+        if let Some((name, remedy)) = MISPLACED.iter().find(|(name, _)| *name == field.name) {
+            let (rule, then) = match *name == FAIL_BEHAVIOR && !says_continue(field) {
+                true => (Rule::InvalidFailBehavior, "\"block\" is used where nothing else is said"),
+                false => (Rule::MisplacedKey, "it was ignored"),
+            };
+            let message = format!("`hooks.{name}` is not read; {then}");
+            self.document.misplaced_name(rule, field, message, None, *remedy);
             None
         } else if TOP_LEVEL.iter().any(|known| known.name == field.name) {
             let name = &field.name;
@@ -562,7 +624,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads a matcher of either form.
-    fn matcher(&mut self, node: &Node) -> Result<MatcherDefinition, Unreadable> {
+    pub(super) fn matcher(&mut self, node: &Node) -> Result<MatcherDefinition, Unreadable> {
         if let Some(text) = node.value.to_text() {
             return Ok(text.into());
         }
@@ -987,7 +1049,7 @@ mod tests {
             ),
             (
                 r#"{"hooks":{"disabled":[]}}"#.to_owned(),
-                "s.json:1:11: hint: hooks.disabled: `disabled` belongs under `hooksConfig`; it was ignored",
+                "s.json:1:11: hint: hooks.disabled: `hooks.disabled` is not read; it was ignored",
             ),
             (
                 hook(r#""type":"command""#),

@@ -2,6 +2,7 @@
 //! `language`. The language reads them; what holds for every hook of ours is read beside it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,8 +10,9 @@ use super::declaring::declare;
 use super::definition::{DEFAULT_PRIORITY, FailBehavior, HookEntry, HookSpans, TimeoutOrigin};
 use super::document::Node;
 use super::fields::HOOK_FIELDS;
-use super::file::Reader;
+use super::file::{Reader, Unreadable};
 use super::home;
+use super::matcher_definition::MatcherDefinition;
 use super::paths::project_of;
 use super::rule::Rule;
 use super::said_language::{LANGUAGE, declared_as};
@@ -131,9 +133,24 @@ impl Reader<'_> {
         let mut entries: HashMap<usize, HomeEntry> =
             read.hooks.into_iter().map(|entry| (entry.at.start, entry)).collect();
         let problems = Problems::of(&read.problems, definition);
+        let of_all = self.matcher_object(definition, language, event);
         for hook in hooks {
             if let Some(entry) = entries.remove(&hook.value.start()) {
-                let entry = self.entry(entry, &hook, around);
+                let own = match &of_all {
+                    None => self.matcher_object(&hook, language, event),
+                    Some(_) => None,
+                };
+                let mut entry = self.entry(entry, &hook, around);
+                if let Some(matcher) = own.as_ref().or(of_all.as_ref()) {
+                    entry.spans.matcher = Some(matcher.at.clone());
+                    entry.matcher = Some(Arc::clone(&matcher.definition));
+                    let is_readable =
+                        !matches!(*matcher.definition, MatcherDefinition::Unreadable(_));
+                    // Its author meant to restrict it, so it runs nowhere; a guard is not switched off.
+                    if !is_readable && entry.fail_behavior != FailBehavior::Block {
+                        continue;
+                    }
+                }
                 self.hooks.push(entry);
                 continue;
             }
@@ -148,6 +165,33 @@ impl Reader<'_> {
             let diagnostic = home::diagnostic(problem.clone(), &self.document);
             self.document.push(diagnostic);
         }
+    }
+
+    /// The matcher of a definition or hook, where it is no text: those are for its language to read.
+    fn matcher_object(
+        &mut self,
+        node: &Node,
+        language: &'static dyn Language,
+        event: &str,
+    ) -> Option<MatcherObject> {
+        let field = self.document.field(node, "matcher")?;
+        let value = &field.value.value;
+        if value.is_null() || value.to_text().is_some() {
+            return None;
+        }
+        let definition = match self.matcher(&field.value) {
+            Ok(MatcherDefinition::Fields(mut fields)) => {
+                for tool in &mut fields.tools {
+                    if let Some(ours) = language.our_tool(event, tool) {
+                        *tool = ours;
+                    }
+                }
+                MatcherDefinition::Fields(fields)
+            }
+            Ok(other) => other,
+            Err(Unreadable) => MatcherDefinition::Unreadable(value.as_str().to_owned()),
+        };
+        Some(MatcherObject { definition: Arc::new(definition), at: value.range() })
     }
 
     /// The language of that name.
@@ -260,6 +304,12 @@ impl Reader<'_> {
             None => self.spans.unplaced.push(entry),
         }
     }
+}
+
+/// A matcher that is no text, and where it stands.
+struct MatcherObject {
+    definition: Arc<MatcherDefinition>,
+    at: Range<usize>,
 }
 
 /// What is wrong with hooks of a definition, to be found by the hook.

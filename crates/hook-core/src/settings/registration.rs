@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::definition::FailBehavior;
+
 /// `hooksConfig.registration`: limits of what clients register. Hooks of the host's own have none.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,11 +15,18 @@ pub struct RegistrationLimits {
     pub max_total: usize,
     /// The timeout of those that set none, 5 seconds by default.
     pub default_timeout: Duration,
+    /// What the failure of those means that do not say it.
+    pub fail_behavior: FailBehavior,
 }
 
 impl Default for RegistrationLimits {
     fn default() -> Self {
-        Self { max_per_event: 10, max_total: 50, default_timeout: Duration::from_secs(5) }
+        Self {
+            max_per_event: 10,
+            max_total: 50,
+            default_timeout: Duration::from_secs(5),
+            fail_behavior: FailBehavior::Continue,
+        }
     }
 }
 
@@ -31,4 +40,6 @@ pub struct RegistrationRules {
     pub max_total: Option<usize>,
     /// `defaultTimeout`.
     pub default_timeout: Option<Duration>,
+    /// `failBehavior`.
+    pub fail_behavior: Option<FailBehavior>,
 }

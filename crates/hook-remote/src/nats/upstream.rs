@@ -57,7 +57,7 @@ impl Upstream for Asked {
             }
             let event = call.event;
             let response = bus.request(request.with_deadline(call.deadline)).await;
-            let wanted = response.processed.as_answer();
+            let wanted = response.processed.as_answer().map(|it| it.without_unknown(event));
             let decided = wanted.as_ref().map_or(PolicyDecision::Proceed, |it| it.policy(event));
             // What an engine decided without an answer of a hook, such as for a guard that failed.
             match response.processed.decision > decided {

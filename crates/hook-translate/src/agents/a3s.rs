@@ -1,5 +1,7 @@
 //! The words of A3S, for hooks that were written in them. It asks nobody here.
 
+mod modified;
+
 use std::time::Duration;
 
 use hook_core::HookEventName as Event;
@@ -8,6 +10,7 @@ use hook_core::failure::{HookFailure, InvalidAnswer};
 use hook_core::language::{Ended, HomeAnswer};
 use hook_core::{JsonObject, RawJson};
 
+use super::UPDATED_INPUT;
 use super::claude::{self, object_on, reason};
 use super::kind::COMMANDS;
 use super::matching;
@@ -25,7 +28,7 @@ const fn about_tool(
     ours: Event,
     fields: &'static [(&'static str, &'static str)],
 ) -> AgentEvent {
-    AgentEvent { subject: Subject::Tool, fields, blocks: true, ..AgentEvent::of(name, ours) }
+    AgentEvent { subject: Subject::Tool, ..other(name, ours, fields) }
 }
 
 const fn other(
@@ -33,7 +36,7 @@ const fn other(
     ours: Event,
     fields: &'static [(&'static str, &'static str)],
 ) -> AgentEvent {
-    AgentEvent { fields, blocks: true, ..AgentEvent::of(name, ours) }
+    AgentEvent { fields, blocks: true, lay: Some(modified::lay), ..AgentEvent::of(name, ours) }
 }
 
 const TOOL: &[(&str, &str)] = &[("tool_name", "tool"), ("tool_input", "args")];
@@ -189,13 +192,13 @@ pub(super) static AGENT: Agent = Agent {
     has_one_switch: false,
     notes: &[
         "An answer is `{\"action\": \"continue\"}`, `block`, `retry` (with `delay` in milliseconds) or `skip`. Exit code 2 blocks.",
-        "`modified.args` replaces the arguments, `modified.messages` those of a model call; any other key is a warning.",
+        "`modified.args` replaces the arguments of a tool; on `GenerateStart` `modified.prompt` and `modified.systemPrompt` replace those of the call, and `modified.messages` the conversation; on `GenerateEnd` `modified.response` replaces the text, and on `PostToolUse` `modified.result` the output. What cannot be done is an invalid answer.",
         "Names with a dot are fields of fields, such as `context.workingDirectory`.",
     ],
 };
 
 /// What a hook has answered: an action on standard output, or exit 2 for a block.
-fn answer(event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
+fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
     match ended.code {
         Some(0) => {}
         Some(2) => {
@@ -227,35 +230,15 @@ fn answer(event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
         Some("skip") => output.skip_remaining = Some(true),
         _ => return wrong("`action` is none of continue, block, retry and skip"),
     }
-    let mut warnings = Vec::new();
-    let modified = fields.get("modified").filter(|it| !it.is_null());
-    if let Some(modified) = modified {
-        let Ok(modified) = modified.to_object() else { return wrong("`modified` is no object") };
-        for (name, value) in modified.iter() {
-            match change(event, name, value) {
-                Some((ours, value)) => {
-                    output.hook_specific_output.get_or_insert_default().insert(ours, value);
-                }
-                None => warnings.push(format!(
-                    "`modified.{}` changes nothing on {}",
-                    hook_core::text::shortened(name),
-                    event.name
-                )),
-            }
+    if let Some(changes) = fields.get("modified").filter(|it| !it.is_null()) {
+        let specific = output.hook_specific_output.get_or_insert_default();
+        specific.insert(modified::MODIFIED, changes.clone());
+        let arguments = changes.to_object().ok().and_then(|it| it.get("args").cloned());
+        if let Some(arguments) = arguments.filter(|it| it.to_object().is_ok()) {
+            specific.insert(UPDATED_INPUT, arguments);
         }
     }
-    HomeAnswer { output: Some(output), warnings, ..HomeAnswer::default() }
-}
-
-/// A change in our words: the arguments as a whole, or the messages of a model call.
-fn change(event: &AgentEvent, name: &str, value: &RawJson) -> Option<(&'static str, RawJson)> {
-    let is_object = value.to_object().is_ok();
-    let known = match name {
-        "args" if event.is(Event::BeforeTool) && is_object => "updatedInput",
-        "messages" if event.is(Event::BeforeModel) && value.to_items().is_some() => "messages",
-        _ => return None,
-    };
-    Some((known, value.clone()))
+    HomeAnswer { output: Some(output), ..HomeAnswer::default() }
 }
 
 fn wrong(why: &str) -> HomeAnswer {

@@ -547,7 +547,9 @@ pub(super) fn take_specific(event: &AgentEvent, specific: &JsonObject, output: &
     if let Some(context) = specific.get("additionalContext").filter(|it| it.to_text().is_some()) {
         set("additionalContext", context.clone());
     }
-    if let Some(input) = specific.get("updatedInput").filter(|it| it.to_object().is_ok()) {
+    // What is none before a tool is said where the arguments get our names.
+    let can_be = |it: &&RawJson| it.to_object().is_ok() || event.is(Event::BeforeTool);
+    if let Some(input) = specific.get("updatedInput").filter(can_be) {
         set("updatedInput", input.clone());
     }
     for name in OWN_FIELDS {

@@ -478,7 +478,7 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
     if let Some(context) = context.filter(|_| takes_context(event)) {
         set("additionalContext", context);
     }
-    if let Some(arguments) = fields.get("modifiedArgs").filter(|it| it.to_object().is_ok())
+    if let Some(arguments) = fields.get("modifiedArgs")
         && is_call(event)
     {
         set("updatedInput", arguments);

@@ -438,7 +438,7 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
         output.hook_specific_output.get_or_insert_default().insert(name, value.clone());
     };
     let claudes = specific.as_ref().and_then(|it| it.get("updatedInput"));
-    let updated = fields.get("updated_input").or(claudes).filter(|it| it.to_object().is_ok());
+    let updated = fields.get("updated_input").or(claudes);
     if let Some(updated) = updated.filter(|_| event.name == "preToolUse") {
         set("updatedInput", updated);
     }

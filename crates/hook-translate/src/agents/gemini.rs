@@ -215,7 +215,7 @@ fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
     if let Some(fields) = parsed.and_then(|value| value.to_object().ok()) {
         let mut warnings = Vec::new();
         let output = Some(HookOutput::read(known(&fields), &mut warnings));
-        return HomeAnswer { output, failure, warnings };
+        return HomeAnswer { output, failure, warnings, ..HomeAnswer::default() };
     }
     let output = match code {
         0 => HookOutput::allow().with_system_message(text),

@@ -42,7 +42,9 @@ pub(super) fn found(pattern: &str, subject: &str) -> bool {
         return found(&pattern.to_lowercase(), &subject.to_lowercase());
     }
     let definition = Some(Arc::new(pattern.into()));
-    let (matcher, _) = Matcher::compile(definition, Matching::TOOL_NAME, FailBehavior::Continue);
+    // Of no tool of ours: other agents know each tool by one name.
+    let matching = Matching::Pattern { field: "text" };
+    let (matcher, _) = Matcher::compile(definition, matching, FailBehavior::Continue);
     matcher.matches(Some(subject)) != MatchOutcome::No
 }
 

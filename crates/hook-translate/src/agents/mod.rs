@@ -59,7 +59,7 @@ use std::path::{Path, PathBuf};
 
 use hook_core::event::input::EventInput;
 use hook_core::event::output::HookOutput;
-use hook_core::failure::HookFailure;
+use hook_core::failure::{HookFailure, InvalidAnswer};
 use hook_core::language::{
     Ended, HomeAnswer, HomeCommand, HomeDefinition, HomeDirectory, HomeFile, HomeHook, HomePlace,
     HomeSettings, Language, Launch, Place, Post,
@@ -76,6 +76,9 @@ pub use shape::agent_by_shape;
 pub use table::{Agent, Consent, Entry};
 use table::{AgentEvent, Ours, Reach, Tool, Variable};
 pub use verdict::{Said, Verdict};
+
+/// Under this name the arguments that a hook wants stand in an answer until they are in our names.
+const UPDATED_INPUT: &str = "updatedInput";
 
 /// Every agent there is a description of.
 pub static AGENTS: [&Agent; 11] = [
@@ -363,30 +366,34 @@ impl Agent {
     }
 
     /// What a hook answered, with the arguments of a tool in our names.
-    fn in_our_names(&self, event: &AgentEvent, told: &RawObject, answer: HomeAnswer) -> HomeAnswer {
-        let output = answer.output.map(|output| self.with_our_arguments(event, told, output));
-        HomeAnswer { output, ..answer }
-    }
-
-    /// What a hook answered about the arguments of a tool, in our names.
-    fn with_our_arguments(
+    fn in_our_names(
         &self,
         event: &AgentEvent,
         told: &RawObject,
-        mut output: HookOutput,
-    ) -> HookOutput {
+        mut answer: HomeAnswer,
+    ) -> HomeAnswer {
         // Only before a tool runs can its arguments be changed by ours.
         if !event.is(HookEventName::BeforeTool) {
-            return output;
+            return answer;
         }
-        let Some(specific) = &mut output.hook_specific_output else { return output };
-        let updated = specific.remove("updatedInput").and_then(|it| RawObject::try_from(it).ok());
-        let Some(updated) = updated else { return output };
-        let tool = self.tool_told(event, told).unwrap_or_default();
-        let (_, arguments) = self.ours(Some(event), &tool, &updated);
-        specific.insert("tool_input", arguments);
-        specific.insert("toolInputReplaces", RawJson::from_bool(true));
-        output
+        let specific =
+            answer.output.as_mut().and_then(|output| output.hook_specific_output.as_mut());
+        let Some(specific) = specific else { return answer };
+        let updated = specific.remove(UPDATED_INPUT).filter(|updated| !updated.is_null());
+        match updated.map(|updated| (updated.kind(), RawObject::try_from(updated))) {
+            None => {}
+            Some((_, Ok(updated))) => {
+                let tool = self.tool_told(event, told).unwrap_or_default();
+                let (_, arguments) = self.ours(Some(event), &tool, &updated);
+                specific.insert("tool_input", arguments);
+                specific.insert("toolInputReplaces", RawJson::from_bool(true));
+            }
+            Some((found, Err(_))) => {
+                let reason = format!("changed arguments must be an object, found {found}");
+                answer.invalid.push(InvalidAnswer::new(reason, "write all arguments as an object"));
+            }
+        }
+        answer
     }
 }
 
@@ -546,7 +553,7 @@ impl Language for Agent {
         let Some(event) = self.written_event(&hook.event) else { return HomeAnswer::default() };
         let mut answer = self.in_our_names(event, told, (self.answer)(event, ended));
         if let Some(lay) = event.lay {
-            lay(&mut answer, input);
+            lay(&mut answer, input, told);
         }
         if let (Some(failure), None) = (&answer.failure, &answer.output) {
             answer.output = self.failed(hook, failure);

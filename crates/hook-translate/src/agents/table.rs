@@ -173,7 +173,7 @@ pub(super) struct AgentEvent {
     /// What a field of theirs is told as that is no copy of ours, of the fields of our input.
     pub(super) value: Option<fn(&str, &JsonObject) -> Option<RawJson>>,
     /// Makes of an answer that stands for a part of what the hook was told the whole.
-    pub(super) lay: Option<fn(&mut HomeAnswer, &EventInput)>,
+    pub(super) lay: Option<fn(&mut HomeAnswer, &EventInput, &RawObject)>,
     /// Fields of ours that must be there, and that the agent does not say; as JSON.
     pub(super) missing: &'static [(&'static str, &'static str)],
     /// The timeout of its hooks where it is another than the agent's, in milliseconds.

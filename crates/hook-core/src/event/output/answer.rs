@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::decision::{Decision, PolicyDecision};
+use super::fields::is_specific;
 use crate::event::{HookEventName, MergeStrategy};
 use crate::json::{JsonObject, ObjectWriter, RawJson, RawObject};
 
@@ -89,6 +90,18 @@ impl HookOutput {
     #[must_use]
     pub fn with_specific(mut self, name: &str, value: impl Into<RawJson>) -> Self {
         self.hook_specific_output.get_or_insert_default().insert(name, value);
+        self
+    }
+
+    /// The same without fields of `hookSpecificOutput` that are not known, on events where these make an answer
+    /// invalid: what another engine has merged has those of hooks that it has warned already.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn without_unknown(mut self, event: HookEventName) -> Self {
+        if let (Some(specific), true) = (&mut self.hook_specific_output, event.is_about_a_model()) {
+            let known = specific.iter().filter(|(name, _)| is_specific(name));
+            *specific = known.map(|(name, value)| (name.to_owned(), value.clone())).collect();
+        }
         self
     }
 

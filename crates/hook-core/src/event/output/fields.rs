@@ -113,6 +113,16 @@ pub static SPECIFIC_FIELDS: [Field; 22] = [
     ),
 ];
 
+/// Whether every answer may have a field of that name.
+pub(super) fn is_common(name: &str) -> bool {
+    COMMON_FIELDS.iter().any(|field| field.name == name)
+}
+
+/// Whether a field of `hookSpecificOutput` has that name, on any event.
+pub(super) fn is_specific(name: &str) -> bool {
+    SPECIFIC_FIELDS.iter().any(|field| field.name == name)
+}
+
 /// Whether a name is a known one, perhaps in another case, or with blanks, hyphens or underscores.
 pub(crate) fn stands_for(name: &str, known: &str) -> bool {
     fn letters(name: &str) -> impl Iterator<Item = char> {
@@ -131,6 +141,8 @@ pub(super) fn replacing(event: HookEventName) -> impl Iterator<Item = &'static s
 
 /// Whether a field of `hookSpecificOutput` replaces something on any event.
 pub(super) fn is_replacing(name: &str) -> bool {
+    let older = model::OLDER_NAMES.iter().find(|(_, older)| *older == name);
+    let name = older.map_or(name, |(name, _)| *name);
     SPECIFIC_FIELDS.iter().any(|field| field.name == name && is_data(field))
 }
 

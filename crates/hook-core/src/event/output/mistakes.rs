@@ -5,7 +5,7 @@
 
 use super::answer::HookOutput;
 use super::fields::{COMMON_FIELDS, SPECIFIC_FIELDS};
-use super::fields::{replacing, stands_for};
+use super::fields::{is_common, is_specific, replacing, stands_for};
 use crate::event::HookEventName;
 use crate::json::field;
 use crate::text::nearest;
@@ -15,7 +15,11 @@ use crate::text::shortened;
 pub(super) const COMPARED: usize = 64;
 
 /// What other agents call fields of `hookSpecificOutput`.
-const ELSEWHERE: [(&str, &str); 1] = [("updatedInput", "tool_input")];
+const ELSEWHERE: [(&str, &str); 3] = [
+    ("updatedInput", "tool_input"),
+    ("model_request", "llm_request"),
+    ("model_response", "llm_response"),
+];
 
 impl HookOutput {
     /// What of this output probably means something else than what it does on that event: at most
@@ -64,10 +68,6 @@ fn name<V>((name, _): (&str, V)) -> &str {
     name
 }
 
-fn is_common(name: &str) -> bool {
-    COMMON_FIELDS.iter().any(|field| field.name == name)
-}
-
 /// Whether a name beside `hookSpecificOutput` is of a field that the event acts on in there. A hook
 /// that repeats what it was told makes no mistake in that.
 fn is_misplaced(name: &str, event: HookEventName) -> bool {
@@ -77,14 +77,11 @@ fn is_misplaced(name: &str, event: HookEventName) -> bool {
     acts_on || is_older || meant_replacing(name, event).is_some()
 }
 
-fn is_specific(name: &str) -> bool {
-    SPECIFIC_FIELDS.iter().any(|field| field.name == name)
-}
-
 /// The field that replaces something on that event and that a name stands for: the field's own,
 /// another spelling of it, or another agent's.
 pub(super) fn meant_replacing(name: &str, event: HookEventName) -> Option<&'static str> {
-    let elsewhere = ELSEWHERE.iter().find(|(theirs, _)| *theirs == name).map(|(_, ours)| *ours);
+    let elsewhere =
+        ELSEWHERE.iter().find(|(theirs, _)| stands_for(name, theirs)).map(|(_, ours)| *ours);
     let name = elsewhere.unwrap_or(name);
     replacing(event).find(|field| stands_for(name, field))
 }
@@ -100,7 +97,7 @@ fn misspelt(name: &str, event: HookEventName) -> Option<String> {
 }
 
 /// A field of `hookSpecificOutput` that looks like one that the event acts on.
-fn misspelt_inside(name: &str, event: HookEventName) -> Option<String> {
+pub(super) fn misspelt_inside(name: &str, event: HookEventName) -> Option<String> {
     if is_common(name) {
         return None;
     }

@@ -17,6 +17,7 @@ use super::nested::restriction_within;
 use crate::event::HookEventName;
 use crate::failure::InvalidAnswer;
 use crate::json::{JsonKind, JsonObject, RawJson, RawObject};
+use crate::model::OLDER_NAMES;
 use crate::text::shortened;
 
 const SPECIFIC: &str = "hookSpecificOutput";
@@ -68,6 +69,11 @@ impl HookOutput {
                     )
                 }
                 Some(_) => true,
+                None if level == Level::Specific
+                    && OLDER_NAMES.iter().any(|(_, it)| *it == name) =>
+                {
+                    true
+                }
                 None if level == Level::Specific && is_replacing(name) => {
                     !matches!(value.kind(), JsonKind::Object | JsonKind::Null)
                 }
@@ -427,6 +433,22 @@ impl Known {
     }
 
     fn specific(&mut self, mut specific: JsonObject) -> JsonObject {
+        for (name, older) in OLDER_NAMES {
+            let Some(value) = specific.remove(older).filter(|value| !value.is_null()) else {
+                continue;
+            };
+            match specific.get(name).filter(|own| !own.is_null()) {
+                Some(own) if *own != value => {
+                    let reason =
+                        format!("both `{name}` and `{older}` are in {SPECIFIC}, and differ");
+                    let warning = format!("{reason}; `{name}` counts");
+                    let answer = InvalidAnswer::new(reason, "leave one out");
+                    self.reading.invalid.push(Invalid { answer, warning: Some(warning) });
+                }
+                Some(_) => {}
+                None => specific.insert(name, value),
+            }
+        }
         for field in &SPECIFIC_FIELDS {
             let name = field.name;
             let Some(expected) = json_kind(field) else { continue };

@@ -2,12 +2,10 @@
 
 use std::cell::LazyCell;
 
-use serde_json::Value;
-
 use super::answer::HookOutput;
 use super::decision::{Decision, PolicyDecision};
-use super::fields::{is_replacing, replacing, stands_for};
-use super::mistakes::meant_replacing;
+use super::fields::{is_common, is_replacing, is_specific, replacing, stands_for};
+use super::mistakes::{meant_replacing, misspelt_inside};
 use super::read::Invalid;
 use super::read::MAX_NOTES;
 use crate::event::input::EventInput;
@@ -49,15 +47,16 @@ impl HookOutput {
         if self.extra.is_empty() && self.hook_specific_output.is_none() {
             return invalid;
         }
-        let mut misplaced = |reason: String, hint: String| {
+        let mut note = |reason: String, hint: String, warning: Option<String>| {
             if invalid.len() < MAX_NOTES {
-                invalid.push(Invalid { answer: InvalidAnswer::new(reason, hint), warning: None });
+                invalid.push(Invalid { answer: InvalidAnswer::new(reason, hint), warning });
             }
         };
         if self.has_useless_denial(event) {
-            misplaced(
+            note(
                 format!("`hookSpecificOutput.permissionDecision` has no effect on {event}"),
                 "write `decision` beside `hookSpecificOutput`".to_owned(),
+                None,
             );
         }
         let told_payload = &told.payload;
@@ -66,27 +65,35 @@ impl HookOutput {
             if let Some(field) = meant_replacing(name, event) {
                 // A hook that repeats what it was told changes nothing.
                 if !repeats(&told, field, value) {
-                    misplaced(
+                    note(
                         format!("`{}` has no effect beside `hookSpecificOutput`", shortened(name)),
                         format!("write it as `{field}` in `hookSpecificOutput`"),
+                        None,
                     );
                 }
             } else if stands_for(name, "hookSpecificOutput")
                 && value.to_entries().iter().any(|(name, _)| meant_replacing(name, event).is_some())
             {
-                misplaced(
+                note(
                     format!("`{}` is not known", shortened(name)),
                     "did you mean `hookSpecificOutput`?".to_owned(),
+                    None,
                 );
             }
         }
         let specific = self.hook_specific_output.iter().flat_map(JsonObject::iter);
+        let is_about_a_model = event.is_about_a_model();
         for (name, _) in specific.filter(|(_, value)| !value.is_null()) {
+            let unknown = || format!("`hookSpecificOutput.{}` is not known", shortened(name));
             if let Some(field) = meant_replacing(name, event).filter(|_| !is_replacing(name)) {
-                misplaced(
-                    format!("`hookSpecificOutput.{}` is not known", shortened(name)),
-                    format!("did you mean `{field}`?"),
-                );
+                note(unknown(), format!("did you mean `{field}`?"), None);
+            } else if is_about_a_model && !is_specific(name) && !is_common(name) {
+                // Other agents have names of their own for what a hook changes of a model call.
+                let reason = format!("{} on {event}", unknown());
+                let warning = format!("{reason}; it changes nothing");
+                let warning = misspelt_inside(name, event).is_none().then_some(warning);
+                let known = replacing(event).collect::<Vec<_>>().join(", ");
+                note(reason, format!("what can be changed is {known}"), warning);
             }
         }
         for field in replacing(event) {
@@ -118,29 +125,7 @@ impl HookOutput {
 
 /// Whether a value is that of the same field of the input, however it is written.
 fn repeats(told: &JsonObject, field: &str, value: &RawJson) -> bool {
-    let Some(told) = told.get(field) else { return false };
-    let parsed = |value: &RawJson| serde_json::from_str::<Value>(value.as_str()).ok();
-    told == value
-        || parsed(told).zip(parsed(value)).is_some_and(|(told, value)| are_same(&told, &value))
-}
-
-/// Whether two values say the same: 1.0 is 1, and the order of fields is of no importance.
-fn are_same(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::Number(one), Value::Number(other)) => {
-            one == other
-                || one.as_f64().zip(other.as_f64()).is_some_and(|(one, other)| one == other)
-        }
-        (Value::Array(one), Value::Array(other)) => {
-            one.len() == other.len()
-                && one.iter().zip(other).all(|(one, other)| are_same(one, other))
-        }
-        (Value::Object(one), Value::Object(other)) => {
-            one.len() == other.len()
-                && one.iter().all(|(name, one)| other.get(name).is_some_and(|it| are_same(one, it)))
-        }
-        _ => one == other,
-    }
+    told.get(field).is_some_and(|told| told.is_same_value(value))
 }
 
 /// Whether a value can take the place of what it is meant to replace.
@@ -156,11 +141,13 @@ fn check_value(field: &str, value: &RawJson, told: &EventPayload) -> Result<(), 
             None => Ok(()),
         };
     }
+    let replaced = told.overlaid_object();
+    let replaced = replaced.filter(|_| told.event().row().chain.overlaid() == Some(field));
     // What is of another kind of JSON was dropped when the answer was read.
     let Ok(value) = &RawObject::try_from(value.clone()) else { return Ok(()) };
     match field {
         "llm_request" => {
-            check_names(value, &REQUEST_FIELDS)?;
+            check_names(value, &REQUEST_FIELDS, replaced)?;
             let request = LlmRequest::read(value)?;
             let config =
                 value.fields().get("toolConfig").and_then(|config| config.to_object().ok());
@@ -172,7 +159,7 @@ fn check_value(field: &str, value: &RawJson, told: &EventPayload) -> Result<(), 
             }
         }
         "llm_response" => {
-            check_names(value, &RESPONSE_FIELDS)?;
+            check_names(value, &RESPONSE_FIELDS, replaced)?;
             let response = LlmResponse::read(value)?;
             let says = response.text.is_some()
                 || response.candidates.first().is_some_and(|first| first.parts.is_some());
@@ -211,7 +198,7 @@ fn check_tool_response(value: &RawJson, told: &EventPayload) -> Result<(), Shape
 }
 
 fn check_tools(written: &RawObject, read: &ToolConfig) -> Result<(), ShapeError> {
-    check_names(written, &TOOL_CONFIG_FIELDS)?;
+    check_names(written, &TOOL_CONFIG_FIELDS, None)?;
     match &read.mode {
         Some(mode) if !RANKED_MODES.contains(&mode.as_str()) => {
             match RANKED_MODES.iter().any(|known| stands_for(mode, known)) {
@@ -225,11 +212,22 @@ fn check_tools(written: &RawObject, read: &ToolConfig) -> Result<(), ShapeError>
 }
 
 /// Refuses a field with another spelling of a known name: it would be passed on, and replace nothing.
-fn check_names(value: &RawObject, known: &'static [Field]) -> Result<(), ShapeError> {
+/// Likewise one that is not known, and that what is replaced does not have.
+fn check_names(
+    value: &RawObject,
+    known: &'static [Field],
+    told: Option<&RawObject>,
+) -> Result<(), ShapeError> {
+    let told = told.map(RawObject::fields);
     for (name, _) in value.fields().iter() {
-        if let Some(field) = known.iter().find(|field| stands_for(name, field.name))
-            && field.name != name
-        {
+        let Some(field) = known.iter().find(|field| stands_for(name, field.name)) else {
+            if told.as_ref().is_some_and(|told| told.get(name).is_none()) {
+                let expected = "a field of the stable form, or of what it replaces";
+                return Err(ShapeError::new(shortened(name), expected, "another one"));
+            }
+            continue;
+        };
+        if field.name != name {
             return Err(ShapeError::new(shortened(name), field.name, "another spelling of it"));
         }
     }

@@ -30,11 +30,13 @@ pub(in crate::run) fn interpret_home(
 
 /// What a hook of another agent has answered, as an answer here.
 pub(in crate::run) fn home_answer(answer: HomeAnswer) -> Answer {
-    Answer {
+    let mut said = Answer {
         is_explicit: answer.output.is_some(),
         output: answer.output,
         failure: answer.failure,
         warnings: answer.warnings,
         ..Answer::default()
-    }
+    };
+    answer.invalid.into_iter().for_each(|invalid| said.invalid(invalid));
+    said
 }

@@ -73,7 +73,7 @@ impl Answer {
         reading.output
     }
 
-    fn invalid(&mut self, answer: InvalidAnswer) {
+    pub(super) fn invalid(&mut self, answer: InvalidAnswer) {
         let warning = Some(answer.to_string());
         self.invalid.push(Invalid { answer, warning });
     }

@@ -57,6 +57,8 @@ pub struct HandlerHook {
     pub(crate) background: bool,
     pub(crate) timeout: Option<Duration>,
     pub(crate) fail_behavior: FailBehavior,
+    /// Whether it says that itself.
+    has_fail_behavior: bool,
     /// Whose it is.
     pub(crate) source: HookSource,
     pub(super) function: Function,
@@ -193,6 +195,7 @@ impl HandlerHook {
             background: false,
             timeout: None,
             fail_behavior: FailBehavior::Continue,
+            has_fail_behavior: false,
             source: HookSource::InProcess,
             function,
         }
@@ -258,6 +261,7 @@ impl HandlerHook {
     #[must_use]
     pub fn fail_behavior(mut self, fail_behavior: FailBehavior) -> Self {
         self.fail_behavior = fail_behavior;
+        self.has_fail_behavior = true;
         self
     }
 
@@ -273,22 +277,23 @@ impl HandlerHook {
     }
 
     pub(crate) fn compiled_matcher(&self) -> (Matcher, Vec<MatcherProblem>) {
-        match &self.function {
-            // A text is compared as its home does.
-            Function::Called(Called { home: Some(home), .. }) if home.matcher.is_some() => {
-                (Matcher::of_home(self.matcher.clone(), Arc::clone(home)), Vec::new())
-            }
-            _ => {
-                let matching = self.event.row().matching;
-                Matcher::compile(self.matcher.clone(), matching, self.fail_behavior)
-            }
-        }
+        let home = match &self.function {
+            Function::Called(called) => called.home.as_ref(),
+            _ => None,
+        };
+        Matcher::of(self.matcher.clone(), home, self.event.row().matching, self.fail_behavior)
     }
 
     /// Whether it has a timeout of its own.
     #[doc(hidden)]
     pub fn has_timeout(&self) -> bool {
         self.timeout.is_some()
+    }
+
+    /// Whether it says itself what its failure means.
+    #[doc(hidden)]
+    pub fn has_fail_behavior(&self) -> bool {
+        self.has_fail_behavior
     }
 
     /// What it is shown as.

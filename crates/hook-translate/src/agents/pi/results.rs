@@ -6,7 +6,7 @@ use hook_core::failure::{HookFailure, InvalidAnswer};
 use hook_core::json::JsonKind;
 use hook_core::language::{Ended, HomeAnswer};
 use hook_core::text::shortened;
-use hook_core::{JsonObject, RawJson};
+use hook_core::{JsonObject, RawJson, RawObject};
 
 use super::content;
 use crate::agents::claude::reason;
@@ -166,7 +166,7 @@ const IS_ERROR: &str = "isError";
 const MESSAGES: &str = "messages";
 
 /// Makes a whole response of what a handler wants of a tool's.
-pub(super) fn lay_result(answer: &mut HomeAnswer, input: &EventInput) {
+pub(super) fn lay_result(answer: &mut HomeAnswer, input: &EventInput, _: &RawObject) {
     let EventPayload::AfterTool(told) = &input.payload else { return };
     let Some(specific) =
         answer.output.as_mut().and_then(|output| output.hook_specific_output.as_mut())
@@ -188,7 +188,7 @@ pub(super) fn lay_result(answer: &mut HomeAnswer, input: &EventInput) {
 }
 
 /// The same, where the result of a tool that failed is the tool's error, whatever handlers return.
-pub(super) fn lay_own_result(answer: &mut HomeAnswer, input: &EventInput) {
+pub(super) fn lay_own_result(answer: &mut HomeAnswer, input: &EventInput, said: &RawObject) {
     let has_failed =
         matches!(&input.payload, EventPayload::AfterTool(told) if told.is_error == Some(true));
     let specific = answer.output.as_mut().and_then(|output| output.hook_specific_output.as_mut());
@@ -197,12 +197,12 @@ pub(super) fn lay_own_result(answer: &mut HomeAnswer, input: &EventInput) {
         let warning = "what a handler returns for a tool that failed changes nothing";
         answer.warnings.push(warning.to_owned());
     }
-    lay_result(answer, input);
+    lay_result(answer, input, said);
 }
 
 /// Puts messages where those came from that a handler was told: an agent that gave none of its own was
 /// told with the stable ones.
-pub(super) fn lay_messages(answer: &mut HomeAnswer, input: &EventInput) {
+pub(super) fn lay_messages(answer: &mut HomeAnswer, input: &EventInput, _: &RawObject) {
     let EventPayload::BeforeModel(told) = &input.payload else { return };
     let specific = answer.output.as_mut().and_then(|output| output.hook_specific_output.as_mut());
     let (None, Some(specific)) = (&told.messages, specific) else { return };

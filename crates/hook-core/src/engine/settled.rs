@@ -1,0 +1,122 @@
+//! What an answer changes of what those before it left. Hooks that run at once are told the same: what one
+//! of them repeats is no change of it, and undoes none of another's.
+
+use std::collections::HashMap;
+
+use crate::event::EventPayload;
+use crate::event::output::HookOutput;
+use crate::json::{JsonObject, RawJson, RawObject};
+use crate::run::HookExecutionResult;
+use crate::text::shortened;
+
+/// The fields of `hookSpecificOutput` that replace parts of the caller's own data.
+const REPLACING_FIELDS: [&str; 3] = ["tool_input", "llm_request", "llm_response"];
+
+/// A field of one of these, with its new value; without one where it was taken away.
+type Change = (String, Option<RawJson>);
+
+/// Which hook has set what, for the warning that another one sets it otherwise.
+#[derive(Default)]
+pub(super) struct Settled {
+    by: HashMap<(&'static str, String), (String, Option<RawJson>)>,
+}
+
+impl Settled {
+    /// Takes in an answer of a hook that was `told` something, where the answers before it have made `now` of
+    /// that. Whether the answer is another one for it.
+    pub(super) fn take(
+        &mut self,
+        result: &mut HookExecutionResult,
+        told: &EventPayload,
+        now: &EventPayload,
+    ) -> bool {
+        let Some(output) = &mut result.output else { return false };
+        let chained = told.event().row().chain.overlaid();
+        let mut is_other = false;
+        for field in REPLACING_FIELDS {
+            let Some(given) = output.specific_object(field) else { continue };
+            let replaces = field == "tool_input" && output.replaces_tool_input();
+            let objects = told.overlaid_object().zip(now.overlaid_object());
+            let objects = objects.filter(|_| chained == Some(field));
+            let told = objects.map(|(told, _)| told.fields()).unwrap_or_default();
+            let changes = changes(&given.fields(), &told, replaces && objects.is_some());
+            if let Some((told, now)) = objects
+                && told != now
+            {
+                let new = match replaces {
+                    true => changed(now, &changes),
+                    false => without_repeated(&given, &changes, now),
+                };
+                is_other |= new != given;
+                set(output, field, new);
+            }
+            let hook = result.hook.display_name();
+            for (name, value) in changes {
+                let warning = self.note((field, name), hook, value);
+                result.warnings.extend(warning);
+            }
+        }
+        is_other
+    }
+
+    /// Notes a change; gives the warning where another hook has made another one of that field.
+    fn note(
+        &mut self,
+        (field, name): (&'static str, String),
+        hook: &str,
+        value: Option<RawJson>,
+    ) -> Option<String> {
+        let shown = shortened(&name);
+        let set = (hook.to_owned(), value.clone());
+        let (earlier, before) = self.by.insert((field, name), set)?;
+        let is_same = match (&before, &value) {
+            (Some(before), Some(value)) => before.is_same_value(value),
+            (before, value) => before.is_none() && value.is_none(),
+        };
+        let verb = |is_there: bool, set: &'static str| if is_there { set } else { "taken away" };
+        let (was, is) = (verb(before.is_some(), "set"), verb(value.is_some(), "replaced"));
+        (!is_same).then(|| {
+            format!("{field}.{shown} was {was} by hook {earlier} and is {is} by hook {hook}")
+        })
+    }
+}
+
+/// What of the fields that a hook gives is not what it was told.
+fn changes(given: &JsonObject, told: &JsonObject, replaces: bool) -> Vec<Change> {
+    let is_new =
+        |name: &str, value: &RawJson| told.get(name).is_none_or(|told| !told.is_same_value(value));
+    let new = given.iter().filter(|(name, value)| is_new(name, value));
+    let new = new.map(|(name, value)| (name.to_owned(), Some(value.clone())));
+    let gone = told.iter().filter(|(name, _)| replaces && given.get(name).is_none());
+    new.chain(gone.map(|(name, _)| (name.to_owned(), None))).collect()
+}
+
+/// All arguments, with these changes.
+fn changed(now: &RawObject, changes: &[Change]) -> RawObject {
+    let mut fields = now.fields();
+    for (name, value) in changes {
+        match value {
+            Some(value) => fields.insert(name.as_str(), value.clone()),
+            None => drop(fields.remove(name)),
+        }
+    }
+    fields.to_raw()
+}
+
+/// The fields that a hook gives, without those that it repeats and another has changed.
+fn without_repeated(given: &RawObject, changes: &[Change], now: &RawObject) -> RawObject {
+    let now = now.fields();
+    let given = given.fields();
+    let is_change = |name: &str| changes.iter().any(|(changed, _)| changed == name);
+    let is_left = |name: &str, value: &RawJson| {
+        is_change(name) || now.get(name).is_some_and(|now| now.is_same_value(value))
+    };
+    let left = given.iter().filter(|(name, value)| is_left(name, value));
+    left.map(|(name, value)| (name.to_owned(), value.clone())).collect::<JsonObject>().to_raw()
+}
+
+fn set(output: &mut HookOutput, field: &str, value: RawObject) {
+    if let Some(specific) = &mut output.hook_specific_output {
+        specific.insert(field, value);
+    }
+}

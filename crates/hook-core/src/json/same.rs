@@ -1,0 +1,33 @@
+//! Whether two values mean the same, however they are written.
+
+use serde_json::Value;
+
+use super::raw::RawJson;
+
+impl RawJson {
+    /// Whether both values mean the same: 1.0 is 1, and blanks and the order of fields do not count.
+    #[doc(hidden)]
+    pub fn is_same_value(&self, other: &Self) -> bool {
+        let parsed = |value: &Self| serde_json::from_str::<Value>(value.as_str()).ok();
+        self == other
+            || parsed(self).zip(parsed(other)).is_some_and(|(one, other)| are_same(&one, &other))
+    }
+}
+
+fn are_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => {
+            one == other
+                || one.as_f64().zip(other.as_f64()).is_some_and(|(one, other)| one == other)
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len()
+                && one.iter().zip(other).all(|(one, other)| are_same(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            one.len() == other.len()
+                && one.iter().all(|(name, one)| other.get(name).is_some_and(|it| are_same(one, it)))
+        }
+        _ => one == other,
+    }
+}
