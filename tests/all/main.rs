@@ -7,10 +7,12 @@
     reason = "in a test, what cannot go on should end it"
 )]
 
+mod a3s;
 mod agents_files;
 mod audit;
 mod background;
 mod bridge;
+mod broken_settings;
 mod cli;
 mod conformance;
 mod connect;

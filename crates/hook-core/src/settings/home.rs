@@ -44,6 +44,7 @@ pub(super) fn parse(
         declared: Vec::new(),
         diagnostics: read.problems.into_iter().map(|it| diagnostic(it, &document)).collect(),
         was_read: read.was_read,
+        mentions_guard: false,
         spans: FileSpans::default(),
     }
 }

@@ -206,6 +206,7 @@ fn unreadable(source: &SettingsSource, error: &io::Error) -> SettingsFile {
         declared: Vec::new(),
         diagnostics: vec![diagnostic],
         was_read: false,
+        mentions_guard: false,
         spans: FileSpans::default(),
     }
 }

@@ -19,7 +19,8 @@ async def track(event: GenerateEndEvent) -> HookResponse:
     global total_tokens, total_cost
     tokens = event.response.usage.total_tokens
     total_tokens += tokens
-    total_cost += tokens / 1_000_000 * DOLLARS_PER_MILLION.get(event.model, 15.0)
+    model = event.model.name if event.model else ""
+    total_cost += tokens / 1_000_000 * DOLLARS_PER_MILLION.get(model, 15.0)
     if total_cost > THRESHOLD:
         said = f"Session cost exceeded ${THRESHOLD:.0f}: ${total_cost:.2f} ({total_tokens} tokens)"
         print(said, file=sys.stderr, flush=True)

@@ -13,7 +13,7 @@ const usage = {totalTokens: 0, totalCost: 0};
 client.registerHook("GenerateEnd", async (event) => {
   const tokens = event.response.usage?.total_tokens ?? 0;
   usage.totalTokens += tokens;
-  usage.totalCost += (tokens / 1_000_000) * (DOLLARS_PER_MILLION[event.model ?? ""] ?? 15.0);
+  usage.totalCost += (tokens / 1_000_000) * (DOLLARS_PER_MILLION[event.model?.name ?? ""] ?? 15.0);
   if (usage.totalCost > THRESHOLD) {
     console.warn(`Session cost exceeded $${THRESHOLD}: $${usage.totalCost.toFixed(2)} (${usage.totalTokens} tokens)`);
   }
