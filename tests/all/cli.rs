@@ -14,6 +14,7 @@ mod import;
 mod init;
 mod list;
 mod man;
+mod one_response;
 mod pages;
 mod questions;
 mod recorded;

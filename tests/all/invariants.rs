@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use futures::FutureExt;
 use futures::future::join_all;
+use hook_bus::message::HookProgress;
 use hook_bus::{
     BusLimits, CorrelationId, HookExecutionRequest, HookExecutionResponse, HookSystem, Lagged,
-    MessageBus, PublishError, Subscription, SubscriptionLimits,
+    MessageBus, NotInitialized, PublishError, Subscription, SubscriptionLimits,
 };
 use hook_core::{
     BeforeAgentInput, FailBehavior, FailureCode, HandlerHook, HookEventName, HookOutput,
@@ -291,6 +293,7 @@ async fn invariant_03_a_rejected_request_never_reaches_the_planner() {
         }));
     }
     let system = builder.build().unwrap();
+    let mut started = system.bus().subscribe::<HookProgress>();
     let r = r#""type":"hook-execution-request""#;
     for (text, code) in [
         ("not json".to_owned(), FailureCode::InvalidRequest),
@@ -306,21 +309,32 @@ async fn invariant_03_a_rejected_request_never_reaches_the_planner() {
     ] {
         let response = system.bus().request(HookExecutionRequest::from_json(&text)).await;
         assert_eq!(response.error().map(|error| error.code), Some(code), "{text}");
+        // There is no plan: nothing of it ran, and nothing of it was left out.
+        assert!(response.hooks.is_empty() && response.not_started.is_empty(), "{text}");
+        assert!(started.next().now_or_never().is_none(), "{text}");
     }
     assert_eq!(calls.load(Ordering::Relaxed), 0);
+    let planned = system.bus().request(prompt("a")).await;
+    assert_eq!((planned.hooks.len(), calls.load(Ordering::Relaxed)), (1, 1));
+    assert!(started.next().now_or_never().is_some());
 }
 
 #[tokio::test]
 async fn invariant_04_the_engine_is_built_once_under_concurrent_callers() {
     let project = Project::with_hook("BeforeAgent", "true");
     let system = project.system();
-    assert!(system.registry().is_err() && system.event_handler().is_err());
+    assert!(matches!(system.registry(), Err(NotInitialized::NotYet)));
+    assert!(matches!(system.event_handler(), Err(NotInitialized::NotYet)));
+    assert!(matches!(system.hooks(), Err(NotInitialized::NotYet)));
+    assert!(matches!(system.set_hook_enabled("true", false), Err(NotInitialized::NotYet)));
+    assert!(!system.status().initialized && system.status().total_hooks == 0);
     let (calls, fires) = tokio::join!(
         join_all((0..50).map(|_| system.initialize())),
         join_all((0..10).map(|_| system.fire_before_agent(BeforeAgentInput::new("a")))),
     );
     assert!(calls.iter().all(Result::is_ok));
     assert!(fires.iter().all(|fired| fired.failure.is_none()));
+    assert!(system.status().initialized);
     let registry = system.registry().unwrap();
     // What is written after that is not read.
     project.write("settings.json", "{}");
@@ -342,6 +356,41 @@ async fn invariant_05_no_match_is_a_fresh_success_every_time() {
     first.aggregated.all_outputs.push(HookOutput::deny("mutated"));
     let second = system.fire_before_agent(BeforeAgentInput::new("a")).await;
     assert!(second.aggregated.success && second.aggregated.all_outputs.is_empty());
+}
+
+#[tokio::test]
+async fn invariant_04_a_system_that_could_not_be_built_is_not_initialized_and_says_why() {
+    let project = Project::new();
+    project.write("settings.json", "{");
+    let system = project.builder().strict().build().unwrap();
+    assert!(system.initialize().await.is_err());
+    assert!(!system.status().initialized);
+    assert!(matches!(system.registry(), Err(NotInitialized::Failed(_))));
+}
+
+#[tokio::test]
+async fn invariant_06_a_failure_of_a_direct_fire_names_its_event_and_its_request() {
+    let system = HookSystem::builder(".").build().unwrap();
+    system.dispose();
+    let fired = system.fire_before_agent(BeforeAgentInput::new("a")).await;
+    let failure = fired.failure.unwrap();
+    assert_eq!(
+        (failure.code, failure.event),
+        (FailureCode::NoHandler, Some(HookEventName::BeforeAgent))
+    );
+    assert!(failure.correlation_id.is_some_and(|id| !id.is_empty()));
+    // One that comes over the bus has the request's own.
+    let system = system_of(HandlerHook::inline(HookEventName::BeforeModel, "h", |_| Ok(None)));
+    let input = fields(json!({"llm_request": {}}));
+    let request = HookExecutionRequest::new("BeforeModel", input);
+    let request = request.with_correlation_id(CorrelationId::new("c-7").unwrap());
+    let response = system.bus().request(request).await;
+    let failure = response.error().unwrap();
+    assert_eq!(failure.event, Some(HookEventName::BeforeModel));
+    assert_eq!(failure.correlation_id.as_deref(), Some("c-7"));
+    let text = String::from_utf8(response.to_json()).unwrap();
+    let read = HookExecutionResponse::from_json(&text).unwrap();
+    assert_eq!(read.error(), Some(failure));
 }
 
 #[tokio::test]

@@ -8,10 +8,12 @@
 )]
 
 mod a3s;
+mod a3s_inputs;
 mod agents_files;
 mod audit;
 mod background;
 mod bridge;
+mod broken_settings;
 mod cli;
 mod conformance;
 mod connect;

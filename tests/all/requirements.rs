@@ -24,6 +24,9 @@ const NUMBERS: &[(&str, usize)] = &[
     ("MODULE-", 1),
     ("MODEL-", 1),
     ("BRIDGE-", 2),
+    ("SEED-001-", 2),
+    ("SEED-002-", 5),
+    ("SEED-003-", 3),
 ];
 const RANGES: [&str; 7] = ["F1–F4", "C1–C3", "V1–V4", "T1–T3", "TY1–TY4", "O1–O4", "L1–L3"];
 

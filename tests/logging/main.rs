@@ -9,7 +9,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use hook_bus::HookSystem;
-use hook_core::{BeforeAgentInput, ProcessedHookResult};
+use hook_core::{BeforeAgentInput, BeforeToolInput, ProcessedHookResult, RawObject, ToolName};
 use hook_tests::Project;
 use serde_json::json;
 use tracing::instrument::WithSubscriber;
@@ -28,18 +28,27 @@ impl io::Write for Log {
     }
 }
 
+impl Log {
+    fn subscriber(&self) -> impl tracing::Subscriber + Send + Sync + 'static {
+        let writer = self.clone();
+        tracing_subscriber::fmt()
+            .with_max_level(tracing::Level::DEBUG)
+            .with_ansi(false)
+            .with_writer(move || writer.clone())
+            .finish()
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
+        text.lines().map(str::to_owned).collect()
+    }
+}
+
 async fn logged(system: &HookSystem) -> (ProcessedHookResult, Vec<String>) {
     let log = Log::default();
-    let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::DEBUG)
-        .with_ansi(false)
-        .with_writer(move || writer.clone())
-        .finish();
     let fire = system.fire_before_agent(BeforeAgentInput::new("a"));
-    let result = fire.with_subscriber(subscriber).await;
-    let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
-    (result, text.lines().map(str::to_owned).collect())
+    let result = fire.with_subscriber(log.subscriber()).await;
+    (result, log.lines())
 }
 
 fn records<'l>(lines: &'l [String], message: &str) -> Vec<&'l String> {
@@ -78,6 +87,25 @@ async fn one_record_for_each_hook_and_one_summary_for_each_event() {
     assert_eq!(diagnostics.len(), 1);
     assert!(diagnostics[0].contains("Hook exited with code 7"));
     assert_eq!(result.aggregated.all_outputs.len(), 2);
+}
+
+#[tokio::test]
+async fn a_summary_names_the_tool_and_says_whether_something_was_modified() {
+    let change = r#"echo '{"hookSpecificOutput":{"tool_input":{"a":1}}}'"#;
+    let deny = r#"echo '{"hookSpecificOutput":{"permissionDecision":"deny"}}'"#;
+    for (command, modified) in [(change, true), (deny, false), ("true", false)] {
+        let project = Project::with_hook("BeforeTool", command);
+        let system = project.system();
+        let log = Log::default();
+        let name = ToolName::new("edit\nfake").unwrap();
+        let fire = system.fire_before_tool(BeforeToolInput::new(name, RawObject::empty()));
+        let _ = fire.with_subscriber(log.subscriber()).await;
+        let lines = log.lines();
+        let summary = records(&lines, "event fired");
+        assert_eq!(summary.len(), 1, "{lines:#?}");
+        assert!(summary[0].contains(r"tool=edit\nfake"), "{}", summary[0]);
+        assert!(summary[0].contains(&format!("modified={modified}")), "{command}: {}", summary[0]);
+    }
 }
 
 #[tokio::test]

@@ -2,16 +2,38 @@
 //! (requirements.md DELTA-HTEL-001 to -003). Nothing is built while no subscriber listens.
 
 use hook_core::text::{OneLine, Output, one_line};
-use hook_core::{HookEventName, HookExecutionResult, ProcessedHookResult, StageFailure};
+use hook_core::{
+    HookEventName, HookExecutionResult, ProcessedHookResult, RequestInput, StageFailure,
+};
 
 use crate::message::CorrelationId;
 
 /// How much of a hook's output a record shows.
 const SHOWN_OUTPUT: usize = 4 * 1024;
 
+/// The tool that an event is about, for its summary; nothing where nobody listens.
+pub(crate) fn tool(input: &RequestInput) -> Option<Box<str>> {
+    let payload = &input.payload;
+    let is_listened_to = || tracing::enabled!(target: "hook::event", tracing::Level::DEBUG);
+    payload
+        .tool_input()
+        .filter(|_| is_listened_to())
+        .and_then(|_| payload.match_subject())
+        .map(Box::from)
+}
+
+/// Whether hooks changed something, and did not only decide.
+fn is_modified(event: HookEventName, processed: &ProcessedHookResult) -> bool {
+    let is_decision = |name: &&&str| **name == "cancel" || name.starts_with("permissionDecision");
+    let mut changes = event.row().answers.iter().filter(|name| !is_decision(name));
+    let outputs = &processed.aggregated.all_outputs;
+    changes.any(|name| outputs.iter().any(|output| output.specific(name).is_some()))
+}
+
 /// Records an event whose hooks ran, also where it was cut off before all of them were done.
 pub(crate) fn event(
     event: HookEventName,
+    tool: Option<&str>,
     id: &CorrelationId,
     hooks: &[HookExecutionResult],
     processed: &ProcessedHookResult,
@@ -24,11 +46,13 @@ pub(crate) fn event(
         target: "hook::event",
         correlation_id = %OneLine(id),
         event = event.as_str(),
+        tool = tool.map(|tool| display(OneLine(tool))),
         hooks = hooks.len(),
         succeeded = hooks.len() - failures,
         failed = failures,
         duration_ms = processed.aggregated.total_duration.as_secs_f64() * 1e3,
         decision = processed.decision.as_str(),
+        modified = is_modified(event, processed),
         "event fired"
     );
 }

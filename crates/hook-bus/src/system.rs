@@ -583,9 +583,7 @@ impl HookSystem {
     /// Why guards of an event may be missing among the hooks: there are settings that cannot be read.
     #[doc(hidden)]
     pub fn unread_guards(&self, event: HookEventName) -> Option<String> {
-        let registry = self.registry().ok()?;
-        let unread = registry.unread_guards(event)?;
-        Some(format!("{unread}; a hook with `failBehavior: block` may be missing"))
+        self.ready().ok()?.unread_guards(event)
     }
 
     /// The events there are: the built-in ones, and those that the host, settings and clients declared.

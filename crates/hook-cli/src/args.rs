@@ -110,6 +110,14 @@ pub(crate) enum Command {
 }
 
 impl Cli {
+    /// The event whose response is to be printed as JSON, whatever goes wrong.
+    pub(crate) fn event_to_answer(&self) -> Option<String> {
+        match &self.command {
+            Command::Fire(arguments) if self.common.json => Some(arguments.event().to_owned()),
+            _ => None,
+        }
+    }
+
     /// A common option that was given and means nothing to the command, with what it is for.
     pub(crate) fn meaningless_option(&self) -> Option<(&'static str, &'static str)> {
         use Command::{

@@ -17,6 +17,7 @@
 //! | `terminal` | the user at the terminal, for hooks that ask |
 //! | `stdout` | writing without being held up |
 //! | `log` | the log on standard error, and what is never in it |
+//! | `unheard` | the response of an event that no engine heard of |
 //! | `guards` | whether a hook that must be asked may be missing |
 //! | `exit_code`, `error`, `panics` | how it ends |
 
@@ -47,6 +48,7 @@ mod server;
 mod signals;
 mod stdout;
 mod terminal;
+mod unheard;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -67,22 +69,37 @@ fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let cli = match panics::caught(|| Cli::read(&arguments)) {
         Some(Ok(cli)) => cli,
-        Some(Err(error)) => return misread(&error).into(),
+        Some(Err(error)) => {
+            let status = misread(&error);
+            if error.use_stderr() && unheard::is_wanted(&arguments) {
+                unheard::print(None, Failure::Usage, &error.to_string(), status);
+            }
+            return status.into();
+        }
         None => return Failure::Panic.status(true).into(),
     };
+    let event = cli.event_to_answer();
     let stake = Stake::new(cli.command.gives_verdict());
     let mut printer = Printer::new(cli.common.color);
-    let status = match panics::caught(|| run(cli, &stake, &mut printer)) {
-        Some(Ok(status)) => status,
+    let (status, failure, why) = match panics::caught(|| run(cli, &stake, &mut printer)) {
+        Some(Ok(status)) => (status, Failure::Own, "it was ended before".to_owned()),
         Some(Err(error)) => {
             let failure = error.failure();
             if failure != Failure::ClosedOutput {
                 printer.problem(&error.to_string());
             }
-            failed(failure, &stake, &mut printer)
+            (failed(failure, &stake, &mut printer), failure, error.to_string())
         }
-        None => failed(Failure::Panic, &stake, &mut printer),
+        None => {
+            let why = "`hook` itself failed; standard error says where".to_owned();
+            (failed(Failure::Panic, &stake, &mut printer), Failure::Panic, why)
+        }
     };
+    if let Some(event) = event
+        && !printer.has_answered()
+    {
+        unheard::print(Some(&event), failure, &why, status);
+    }
     status.into()
 }
 

@@ -50,13 +50,15 @@ pub(crate) struct Printer {
     progress: MultiProgress,
     /// Whether the command has more to do than to print.
     works_on: bool,
+    /// Whether a message was printed, or tried to be.
+    has_answered: bool,
     stdout: Writer,
 }
 
 impl Printer {
     pub(crate) fn new(color: Color) -> Self {
         let progress = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
-        Self { color, progress, works_on: false, stdout: Writer::default() }
+        Self { color, progress, works_on: false, has_answered: false, stdout: Writer::default() }
     }
 
     /// From now on it does not matter whether anybody reads: the command has other work to do.
@@ -106,9 +108,13 @@ impl Printer {
     /// Prints a message of the protocol: one line, flushed. A reader that does not read holds up nothing
     /// but the command's own next word.
     pub(crate) async fn message(&mut self, line: &[u8]) -> Result<(), CommandError> {
-        let mut line = text::json(&String::from_utf8_lossy(line)).into_owned();
-        line.push('\n');
-        self.write(line.into_bytes()).await
+        self.has_answered = true;
+        self.write(message_line(line)).await
+    }
+
+    /// Whether a message was printed, or tried to be.
+    pub(crate) fn has_answered(&self) -> bool {
+        self.has_answered
     }
 
     /// Prints an object as a line of JSON.
@@ -193,6 +199,13 @@ impl Printer {
             }
         }
     }
+}
+
+/// A message of the protocol as a line for standard output.
+pub(crate) fn message_line(line: &[u8]) -> Vec<u8> {
+    let mut line = text::json(&String::from_utf8_lossy(line)).into_owned();
+    line.push('\n');
+    line.into_bytes()
 }
 
 fn is_capable_terminal() -> bool {

@@ -68,6 +68,18 @@ pub trait Language: fmt::Debug + Send + Sync {
         Some(name.to_owned())
     }
 
+    /// The tool that a hook wants run, by the names of whoever asked for the event: its host runs it. The hook
+    /// names it as its own agent does.
+    fn host_tool(
+        &self,
+        _hook: &HomeHook,
+        _input: &EventInput,
+        name: &str,
+        arguments: &RawObject,
+    ) -> (String, RawObject) {
+        (name.to_owned(), arguments.clone())
+    }
+
     /// Whether an allow of a hook spares the user of its own agent a question.
     fn approves(&self, _hook: &HomeHook) -> bool {
         false

@@ -45,6 +45,7 @@
 //!   configs, are the six translations. Their callers need not know any SDK.
 //! - [`join_chunks`] makes the complete response of a stream's chunks, [`to_stable_chunk`] and
 //!   [`from_stable_chunk`] translate a single one.
+//! - [`request_details`] and [`response_details`] read what a call says beside its text.
 //! - [`Translated`] is a result with its [`Warning`]s, [`TranslateError`] what went wrong instead.
 //! - `genai` holds the rules of Google's GenAI SDK, v1, `openai` those of OpenAI's two APIs,
 //!   `anthropic` those of Anthropic's messages. Another SDK is another module like them.
@@ -71,6 +72,7 @@ mod alternatives;
 mod anthropic;
 mod chunk;
 mod conversation;
+mod details;
 mod error;
 mod genai;
 mod joined;
@@ -86,6 +88,7 @@ mod translate;
 mod translated;
 mod usage;
 
+pub use details::{RequestDetails, ResponseDetails, request_details, response_details};
 pub use error::TranslateError;
 pub use sdk::Sdk;
 pub use stream::{from_stable_chunk, is_chunk, join_chunks, repeats_text, to_stable_chunk};

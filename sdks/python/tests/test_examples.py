@@ -118,11 +118,17 @@ async def test_guards(tmp_path: Path, name: str) -> None:
 
 
 def generated(tokens: int) -> dict[str, Any]:
-    request = {"model": "large", "messages": [{"role": "user", "content": "b"}]}
-    content = {"role": "model", "parts": ["a"]}
-    response = {"text": "a", "candidates": [{"content": content}]}
-    usage = {"total_tokens": tokens}
-    told = {"llm_request": request, "llm_response": response, "usage": usage}
+    """A call as the SDK of Anthropic gives it."""
+    messages = [{"role": "user", "content": [{"type": "text", "text": "b"}]}]
+    request = {"model": "large", "max_tokens": 9, "messages": messages}
+    response = {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "text", "text": "a"}],
+        "stop_reason": "end_turn",
+        "usage": {"input_tokens": 2, "output_tokens": tokens - 2},
+    }
+    told = {"sdk": "anthropic", "llm_request": request, "llm_response": response}
     return {**told, "session_id": "s-1"}
 
 
@@ -173,7 +179,8 @@ async def test_generation_metrics_are_sent(tmp_path: Path) -> None:
             # Nothing waits for the hook, but this.
             assert await asyncio.to_thread(is_posted.wait, 20)
         metrics.shutdown()
-    assert posted == [b'{"session": "s-1", "usage": {"total_tokens": 7}}']
+    usage = {"prompt_tokens": 2, "completion_tokens": 5, "total_tokens": 7}
+    assert [json.loads(it) for it in posted] == [{"session": "s-1", "usage": usage}]
 
 
 @run_async
@@ -185,7 +192,7 @@ async def test_auto_format_has_the_agent_run_a_formatter(tmp_path: Path) -> None
         for path, is_error in (("a.rs", True), ("a.txt", False), ("a b.py", False)):
             told = {**write(path), "tool_response": {"llmContent": ""}, "is_error": is_error}
             assert (await example.agent.fire("AfterTool", told)).proceeds
-        assert ran == [("run_shell_command", {"command": "black 'a b.py'", "timeout": 10000})]
+        assert ran == [(SHELL, {"command": "black 'a b.py'", "timeout": 10000})]
 
 
 def confirm(params: dict[str, Any]) -> bool:

@@ -88,10 +88,40 @@ function uiOf(wire, module, hasUI, seen) {
       shown("ui.setEditorText", { text: seen.editorText });
     },
     getEditorText: () => (hasUI ? seen.editorText : ""),
-    // A component has no form on a wire.
-    custom: () => Promise.resolve(undefined),
+    custom: async (factory) => (hasUI ? showing(wire, factory) : undefined),
     theme: plain,
   });
+}
+
+/** How wide a component is drawn: the host does not say how wide its display is. */
+const WIDTH = 80;
+
+/** Shows a component until it is done: the host displays its lines and says what the user types. */
+async function showing(wire, factory) {
+  let finish;
+  let ended;
+  const finished = new Promise((resolve) => (finish = resolve));
+  const done = (value) => {
+    ended ??= { value };
+    finish(ended);
+  };
+  const tui = { requestRender: () => {}, terminal: { columns: WIDTH, rows: 24 } };
+  // Some agents give keybindings before the last argument.
+  const given = factory.length > 3 ? [tui, plain, {}, done] : [tui, plain, done];
+  const component = await factory(...given);
+  try {
+    while (ended === undefined) {
+      const typed = ask(wire, "ui.custom", { lines: component.render(WIDTH) });
+      const next = await Promise.race([finished, typed.then((text) => ({ text }))]);
+      if (ended !== undefined) break;
+      // The host has no such display, or the user closed it.
+      if (typeof next.text !== "string") return undefined;
+      component.handleInput?.(next.text);
+    }
+    return ended.value;
+  } finally {
+    component.dispose?.();
+  }
 }
 
 /** The session as it was when its event came. */

@@ -2,7 +2,7 @@
 
 /** What a handler may ask for by name. A host need not have any of them, but for `exec`, which is the engine's own. */
 export type HostMethod =
-  | "ui.select" | "ui.confirm" | "ui.input" | "ui.editor" | "ui.notify" | "ui.setStatus"
+  | "ui.select" | "ui.confirm" | "ui.input" | "ui.editor" | "ui.custom" | "ui.notify" | "ui.setStatus"
   | "ui.setEditorText" | "ui.getEditorText" | "session.sendMessage" | "session.appendEntry"
   | "session.get" | "model.ask" | "mcp.call" | "tool.execute" | "exec" | (string & {});
 

@@ -323,7 +323,10 @@ export interface HookUIContext {
   setEditorText(text: string): void;
   /** The editor's text when the event came. Without a user: `""`. */
   getEditorText(): string;
-  /** A component has no form here: `undefined`. */
+  /**
+   * Shows a component, `(tui, theme, done) => ({render(width), handleInput?(typed), dispose?()})`, until it calls `done`:
+   * the user sees its lines as plain text. Without a user, and where the host shows none: `undefined`.
+   */
   custom<T>(factory: unknown): Promise<T | undefined>;
   readonly theme: Theme;
 }

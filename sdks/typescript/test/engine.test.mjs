@@ -131,7 +131,7 @@ engine("a registered guard decides on another client's requests, until it is tak
     assert.match(await reason("none"), /one of continue, block, retry and skip/);
     assert.match(await reason("NaN"), /NaN/);
     assert.equal(await reason("ask"), "true");
-    assert.equal(await reason("run"), "Bash ls");
+    assert.equal(await reason("run"), "run_shell_command ls");
     const changed = await agent.fire("BeforeTool", shell("ls"));
     assert.deepEqual([changed.decision, changed.modified?.tool_input], ["proceed", {command: "ls -l"}], JSON.stringify(changed));
     const listed = (await guard.listHooks()).find(({hookId}) => hookId === id);

@@ -95,10 +95,15 @@ example("auto-format", async ({agent, registered}) => {
   assert.deepEqual(run, [["run_shell_command", {command: String.raw`rustfmt 'it'\''s; rm.rs'`, timeout: 10000}]]);
 }, {hostServices: {"tool.execute": ({tool, args}) => void run.push([tool, args])}});
 
+/** A call as the SDK of OpenAI gives it. */
 const generated = (usage) => ({
+  sdk: "openai-chat",
   llm_request: {model: "large", messages: [{role: "user", content: "b"}]},
-  llm_response: {text: "a", candidates: [{content: {role: "model", parts: ["a"]}}]},
-  usage,
+  llm_response: {
+    object: "chat.completion",
+    choices: [{index: 0, message: {role: "assistant", content: "a"}, finish_reason: "stop"}],
+    usage,
+  },
 });
 
 example("cost-tracking", async ({agent, registered, said, says}) => {
@@ -123,9 +128,9 @@ after(() => metrics.close());
 example("generation-metrics", async ({agent, registered}) => {
   await registered();
   const posted = once(metrics, "posted");
-  const fired = await agent.fire("AfterModel", {...generated({total_tokens: 7}), session_id: "s-1"});
+  const fired = await agent.fire("AfterModel", {...generated({prompt_tokens: 2, completion_tokens: 5, total_tokens: 7}), session_id: "s-1"});
   assert.equal(fired.decision, "proceed");
-  assert.deepEqual(await posted, [{session: "s-1", usage: {total_tokens: 7}}]);
+  assert.deepEqual(await posted, [{session: "s-1", usage: {prompt_tokens: 2, completion_tokens: 5, total_tokens: 7}}]);
 }, {environment: {METRICS_URL: `http://127.0.0.1:${metrics.address().port}/`}});
 
 const refuse = {type: "command", name: "guard", command: "echo no >&2; exit 2"};

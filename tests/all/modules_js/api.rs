@@ -43,7 +43,9 @@ const ALL_OF_UI: &str = "const ui = ctx.ui;
         before: ui.getEditorText(),
         setEditorText: said(ui.setEditorText('after')),
         getEditorText: ui.getEditorText(),
-        custom: said(await ui.custom(() => { throw new Error('it was made'); })),
+        custom: said(await ui.custom((tui, theme, done) => ({
+            render: (width) => ['Pick', theme.bold(String(width))], handleInput: (key) => key === 'x' && done('chosen'),
+        }))),
         theme: [ui.theme.fg('accent', 'a'), ui.theme.bg('accent', 'b'), ui.theme.bold('c'), ui.theme.dim('d'),
             ui.theme.italic('e'), ui.theme.underline('f'), ui.theme.inverse('g'), ui.theme.strikethrough('h')].join(''),
     };";
@@ -83,12 +85,13 @@ async fn with_a_user_each_part_of_the_ui_reaches_them_and_the_editors_text_is_wh
     let services = json!({
         "session.get": {}, "ui.select": "b", "ui.confirm": true, "ui.input": "you", "ui.editor": "done",
         "ui.notify": null, "ui.setStatus": null, "ui.setEditorText": null, "ui.getEditorText": "before",
+        "ui.custom": "x",
     });
     let (response, asked) = conversation(&telling(ALL_OF_UI), &services, &tool_call()).await;
     let expected = json!({
         "hasUI": true, "select": "b", "confirm": true, "input": "you", "editor": "done",
         "notify": "undefined", "setStatus": "undefined", "before": "before", "setEditorText": "undefined",
-        "getEditorText": "after", "custom": "undefined", "theme": "abcdefgh",
+        "getEditorText": "after", "custom": "chosen", "theme": "abcdefgh",
     });
     assert_eq!(told(&response), expected);
     for (method, params) in [
@@ -99,6 +102,7 @@ async fn with_a_user_each_part_of_the_ui_reaches_them_and_the_editors_text_is_wh
         ("ui.notify", json!({"message": "Look", "type": "warning"})),
         ("ui.setStatus", json!({"key": "key", "text": "text"})),
         ("ui.setEditorText", json!({"text": "after"})),
+        ("ui.custom", json!({"lines": ["Pick", "80"]})),
     ] {
         assert_eq!(asked_for(&asked, method), [params], "{method}");
     }

@@ -8,6 +8,7 @@ mod found;
 mod host;
 mod isolation;
 mod loads;
+mod of_user;
 mod originals;
 mod rules;
 mod trust;

@@ -241,6 +241,18 @@ impl Engine {
         })
     }
 
+    /// Why guards of an event may be missing among the hooks: there are settings that cannot be read.
+    pub(crate) fn unread_guards(&self, event: HookEventName) -> Option<String> {
+        let unread = self.pipeline.registry().unread_guards(event)?;
+        Some(format!("{unread}; a hook with `failBehavior: block` may be missing"))
+    }
+
+    /// Why a guard is missing that was there: its settings cannot be read any more.
+    pub(crate) fn unread_guard(&self) -> Option<String> {
+        let unread = self.pipeline.registry().unread_guard()?;
+        Some(format!("{unread}; a hook with `failBehavior: block` is missing"))
+    }
+
     /// Whether an event has a guard, or one may be missing that could not be read.
     pub(crate) fn may_have_guard(&self, event: HookEventName) -> bool {
         self.pipeline.registry().blocking_on_failure(event).is_some()

@@ -11,8 +11,8 @@ use hook_core::run::{ModuleErrors, Nesting, RunningHooks, SessionEnv};
 use hook_core::text::shortened;
 use hook_core::{
     Background, EventInput, FailureCode, FinishedHooks, Guard, HookEventName, HookExecutionResult,
-    HostContext, PayloadError, PipelineOutcome, Plan, ProcessedHookResult, RawJson, RequestInput,
-    RunScope, StageFailure,
+    HostContext, PayloadError, PipelineOutcome, Plan, PolicyDecision, ProcessedHookResult, RawJson,
+    RequestInput, RunScope, StageFailure,
 };
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
@@ -122,7 +122,7 @@ impl HookEventHandler {
         let host = request.host_services().or(self.services.as_ref()).cloned();
         let hops = request.hops();
         let (id, body) = request.into_parts();
-        let door = Door::of(engine, id);
+        let mut door = Door::of(engine, id);
         let mut input = match self.read(engine, body) {
             Ok(input) => input,
             Err(Rejected { event, other_event, failure }) => {
@@ -132,6 +132,7 @@ impl HookEventHandler {
             }
         };
         let event = input.event();
+        door.tool = log::tool(&input);
         if engine.has_displaced_guard(event) {
             return Served::Done(door.reject(Some(event), read_too_early(event)));
         }
@@ -190,6 +191,7 @@ impl HookEventHandler {
         let run = Run {
             engine: Arc::clone(engine),
             id: door.id,
+            tool: door.tool,
             plan,
             input,
             scope: RunScope {
@@ -403,7 +405,7 @@ fn unserved(
     match &unbuilt.unused {
         Some(engine) => {
             let is_incomplete = unbuilt.is_incomplete();
-            Door { engine, id, is_incomplete }.reject(event, failure)
+            Door { is_incomplete, ..Door::of(engine, id) }.reject(event, failure)
         }
         None => HookExecutionResponse::unserved(id, event, failure, Some(Guard::Possible)),
     }
@@ -450,13 +452,15 @@ pub(super) fn no_runtime() -> StageFailure {
 struct Door<'e> {
     engine: &'e Engine,
     id: CorrelationId,
+    /// The tool that the event is about, for the log.
+    tool: Option<Box<str>>,
     /// Whether there may be hooks that the engine does not know.
     is_incomplete: bool,
 }
 
 impl<'e> Door<'e> {
     fn of(engine: &'e Engine, id: CorrelationId) -> Self {
-        Self { engine, id, is_incomplete: false }
+        Self { engine, id, tool: None, is_incomplete: false }
     }
 
     fn complete(
@@ -465,7 +469,9 @@ impl<'e> Door<'e> {
         outcome: PipelineOutcome,
     ) -> Box<HookExecutionResponse> {
         let mut response = Box::new(HookExecutionResponse::completed(self.id, event, outcome));
-        log::event(event, &response.correlation_id, &response.hooks, &response.processed);
+        refuse_for_unread_guard(self.engine, &mut response);
+        let tool = self.tool.as_deref();
+        log::event(event, tool, &response.correlation_id, &response.hooks, &response.processed);
         warn(self.engine, &mut response);
         response
     }
@@ -501,7 +507,8 @@ impl<'e> Door<'e> {
         if let Some(names) = unfinished(plan, &partial.hooks, &partial.not_started) {
             failure.details.insert("unfinished", names);
         }
-        log::event(plan.event, &self.id, &partial.hooks, &partial.processed);
+        let tool = self.tool.as_deref();
+        log::event(plan.event, tool, &self.id, &partial.hooks, &partial.processed);
         let mut response = self.fail(plan, failure);
         response.not_started = partial.not_started;
         let hooks = partial.hooks.iter();
@@ -521,8 +528,20 @@ impl<'e> Door<'e> {
         log::failure(event, &self.id, &failure);
         let processed = ProcessedHookResult::failed(failure, guard);
         let mut response = Box::new(HookExecutionResponse::failed(self.id, event, processed));
+        refuse_for_unread_guard(self.engine, &mut response);
         warn(self.engine, &mut response);
         response
+    }
+}
+
+/// Blocks what would proceed where a guard is missing, whatever its event: its settings cannot be read.
+fn refuse_for_unread_guard(engine: &Engine, response: &mut HookExecutionResponse) {
+    let processed = &mut response.processed;
+    if processed.decision == PolicyDecision::Proceed
+        && let Some(why) = engine.unread_guard()
+    {
+        processed.decision = PolicyDecision::Block;
+        processed.reason = Some(why);
     }
 }
 
@@ -543,6 +562,8 @@ const LAST_WORD: Duration = Duration::from_secs(1);
 struct Run {
     engine: Arc<Engine>,
     id: CorrelationId,
+    /// The tool that the event is about, for the log.
+    tool: Option<Box<str>>,
     plan: Arc<Plan>,
     input: EventInput,
     scope: RunScope,
@@ -554,7 +575,7 @@ struct Run {
 impl Run {
     async fn finish(mut self) -> Box<HookExecutionResponse> {
         self.scope.session_env = self.sessions.env(&self.session).await;
-        let door = Door::of(&self.engine, self.id);
+        let door = Door { tool: self.tool, ..Door::of(&self.engine, self.id) };
         let pipeline = &self.engine.pipeline;
         let mut finished = FinishedHooks::default();
         let run = {

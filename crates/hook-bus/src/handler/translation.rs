@@ -1,10 +1,12 @@
 //! Stage 5: model payloads in the form that hooks see (protocol.md §7).
 
 use hook_core::event::ModelPayload;
-use hook_core::{FailureCode, JsonObject, RawJson, RawObject, RequestInput, StageFailure};
+use hook_core::{
+    EventPayload, FailureCode, JsonObject, RawJson, RawObject, RequestInput, StageFailure,
+};
 use hook_translate::{
-    Sdk, TranslateError, is_chunk, repeats_text, to_stable_chunk, to_stable_request,
-    to_stable_response,
+    RequestDetails, ResponseDetails, Sdk, TranslateError, is_chunk, repeats_text, request_details,
+    response_details, to_stable_chunk, to_stable_request, to_stable_response,
 };
 
 /// What became of an input's model payloads.
@@ -19,7 +21,8 @@ pub(crate) enum Translation {
 /// Says that a response is one chunk of a stream.
 const CHUNK: &str = "chunk";
 
-/// Brings an input's model payloads into the stable form. The input's `sdk` field says which form
+/// Brings an input's model payloads into the stable form, and sets the fields that follow from them and
+/// that the agent has not set. The input's `sdk` field says which form
 /// they have; hooks do not see it, since it would not be true of what they see.
 pub(crate) fn translate(input: &mut RequestInput) -> Result<Translation, StageFailure> {
     if input.event().row().model == ModelPayload::None {
@@ -35,20 +38,45 @@ pub(crate) fn translate(input: &mut RequestInput) -> Result<Translation, StageFa
         .map_err(|error| failure("llm_request", &error))?;
     let translated =
         to_stable_request(sdk, request).map_err(|error| failure("llm_request", &error))?;
+    let of_request = request_details(sdk, request, &translated.value);
     *request = translated.value;
-    let Some(response) = payloads.response else { return Ok(Translation::Done) };
+    let Some(response) = payloads.response else {
+        set_details(&mut input.payload, of_request, ResponseDetails::default());
+        return Ok(Translation::Done);
+    };
     if is_one_chunk(sdk, &input.extra, response)? {
         let Some(shown) = text_of_chunk(sdk, response)? else {
             return Ok(Translation::NothingToShow);
         };
         *response = shown;
         input.extra.insert(CHUNK, RawJson::from_bool(true));
+        // What the model calls and what that took is in the complete response.
+        set_details(&mut input.payload, of_request, ResponseDetails::default());
         return Ok(Translation::Done);
     }
     let translated =
         to_stable_response(sdk, response).map_err(|error| failure("llm_response", &error))?;
+    let of_response = response_details(sdk, response, &translated.value);
     *response = translated.value;
+    set_details(&mut input.payload, of_request, of_response);
     Ok(Translation::Done)
+}
+
+/// Sets what the agent has not set itself.
+fn set_details(payload: &mut EventPayload, request: RequestDetails, response: ResponseDetails) {
+    match payload {
+        EventPayload::BeforeModel(payload) => {
+            payload.prompt = payload.prompt.take().or(request.prompt);
+            payload.system_prompt = payload.system_prompt.take().or(request.system_prompt);
+            payload.tools = payload.tools.take().or(request.tools);
+        }
+        EventPayload::AfterModel(payload) => {
+            payload.prompt = payload.prompt.take().or(request.prompt);
+            payload.tool_calls = payload.tool_calls.take().or(response.tool_calls);
+            payload.usage = payload.usage.take().or(response.usage);
+        }
+        _ => {}
+    }
 }
 
 /// Whether the response is one chunk of a stream: the input's `chunk` says so, or its shape.

@@ -119,6 +119,8 @@ fn response(fields: &mut FieldReader) -> Result<HookExecutionResponse, ShapeErro
         }
         Some(error) => {
             let failure = StageFailure::read_back(&error).map_err(|error| error.within("error"))?;
+            let event = event_name.as_deref().and_then(HookEventName::from_name);
+            let failure = failure.of_request(event, correlation_id.as_str());
             ProcessedHookResult::failed(failure, None)
         }
     };

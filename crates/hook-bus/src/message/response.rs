@@ -113,11 +113,27 @@ impl HookExecutionResponse {
         Box::new(Self::failed(correlation_id, event, processed))
     }
 
+    /// The answer to a request of which no engine heard, since `failure` came before. Where its event
+    /// is guarded, or may be, the request is blocked.
+    pub fn unheard(
+        correlation_id: CorrelationId,
+        event: Option<HookEventName>,
+        failure: StageFailure,
+        is_guarded: bool,
+    ) -> Self {
+        let guard = is_guarded.then_some(Guard::Possible);
+        Self::failed(correlation_id, event, ProcessedHookResult::failed(failure, guard))
+    }
+
     pub(crate) fn failed(
         correlation_id: CorrelationId,
         event: Option<HookEventName>,
-        processed: ProcessedHookResult,
+        mut processed: ProcessedHookResult,
     ) -> Self {
+        if let Some(failure) = &mut processed.failure {
+            failure.event = event;
+            failure.correlation_id = Some(correlation_id.as_str().into());
+        }
         Self {
             correlation_id,
             event,

@@ -2,6 +2,8 @@
 //! of the answer (protocol.md §8). Requests and responses are those of the caller's SDK; what
 //! hooks see and say is the stable form (§7).
 
+use std::time::Duration;
+
 use hook_core::event::output::{AfterModelOutput, BeforeModelOutput, BeforeToolSelectionOutput};
 use hook_core::text::OneLine;
 use hook_core::{
@@ -30,6 +32,8 @@ pub struct ModelCall {
     pub prompt: Option<String>,
     /// The system prompt.
     pub system_prompt: Option<String>,
+    /// How long the call took, once it was made: for AfterModel hooks.
+    pub duration: Option<Duration>,
 }
 
 impl ModelCall {
@@ -42,6 +46,7 @@ impl ModelCall {
             messages: None,
             prompt: None,
             system_prompt: None,
+            duration: None,
         }
     }
 
@@ -335,6 +340,8 @@ pub async fn fire_after_model_hook(
 ) -> AfterModelHookResult {
     let mut told = AfterModelInput::new(call.request.clone(), response.clone());
     told.prompt.clone_from(&call.prompt);
+    let milliseconds = |took: Duration| u64::try_from(took.as_millis()).unwrap_or(u64::MAX).into();
+    told.duration_ms = call.duration.map(milliseconds);
     let input = call.input(told);
     let lay = |answer: &RawObject| from_stable_response(call.sdk()?, answer, Some(response));
     let refuse = |reason: &str| error_response(call.sdk(), reason);

@@ -14,6 +14,8 @@ use hook_translate::{
     from_stable_chunk, join_chunks, repeats_text, to_stable_chunk, to_stable_request,
 };
 
+use tokio::time::Instant;
+
 use super::advice::add_warnings;
 use super::model::{
     AfterModelDecision, AfterModelHookResult, BeforeModelDecision, ModelCall, error_response,
@@ -97,6 +99,8 @@ pub struct ModelAnswer<'a, E> {
     call: ModelCall,
     hooks: ChunkHooks,
     source: Source<'a, E>,
+    /// When the answer was first waited for.
+    begun: Option<Instant>,
     /// The request as hooks of chunks see it, read for the first of them.
     shown_request: Option<RawObject>,
     chunks: Vec<RawObject>,
@@ -171,6 +175,7 @@ where
         call,
         hooks,
         source: Source::Whole(response.clone()),
+        begun: None,
         shown_request: None,
         chunks: Vec::new(),
         looked_at: None,
@@ -210,6 +215,7 @@ where
                 call,
                 hooks,
                 source,
+                begun: None,
                 shown_request,
                 chunks,
                 looked_at,
@@ -272,7 +278,10 @@ impl<E> ModelAnswer<'_, E> {
         loop {
             let next = match &mut self.source {
                 Source::Stream(_) if self.looked_at.is_some() => self.looked_at.take().map(Ok),
-                Source::Stream(stream) => stream.next().await,
+                Source::Stream(stream) => {
+                    self.begun.get_or_insert_with(Instant::now);
+                    stream.next().await
+                }
                 Source::Whole(response) => {
                     let response = response.clone();
                     self.source = Source::Over;
@@ -289,6 +298,7 @@ impl<E> ModelAnswer<'_, E> {
                 }
                 None => {
                     self.source = Source::Over;
+                    self.call.duration = self.begun.map(|begun| begun.elapsed());
                     return None;
                 }
             };

@@ -342,6 +342,13 @@ async fn print_as_hook(
     }
 }
 
+impl Arguments {
+    /// The event that a response is asked for.
+    pub(crate) fn event(&self) -> &str {
+        &self.event
+    }
+}
+
 fn status(response: &HookExecutionResponse) -> Status {
     match response.processed.decision {
         PolicyDecision::Proceed if response.success() => exit_code::PROCEED,

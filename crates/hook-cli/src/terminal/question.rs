@@ -11,7 +11,7 @@ const MOST_OPTIONS: usize = 100;
 const MOST_SHOWN: usize = 16 * 1024;
 
 /// The questions that there are here.
-pub(super) const METHODS: [&str; 3] = ["ui.confirm", "ui.select", "ui.input"];
+pub(super) const METHODS: [&str; 4] = ["ui.confirm", "ui.select", "ui.input", "ui.custom"];
 
 /// A question of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,9 +23,19 @@ pub(super) struct Question {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind {
-    Confirm { message: String },
-    Select { options: Vec<String> },
-    Input { placeholder: String },
+    Confirm {
+        message: String,
+    },
+    Select {
+        options: Vec<String>,
+    },
+    Input {
+        placeholder: String,
+    },
+    /// What a component shows.
+    Custom {
+        lines: Vec<String>,
+    },
 }
 
 impl Question {
@@ -41,6 +51,7 @@ impl Question {
         let kind = match method {
             "ui.confirm" => Kind::Confirm { message: text(&params, "message") },
             "ui.select" => Kind::Select { options: options(&params)? },
+            "ui.custom" => Kind::Custom { lines: texts(&params, "lines").unwrap_or_default() },
             _ => Kind::Input { placeholder: text(&params, "placeholder") },
         };
         let question = Self { title: text(&params, "title"), kind };
@@ -60,6 +71,7 @@ impl Question {
             Kind::Confirm { message } => vec![message],
             Kind::Select { options } => options.iter().collect(),
             Kind::Input { placeholder } => vec![placeholder],
+            Kind::Custom { lines } => lines.iter().collect(),
         };
         let texts = texts.into_iter().chain([&self.title]);
         texts.map(|text| text.chars().count()).sum()
@@ -67,7 +79,10 @@ impl Question {
 
     /// What the user reads, up to where the answer is typed. Everything of it is escaped.
     pub(super) fn shown(&self, asker: &str) -> String {
-        let mut shown = format!("{} asks: {}\n", said(asker), one_line(&self.title));
+        let mut shown = match &self.kind {
+            Kind::Custom { .. } => format!("{} shows:\n", said(asker)),
+            _ => format!("{} asks: {}\n", said(asker), one_line(&self.title)),
+        };
         match &self.kind {
             Kind::Confirm { message } => {
                 for line in lines(message).lines() {
@@ -80,6 +95,10 @@ impl Question {
                     shown.push_str(&format!("  {number}) {}\n", one_line(option)));
                 }
                 shown.push_str(&format!("1 to {}, or nothing: ", options.len()));
+            }
+            Kind::Custom { lines } => {
+                lines.iter().for_each(|line| shown.push_str(&format!("  {}\n", one_line(line))));
+                shown.push_str("> ");
             }
             Kind::Input { placeholder } if placeholder.is_empty() => shown.push_str("> "),
             Kind::Input { placeholder } => {
@@ -103,6 +122,9 @@ impl Question {
                 options.get(number.checked_sub(1)?).map(|option| RawJson::from_text(option))
             }
             Kind::Input { .. } => Some(RawJson::from_text(line)),
+            // A line alone is the key that ends it.
+            Kind::Custom { .. } if line.is_empty() => Some(RawJson::from_text("\r")),
+            Kind::Custom { .. } => Some(RawJson::from_text(line)),
         }
     }
 
@@ -110,7 +132,7 @@ impl Question {
     pub(super) fn unanswered(&self) -> RawJson {
         match &self.kind {
             Kind::Confirm { .. } => RawJson::from_bool(false),
-            Kind::Select { .. } | Kind::Input { .. } => RawJson::null(),
+            Kind::Select { .. } | Kind::Input { .. } | Kind::Custom { .. } => RawJson::null(),
         }
     }
 }
@@ -120,10 +142,14 @@ pub(super) fn text(params: &JsonObject, name: &str) -> String {
     params.get(name).and_then(RawJson::to_text).unwrap_or_default()
 }
 
+/// A parameter that is a list of texts; one that is absent is an empty list.
+fn texts(params: &JsonObject, name: &str) -> Option<Vec<String>> {
+    let items = params.get(name).and_then(RawJson::to_items).unwrap_or_default();
+    items.iter().map(RawJson::to_text).collect()
+}
+
 fn options(params: &JsonObject) -> Result<Vec<String>, HostCallError> {
-    let options = params.get("options").and_then(RawJson::to_items).unwrap_or_default();
-    let options: Option<Vec<String>> = options.iter().map(RawJson::to_text).collect();
-    match options {
+    match texts(params, "options") {
         Some(options) if !options.is_empty() && options.len() <= MOST_OPTIONS => Ok(options),
         _ => Err(HostCallError::failed(format!(
             "`options` of `ui.select` are 1 to {MOST_OPTIONS} strings"

@@ -1,6 +1,7 @@
 //! The one interpretation of what hooks said, for all callers (protocol.md §5,
 //! "ProcessedHookResult").
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use indexmap::IndexSet;
@@ -75,18 +76,35 @@ pub struct StageFailure {
     pub message: String,
     /// More, for programs.
     pub details: JsonObject,
+    /// The event of the request, where it named one that is known.
+    pub event: Option<HookEventName>,
+    /// The request's correlation id.
+    pub correlation_id: Option<Arc<str>>,
 }
 
 impl StageFailure {
     /// A failure without further details.
     pub fn new(code: FailureCode, message: impl Into<String>) -> Self {
-        Self { code, other_code: None, message: message.into(), details: JsonObject::default() }
+        Self {
+            code,
+            other_code: None,
+            message: message.into(),
+            details: JsonObject::default(),
+            event: None,
+            correlation_id: None,
+        }
     }
 
     /// The code as messages say it.
     #[doc(hidden)]
     pub fn code_word(&self) -> &str {
         self.other_code.as_deref().unwrap_or(self.code.as_str())
+    }
+
+    /// Says of which request it is.
+    #[must_use]
+    pub fn of_request(self, event: Option<HookEventName>, correlation_id: &str) -> Self {
+        Self { event, correlation_id: Some(correlation_id.into()), ..self }
     }
 
     /// Adds a detail for programs.

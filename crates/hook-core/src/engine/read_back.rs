@@ -201,6 +201,8 @@ impl StageFailure {
             other_code: code.is_none().then(|| word.into()),
             message,
             details: details.unwrap_or_default(),
+            event: None,
+            correlation_id: None,
         })
     }
 }

@@ -19,7 +19,9 @@ use super::table::PlanTable;
 use crate::event::{ByEvent, EventDefinition, Events, HookEventName};
 use crate::matcher::{MatchInput, Surroundings};
 use crate::run::{HandlerHook, Runner};
-use crate::settings::{Diagnostic, FailBehavior, MatcherDefinition, Rule, SettingsFile};
+use crate::settings::{
+    Diagnostic, FailBehavior, HookSource, MatcherDefinition, Rule, SettingsFile,
+};
 use crate::text::shortened;
 use crate::trust::TrustPolicy;
 
@@ -45,6 +47,8 @@ pub struct HookRegistry {
     diagnostics: Vec<Diagnostic>,
     /// By which no hooks were read of a file whose hooks may run.
     unread: Vec<Diagnostic>,
+    /// Of them the first whose text has a guard in it.
+    unread_guard: Option<Diagnostic>,
     /// Errors because of which hooks of the settings are missing, cut to a few.
     losses: Vec<String>,
     /// Which trusted guards are gone from the settings, or are switched off by them.
@@ -116,7 +120,13 @@ impl HookRegistry {
         let unread = unread.filter(|(it, _)| it.language.is_none());
         let why =
             |file: &SettingsFile| file.diagnostics.iter().find(|it| it.is_of_whole_file()).cloned();
-        let unread = unread.filter_map(|(file, _)| why(file)).collect();
+        let unread: Vec<&SettingsFile> = unread.map(|(file, _)| file).collect();
+        // Those of a project are known by the decisions to trust them.
+        let is_decided =
+            |it: &SettingsFile| it.source == HookSource::Project && policy.is_of_store();
+        let with_guard = unread.iter().filter(|it| it.mentions_guard && !is_decided(it));
+        let unread_guard = with_guard.clone().find_map(|file| why(file));
+        let unread = unread.into_iter().filter_map(why).collect();
         let disabled: Vec<Disabled<'_>> = files.iter().map(Disabled::by).collect();
         let shadowed = shadowed(files, &consent.trust, &disabled);
         for (index, (file, trust)) in files.iter().zip(consent.trust).enumerate() {
@@ -166,6 +176,7 @@ impl HookRegistry {
             lost_guards,
             diagnostics,
             unread,
+            unread_guard,
             notices,
             calling,
             state: RwLock::new(State { expanded, ..State::default() }),
@@ -265,6 +276,12 @@ impl HookRegistry {
         };
         let of_store = of_store.filter(|_| self.hooks.iter().any(may_be_trusted));
         of_store.or_else(|| self.unread.first())
+    }
+
+    /// Why a guard is missing: a settings file of which nothing could be read, and whose text has one in it.
+    #[doc(hidden)]
+    pub fn unread_guard(&self) -> Option<&Diagnostic> {
+        self.unread_guard.as_ref()
     }
 
     /// A guard of a declared event of that name whose denial the event does not have in its plan, or does

@@ -313,6 +313,9 @@ pub struct SettingsFile {
     pub entries: usize,
     /// Whether settings were read at all: not of a file that cannot be read or is no JSON object.
     pub(crate) was_read: bool,
+    /// Whether its text has a guard in it, where it was not read: by a comma too few, such as that of a file
+    /// that people write.
+    pub(crate) mentions_guard: bool,
     pub(crate) spans: FileSpans,
 }
 

@@ -57,6 +57,11 @@ pub(super) struct Field {
 }
 
 impl<'t> Document<'t> {
+    /// The text.
+    pub(super) fn text(&self) -> &'t str {
+        self.text
+    }
+
     pub(crate) fn new(text: &'t str, file: Option<PathBuf>) -> Self {
         let ends = text.match_indices('\n').map(|(at, _)| at + 1);
         let sums = text.as_bytes().chunks(BLOCK).scan(0, |before, block| {

@@ -93,6 +93,7 @@ pub fn parse_source(text: &str, source: &SettingsSource, events: &Events) -> Set
 /// What is read of it.
 fn file_of(mut reader: Reader<'_>) -> SettingsFile {
     let was_read = reader.read();
+    let mentions_guard = !was_read && mentions_guard(reader.document.text());
     reader.spans.unreported = reader.document.unreported();
     SettingsFile {
         source: reader.source,
@@ -105,8 +106,16 @@ fn file_of(mut reader: Reader<'_>) -> SettingsFile {
         diagnostics: reader.document.into_diagnostics(),
         entries: 0,
         was_read,
+        mentions_guard,
         spans: reader.spans,
     }
+}
+
+/// Whether a text that is no JSON has a `failBehavior` of `block` in it.
+fn mentions_guard(text: &str) -> bool {
+    text.split("failBehavior")
+        .skip(1)
+        .any(|rest| rest.trim_start_matches(|it: char| !it.is_alphanumeric()).starts_with("block"))
 }
 
 /// The events that a settings text declares, whatever is wrong with it.

@@ -26,9 +26,21 @@ pub(super) const MODULES: &str = "modules";
 pub(super) const HOOK_FILES: [(&str, HookEventName); 2] =
     [("pre", HookEventName::BeforeTool), ("post", HookEventName::AfterTool)];
 
-/// The agent whose folders of hook files count where settings name it, and those folders, below the project.
+/// The agent whose folders of hook files count where settings name it.
 pub(super) const OMP: &str = "omp";
-pub(super) const OF_OMP: [&str; 2] = [".claude/hooks", ".omp/hooks"];
+
+/// Those folders, below the project and below the user's home.
+const OF_OMP_IN_PROJECT: [&str; 2] = [".claude/hooks", ".omp/hooks"];
+const OF_OMP_OF_USER: [&str; 2] = [".claude/hooks", ".omp/agent/hooks"];
+
+/// The folders of hook files that a project or the user has for that agent, by whose settings these are.
+pub(super) fn of_omp(settings: &Path) -> Vec<PathBuf> {
+    if let Some(project) = project_of(settings) {
+        return OF_OMP_IN_PROJECT.map(|folder| project.join(folder)).into();
+    }
+    let home = home_directory().filter(|_| settings.ends_with(IN_CONFIG_HOME));
+    home.iter().flat_map(|home| OF_OMP_OF_USER.map(|folder| home.join(folder))).collect()
+}
 
 /// The path of a module as settings have it. A relative one begins at the project, or at the folder of a
 /// file that is no project's.
@@ -55,13 +67,11 @@ pub(super) fn folder_of(source: &HookSource, settings: Option<&Path>) -> Option<
     Some(folder.to_path_buf())
 }
 
-/// The folders in which hooks are found without settings: beside these settings, and those that a project has for
-/// other agents, whether or not settings name them.
+/// The folders in which hooks are found without settings: beside these settings, and those that a project or the
+/// user has for other agents, whether or not settings name them.
 fn folders(settings: &Path) -> Vec<PathBuf> {
     let own = settings.parent().map(|folder| folder.join(MODULES));
-    let of_agents = project_of(settings).into_iter();
-    let of_agents = of_agents.flat_map(|project| OF_OMP.map(|folder| project.join(folder)));
-    let parents = settings.parent().map(Path::to_path_buf).into_iter().chain(of_agents);
+    let parents = settings.parent().map(Path::to_path_buf).into_iter().chain(of_omp(settings));
     let files = parents.flat_map(|folder| HOOK_FILES.map(|(name, _)| folder.join(name)));
     own.into_iter().chain(files).collect()
 }

@@ -9,8 +9,8 @@ use super::definition::HookEntry;
 use super::diagnostic::{Diagnostic, Place};
 use super::file::{Reader, parse_source};
 use super::folders::{
-    EXTENSIONS, HOOK_FILES, MODULES, OF_OMP, OMP, files, folder_of, indexes, is_absence, is_module,
-    is_script, path_of,
+    EXTENSIONS, HOOK_FILES, MODULES, OMP, files, folder_of, indexes, is_absence, is_module,
+    is_script, of_omp, path_of,
 };
 use super::matcher_definition::{MatcherDefinition, MatcherFields};
 use super::paths::project_of;
@@ -39,12 +39,10 @@ impl Reader<'_> {
                 );
             }
             self.add_hook_files(&folder, None);
-            let project = self.path.as_deref().filter(|_| self.source == HookSource::Project);
-            let project = project.and_then(project_of).map(Path::to_path_buf);
             let mut agents = self.config.agents.iter().chain(&*self.agents);
-            if let Some(project) = project.filter(|_| agents.any(|it| it == OMP)) {
-                for folder in OF_OMP {
-                    self.add_hook_files(&project.join(folder), Some(OMP));
+            if agents.any(|it| it == OMP) {
+                for folder in self.path.as_deref().map(of_omp).unwrap_or_default() {
+                    self.add_hook_files(&folder, Some(OMP));
                 }
             }
         }

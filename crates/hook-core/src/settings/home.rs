@@ -45,6 +45,7 @@ pub(super) fn parse(
         diagnostics: read.problems.into_iter().map(|it| diagnostic(it, &document)).collect(),
         entries: read.entries,
         was_read: read.was_read,
+        mentions_guard: false,
         spans: FileSpans::default(),
     }
 }

@@ -207,6 +207,7 @@ fn unreadable(source: &SettingsSource, error: &io::Error) -> SettingsFile {
         diagnostics: vec![diagnostic],
         entries: 0,
         was_read: false,
+        mentions_guard: false,
         spans: FileSpans::default(),
     }
 }

@@ -24,6 +24,11 @@ pub enum TrustPolicy {
 }
 
 impl TrustPolicy {
+    /// Whether decisions of the user say what is trusted.
+    pub(crate) fn is_of_store(&self) -> bool {
+        matches!(self, Self::Store(_))
+    }
+
     /// Reads what is trusted in each of these projects, with what was wrong with the store.
     pub(crate) fn open(&self, projects: &[&Path]) -> (Vec<TrustedHooks>, Option<Diagnostic>) {
         let nothing = || projects.iter().map(|_| TrustedHooks::Only(Vec::new())).collect();

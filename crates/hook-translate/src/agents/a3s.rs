@@ -1,5 +1,6 @@
 //! The words of A3S, for hooks that were written in them. It asks nobody here.
 
+mod generation;
 mod modified;
 
 use std::time::Duration;
@@ -54,88 +55,144 @@ const EVENTS: &[AgentEvent] = &[
             ("token_usage", "context.tokenUsage"),
         ],
     ),
-    about_tool(
-        "PostToolUse",
-        Event::AfterTool,
-        &[
-            ("tool_name", "tool"),
-            ("tool_input", "args"),
-            ("is_error", "result.success"),
-            ("tool_response", "result.output"),
-            ("exit_code", "result.exitCode"),
-            ("duration_ms", "result.duration"),
-        ],
-    ),
-    about_tool(
-        "ToolError",
-        Event::ToolError,
-        &[
-            ("tool_name", "tool"),
-            ("tool_input", "args"),
-            ("error", "error"),
-            ("exit_code", "exitCode"),
-        ],
-    ),
+    AgentEvent {
+        missing: &[("tool_response", "\"\"")],
+        ..about_tool(
+            "PostToolUse",
+            Event::AfterTool,
+            &[
+                ("tool_name", "tool"),
+                ("tool_input", "args"),
+                ("is_error", "result.success"),
+                ("tool_response", "result.output"),
+                ("exit_code", "result.exitCode"),
+                ("duration_ms", "result.duration"),
+            ],
+        )
+    },
+    AgentEvent {
+        missing: &[("error", "\"\"")],
+        ..about_tool(
+            "ToolError",
+            Event::ToolError,
+            &[
+                ("tool_name", "tool"),
+                ("tool_input", "args"),
+                ("error", "error"),
+                ("exit_code", "exitCode"),
+            ],
+        )
+    },
     about_tool("PermissionRequest", Event::PermissionRequest, TOOL),
-    about_tool(
-        "PermissionGranted",
-        Event::PermissionGranted,
-        &[("tool_name", "tool"), ("tool_input", "args"), ("by", "by")],
-    ),
-    about_tool(
-        "PermissionDenied",
-        Event::PermissionDenied,
-        &[("tool_name", "tool"), ("tool_input", "args"), ("by", "by"), ("reason", "reason")],
-    ),
-    other(
-        "GenerateStart",
-        Event::BeforeModel,
-        &[
-            ("prompt", "prompt"),
-            ("system_prompt", "systemPrompt"),
-            ("llm_request.model", "model"),
-            ("tools", "tools"),
-        ],
-    ),
-    other(
-        "GenerateEnd",
-        Event::AfterModel,
-        &[
-            ("prompt", "prompt"),
-            ("llm_response.text", "response.text"),
-            ("tool_calls", "response.toolCalls"),
-            ("usage", "response.usage"),
-            ("duration_ms", "response.duration"),
-            ("llm_request.model", "model"),
-        ],
-    ),
-    other(
-        "SessionStart",
-        Event::SessionStart,
-        &[("source", "source"), ("model", "model"), ("system_prompt", "systemPrompt")],
-    ),
-    other(
-        "SessionEnd",
-        Event::SessionEnd,
-        &[
-            ("reason", "reason"),
-            ("total_tokens", "totalTokens"),
-            ("total_tool_calls", "totalToolCalls"),
-            ("duration_ms", "duration"),
-        ],
-    ),
-    other(
-        "PreCompact",
-        Event::PreCompress,
-        &[("trigger", "trigger"), ("used_tokens", "usedTokens"), ("max_tokens", "maxTokens")],
-    ),
-    other("PostCompact", Event::PostCompress, &[("trigger", "trigger"), ("summary", "summary")]),
-    other(
-        "ContextWarning",
-        Event::ContextWarning,
-        &[("used_tokens", "usedTokens"), ("max_tokens", "maxTokens"), ("threshold", "threshold")],
-    ),
+    AgentEvent {
+        missing: NO_ONE,
+        ..about_tool(
+            "PermissionGranted",
+            Event::PermissionGranted,
+            &[("tool_name", "tool"), ("tool_input", "args"), ("by", "by")],
+        )
+    },
+    AgentEvent {
+        missing: NO_ONE,
+        ..about_tool(
+            "PermissionDenied",
+            Event::PermissionDenied,
+            &[("tool_name", "tool"), ("tool_input", "args"), ("by", "by"), ("reason", "reason")],
+        )
+    },
+    AgentEvent {
+        value: Some(generation::value),
+        made: Some(generation::request),
+        ..other(
+            "GenerateStart",
+            Event::BeforeModel,
+            &[
+                ("prompt", "prompt"),
+                ("system_prompt", "systemPrompt"),
+                ("llm_request.model", "model"),
+                ("tools", "tools"),
+            ],
+        )
+    },
+    AgentEvent {
+        value: Some(generation::value),
+        made: Some(generation::request_and_response),
+        ..other(
+            "GenerateEnd",
+            Event::AfterModel,
+            &[
+                ("prompt", "prompt"),
+                ("llm_response.text", "response.text"),
+                ("tool_calls", "response.toolCalls"),
+                ("usage", "response.usage"),
+                ("duration_ms", "response.duration"),
+                ("llm_request.model", "model"),
+            ],
+        )
+    },
+    AgentEvent {
+        missing: &[("source", "\"startup\"")],
+        ..other(
+            "SessionStart",
+            Event::SessionStart,
+            &[("source", "source"), ("model", "model"), ("system_prompt", "systemPrompt")],
+        )
+    },
+    AgentEvent {
+        missing: &[("reason", "\"other\"")],
+        ..other(
+            "SessionEnd",
+            Event::SessionEnd,
+            &[
+                ("reason", "reason"),
+                ("total_tokens", "totalTokens"),
+                ("total_tool_calls", "totalToolCalls"),
+                ("duration_ms", "duration"),
+            ],
+        )
+    },
+    AgentEvent {
+        missing: AUTOMATIC,
+        ..other(
+            "PreCompact",
+            Event::PreCompress,
+            &[
+                ("trigger", "trigger"),
+                ("messages", "messages"),
+                ("used_tokens", "usedTokens"),
+                ("max_tokens", "maxTokens"),
+            ],
+        )
+    },
+    AgentEvent {
+        missing: AUTOMATIC,
+        ..other(
+            "PostCompact",
+            Event::PostCompress,
+            &[
+                ("trigger", "trigger"),
+                ("summary", "summary"),
+                ("message_count_before", "messageCountBefore"),
+                ("message_count_after", "messageCountAfter"),
+            ],
+        )
+    },
+    AgentEvent {
+        missing: &[("used_tokens", "0"), ("max_tokens", "0"), ("threshold", "0")],
+        ..other(
+            "ContextWarning",
+            Event::ContextWarning,
+            &[
+                ("used_tokens", "usedTokens"),
+                ("max_tokens", "maxTokens"),
+                ("threshold", "threshold"),
+            ],
+        )
+    },
 ];
+
+const AUTOMATIC: &[(&str, &str)] = &[("trigger", "\"auto\"")];
+const NO_ONE: &[(&str, &str)] = &[("by", "\"unknown\"")];
 
 pub(super) static AGENT: Agent = Agent {
     name: "a3s",

@@ -106,6 +106,8 @@ const userOf = (ctx) =>
     "ui.confirm": ({ title, message }, until) => ctx.ui.confirm(title, message, until),
     "ui.input": ({ title, placeholder }, until) => ctx.ui.input(title, placeholder, until),
     "ui.editor": ({ title, prefill }) => ctx.ui.editor(title, prefill),
+    "ui.custom": ({ lines }) =>
+      ctx.ui.custom((...given) => ({ render: () => lines, handleInput: given.at(-1), invalidate: () => {} })),
     "ui.notify": ({ message, type }) => ctx.ui.notify(message, type),
     "ui.setStatus": ({ key, text }) => ctx.ui.setStatus(key, text),
     "ui.setEditorText": ({ text }) => ctx.ui.setEditorText(text),

@@ -442,6 +442,33 @@ impl Language for Agent {
         (back == name).then_some(ours)
     }
 
+    fn host_tool(
+        &self,
+        hook: &HomeHook,
+        input: &EventInput,
+        name: &str,
+        arguments: &RawObject,
+    ) -> (String, RawObject) {
+        let event = self.written_event(&hook.event);
+        let Some(asked) = input.asked.as_deref() else {
+            // A host may call its own tools as this agent does: what the event names tells.
+            let subject = input.payload.tool_input().and_then(|_| input.payload.match_subject());
+            let is_named_so =
+                |tool: &Tool| subject == Some(tool.theirs) && tool.ours != tool.theirs;
+            return match self.tools_of(event).iter().any(is_named_so) {
+                true => (name.to_owned(), arguments.clone()),
+                false => self.ours(event, name, arguments),
+            };
+        };
+        match agent(asked.agent).filter(|asks| asks.name != self.name) {
+            Some(asks) => {
+                let (ours, arguments) = self.ours(event, name, arguments);
+                asks.theirs(asks.event(&asked.event), &ours, &arguments)
+            }
+            None => (name.to_owned(), arguments.clone()),
+        }
+    }
+
     fn approves(&self, hook: &HomeHook) -> bool {
         self.written_event(&hook.event).is_some_and(|event| event.approves)
     }

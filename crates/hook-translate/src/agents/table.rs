@@ -174,6 +174,8 @@ pub(super) struct AgentEvent {
     pub(super) value: Option<fn(&str, &JsonObject) -> Option<RawJson>>,
     /// Makes of an answer that stands for a part of what the hook was told the whole.
     pub(super) lay: Option<fn(&mut HomeAnswer, &EventInput, &RawObject)>,
+    /// Fields of ours that are made of several of theirs, where the agent asks.
+    pub(super) made: Option<fn(&JsonObject, &mut JsonObject)>,
     /// Fields of ours that must be there, and that the agent does not say; as JSON.
     pub(super) missing: &'static [(&'static str, &'static str)],
     /// The timeout of its hooks where it is another than the agent's, in milliseconds.
@@ -209,6 +211,7 @@ impl AgentEvent {
             beside: &[],
             value: None,
             lay: None,
+            made: None,
             missing: &[],
             timeout: None,
             timeout_cap: None,

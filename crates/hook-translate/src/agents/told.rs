@@ -86,7 +86,7 @@ fn from_ours(agent: &Agent, event: &AgentEvent, input: &EventInput) -> Option<Ra
         Ours::Declared => event.name == input.event().as_str(),
     };
     let ours = input.to_raw().fields();
-    if !is_ours || !is_part(event.part, input, &ours) {
+    if !is_ours || !is_part(event.part, input) {
         return None;
     }
     let mut told = JsonObject::new();
@@ -166,17 +166,14 @@ fn put_at(told: &mut JsonObject, name: &str, value: RawJson) {
     told.insert(outer, fields.to_raw());
 }
 
-fn is_part(part: Part, input: &EventInput, ours: &JsonObject) -> bool {
+fn is_part(part: Part, input: &EventInput) -> bool {
     let tool = tool_of(&input.payload).unwrap_or_default();
     match part {
         Part::All => true,
         Part::Tools(tools) => tools.contains(&tool),
         Part::Mcp => tool.starts_with("mcp_"),
         Part::Succeeded => {
-            let failed = ours.get("is_error").and_then(RawJson::to_bool) == Some(true);
-            let response = ours.get("tool_response").and_then(|it| it.to_object().ok());
-            let error = response.as_ref().and_then(|it| it.get("error"));
-            !failed && error.is_none_or(RawJson::is_null)
+            !matches!(&input.payload, EventPayload::AfterTool(ran) if ran.has_failed())
         }
     }
 }
@@ -260,7 +257,8 @@ pub(super) fn to_ours(
         }),
     };
     for (our_name, their_name) in event.fields {
-        known.push(their_name);
+        // Behind a dot it is part of a field.
+        known.push(their_name.split_once('.').map_or(their_name, |(outer, _)| outer));
         let value = match (*our_name, &tool) {
             ("tool_name", Some((name, _))) => Some(RawJson::from_text(name)),
             ("tool_input", Some((_, arguments))) => Some(arguments.clone().into()),
@@ -277,6 +275,9 @@ pub(super) fn to_ours(
     if let (Some((name, arguments)), None) = (&tool, request.get("tool_name")) {
         request.insert("tool_name", RawJson::from_text(name));
         request.insert("tool_input", arguments.clone());
+    }
+    if let Some(made) = event.made {
+        made(&fields, &mut request);
     }
     for (name, value) in event.missing {
         if request.get(name).is_none()

@@ -72,13 +72,14 @@ class PermissionDeniedEvent(_ToolEvent):
 
 
 class GenerateStartEvent(HookEvent):
-    """Before the model is called."""
+    """Before the model is called. `model` has `name` and the settings of the call; `tools` are
+    names."""
 
     _optional = frozenset(("prompt", "system_prompt", "model", "tools"))
     prompt: str | None
     system_prompt: str | None
     model: Any
-    tools: list[Any] | None
+    tools: list[str] | None
 
 
 class GenerateEndEvent(HookEvent):
@@ -110,10 +111,11 @@ class SessionEndEvent(HookEvent):
 
 
 class PreCompactEvent(HookEvent):
-    """Before the context is compacted."""
+    """Before the context is compacted. `messages` are the agent's own."""
 
-    _optional = frozenset(("trigger", "used_tokens", "max_tokens"))
+    _optional = frozenset(("trigger", "messages", "used_tokens", "max_tokens"))
     trigger: str | None
+    messages: list[Any] | None
     used_tokens: int | None
     max_tokens: int | None
 
@@ -121,9 +123,13 @@ class PreCompactEvent(HookEvent):
 class PostCompactEvent(HookEvent):
     """After the context was compacted."""
 
-    _optional = frozenset(("trigger", "summary"))
+    _optional = frozenset(
+        ("trigger", "summary", "message_count_before", "message_count_after")
+    )
     trigger: str | None
     summary: str | None
+    message_count_before: int | None
+    message_count_after: int | None
 
 
 class ContextWarningEvent(HookEvent):

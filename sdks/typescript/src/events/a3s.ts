@@ -11,7 +11,22 @@ export interface TokenUsage {
 }
 
 /** A tool call that a model asked for. */
-export type ToolCall = Record<string, unknown>;
+export interface ToolCall {
+  id?: string;
+  name: string;
+  /** An object, but for tools whose input is a text. */
+  args: unknown;
+}
+
+/** A model, with the settings of the call. */
+export interface ModelConfig {
+  name: string;
+  temperature?: number;
+  maxOutputTokens?: number;
+  topP?: number;
+  topK?: number;
+  [setting: string]: unknown;
+}
 
 /** What every event has. */
 export interface HookEvent {
@@ -77,15 +92,16 @@ export interface GenerateStartEvent extends HookEvent {
   eventType: "GenerateStart";
   prompt?: string;
   systemPrompt?: string;
-  model?: string;
-  tools?: unknown[];
+  model?: ModelConfig;
+  /** The names of the tools that the model may call. */
+  tools?: string[];
 }
 
 /** The model answered. */
 export interface GenerateEndEvent extends HookEvent {
   eventType: "GenerateEnd";
   prompt?: string;
-  model?: string;
+  model?: ModelConfig;
   /** `duration` in milliseconds. */
   response: {text?: string; toolCalls?: ToolCall[]; usage?: TokenUsage; duration?: number};
 }
@@ -111,6 +127,8 @@ export interface SessionEndEvent extends HookEvent {
 export interface PreCompactEvent extends HookEvent {
   eventType: "PreCompact";
   trigger: string;
+  /** The conversation, in the agent's own form. */
+  messages?: unknown[];
   usedTokens?: number;
   maxTokens?: number;
 }
@@ -120,6 +138,8 @@ export interface PostCompactEvent extends HookEvent {
   eventType: "PostCompact";
   trigger: string;
   summary?: string;
+  messageCountBefore?: number;
+  messageCountAfter?: number;
 }
 
 /** The use of the context passed a threshold, which is a part of 1. */

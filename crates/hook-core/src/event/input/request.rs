@@ -193,8 +193,14 @@ impl RequestInput {
         self.payload.event()
     }
 
-    /// Fills in the host's base fields and, where the request has none, the time.
-    pub fn complete(self, host: &HostContext) -> EventInput {
+    /// Fills in the host's base fields, the time where the request has none, and `is_error` of a tool that
+    /// failed.
+    pub fn complete(mut self, host: &HostContext) -> EventInput {
+        if let EventPayload::AfterTool(payload) = &mut self.payload
+            && payload.has_failed()
+        {
+            payload.is_error = Some(true);
+        }
         let base = self.base;
         let cwd = base.cwd.unwrap_or_else(|| Arc::clone(&host.cwd));
         EventInput {

@@ -12,13 +12,14 @@ use super::exec::{EXEC, Programs};
 use super::host::{HostCall, HostCallError, HostServices, has_ui, settled};
 use super::mailbox::{AskedOfHost, Happened, MAX_HOST_CALLS};
 use super::message::{Said, ToHook};
-use super::methods::is_question;
+use super::methods::{EXECUTE, is_question};
 use crate::run::slots::SlotQueue;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
 use super::session::{CallSession, Pending, Speaker, Telling};
 use crate::event::HookEventName;
+use crate::event::input::EventInput;
 use crate::failure::{HookFailure, InvalidAnswer};
 use crate::json::{RawJson, RawObject};
 use crate::language::{Ended, HomeHook};
@@ -373,6 +374,10 @@ impl LiveHook {
                         questions += 1;
                         lent = lent.or_else(|| self.places().lend(call.depth));
                     }
+                    let params = match &self.home {
+                        Some(home) if method == EXECUTE => by_host_names(home, &call.input, params),
+                        _ => params,
+                    };
                     let call = HostCall {
                         method,
                         params,
@@ -436,6 +441,20 @@ impl Asked {
         drop(held);
         speaker.say(ToHook::HostResult { id, outcome }).await;
     }
+}
+
+/// The parameters of `tool.execute` with the tool and its arguments named as the host does.
+fn by_host_names(home: &HomeHook, input: &EventInput, params: RawJson) -> RawJson {
+    let Ok(mut fields) = params.to_object() else { return params };
+    let Some(name) = fields.get("tool").and_then(RawJson::to_text) else { return params };
+    let arguments = fields.get("args").cloned().map(RawObject::try_from).and_then(Result::ok);
+    let given = arguments.clone().unwrap_or_else(RawObject::empty);
+    let (name, named) = home.language.host_tool(home, input, &name, &given);
+    fields.insert("tool", RawJson::from_text(&name));
+    if arguments.is_some() {
+        fields.insert("args", named);
+    }
+    fields.to_raw().into()
 }
 
 /// What a hook gets that asks nobody for something.

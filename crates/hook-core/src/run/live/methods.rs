@@ -43,14 +43,18 @@ const fn service(name: &'static str, params: &'static str, result: &'static str)
     HostMethod { name, params, result, without: Without::Unsupported, is_question: false }
 }
 
+/// Runs a tool of the host's.
+pub(in crate::run) const EXECUTE: &str = "tool.execute";
+
 const CANCELLED: &str = "`{\"cancelled\"}`";
 
 /// What a hook may ask of its host.
-pub static HOST_METHODS: [HostMethod; 19] = [
+pub static HOST_METHODS: [HostMethod; 20] = [
     question("ui.select", "`title`, `options`", Without::Null),
     question("ui.confirm", "`title`, `message`", Without::False),
     question("ui.input", "`title`, `placeholder`?", Without::Null),
     question("ui.editor", "`title`, `prefill`?", Without::Null),
+    question("ui.custom", "`lines`", Without::Null),
     display("ui.notify", "`message`, `type`? (`info`, `warning`, `error`)"),
     display("ui.setStatus", "`key`, `text`?"),
     display("ui.setEditorText", "`text`"),
@@ -80,7 +84,7 @@ pub static HOST_METHODS: [HostMethod; 19] = [
     service("session.navigateTree", "`targetId`, `summarize`?", CANCELLED),
     service("model.ask", "`prompt`, `model`?, `tools`, `answer`", "what the model says"),
     service("mcp.call", "`server`, `tool`, `arguments`", "what the tool gives"),
-    service("tool.execute", "`tool`, `args`", "what the tool gives"),
+    service(EXECUTE, "`tool`, `args`", "what the tool gives"),
 ];
 
 impl HostMethod {

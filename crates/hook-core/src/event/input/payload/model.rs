@@ -29,7 +29,8 @@ payload! {
     model: { request: llm_request },
     sample: concat!(
         r#"{"llm_request":{"model":"sample-model","#,
-        r#""messages":[{"role":"user","content":"Write a greeting to notes.txt"}]}}"#,
+        r#""messages":[{"role":"user","content":"Write a greeting to notes.txt"}]},"#,
+        r#""prompt":"Write a greeting to notes.txt"}"#,
     ),
 }
 
@@ -56,7 +57,8 @@ payload! {
         r#"{"llm_request":{"model":"sample-model","#,
         r#""messages":[{"role":"user","content":"Write a greeting to notes.txt"}]},"#,
         r#""llm_response":{"text":"It is written.","candidates":[{"content":"#,
-        r#"{"role":"model","parts":["It is written."]},"finishReason":"STOP"}]}}"#,
+        r#"{"role":"model","parts":["It is written."]},"finishReason":"STOP"}]},"#,
+        r#""prompt":"Write a greeting to notes.txt"}"#,
     ),
 }
 

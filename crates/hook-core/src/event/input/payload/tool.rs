@@ -7,6 +7,7 @@ use crate::event::input::tool::{McpContext, ToolName};
 use crate::json::field::Field;
 use crate::json::shape::{FieldReader, ShapeError};
 use crate::json::{JsonArray, JsonNumber, JsonObject, ObjectWriter, RawJson, RawObject};
+use crate::tool::ToolKind;
 
 payload! {
     /// A tool is about to run.
@@ -51,7 +52,7 @@ payload! {
         duration_ms: JsonNumber,
         /// The exit code, of a tool that has one.
         exit_code: i64,
-        /// Whether the tool failed.
+        /// Whether the tool failed. Hooks are sent `true` wherever the rest of the input shows a failure.
         is_error: bool,
     }
     subject: tool_name,
@@ -60,6 +61,31 @@ payload! {
         r#"{"tool_name":"write_file","tool_input":{"path":"notes.txt","content":"Hello"},"#,
         r#""tool_response":{"llmContent":"wrote 5 bytes to notes.txt"}}"#,
     ),
+}
+
+impl AfterToolInput {
+    /// Whether the tool failed: `is_error` says so, its response holds an error, or, where `is_error` is
+    /// absent, a shell ended with another exit code than 0.
+    pub fn has_failed(&self) -> bool {
+        let response = self.tool_response.to_object().unwrap_or_default();
+        let is_marked = ["isError", "is_error"]
+            .iter()
+            .any(|name| response.get(name).and_then(RawJson::to_bool) == Some(true));
+        let is_error = |error: &RawJson| {
+            !error.is_null() && error.to_bool() != Some(false) && !error.as_str().eq("\"\"")
+        };
+        let own_code = || {
+            let code = ["exit_code", "exitCode"].iter().find_map(|name| response.get(name))?;
+            code.as_str().parse().ok()
+        };
+        let exit_code = || self.exit_code.or_else(own_code).unwrap_or_default();
+        self.is_error == Some(true)
+            || is_marked
+            || response.get("error").is_some_and(is_error)
+            || self.is_error.is_none()
+                && ToolKind::of_tool(self.tool_name.as_str()) == ToolKind::Shell
+                && exit_code() != 0
+    }
 }
 
 payload! {

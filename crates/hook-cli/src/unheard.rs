@@ -1,0 +1,37 @@
+//! The response of `hook fire --json` where no engine heard of the event: whoever reads it gets one line,
+//! whatever is wrong.
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use hook_bus::{CorrelationId, HookExecutionResponse};
+use hook_core::{FailureCode, HookEventName, StageFailure};
+
+use crate::exit_code::{self, Failure, Status};
+use crate::output::message_line;
+
+/// Whether a command line that cannot be read asks for a response.
+pub(crate) fn is_wanted(arguments: &[OsString]) -> bool {
+    let has = |word: &str| arguments.iter().any(|argument| argument == word);
+    has("fire") && has("--json")
+}
+
+/// Prints the response of an event that was not fired. `status` says whether that blocks.
+pub(crate) fn print(event: Option<&str>, failure: Failure, why: &str, status: Status) {
+    let code = match failure {
+        Failure::Usage => FailureCode::InvalidRequest,
+        Failure::Input => FailureCode::InvalidPayload,
+        Failure::Own | Failure::ClosedOutput => FailureCode::PlanningFailed,
+        Failure::Panic => FailureCode::InternalError,
+    };
+    let event = event.and_then(HookEventName::from_name);
+    let response = HookExecutionResponse::unheard(
+        CorrelationId::generate(),
+        event,
+        StageFailure::new(code, format!("the event was not fired: {why}")),
+        status == exit_code::BLOCKED,
+    );
+    // A closed output leaves no way to report this.
+    let mut stdout = std::io::stdout();
+    let _ = stdout.write_all(&message_line(&response.to_json())).and_then(|()| stdout.flush());
+}
