@@ -65,13 +65,20 @@ async fn differences(case: &Value) -> Vec<String> {
     vec![format!("{id} {event}\n  expected {expected}\n  found    {found}")]
 }
 
-/// Takes out of texts, in which hooks repeat their input, what the recorded engine did not send.
+/// Takes out of texts, in which hooks repeat their input, what the recorded engine did not send: the prompt
+/// is the last field there, and whether a tool failed stands by itself.
 fn without_what_is_added(value: &mut Value) {
     match value {
         Value::Object(fields) => fields.values_mut().for_each(without_what_is_added),
         Value::Array(items) => items.iter_mut().for_each(without_what_is_added),
         Value::String(text) => {
-            for added in [r#""files":[],"#, r#""filesComplete":false,"#] {
+            if let Some((before, prompt)) = text.split_once(r#","prompt":"#)
+                && before.contains(r#""llm_request":"#)
+            {
+                let end = prompt.rfind('}').map_or("", |at| &prompt[at..]);
+                *text = format!("{before}{end}");
+            }
+            for added in [r#""files":[],"#, r#""filesComplete":false,"#, r#""is_error":true,"#] {
                 *text = text.replace(added, "");
             }
             for kind in ToolKind::ALL {

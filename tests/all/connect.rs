@@ -39,6 +39,17 @@ const AGENTS: [(&str, &str, &str); 7] = [
 ];
 
 #[test]
+fn a_connection_of_both_scopes_is_warned_of_since_hooks_would_run_twice() {
+    let project = Project::new();
+    with_hook(&project);
+    let first = run(&project, &["connect", "claude"]);
+    assert!(!first.stderr.contains("twice"), "{first:?}");
+    let second = run(&project, &["connect", "claude", "--scope", "project"]);
+    assert!(second.stderr.contains("each hook runs twice"), "{second:?}");
+    assert!(second.stderr.contains("`hook disconnect claude --scope user`"), "{second:?}");
+}
+
+#[test]
 fn what_is_connected_is_disconnected_to_the_byte() {
     for (agent, of_user, _) in AGENTS {
         let project = Project::new();

@@ -40,6 +40,13 @@ async fn comes_back(client: &mut SocketClient, token: &Value) {
     assert_eq!(client.ask(&hello).await["error"]["code"], "unknown_token");
 }
 
+/// Answers the next call without an objection.
+async fn goes_on(client: &mut SocketClient) {
+    let call = client.receive().await;
+    let answer = json!({"type": "hook-answer", "callId": call["callId"], "action": "continue"});
+    client.send(format!("{answer}\n")).await;
+}
+
 async fn ends(served: SocketServed, signal: Signal) {
     served.signal(signal);
     served.ended().await;
@@ -68,16 +75,15 @@ async fn fault_64_between_a_restart_and_their_clients_return_guards_block() {
         let (mut guards, newer) = connected(&served).await;
         comes_back(&mut guards, &token).await;
         registers(&mut guards, "first", "block").await;
-        // The other one is not back yet.
-        assert_eq!(decided(&mut asker, "run_shell_command").await["decision"], "block");
+        // The other one is not back yet: one allows, the other blocks.
+        let (decision, ()) =
+            tokio::join!(decided(&mut asker, "run_shell_command"), goes_on(&mut guards));
+        assert_eq!(decision["decision"], "block");
         registers(&mut guards, "second", "continue").await;
         let tool = json!({"tool_name": "run_shell_command", "tool_input": {}});
         asker.send(format!("{}\n", request("BeforeTool", &tool, "c"))).await;
         for _ in 0..2 {
-            let call = guards.receive().await;
-            let answer =
-                json!({"type": "hook-answer", "callId": call["callId"], "action": "continue"});
-            guards.send(format!("{answer}\n")).await;
+            goes_on(&mut guards).await;
         }
         let response = asker.receive().await;
         assert_eq!(response["processed"]["decision"], "proceed", "{response}");

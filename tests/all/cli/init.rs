@@ -31,7 +31,7 @@ fn a_project_gets_a_hook_that_works_at_once() {
     ----- stdout -----
     wrote [PROJECT]/.hooks/settings.json
     wrote [PROJECT]/.hooks/hooks/guard.sh
-    trusted the hooks guard and secrets: they were written just now, by your command
+    trusted its hooks: they were written just now, by your command
 
     See what it does:
       hook explain BeforeTool --tool run_shell_command
@@ -294,6 +294,16 @@ fn a_user_gets_one_for_every_project() {
         let fire = ["fire", "BeforeTool", "--tool", tool, "--input", &input];
         let finished = Hook::new(&project, &fire).run();
         assert_eq!(finished.status, status, "{tool} {path} {finished:?}");
+    }
+    for (command, expected) in [
+        ("cat .env", "block"),
+        ("echo A=1 >> deep/.env.local && true", "block"),
+        ("cp '.env' x", "block"),
+        ("cat .env.example", "proceed"),
+        ("node -e 'process.env.HOME'", "proceed"),
+        ("ls .envrc", "proceed"),
+    ] {
+        assert_eq!(decision(&project, command), expected, "{command}");
     }
     assert_eq!(shown(&project, &["init", "--user"]).lines().next(), Some("status: 1"));
     // A home with blanks and quotes in its name.

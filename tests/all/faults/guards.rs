@@ -533,3 +533,30 @@ fn what_is_no_request_is_refused_as_the_guards_of_its_event_want_at_every_door()
     assert_eq!(tested.status, 0, "{}", tested.stdout);
     assert!(!project.path().join("told").exists(), "no hook was asked");
 }
+
+/// A guard that its author wrote under another agent's name for the event, or under a misspelt one.
+#[test]
+fn fault_51_a_guard_under_a_name_that_is_no_event_blocks_what_is_meant() {
+    for (name, blocks) in [("PreToolUse", true), ("BeforeTol", true), ("Zebra", false)] {
+        let project = Project::new();
+        let folder = project.home().join(".config/hooks");
+        std::fs::create_dir_all(&folder).unwrap();
+        let hooks = json!([{"matcher": "run_shell_command", "hooks": [
+            {"type": "command", "command": "exit 0", "failBehavior": "block"}]}]);
+        std::fs::write(folder.join("settings.json"), json!({"hooks": {name: hooks}}).to_string())
+            .unwrap();
+        let cwd = project.path();
+        let input = json!({"session_id": "s", "transcript_path": "/t", "cwd": cwd,
+            "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": "1",
+            "tool_input": {"command": "ls"}});
+        let asked = Hook::new(&project, &["bridge", "claude"]).stdin(input.to_string()).run();
+        assert_eq!(asked.stdout.contains("deny"), blocks, "{name} {asked:?}");
+        if blocks {
+            assert!(asked.stdout.contains("write `BeforeTool`"), "{asked:?}");
+        }
+        let other = json!({"tool_name": "read_file", "tool_input": {}}).to_string();
+        let fire = ["fire", "BeforeTool", "--json", "--input", &other];
+        let response = &Hook::new(&project, &fire).run().lines()[0];
+        assert_eq!(response["processed"]["decision"], "proceed", "{name} {response}");
+    }
+}

@@ -113,6 +113,21 @@ pub(crate) async fn run(
     if let Some(why) = losses::unguarded(context).await? {
         printer.warning(&why);
     }
+    let other = match arguments.scope {
+        Scope::User => Scope::Project,
+        Scope::Project => Scope::User,
+    };
+    let others = entries::of(agent, other, context);
+    if others.file != path && !others.commands.is_empty() {
+        printer.warning(&format!(
+            "{} is connected for the {}, too, so that each hook runs twice; disconnect one of them: `hook \
+             disconnect {} --scope {}`",
+            agent.title(),
+            other.as_str(),
+            agent.word(),
+            other.as_str()
+        ));
+    }
     let connection = Connection { agent, scope: arguments.scope, context, yes: arguments.yes };
     if arguments.dry_run {
         consent::foresee(connection, events.len(), printer).await?;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use hook_core::settings::starter::{STARTER_FILE_HOOK, STARTER_HOOK, Starter};
+use hook_core::settings::starter::{STARTER_HOOK, Starter};
 use serde_json::{Value, json};
 
 use crate::output::{Printer, Tone};
@@ -23,7 +23,7 @@ pub(crate) fn init(starter: &Starter, user: bool, trusted: bool, printer: &Print
     if trusted && !user {
         let _ = writeln!(
             out,
-            "{} the hooks {STARTER_HOOK} and {STARTER_FILE_HOOK}: they were written just now, by your command",
+            "{} its hooks: they were written just now, by your command",
             printer.paint(Tone::Good, "trusted")
         );
     }

@@ -237,10 +237,14 @@ fn compile_text(
                     };
                     (verdict, SettingsRule::MatcherNeverMatches, reason.to_owned())
                 });
-                let names = names_in(trimmed).filter(|_| matching == Matching::TOOL_NAME);
+                let is_of_tools = matching == Matching::TOOL_NAME;
+                let names = names_in(trimmed).filter(|_| is_of_tools);
                 let names = names.into_iter().flatten().filter(|name| our_name(name).is_some());
                 let names = names.map(str::to_owned).collect();
-                (Rule::Pattern(Box::new(TextPattern { regex: pattern, names })), problem)
+                (
+                    Rule::Pattern(Box::new(TextPattern { regex: pattern, is_of_tools, names })),
+                    problem,
+                )
             }
             Err(reason) => {
                 let verdict = match fail_behavior {

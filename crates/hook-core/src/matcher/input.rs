@@ -10,7 +10,7 @@ use super::globs::{Directories, PathForms};
 use super::path;
 use crate::event::input::{EventInput, HostContext, RequestInput};
 use crate::json::{JsonKind, JsonSlice, RawJson, RawObject, Standing, Visited, visit_all};
-use crate::tool::{MARK, PATH_FIELDS, PATHS_FIELDS, ToolKind, file_headers, resolved};
+use crate::tool::{FileAccess, MARK, PATH_FIELDS, PATHS_FIELDS, ToolKind, file_headers, resolved};
 
 /// Fields that hold a command: a string, or words.
 const COMMAND_FIELDS: [&str; 3] = ["command", "cmd", "script"];
@@ -100,12 +100,16 @@ impl<'i> Facts<'i> {
         &self.input.event
     }
 
-    /// What the tool does: its kind, and that of another tool if it writes files like one.
+    /// What the tool does: its kind, and of another tool that of one for files if it writes some, or, as a
+    /// tool of a server, reads some.
     pub(super) fn kinds(&self) -> impl Iterator<Item = ToolKind> {
         let own = self.event().tool_kind();
-        let writes = || own != Some(ToolKind::FileWrite) && self.event().files().are_written();
-        let written = (own.is_some() && writes()).then_some(ToolKind::FileWrite);
-        own.into_iter().chain(written)
+        let files = own.filter(|kind| *kind != ToolKind::FileWrite).map(|_| self.event().files());
+        let has = |access| files.as_ref().is_some_and(|files| files.have(access));
+        let written = has(FileAccess::Write).then_some(ToolKind::FileWrite);
+        let is_of_server = own == Some(ToolKind::Mcp);
+        let read = (is_of_server && has(FileAccess::Read)).then_some(ToolKind::FileRead);
+        own.into_iter().chain(written).chain(read)
     }
 
     pub(super) fn paths(&self) -> &Texts {

@@ -45,12 +45,17 @@ pub enum MatchOutcome {
 #[derive(Debug, Clone)]
 pub(super) struct TextPattern {
     pub(super) regex: Regex,
+    /// Whether it is compared with the name of a tool, which may have several.
+    pub(super) is_of_tools: bool,
     /// The names, where it is nothing but names of tools that agents call differently.
     pub(super) names: Vec<String>,
 }
 
 impl TextPattern {
     pub(super) fn matches(&self, subject: &str) -> MatchOutcome {
+        if !self.is_of_tools {
+            return matches_a_name(&self.regex, std::iter::once(subject));
+        }
         if self.names.iter().any(|name| is_same_tool(name, subject)) {
             return MatchOutcome::Yes;
         }

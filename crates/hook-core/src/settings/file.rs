@@ -167,6 +167,15 @@ const MAX_IN_MATCHER: usize = 256;
 /// A matcher cannot be read, and that was reported.
 pub(super) struct Unreadable;
 
+/// The event that a name is probably meant for which is none.
+#[derive(Debug, Clone, Copy)]
+enum Meant {
+    /// That of this name in another agent, or the one misspelt.
+    Surely(HookEventName),
+    /// No name is like it.
+    Perhaps(HookEventName),
+}
+
 /// The definition that a hook stands in.
 struct Definition {
     event: HookEventName,
@@ -442,7 +451,7 @@ impl<'t> Reader<'t> {
                 && !only_of_agents
                 && let Some(meant) = self.unknown_event(field)
             {
-                self.read_unplaced((meant, &field.name), &own);
+                self.read_unplaced(meant, &field.name, &own);
             }
             let Some(definitions) = definitions else {
                 if event.is_none() {
@@ -470,22 +479,34 @@ impl<'t> Reader<'t> {
     }
 
     /// Looks into what stands under a name that is no event: its hooks do not run, and what is wrong
-    /// with them is said all the same.
-    fn read_unplaced(&mut self, (meant, name): (HookEventName, &str), definitions: &[Node]) {
+    /// with them is said all the same. Where it is clear which event is meant, guards of that block.
+    fn read_unplaced(&mut self, meant: Meant, name: &str, definitions: &[Node]) {
+        let (Meant::Surely(event) | Meant::Perhaps(event)) = meant;
         let read_before = self.hooks.len();
         for definition in definitions {
-            self.read_definition(meant, name, definition);
+            self.read_definition(event, name, definition);
         }
         // What stands among them in an agent's language is under that agent's name for an event.
         let (ours, of_agents): (Vec<HookEntry>, Vec<HookEntry>) =
             self.hooks.drain(read_before..).partition(HookEntry::is_ours);
-        self.spans.unplaced.extend(ours);
         self.hooks.extend(of_agents);
+        let is_blocking = |hook: &HookEntry| {
+            matches!(meant, Meant::Surely(_)) && hook.fail_behavior == FailBehavior::Block
+        };
+        let (guards, others): (Vec<_>, Vec<_>) = ours.into_iter().partition(is_blocking);
+        self.spans.unplaced.extend(others);
+        let why = format!("there is no event `{}`; write `{event}`", shortened(name));
+        let why: Arc<str> = why.into();
+        self.hooks.extend(
+            guards
+                .into_iter()
+                .map(|guard| HookEntry { unreadable: Some(Arc::clone(&why)), ..guard }),
+        );
     }
 
     /// Says what is wrong with a name that is no event. Gives the event that is probably meant, if
     /// the name is one's at all.
-    fn unknown_event(&mut self, field: &Field) -> Option<HookEventName> {
+    fn unknown_event(&mut self, field: &Field) -> Option<Meant> {
         if let Some((name, remedy)) = MISPLACED.iter().find(|(name, _)| *name == field.name) {
             let (rule, then) = match *name == FAIL_BEHAVIOR && !says_continue(field) {
                 true => (Rule::InvalidFailBehavior, "\"block\" is used where nothing else is said"),
@@ -506,13 +527,13 @@ impl<'t> Reader<'t> {
             let remedy = format!("what other agents call `{name}` is `{event}` here");
             let ours = Some(event.as_str());
             self.document.misplaced_name(Rule::UnknownEvent, field, message, ours, remedy);
-            Some(event)
+            Some(Meant::Surely(event))
         } else if self.undeclared.contains(&field.name) {
             let name = shortened(&field.name);
             let message = format!("the event `{name}` is not declared; its hooks were skipped");
             let remedy = format!("fix `{name}` under `hooksConfig.events`");
             self.document.misplaced_name(Rule::UnknownEvent, field, message, None, remedy);
-            Some(HookEventName::BeforeTool)
+            Some(Meant::Perhaps(HookEventName::BeforeTool))
         } else {
             let message =
                 format!("unknown event `{}`; its hooks were skipped", shortened(&field.name));
@@ -521,7 +542,7 @@ impl<'t> Reader<'t> {
             self.document.unknown_name(Rule::UnknownEvent, field, message, known);
             let nearest = events.nearest(&field.name).and_then(|name| events.from_name(name));
             // Where nothing is near, it is looked at as hooks of a tool, the commonest.
-            Some(nearest.unwrap_or(HookEventName::BeforeTool))
+            Some(nearest.map_or(Meant::Perhaps(HookEventName::BeforeTool), Meant::Surely))
         }
     }
 

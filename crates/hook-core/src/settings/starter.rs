@@ -52,7 +52,7 @@ impl StarterKind {
 /// The name of the example hook for commands.
 pub const STARTER_HOOK: &str = "guard";
 /// The name of the example hook for files.
-pub const STARTER_FILE_HOOK: &str = "secrets";
+const STARTER_FILE_HOOK: &str = "secrets";
 
 /// A settings file and the script that it runs, not written yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,6 +129,18 @@ impl Starter {
             "type": "command",
             "name": "{STARTER_FILE_HOOK}",
             "description": "Keeps files of secrets out of reach, whatever the agent calls its tools",
+            "command": "echo 'guard: .env files hold secrets; ask the user for what you need' >&2; exit 2",
+            "failBehavior": "block"
+          }}
+        ]
+      }},
+      {{
+        "matcher": {{ "kind": "shell", "commandPattern": "(^|[\\s'\"/=<>:])\\.env(\\.(?!example)\\w+)?($|[\\s'\";&|<>)])" }},
+        "hooks": [
+          {{
+            "type": "command",
+            "name": "secrets-in-commands",
+            "description": "Keeps commands away from files that are called .env",
             "command": "echo 'guard: .env files hold secrets; ask the user for what you need' >&2; exit 2",
             "failBehavior": "block"
           }}

@@ -41,6 +41,8 @@ pub(crate) const PATHS_FIELDS: [&str; 7] = [
 ];
 /// Arguments that name files in the tools that are known for files, or are of an MCP server.
 const FIELDS_OF_FILE_TOOLS: [&str; 4] = ["files", "source", "destination", "directory"];
+/// Arguments of tools that read or search files, which say which: names, or globs of them.
+const FIELDS_OF_READING_TOOLS: [&str; 2] = ["include", "glob"];
 
 /// Words in the name of a tool that is not known, and arguments, of which one says that it writes.
 const WRITING_WORDS: [&str; 18] = [
@@ -126,9 +128,9 @@ impl ToolFiles {
         }
     }
 
-    /// Whether one of them is written.
-    pub(crate) fn are_written(&self) -> bool {
-        self.list.iter().any(|(_, access)| *access == FileAccess::Write)
+    /// Whether that is done to one of them.
+    pub(crate) fn have(&self, access: FileAccess) -> bool {
+        self.list.iter().any(|(_, done)| *done == access)
     }
 }
 
@@ -159,6 +161,7 @@ impl Named {
             PATH_FIELDS.contains(&name)
                 || PATHS_FIELDS.contains(&name)
                 || is_of_files && FIELDS_OF_FILE_TOOLS.contains(&name)
+                || kind == ToolKind::FileRead && FIELDS_OF_READING_TOOLS.contains(&name)
         };
         visit_all(arguments.as_raw(), false, |is_item, standing, visited| {
             let is_named = match standing {

@@ -13,7 +13,7 @@ mod patch;
 mod resolve;
 
 pub(crate) use edits::{FileCall, FileCalls, as_patch, file_calls, unreadable_patch, with_patch};
-pub(crate) use files::{PATH_FIELDS, PATHS_FIELDS, ToolFiles};
+pub(crate) use files::{FileAccess, PATH_FIELDS, PATHS_FIELDS, ToolFiles};
 pub use kind::ToolKind;
 pub(crate) use kind::is_of_mcp_server;
 #[doc(hidden)]

@@ -112,6 +112,7 @@ static TOOLS: [KnownTool; 16] = [
             "read_many_files",
             "view",
             "view_file",
+            "view_image",
         ],
     },
     KnownTool {

@@ -241,7 +241,7 @@ pub(super) static AGENT: Agent = Agent {
         printed("PreToolUse", r#"{"action":"continue"}"#, "A3S hook system"),
         printed("PreToolUse", r#"{"action":"block","reason":"no"}"#, "A3S hook system"),
         printed(
-            "tool.execute",
+            "PreToolUse",
             r#"{"action":"continue","modified":{"args":{"command":"ls"}}}"#,
             "A3S hook system",
         ),

@@ -35,6 +35,9 @@ pub(super) fn pattern(hook: &HomeHook) -> Option<&str> {
     (!text.is_empty() && text != "*").then_some(text)
 }
 
+/// A pattern against a text that is no tool of ours: other agents know each tool by one name.
+const TEXT: Matching = Matching::Pattern { field: "text" };
+
 /// An expression somewhere in a text. One that is none is compared as it is.
 pub(super) fn found(pattern: &str, subject: &str) -> bool {
     // As other dialects of expressions say that case does not matter.
@@ -42,9 +45,7 @@ pub(super) fn found(pattern: &str, subject: &str) -> bool {
         return found(&pattern.to_lowercase(), &subject.to_lowercase());
     }
     let definition = Some(Arc::new(pattern.into()));
-    // Of no tool of ours: other agents know each tool by one name.
-    let matching = Matching::Pattern { field: "text" };
-    let (matcher, _) = Matcher::compile(definition, matching, FailBehavior::Continue);
+    let (matcher, _) = Matcher::compile(definition, TEXT, FailBehavior::Continue);
     matcher.matches(Some(subject)) != MatchOutcome::No
 }
 
@@ -120,8 +121,7 @@ fn looks_around(pattern: &str) -> bool {
 /// An expression somewhere in a text. One that is no expression is for nothing.
 pub(super) fn is_found(pattern: &str, subject: &str) -> bool {
     let definition = Some(Arc::new(pattern.into()));
-    let (matcher, problems) =
-        Matcher::compile(definition, Matching::TOOL_NAME, FailBehavior::Continue);
+    let (matcher, problems) = Matcher::compile(definition, TEXT, FailBehavior::Continue);
     problems.is_empty() && matcher.matches(Some(subject)) == MatchOutcome::Yes
 }
 
