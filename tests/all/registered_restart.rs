@@ -106,6 +106,23 @@ async fn fault_64_between_a_restart_and_their_clients_return_guards_block() {
     }
 }
 
+/// What makes it a guard may be a setting.
+#[tokio::test]
+async fn fault_64_a_guard_by_a_setting_is_one_after_a_restart_too() {
+    let project = Project::with_settings(&json!({"hooks": {},
+        "hooksConfig": {"registration": {"failBehavior": "block"}}}));
+    let served = SocketServed::start(&project, &[]).await;
+    let (mut guards, _) = connected(&served).await;
+    let mut hook = register("guard", "block");
+    hook.as_object_mut().unwrap().remove("config");
+    assert_eq!(guards.ask(&hook).await["type"], "hook-registered");
+    ends(served, Signal::KILL).await;
+    let served = SocketServed::start(&project, &[]).await;
+    let (mut asker, _) = connected(&served).await;
+    assert_eq!(decided(&mut asker, "run_shell_command").await["decision"], "block");
+    ends(served, Signal::TERM).await;
+}
+
 #[tokio::test]
 async fn fault_64_only_the_client_that_had_a_guard_ends_its_blocking() {
     let project = Project::with_settings(&json!({"hooks": {}}));

@@ -22,7 +22,7 @@ fn results() -> Vec<(Value, bool)> {
         (shell(json!({"exit_code": 0})), false),
         (shell(json!({"exit_code": -1, "tool_response": {"llmContent": "x"}})), true),
         // The agent knows better what its tool's code means.
-        (shell(json!({"exit_code": 1, "is_error": false})), false),
+        (shell(json!({"exit_code": 1, "is_error": false})), true),
         (shell(json!({"tool_response": {"stdout": "", "exitCode": 2}})), true),
         (ran("Bash", json!({"exit_code": 1})), true),
         (ran("read_file", json!({"exit_code": 1})), false),

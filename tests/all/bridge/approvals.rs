@@ -114,3 +114,16 @@ fn fault_56_an_allow_of_a_permission_request_answers_it() {
     assert_eq!(Hook::new(&project, &["trust", "--yes"]).run().status, 0);
     assert_eq!(asked(&project), Value::Null);
 }
+
+/// An approval is one of what the hook was sent.
+#[test]
+fn fault_56_an_allow_approves_no_arguments_that_another_hook_changes() {
+    let change = r#"{"hookSpecificOutput":{"tool_input":{"command":"rm -r build"}}}"#;
+    for agent in OBEYING {
+        let project = of_user("native", "BeforeTool", PERMITS);
+        project.write(".hooks/settings.json", &settings("native", "BeforeTool", change));
+        let trusted = Hook::new(&project, &["trust", "--yes"]).run();
+        assert_eq!(trusted.status, 0, "{trusted:?}");
+        assert!(!is_spared(&project, agent), "{agent}");
+    }
+}

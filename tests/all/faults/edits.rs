@@ -53,7 +53,10 @@ fn asked(project: &Project, agent: &str, tool: &str, arguments: &Value) -> Finis
     Hook::new(project, &["bridge", agent, event]).stdin(input.to_string()).run()
 }
 
+/// Whether an answer refuses; that there is one is asserted.
 fn refuses(finished: &Finished) -> bool {
+    assert_eq!(finished.status, 0, "{finished:?}");
+    assert!(!finished.stderr.contains("error"), "{finished:?}");
     finished.stdout.contains("deny")
 }
 
@@ -185,6 +188,47 @@ fn fault_52_a_patch_of_too_many_files_or_that_cannot_be_read_is_refused() {
     let shell = json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "exit 2"}]}]}});
     fs::write(project.home().join(".claude/settings.json"), shell.to_string()).unwrap();
     assert!(!refuses(&asked(&project, "codex", "apply_patch", &patch(&many))));
+}
+
+/// An allow of the hooks that are for some of the files approves no others.
+#[test]
+fn fault_52_an_approval_of_some_files_approves_no_patch() {
+    let project = with_users(&json!({"hooksConfig": {"agents": ["claude"]}}));
+    let allow = r#"echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}'"#;
+    let settings = json!({"hooks": {"PreToolUse": [{"matcher": "Write", "hooks": [{"type": "command", "command": allow}]}]}});
+    let path = project.home().join(".claude/settings.json");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, settings.to_string()).unwrap();
+    project.write("old.txt", "a\n");
+    let added = "*** Add File: a.md\n+x\n";
+    let allowed = |files: &str| {
+        let patch = patch(files)["command"].clone();
+        let finished = asked(&project, "copilot", "apply_patch", &patch);
+        assert_eq!(finished.status, 0, "{finished:?}");
+        finished.stdout.contains("\"allow\"")
+    };
+    assert!(allowed(added));
+    assert!(!allowed(&format!("{added}*** Update File: old.txt\n@@\n-a\n+b\n")));
+    // Nor a command that does more than to apply it.
+    let command =
+        format!("rm -r build; apply_patch <<'E'\n*** Begin Patch\n{added}*** End Patch\nE");
+    let finished = asked(&project, "copilot", "bash", &json!({"command": command}));
+    assert!(!finished.stdout.contains("\"allow\""), "{finished:?}");
+}
+
+/// A hook that knows patches alone is not asked about what writes nothing.
+#[test]
+fn fault_53_a_file_that_a_server_reads_is_no_patch() {
+    let project = with_users(&json!({"hooksConfig": {"agents": ["codex"]}}));
+    let settings = json!({"hooks": {"PreToolUse": [{"matcher": "apply_patch", "hooks": [{"type": "command", "command": "echo no >&2; exit 2"}]}]}});
+    let path = project.home().join(".codex/hooks.json");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, settings.to_string()).unwrap();
+    let read = json!({"path": "notes"});
+    let finished = asked(&project, "claude", "mcp__filesystem__read_file", &read);
+    assert!(finished.status == 0 && finished.stdout.is_empty(), "{finished:?}");
+    let written = json!({"path": "notes", "content": "x"});
+    assert!(refuses(&asked(&project, "claude", "mcp__filesystem__write_file", &written)));
 }
 
 #[test]

@@ -14,7 +14,9 @@ use hook_core::event::output::{BeforeAgentOutput, PolicyDecision};
 use hook_core::language::Language;
 use hook_core::redact::Redaction;
 use hook_core::text::shortened;
-use hook_core::{Events, FailureCode, HookEventName, RawJson, RawObject, RequestInput};
+use hook_core::{
+    Events, FailureCode, HookEventName, HookExecutionResult, RawJson, RawObject, RequestInput,
+};
 use hook_translate::agents::{Agent, Asked, Said, Verdict};
 
 use self::log::Call;
@@ -25,9 +27,6 @@ use crate::system::HookSystem;
 
 /// How often in a row hooks may have an agent go on at the end of its turn that does not count itself.
 const MAX_CONTINUATIONS: u32 = 8;
-
-/// The events at whose block an agent goes on.
-const TURN_ENDS: [HookEventName; 2] = [HookEventName::AfterAgent, HookEventName::SubagentStop];
 
 /// What an agent asks.
 #[derive(Debug, Clone)]
@@ -209,7 +208,7 @@ impl Bridge {
     /// What the end of a turn is about, where hooks may have the agent go on that does not count how often.
     fn turn_end(&self, response: &HookExecutionResponse) -> Option<TurnEnd> {
         let input = self.input.as_ref()?;
-        let counts = TURN_ENDS.contains(&input.event())
+        let counts = input.event().ends_a_turn()
             && !self.agent.counts_continuations()
             && !self.session().is_empty();
         let is_active =
@@ -289,7 +288,13 @@ impl Bridge {
             && response.event.is_some_and(|event| event.row().block_means.is_none());
         verdict.decision = if is_useless { PolicyDecision::Proceed } else { processed.decision };
         verdict.reason = processed.reason.as_deref();
-        verdict.allowed = response.hooks.iter().any(|hook| hook.grants);
+        // An approval is one of what the hook was sent: not where another hook changes the arguments.
+        let changes = |hook: &&HookExecutionResult| {
+            let output = hook.output.as_ref();
+            output.is_some_and(|output| output.specific("tool_input").is_some())
+        };
+        let is_changed = response.hooks.iter().filter(changes).any(|hook| !hook.grants);
+        verdict.allowed = !is_changed && response.hooks.iter().any(|hook| hook.grants);
         verdict.system_message = Some(&*told).filter(|it| !it.is_empty());
         // No agent has a word for a message that is put before a prompt; the model is told what is in it.
         let message = BeforeAgentOutput::new(&processed.aggregated).message_text();
@@ -303,7 +308,7 @@ impl Bridge {
         // No event proceeds that a missing guard might have blocked.
         let unknown = response.event.and_then(unknown_guards);
         // To block the end of a turn is to go on working, which helps nobody where hooks could not be asked.
-        let goes_on = response.event.is_some_and(|event| TURN_ENDS.contains(&event));
+        let goes_on = response.event.is_some_and(HookEventName::ends_a_turn);
         if goes_on && (response.error().is_some() || unknown.is_some()) {
             verdict.decision = PolicyDecision::Proceed;
             return self.agent.say(home_event, &verdict);

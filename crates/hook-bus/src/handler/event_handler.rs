@@ -534,10 +534,13 @@ impl<'e> Door<'e> {
     }
 }
 
-/// Blocks what would proceed where a guard is missing, whatever its event: its settings cannot be read.
+/// Blocks what would proceed where a guard is missing, whatever its event: its settings cannot be read. Not
+/// the end of a turn, at whose block the agent would go on working.
 fn refuse_for_unread_guard(engine: &Engine, response: &mut HookExecutionResponse) {
+    let is_turn_end = response.event.is_some_and(HookEventName::ends_a_turn);
     let processed = &mut response.processed;
     if processed.decision == PolicyDecision::Proceed
+        && !is_turn_end
         && let Some(why) = engine.unread_guard()
     {
         processed.decision = PolicyDecision::Block;

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use hook_core::HookFailure;
 use hook_core::run::{CallSession, CallTarget, Carrier, FromHook, ToHook};
+use hook_core::{FailBehavior, HookFailure};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -124,7 +124,11 @@ impl LiveClients {
         let left = remembered::read(&file);
         let _ = self.guard_file.set(file);
         let mut warnings = Vec::new();
-        for RememberedGuard { token, register } in left? {
+        for guard in left? {
+            let Some(RememberedGuard { token, register }) = guard else {
+                warnings.push("a guard of the server before cannot be read".to_owned());
+                continue;
+            };
             let id = hook_core::text::shortened(&register.hook_id);
             if let Err(error) = self.restore(token, register) {
                 warnings
@@ -146,7 +150,9 @@ impl LiveClients {
             None => self.expect_back(token),
         };
         let target = CallTarget::Client(client.session.clone());
+        // Only guards are remembered, some of them made so by settings.
         let hook = register.to_hook(&self.engine.events(), target)?;
+        let hook = hook.fail_behavior(FailBehavior::Block);
         let guards = Some(hook.event());
         // It counts towards no limit: its client may register it again.
         let registration = self.engine.register(hook, None, Registrant::Host)?;

@@ -31,7 +31,8 @@ pub fn guard_file(socket: &Path) -> Option<PathBuf> {
 }
 
 /// Reads the guards of the server before: none where there is no file, but then one can be written.
-pub(super) fn read(file: &Path) -> io::Result<Vec<RememberedGuard>> {
+/// `None` stands for one that cannot be read.
+pub(super) fn read(file: &Path) -> io::Result<Vec<Option<RememberedGuard>>> {
     let text = match regular_file::read_to_string(file, LONGEST) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             private_file::write(file, b"{}")?;
@@ -40,10 +41,10 @@ pub(super) fn read(file: &Path) -> io::Result<Vec<RememberedGuard>> {
         }
         read => read?,
     };
-    let guards = RawObject::parse(text).ok().and_then(|it| it.fields().get("guards").cloned());
-    let guards = guards.as_ref().and_then(RawJson::to_items);
-    let guards = guards.and_then(|items| items.iter().map(guard).collect());
-    guards.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "these are no guards"))
+    let wrong = || io::Error::new(io::ErrorKind::InvalidData, "these are no guards");
+    let fields = RawObject::parse(text).map_err(|_| wrong())?.fields();
+    let Some(guards) = fields.get("guards") else { return Ok(Vec::new()) };
+    Ok(guards.to_items().ok_or_else(wrong)?.iter().map(guard).collect())
 }
 
 fn guard(item: &RawJson) -> Option<RememberedGuard> {

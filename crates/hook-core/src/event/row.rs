@@ -143,6 +143,16 @@ impl HookEventName {
         self.0
     }
 
+    /// Whether it is the end of a turn, at whose block the agent goes on working.
+    pub fn ends_a_turn(self) -> bool {
+        [Self::AfterAgent, Self::SubagentStop].contains(&self)
+    }
+
+    /// Whether it is about a call of a tool that has not run.
+    pub(crate) fn is_before_a_tool(self) -> bool {
+        [Self::BeforeTool, Self::PermissionRequest].contains(&self)
+    }
+
     /// Whether it is about a call of a tool.
     #[doc(hidden)]
     pub fn is_about_a_tool(self) -> bool {

@@ -3,8 +3,10 @@
 
 use super::HomeHook;
 use crate::event::input::EventInput;
-use crate::json::{JsonObject, RawObject};
-use crate::tool::{APPLY_PATCH, FileCall, FileCalls, ToolKind, as_patch, file_calls, with_patch};
+use crate::json::{JsonObject, RawJson, RawObject};
+use crate::tool::{
+    APPLY_PATCH, FileCall, FileCalls, ToolKind, as_patch, file_calls, our_name, with_patch,
+};
 
 /// The calls with which a foreign hook is asked.
 #[derive(Debug)]
@@ -14,7 +16,12 @@ pub(crate) enum Calls {
     /// The event as it is.
     AsItIs,
     /// One call after the other.
-    Each(Vec<PartialCall>),
+    Each {
+        /// Those that it is for.
+        parts: Vec<PartialCall>,
+        /// How many there are of the whole call.
+        of: usize,
+    },
     /// It would be asked, but the call cannot be read, with the reason.
     Unreadable(String),
 }
@@ -24,17 +31,28 @@ pub(crate) enum Calls {
 pub(crate) struct PartialCall {
     /// The event with that part.
     pub(crate) input: EventInput,
-    /// The file; absent where it is the whole call as a patch.
-    file: Option<FileCall>,
+    form: Form,
+}
+
+/// What a part is of the whole call.
+#[derive(Debug)]
+enum Form {
+    /// One of its files.
+    File(FileCall),
+    /// All of it, as a patch.
+    Patch,
+    /// All of it, under the name that the tool has here.
+    Renamed,
 }
 
 impl PartialCall {
     /// The arguments of the whole call, in which this part has other arguments; `None` where they cannot be
     /// put back.
     pub(crate) fn put_back(&self, whole: &RawObject, changed: &RawObject) -> Option<RawObject> {
-        match &self.file {
-            Some(file) => file.put_back(whole, changed),
-            None => {
+        match &self.form {
+            Form::File(file) => file.put_back(whole, changed),
+            Form::Renamed => Some(whole.overlaid(&changed.fields())),
+            Form::Patch => {
                 if let Some(whole) = with_patch(whole, changed) {
                     return Some(whole);
                 }
@@ -56,24 +74,33 @@ impl PartialCall {
 
 /// The calls with which a hook is asked about an event, as its matcher says.
 pub(crate) fn calls(hook: &HomeHook, input: &EventInput) -> Calls {
-    let as_it_is = || if is_for(hook, input) { Calls::AsItIs } else { Calls::None };
     let is_own = input.asked.as_deref().is_some_and(|asked| asked.agent == hook.language.name());
     let called = input.payload.match_subject().zip(input.payload.tool_input());
-    let Some((tool, arguments)) = called.filter(|_| !is_own) else { return as_it_is() };
+    let Some((tool, arguments)) = called.filter(|_| !is_own) else {
+        return if is_for(hook, input) { Calls::AsItIs } else { Calls::None };
+    };
+    let whole = |form, tool: &str, arguments: &RawObject| {
+        let input = with_call(input, tool, arguments)?;
+        is_for(hook, &input)
+            .then(|| Calls::Each { parts: vec![PartialCall { input, form }], of: 1 })
+    };
+    let as_it_is = || match is_for(hook, input) {
+        true => Calls::AsItIs,
+        // By whatever name a host calls it.
+        false => renamed(tool, arguments)
+            .and_then(|(tool, arguments)| whole(Form::Renamed, tool, &arguments))
+            .unwrap_or(Calls::None),
+    };
     let directory = &*input.directory;
-    let with = |tool: &str, arguments: &RawObject| with_call(input, tool, arguments);
     let unreadable = |why| match is_for_any_form(hook, input, ToolKind::of_tool(tool)) {
         true => Calls::Unreadable(why),
-        false => Calls::None,
+        false => as_it_is(),
     };
     if hook.language.edits_by_patch() {
-        let patched = match as_patch(tool, arguments, directory) {
-            Ok(patch) => patch.and_then(|patch| with(APPLY_PATCH, &patch)),
-            Err(why) => return unreadable(why),
-        };
-        return match patched.filter(|patched| is_for(hook, patched)) {
-            Some(input) => Calls::Each(vec![PartialCall { input, file: None }]),
-            None => as_it_is(),
+        return match as_patch(tool, arguments, directory) {
+            Ok(Some(patch)) => whole(Form::Patch, APPLY_PATCH, &patch).unwrap_or_else(as_it_is),
+            Ok(None) => as_it_is(),
+            Err(why) => unreadable(why),
         };
     }
     let files = match file_calls(tool, arguments, directory) {
@@ -86,12 +113,35 @@ pub(crate) fn calls(hook: &HomeHook, input: &EventInput) -> Calls {
     if files.is_empty() || (is_other && is_for(hook, input)) {
         return as_it_is();
     }
-    let parts = files.into_iter().filter_map(|file| {
-        let input = with(file.tool, &file.arguments)?;
-        is_for(hook, &input).then_some(PartialCall { input, file: Some(file) })
-    });
-    let parts: Vec<PartialCall> = parts.collect();
-    if parts.is_empty() { as_it_is() } else { Calls::Each(parts) }
+    // A command does more than to apply its patch: what is said of the patch approves none.
+    let of = files.len() + usize::from(ToolKind::of_tool(tool) == ToolKind::Shell);
+    let mut parts = Vec::new();
+    for file in files {
+        let Some(input) = with_call(input, file.tool, &file.arguments) else {
+            return unreadable(format!("what it does to `{}` cannot be said", file.path()));
+        };
+        if is_for(hook, &input) {
+            parts.push(PartialCall { input, form: Form::File(file) });
+        }
+    }
+    if parts.is_empty() { as_it_is() } else { Calls::Each { parts, of } }
+}
+
+/// A call of a known tool under the name that it has here, with a command as a text.
+fn renamed(tool: &str, arguments: &RawObject) -> Option<(&'static str, RawObject)> {
+    let name = our_name(tool).filter(|name| *name != tool)?;
+    let mut fields = arguments.fields();
+    if ToolKind::of_tool(tool) == ToolKind::Shell {
+        let given = ["command", "cmd", "script"].iter().find_map(|name| fields.get(name))?;
+        let words = || {
+            let words: Option<Vec<String>> =
+                given.to_items()?.iter().map(RawJson::to_text).collect();
+            words.map(|words| words.join(" "))
+        };
+        let command = given.to_text().or_else(words)?;
+        fields.insert("command", RawJson::from_text(&command));
+    }
+    Some((name, fields.to_raw()))
 }
 
 /// Whether a hook is for an event as it is.
@@ -109,7 +159,7 @@ fn is_for_any_form(hook: &HomeHook, input: &EventInput, kind: ToolKind) -> bool 
     let writing = ["write_file", "replace", APPLY_PATCH].as_slice();
     let forms = match kind {
         ToolKind::FileRead => [reading, &[]],
-        ToolKind::FileWrite => [writing, &[]],
+        ToolKind::FileWrite | ToolKind::Shell => [writing, &[]],
         _ => [reading, writing],
     };
     let mut forms = forms.concat().into_iter().filter_map(|tool| with_call(input, tool, &nothing));
@@ -119,7 +169,7 @@ fn is_for_any_form(hook: &HomeHook, input: &EventInput, kind: ToolKind) -> bool 
 /// The same event about another call.
 fn with_call(input: &EventInput, tool: &str, arguments: &RawObject) -> Option<EventInput> {
     let mut fields: JsonObject = RawObject::of(|out| input.payload.write(out)).fields();
-    fields.insert("tool_name", crate::json::RawJson::from_text(tool));
+    fields.insert("tool_name", RawJson::from_text(tool));
     fields.insert("tool_input", arguments.clone());
     fields.remove("mcp_context");
     let payload = input.payload.with_fields(fields)?;

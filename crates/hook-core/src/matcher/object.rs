@@ -218,6 +218,8 @@ mod tests {
                 Some((TOOL_PATTERN, "^(?!Bash$)")),
             ),
             (new().tool_pattern("^(?!Bash$)"), "write_file", None),
+            (new().tool_pattern("^(?!mcp_)(Edit|Write)$"), "Edit", None),
+            (new().tool_pattern("^(?!mcp_)(Edit|Write)$"), "replace", None),
             (new().tool_pattern("*"), "x", None),
             (new().tool("ab").tool("b").tool_pattern("a"), "b", Some((TOOL_PATTERN, "a"))),
         ] {

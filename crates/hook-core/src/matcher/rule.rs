@@ -96,13 +96,13 @@ impl Tools {
     }
 }
 
-/// Whether a pattern matches one of a tool's names; all of them, where it says what must not be there: a
-/// tool that is left out by one name is left out.
+/// Whether a pattern matches one of a tool's names. One that only says which tool is left out must match all
+/// of them: a tool that is left out by one name is left out.
 pub(super) fn matches_a_name<'n>(
     pattern: &Regex,
     mut names: impl Iterator<Item = &'n str>,
 ) -> MatchOutcome {
-    let excludes = ["(?!", "(?<!"].iter().any(|group| pattern.as_str().contains(group));
+    let excludes = only_excludes(pattern.as_str());
     let found = names.find_map(|name| match pattern.is_match(name) {
         Ok(matched) => (matched != excludes).then_some(match excludes {
             true => MatchOutcome::No,
@@ -111,4 +111,38 @@ pub(super) fn matches_a_name<'n>(
         Err(_) => Some(MatchOutcome::GaveUp),
     });
     found.unwrap_or(if excludes { MatchOutcome::Yes } else { MatchOutcome::No })
+}
+
+/// Whether a pattern is a negative lookahead at the beginning and matches anything else: `^(?!Bash$).*`.
+fn only_excludes(pattern: &str) -> bool {
+    let Some(rest) = pattern.strip_prefix("^(?!") else { return false };
+    let mut depth = 1_u32;
+    let end = rest.char_indices().find(|(_, it)| {
+        match it {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    });
+    let behind = end.and_then(|(at, _)| rest.get(at + 1..));
+    behind.is_some_and(|behind| ["", ".*", ".+", ".*$", ".+$"].contains(&behind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_that_only_leave_tools_out_are_known() {
+        for (pattern, expected) in [
+            ("^(?!Bash$)", true),
+            ("^(?!(Bash|Read)$).*$", true),
+            ("^(?!mcp_)(Edit|Write)$", false),
+            ("Bash(?!x)", false),
+            ("^(?!a", false),
+        ] {
+            assert_eq!(only_excludes(pattern), expected, "{pattern}");
+        }
+    }
 }

@@ -4,18 +4,20 @@ use std::time::Instant;
 
 use super::answer::Answer;
 use super::executor::{HookCall, HookExecutor, Run};
+use crate::event::HookEventName;
 use crate::event::input::{EventInput, HookInput};
 use crate::event::output::{Decision, HookOutput, PolicyDecision};
 use crate::failure::{HookFailure, InvalidAnswer};
 use crate::json::{RawJson, RawObject};
 use crate::language::PartialCall;
 
-/// Asks a hook about one part after the other, all within the call's timeout. The first denial is that of
-/// the whole.
+/// Asks a hook about one part after the other, all within the call's timeout; `of` is how many parts the whole
+/// has. Before a tool runs the first denial is that of the whole.
 pub(super) async fn run(
     executor: &dyn HookExecutor,
     call: &HookCall,
     parts: &[PartialCall],
+    of: usize,
 ) -> Run {
     let event = call.input.event();
     let deadline = Instant::now() + call.timeout;
@@ -36,7 +38,7 @@ pub(super) async fn run(
         }
         let output = run.answer.output.as_ref();
         let is_denial = output.is_some_and(|it| it.policy(event) > PolicyDecision::Ask);
-        if is_denial {
+        if is_denial && event.is_before_a_tool() {
             run.answer.warnings.splice(0..0, whole.answer.warnings);
             return run;
         }
@@ -48,13 +50,13 @@ pub(super) async fn run(
             approved += usize::from(output.allows(event));
             changed.extend(changed_arguments(part, output).map(|arguments| (part, arguments)));
         }
-        add(&mut whole, run);
+        add(event, &mut whole, run);
         if is_over {
             break;
         }
     }
     if let Some(output) = &mut whole.answer.output
-        && approved < parts.len()
+        && approved < of
     {
         withdraw_approval(output);
     }
@@ -104,11 +106,11 @@ fn put_back(input: &EventInput, changed: Vec<(&PartialCall, RawObject)>, answer:
 }
 
 /// Adds what came of one part.
-fn add(whole: &mut Run, run: Run) {
+fn add(event: HookEventName, whole: &mut Run, run: Run) {
     let Answer { output, failure, warnings, invalid, is_explicit } = run.answer;
     let answer = &mut whole.answer;
     answer.output = match (answer.output.take(), output) {
-        (Some(before), Some(output)) => Some(joined(before, output)),
+        (Some(before), Some(output)) => Some(joined(event, before, output)),
         (before, output) => before.or(output),
     };
     if let Some(failure) = failure {
@@ -136,15 +138,15 @@ fn withdraw_approval(output: &mut HookOutput) {
     }
 }
 
-/// Two answers as one, neither of them a denial: the stricter decision, and the texts of both.
-fn joined(one: HookOutput, other: HookOutput) -> HookOutput {
+/// Two answers as one: the stricter decision, and the texts of both.
+fn joined(event: HookEventName, one: HookOutput, other: HookOutput) -> HookOutput {
     let both = |one: Option<String>, other: Option<String>| match (one, other) {
         (Some(one), Some(other)) if one != other => Some(format!("{one}\n{other}")),
         (one, other) => one.or(other),
     };
     let context = both(one.additional_context(), other.additional_context());
-    let asks = |it: &HookOutput| it.decision == Some(Decision::Ask);
-    let (strict, lax) = if asks(&other) && !asks(&one) { (other, one) } else { (one, other) };
+    let is_stricter = other.policy(event) > one.policy(event);
+    let (strict, lax) = if is_stricter { (other, one) } else { (one, other) };
     let mut specific = lax.hook_specific_output.unwrap_or_default();
     specific.overlay(&strict.hook_specific_output.unwrap_or_default());
     let mut joined = HookOutput {

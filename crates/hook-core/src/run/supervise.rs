@@ -126,7 +126,7 @@ pub(super) async fn supervise(
     let executor = Arc::clone(&hook.executor);
     let running = AssertUnwindSafe(async move {
         match calls {
-            Calls::Each(parts) => per_file::run(&*executor, &call, &parts).await,
+            Calls::Each { parts, of } => per_file::run(&*executor, &call, &parts, of).await,
             Calls::None | Calls::AsItIs | Calls::Unreadable(_) => {
                 executor.execute(call).finished().await
             }
@@ -144,11 +144,14 @@ pub(super) async fn supervise(
 /// words two arguments are one, of which it would see one, and the tool may go by the other; or its files
 /// cannot be read.
 fn unreadable(hook: &HookSpec, input: &HookInput, calls: &Calls) -> Option<String> {
-    hook.event.row().block_means?;
+    // What has happened cannot be kept from happening.
+    if !hook.event.is_before_a_tool() {
+        return None;
+    }
     let why = match (hook.executor.home(), calls) {
         (Some(_), Calls::Unreadable(why)) => Some(why.clone()),
         (Some(home), Calls::AsItIs) => return home.language.contradiction(home, input),
-        (Some(_), Calls::None | Calls::Each(_)) => None,
+        (Some(_), Calls::None | Calls::Each { .. }) => None,
         (None, _) if hook.fail_behavior == FailBehavior::Continue => None,
         (None, _) => unreadable_patch(input.payload.match_subject()?, input.payload.tool_input()?),
     }?;

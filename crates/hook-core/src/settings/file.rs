@@ -491,10 +491,14 @@ impl<'t> Reader<'t> {
             self.hooks.drain(read_before..).partition(HookEntry::is_ours);
         self.hooks.extend(of_agents);
         let is_blocking = |hook: &HookEntry| {
-            matches!(meant, Meant::Surely(_)) && hook.fail_behavior == FailBehavior::Block
+            // Not a project's, which may not be trusted.
+            matches!(meant, Meant::Surely(_))
+                && hook.fail_behavior == FailBehavior::Block
+                && hook.source != HookSource::Project
         };
         let (guards, others): (Vec<_>, Vec<_>) = ours.into_iter().partition(is_blocking);
-        self.spans.unplaced.extend(others);
+        // What else is wrong with them is said all the same.
+        self.spans.unplaced.extend(others.into_iter().chain(guards.iter().cloned()));
         let why = format!("there is no event `{}`; write `{event}`", shortened(name));
         let why: Arc<str> = why.into();
         self.hooks.extend(

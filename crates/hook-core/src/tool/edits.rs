@@ -3,11 +3,11 @@
 
 use std::path::Path;
 
-use super::files::is_of_file_server;
-use super::kind::ToolKind;
+use super::files::{FileAccess, Named};
+use super::kind::{ToolKind, is_of_mcp_server, name_at_server};
 use super::names::{APPLY_PATCH, KnownTool, known};
 use super::patch::{self, ChangeKind, Patch};
-use super::resolve::resolved;
+use super::resolve::{absolute, resolved};
 use crate::files::regular_file;
 use crate::json::{JsonObject, RawJson, RawObject};
 
@@ -21,8 +21,20 @@ const EDIT: &str = "replace";
 const READ: &str = "read_file";
 
 /// Arguments under the names that agents have for them, ours first.
-const PATH: [&str; 7] =
-    ["file_path", "path", "filePath", "absolute_path", "notebook_path", "target_file", "filename"];
+const PATH: [&str; 12] = [
+    "file_path",
+    "path",
+    "filePath",
+    "absolute_path",
+    "notebook_path",
+    "target_file",
+    "filename",
+    "filepath",
+    "fileName",
+    "relative_path",
+    "pathInProject",
+    "target_notebook",
+];
 const CONTENT: [&str; 4] = ["content", "contents", "file_text", "text"];
 const OLD: [&str; 4] = ["old_string", "old_str", "oldString", "oldText"];
 const NEW: [&str; 5] = ["new_string", "new_str", "newString", "newText", "new_source"];
@@ -90,6 +102,11 @@ impl FileCall {
         Self::new(READ, path, &[], Origin::Composed)
     }
 
+    /// The path as the whole call has it.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
     /// A call that is plain already.
     fn plain(tool: &'static str, arguments: &RawObject) -> Self {
         let (path, origin) = (String::new(), Origin::Composed);
@@ -99,8 +116,8 @@ impl FileCall {
     /// The same with an absolute path.
     fn in_directory(self, directory: &Path) -> Self {
         let mut fields = self.arguments.fields();
-        let absolute = directory.join(&self.path);
-        fields.insert(PATH[0], RawJson::from_text(&absolute.to_string_lossy()));
+        let path = absolute(&self.path, directory);
+        fields.insert(PATH[0], RawJson::from_text(&path.to_string_lossy()));
         Self { arguments: fields.to_raw(), ..self }
     }
 
@@ -150,21 +167,21 @@ pub(crate) fn file_calls(tool: &str, arguments: &RawObject, directory: &Path) ->
             }
             of_file_tool(name, &fields)
         }
-        // What else a command does with files is not known; a patch that cannot be read is none.
-        Some(tool) if tool.kind == ToolKind::Shell => match fields.patch() {
-            Ok((_, text)) if names_patcher(&text) => {
-                Ok(of_patch(&fields, directory).unwrap_or_default())
+        // What else a command does with files is not known.
+        Some(tool) if tool.kind == ToolKind::Shell => {
+            let texts: Vec<String> = fields.texts().map(|(_, text)| text).collect();
+            if !texts.iter().any(|text| names_patcher(text))
+                || !texts.iter().any(|text| patch::file_headers(text).next().is_some())
+            {
+                return FileCalls::AsItIs;
             }
-            _ => return FileCalls::AsItIs,
-        },
-        None if is_of_file_server(tool, arguments) => of_file_server(tool, &fields, directory),
+            of_patch(&fields, directory)
+        }
+        None if is_of_mcp_server(tool) => of_file_server(tool, &fields, directory),
         _ => return FileCalls::AsItIs,
     };
     match read {
-        Ok(calls) if calls.len() > MAX_CALLS => FileCalls::Unreadable(format!(
-            "it is on {} files, and hooks are asked about {MAX_CALLS} at most",
-            calls.len()
-        )),
+        Ok(calls) if calls.len() > MAX_CALLS => FileCalls::Unreadable(too_many(calls.len())),
         Ok(calls) if calls.is_empty() => FileCalls::AsItIs,
         Ok(calls) => {
             FileCalls::Each(calls.into_iter().map(|call| call.in_directory(directory)).collect())
@@ -200,6 +217,10 @@ pub(crate) fn as_patch(
         },
         FileCalls::Unreadable(why) => return Err(why),
     };
+    let calls: Vec<FileCall> = calls.into_iter().filter(|call| call.tool != READ).collect();
+    if calls.is_empty() {
+        return Ok(None);
+    }
     let part = |call: &FileCall| match call.origin {
         Origin::Deletion => Some(patch::deleting(&Fields(call.arguments.fields()).path()?)),
         _ => plain_part(call.tool, &call.arguments),
@@ -221,10 +242,21 @@ pub(crate) fn with_patch(whole: &RawObject, changed: &RawObject) -> Option<RawOb
 /// Why the files of a patch cannot be told, if it is one.
 pub(crate) fn unreadable_patch(tool: &str, arguments: &RawObject) -> Option<String> {
     known(tool).filter(|tool| tool.name == APPLY_PATCH)?;
-    match file_calls(tool, arguments, Path::new("")) {
-        FileCalls::Unreadable(why) => Some(why),
-        FileCalls::AsItIs | FileCalls::Each(_) => None,
+    let fields = Fields(arguments.fields());
+    let read = fields.patch().and_then(|(_, text)| parsed(&text));
+    match read {
+        Ok(patch) if patch.changes.len() > MAX_CALLS => Some(too_many(patch.changes.len())),
+        Ok(_) => None,
+        Err(why) => Some(why),
     }
+}
+
+fn parsed(text: &str) -> Result<Patch, String> {
+    Patch::parse(text).map_err(|why| format!("its patch cannot be read: {why}"))
+}
+
+fn too_many(count: usize) -> String {
+    format!("it is on {count} files, and hooks are asked about {MAX_CALLS} at most")
 }
 
 /// A plain call as a part of a patch.
@@ -244,13 +276,13 @@ fn plain_part(tool: &str, arguments: &RawObject) -> Option<String> {
 
 /// Whether a text names the program that applies patches, as commands of a shell do (`apply_patch <<EOF`).
 pub(super) fn names_patcher(text: &str) -> bool {
-    ["apply_patch", "applypatch"].iter().any(|name| text.contains(name))
+    ["apply_patch", "applypatch", "apply-patch"].iter().any(|name| text.contains(name))
 }
 
 /// A patch, file by file.
 fn of_patch(fields: &Fields, directory: &Path) -> Result<Vec<FileCall>, String> {
     let (argument, text) = fields.patch()?;
-    let read = Patch::parse(&text).map_err(|why| format!("its patch cannot be read: {why}"))?;
+    let read = parsed(&text)?;
     // Before texts of files are read.
     if read.changes.len() > MAX_CALLS {
         return Ok(read.changes.iter().map(|change| FileCall::read(&change.path)).collect());
@@ -300,7 +332,10 @@ fn of_file_tool(name: &str, fields: &Fields) -> Result<Vec<FileCall>, String> {
         return Ok(all.take(MAX_CALLS + 1).map(|path| FileCall::read(&path)).collect());
     }
     let content = if name == WRITE { fields.text(&CONTENT)? } else { None };
-    if let (Some((path_name, path)), Some((content_name, content))) = (&path, &content) {
+    let has_more = fields.list(&EDITS).is_some() || fields.list(&PATHS).is_some();
+    if let (Some((path_name, path)), Some((content_name, content)), false) =
+        (&path, &content, has_more)
+    {
         let names = vec![(PATH[0], *path_name), (CONTENT[0], *content_name)];
         return Ok(vec![FileCall::write(path, content, Origin::Renamed(names))]);
     }
@@ -323,55 +358,73 @@ fn of_file_tool(name: &str, fields: &Fields) -> Result<Vec<FileCall>, String> {
             break;
         }
     }
-    if !edits.is_empty() {
-        let calls = edits.into_iter().map(|(path, old, new)| {
-            FileCall::edit(&path, &old.join("\n"), &new.join("\n"), Origin::Composed)
-        });
-        return Ok(calls.collect());
-    }
     let (old, new) = (fields.text(&OLD)?, fields.text(&NEW)?);
-    if let Some((path_name, path)) = path {
-        let names = |old_name, new_name| {
-            Origin::Renamed(vec![(PATH[0], path_name), (OLD[0], old_name), (NEW[0], new_name)])
-        };
-        let origin = match (&old, &new) {
-            (Some((old, _)), Some((new, _))) => names(old, new),
-            _ => Origin::Composed,
-        };
-        let text = |found: Option<(&str, String)>| found.map(|(_, text)| text).unwrap_or_default();
-        return Ok(vec![FileCall::edit(&path, &text(old), &text(new), origin)]);
+    let text = |found: &Option<(&str, String)>| {
+        found.as_ref().map(|(_, text)| text.clone()).unwrap_or_default()
+    };
+    if let (Some((path_name, path)), Some((old_name, old)), Some((new_name, new)), false) =
+        (&path, &old, &new, has_more)
+    {
+        let names = vec![(PATH[0], *path_name), (OLD[0], *old_name), (NEW[0], *new_name)];
+        return Ok(vec![FileCall::edit(path, old, new, Origin::Renamed(names))]);
+    }
+    // What no name of an argument tells apart is text that may be written.
+    let rest = if new.is_some() { text(&new) } else { fields.rest() };
+    let mut calls: Vec<FileCall> = edits
+        .into_iter()
+        .map(|(path, old, new)| {
+            FileCall::edit(&path, &old.join("\n"), &new.join("\n"), Origin::Composed)
+        })
+        .collect();
+    let is_told = !calls.is_empty() && old.is_none() && rest.is_empty();
+    if let Some((_, path)) = path.filter(|_| !is_told) {
+        calls.push(match name {
+            WRITE => FileCall::write(&path, &rest, Origin::Composed),
+            _ => FileCall::edit(&path, &text(&old), &rest, Origin::Composed),
+        });
     }
     let files = fields.list(&PATHS).into_iter().flatten();
     let files = files.filter_map(|item| item.to_text().or_else(|| Fields::of(&item)?.path()));
-    let files: Vec<String> = files.take(MAX_CALLS + 1).collect();
-    if files.is_empty() && !fields.0.is_empty() {
+    calls.extend(
+        files.take(MAX_CALLS + 1).map(|path| FileCall::edit(&path, "", &rest, Origin::Composed)),
+    );
+    if calls.is_empty() && !fields.0.is_empty() {
         return Err("it names no file".to_owned());
     }
-    Ok(files.iter().map(|path| FileCall::edit(path, "", "", Origin::Composed)).collect())
+    Ok(calls)
 }
 
 /// A tool of an MCP server for files.
 fn of_file_server(tool: &str, fields: &Fields, directory: &Path) -> Result<Vec<FileCall>, String> {
-    let verb = tool.to_ascii_lowercase();
+    let verb = name_at_server(tool).to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| verb.contains(word));
+    let mut calls = match () {
+        () if fields.text(&PATH)?.is_none() && fields.list(&PATHS).is_none() => Vec::new(),
+        () if has(&["delete", "remove"]) => fields.deleting(directory)?,
+        () if has(&["write", "create", "append", "save"]) => of_file_tool(WRITE, fields)?,
+        () if has(&["edit", "replace", "insert", "patch"]) => of_file_tool(EDIT, fields)?,
+        () => Vec::new(),
+    };
     if let (Some((_, from)), Some((_, to))) = (fields.text(&SOURCE)?, fields.text(&DESTINATION)?) {
         let old = old_text(&from, directory);
-        let moves = has(&["move", "rename"]).then(|| deletion(&from, &old));
-        let written = FileCall::write(&to, &old, Origin::Composed);
-        return Ok(moves.into_iter().chain([written]).collect());
-    }
-    if fields.path().is_none() && fields.list(&PATHS).is_none() {
-        return Ok(Vec::new());
-    }
-    match () {
-        () if has(&["delete", "remove"]) => fields.deleting(directory),
-        () if has(&["edit", "replace", "insert", "patch"]) => of_file_tool(EDIT, fields),
-        () if has(&["write", "create", "append", "save"]) && fields.text(&CONTENT)?.is_some() => {
-            of_file_tool(WRITE, fields)
+        if has(&["move", "rename"]) {
+            calls.push(deletion(&from, &old));
         }
-        () if has(&["read", "view"]) => of_file_tool(READ, fields),
-        () => Ok(Vec::new()),
+        calls.push(FileCall::write(&to, &old, Origin::Composed));
     }
+    // Files that it names in another way.
+    for (path, access) in Named::of(tool, &fields.0.to_raw()).list {
+        if calls.len() > MAX_CALLS {
+            break;
+        }
+        if !calls.iter().any(|call| call.path == path) {
+            calls.push(match access {
+                FileAccess::Write => FileCall::edit(&path, "", &fields.rest(), Origin::Composed),
+                FileAccess::Read => FileCall::read(&path),
+            });
+        }
+    }
+    Ok(calls)
 }
 
 /// The arguments of a call.
@@ -400,10 +453,27 @@ impl Fields {
         Ok(found)
     }
 
+    /// The arguments that are texts, also those in lists, such as the words of a command.
+    fn texts(&self) -> impl Iterator<Item = (&str, String)> {
+        self.0.iter().flat_map(|(name, value)| {
+            let items = value.to_items().unwrap_or_default();
+            let texts = items.iter().filter_map(RawJson::to_text).chain(value.to_text());
+            texts.map(move |text| (name, text)).collect::<Vec<_>>()
+        })
+    }
+
+    /// The texts that may be written: no path, none that is replaced, and none about the call itself.
+    fn rest(&self) -> String {
+        const ABOUT_IT: [&str; 5] =
+            ["command", "description", "explanation", "instruction", "instructions"];
+        let known = [&PATH[..], &PATHS, &OLD, &EDITS, &ABOUT_IT].concat();
+        let texts = self.texts().filter(|(name, _)| !known.contains(name));
+        texts.map(|(_, text)| text).collect::<Vec<_>>().join("\n")
+    }
+
     /// The argument that is a patch, and its text.
     fn patch(&self) -> Result<(&str, String), String> {
-        let texts = self.0.iter().filter_map(|(name, value)| Some((name, value.to_text()?)));
-        let mut patches = texts.filter(|(_, text)| text.contains(patch::MARK));
+        let mut patches = self.texts().filter(|(_, text)| text.contains(patch::MARK));
         let found = patches.next().ok_or("there is no patch among its arguments")?;
         match patches.next() {
             None => Ok(found),
@@ -416,7 +486,8 @@ impl Fields {
     }
 
     fn list(&self, names: &[&str]) -> Option<Vec<RawJson>> {
-        names.iter().find_map(|name| self.0.get(name)?.to_items())
+        let lists = names.iter().filter_map(|name| self.0.get(name)?.to_items());
+        lists.reduce(|all, list| all.into_iter().chain(list).collect())
     }
 
     /// Whether a call has the arguments of the tool under our names, and no others that change its meaning.
@@ -434,7 +505,18 @@ impl Fields {
 
     fn deleting(&self, directory: &Path) -> Result<Vec<FileCall>, String> {
         let path = self.text(&PATH)?.map(|(_, path)| path);
-        Ok(path.iter().map(|path| deletion(path, &old_text(path, directory))).collect())
+        let paths = self.list(&PATHS).into_iter().flatten();
+        let paths = paths.filter_map(|item| item.to_text().or_else(|| Self::of(&item)?.path()));
+        let paths: Vec<String> = path.into_iter().chain(paths.take(MAX_CALLS + 1)).collect();
+        match paths.is_empty() && !self.0.is_empty() {
+            true => Err("it names no file".to_owned()),
+            false if paths.len() > MAX_CALLS => {
+                Ok(paths.iter().map(|path| FileCall::read(path)).collect())
+            }
+            false => {
+                Ok(paths.iter().map(|path| deletion(path, &old_text(path, directory))).collect())
+            }
+        }
     }
 }
 
@@ -502,7 +584,50 @@ mod tests {
                 &[r#"read_file {"file_path":"a"}"#, r#"read_file {"file_path":"b"}"#],
             ),
             ("mcp_filesystem_write_file", r#"{"path":"a","content":"x"}"#, &[WRITE_A]),
-            ("mcp_github_create_file", r#"{"repo":"r","path":"a","content":"x"}"#, &["as it is"]),
+            // More than is there is better than less: that it is elsewhere the caller says itself.
+            ("mcp_github_create_file", r#"{"repo":"r","path":"a","content":"x"}"#, &[WRITE_A]),
+            ("mcp__text-editor__write_file", r#"{"path":"a","data":"x"}"#, &[WRITE_A]),
+            (
+                "mcp__removebg__edit_file",
+                r#"{"path":"a","code":"y"}"#,
+                &[r#"replace {"file_path":"a","old_string":"","new_string":"y"}"#],
+            ),
+            (
+                "str_replace_editor",
+                r#"{"command":"create","path":"a","file_text":"y"}"#,
+                &[r#"replace {"file_path":"a","old_string":"","new_string":"y"}"#],
+            ),
+            (
+                "replace",
+                r#"{"path":"a","edits":[{"oldText":"x","newText":"y"}],"new_string":"z"}"#,
+                &[EDIT_A, r#"replace {"file_path":"a","old_string":"","new_string":"z"}"#],
+            ),
+            (
+                "editFiles",
+                r#"{"path":"a","files":["b"]}"#,
+                &[
+                    r#"replace {"file_path":"a","old_string":"","new_string":""}"#,
+                    r#"replace {"file_path":"b","old_string":"","new_string":""}"#,
+                ],
+            ),
+            (
+                "delete_file",
+                r#"{"paths":["old"]}"#,
+                &[r#"replace {"file_path":"old","old_string":"1\n2\n","new_string":""}"#],
+            ),
+            (
+                "Bash",
+                r#"{"command":["apply_patch","*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"]}"#,
+                &[r#"write_file {"file_path":"a","content":"x\n"}"#],
+            ),
+            (
+                "Bash",
+                r#"{"command":"apply_patch '*** Begin Patch\n*** Add File: a\n+x\n*** End Patch' && apply_patch <<E\n*** Begin Patch\n*** Add File: b\n+y\n*** End Patch\nE"}"#,
+                &[
+                    r#"write_file {"file_path":"a","content":"x\n"}"#,
+                    r#"write_file {"file_path":"b","content":"y\n"}"#,
+                ],
+            ),
             (
                 "mcp_filesystem_move_file",
                 r#"{"source":"old","destination":"new"}"#,

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::edits::names_patcher;
-use super::kind::{ToolKind, is_of_mcp_server};
+use super::kind::{ToolKind, name_at_server};
 use super::names::known;
 use super::patch::{MARK, file_headers};
 use super::resolve::resolved;
@@ -17,7 +17,7 @@ const MAX_FILES: usize = 256;
 const MAX_PATH: usize = 4 * 1024;
 
 /// Arguments that hold one path, in any tool.
-pub(crate) const PATH_FIELDS: [&str; 10] = [
+pub(crate) const PATH_FIELDS: [&str; 15] = [
     "path",
     "file_path",
     "filePath",
@@ -28,6 +28,11 @@ pub(crate) const PATH_FIELDS: [&str; 10] = [
     "dir_path",
     "old_path",
     "new_path",
+    "filepath",
+    "fileName",
+    "relative_path",
+    "pathInProject",
+    "target_notebook",
 ];
 /// Arguments that hold one path or several.
 pub(crate) const PATHS_FIELDS: [&str; 7] = [
@@ -42,7 +47,7 @@ pub(crate) const PATHS_FIELDS: [&str; 7] = [
 /// Arguments that name files in the tools that are known for files, or are of an MCP server.
 const FIELDS_OF_FILE_TOOLS: [&str; 4] = ["files", "source", "destination", "directory"];
 /// Arguments of tools that read or search files, which say which: names, or globs of them.
-const FIELDS_OF_READING_TOOLS: [&str; 2] = ["include", "glob"];
+const FIELDS_OF_READING_TOOLS: [&str; 4] = ["include", "glob", "include_pattern", "includePattern"];
 
 /// Words in the name of a tool that is not known, and arguments, of which one says that it writes.
 const WRITING_WORDS: [&str; 18] = [
@@ -135,23 +140,34 @@ impl ToolFiles {
 }
 
 /// The paths as a call has them.
-struct Named {
-    list: Vec<(String, FileAccess)>,
+pub(super) struct Named {
+    pub(super) list: Vec<(String, FileAccess)>,
     complete: bool,
 }
 
 impl Named {
-    fn of(tool: &str, arguments: &RawObject) -> Self {
+    pub(super) fn of(tool: &str, arguments: &RawObject) -> Self {
         let mut named = Self { list: Vec::new(), complete: true };
         let kind = ToolKind::of_tool(tool);
         // What a command does with files is not in its arguments, but for a patch that it applies.
         if kind == ToolKind::Shell {
+            // The words of a command may stand in a list.
+            let (mut is_applied, mut patches) = (false, Vec::new());
             visit_all(arguments.as_raw(), (), |(), _, visited| {
-                if let Visited::Leaf(leaf) = visited {
-                    named.add_patch(leaf, names_patcher);
+                if let Visited::Leaf(leaf) = visited
+                    && leaf.kind() == JsonKind::String
+                    && let Some(text) = leaf.text()
+                {
+                    is_applied |= names_patcher(&text);
+                    if file_headers(&text).next().is_some() {
+                        patches.push(text.into_owned());
+                    }
                 }
-                (!named.is_full()).then_some(())
+                Some(())
             });
+            for text in patches.iter().filter(|_| is_applied) {
+                named.add_headers(text);
+            }
             named.complete = !named.is_full();
             return named;
         }
@@ -175,7 +191,7 @@ impl Named {
                     None => named.complete = false,
                 },
                 Visited::Leaf(leaf) if kind == ToolKind::FileWrite => {
-                    named.add_patch(leaf, |_| true);
+                    named.add_patch(leaf);
                 }
                 Visited::Leaf(_) => {}
                 // Objects in a list of files have the paths in fields of their own.
@@ -186,7 +202,10 @@ impl Named {
         });
         named.complete &= !named.is_full();
         // A tool that writes files writes some, whatever its arguments are.
-        named.complete &= !named.list.is_empty() || kind != ToolKind::FileWrite;
+        let must_name_one = kind == ToolKind::FileWrite
+            || known(tool).is_some_and(|tool| tool.name == "read_file")
+                && !arguments.fields().is_empty();
+        named.complete &= !named.list.is_empty() || !must_name_one;
         named
     }
 
@@ -200,20 +219,19 @@ impl Named {
         }
     }
 
-    /// Adds the files that a patch names, if it is one.
-    fn add_patch(&mut self, leaf: JsonSlice<'_>, is_patch: impl FnOnce(&str) -> bool) {
+    /// Adds the files that a text names if it is a patch.
+    fn add_patch(&mut self, leaf: JsonSlice<'_>) {
         // Each of these letters may be written as an escape.
         let written = leaf.as_str();
         let may_be = written.contains(MARK) || written.contains("\\u");
-        if leaf.kind() != JsonKind::String || !may_be {
-            return;
+        if leaf.kind() == JsonKind::String && may_be {
+            self.add_headers(&leaf.text().unwrap_or_default());
         }
-        let text = leaf.text().unwrap_or_default();
-        if !is_patch(&text) {
-            return;
-        }
+    }
+
+    fn add_headers(&mut self, text: &str) {
         let left = (MAX_FILES + 1).saturating_sub(self.list.len());
-        let paths = file_headers(&text).take(left);
+        let paths = file_headers(text).take(left);
         self.list.extend(paths.map(|path| (path.to_owned(), FileAccess::Write)));
     }
 }
@@ -225,7 +243,7 @@ fn access(kind: ToolKind, tool: &str, arguments: &RawObject) -> FileAccess {
         ToolKind::FileRead => false,
         _ if known(tool).is_some() => false,
         _ => {
-            let words = tool.split(|it: char| !it.is_ascii_alphanumeric());
+            let words = name_at_server(tool).split(|it: char| !it.is_ascii_alphanumeric());
             let words = words.flat_map(camel_words).map(str::to_ascii_lowercase);
             words.into_iter().any(|word| WRITING_WORDS.contains(&&*word))
                 || arguments.fields().iter().any(|(name, _)| WRITING_ARGUMENTS.contains(&name))
@@ -244,15 +262,6 @@ fn camel_words(name: &str) -> impl Iterator<Item = &str> {
         rest = behind;
         Some(word)
     })
-}
-
-/// Whether a tool of an MCP server is one for files: what it does is in the last part of its name.
-pub(super) fn is_of_file_server(tool: &str, arguments: &RawObject) -> bool {
-    // A path in a repository or a bucket elsewhere is no file here.
-    const REMOTE: [&str; 8] =
-        ["owner", "repo", "repository", "bucket", "project_id", "url", "uri", "host"];
-    let fields = arguments.fields();
-    is_of_mcp_server(tool) && !fields.iter().any(|(name, _)| REMOTE.contains(&name))
 }
 
 #[cfg(test)]

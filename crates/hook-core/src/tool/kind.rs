@@ -74,3 +74,12 @@ impl fmt::Display for ToolKind {
 pub(crate) fn is_of_mcp_server(name: &str) -> bool {
     ["mcp_", "MCP:"].iter().any(|prefix| name.starts_with(prefix))
 }
+
+/// What its server calls a tool, as far as the forms of agents tell where that begins.
+pub(super) fn name_at_server(name: &str) -> &str {
+    if let Some((_, tool)) = name.rsplit_once("__") {
+        return tool;
+    }
+    let rest = name.strip_prefix("MCP:").unwrap_or(name);
+    rest.strip_prefix("mcp_").and_then(|rest| rest.split_once('_')).map_or(rest, |(_, tool)| tool)
+}

@@ -81,9 +81,6 @@ impl Patch {
         for line in text.split_inclusive('\n') {
             let range = at..at + line.len();
             at = range.end;
-            if reader.is_over {
-                break;
-            }
             reader.line(line.trim_end_matches(['\n', '\r']), range)?;
         }
         let patch = reader.finish()?;
@@ -117,11 +114,13 @@ impl Reader {
     fn line(&mut self, line: &str, range: Range<usize>) -> Result<(), String> {
         let trimmed = line.trim();
         if !self.has_begun {
-            self.has_begun = trimmed == BEGIN;
+            // Behind the word of a command that applies it, too; and there may be several.
+            self.has_begun = trimmed.ends_with(BEGIN);
             return Ok(());
         }
-        if trimmed == END {
+        if trimmed.starts_with(END) {
             self.is_over = true;
+            self.has_begun = false;
             return Ok(());
         }
         let path_of =
@@ -199,8 +198,8 @@ impl Reader {
 
     fn finish(self) -> Result<Patch, String> {
         match () {
-            () if !self.has_begun => Err(format!("no line `{BEGIN}`")),
-            () if !self.is_over => Err(format!("no line `{END}`")),
+            () if !self.has_begun && !self.is_over => Err(format!("no line `{BEGIN}`")),
+            () if self.has_begun => Err(format!("no line `{END}`")),
             () if self.changes.is_empty() => Err("no file in it".to_owned()),
             () => Ok(Patch { changes: self.changes }),
         }

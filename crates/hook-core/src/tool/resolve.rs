@@ -3,14 +3,18 @@
 use std::path::{Component, Path, PathBuf};
 
 /// How many dangling links are followed.
-const MAX_DANGLING: u32 = 16;
+const MAX_DANGLING: u32 = 64;
 
 /// A path without `.`, `..` and links, as far as it exists; what does not exist is added as it is written.
-/// A relative path begins at `directory`, and `~/` at the user's home.
 pub(crate) fn resolved(path: &str, directory: &Path) -> PathBuf {
-    let home = path.strip_prefix("~/").and_then(|rest| Some(std::env::home_dir()?.join(rest)));
-    let path = home.unwrap_or_else(|| directory.join(path));
+    let path = absolute(path, directory);
     follow(std::path::absolute(&path).unwrap_or(path), MAX_DANGLING)
+}
+
+/// A path from the root on. A relative path begins at `directory`, and `~/` at the user's home.
+pub(super) fn absolute(path: &str, directory: &Path) -> PathBuf {
+    let home = path.strip_prefix("~/").and_then(|rest| Some(std::env::home_dir()?.join(rest)));
+    home.unwrap_or_else(|| directory.join(path))
 }
 
 fn follow(path: PathBuf, links: u32) -> PathBuf {

@@ -225,15 +225,38 @@ impl Agent {
     }
 }
 
+/// What the command of an entry in a project begins with: it looks for the binary.
+pub const PROJECT_SEARCH: &str = "_r=$(pwd -P); _d=$_r; ";
+
 /// The agent and the event for which a command calls `hook bridge`, whichever binary that is: such a command
 /// is an entry of `hook connect`, and never run as a hook.
 pub(super) fn called_by(command: &str) -> Option<(&'static Agent, &str)> {
     let (rest, event) = command.trim().rsplit_once(' ')?;
     let (rest, agent) = rest.rsplit_once(' ')?;
     let agent = super::agent(agent).filter(|agent| agent.event(event).is_some())?;
-    let binary = rest.strip_suffix(" bridge")?.trim_end_matches(['\'', '"']);
+    let command = rest.strip_suffix(" bridge")?;
+    // A hook that does something before it is none of ours, but for the search that stands in projects.
+    let guarded = command.strip_prefix("[ -x ").and_then(|it| it.split_once(" ] || exit 0; exec "));
+    let is_alone = match guarded {
+        Some((tested, started)) => is_one_word(tested) && is_one_word(started),
+        None => is_one_word(command),
+    };
+    if !is_alone && !command.starts_with(PROJECT_SEARCH) {
+        return None;
+    }
+    let binary = command.trim_end_matches(['\'', '"']);
     let name = binary.rsplit([' ', '/', '\\', '\'', '"']).next()?;
     matches!(name, "hook" | "hook.exe").then_some((agent, event))
+}
+
+/// Whether a text is one word of a shell and nothing else, quoted or not.
+fn is_one_word(text: &str) -> bool {
+    let within = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
+    let is_quoted = |quote: char| {
+        within(quote).is_some_and(|inner| !inner.replace(r"'\''", "").contains(quote))
+    };
+    let is_plain = |it: char| !it.is_whitespace() && !";&|()<>$`\"'".contains(it);
+    is_quoted('\'') || is_quoted('"') || text.chars().all(is_plain)
 }
 
 /// Whether a hook of a file is such an entry.

@@ -68,7 +68,7 @@ use hook_core::{EventDefinition, Events, HookEventName, JsonObject, RawJson, Raw
 
 pub use asking::{Asked, NotAsked};
 pub use consent::Agreed;
-pub use entry::NotEditable;
+pub use entry::{NotEditable, PROJECT_SEARCH};
 pub use import::{Import, Loss};
 #[doc(hidden)]
 pub use page::{LEGEND, overview, page};

@@ -2,13 +2,10 @@
 //! words.
 
 use hook_core::event::output::PolicyDecision;
-use hook_core::{HookEventName, JsonObject, RawJson};
+use hook_core::{JsonObject, RawJson};
 
-use super::table::{Agent, AgentEvent};
+use super::table::{Agent, AgentEvent, Ours};
 use super::verdict::{Said, Verdict, put};
-
-/// Where a block has the agent go on working, which is no refusal.
-const TURN_ENDS: [HookEventName; 2] = [HookEventName::AfterAgent, HookEventName::SubagentStop];
 
 impl Agent {
     /// A refusal in each way that an agent obeys which reads this one's files: in this one's own form, at the
@@ -54,7 +51,8 @@ impl Agent {
 impl AgentEvent {
     /// Whether what it is about can be kept from happening.
     pub(super) fn can_be_refused(&self) -> bool {
-        self.blocks && !TURN_ENDS.iter().any(|end| self.is(*end))
+        let ends_a_turn = matches!(self.ours, Ours::BuiltIn(ours) if ours.ends_a_turn());
+        self.blocks && !ends_a_turn
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hook_translate::agents::Agent;
+use hook_translate::agents::{Agent, PROJECT_SEARCH};
 
 use super::entries::{Scope, home};
 use crate::render;
@@ -44,7 +44,7 @@ fn of_project(binary: &Path, agent: &Agent, event: &str) -> String {
     // Some agents replace the names of variables that they know by the values: of ours they know none.
     format!(
         concat!(
-            r#"_r=$(pwd -P); _d=$_r; while [ "$_d" ] && [ "$_d" != "$HOME" ]; do "#,
+            r#"{search}while [ "$_d" ] && [ "$_d" != "$HOME" ]; do "#,
             r#"[ -e "$_d/.git" ] || [ -e "$_d/{file}" ] && _r=$_d; _d=${{_d%/*}}; done; "#,
             r#"_p="$PATH"; _u=; _h=; set -f; IFS=:; for _d in {usual} '' $_p; do "#,
             r#"case $_d in '') _u=1; continue ;; /*) ;; *) continue ;; esac; "#,
@@ -54,6 +54,7 @@ fn of_project(binary: &Path, agent: &Agent, event: &str) -> String {
             r#"{before}{written}{behind} || {{ {missing}; }}; "#,
             r#"exec "$_h/hook" bridge {agent} {event}"#
         ),
+        search = PROJECT_SEARCH,
         file = file,
         usual = usual,
         before = before,
@@ -70,7 +71,8 @@ fn missing(agent: &Agent, event: &str) -> String {
     // Below the folder in which the agent works, up to the project's own.
     let guarded = concat!(
         r#"set +f; _d=$(pwd -P); while :; do "#,
-        r#"grep -qsE 'failBehavior[^,}]*block' "$_d"/.hooks/* "$_d"/.hooks/*/* && "#,
+        r#"cat "$_d"/.hooks/* "$_d"/.hooks/*/* 2>/dev/null | tr -d '\n' | "#,
+        r#"grep -qE 'failBehavior[^,}]*block' && "#,
         r#"{ echo 'hook is not installed here, so that the guards of this project cannot be asked: "#,
         r#"install it first' >&2; exit 2; }; "#,
         r#"[ "$_d" = "$_r" ] || [ -z "$_d" ] && break; _d=${_d%/*}; done; "#,

@@ -82,9 +82,7 @@ impl AfterToolInput {
         self.is_error == Some(true)
             || is_marked
             || response.get("error").is_some_and(is_error)
-            || self.is_error.is_none()
-                && ToolKind::of_tool(self.tool_name.as_str()) == ToolKind::Shell
-                && exit_code() != 0
+            || ToolKind::of_tool(self.tool_name.as_str()) == ToolKind::Shell && exit_code() != 0
     }
 }
 
