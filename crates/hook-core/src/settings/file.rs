@@ -490,12 +490,9 @@ impl<'t> Reader<'t> {
         let (ours, of_agents): (Vec<HookEntry>, Vec<HookEntry>) =
             self.hooks.drain(read_before..).partition(HookEntry::is_ours);
         self.hooks.extend(of_agents);
-        let is_blocking = |hook: &HookEntry| {
-            // Not a project's, which may not be trusted.
-            matches!(meant, Meant::Surely(_))
-                && hook.fail_behavior == FailBehavior::Block
-                && hook.source != HookSource::Project
-        };
+        // Not those of a project, which may not be trusted.
+        let may_block = self.source != HookSource::Project && matches!(meant, Meant::Surely(_));
+        let is_blocking = |hook: &HookEntry| may_block && hook.fail_behavior == FailBehavior::Block;
         let (guards, others): (Vec<_>, Vec<_>) = ours.into_iter().partition(is_blocking);
         // What else is wrong with them is said all the same.
         self.spans.unplaced.extend(others.into_iter().chain(guards.iter().cloned()));
