@@ -10,7 +10,9 @@ use super::globs::{Directories, PathForms};
 use super::path;
 use crate::event::input::{EventInput, HostContext, RequestInput};
 use crate::json::{JsonKind, JsonSlice, RawJson, RawObject, Standing, Visited, visit_all};
-use crate::tool::{FileAccess, MARK, PATH_FIELDS, PATHS_FIELDS, ToolKind, file_headers, resolved};
+use crate::tool::{
+    FileAccess, MARK, PATH_FIELDS, PATHS_FIELDS, ToolFiles, ToolKind, file_headers, resolved,
+};
 
 /// Fields that hold a command: a string, or words.
 const COMMAND_FIELDS: [&str; 3] = ["command", "cmd", "script"];
@@ -104,11 +106,15 @@ impl<'i> Facts<'i> {
     /// tool of a server, reads some.
     pub(super) fn kinds(&self) -> impl Iterator<Item = ToolKind> {
         let own = self.event().tool_kind();
-        let files = own.filter(|kind| *kind != ToolKind::FileWrite).map(|_| self.event().files());
-        let has = |access| files.as_ref().is_some_and(|files| files.have(access));
-        let written = has(FileAccess::Write).then_some(ToolKind::FileWrite);
-        let is_of_server = own == Some(ToolKind::Mcp);
-        let read = (is_of_server && has(FileAccess::Read)).then_some(ToolKind::FileRead);
+        let payload = &self.event().payload;
+        let call = payload.match_subject().zip(payload.tool_input()).filter(|_| own.is_some());
+        let names = |access| {
+            call.is_some_and(|(tool, arguments)| ToolFiles::are_named(tool, arguments, access))
+        };
+        let writes = own != Some(ToolKind::FileWrite) && names(FileAccess::Write);
+        let reads = own == Some(ToolKind::Mcp) && names(FileAccess::Read);
+        let written = writes.then_some(ToolKind::FileWrite);
+        let read = reads.then_some(ToolKind::FileRead);
         own.into_iter().chain(written).chain(read)
     }
 

@@ -133,9 +133,9 @@ impl ToolFiles {
         }
     }
 
-    /// Whether that is done to one of them.
-    pub(crate) fn have(&self, access: FileAccess) -> bool {
-        self.list.iter().any(|(_, done)| *done == access)
+    /// Whether a call does that to a file that it names. No file is looked at.
+    pub(crate) fn are_named(tool: &str, arguments: &RawObject, access: FileAccess) -> bool {
+        Named::of(tool, arguments).list.iter().any(|(_, done)| *done == access)
     }
 }
 

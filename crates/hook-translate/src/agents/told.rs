@@ -85,10 +85,10 @@ fn from_ours(agent: &Agent, event: &AgentEvent, input: &EventInput) -> Option<Ra
         Ours::BuiltIn(ours) => ours == input.event(),
         Ours::Declared => event.name == input.event().as_str(),
     };
-    let ours = input.to_raw().fields();
     if !is_ours || !is_part(event.part, input) {
         return None;
     }
+    let ours = input.to_raw().fields();
     let mut told = JsonObject::new();
     for (base, name) in event.base.unwrap_or(agent.base) {
         told.insert(*name, base_value(*base, event, input));
