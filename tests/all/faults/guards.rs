@@ -560,3 +560,31 @@ fn fault_51_a_guard_under_a_name_that_is_no_event_blocks_what_is_meant() {
         assert_eq!(response["processed"]["decision"], "proceed", "{name} {response}");
     }
 }
+
+/// In its own agent it would be no answer; a guard of ours is not taken to have had no objections.
+#[test]
+fn fault_56_broken_json_of_a_foreign_guard_is_no_consent() {
+    for (printed, blocks) in [
+        (r#"{"decision":"deny","#, true),
+        (r#"{decision:"deny"}"#, true),
+        ("{}", false),
+        ("ok", false),
+    ] {
+        for (behavior, blocks) in [("block", blocks), ("continue", false)] {
+            let project = Project::new();
+            project.write("printed", printed);
+            let command = format!("cat '{}'", project.path().join("printed").display());
+            let folder = project.home().join(".config/hooks");
+            std::fs::create_dir_all(&folder).unwrap();
+            let hooks = json!([{"language": "claude", "hooks": [
+                {"type": "command", "command": command, "failBehavior": behavior}]}]);
+            let settings = json!({"hooks": {"PreToolUse": hooks}}).to_string();
+            std::fs::write(folder.join("settings.json"), settings).unwrap();
+            let input = json!({"tool_name": "run_shell_command", "tool_input": {"command": "ls"}});
+            let fire = ["fire", "BeforeTool", "--json", "--input", &input.to_string()];
+            let response = &Hook::new(&project, &fire).run().lines()[0];
+            let decision = if blocks { "block" } else { "proceed" };
+            assert_eq!(response["processed"]["decision"], decision, "{printed} {response}");
+        }
+    }
+}
