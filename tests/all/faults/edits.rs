@@ -190,6 +190,20 @@ fn fault_52_a_patch_of_too_many_files_or_that_cannot_be_read_is_refused() {
     assert!(!refuses(&asked(&project, "codex", "apply_patch", &patch(&many))));
 }
 
+/// What one file has the agent stop for stops it, whatever is said of the others.
+#[test]
+fn fault_52_a_stop_over_one_file_is_not_lost_among_the_others() {
+    let stop = r#"grep -q one.txt && echo '{"continue":false,"stopReason":"enough"}' || echo '{"systemMessage":"fine"}'"#;
+    let definition = json!([{"language": "claude", "matcher": "Write", "hooks": [{"type": "command", "command": stop}]}]);
+    let project = with_users(&json!({"hooks": {"PostToolUse": definition}}));
+    let arguments = patch("*** Add File: one.txt\n+x\n*** Add File: two.txt\n+x\n");
+    let input =
+        json!({"tool_name": "apply_patch", "tool_input": arguments, "tool_response": "Done"});
+    let fire = ["fire", "AfterTool", "--json", "--input", &input.to_string()];
+    let response = &Hook::new(&project, &fire).run().lines()[0];
+    assert_eq!(response["processed"]["shouldStop"], true, "{response}");
+}
+
 /// An allow of the hooks that are for some of the files approves no others.
 #[test]
 fn fault_52_an_approval_of_some_files_approves_no_patch() {

@@ -6,6 +6,7 @@ mod connection;
 mod consent;
 pub(super) mod entries;
 mod losses;
+mod scope;
 
 use std::path::Path;
 

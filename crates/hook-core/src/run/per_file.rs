@@ -146,17 +146,14 @@ fn joined(event: HookEventName, one: HookOutput, other: HookOutput) -> HookOutpu
     };
     let context = both(one.additional_context(), other.additional_context());
     let is_stricter = other.policy(event) > one.policy(event);
-    let (strict, lax) = if is_stricter { (other, one) } else { (one, other) };
+    // The stricter one, with all that it says: it may stop the agent.
+    let (mut joined, lax) = if is_stricter { (other, one) } else { (one, other) };
     let mut specific = lax.hook_specific_output.unwrap_or_default();
-    specific.overlay(&strict.hook_specific_output.unwrap_or_default());
-    let mut joined = HookOutput {
-        reason: both(strict.reason, lax.reason),
-        system_message: both(strict.system_message, lax.system_message),
-        hook_specific_output: (!specific.is_empty()).then_some(specific),
-        decision: strict.decision.or(lax.decision),
-        ..HookOutput::default()
-    };
-    joined.extra = strict.extra;
+    specific.overlay(&joined.hook_specific_output.take().unwrap_or_default());
+    joined.hook_specific_output = (!specific.is_empty()).then_some(specific);
+    joined.reason = both(joined.reason.take(), lax.reason);
+    joined.system_message = both(joined.system_message.take(), lax.system_message);
+    joined.decision = joined.decision.take().or(lax.decision);
     match context {
         Some(context) => joined.with_additional_context(&context),
         None => joined,

@@ -1,7 +1,8 @@
 //! What all settings files say together.
 
 use super::audit_level::AuditLevel;
-use super::definition::{FailBehavior, SettingsFile};
+use super::definition::SettingsFile;
+use super::fail_behavior::FailBehavior;
 use super::registration::RegistrationLimits;
 use crate::redact::Redaction;
 use crate::text::shortened;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::audit_level::AuditLevel;
 use super::diagnostic::{Diagnostic, Place};
+use super::fail_behavior::FailBehavior;
 use super::matcher_definition::MatcherDefinition;
 use super::paths::project_of;
 use super::redaction::RedactionRules;
@@ -19,40 +20,6 @@ use crate::language::{HomeHook, Language};
 
 /// The priority of hooks that set none.
 pub const DEFAULT_PRIORITY: i32 = 100;
-
-/// What happens to the event when a hook failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum FailBehavior {
-    /// The failure is reported and things go on.
-    #[default]
-    Continue,
-    /// The failure is a denial.
-    Block,
-}
-
-impl FailBehavior {
-    /// Both words.
-    pub(crate) const NAMES: [&'static str; 2] = ["continue", "block"];
-
-    pub(crate) const WORDS: &'static str = "\"continue\" or \"block\"";
-
-    #[doc(hidden)]
-    pub fn from_word(word: &str) -> Option<Self> {
-        match word {
-            "continue" => Some(Self::Continue),
-            "block" => Some(Self::Block),
-            _ => None,
-        }
-    }
-
-    /// The word in settings and messages.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Continue => "continue",
-            Self::Block => "block",
-        }
-    }
-}
 
 /// Who says how long a hook may run.
 #[doc(hidden)]

@@ -1,7 +1,7 @@
 //! What is known in a settings file. Reader and schema both go by these tables.
 
 use super::audit_level::AuditLevel;
-use super::definition::FailBehavior;
+use super::fail_behavior::FailBehavior;
 use super::matcher_definition::{COMMAND_PATTERN, KIND, PATH_PATTERN, TOOL, TOOL_PATTERN};
 use crate::event::{self, EVENT_NAME_PATTERN};
 use crate::json::field::{Field, Kind};

@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use super::audit_level::AuditLevel;
 use super::definition::{
-    DEFAULT_PRIORITY, EnvironmentRules, FailBehavior, FileSpans, HookEntry, HookSpans, HooksConfig,
-    SettingsFile, TimeoutOrigin, WorkerRules,
+    DEFAULT_PRIORITY, EnvironmentRules, FileSpans, HookEntry, HookSpans, HooksConfig, SettingsFile,
+    TimeoutOrigin, WorkerRules,
 };
 use super::diagnostic::Diagnostic;
 use super::document::{Document, Field, Node};
+use super::fail_behavior::FailBehavior;
 use super::fields::{
     CONFIG_FIELDS, DEFINITION_FIELDS, ENVIRONMENT_FIELDS, HOOK_FIELDS, MATCHER_FIELDS,
     MAX_PRIORITY, MAX_TIMEOUT_MILLISECONDS, REGISTRATION_FIELDS, TOP_LEVEL,

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::definition::{
-    DEFAULT_PRIORITY, FailBehavior, FileSpans, HookEntry, HookSpans, HooksConfig, SettingsFile,
-    TimeoutOrigin,
+    DEFAULT_PRIORITY, FileSpans, HookEntry, HookSpans, HooksConfig, SettingsFile, TimeoutOrigin,
 };
 use super::diagnostic::Diagnostic;
 use super::document::Document;
+use super::fail_behavior::FailBehavior;
 use super::rule::Rule;
 use super::source::{HookSource, SettingsSource};
 use crate::event::Events;

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::declaring::declare;
-use super::definition::{DEFAULT_PRIORITY, FailBehavior, HookEntry, HookSpans, TimeoutOrigin};
+use super::definition::{DEFAULT_PRIORITY, HookEntry, HookSpans, TimeoutOrigin};
 use super::document::Node;
+use super::fail_behavior::FailBehavior;
 use super::fields::HOOK_FIELDS;
 use super::file::{Reader, Unreadable};
 use super::home;

@@ -18,6 +18,7 @@ mod document;
 #[doc(hidden)]
 pub mod edit;
 mod events;
+mod fail_behavior;
 mod fields;
 mod file;
 mod folders;
@@ -44,14 +45,15 @@ pub use agents::Agents;
 pub use all_files::{audit_level, redaction, registration_limits, starts_server};
 pub use audit_level::AuditLevel;
 pub use definition::{
-    DEFAULT_PRIORITY, EnvironmentRules, FailBehavior, HookEntry, HooksConfig, SettingsFile,
-    TimeoutOrigin, WorkerRules,
+    DEFAULT_PRIORITY, EnvironmentRules, HookEntry, HooksConfig, SettingsFile, TimeoutOrigin,
+    WorkerRules,
 };
 pub(crate) use definition::{FileSpans, variables};
 pub use diagnostic::{Diagnostic, Place};
 pub(crate) use discovery::Search;
 pub use discovery::{discover, enclosing_projects, nearest_project};
 pub(crate) use document::Document;
+pub use fail_behavior::FailBehavior;
 pub(crate) use fields::TOP_LEVEL;
 #[doc(hidden)]
 pub use fields::{CONFIG_FIELDS, DEFINITION_FIELDS, HOOK_FIELDS, MATCHER_FIELDS};

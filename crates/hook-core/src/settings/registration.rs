@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::definition::FailBehavior;
+use super::fail_behavior::FailBehavior;
 
 /// `hooksConfig.registration`: limits of what clients register. Hooks of the host's own have none.
 #[doc(hidden)]

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::definition::{FailBehavior, HookEntry, TimeoutOrigin};
+use super::definition::{HookEntry, TimeoutOrigin};
 use super::document::{Field, Node};
+use super::fail_behavior::FailBehavior;
 use super::fields::UPSTREAM_FIELDS;
 use super::file::Reader;
 use super::rule::Rule;

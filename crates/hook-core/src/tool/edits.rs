@@ -170,7 +170,7 @@ pub(crate) fn file_calls(tool: &str, arguments: &RawObject, directory: &Path) ->
         // What else a command does with files is not known.
         Some(tool) if tool.kind == ToolKind::Shell => {
             let texts: Vec<String> = fields.texts().map(|(_, text)| text).collect();
-            if !texts.iter().any(|text| names_patcher(text))
+            if !texts.iter().any(|text| patch::names_patcher(text))
                 || !texts.iter().any(|text| patch::file_headers(text).next().is_some())
             {
                 return FileCalls::AsItIs;
@@ -272,11 +272,6 @@ fn plain_part(tool: &str, arguments: &RawObject) -> Option<String> {
         }
         _ => None,
     }
-}
-
-/// Whether a text names the program that applies patches, as commands of a shell do (`apply_patch <<EOF`).
-pub(super) fn names_patcher(text: &str) -> bool {
-    ["apply_patch", "applypatch", "apply-patch"].iter().any(|name| text.contains(name))
 }
 
 /// A patch, file by file.

@@ -4,10 +4,9 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::edits::names_patcher;
 use super::kind::{ToolKind, name_at_server};
 use super::names::known;
-use super::patch::{MARK, file_headers};
+use super::patch::{MARK, file_headers, names_patcher};
 use super::resolve::resolved;
 use crate::json::{JsonKind, JsonSlice, ObjectWriter, RawObject, Standing, Visited, visit_all};
 

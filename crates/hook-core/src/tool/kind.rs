@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use super::names::known;
-
 /// What a tool does. Matchers ask for it as `kind`, and every input about a tool carries it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -52,15 +50,6 @@ impl ToolKind {
     /// The kind of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
-    }
-
-    /// The kind of a tool by its name in any known agent.
-    pub fn of_tool(name: &str) -> Self {
-        match known(name) {
-            Some(tool) => tool.kind,
-            None if is_of_mcp_server(name) => Self::Mcp,
-            None => Self::Other,
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tools by all their names: in each known agent, and in common agent libraries.
 
-use super::kind::ToolKind;
+use super::kind::{ToolKind, is_of_mcp_server};
 use crate::text::nearest;
 
 /// A tool that agents share under different names.
@@ -173,6 +173,17 @@ static TOOLS: [KnownTool; 16] = [
 impl KnownTool {
     fn names(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.name).chain(self.others.iter().copied())
+    }
+}
+
+impl ToolKind {
+    /// The kind of a tool by its name in any known agent.
+    pub fn of_tool(name: &str) -> Self {
+        match known(name) {
+            Some(tool) => tool.kind,
+            None if is_of_mcp_server(name) => Self::Mcp,
+            None => Self::Other,
+        }
     }
 }
 

@@ -35,6 +35,11 @@ pub(crate) fn file_headers(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Whether a text names the program that applies patches, as commands of a shell do (`apply_patch <<EOF`).
+pub(super) fn names_patcher(text: &str) -> bool {
+    ["apply_patch", "applypatch", "apply-patch"].iter().any(|name| text.contains(name))
+}
+
 /// A patch, file by file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Patch {

@@ -322,7 +322,7 @@ fn say(_event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
 pub(super) fn value_of(their_name: &str, value: RawJson) -> RawJson {
     match their_name {
         "result.success" => RawJson::from_bool(value.to_bool() != Some(true)),
-        "result.output" => RawJson::from_text(&super::told::text_of(&value)),
+        "result.output" => RawJson::from_text(&super::output::text_of(&value)),
         _ => value,
     }
 }

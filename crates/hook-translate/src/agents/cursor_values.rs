@@ -6,7 +6,7 @@ use std::path::Path;
 use hook_core::files::regular_file;
 use hook_core::{JsonObject, RawJson};
 
-use super::told::text_of;
+use super::output::text_of;
 
 /// How much of a file's text a hook is told, in bytes.
 const LONGEST_TEXT: u64 = 1 << 20;

@@ -40,6 +40,7 @@ mod kind;
 mod launch;
 mod llxprt;
 mod matching;
+mod output;
 mod page;
 mod pi;
 mod places;

@@ -140,23 +140,6 @@ fn our_value(ours: &JsonObject, name: &str) -> Option<RawJson> {
     }
 }
 
-/// Fields of a tool's response that are its output, first the most common.
-pub(super) const OUTPUTS: [&str; 5] =
-    ["output", "llmContent", "text", "textResultForLlm", "text_result_for_llm"];
-
-/// What a tool gave, as the text that its user would read.
-pub(super) fn text_of(result: &RawJson) -> String {
-    let fields = result.to_object().unwrap_or_default();
-    let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
-    let of_shell = || {
-        let (out, err) = (text("stdout")?, text("stderr").unwrap_or_default());
-        let line = if out.is_empty() || err.is_empty() || out.ends_with('\n') { "" } else { "\n" };
-        Some(format!("{out}{line}{err}"))
-    };
-    let found = result.to_text().or_else(|| OUTPUTS.iter().find_map(|name| text(name)));
-    found.or_else(of_shell).unwrap_or_else(|| result.as_str().to_owned())
-}
-
 /// Puts a value into a field, or, behind a dot, into a field of it.
 fn put_at(told: &mut JsonObject, name: &str, value: RawJson) {
     let Some((outer, inner)) = name.split_once('.') else { return told.insert(name, value) };

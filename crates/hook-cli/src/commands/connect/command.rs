@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use hook_translate::agents::{Agent, PROJECT_SEARCH};
 
-use super::entries::{Scope, home};
+use super::scope::{Scope, home};
 use crate::render;
 
 /// Where people install binaries, as a shell writes it.

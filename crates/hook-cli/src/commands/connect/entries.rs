@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
 use hook_bus::wire::MAX_LINE;
 use hook_core::files::regular_file;
 use hook_core::language::Language;
@@ -10,26 +9,10 @@ use hook_translate::agents::Agent;
 use serde_json::{Value, json};
 
 use super::command::{binary_of, command};
+pub(crate) use super::scope::Scope;
+use super::scope::home;
 use crate::context::Context;
 use crate::error::CommandError;
-
-/// Whose settings are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Scope {
-    User,
-    Project,
-}
-
-impl Scope {
-    pub(crate) const ALL: [Self; 2] = [Self::User, Self::Project];
-
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Project => "project",
-        }
-    }
-}
 
 /// What one file of an agent has of our entries.
 #[derive(Debug)]
@@ -119,11 +102,6 @@ pub(crate) fn is_connected(agent: Option<&'static Agent>, context: &Context) -> 
 /// Whether an agent seems to be used here: it has a folder of its user.
 pub(crate) fn is_here(agent: &Agent) -> bool {
     home().is_some_and(|home| agent.user_folder(&home).is_dir())
-}
-
-pub(super) fn home() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    set("HOME").or_else(|| set("USERPROFILE")).map(PathBuf::from)
 }
 
 /// The folder of an agent's user.

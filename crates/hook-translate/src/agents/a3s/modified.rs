@@ -5,7 +5,7 @@ use hook_core::failure::InvalidAnswer;
 use hook_core::language::HomeAnswer;
 use hook_core::{JsonObject, RawJson, RawObject};
 
-use crate::agents::told::OUTPUTS;
+use crate::agents::output::OUTPUTS;
 
 /// Under this name an answer has it until it is known what the hook was told.
 pub(super) const MODIFIED: &str = "modified";
