@@ -152,6 +152,60 @@ async fn fault_33_a_decision_that_cannot_be_read_is_a_denial_of_a_guard_and_a_wa
 }
 
 #[tokio::test]
+async fn fault_33_a_denial_in_the_form_of_another_agent_is_a_denial_of_a_guard() {
+    let guards = Guards::new();
+    for printed in [
+        r#"{"action":"block"}"#,
+        r#"{"behavior":"deny","message":"no"}"#,
+        r#"{"permission":"Denied"}"#,
+        r#"{"block":true}"#,
+        r#"{"ok":false,"reason":"no"}"#,
+        r#"{"allow":false}"#,
+    ] {
+        let [blocking, continuing] = guards.print(printed.as_bytes(), b"").await;
+        let failure = invalid(&blocking);
+        assert!(failure.contains("another agent's way to answer"), "{printed} {failure}");
+        warned(&continuing, "another agent's way to answer");
+    }
+    for printed in [r#"{"action":"allow"}"#, r#"{"ok":true}"#, r#"{"block":false,"action":"x"}"#] {
+        let [blocking, continuing] = guards.print(printed.as_bytes(), b"").await;
+        assert_eq!(blocking.processed.decision, PolicyDecision::Proceed, "{printed} {blocking:?}");
+        assert_eq!(continuing.processed.warnings, [""; 0], "{printed}");
+    }
+}
+
+#[tokio::test]
+async fn fault_33_a_denial_that_its_own_agent_does_not_know_is_a_denial_of_a_guard() {
+    for (language, event, printed) in [
+        ("claude", "PreToolUse", r#"{"decision":"DENY"}"#),
+        ("claude", "PreToolUse", r#"{"permission":"deny"}"#),
+        ("codex", "PreToolUse", r#"{"permissionDecision":"deny"}"#),
+        ("gemini", "BeforeTool", r#"{"hookSpecificOutput":{"permissionDecision":"deny"}}"#),
+        ("cursor", "preToolUse", r#"{"decision":"deny"}"#),
+        ("qwen", "PreToolUse", r#"{"action":"block"}"#),
+    ] {
+        for (behavior, decision) in
+            [("block", PolicyDecision::Block), ("continue", PolicyDecision::Proceed)]
+        {
+            let command = format!("printf '%s' '{printed}'");
+            let project = Project::with_settings(&json!({"hooks": {event: [{
+                "language": language,
+                "hooks": [{"type": "command", "command": command, "failBehavior": behavior}],
+            }]}}));
+            let response = asked(&project.system(), "ls").await;
+            assert_eq!(response.processed.decision, decision, "{language} {printed} {response:?}");
+            let warned =
+                [&response.processed.warnings[..], &response.hooks[0].warnings].concat().join(" ");
+            let failed = response.hooks[0].failure.as_ref().map(HookFailure::to_string);
+            let said = failed.unwrap_or(warned);
+            let is_said =
+                ["in a form that", "is not known"].iter().any(|words| said.contains(words));
+            assert!(is_said, "{language} {printed} {response:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn fault_33_what_restricts_in_a_broken_answer_counts_and_what_it_changes_does_not() {
     let guards = Guards::new();
     for (printed, decision) in [

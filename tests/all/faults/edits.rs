@@ -301,10 +301,23 @@ fn fault_54_tools_and_arguments_of_every_spelling_are_known() {
         ("vscode", "apply_patch", json!({"input": added})),
         ("copilot", "apply_patch", added.clone()),
         ("copilot", "create", json!({"path": env, "file_text": "x"})),
+        (
+            "qwen",
+            "mcp__fs__write",
+            json!({"uri": format!("file://{}", env.display()), "text": "x"}),
+        ),
+        ("qwen", "mcp__fs__write", json!({"file": env, "text": "x"})),
+        ("qwen", "mcp__fs__rename", json!({"from": "a", "to": env})),
     ] {
         let finished = asked(&project, agent, tool, &arguments);
         assert!(finished.stdout.contains("not .env"), "{agent} {tool} {finished:?}");
     }
+    // A tool of a server whose name does not say so.
+    let input = json!({"tool_name": "write_note", "mcp_context": {"server_name": "notes"},
+        "tool_input": {"path": env, "content": "x"}})
+    .to_string();
+    let finished = Hook::new(&project, &["fire", "BeforeTool", "--input", &input]).run();
+    assert!(finished.stdout.contains("not .env"), "{finished:?}");
 }
 
 #[cfg(unix)]

@@ -5,7 +5,8 @@ use super::HomeHook;
 use crate::event::input::EventInput;
 use crate::json::{JsonObject, RawJson, RawObject};
 use crate::tool::{
-    APPLY_PATCH, FileCall, FileCalls, ToolKind, as_patch, file_calls, our_name, with_patch,
+    APPLY_PATCH, FileCall, FileCalls, ToolCall, ToolKind, as_patch, file_calls, our_name,
+    with_patch,
 };
 
 /// The calls with which a foreign hook is asked.
@@ -56,9 +57,8 @@ impl PartialCall {
                 if let Some(whole) = with_patch(whole, changed) {
                     return Some(whole);
                 }
-                let FileCalls::Each(calls) =
-                    file_calls(APPLY_PATCH, changed, &self.input.directory)
-                else {
+                let patch = ToolCall::of(APPLY_PATCH, changed);
+                let FileCalls::Each(calls) = file_calls(&patch, &self.input.directory) else {
                     return None;
                 };
                 let [call] = calls.as_slice() else { return None };
@@ -75,8 +75,7 @@ impl PartialCall {
 /// The calls with which a hook is asked about an event, as its matcher says.
 pub(crate) fn calls(hook: &HomeHook, input: &EventInput) -> Calls {
     let is_own = input.asked.as_deref().is_some_and(|asked| asked.agent == hook.language.name());
-    let called = input.payload.match_subject().zip(input.payload.tool_input());
-    let Some((tool, arguments)) = called.filter(|_| !is_own) else {
+    let Some(call) = input.tool_call().filter(|_| !is_own) else {
         return if is_for(hook, input) { Calls::AsItIs } else { Calls::None };
     };
     let whole = |form, tool: &str, arguments: &RawObject| {
@@ -87,34 +86,34 @@ pub(crate) fn calls(hook: &HomeHook, input: &EventInput) -> Calls {
     let as_it_is = || match is_for(hook, input) {
         true => Calls::AsItIs,
         // By whatever name a host calls it.
-        false => renamed(tool, arguments)
+        false => renamed(&call)
             .and_then(|(tool, arguments)| whole(Form::Renamed, tool, &arguments))
             .unwrap_or(Calls::None),
     };
     let directory = &*input.directory;
-    let unreadable = |why| match is_for_any_form(hook, input, ToolKind::of_tool(tool)) {
+    let unreadable = |why| match is_for_any_form(hook, input, call.kind) {
         true => Calls::Unreadable(why),
         false => as_it_is(),
     };
     if hook.language.edits_by_patch() {
-        return match as_patch(tool, arguments, directory) {
+        return match as_patch(&call, directory) {
             Ok(Some(patch)) => whole(Form::Patch, APPLY_PATCH, &patch).unwrap_or_else(as_it_is),
             Ok(None) => as_it_is(),
             Err(why) => unreadable(why),
         };
     }
-    let files = match file_calls(tool, arguments, directory) {
+    let files = match file_calls(&call, directory) {
         FileCalls::Unreadable(why) => return unreadable(why),
         FileCalls::AsItIs => Vec::new(),
         FileCalls::Each(files) => files,
     };
     // A tool of a server, and a shell that applies a patch, may be what the hook is for.
-    let is_other = matches!(ToolKind::of_tool(tool), ToolKind::Mcp | ToolKind::Shell);
+    let is_other = matches!(call.kind, ToolKind::Mcp | ToolKind::Shell);
     if files.is_empty() || (is_other && is_for(hook, input)) {
         return as_it_is();
     }
     // A command does more than to apply its patch: what is said of the patch approves none.
-    let of = files.len() + usize::from(ToolKind::of_tool(tool) == ToolKind::Shell);
+    let of = files.len() + usize::from(call.kind == ToolKind::Shell);
     let mut parts = Vec::new();
     for file in files {
         let Some(input) = with_call(input, file.tool, &file.arguments) else {
@@ -128,10 +127,10 @@ pub(crate) fn calls(hook: &HomeHook, input: &EventInput) -> Calls {
 }
 
 /// A call of a known tool under the name that it has here, with a command as a text.
-fn renamed(tool: &str, arguments: &RawObject) -> Option<(&'static str, RawObject)> {
-    let name = our_name(tool).filter(|name| *name != tool)?;
-    let mut fields = arguments.fields();
-    if ToolKind::of_tool(tool) == ToolKind::Shell {
+fn renamed(call: &ToolCall<'_>) -> Option<(&'static str, RawObject)> {
+    let name = our_name(call.name).filter(|name| *name != call.name)?;
+    let mut fields = call.arguments.fields();
+    if call.kind == ToolKind::Shell {
         let given = ["command", "cmd", "script"].iter().find_map(|name| fields.get(name))?;
         let words = || {
             let words: Option<Vec<String>> =

@@ -11,7 +11,7 @@ use super::path;
 use crate::event::input::{EventInput, HostContext, RequestInput};
 use crate::json::{JsonKind, JsonSlice, RawJson, RawObject, Standing, Visited, visit_all};
 use crate::tool::{
-    FileAccess, MARK, PATH_FIELDS, PATHS_FIELDS, ToolFiles, ToolKind, file_headers, resolved,
+    FileAccess, MARK, ToolFiles, ToolKind, file_headers, path_field, paths_field, resolved,
 };
 
 /// Fields that hold a command: a string, or words.
@@ -106,11 +106,8 @@ impl<'i> Facts<'i> {
     /// tool of a server, reads some.
     pub(super) fn kinds(&self) -> impl Iterator<Item = ToolKind> {
         let own = self.event().tool_kind();
-        let payload = &self.event().payload;
-        let call = payload.match_subject().zip(payload.tool_input()).filter(|_| own.is_some());
-        let names = |access| {
-            call.is_some_and(|(tool, arguments)| ToolFiles::are_named(tool, arguments, access))
-        };
+        let call = self.event().tool_call();
+        let names = |access| call.is_some_and(|call| ToolFiles::are_named(&call, access));
         let writes = own != Some(ToolKind::FileWrite) && names(FileAccess::Write);
         let reads = own == Some(ToolKind::Mcp) && names(FileAccess::Read);
         let written = writes.then_some(ToolKind::FileWrite);
@@ -292,10 +289,9 @@ enum Role {
 impl Role {
     fn of_field(name: &str) -> Self {
         let among = |fields: &[&'static str]| fields.iter().copied().find(|field| *field == name);
-        let path = || among(&PATH_FIELDS).map(Self::Path);
-        let paths = || among(&PATHS_FIELDS).map(Self::Paths);
+        let paths = || paths_field(name).map(Self::Paths);
         let command = || among(&COMMAND_FIELDS).map(Self::Command);
-        path().or_else(paths).or_else(command).unwrap_or(Self::Other)
+        path_field(name).map(Self::Path).or_else(paths).or_else(command).unwrap_or(Self::Other)
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures::FutureExt;
 use serde_json::Value;
 
-use super::answer::{Answer, home_answer};
+use super::answer::{Answer, answer_at_home, home_answer};
 use super::command::CommandContext;
 use super::executor::{Execution, HookCall, HookExecutor, HookKind, HookStart, Permits, Run};
 use super::live::{HostCall, HostServices};
@@ -168,7 +168,7 @@ impl HostedHook {
                 return Answer::failed(HookFailure::Reported { message });
             }
             let ended = Ended { code: Some(0), stdout: &said, stderr: "" };
-            return home_answer(self.home.language.answer(&self.home, input, told, &ended));
+            return answer_at_home(&self.home, input, told, &ended);
         }
         let verdict = match said {
             Some(said) => RawObject::parse(without_fence(&said)).ok().map(|it| it.fields()),

@@ -153,7 +153,7 @@ fn unreadable(hook: &HookSpec, input: &HookInput, calls: &Calls) -> Option<Strin
         (Some(home), Calls::AsItIs) => return home.language.contradiction(home, input),
         (Some(_), Calls::None | Calls::Each { .. }) => None,
         (None, _) if hook.fail_behavior == FailBehavior::Continue => None,
-        (None, _) => unreadable_patch(input.payload.match_subject()?, input.payload.tool_input()?),
+        (None, _) => unreadable_patch(&input.tool_call()?),
     }?;
     let tool = shortened(input.payload.match_subject().unwrap_or_default());
     Some(format!(

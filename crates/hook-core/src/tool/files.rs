@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::Path;
 
+use super::arguments::{FileTool, is_written};
+use super::call::ToolCall;
 use super::kind::{ToolKind, name_at_server};
 use super::names::known;
 use super::patch::{MARK, file_headers, names_patcher};
@@ -15,58 +17,13 @@ const MAX_FILES: usize = 256;
 /// How long a path may be, in bytes: no system takes a longer one.
 const MAX_PATH: usize = 4 * 1024;
 
-/// Arguments that hold one path, in any tool.
-pub(crate) const PATH_FIELDS: [&str; 15] = [
-    "path",
-    "file_path",
-    "filePath",
-    "absolute_path",
-    "notebook_path",
-    "filename",
-    "target_file",
-    "dir_path",
-    "old_path",
-    "new_path",
-    "filepath",
-    "fileName",
-    "relative_path",
-    "pathInProject",
-    "target_notebook",
-];
-/// Arguments that hold one path or several.
-pub(crate) const PATHS_FIELDS: [&str; 7] = [
-    "paths",
-    "file_paths",
-    "filePaths",
-    "absolute_paths",
-    "notebook_paths",
-    "filenames",
-    "target_files",
-];
-/// Arguments that name files in the tools that are known for files, or are of an MCP server.
-const FIELDS_OF_FILE_TOOLS: [&str; 4] = ["files", "source", "destination", "directory"];
-/// Arguments of tools that read or search files, which say which: names, or globs of them.
-const FIELDS_OF_READING_TOOLS: [&str; 4] = ["include", "glob", "include_pattern", "includePattern"];
-
-/// Words in the name of a tool that is not known, and arguments, of which one says that it writes.
+/// Words in the name of a tool that is not known, of which one says that it writes.
 const WRITING_WORDS: [&str; 18] = [
     "append", "copy", "create", "delete", "edit", "insert", "mkdir", "move", "patch", "put",
     "remove", "rename", "replace", "save", "touch", "update", "upload", "write",
 ];
-const WRITING_ARGUMENTS: [&str; 12] = [
-    "content",
-    "contents",
-    "diff",
-    "edits",
-    "file_text",
-    "newText",
-    "new_source",
-    "new_str",
-    "new_string",
-    "newString",
-    "patch",
-    "replacements",
-];
+/// Words in the name of a tool that moves or copies files.
+const MOVING_WORDS: [&str; 4] = ["copy", "link", "move", "rename"];
 
 /// What a call does to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -98,10 +55,10 @@ pub(crate) struct ToolFiles {
 
 impl ToolFiles {
     /// The files of a call in that directory.
-    pub(crate) fn of(tool: &str, arguments: &RawObject, directory: &Path) -> Self {
+    pub(crate) fn of(call: &ToolCall<'_>, directory: &Path) -> Self {
         let mut files = Self { list: Vec::new(), complete: true };
         let mut seen = HashSet::new();
-        let named = Named::of(tool, arguments);
+        let named = Named::of(call);
         for (path, access) in &named.list {
             if path.len() > MAX_PATH || path.contains('\0') || files.list.len() == MAX_FILES {
                 files.complete = false;
@@ -133,8 +90,8 @@ impl ToolFiles {
     }
 
     /// Whether a call does that to a file that it names. No file is looked at.
-    pub(crate) fn are_named(tool: &str, arguments: &RawObject, access: FileAccess) -> bool {
-        Named::of(tool, arguments).list.iter().any(|(_, done)| *done == access)
+    pub(crate) fn are_named(call: &ToolCall<'_>, access: FileAccess) -> bool {
+        Named::of(call).list.iter().any(|(_, done)| *done == access)
     }
 }
 
@@ -145,9 +102,9 @@ pub(super) struct Named {
 }
 
 impl Named {
-    pub(super) fn of(tool: &str, arguments: &RawObject) -> Self {
+    pub(super) fn of(call: &ToolCall<'_>) -> Self {
+        let ToolCall { name: tool, kind, arguments } = *call;
         let mut named = Self { list: Vec::new(), complete: true };
-        let kind = ToolKind::of_tool(tool);
         // What a command does with files is not in its arguments, but for a patch that it applies.
         if kind == ToolKind::Shell {
             // The words of a command may stand in a list.
@@ -171,21 +128,20 @@ impl Named {
             return named;
         }
         let access = access(kind, tool, arguments);
-        let is_of_files = matches!(kind, ToolKind::FileRead | ToolKind::FileWrite | ToolKind::Mcp);
-        let is_path = |name: &str| {
-            PATH_FIELDS.contains(&name)
-                || PATHS_FIELDS.contains(&name)
-                || is_of_files && FIELDS_OF_FILE_TOOLS.contains(&name)
-                || kind == ToolKind::FileRead && FIELDS_OF_READING_TOOLS.contains(&name)
+        let file_tool = FileTool {
+            is_of_files: matches!(kind, ToolKind::FileRead | ToolKind::FileWrite | ToolKind::Mcp),
+            is_reading: kind == ToolKind::FileRead,
+            is_moving: kind != ToolKind::Shell && has_word(tool, &MOVING_WORDS),
         };
         visit_all(arguments.as_raw(), false, |is_item, standing, visited| {
             let is_named = match standing {
-                Standing::Field(name) => is_path(name),
+                Standing::Field(name) => file_tool.has_path_in(name),
                 Standing::Item => is_item,
             };
             match visited {
                 Visited::Leaf(leaf) if leaf.is_null() => {}
                 Visited::Leaf(leaf) if is_named => match leaf.text() {
+                    Some(uri) if matches!(standing, Standing::Field("uri")) && is_remote(&uri) => {}
                     Some(path) => named.add(path, access),
                     None => named.complete = false,
                 },
@@ -235,6 +191,11 @@ impl Named {
     }
 }
 
+/// Whether a URI is not of a file on this machine.
+fn is_remote(uri: &str) -> bool {
+    uri.split_once("://").is_some_and(|(scheme, _)| !scheme.eq_ignore_ascii_case("file"))
+}
+
 /// What a tool does to the files that it names.
 fn access(kind: ToolKind, tool: &str, arguments: &RawObject) -> FileAccess {
     let is_writing = match kind {
@@ -242,13 +203,18 @@ fn access(kind: ToolKind, tool: &str, arguments: &RawObject) -> FileAccess {
         ToolKind::FileRead => false,
         _ if known(tool).is_some() => false,
         _ => {
-            let words = name_at_server(tool).split(|it: char| !it.is_ascii_alphanumeric());
-            let words = words.flat_map(camel_words).map(str::to_ascii_lowercase);
-            words.into_iter().any(|word| WRITING_WORDS.contains(&&*word))
-                || arguments.fields().iter().any(|(name, _)| WRITING_ARGUMENTS.contains(&name))
+            has_word(tool, &WRITING_WORDS)
+                || arguments.fields().iter().any(|(name, _)| is_written(name))
         }
     };
     if is_writing { FileAccess::Write } else { FileAccess::Read }
+}
+
+/// Whether one of these words is in the name of a tool.
+fn has_word(tool: &str, words: &[&str]) -> bool {
+    let own = name_at_server(tool).split(|it: char| !it.is_ascii_alphanumeric());
+    let mut own = own.flat_map(camel_words).map(str::to_ascii_lowercase);
+    own.any(|word| words.contains(&&*word))
 }
 
 /// The words of a name in camel case.
@@ -268,9 +234,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::tool::arguments::PATH;
 
     fn named(tool: &str, arguments: &str) -> Vec<(String, FileAccess)> {
-        Named::of(tool, &RawObject::parse(arguments).unwrap()).list
+        Named::of(&ToolCall::of(tool, &RawObject::parse(arguments).unwrap())).list
     }
 
     #[test]
@@ -299,6 +266,12 @@ mod tests {
                 &[("a", Write), ("b", Write)],
             ),
             ("mcp_filesystem_read_text_file", r#"{"path":"a"}"#, &[("a", Read)]),
+            ("mcp_fs_open", r#"{"file":"a"}"#, &[("a", Read)]),
+            ("mcp_fs_rename", r#"{"from":"a","to":"b"}"#, &[("a", Write), ("b", Write)]),
+            ("mcp_fs_copyFile", r#"{"src":"a","dst":"b"}"#, &[("a", Write), ("b", Write)]),
+            ("mcp_mail_send", r#"{"from":"a","to":"b"}"#, &[]),
+            ("mcp_fs_get", r#"{"uri":"file:///a"}"#, &[("file:///a", Read)]),
+            ("mcp_web_get", r#"{"uri":"https://a/b"}"#, &[]),
             ("mcp_x_saveNote", r#"{"path":"a"}"#, &[("a", Write)]),
             ("deploy", r#"{"path":"a","content":"x"}"#, &[("a", Write)]),
             ("deploy", r#"{"path":"a","source":"b"}"#, &[("a", Read)]),
@@ -325,11 +298,11 @@ mod tests {
     fn more_files_than_are_resolved_are_said_to_be_missing() {
         let many: Vec<String> = (0..10_000).map(|it| format!("\"f{it}\"")).collect();
         let arguments = RawObject::parse(format!(r#"{{"paths":[{}]}}"#, many.join(","))).unwrap();
-        let files = ToolFiles::of("read_many_files", &arguments, Path::new("/"));
+        let files = ToolFiles::of(&ToolCall::of("read_many_files", &arguments), Path::new("/"));
         assert_eq!((files.list.len(), files.complete), (MAX_FILES, false));
         for strange in [r#"{"path":7}"#, r#"{"path":"a\u0000"}"#] {
             let strange = RawObject::parse(strange).unwrap();
-            assert!(!ToolFiles::of("read_file", &strange, Path::new("/")).complete);
+            assert!(!ToolFiles::of(&ToolCall::of("read_file", &strange), Path::new("/")).complete);
         }
     }
 
@@ -339,7 +312,9 @@ mod tests {
         #[test]
         fn what_a_tool_names_is_there(
             tool in "(Write|replace|Read|create_file|mcp_fs_write|glob|NotebookEdit|other)",
-            field in proptest::sample::select([&PATH_FIELDS[..], &PATHS_FIELDS].concat()),
+            field in proptest::sample::select(
+                [&PATH[..], &["paths", "target_files", "dir_path", "new_path"]].concat()
+            ),
             path in "[a-zA-Z0-9./ é\"\\\\]{1,20}",
             around in 0_u8..4,
         ) {

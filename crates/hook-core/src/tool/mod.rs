@@ -5,15 +5,21 @@
 //! arguments. Matchers, inputs and hooks of other agents all read calls here, so that they see the same
 //! files.
 
-mod edits;
+mod arguments;
+mod call;
+mod file_call;
+mod file_calls;
 mod files;
 mod kind;
 mod names;
 mod patch;
 mod resolve;
 
-pub(crate) use edits::{FileCall, FileCalls, as_patch, file_calls, unreadable_patch, with_patch};
-pub(crate) use files::{FileAccess, PATH_FIELDS, PATHS_FIELDS, ToolFiles};
+pub(crate) use arguments::{path_field, paths_field};
+pub(crate) use call::ToolCall;
+pub(crate) use file_call::FileCall;
+pub(crate) use file_calls::{FileCalls, as_patch, file_calls, unreadable_patch, with_patch};
+pub(crate) use files::{FileAccess, ToolFiles};
 pub use kind::ToolKind;
 pub(crate) use kind::is_of_mcp_server;
 #[doc(hidden)]

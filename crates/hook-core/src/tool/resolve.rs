@@ -2,6 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use percent_encoding::percent_decode_str;
+
 /// How many dangling links are followed.
 const MAX_DANGLING: u32 = 64;
 
@@ -11,10 +13,21 @@ pub(crate) fn resolved(path: &str, directory: &Path) -> PathBuf {
     follow(std::path::absolute(&path).unwrap_or(path), MAX_DANGLING)
 }
 
-/// A path from the root on. A relative path begins at `directory`, and `~/` at the user's home.
+/// A path from the root on. A relative path begins at `directory`, and `~/` at the user's home; a `file://` URI is
+/// the path that it names.
 pub(super) fn absolute(path: &str, directory: &Path) -> PathBuf {
+    let of_uri = path_of_uri(path);
+    let path = of_uri.as_deref().unwrap_or(path);
     let home = path.strip_prefix("~/").and_then(|rest| Some(std::env::home_dir()?.join(rest)));
     home.unwrap_or_else(|| directory.join(path))
+}
+
+/// The path of a `file://` URI on this machine.
+fn path_of_uri(uri: &str) -> Option<String> {
+    let (scheme, rest) = uri.split_once("://")?;
+    let rest = Some(rest).filter(|_| scheme.eq_ignore_ascii_case("file"))?;
+    let path = rest.get(rest.find('/')?..)?;
+    Some(percent_decode_str(path).decode_utf8_lossy().into_owned())
 }
 
 fn follow(path: PathBuf, links: u32) -> PathBuf {
@@ -73,5 +86,8 @@ mod tests {
             assert_eq!(resolved(path, &root), root.join(expected), "{path}");
         }
         assert_eq!(resolved("/", &root), Path::new("/"));
+        for uri in ["file:///a%20b/.env", "FILE://localhost/a%20b/%2eenv"] {
+            assert_eq!(resolved(uri, &root), Path::new("/a b/.env"), "{uri}");
+        }
     }
 }

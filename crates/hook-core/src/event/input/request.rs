@@ -12,7 +12,7 @@ use crate::json::field::{self, Field, Kind};
 use crate::json::shape::{FieldReader, ShapeError, repeated_field};
 use crate::json::{JsonObject, ObjectWriter, RawObject};
 use crate::model::OLDER_NAMES;
-use crate::tool::{ToolFiles, ToolKind};
+use crate::tool::{ToolCall, ToolFiles, ToolKind};
 
 /// Request values that reach the environment of a process may be this long, in bytes.
 const MAX_ENVIRONMENT_VALUE: usize = 4 * 1024;
@@ -322,25 +322,23 @@ impl EventInput {
 
     /// What the tool does that the event is about; `None` of an event that is about none.
     pub(crate) fn tool_kind(&self) -> Option<ToolKind> {
-        self.payload.tool_input()?;
+        self.tool_call().map(|call| call.kind)
+    }
+
+    /// The call that the event is about; `None` of an event that is about none.
+    pub(crate) fn tool_call(&self) -> Option<ToolCall<'_>> {
+        let call = ToolCall::of(self.payload.match_subject()?, self.payload.tool_input()?);
         let of_server = match &self.payload {
             EventPayload::BeforeTool(payload) => payload.mcp_context.is_some(),
             EventPayload::AfterTool(payload) => payload.mcp_context.is_some(),
             _ => false,
         };
-        match ToolKind::of_tool(self.payload.match_subject()?) {
-            ToolKind::Other if of_server => Some(ToolKind::Mcp),
-            kind => Some(kind),
-        }
+        Some(if of_server { call.at_server() } else { call })
     }
 
     /// The files that the tool's arguments name.
     pub(crate) fn files(&self) -> ToolFiles {
-        let tool = self.payload.tool_input().zip(self.payload.match_subject());
-        match tool {
-            Some((arguments, tool)) => ToolFiles::of(tool, arguments, &self.directory),
-            None => ToolFiles::none(),
-        }
+        self.tool_call().map_or_else(ToolFiles::none, |call| ToolFiles::of(&call, &self.directory))
     }
 }
 

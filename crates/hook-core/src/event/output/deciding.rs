@@ -81,6 +81,11 @@ const OTHER_TRUE: [&str; 4] = ["true", "yes", "on", "1"];
 /// Other ways to write `"continue": false`, beside the number 0.
 const OTHER_FALSE: [&str; 4] = ["false", "no", "off", "0"];
 
+/// Fields of other agents' answers that decide by a word, by `true` to forbid, and by `false` to forbid.
+const WORDS_ELSEWHERE: [&str; 4] = ["action", "behavior", "permission", "verdict"];
+const TRUE_ELSEWHERE: [&str; 5] = ["block", "blocked", "deny", "denied", "cancel"];
+const FALSE_ELSEWHERE: [&str; 6] = ["ok", "allow", "allowed", "approve", "approved", "proceed"];
+
 /// A word longer than this is none of the tables.
 const LONGEST_WORD: usize = 64;
 
@@ -162,6 +167,24 @@ impl Deciding {
         let known = nearest(name, super::COMMON_FIELDS.iter().map(|field| field.name))
             .or_else(|| nearest(name, specific.map(|field| field.name)))?;
         fields.iter().find(|field| field.name == known).copied()
+    }
+}
+
+/// The word of a restriction that a field at the top of an answer has in the form of another agent.
+pub(super) fn restriction_elsewhere(name: &str, value: &RawJson) -> Option<Decision> {
+    let among = |names: &[&str]| names.iter().any(|known| stands_for(name, known));
+    match value.kind() {
+        JsonKind::String if among(&WORDS_ELSEWHERE) => match read_word(value) {
+            Meaning::Restrictive { decision: Restriction::Word(word), .. } => Some(word),
+            _ => None,
+        },
+        JsonKind::Bool if value.to_bool() == Some(true) && among(&TRUE_ELSEWHERE) => {
+            Some(Decision::Block)
+        }
+        JsonKind::Bool if value.to_bool() == Some(false) && among(&FALSE_ELSEWHERE) => {
+            Some(Decision::Block)
+        }
+        _ => None,
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::answer::HookOutput;
 use super::deciding::{
     CANCEL, CONTINUE, DECISION, Deciding, Level, Meaning, PERMISSION, Restriction, Unreadable,
-    deciding,
+    deciding, restriction_elsewhere,
 };
 use super::decision::{Decision, PolicyDecision};
 use super::fields::{COMMON_FIELDS, SPECIFIC_FIELDS};
@@ -125,10 +125,19 @@ impl Reading {
         for field in deciding {
             claims.settle(field, &mut output, &mut reading);
         }
+        reading.note_elsewhere(&output, deciding);
         reading.note_misspelt(&output, deciding);
         reading.output = output;
         reading.shorten();
         reading
+    }
+
+    /// Whether the entries of an answer restrict anything on an event, be it in the form of another agent.
+    pub(crate) fn restricts(entries: Vec<(String, RawJson)>, event: HookEventName) -> bool {
+        let elsewhere =
+            entries.iter().any(|(name, value)| restriction_elsewhere(name, value).is_some());
+        let reading = Self::of(entries, Some(event));
+        elsewhere || reading.output.policy(event) > PolicyDecision::Proceed
     }
 
     /// Keeps the first few of what is wrong: an answer may have any number of fields.
@@ -167,12 +176,29 @@ impl Reading {
         }
     }
 
+    /// A restriction in the form of another agent makes it uncertain what was decided.
+    fn note_elsewhere(&mut self, output: &HookOutput, fields: &[&'static Deciding]) {
+        for (name, value) in output.extra.iter().take(COMPARED) {
+            if Deciding::named(name, fields).is_some() {
+                continue;
+            }
+            let Some(word) = restriction_elsewhere(name, value) else { continue };
+            let written = entry(None, &shortened(name), &shortened(value.as_str()));
+            let reason = format!("{written} is another agent's way to answer");
+            let meant = entry(None, DECISION.name, &format!("\"{}\"", word.as_str()));
+            let warning = format!("{reason} and has no effect; write {meant}");
+            let answer = InvalidAnswer::new(reason, format!("write {meant}"));
+            self.invalid.push(Invalid { answer, warning: Some(warning) });
+        }
+    }
+
     /// A field that looks like a deciding one, with a value that would restrict, makes it
     /// uncertain what was decided. The warning is among [`HookOutput::mistakes`].
     fn note_misspelt(&mut self, output: &HookOutput, fields: &[&'static Deciding]) {
         let specific = output.hook_specific_output.iter().flat_map(JsonObject::iter);
         for (name, value) in output.extra.iter().take(COMPARED).chain(specific.take(COMPARED)) {
             if Deciding::named(name, fields).is_none()
+                && restriction_elsewhere(name, value).is_none()
                 && let Some(field) = Deciding::misspelt(name, fields)
                 && matches!(field.read(value), Meaning::Restrictive { .. })
             {

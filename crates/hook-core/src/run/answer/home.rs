@@ -1,8 +1,9 @@
 //! What a finished command of another agent means, by the rules of its home.
 
 use super::interpret::{Answer, Ending};
+use crate::event::HookEventName;
 use crate::event::input::EventInput;
-use crate::event::output::Invalid;
+use crate::event::output::{Invalid, PolicyDecision, Reading};
 use crate::failure::InvalidAnswer;
 use crate::json::{RawJson, RawObject};
 use crate::language::{Ended, HomeAnswer, HomeHook};
@@ -27,20 +28,22 @@ pub(in crate::run) fn interpret_home(
     let stdout = String::from_utf8_lossy(&stdout.bytes);
     let stderr = String::from_utf8_lossy(&stderr.bytes);
     let ended = Ended { code: Some(code), stdout: &stdout, stderr: &stderr };
-    let mut answer = home_answer(home.language.answer(home, input, told, &ended));
-    if code == 0 && answer.failure.is_none() && is_broken(&stdout) {
-        let (reason, hint) = ("its answer is broken JSON", "print one object, or exit with 2");
-        let broken = InvalidAnswer::new(reason, hint);
-        // In its own agent that is no answer at all; a guard is not taken to have no objections.
-        answer.invalid.push(Invalid { answer: broken, warning: None });
-    }
-    answer
+    answer_at_home(home, input, told, &ended)
 }
 
-/// Whether a text begins as an object and is none.
-fn is_broken(stdout: &str) -> bool {
-    let text = stdout.trim();
-    text.starts_with('{') && RawJson::parse(text).is_err()
+/// The answer of a hook of another agent that ended, as one here.
+pub(in crate::run) fn answer_at_home(
+    home: &HomeHook,
+    input: &EventInput,
+    told: &RawObject,
+    ended: &Ended<'_>,
+) -> Answer {
+    let answer = home_answer(home.language.answer(home, input, told, ended));
+    match ended.code {
+        None | Some(0) => without_doubt(answer, home, input.event(), ended.stdout),
+        // Its code has answered.
+        Some(_) => answer,
+    }
 }
 
 /// What a hook of another agent has answered, as an answer here.
@@ -54,4 +57,38 @@ pub(in crate::run) fn home_answer(answer: HomeAnswer) -> Answer {
     };
     answer.invalid.into_iter().for_each(|invalid| said.invalid(invalid));
     said
+}
+
+/// An answer that restricts nothing by the rules of its home, although its text seems to: a guard is not
+/// taken to have no objections.
+pub(in crate::run) fn without_doubt(
+    mut answer: Answer,
+    home: &HomeHook,
+    event: HookEventName,
+    text: &str,
+) -> Answer {
+    let text = text.trim();
+    let restricts =
+        answer.output.as_ref().is_some_and(|it| it.policy(event) > PolicyDecision::Proceed);
+    let is_judged = restricts || answer.failure.is_some() || !answer.invalid.is_empty();
+    if is_judged || !text.starts_with('{') {
+        return answer;
+    }
+    match RawJson::parse(text) {
+        Err(_) => {
+            let (reason, hint) = ("its answer is broken JSON", "print one object, or exit with 2");
+            let broken = InvalidAnswer::new(reason, hint);
+            // At home that is no answer at all.
+            answer.invalid.push(Invalid { answer: broken, warning: None });
+        }
+        Ok(object) if Reading::restricts(object.to_entries(), event) => {
+            let title = home.language.title();
+            answer.invalid(InvalidAnswer::new(
+                format!("its answer seems to forbid, in a form that {title} does not know"),
+                format!("write it as {title} reads it, or exit with 2"),
+            ));
+        }
+        Ok(_) => {}
+    }
+    answer
 }

@@ -10,7 +10,7 @@ use super::client::Client;
 use crate::failure::HookFailure;
 use crate::json::RawObject;
 use crate::language::{HomeHook, Place};
-use crate::run::answer::home_answer;
+use crate::run::answer::{home_answer, without_doubt};
 use crate::run::command::CommandContext;
 use crate::run::executor::{
     CommandIdentity, Execution, HookCall, HookExecutor, HookKind, HookStart, Permits, Run,
@@ -107,6 +107,7 @@ impl HttpHook {
             Err(failure) => Err(failure.clone()),
         };
         let answer = home_answer(self.home.language.replied(&self.home, &told, reply));
+        let answer = without_doubt(answer, &self.home, input.event(), text);
         let stdout = Captured { bytes: bytes.to_vec(), dropped: 0 };
         Run { answer, process: ProcessReport { stdout, ..ProcessReport::default() } }
     }

@@ -23,7 +23,7 @@ use crate::event::input::EventInput;
 use crate::failure::{HookFailure, InvalidAnswer};
 use crate::json::{RawJson, RawObject};
 use crate::language::{Ended, HomeHook};
-use crate::run::answer::{Answer, home_answer};
+use crate::run::answer::{Answer, answer_at_home};
 use crate::run::executor::{
     CommandIdentity, Execution, HookCall, HookExecutor, HookKind, HookStart, Permits, Run,
 };
@@ -409,7 +409,7 @@ impl LiveHook {
             }
             (Said::Output(object) | Said::Action(object), Some(home)) => {
                 let ended = Ended { code: Some(0), stdout: object.as_str(), stderr: "" };
-                home_answer(home.language.answer(home, &call.input, told, &ended))
+                answer_at_home(home, &call.input, told, &ended)
             }
             (Said::Output(object), None) | (Said::Native(object), _) => {
                 Answer::of_object(event, &object)

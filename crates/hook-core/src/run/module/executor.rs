@@ -13,7 +13,7 @@ use super::handler::{ModuleEvent, ModuleHandler, ModuleReturn};
 use crate::failure::{HookFailure, panic_message};
 use crate::json::RawObject;
 use crate::language::{Ended, HomeHook};
-use crate::run::answer::{Answer, home_answer};
+use crate::run::answer::{Answer, answer_at_home};
 use crate::run::executor::{Execution, HookCall, HookExecutor, HookKind, Run};
 use crate::run::live::{Clock, Programs, Timers};
 use crate::run::running::RunningHooks;
@@ -107,7 +107,7 @@ impl Handler {
                 let said = answer.map(|answer| answer.to_raw());
                 let stdout = said.as_ref().map_or("", RawObject::as_str);
                 let ended = Ended { code: Some(0), stdout, stderr: "" };
-                home_answer(self.home.language.answer(&self.home, &call.input, &told, &ended))
+                answer_at_home(&self.home, &call.input, &told, &ended)
             }
             Ok(Err(source)) => self.failed(HookFailure::Handler { source: source.into() }),
             Err(failure) => self.failed(failure),

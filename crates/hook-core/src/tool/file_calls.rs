@@ -3,46 +3,23 @@
 
 use std::path::Path;
 
+use super::arguments::{CONTENT, DESTINATION, EDITS, Fields, NEW, OLD, PATCH, PATH, SOURCE};
+use super::call::ToolCall;
+use super::file_call::{EDIT, FileCall, Origin, READ, WRITE, plain_part};
 use super::files::{FileAccess, Named};
-use super::kind::{ToolKind, is_of_mcp_server, name_at_server};
+use super::kind::{ToolKind, name_at_server};
 use super::names::{APPLY_PATCH, KnownTool, known};
 use super::patch::{self, ChangeKind, Patch};
-use super::resolve::{absolute, resolved};
+use super::resolve::resolved;
 use crate::files::regular_file;
-use crate::json::{JsonObject, RawJson, RawObject};
+use crate::json::RawObject;
 
 /// How many files of one call a hook is asked about.
 const MAX_CALLS: usize = 64;
 /// How much of a file's text that goes a hook is given, in bytes.
 const MAX_OLD_TEXT: u64 = 1024 * 1024;
 
-const WRITE: &str = "write_file";
-const EDIT: &str = "replace";
-const READ: &str = "read_file";
-
-/// Arguments under the names that agents have for them, ours first.
-const PATH: [&str; 12] = [
-    "file_path",
-    "path",
-    "filePath",
-    "absolute_path",
-    "notebook_path",
-    "target_file",
-    "filename",
-    "filepath",
-    "fileName",
-    "relative_path",
-    "pathInProject",
-    "target_notebook",
-];
-const CONTENT: [&str; 4] = ["content", "contents", "file_text", "text"];
-const OLD: [&str; 4] = ["old_string", "old_str", "oldString", "oldText"];
-const NEW: [&str; 5] = ["new_string", "new_str", "newString", "newText", "new_source"];
-const EDITS: [&str; 2] = ["edits", "replacements"];
-const PATCH: &str = "command";
-const PATHS: [&str; 4] = ["paths", "files", "file_paths", "filePaths"];
-const SOURCE: [&str; 3] = ["source", "old_path", "oldPath"];
-const DESTINATION: [&str; 3] = ["destination", "new_path", "newPath"];
+const NAMES_NO_FILE: &str = "it names no file";
 
 /// A call, file by file.
 #[derive(Debug, PartialEq, Eq)]
@@ -55,117 +32,21 @@ pub(crate) enum FileCalls {
     Unreadable(String),
 }
 
-/// A plain call on one file.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct FileCall {
-    /// `write_file`, `replace` or `read_file`.
-    pub(crate) tool: &'static str,
-    /// Its arguments, in our names. The path is absolute, as in most agents.
-    pub(crate) arguments: RawObject,
-    /// The path as the whole call has it.
-    path: String,
-    origin: Origin,
-}
-
-/// What of the whole call a plain one was made of.
-#[derive(Debug, PartialEq, Eq)]
-enum Origin {
-    /// A part of the patch in this argument, in bytes of its text.
-    Patch { argument: String, range: std::ops::Range<usize> },
-    /// All of it, with these arguments under other names: ours, theirs.
-    Renamed(Vec<(&'static str, &'static str)>),
-    /// All of a file, which goes.
-    Deletion,
-    /// Something that no change can be put back into.
-    Composed,
-}
-
-impl FileCall {
-    fn new(tool: &'static str, path: &str, texts: &[(&str, &str)], origin: Origin) -> Self {
-        let arguments = RawObject::of(|out| {
-            for (name, value) in std::iter::once(&(PATH[0], path)).chain(texts) {
-                out.text(name, value);
-            }
-        });
-        Self { tool, arguments, path: path.to_owned(), origin }
-    }
-
-    fn write(path: &str, content: &str, origin: Origin) -> Self {
-        Self::new(WRITE, path, &[(CONTENT[0], content)], origin)
-    }
-
-    fn edit(path: &str, old: &str, new: &str, origin: Origin) -> Self {
-        Self::new(EDIT, path, &[(OLD[0], old), (NEW[0], new)], origin)
-    }
-
-    fn read(path: &str) -> Self {
-        Self::new(READ, path, &[], Origin::Composed)
-    }
-
-    /// The path as the whole call has it.
-    pub(crate) fn path(&self) -> &str {
-        &self.path
-    }
-
-    /// A call that is plain already.
-    fn plain(tool: &'static str, arguments: &RawObject) -> Self {
-        let (path, origin) = (String::new(), Origin::Composed);
-        Self { tool, arguments: arguments.clone(), path, origin }
-    }
-
-    /// The same with an absolute path.
-    fn in_directory(self, directory: &Path) -> Self {
-        let mut fields = self.arguments.fields();
-        let path = absolute(&self.path, directory);
-        fields.insert(PATH[0], RawJson::from_text(&path.to_string_lossy()));
-        Self { arguments: fields.to_raw(), ..self }
-    }
-
-    /// The arguments of the whole call, in which this one has other arguments; `None` where they cannot be
-    /// put back.
-    pub(crate) fn put_back(&self, whole: &RawObject, changed: &RawObject) -> Option<RawObject> {
-        let mut fields = whole.fields();
-        let mut changed = changed.fields();
-        if changed.get(PATH[0]) == self.arguments.fields().get(PATH[0]) {
-            changed.insert(PATH[0], RawJson::from_text(&self.path));
-        }
-        match &self.origin {
-            Origin::Deletion | Origin::Composed => return None,
-            Origin::Renamed(names) => {
-                for (ours, theirs) in names {
-                    let value = changed.get(ours)?.clone();
-                    fields.insert(*theirs, value);
-                }
-                // What has no other name is the same argument.
-                for (name, value) in changed.iter() {
-                    if !names.iter().any(|(ours, _)| *ours == name) {
-                        fields.insert(name, value.clone());
-                    }
-                }
-            }
-            Origin::Patch { argument, range } => {
-                let text = fields.get(argument)?.to_text()?;
-                let changed = plain_part(self.tool, &changed.to_raw())?;
-                let new =
-                    format!("{}{changed}{}", text.get(..range.start)?, text.get(range.end..)?);
-                fields.insert(argument.as_str(), RawJson::from_text(&new));
-            }
-        }
-        Some(fields.to_raw())
-    }
-}
-
 /// The calls of one tool, file by file. Texts of files that go are read from that directory.
-pub(crate) fn file_calls(tool: &str, arguments: &RawObject, directory: &Path) -> FileCalls {
-    let fields = Fields(arguments.fields());
+pub(crate) fn file_calls(call: &ToolCall<'_>, directory: &Path) -> FileCalls {
+    let ToolCall { name: tool, kind, arguments } = *call;
+    let fields = Fields::of_call(arguments);
     let read = match known(tool) {
         Some(KnownTool { name: APPLY_PATCH, .. }) => of_patch(&fields, directory),
-        Some(KnownTool { name: "delete_file", .. }) => fields.deleting(directory),
+        Some(KnownTool { name: "delete_file", .. }) => of_deletion(&fields, directory),
         Some(KnownTool { name, .. }) if [WRITE, EDIT, READ].contains(name) => {
-            if tool == *name && fields.is_plain(name) {
+            if tool == *name && is_plain(name, &fields) {
                 return FileCalls::AsItIs;
             }
-            of_file_tool(name, &fields)
+            match *name {
+                READ => of_reading_tool(&fields),
+                name => of_writing_tool(name, &fields),
+            }
         }
         // What else a command does with files is not known.
         Some(tool) if tool.kind == ToolKind::Shell => {
@@ -177,7 +58,7 @@ pub(crate) fn file_calls(tool: &str, arguments: &RawObject, directory: &Path) ->
             }
             of_patch(&fields, directory)
         }
-        None if is_of_mcp_server(tool) => of_file_server(tool, &fields, directory),
+        None if kind == ToolKind::Mcp => of_file_server(call, directory),
         _ => return FileCalls::AsItIs,
     };
     match read {
@@ -195,21 +76,18 @@ pub(crate) fn file_calls(tool: &str, arguments: &RawObject, directory: &Path) ->
 ///
 /// # Errors
 /// Says why the files that it writes cannot be told.
-pub(crate) fn as_patch(
-    tool: &str,
-    arguments: &RawObject,
-    directory: &Path,
-) -> Result<Option<RawObject>, String> {
+pub(crate) fn as_patch(call: &ToolCall<'_>, directory: &Path) -> Result<Option<RawObject>, String> {
+    let ToolCall { name: tool, kind, arguments } = *call;
     let with_patch = |patch: &str| RawObject::of(|out| out.text(PATCH, patch));
     if known(tool).is_some_and(|tool| tool.name == APPLY_PATCH) {
-        let fields = Fields(arguments.fields());
+        let fields = Fields::of_call(arguments);
         let (argument, patch) = fields.patch()?;
         return Ok((argument != PATCH).then(|| with_patch(&patch)));
     }
-    if ToolKind::of_tool(tool) == ToolKind::FileRead {
+    if kind == ToolKind::FileRead {
         return Ok(None);
     }
-    let calls = match file_calls(tool, arguments, directory) {
+    let calls = match file_calls(call, directory) {
         FileCalls::Each(calls) => calls,
         FileCalls::AsItIs => match [WRITE, EDIT].into_iter().find(|name| *name == tool) {
             Some(tool) => vec![FileCall::plain(tool, arguments)],
@@ -221,9 +99,9 @@ pub(crate) fn as_patch(
     if calls.is_empty() {
         return Ok(None);
     }
-    let part = |call: &FileCall| match call.origin {
-        Origin::Deletion => Some(patch::deleting(&Fields(call.arguments.fields()).path()?)),
-        _ => plain_part(call.tool, &call.arguments),
+    let part = |call: &FileCall| match call.is_deletion() {
+        true => Some(patch::deleting(&Fields::of_call(&call.arguments).path()?)),
+        false => plain_part(call.tool, &call.arguments),
     };
     let parts: Option<Vec<String>> = calls.iter().map(part).collect();
     let parts = parts.ok_or("no patch can say what it does")?;
@@ -234,15 +112,15 @@ pub(crate) fn as_patch(
 /// such call.
 pub(crate) fn with_patch(whole: &RawObject, changed: &RawObject) -> Option<RawObject> {
     let mut fields = whole.fields();
-    let argument = Fields(whole.fields()).patch().ok()?.0.to_owned();
+    let argument = Fields::of_call(whole).patch().ok()?.0.to_owned();
     fields.insert(argument, changed.fields().get(PATCH)?.clone());
     Some(fields.to_raw())
 }
 
 /// Why the files of a patch cannot be told, if it is one.
-pub(crate) fn unreadable_patch(tool: &str, arguments: &RawObject) -> Option<String> {
-    known(tool).filter(|tool| tool.name == APPLY_PATCH)?;
-    let fields = Fields(arguments.fields());
+pub(crate) fn unreadable_patch(call: &ToolCall<'_>) -> Option<String> {
+    known(call.name).filter(|tool| tool.name == APPLY_PATCH)?;
+    let fields = Fields::of_call(call.arguments);
     let read = fields.patch().and_then(|(_, text)| parsed(&text));
     match read {
         Ok(patch) if patch.changes.len() > MAX_CALLS => Some(too_many(patch.changes.len())),
@@ -257,21 +135,6 @@ fn parsed(text: &str) -> Result<Patch, String> {
 
 fn too_many(count: usize) -> String {
     format!("it is on {count} files, and hooks are asked about {MAX_CALLS} at most")
-}
-
-/// A plain call as a part of a patch.
-fn plain_part(tool: &str, arguments: &RawObject) -> Option<String> {
-    let fields = Fields(arguments.fields());
-    let text = |names: &[&'static str]| fields.text(names).ok().flatten().map(|(_, text)| text);
-    let path = text(&PATH[..1]).filter(|path| !path.contains(['\n', '\r']))?;
-    match tool {
-        WRITE => Some(patch::adding(&path, &text(&CONTENT[..1])?)),
-        EDIT => {
-            let (old, new) = (text(&OLD[..1])?, text(&NEW[..1])?);
-            Some(patch::updating(&path, &old, &new))
-        }
-        _ => None,
-    }
 }
 
 /// A patch, file by file.
@@ -289,7 +152,7 @@ fn of_patch(fields: &Fields, directory: &Path) -> Result<Vec<FileCall>, String> 
             || Origin::Patch { argument: argument.to_owned(), range: change.range.clone() };
         match &change.kind {
             ChangeKind::Add { content } => calls.push(FileCall::write(path, content, origin())),
-            ChangeKind::Delete => calls.push(deletion(path, &old_text(path, directory))),
+            ChangeKind::Delete => calls.push(FileCall::deletion(path, &old_text(path, directory))),
             ChangeKind::Update { moved_to: None, hunks } => {
                 let (old, new) = patch::replaced(hunks);
                 let origin = if hunks.len() == 1 { origin() } else { Origin::Composed };
@@ -298,17 +161,12 @@ fn of_patch(fields: &Fields, directory: &Path) -> Result<Vec<FileCall>, String> 
             ChangeKind::Update { moved_to: Some(moved_to), hunks } => {
                 let old = old_text(path, directory);
                 let new = patch::applied(&old, hunks).unwrap_or_else(|| patch::replaced(hunks).1);
-                calls.push(deletion(path, &old));
+                calls.push(FileCall::deletion(path, &old));
                 calls.push(FileCall::write(moved_to, &new, Origin::Composed));
             }
         }
     }
     Ok(calls)
-}
-
-/// A file that goes is an edit of all its text.
-fn deletion(path: &str, old: &str) -> FileCall {
-    FileCall::edit(path, old, "", Origin::Deletion)
 }
 
 /// The text of a file, as far as it can be read.
@@ -317,29 +175,85 @@ fn old_text(path: &str, directory: &Path) -> String {
     read.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
 }
 
-/// A tool for files, with arguments under whatever names.
-fn of_file_tool(name: &str, fields: &Fields) -> Result<Vec<FileCall>, String> {
-    let path = fields.text(&PATH)?;
-    if name == READ {
-        let paths = fields.list(&PATHS).into_iter().flatten();
-        let paths = paths.filter_map(|item| item.to_text().or_else(|| Fields::of(&item)?.path()));
-        let all = path.map(|(_, path)| path).into_iter().chain(paths);
-        return Ok(all.take(MAX_CALLS + 1).map(|path| FileCall::read(&path)).collect());
+/// A tool that deletes files.
+fn of_deletion(fields: &Fields, directory: &Path) -> Result<Vec<FileCall>, String> {
+    let path = fields.text(&PATH)?.map(|(_, path)| path);
+    let paths: Vec<String> = path.into_iter().chain(fields.paths(MAX_CALLS)).collect();
+    match paths.is_empty() && !fields.is_empty() {
+        true => Err(NAMES_NO_FILE.to_owned()),
+        // Before texts of files are read.
+        false if paths.len() > MAX_CALLS => {
+            Ok(paths.iter().map(|path| FileCall::read(path)).collect())
+        }
+        false => {
+            let deletion = |path: &String| FileCall::deletion(path, &old_text(path, directory));
+            Ok(paths.iter().map(deletion).collect())
+        }
     }
-    let content = if name == WRITE { fields.text(&CONTENT)? } else { None };
-    let has_more = fields.list(&EDITS).is_some() || fields.list(&PATHS).is_some();
-    if let (Some((path_name, path)), Some((content_name, content)), false) =
-        (&path, &content, has_more)
+}
+
+/// A tool that reads files.
+fn of_reading_tool(fields: &Fields) -> Result<Vec<FileCall>, String> {
+    let path = fields.text(&PATH)?.map(|(_, path)| path);
+    let paths = path.into_iter().chain(fields.paths(MAX_CALLS));
+    Ok(paths.map(|path| FileCall::read(&path)).collect())
+}
+
+/// A tool that writes or edits files, with arguments under whatever names.
+fn of_writing_tool(name: &str, fields: &Fields) -> Result<Vec<FileCall>, String> {
+    if let Some(call) = renamed(name, fields)? {
+        return Ok(vec![call]);
+    }
+    let path = fields.text(&PATH)?.map(|(_, path)| path);
+    let text = |names: &[&'static str]| Ok::<_, String>(fields.text(names)?.map(|(_, text)| text));
+    let (old, new) = (text(&OLD)?, text(&NEW)?);
+    let mut calls = of_edits(fields, path.as_deref())?;
+    // What no name of an argument tells apart is text that may be written.
+    let rest = new.unwrap_or_else(|| fields.rest());
+    let is_told = !calls.is_empty() && old.is_none() && rest.is_empty();
+    if let Some(path) = path.filter(|_| !is_told) {
+        calls.push(match name {
+            WRITE => FileCall::write(&path, &rest, Origin::Composed),
+            _ => FileCall::edit(&path, &old.unwrap_or_default(), &rest, Origin::Composed),
+        });
+    }
+    let files = fields.paths(MAX_CALLS);
+    calls.extend(files.iter().map(|path| FileCall::edit(path, "", &rest, Origin::Composed)));
+    match calls.is_empty() && !fields.is_empty() {
+        true => Err(NAMES_NO_FILE.to_owned()),
+        false => Ok(calls),
+    }
+}
+
+/// The one plain call that has the same arguments under our names.
+fn renamed(name: &str, fields: &Fields) -> Result<Option<FileCall>, String> {
+    if fields.list(&EDITS).is_some() || fields.has_paths() {
+        return Ok(None);
+    }
+    let Some((path_name, path)) = fields.text(&PATH)? else { return Ok(None) };
+    if name == WRITE
+        && let Some((content_name, content)) = fields.text(&CONTENT)?
     {
-        let names = vec![(PATH[0], *path_name), (CONTENT[0], *content_name)];
-        return Ok(vec![FileCall::write(path, content, Origin::Renamed(names))]);
+        let names = vec![(PATH[0], path_name), (CONTENT[0], content_name)];
+        return Ok(Some(FileCall::write(&path, &content, Origin::Renamed(names))));
     }
-    // One file after the other, each with what changes in it.
+    Ok(match (fields.text(&OLD)?, fields.text(&NEW)?) {
+        (Some((old_name, old)), Some((new_name, new))) => {
+            let names = vec![(PATH[0], path_name), (OLD[0], old_name), (NEW[0], new_name)];
+            Some(FileCall::edit(&path, &old, &new, Origin::Renamed(names)))
+        }
+        _ => None,
+    })
+}
+
+/// A list of edits, one file after the other, each with what changes in it.
+fn of_edits(fields: &Fields, path: Option<&str>) -> Result<Vec<FileCall>, String> {
     let mut edits: Vec<(String, Vec<String>, Vec<String>)> = Vec::new();
     for edit in fields.list(&EDITS).into_iter().flatten() {
         let edit = Fields::of(&edit).ok_or("one of its edits is no object")?;
-        let own = edit.text(&PATH)?.or_else(|| path.clone());
-        let (_, own) = own.ok_or("one of its edits names no file")?;
+        let own = edit.text(&PATH)?.map(|(_, path)| path);
+        let own = own.or_else(|| path.map(str::to_owned));
+        let own = own.ok_or("one of its edits names no file")?;
         let text = |found: Option<(&str, String)>| found.map(|(_, text)| text).unwrap_or_default();
         let (old, new) = (text(edit.text(&OLD)?), text(edit.text(&NEW)?));
         match edits.iter_mut().find(|(path, ..)| *path == own) {
@@ -353,66 +267,37 @@ fn of_file_tool(name: &str, fields: &Fields) -> Result<Vec<FileCall>, String> {
             break;
         }
     }
-    let (old, new) = (fields.text(&OLD)?, fields.text(&NEW)?);
-    let text = |found: &Option<(&str, String)>| {
-        found.as_ref().map(|(_, text)| text.clone()).unwrap_or_default()
+    let call = |(path, old, new): (String, Vec<String>, Vec<String>)| {
+        FileCall::edit(&path, &old.join("\n"), &new.join("\n"), Origin::Composed)
     };
-    if let (Some((path_name, path)), Some((old_name, old)), Some((new_name, new)), false) =
-        (&path, &old, &new, has_more)
-    {
-        let names = vec![(PATH[0], *path_name), (OLD[0], *old_name), (NEW[0], *new_name)];
-        return Ok(vec![FileCall::edit(path, old, new, Origin::Renamed(names))]);
-    }
-    // What no name of an argument tells apart is text that may be written.
-    let rest = if new.is_some() { text(&new) } else { fields.rest() };
-    let mut calls: Vec<FileCall> = edits
-        .into_iter()
-        .map(|(path, old, new)| {
-            FileCall::edit(&path, &old.join("\n"), &new.join("\n"), Origin::Composed)
-        })
-        .collect();
-    let is_told = !calls.is_empty() && old.is_none() && rest.is_empty();
-    if let Some((_, path)) = path.filter(|_| !is_told) {
-        calls.push(match name {
-            WRITE => FileCall::write(&path, &rest, Origin::Composed),
-            _ => FileCall::edit(&path, &text(&old), &rest, Origin::Composed),
-        });
-    }
-    let files = fields.list(&PATHS).into_iter().flatten();
-    let files = files.filter_map(|item| item.to_text().or_else(|| Fields::of(&item)?.path()));
-    calls.extend(
-        files.take(MAX_CALLS + 1).map(|path| FileCall::edit(&path, "", &rest, Origin::Composed)),
-    );
-    if calls.is_empty() && !fields.0.is_empty() {
-        return Err("it names no file".to_owned());
-    }
-    Ok(calls)
+    Ok(edits.into_iter().map(call).collect())
 }
 
 /// A tool of an MCP server for files.
-fn of_file_server(tool: &str, fields: &Fields, directory: &Path) -> Result<Vec<FileCall>, String> {
-    let verb = name_at_server(tool).to_ascii_lowercase();
+fn of_file_server(call: &ToolCall<'_>, directory: &Path) -> Result<Vec<FileCall>, String> {
+    let fields = &Fields::of_call(call.arguments);
+    let verb = name_at_server(call.name).to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| verb.contains(word));
     let mut calls = match () {
-        () if fields.text(&PATH)?.is_none() && fields.list(&PATHS).is_none() => Vec::new(),
-        () if has(&["delete", "remove"]) => fields.deleting(directory)?,
-        () if has(&["write", "create", "append", "save"]) => of_file_tool(WRITE, fields)?,
-        () if has(&["edit", "replace", "insert", "patch"]) => of_file_tool(EDIT, fields)?,
+        () if fields.text(&PATH)?.is_none() && !fields.has_paths() => Vec::new(),
+        () if has(&["delete", "remove"]) => of_deletion(fields, directory)?,
+        () if has(&["write", "create", "append", "save"]) => of_writing_tool(WRITE, fields)?,
+        () if has(&["edit", "replace", "insert", "patch"]) => of_writing_tool(EDIT, fields)?,
         () => Vec::new(),
     };
     if let (Some((_, from)), Some((_, to))) = (fields.text(&SOURCE)?, fields.text(&DESTINATION)?) {
         let old = old_text(&from, directory);
         if has(&["move", "rename"]) {
-            calls.push(deletion(&from, &old));
+            calls.push(FileCall::deletion(&from, &old));
         }
         calls.push(FileCall::write(&to, &old, Origin::Composed));
     }
     // Files that it names in another way.
-    for (path, access) in Named::of(tool, &fields.0.to_raw()).list {
+    for (path, access) in Named::of(call).list {
         if calls.len() > MAX_CALLS {
             break;
         }
-        if !calls.iter().any(|call| call.path == path) {
+        if !calls.iter().any(|call| call.path() == path) {
             calls.push(match access {
                 FileAccess::Write => FileCall::edit(&path, "", &fields.rest(), Origin::Composed),
                 FileAccess::Read => FileCall::read(&path),
@@ -422,97 +307,15 @@ fn of_file_server(tool: &str, fields: &Fields, directory: &Path) -> Result<Vec<F
     Ok(calls)
 }
 
-/// The arguments of a call.
-struct Fields(JsonObject);
-
-impl Fields {
-    fn of(value: &RawJson) -> Option<Self> {
-        value.to_object().ok().map(Self)
-    }
-
-    /// The text under one of several names, and the name. Of two that differ nobody knows which the tool
-    /// goes by.
-    fn text(&self, names: &[&'static str]) -> Result<Option<(&'static str, String)>, String> {
-        let mut found: Option<(&'static str, String)> = None;
-        for name in names {
-            let Some(value) = self.0.get(name).filter(|value| !value.is_null()) else { continue };
-            let text = value.to_text().ok_or_else(|| format!("its `{name}` is no text"))?;
-            match &found {
-                Some((other, before)) if *before != text => {
-                    return Err(format!("it has both `{other}` and `{name}`, and they differ"));
-                }
-                Some(_) => {}
-                None => found = Some((name, text)),
-            }
-        }
-        Ok(found)
-    }
-
-    /// The arguments that are texts, also those in lists, such as the words of a command.
-    fn texts(&self) -> impl Iterator<Item = (&str, String)> {
-        self.0.iter().flat_map(|(name, value)| {
-            let items = value.to_items().unwrap_or_default();
-            let texts = items.iter().filter_map(RawJson::to_text).chain(value.to_text());
-            texts.map(move |text| (name, text)).collect::<Vec<_>>()
-        })
-    }
-
-    /// The texts that may be written: no path, none that is replaced, and none about the call itself.
-    fn rest(&self) -> String {
-        const ABOUT_IT: [&str; 5] =
-            ["command", "description", "explanation", "instruction", "instructions"];
-        let known = [&PATH[..], &PATHS, &OLD, &EDITS, &ABOUT_IT].concat();
-        let texts = self.texts().filter(|(name, _)| !known.contains(name));
-        texts.map(|(_, text)| text).collect::<Vec<_>>().join("\n")
-    }
-
-    /// The argument that is a patch, and its text.
-    fn patch(&self) -> Result<(&str, String), String> {
-        let mut patches = self.texts().filter(|(_, text)| text.contains(patch::MARK));
-        let found = patches.next().ok_or("there is no patch among its arguments")?;
-        match patches.next() {
-            None => Ok(found),
-            Some(_) => Err("there are several patches among its arguments".to_owned()),
-        }
-    }
-
-    fn path(&self) -> Option<String> {
-        self.text(&PATH).ok().flatten().map(|(_, path)| path)
-    }
-
-    fn list(&self, names: &[&str]) -> Option<Vec<RawJson>> {
-        let lists = names.iter().filter_map(|name| self.0.get(name)?.to_items());
-        lists.reduce(|all, list| all.into_iter().chain(list).collect())
-    }
-
-    /// Whether a call has the arguments of the tool under our names, and no others that change its meaning.
-    fn is_plain(&self, tool: &str) -> bool {
-        let has = |names: &[&str]| names.iter().any(|name| self.0.get(name).is_some());
-        let is_text = |name: &str| self.0.get(name).is_some_and(|it| it.to_text().is_some());
-        let elsewhere = has(&PATH[1..]) || has(&PATHS) || has(&EDITS);
-        let arguments = match tool {
-            WRITE => is_text(CONTENT[0]) && !has(&CONTENT[1..3]),
-            EDIT => !has(&OLD[1..]) && !has(&NEW[1..]),
-            _ => true,
-        };
-        is_text(PATH[0]) && arguments && !elsewhere
-    }
-
-    fn deleting(&self, directory: &Path) -> Result<Vec<FileCall>, String> {
-        let path = self.text(&PATH)?.map(|(_, path)| path);
-        let paths = self.list(&PATHS).into_iter().flatten();
-        let paths = paths.filter_map(|item| item.to_text().or_else(|| Self::of(&item)?.path()));
-        let paths: Vec<String> = path.into_iter().chain(paths.take(MAX_CALLS + 1)).collect();
-        match paths.is_empty() && !self.0.is_empty() {
-            true => Err("it names no file".to_owned()),
-            false if paths.len() > MAX_CALLS => {
-                Ok(paths.iter().map(|path| FileCall::read(path)).collect())
-            }
-            false => {
-                Ok(paths.iter().map(|path| deletion(path, &old_text(path, directory))).collect())
-            }
-        }
-    }
+/// Whether a call has the arguments of the tool under our names, and no others that change its meaning.
+fn is_plain(tool: &str, fields: &Fields) -> bool {
+    let elsewhere = fields.has(&PATH[1..]) || fields.has_paths() || fields.has(&EDITS);
+    let arguments = match tool {
+        WRITE => fields.has_text(CONTENT[0]) && !fields.has(&CONTENT[1..3]),
+        EDIT => !fields.has(&OLD[1..]) && !fields.has(&NEW[1..]),
+        _ => true,
+    };
+    fields.has_text(PATH[0]) && arguments && !elsewhere
 }
 
 #[cfg(test)]
@@ -523,7 +326,7 @@ mod tests {
 
     fn calls_in(folder: &Path, tool: &str, arguments: &str) -> FileCalls {
         std::fs::write(folder.join("old"), "1\n2\n").unwrap();
-        file_calls(tool, &RawObject::parse(arguments).unwrap(), folder)
+        file_calls(&ToolCall::of(tool, &RawObject::parse(arguments).unwrap()), folder)
     }
 
     fn calls(tool: &str, arguments: &str) -> FileCalls {
@@ -705,7 +508,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let patch_of = |tool: &str, arguments: &str| {
             let arguments = RawObject::parse(arguments).unwrap();
-            let patch = as_patch(tool, &arguments, folder.path()).ok()??;
+            let patch = as_patch(&ToolCall::of(tool, &arguments), folder.path()).ok()??;
             let text = patch.fields().get("command")?.to_text()?;
             Some(text.replace(&format!("{}/", folder.path().display()), ""))
         };
@@ -729,8 +532,14 @@ mod tests {
             text in "(\"path\":|\"edits\":|\"file_path\":|\"command\":|\\[|\\]|\\{|\\}|,|\"a\"|\"\\*\\*\\* Begin Patch\"|7|null){0,12}",
         ) {
             if let Ok(arguments) = RawObject::parse(format!("{{{text}}}")) {
-                let _ = file_calls(&tool, &arguments, Path::new("/nonexistent"));
-                let _ = as_patch(&tool, &arguments, Path::new("/nonexistent"));
+                let (call, nowhere) = (ToolCall::of(&tool, &arguments), Path::new("/nonexistent"));
+                if let FileCalls::Each(calls) = file_calls(&call, nowhere) {
+                    prop_assert!((1..=MAX_CALLS).contains(&calls.len()));
+                    prop_assert!(calls.iter().all(|call| call.arguments.fields().get(PATH[0]).is_some()));
+                }
+                if let Ok(Some(patch)) = as_patch(&call, nowhere) {
+                    prop_assert!(patch.fields().get(PATCH).is_some());
+                }
             }
         }
     }

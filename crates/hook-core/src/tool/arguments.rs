@@ -1,0 +1,199 @@
+//! The arguments of calls, under the names that agents and servers have for them.
+
+use crate::json::{JsonObject, RawJson, RawObject};
+
+use super::patch;
+
+/// The file that a call is on, our name first.
+pub(super) const PATH: [&str; 12] = [
+    "file_path",
+    "path",
+    "filePath",
+    "absolute_path",
+    "notebook_path",
+    "target_file",
+    "filename",
+    "filepath",
+    "fileName",
+    "relative_path",
+    "pathInProject",
+    "target_notebook",
+];
+/// Several files.
+const PATHS: [&str; 7] = [
+    "paths",
+    "file_paths",
+    "filePaths",
+    "absolute_paths",
+    "notebook_paths",
+    "filenames",
+    "target_files",
+];
+/// Several files of a tool that is known for files.
+const FILES: [&str; 1] = ["files"];
+/// A file that moves, and where it goes.
+pub(super) const SOURCE: [&str; 5] = ["source", "old_path", "oldPath", "src", "from"];
+pub(super) const DESTINATION: [&str; 7] =
+    ["destination", "new_path", "newPath", "dst", "dest", "target", "to"];
+
+pub(super) const CONTENT: [&str; 4] = ["content", "contents", "file_text", "text"];
+pub(super) const OLD: [&str; 4] = ["old_string", "old_str", "oldString", "oldText"];
+pub(super) const NEW: [&str; 5] = ["new_string", "new_str", "newString", "newText", "new_source"];
+pub(super) const EDITS: [&str; 2] = ["edits", "replacements"];
+pub(super) const PATCH: &str = "command";
+
+/// Arguments that hold one path in any tool, beside [`PATH`].
+const OTHER_PATH: [&str; 3] = ["dir_path", "old_path", "new_path"];
+/// Arguments that name files in the tools that are known for files, or are of an MCP server.
+const OF_FILE_TOOLS: [&str; 6] = ["files", "file", "uri", "source", "destination", "directory"];
+/// Arguments of tools that read or search files, which say which: names, or globs of them.
+const OF_READING_TOOLS: [&str; 4] = ["include", "glob", "include_pattern", "includePattern"];
+/// Arguments that say what a tool writes.
+const WRITTEN: [&str; 12] = [
+    "content",
+    "contents",
+    "diff",
+    "edits",
+    "file_text",
+    "newText",
+    "new_source",
+    "new_str",
+    "new_string",
+    "newString",
+    "patch",
+    "replacements",
+];
+
+/// What a tool does with files, as far as it decides which of its arguments name some.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct FileTool {
+    /// It is known for files, or of an MCP server.
+    pub(super) is_of_files: bool,
+    /// It reads or searches them.
+    pub(super) is_reading: bool,
+    /// It moves or copies them.
+    pub(super) is_moving: bool,
+}
+
+impl FileTool {
+    /// Whether an argument of that name holds a path, or several.
+    pub(super) fn has_path_in(self, name: &str) -> bool {
+        path_field(name).or_else(|| paths_field(name)).is_some()
+            || self.is_of_files && OF_FILE_TOOLS.contains(&name)
+            || self.is_reading && OF_READING_TOOLS.contains(&name)
+            || self.is_moving && (SOURCE.contains(&name) || DESTINATION.contains(&name))
+    }
+}
+
+/// The name of an argument that holds one path in any tool.
+pub(crate) fn path_field(name: &str) -> Option<&'static str> {
+    PATH.iter().chain(&OTHER_PATH).copied().find(|known| *known == name)
+}
+
+/// The name of an argument that holds one path or several in any tool.
+pub(crate) fn paths_field(name: &str) -> Option<&'static str> {
+    PATHS.iter().copied().find(|known| *known == name)
+}
+
+/// Whether an argument of that name says what a tool writes.
+pub(super) fn is_written(name: &str) -> bool {
+    WRITTEN.contains(&name)
+}
+
+/// The arguments of a call.
+pub(super) struct Fields(JsonObject);
+
+impl Fields {
+    pub(super) fn of_call(arguments: &RawObject) -> Self {
+        Self(arguments.fields())
+    }
+
+    pub(super) fn of(value: &RawJson) -> Option<Self> {
+        value.to_object().ok().map(Self)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether one of these names is there.
+    pub(super) fn has(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.0.get(name).is_some())
+    }
+
+    /// Whether a name is there, with a text.
+    pub(super) fn has_text(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|it| it.to_text().is_some())
+    }
+
+    /// The text under one of several names, and the name. Of two that differ nobody knows which the tool
+    /// goes by.
+    pub(super) fn text(
+        &self,
+        names: &[&'static str],
+    ) -> Result<Option<(&'static str, String)>, String> {
+        let mut found: Option<(&'static str, String)> = None;
+        for name in names {
+            let Some(value) = self.0.get(name).filter(|value| !value.is_null()) else { continue };
+            let text = value.to_text().ok_or_else(|| format!("its `{name}` is no text"))?;
+            match &found {
+                Some((other, before)) if *before != text => {
+                    return Err(format!("it has both `{other}` and `{name}`, and they differ"));
+                }
+                Some(_) => {}
+                None => found = Some((name, text)),
+            }
+        }
+        Ok(found)
+    }
+
+    /// The arguments that are texts, also those in lists, such as the words of a command.
+    pub(super) fn texts(&self) -> impl Iterator<Item = (&str, String)> {
+        self.0.iter().flat_map(|(name, value)| {
+            let items = value.to_items().unwrap_or_default();
+            let texts = items.iter().filter_map(RawJson::to_text).chain(value.to_text());
+            texts.map(move |text| (name, text)).collect::<Vec<_>>()
+        })
+    }
+
+    /// The texts that may be written: no path, none that is replaced, and none about the call itself.
+    pub(super) fn rest(&self) -> String {
+        const ABOUT_IT: [&str; 5] =
+            ["command", "description", "explanation", "instruction", "instructions"];
+        let known = [&PATH[..], &PATHS, &FILES, &OLD, &EDITS, &ABOUT_IT].concat();
+        let texts = self.texts().filter(|(name, _)| !known.contains(name));
+        texts.map(|(_, text)| text).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The argument that is a patch, and its text.
+    pub(super) fn patch(&self) -> Result<(&str, String), String> {
+        let mut patches = self.texts().filter(|(_, text)| text.contains(patch::MARK));
+        let found = patches.next().ok_or("there is no patch among its arguments")?;
+        match patches.next() {
+            None => Ok(found),
+            Some(_) => Err("there are several patches among its arguments".to_owned()),
+        }
+    }
+
+    pub(super) fn path(&self) -> Option<String> {
+        self.text(&PATH).ok().flatten().map(|(_, path)| path)
+    }
+
+    /// Whether there is a list of files.
+    pub(super) fn has_paths(&self) -> bool {
+        self.has(&PATHS) || self.has(&FILES)
+    }
+
+    /// The files of lists, at most `most` of them and one.
+    pub(super) fn paths(&self, most: usize) -> Vec<String> {
+        let lists = [&PATHS[..], &FILES].concat();
+        let items = self.list(&lists).into_iter().flatten();
+        let paths = items.filter_map(|item| item.to_text().or_else(|| Self::of(&item)?.path()));
+        paths.take(most + 1).collect()
+    }
+
+    pub(super) fn list(&self, names: &[&str]) -> Option<Vec<RawJson>> {
+        let lists = names.iter().filter_map(|name| self.0.get(name)?.to_items());
+        lists.reduce(|all, list| all.into_iter().chain(list).collect())
+    }
+}
