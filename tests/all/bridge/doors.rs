@@ -311,3 +311,29 @@ fn what_stands_behind_the_agents_words_reaches_its_own_hooks() {
         assert_eq!(project.read("told"), said);
     }
 }
+
+#[test]
+fn an_answer_that_nobody_reads_is_a_refusal_by_exit_code() {
+    let project = guarded(&json!({"type": "command", "failBehavior": "block",
+        "command": "echo '{\"decision\":\"deny\"}'"}));
+    let input = of_claude(&project, "ls");
+    for arguments in [
+        &["bridge", "claude", "PreToolUse"][..],
+        &["fire", "BeforeTool", "--as-hook", "--input", &input],
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = project.command(hook_tests::hook_binary());
+        let mut child = command
+            .args(arguments)
+            .stdin(std::process::Stdio::piped())
+            .stdout(writer)
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        // `fire` does not read it.
+        let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), input.as_bytes());
+        let ended = child.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), Some(2), "{arguments:?} {ended:?}");
+    }
+}

@@ -178,8 +178,14 @@ async fn say(bridged: &Bridged, printer: &mut Printer) -> Result<Status, Command
     if !said.stderr.is_empty() {
         printer.note(&said.stderr);
     }
-    if !said.stdout.is_empty() {
-        printer.text(&format!("{}\n", said.stdout)).await?;
+    if !said.stdout.is_empty()
+        && let Err(error) = printer.text(&format!("{}\n", said.stdout)).await
+    {
+        // The answer may be a denial. The code is all that is left to say it with.
+        printer.problem(&format!(
+            "the agent does not read its answer ({error}); it is refused by exit 2"
+        ));
+        return Ok(exit_code::BLOCKED);
     }
     Ok(exit_code::of_agent(said.code))
 }
