@@ -103,6 +103,27 @@ fn fault_62_an_entry_of_a_project_finds_hook_wherever_it_is() {
 }
 
 #[test]
+fn fault_62_a_home_behind_a_link_is_no_part_of_a_project() {
+    let outer = Project::new();
+    let (home, link) = (outer.path().join("real"), outer.path().join("link"));
+    std::os::unix::fs::symlink(&home, &link).unwrap();
+    let work = home.join("work/below");
+    fs::create_dir_all(&work).unwrap();
+    fs::create_dir_all(home.join(".git")).unwrap();
+    install(&home.join("bin"));
+    let project = connected("claude");
+    let entry = command(&project, ".claude/settings.local.json", "PreToolUse");
+    let entry = entry.replace(&written(), "/nowhere");
+    for home in [link.clone(), link.join("")] {
+        let mut process = Command::new("sh");
+        process.args(["-c", &entry]).current_dir(&work).env_clear().env("HOME", home);
+        let ran = process.env("PATH", format!("{}:{SYSTEM}", link.join("bin").display())).output();
+        let ran = text(&ran.unwrap().stdout);
+        assert!(ran.ends_with("real/bin/hook bridge claude PreToolUse"), "{ran}");
+    }
+}
+
+#[test]
 fn fault_62_a_binary_in_a_usual_place_leaves_no_path_in_the_file() {
     let project = Project::new();
     let binary = project.home().join(".local/bin/hook");

@@ -44,7 +44,7 @@ fn of_project(binary: &Path, agent: &Agent, event: &str) -> String {
     // Some agents replace the names of variables that they know by the values: of ours they know none.
     format!(
         concat!(
-            r#"{search}while [ "$_d" ] && [ "$_d" != "$HOME" ]; do "#,
+            r#"{search}_t=$(cd && pwd -P); while [ "$_d" ] && [ "$_d" != "$_t" ]; do "#,
             r#"[ -e "$_d/.git" ] || [ -e "$_d/{file}" ] && _r=$_d; _d=${{_d%/*}}; done; "#,
             r#"_p="$PATH"; _u=; _h=; set -f; IFS=:; for _d in {usual} '' $_p; do "#,
             r#"case $_d in '') _u=1; continue ;; /*) ;; *) continue ;; esac; "#,
