@@ -181,6 +181,12 @@ async fn fault_64_what_is_no_list_of_guards_is_an_error_and_the_next_guard_is_re
     let system = project.system();
     let error = system.live_clients().remember_guards_in(file.clone()).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
+    // Nobody knows what they would have refused.
+    assert_eq!(fire(&system).await["processed"]["decision"], "block");
+    let unreadable = project.write("more.json", r#"{"guards": [7]}"#);
+    let other = project.system();
+    assert_eq!(other.live_clients().remember_guards_in(unreadable).unwrap().len(), 1);
+    assert_eq!(fire(&other).await["processed"]["decision"], "block");
     let mut client = system.live_clients().connect();
     client.register(read(&register("guard", "block"))).unwrap();
 

@@ -105,7 +105,7 @@ pub(crate) const FAILURES: [FailureRow; 5] = [
         failure: Failure::ClosedOutput,
         meaning: "standard output was closed",
         status: PROCEED,
-        guarded: BLOCKED,
+        guarded: PROCEED,
     },
     FailureRow {
         failure: Failure::Own,
@@ -231,6 +231,6 @@ mod tests {
         use Failure::{ClosedOutput, Input, Own, Panic, Usage};
         let codes = [Usage, Input, ClosedOutput, Own, Panic]
             .map(|it| [it.status(false).0, it.status(true).0]);
-        assert_eq!(codes, [[64, 64], [64, 2], [0, 2], [1, 2], [1, 2]]);
+        assert_eq!(codes, [[64, 64], [64, 2], [0, 0], [1, 2], [1, 2]]);
     }
 }

@@ -23,7 +23,7 @@ needs_engine = pytest.mark.skipif(
 SHELL = "run_shell_command"
 
 
-def tool(command: str, name: str = SHELL) -> dict[str, Any]:
+def tool(command: str | list[str], name: str = SHELL) -> dict[str, Any]:
     return {"tool_name": name, "tool_input": {"command": command}}
 
 

@@ -88,6 +88,7 @@ GUARDS: list[tuple[str, dict[str, Any], str, str | None, dict[str, Any] | None]]
     ("security-policy", tool("rm  -rf /"), "block", r"matching rm\\s\+-rf\\s\+/$", None),
     ("security-policy", tool("mkfs.ext4 /dev/sda"), "block", "^Blocked dangerous", None),
     ("security-policy", tool("rm -r build"), "proceed", None, None),
+    ("security-policy", tool(["rm", "-rf", "/"]), "block", "^Blocked dangerous", None),
     ("security-policy", BASH, "block", "^Blocked dangerous", None),
     ("security-policy", {**BASH, "tool_name": "Read"}, "proceed", None, None),
     ("env-guard", write("/x/a.env", "API_KEY=1"), "block", ENV_KEY, None),
@@ -192,7 +193,9 @@ async def test_auto_format_has_the_agent_run_a_formatter(tmp_path: Path) -> None
         for path, is_error in (("a.rs", True), ("a.txt", False), ("a b.py", False)):
             told = {**write(path), "tool_response": {"llmContent": ""}, "is_error": is_error}
             assert (await example.agent.fire("AfterTool", told)).proceeds
-        assert ran == [(SHELL, {"command": "black 'a b.py'", "timeout": 10000})]
+        [(shell, arguments)] = ran
+        assert (shell, arguments["timeout"]) == (SHELL, 10000)
+        assert re.fullmatch(r"black '/.*/a b\.py'", arguments["command"]), arguments
 
 
 def confirm(params: dict[str, Any]) -> bool:

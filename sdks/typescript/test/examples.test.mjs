@@ -55,6 +55,7 @@ const written = (file_path, is_error) => ({...write(file_path, "x"), tool_respon
 
 guard("security-policy", "BeforeTool", [
   [shell("ls"), "proceed"],
+  [shell(["rm", "-rf", "/"]), "block", /^Blocked dangerous command/],
   [shell("sudo rm  -rf /"), "block", /^Blocked dangerous command matching \/rm\\s\+-rf\\s\+\\\/\/$/],
   [shell("dd if=x of=/dev/sda"), "block", /^Blocked dangerous command/],
   [{...shell("rm -rf /"), tool_name: "Bash"}, "block", /^Blocked dangerous command/],
@@ -92,7 +93,9 @@ example("auto-format", async ({agent, registered}) => {
   for (const input of [written("a.rs", true), written("a.txt", false), written("it's; rm.rs", false)]) {
     assert.equal((await agent.fire("AfterTool", input)).decision, "proceed");
   }
-  assert.deepEqual(run, [["run_shell_command", {command: String.raw`rustfmt 'it'\''s; rm.rs'`, timeout: 10000}]]);
+  const [[shell, {command, timeout}], ...more] = run;
+  assert.deepEqual([shell, timeout, more], ["run_shell_command", 10000, []]);
+  assert.match(command, /^rustfmt '\/.*\/it'\\''s; rm\.rs'$/);
 }, {hostServices: {"tool.execute": ({tool, args}) => void run.push([tool, args])}});
 
 /** A call as the SDK of OpenAI gives it. */

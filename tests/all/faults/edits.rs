@@ -358,3 +358,129 @@ fn fault_55_every_input_about_a_tool_has_its_files_with_links_resolved() {
     }
     assert_eq!(fire("Read", json!({"file_path": "notes"})).status, 0);
 }
+
+/// A project with one hook of Claude Code's in settings of the user's.
+fn with_claudes(matcher: &str, command: &str) -> Project {
+    with_users(&json!({"hooks": {"PreToolUse": [{"language": "claude", "matcher": matcher,
+        "hooks": [{"type": "command", "command": command}]}]}}))
+}
+
+/// What a host is answered that calls a tool: the decision, its reason, and the arguments as hooks leave them.
+fn fired(project: &Project, tool: &str, arguments: &Value) -> Value {
+    let input = json!({"tool_name": tool, "tool_input": arguments}).to_string();
+    let arguments = ["fire", "BeforeTool", "--json", "--input", &input];
+    let finished = Hook::new(project, &arguments).run();
+    serde_json::from_str(finished.stdout.lines().last().unwrap()).unwrap()
+}
+
+#[test]
+fn fault_54_a_command_is_one_under_whatever_argument() {
+    let guard = r#"grep -q '"command":"[^"]*rm -rf' && { echo "not that" >&2; exit 2; }; exit 0"#;
+    let project = with_claudes("Bash", guard);
+    let decided = |tool: &str, arguments: Value| {
+        fired(&project, tool, &arguments)["processed"]["decision"].clone()
+    };
+    for (tool, arguments) in [
+        ("run_shell_command", json!({"command": ["rm", "-rf", "/"]})),
+        ("exec_command", json!({"cmd": "rm -rf /"})),
+        ("run_commands", json!({"commands": ["ls", "rm -rf /"]})),
+        ("write_stdin", json!({"session_id": 1, "chars": "rm -rf /\n"})),
+        ("shell", json!({"line": "rm -rf /"})),
+        // Nobody knows by which of them it goes.
+        ("exec_command", json!({"command": "ls", "cmd": "rm -rf /"})),
+        ("exec_command", json!({"command": 7})),
+    ] {
+        assert_eq!(decided(tool, arguments.clone()), "block", "{tool} {arguments}");
+    }
+    for (tool, arguments) in
+        [("shell", json!({"command": "ls"})), ("write_stdin", json!({"session_id": 1}))]
+    {
+        assert_eq!(decided(tool, arguments.clone()), "proceed", "{tool} {arguments}");
+    }
+    // Ours is compared with the same.
+    let project = with_users(&json!({"hooks": {"BeforeTool": [{
+        "matcher": {"commandPattern": "rm -rf"}, "hooks": hook("exit 2")}]}}));
+    let asked = fired(&project, "write_stdin", &json!({"chars": "rm -rf /"}));
+    assert_eq!(asked["processed"]["decision"], "block", "{asked}");
+}
+
+#[test]
+fn fault_54_a_change_takes_the_place_of_every_spelling() {
+    let changed = |hook: &str, tool: &str, arguments: &Value| {
+        let output = json!({"hookSpecificOutput": {"hookEventName": "PreToolUse",
+            "permissionDecision": "allow", "updatedInput": serde_json::from_str::<Value>(hook).unwrap()}});
+        let project = with_claudes("*", &format!("echo '{output}'"));
+        let response = fired(&project, tool, arguments);
+        let modified = &response["processed"]["modified"]["tool_input"];
+        (response["processed"]["decision"].clone(), modified.clone())
+    };
+    let safe = r#"{"command":"echo safe"}"#;
+    let (_, modified) = changed(safe, "exec_command", &json!({"cmd": "rm -rf /"}));
+    assert_eq!(modified, json!({"cmd": "echo safe"}));
+    let both = json!({"file_path": "a", "filePath": "a", "content": "x"});
+    let elsewhere = r#"{"file_path":"b","content":"y"}"#;
+    let (_, modified) = changed(elsewhere, "create_file", &both);
+    assert_eq!(modified, json!({"file_path": "b", "filePath": "b", "content": "y"}));
+    // A shell would read what a hook wrote as commands.
+    let command = "apply_patch '*** Begin Patch\n*** Add File: a\n+x\n*** End Patch'";
+    let (_, modified) = changed(elsewhere, "Bash", &json!({"command": command}));
+    assert_eq!(modified, Value::Null);
+}
+
+#[test]
+fn fault_55_a_hook_is_asked_about_each_file_that_is_listed() {
+    let script =
+        r#"grep -q '"file_path":"[^"]*\.env"' && { echo "not .env" >&2; exit 2; }; exit 0"#;
+    for matcher in ["Read|Edit|Write", "*"] {
+        let project = with_claudes(matcher, script);
+        fs::create_dir_all(project.path().join("sub")).unwrap();
+        for (tool, arguments) in [
+            ("read_files", json!({"paths": ".env"})),
+            ("view", json!({"uri": ".env"})),
+            ("read_file", json!({"file_path": "a", "paths": [["b", ".env"], 7]})),
+            ("editFiles", json!({"path": "a", "files": [{"uri": ".env"}]})),
+            ("delete_file", json!({"path": "a", "paths": [{"uri": ".env"}]})),
+            ("mcp_fs_write", json!({"path": "a", "files": [{"name": ".env"}], "text": "x"})),
+            ("mcp_fs_write_file", json!({"path": ".env", "content": "x"})),
+            (
+                "Bash",
+                json!({"command": "apply_patch <<E\n*** Begin Patch\n*** Add File: .env\n+x\n*** End Patch\nE"}),
+            ),
+        ] {
+            let response = fired(&project, tool, &arguments);
+            assert_eq!(response["processed"]["decision"], "block", "{matcher} {tool} {response}");
+        }
+        let response = fired(&project, "write_file", &json!({"file_path": "a", "content": "x"}));
+        assert_eq!(response["processed"]["decision"], "proceed", "{matcher} {response}");
+    }
+    // A call may work in a directory of its own.
+    let project = with_claudes("Write", r#"grep -q '"file_path":"[^"]*/sub/' && exit 2; exit 0"#);
+    let patch = patch("*** Add File: a\n+x\n")["command"].clone();
+    let response = fired(&project, "apply_patch", &json!({"patch": patch, "workdir": "sub"}));
+    assert_eq!(response["processed"]["decision"], "block", "{response}");
+}
+
+#[test]
+fn fault_52_a_file_that_moves_is_asked_about_with_its_text() {
+    let script = r#"grep -q '"content":"[^"]*SECRET' && exit 2; exit 0"#;
+    let project = with_claudes("Write", script);
+    project.write("long", &format!("SECRET{}", "x".repeat(2 << 20)));
+    let response = fired(&project, "mcp_fs_move", &json!({"source": "long", "destination": "b"}));
+    assert_eq!(response["processed"]["decision"], "block", "{response}");
+}
+
+#[test]
+fn fault_51_an_expression_is_compared_with_our_name_whatever_a_tool_is_called() {
+    let project = with_users(
+        &json!({"hooks": {"BeforeTool": [{"matcher": "write_.*", "hooks": hook("exit 2")}]}}),
+    );
+    let patch = patch("*** Add File: a\n+x\n");
+    for (tool, arguments) in [
+        ("Write", json!({"file_path": "a", "content": "x"})),
+        ("ApplyPatch", patch.clone()),
+        ("apply_patch", patch),
+    ] {
+        let response = fired(&project, tool, &arguments);
+        assert_eq!(response["processed"]["decision"], "block", "{tool} {response}");
+    }
+}

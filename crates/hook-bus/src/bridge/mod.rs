@@ -288,13 +288,7 @@ impl Bridge {
             && response.event.is_some_and(|event| event.row().block_means.is_none());
         verdict.decision = if is_useless { PolicyDecision::Proceed } else { processed.decision };
         verdict.reason = processed.reason.as_deref();
-        // An approval is one of what the hook was sent: not where another hook changes the arguments.
-        let changes = |hook: &&HookExecutionResult| {
-            let output = hook.output.as_ref();
-            output.is_some_and(|output| output.specific("tool_input").is_some())
-        };
-        let is_changed = response.hooks.iter().filter(changes).any(|hook| !hook.grants);
-        verdict.allowed = !is_changed && response.hooks.iter().any(|hook| hook.grants);
+        verdict.allowed = HookExecutionResult::approve(&response.hooks);
         verdict.system_message = Some(&*told).filter(|it| !it.is_empty());
         // No agent has a word for a message that is put before a prompt; the model is told what is in it.
         let message = BeforeAgentOutput::new(&processed.aggregated).message_text();

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use hook_core::run::{CallSession, CallTarget, Carrier, FromHook, ToHook};
-use hook_core::{FailBehavior, HookFailure};
+use hook_core::{FailBehavior, HookEventName, HookFailure};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -33,6 +34,9 @@ pub struct LiveClients {
     ended: CancellationToken,
     /// Where guards are remembered for the next server at the same socket.
     guard_file: OnceLock<PathBuf>,
+    /// How many lists of guards were made, and which of them is written down.
+    guard_lists: AtomicU64,
+    written_list: Mutex<u64>,
 }
 
 /// One client, over all connections that it has had.
@@ -101,6 +105,12 @@ pub struct ListedHook {
 )]
 pub struct UnknownToken;
 
+/// The guards of all clients at one time.
+struct GuardList {
+    number: u64,
+    guards: Vec<RememberedGuard>,
+}
+
 impl LiveClients {
     pub(crate) fn of(engine: &Arc<EngineSlot>) -> Arc<Self> {
         let waiting = TaskTracker::new();
@@ -111,12 +121,15 @@ impl LiveClients {
             waiting,
             ended: CancellationToken::new(),
             guard_file: OnceLock::new(),
+            guard_lists: AtomicU64::new(0),
+            written_list: Mutex::new(0),
         })
     }
 
     /// Remembers guards in this file from now on, and puts those into force that the server before left in it:
     /// each blocks until its client is back and registers it again, for [`RECONNECT_GRACE`] at most, and
-    /// is missed then. Returns a warning for each that cannot be put into force.
+    /// is missed then. For guards that cannot be read every event is blocked as long. Returns a warning for
+    /// each that cannot be put into force.
     ///
     /// # Errors
     /// When the file cannot be read, or none can be written there. What is there is written over by the next guard.
@@ -124,6 +137,9 @@ impl LiveClients {
         let left = remembered::read(&file);
         let _ = self.guard_file.set(file);
         let mut warnings = Vec::new();
+        if left.as_ref().map_or(true, |guards| guards.iter().any(Option::is_none)) {
+            warnings.extend(self.block_every_event());
+        }
         for guard in left? {
             let Some(RememberedGuard { token, register }) = guard else {
                 warnings.push("a guard of the server before cannot be read".to_owned());
@@ -136,6 +152,18 @@ impl LiveClients {
             }
         }
         Ok(warnings)
+    }
+
+    /// Has every event that can be blocked be so for [`RECONNECT_GRACE`], as a guard of the server before that is
+    /// not known might. Returns a warning for each that cannot.
+    fn block_every_event(self: &Arc<Self>) -> Vec<String> {
+        let blocked = HookEventName::all().filter(|event| event.row().block_means.is_some());
+        let restored = blocked.filter_map(|event| {
+            let register = HookRegister::new("unreadable-guards", event.as_str());
+            self.restore(token().into(), register).err()
+        });
+        let warning = |error| format!("guards of the server before are not in force: {error}");
+        restored.map(warning).collect()
     }
 
     /// Has a guard of the server before block until its client is back.
@@ -179,7 +207,8 @@ impl LiveClients {
             tokio::select! {
                 () = tokio::time::sleep(RECONNECT_GRACE) => {
                     clients.forget(&client, connection);
-                    clients.remember(&clients.known());
+                    let guards = clients.guards(&clients.known());
+                    clients.remember(&guards);
                 }
                 // What is remembered stays: the next server waits for the client.
                 () = clients.ended.cancelled() => clients.forget(&client, connection),
@@ -187,19 +216,31 @@ impl LiveClients {
         });
     }
 
-    /// Writes down which guards there are, for the server that comes after this one.
-    fn remember(&self, known: &HashMap<Box<str>, Arc<LiveClient>>) {
-        let Some(file) = self.guard_file.get() else { return };
+    /// The guards that there are, for the server that comes after this one.
+    fn guards(&self, known: &HashMap<Box<str>, Arc<LiveClient>>) -> GuardList {
         let mut guards = Vec::new();
-        for client in known.values() {
-            let state = client.lock();
-            let own = state.hooks.values().filter(|hook| hook.guards.is_some());
-            guards.extend(own.map(|hook| RememberedGuard {
-                token: client.token.clone(),
-                register: hook.register.clone(),
-            }));
+        if self.guard_file.get().is_some() {
+            for client in known.values() {
+                let state = client.lock();
+                let own = state.hooks.values().filter(|hook| hook.guards.is_some());
+                guards.extend(own.map(|hook| RememberedGuard {
+                    token: client.token.clone(),
+                    register: hook.register.clone(),
+                }));
+            }
         }
-        if let Err(error) = remembered::write(file, &guards) {
+        GuardList { number: self.guard_lists.fetch_add(1, Ordering::Relaxed) + 1, guards }
+    }
+
+    /// Writes a list of guards down, unless a later one is. Not to be called with a lock.
+    fn remember(&self, list: &GuardList) {
+        let Some(file) = self.guard_file.get() else { return };
+        let mut written = self.written_list.lock().unwrap_or_else(PoisonError::into_inner);
+        if *written >= list.number {
+            return;
+        }
+        *written = list.number;
+        if let Err(error) = remembered::write(file, &list.guards) {
             let file = file.display();
             tracing::error!(
                 target: "hook::live",
@@ -355,11 +396,13 @@ impl LiveConnection {
         // It is back, and blocks no more what it was not asked about.
         let restored = self.former.as_ref().and_then(|former| known.get(former));
         let replaced = restored.and_then(|client| client.lock().hooks.remove(&id));
-        if guards.is_some() || replaced.is_some() {
-            self.clients.remember(&known);
-        }
+        let is_changed = guards.is_some() || replaced.is_some();
+        let changed = is_changed.then(|| self.clients.guards(&known));
         drop(known);
         drop(replaced);
+        if let Some(guards) = changed {
+            self.clients.remember(&guards);
+        }
         Ok(())
     }
 
@@ -376,11 +419,12 @@ impl LiveConnection {
         let unknown = || NotRegistered::UnknownId { id: hook_core::text::shortened(hook_id) };
         let gone = state.hooks.remove(hook_id).ok_or_else(unknown)?;
         drop(state);
-        if gone.guards.is_some() {
-            self.clients.remember(&known);
-        }
+        let changed = gone.guards.is_some().then(|| self.clients.guards(&known));
         drop(known);
         drop(gone);
+        if let Some(guards) = changed {
+            self.clients.remember(&guards);
+        }
         Ok(())
     }
 
@@ -461,7 +505,8 @@ impl LiveConnection {
     /// Ends it for good: the client is gone, and does not come back.
     pub fn forget(mut self) {
         if self.end() {
-            self.clients.remember(&self.clients.known());
+            let guards = self.clients.guards(&self.clients.known());
+            self.clients.remember(&guards);
         }
     }
 

@@ -245,5 +245,5 @@ fn is_granted(
 ) -> bool {
     event.row().merge == MergeStrategy::Permission
         && processed.decision == PolicyDecision::Proceed
-        && hooks.iter().any(|result| result.grants)
+        && HookExecutionResult::approve(hooks)
 }

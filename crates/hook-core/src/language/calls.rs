@@ -2,11 +2,11 @@
 //! which may change one file at a time where the asking agent sends a patch of many, or the other way round.
 
 use super::HomeHook;
-use crate::event::input::EventInput;
+use crate::event::input::{EventInput, HookInput};
 use crate::json::{JsonObject, RawJson, RawObject};
 use crate::tool::{
-    APPLY_PATCH, FileCall, FileCalls, ToolCall, ToolKind, as_patch, file_calls, our_name,
-    with_patch,
+    APPLY_PATCH, FileCall, FileCalls, ShellCommand, ToolCall, ToolKind, file_calls,
+    is_said_by_file_calls, our_name, with_patch,
 };
 
 /// The calls with which a foreign hook is asked.
@@ -31,7 +31,7 @@ pub(crate) enum Calls {
 #[derive(Debug)]
 pub(crate) struct PartialCall {
     /// The event with that part.
-    pub(crate) input: EventInput,
+    pub(crate) input: HookInput,
     form: Form,
 }
 
@@ -44,6 +44,8 @@ enum Form {
     Patch,
     /// All of it, under the name that the tool has here.
     Renamed,
+    /// All of it, as a call of our shell.
+    Command(ShellCommand),
 }
 
 impl PartialCall {
@@ -53,6 +55,7 @@ impl PartialCall {
         match &self.form {
             Form::File(file) => file.put_back(whole, changed),
             Form::Renamed => Some(whole.overlaid(&changed.fields())),
+            Form::Command(command) => command.put_back(whole, changed),
             Form::Patch => {
                 if let Some(whole) = with_patch(whole, changed) {
                     return Some(whole);
@@ -73,74 +76,86 @@ impl PartialCall {
 }
 
 /// The calls with which a hook is asked about an event, as its matcher says.
-pub(crate) fn calls(hook: &HomeHook, input: &EventInput) -> Calls {
+pub(crate) fn calls(hook: &HomeHook, input: &HookInput) -> Calls {
     let is_own = input.asked.as_deref().is_some_and(|asked| asked.agent == hook.language.name());
     let Some(call) = input.tool_call().filter(|_| !is_own) else {
         return if is_for(hook, input) { Calls::AsItIs } else { Calls::None };
     };
-    let whole = |form, tool: &str, arguments: &RawObject| {
-        let input = with_call(input, tool, arguments)?;
-        is_for(hook, &input)
-            .then(|| Calls::Each { parts: vec![PartialCall { input, form }], of: 1 })
-    };
-    let as_it_is = || match is_for(hook, input) {
-        true => Calls::AsItIs,
-        // By whatever name a host calls it.
-        false => renamed(&call)
-            .and_then(|(tool, arguments)| whole(Form::Renamed, tool, &arguments))
-            .unwrap_or(Calls::None),
-    };
-    let directory = &*input.directory;
-    let unreadable = |why| match is_for_any_form(hook, input, call.kind) {
-        true => Calls::Unreadable(why),
-        false => as_it_is(),
-    };
-    if hook.language.edits_by_patch() {
-        return match as_patch(&call, directory) {
-            Ok(Some(patch)) => whole(Form::Patch, APPLY_PATCH, &patch).unwrap_or_else(as_it_is),
-            Ok(None) => as_it_is(),
-            Err(why) => unreadable(why),
-        };
+    match asked_by_parts(hook, input, &call) {
+        Ok(Some((parts, of))) => Calls::Each { parts, of },
+        Ok(None) if is_for(hook, input) => Calls::AsItIs,
+        Ok(None) => Calls::None,
+        Err(why) if is_for_any_form(hook, input, call.kind) => Calls::Unreadable(why),
+        Err(_) => Calls::None,
     }
-    let files = match file_calls(&call, directory) {
-        FileCalls::Unreadable(why) => return unreadable(why),
-        FileCalls::AsItIs => Vec::new(),
-        FileCalls::Each(files) => files,
-    };
-    // A tool of a server, and a shell that applies a patch, may be what the hook is for.
-    let is_other = matches!(call.kind, ToolKind::Mcp | ToolKind::Shell);
-    if files.is_empty() || (is_other && is_for(hook, input)) {
-        return as_it_is();
-    }
-    // A command does more than to apply its patch: what is said of the patch approves none.
-    let of = files.len() + usize::from(call.kind == ToolKind::Shell);
-    let mut parts = Vec::new();
-    for file in files {
-        let Some(input) = with_call(input, file.tool, &file.arguments) else {
-            return unreadable(format!("what it does to `{}` cannot be said", file.path()));
-        };
-        if is_for(hook, &input) {
-            parts.push(PartialCall { input, form: Form::File(file) });
-        }
-    }
-    if parts.is_empty() { as_it_is() } else { Calls::Each { parts, of } }
 }
 
-/// A call of a known tool under the name that it has here, with a command as a text.
-fn renamed(call: &ToolCall<'_>) -> Option<(&'static str, RawObject)> {
-    let name = our_name(call.name).filter(|name| *name != call.name)?;
-    let mut fields = call.arguments.fields();
-    if call.kind == ToolKind::Shell {
-        let given = ["command", "cmd", "script"].iter().find_map(|name| fields.get(name))?;
-        let words = || {
-            let words: Option<Vec<String>> =
-                given.to_items()?.iter().map(RawJson::to_text).collect();
-            words.map(|words| words.join(" "))
-        };
-        let command = given.to_text().or_else(words)?;
-        fields.insert("command", RawJson::from_text(&command));
+/// The parts that a hook is for, and how many the whole has; `None` where it is not asked by parts.
+///
+/// # Errors
+/// Says why nobody can tell what the call does.
+fn asked_by_parts(
+    hook: &HomeHook,
+    input: &HookInput,
+    call: &ToolCall<'_>,
+) -> Result<Option<(Vec<PartialCall>, usize)>, String> {
+    let of_files = match hook.language.edits_by_patch() {
+        true => {
+            let patch = input.as_patch().clone()?;
+            let patch = patch.and_then(|patch| with_call(input, APPLY_PATCH, &patch));
+            patch.into_iter().map(|input| PartialCall { input, form: Form::Patch }).collect()
+        }
+        false => match input.file_calls() {
+            FileCalls::AsItIs => Vec::new(),
+            FileCalls::Unreadable(why) => return Err(why.clone()),
+            FileCalls::Each(files) => {
+                let part = |file: &FileCall| {
+                    let input = with_call(input, file.tool, &file.arguments);
+                    let unsaid = || format!("what it does to `{}` cannot be said", file.path());
+                    let form = Form::File(file.clone());
+                    Ok(PartialCall { input: input.ok_or_else(unsaid)?, form })
+                };
+                files.iter().map(part).collect::<Result<Vec<_>, String>>()?
+            }
+        },
+    };
+    // A tool of a server, and a shell that applies a patch, may do more than to change these files.
+    let does_more = matches!(call.kind, ToolKind::Mcp | ToolKind::Shell);
+    let of = of_files.len()
+        + usize::from(does_more)
+        + usize::from(!of_files.is_empty() && !is_said_by_file_calls(call));
+    let mut parts: Vec<_> = of_files.into_iter().filter(|it| is_for(hook, &it.input)).collect();
+    if parts.is_empty() || does_more {
+        let whole = renamed(input, call)?.filter(|whole| is_for(hook, &whole.input));
+        let is_as_it_is = whole.is_none() && is_for(hook, input);
+        if is_as_it_is && parts.is_empty() {
+            return Ok(None);
+        }
+        let as_it_is =
+            is_as_it_is.then(|| PartialCall { input: input.clone(), form: Form::Renamed });
+        parts.splice(0..0, whole.or(as_it_is));
     }
-    Some((name, fields.to_raw()))
+    let of = if of > 0 { of } else { 1 };
+    Ok((!parts.is_empty()).then_some((parts, of)))
+}
+
+/// A call of a known tool under the name that it has here, with the command of a shell as a text; `None` where
+/// that is how it is.
+///
+/// # Errors
+/// Says why nobody can tell what a shell is to run.
+fn renamed(input: &HookInput, call: &ToolCall<'_>) -> Result<Option<PartialCall>, String> {
+    let command = ShellCommand::of(call)?;
+    let name = our_name(call.name).unwrap_or(call.name);
+    let is_plain = command.as_ref().is_none_or(ShellCommand::is_plain);
+    if name == call.name && is_plain {
+        return Ok(None);
+    }
+    let (arguments, form) = match command {
+        Some(command) => (command.renamed(call.arguments), Form::Command(command)),
+        None => (call.arguments.clone(), Form::Renamed),
+    };
+    Ok(with_call(input, name, &arguments).map(|input| PartialCall { input, form }))
 }
 
 /// Whether a hook is for an event as it is.
@@ -156,9 +171,11 @@ fn is_for_any_form(hook: &HomeHook, input: &EventInput, kind: ToolKind) -> bool 
     let nothing = RawObject::empty();
     let reading = ["read_file"].as_slice();
     let writing = ["write_file", "replace", APPLY_PATCH].as_slice();
+    let running = ["run_shell_command"].as_slice();
     let forms = match kind {
         ToolKind::FileRead => [reading, &[]],
-        ToolKind::FileWrite | ToolKind::Shell => [writing, &[]],
+        ToolKind::FileWrite => [writing, &[]],
+        ToolKind::Shell => [writing, running],
         _ => [reading, writing],
     };
     let mut forms = forms.concat().into_iter().filter_map(|tool| with_call(input, tool, &nothing));
@@ -166,11 +183,11 @@ fn is_for_any_form(hook: &HomeHook, input: &EventInput, kind: ToolKind) -> bool 
 }
 
 /// The same event about another call.
-fn with_call(input: &EventInput, tool: &str, arguments: &RawObject) -> Option<EventInput> {
+fn with_call(input: &EventInput, tool: &str, arguments: &RawObject) -> Option<HookInput> {
     let mut fields: JsonObject = RawObject::of(|out| input.payload.write(out)).fields();
     fields.insert("tool_name", RawJson::from_text(tool));
     fields.insert("tool_input", arguments.clone());
     fields.remove("mcp_context");
     let payload = input.payload.with_fields(fields)?;
-    Some(EventInput { payload, ..input.clone() })
+    Some(HookInput::new(EventInput { payload, ..input.clone() }))
 }

@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use super::globs::{Directories, PathForms};
 use super::path;
-use crate::event::input::{EventInput, HostContext, RequestInput};
+use crate::event::input::{HookInput, HostContext, RequestInput};
 use crate::json::{JsonKind, JsonSlice, RawJson, RawObject, Standing, Visited, visit_all};
 use crate::tool::{
-    FileAccess, MARK, ToolFiles, ToolKind, file_headers, path_field, paths_field, resolved,
+    FileAccess, MARK, ShellCommand, ToolFiles, ToolKind, file_headers, path_field, paths_field,
+    resolved,
 };
 
 /// Fields that hold a command: a string, or words.
@@ -28,7 +29,7 @@ pub struct MatchInput {
     subject: Option<String>,
     value: RawJson,
     cwd: Arc<str>,
-    event: Arc<EventInput>,
+    event: HookInput,
 }
 
 impl MatchInput {
@@ -36,12 +37,12 @@ impl MatchInput {
     /// ([`EventPayload::match_subject`](crate::EventPayload::match_subject)), its `tool_input` or,
     /// where its event has none, all of its fields, and its working directory or the host's.
     pub fn of(input: &RequestInput, host: &HostContext) -> Self {
-        Self::of_event(&input.clone().complete(host))
+        Self::of_event(HookInput::new(input.clone().complete(host)))
     }
 
     /// [`of`](Self::of) a request that is complete.
-    pub(crate) fn of_event(input: &EventInput) -> Self {
-        let (payload, extra) = (&input.payload, &input.extra);
+    pub(crate) fn of_event(event: HookInput) -> Self {
+        let (payload, extra) = (&event.payload, &event.extra);
         let value = match payload.tool_input() {
             Some(tool_input) => tool_input.as_raw().clone(),
             None => RawObject::of(|out| {
@@ -51,7 +52,7 @@ impl MatchInput {
             .into(),
         };
         let subject = payload.match_subject().map(str::to_owned);
-        Self { subject, value, cwd: Arc::clone(&input.cwd), event: Arc::new(input.clone()) }
+        Self { subject, value, cwd: Arc::clone(&event.cwd), event }
     }
 
     /// What the name of a tool, or the word of a trigger, is compared with.
@@ -98,7 +99,7 @@ impl<'i> Facts<'i> {
     }
 
     /// The event itself.
-    pub(super) fn event(&self) -> &EventInput {
+    pub(super) fn event(&self) -> &HookInput {
         &self.input.event
     }
 
@@ -127,8 +128,20 @@ impl<'i> Facts<'i> {
         self.found.get_or_init(|| {
             let mut found = Found::of(&self.input.value);
             self.add_resolved(&mut found.paths);
+            self.add_command(&mut found.commands);
             found
         })
+    }
+
+    /// Adds the command of a shell whose argument has another name.
+    fn add_command(&self, commands: &mut Texts) {
+        if commands.list.is_empty()
+            && commands.strange.is_none()
+            && let Some(call) = self.event().tool_call()
+            && let Ok(Some(command)) = ShellCommand::of(&call)
+        {
+            commands.add(Cow::Owned(command.text));
+        }
     }
 
     /// Adds where the paths lead, links resolved. What is inside of the working directory stays there, also
@@ -142,8 +155,8 @@ impl<'i> Facts<'i> {
         let directory = resolved(&self.directories.cwd, Path::new("/"));
         let normalized = |path: &String| PathForms::of(path, &self.directories).normalized;
         let given: HashSet<String> = paths.list.iter().map(normalized).collect();
-        for (path, _) in files.list {
-            let below = Path::new(&path).strip_prefix(&directory).ok();
+        for (path, _) in &files.list {
+            let below = Path::new(path).strip_prefix(&directory).ok();
             let path = match below {
                 Some(rest) => Path::new(&self.directories.cwd).join(rest),
                 None => path.into(),

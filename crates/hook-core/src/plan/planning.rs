@@ -8,7 +8,7 @@ use super::registry::HookRegistry;
 use super::selection::Selection;
 use super::table::Remembered;
 use crate::event::HookEventName;
-use crate::event::input::{EventInput, HostContext, RequestInput};
+use crate::event::input::{EventInput, HookInput, HostContext, RequestInput};
 use crate::matcher::{Facts, MatchInput};
 use crate::settings::FailBehavior;
 
@@ -37,7 +37,7 @@ impl HookRegistry {
     /// The guards that were not asked about the input as it came, and that match what hooks made of
     /// it.
     pub(crate) fn late_guards(&self, plan: &Plan, changed: &EventInput) -> Vec<PlannedHook> {
-        let input = MatchInput::of_event(changed);
+        let input = MatchInput::of_event(HookInput::new(changed.clone()));
         let facts = Facts::of(&input, self.surroundings());
         let matched = plan.unmatched_guards.iter().map(|it| it.clone().asked(&facts));
         let mut late = Selection::of(matched).planned;

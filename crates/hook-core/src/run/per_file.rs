@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::answer::Answer;
 use super::executor::{HookCall, HookExecutor, Run};
 use crate::event::HookEventName;
-use crate::event::input::{EventInput, HookInput};
+use crate::event::input::EventInput;
 use crate::event::output::{Decision, HookOutput, PolicyDecision};
 use crate::failure::{HookFailure, InvalidAnswer};
 use crate::json::{RawJson, RawObject};
@@ -31,7 +31,7 @@ pub(super) async fn run(
             whole.answer.failure.get_or_insert(failure);
             break;
         }
-        let part_call = call.with_input(HookInput::new(part.input.clone()), left);
+        let part_call = call.with_input(part.input.clone(), left);
         let mut run = executor.execute(part_call).finished().await;
         if let Some(HookFailure::TimedOut { after }) = &mut run.answer.failure {
             *after = call.timeout;

@@ -151,7 +151,10 @@ fn unreadable(hook: &HookSpec, input: &HookInput, calls: &Calls) -> Option<Strin
     let why = match (hook.executor.home(), calls) {
         (Some(_), Calls::Unreadable(why)) => Some(why.clone()),
         (Some(home), Calls::AsItIs) => return home.language.contradiction(home, input),
-        (Some(_), Calls::None | Calls::Each { .. }) => None,
+        (Some(home), Calls::Each { parts, .. }) => {
+            return parts.iter().find_map(|part| home.language.contradiction(home, &part.input));
+        }
+        (Some(_), Calls::None) => None,
         (None, _) if hook.fail_behavior == FailBehavior::Continue => None,
         (None, _) => unreadable_patch(&input.tool_call()?),
     }?;

@@ -36,6 +36,12 @@ pub(super) const SOURCE: [&str; 5] = ["source", "old_path", "oldPath", "src", "f
 pub(super) const DESTINATION: [&str; 7] =
     ["destination", "new_path", "newPath", "dst", "dest", "target", "to"];
 
+/// The command of a shell.
+pub(super) const COMMAND: [&str; 5] = ["command", "cmd", "script", "commands", "chars"];
+/// Words about the call itself.
+pub(super) const ABOUT_IT: [&str; 4] =
+    ["description", "explanation", "instruction", "instructions"];
+
 pub(super) const CONTENT: [&str; 4] = ["content", "contents", "file_text", "text"];
 pub(super) const OLD: [&str; 4] = ["old_string", "old_str", "oldString", "oldText"];
 pub(super) const NEW: [&str; 5] = ["new_string", "new_str", "newString", "newText", "new_source"];
@@ -121,17 +127,40 @@ impl Fields {
         names.iter().any(|name| self.0.get(name).is_some())
     }
 
+    /// Those of these names that are there.
+    pub(super) fn present(&self, names: &[&'static str]) -> Vec<&'static str> {
+        let is_there = |name: &&str| self.0.get(name).is_some_and(|value| !value.is_null());
+        names.iter().copied().filter(is_there).collect()
+    }
+
+    /// A text, or a list of words as one: several commands stand below each other.
+    pub(super) fn words(&self, name: &str) -> Option<String> {
+        let value = self.0.get(name)?;
+        let between = if name == "commands" { "\n" } else { " " };
+        let words = || {
+            let words = value.to_items()?;
+            let words: Option<Vec<String>> = words.iter().map(RawJson::to_text).collect();
+            words.map(|words| words.join(between))
+        };
+        value.to_text().or_else(words)
+    }
+
+    /// Whether all arguments are such as one plain call for each file has.
+    pub(super) fn are_of_plain_calls(&self, tool: FileTool) -> bool {
+        let known = [&CONTENT[..], &OLD, &NEW, &EDITS, &ABOUT_IT, &[PATCH]].concat();
+        let is_patch = |value: &RawJson| value.to_text().is_some_and(|it| it.contains(patch::MARK));
+        self.0.iter().all(|(name, value)| {
+            value.is_null() || known.contains(&name) || tool.has_path_in(name) || is_patch(value)
+        })
+    }
+
     /// Whether a name is there, with a text.
     pub(super) fn has_text(&self, name: &str) -> bool {
         self.0.get(name).is_some_and(|it| it.to_text().is_some())
     }
 
-    /// The text under one of several names, and the name. Of two that differ nobody knows which the tool
-    /// goes by.
-    pub(super) fn text(
-        &self,
-        names: &[&'static str],
-    ) -> Result<Option<(&'static str, String)>, String> {
+    /// The text under one or several of these names. Of two that differ nobody knows which the tool goes by.
+    pub(super) fn text(&self, names: &[&'static str]) -> Result<Option<String>, String> {
         let mut found: Option<(&'static str, String)> = None;
         for name in names {
             let Some(value) = self.0.get(name).filter(|value| !value.is_null()) else { continue };
@@ -144,7 +173,7 @@ impl Fields {
                 None => found = Some((name, text)),
             }
         }
-        Ok(found)
+        Ok(found.map(|(_, text)| text))
     }
 
     /// The arguments that are texts, also those in lists, such as the words of a command.
@@ -158,9 +187,7 @@ impl Fields {
 
     /// The texts that may be written: no path, none that is replaced, and none about the call itself.
     pub(super) fn rest(&self) -> String {
-        const ABOUT_IT: [&str; 5] =
-            ["command", "description", "explanation", "instruction", "instructions"];
-        let known = [&PATH[..], &PATHS, &FILES, &OLD, &EDITS, &ABOUT_IT].concat();
+        let known = [&PATH[..], &PATHS, &FILES, &OLD, &EDITS, &ABOUT_IT, &[PATCH]].concat();
         let texts = self.texts().filter(|(name, _)| !known.contains(name));
         texts.map(|(_, text)| text).collect::<Vec<_>>().join("\n")
     }
@@ -176,20 +203,7 @@ impl Fields {
     }
 
     pub(super) fn path(&self) -> Option<String> {
-        self.text(&PATH).ok().flatten().map(|(_, path)| path)
-    }
-
-    /// Whether there is a list of files.
-    pub(super) fn has_paths(&self) -> bool {
-        self.has(&PATHS) || self.has(&FILES)
-    }
-
-    /// The files of lists, at most `most` of them and one.
-    pub(super) fn paths(&self, most: usize) -> Vec<String> {
-        let lists = [&PATHS[..], &FILES].concat();
-        let items = self.list(&lists).into_iter().flatten();
-        let paths = items.filter_map(|item| item.to_text().or_else(|| Self::of(&item)?.path()));
-        paths.take(most + 1).collect()
+        self.text(&PATH).ok().flatten()
     }
 
     pub(super) fn list(&self, names: &[&str]) -> Option<Vec<RawJson>> {

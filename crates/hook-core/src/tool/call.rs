@@ -1,7 +1,13 @@
 //! A call of a tool, with what the tool does.
 
+use std::path::{Path, PathBuf};
+
 use super::kind::ToolKind;
+use super::resolve::absolute;
 use crate::json::RawObject;
+
+/// Arguments that name the directory in which a call works.
+const DIRECTORY: [&str; 4] = ["workdir", "cwd", "working_directory", "workingDirectory"];
 
 /// A call of a tool.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +24,13 @@ impl<'c> ToolCall<'c> {
     /// A call of a tool of that name.
     pub(crate) fn of(name: &'c str, arguments: &'c RawObject) -> Self {
         Self { name, kind: ToolKind::of_tool(name), arguments }
+    }
+
+    /// The directory in which it works, for an agent that works in that one.
+    pub(super) fn directory(&self, agents: &Path) -> PathBuf {
+        let fields = self.arguments.fields();
+        let own = DIRECTORY.iter().find_map(|name| fields.get(name)?.to_text());
+        own.map_or_else(|| agents.to_path_buf(), |own| absolute(&own, agents))
     }
 
     /// The same, of a tool that an MCP server has: its name need not say so.

@@ -12,7 +12,7 @@ pub(super) const EDIT: &str = "replace";
 pub(super) const READ: &str = "read_file";
 
 /// A plain call on one file.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileCall {
     /// `write_file`, `replace` or `read_file`.
     pub(crate) tool: &'static str,
@@ -24,12 +24,12 @@ pub(crate) struct FileCall {
 }
 
 /// What of the whole call a plain one was made of.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Origin {
     /// A part of the patch in this argument, in bytes of its text.
     Patch { argument: String, range: std::ops::Range<usize> },
-    /// All of it, with these arguments under other names: ours, theirs.
-    Renamed(Vec<(&'static str, &'static str)>),
+    /// All of it, with these arguments under other names: ours, and all of theirs that it has.
+    Renamed(Vec<(&'static str, Vec<&'static str>)>),
     /// All of a file, which goes.
     Deletion,
     /// Something that no change can be put back into.
@@ -99,8 +99,10 @@ impl FileCall {
             Origin::Deletion | Origin::Composed => return None,
             Origin::Renamed(names) => {
                 for (ours, theirs) in names {
-                    let value = changed.get(ours)?.clone();
-                    fields.insert(*theirs, value);
+                    let value = changed.get(ours)?;
+                    for name in theirs {
+                        fields.insert(*name, value.clone());
+                    }
                 }
                 // What has no other name is the same argument.
                 for (name, value) in changed.iter() {
@@ -124,7 +126,7 @@ impl FileCall {
 /// A plain call as a part of a patch.
 pub(super) fn plain_part(tool: &str, arguments: &RawObject) -> Option<String> {
     let fields = Fields::of_call(arguments);
-    let text = |names: &[&'static str]| fields.text(names).ok().flatten().map(|(_, text)| text);
+    let text = |names: &[&'static str]| fields.text(names).ok().flatten();
     let path = text(&PATH[..1]).filter(|path| !path.contains(['\n', '\r']))?;
     match tool {
         WRITE => Some(patch::adding(&path, &text(&CONTENT[..1])?)),

@@ -1,9 +1,13 @@
 //! A call on several files, or in an unusual form, as one plain call for each file: `write_file`, `replace`
 //! or `read_file`. Hooks of other agents are written for such calls.
 
+use std::collections::HashSet;
+use std::io::Read;
 use std::path::Path;
 
-use super::arguments::{CONTENT, DESTINATION, EDITS, Fields, NEW, OLD, PATCH, PATH, SOURCE};
+use super::arguments::{
+    CONTENT, DESTINATION, EDITS, Fields, FileTool, NEW, OLD, PATCH, PATH, SOURCE,
+};
 use super::call::ToolCall;
 use super::file_call::{EDIT, FileCall, Origin, READ, WRITE, plain_part};
 use super::files::{FileAccess, Named};
@@ -19,6 +23,7 @@ const MAX_CALLS: usize = 64;
 /// How much of a file's text that goes a hook is given, in bytes.
 const MAX_OLD_TEXT: u64 = 1024 * 1024;
 
+const DELETE: &str = "delete_file";
 const NAMES_NO_FILE: &str = "it names no file";
 
 /// A call, file by file.
@@ -34,17 +39,20 @@ pub(crate) enum FileCalls {
 
 /// The calls of one tool, file by file. Texts of files that go are read from that directory.
 pub(crate) fn file_calls(call: &ToolCall<'_>, directory: &Path) -> FileCalls {
-    let ToolCall { name: tool, kind, arguments } = *call;
-    let fields = Fields::of_call(arguments);
-    let read = match known(tool) {
-        Some(KnownTool { name: APPLY_PATCH, .. }) => of_patch(&fields, directory),
-        Some(KnownTool { name: "delete_file", .. }) => of_deletion(&fields, directory),
+    let directory = &*call.directory(directory);
+    let fields = Fields::of_call(call.arguments);
+    let named = Named::of_arguments(call);
+    let tool = known(call.name);
+    let read = match tool {
+        Some(KnownTool { name: APPLY_PATCH, .. }) => of_patch(call, &fields, directory),
+        Some(KnownTool { name: DELETE, .. }) => Ok(Vec::new()),
         Some(KnownTool { name, .. }) if [WRITE, EDIT, READ].contains(name) => {
-            if tool == *name && is_plain(name, &fields) {
+            let is_one = named.list.len() == 1 && named.complete;
+            if call.name == *name && is_one && is_plain(name, &fields) {
                 return FileCalls::AsItIs;
             }
             match *name {
-                READ => of_reading_tool(&fields),
+                READ => fields.text(&PATH).map(|_| Vec::new()),
                 name => of_writing_tool(name, &fields),
             }
         }
@@ -56,13 +64,22 @@ pub(crate) fn file_calls(call: &ToolCall<'_>, directory: &Path) -> FileCalls {
             {
                 return FileCalls::AsItIs;
             }
-            of_patch(&fields, directory)
+            of_patch(call, &fields, directory)
         }
-        None if kind == ToolKind::Mcp => of_file_server(call, directory),
+        None if call.kind == ToolKind::Mcp => of_file_server(call, &fields, directory),
         _ => return FileCalls::AsItIs,
     };
+    let is_deleting = tool.is_some_and(|tool| tool.name == DELETE);
+    let read = read.and_then(|mut calls| {
+        add_named(&mut calls, &named, |path, access| match access {
+            _ if is_deleting => FileCall::deletion(path, &old_text(path, directory)),
+            FileAccess::Write => FileCall::edit(path, "", &fields.rest(), Origin::Composed),
+            FileAccess::Read => FileCall::read(path),
+        })?;
+        let must_name_one = tool.is_some() && !fields.is_empty();
+        if calls.is_empty() && must_name_one { Err(NAMES_NO_FILE.to_owned()) } else { Ok(calls) }
+    });
     match read {
-        Ok(calls) if calls.len() > MAX_CALLS => FileCalls::Unreadable(too_many(calls.len())),
         Ok(calls) if calls.is_empty() => FileCalls::AsItIs,
         Ok(calls) => {
             FileCalls::Each(calls.into_iter().map(|call| call.in_directory(directory)).collect())
@@ -71,12 +88,40 @@ pub(crate) fn file_calls(call: &ToolCall<'_>, directory: &Path) -> FileCalls {
     }
 }
 
+/// Adds a call for each file that the arguments name and that none is on yet.
+fn add_named(
+    calls: &mut Vec<FileCall>,
+    named: &Named,
+    call: impl Fn(&str, FileAccess) -> FileCall,
+) -> Result<(), String> {
+    let mut seen: HashSet<&str> = calls.iter().map(FileCall::path).collect();
+    let new: Vec<_> = named.list.iter().filter(|(path, _)| seen.insert(path)).collect();
+    // Before texts of files are read.
+    match calls.len() + new.len() {
+        count if count > MAX_CALLS => return Err(too_many(count)),
+        _ if !named.complete => {
+            return Err("it does not name each of its files by a path".to_owned());
+        }
+        _ => {}
+    }
+    calls.extend(new.into_iter().map(|(path, access)| call(path, *access)));
+    Ok(())
+}
+
+/// Whether the plain calls of a call say all that it says, so that who approves them approves it.
+pub(crate) fn is_said_by_file_calls(call: &ToolCall<'_>) -> bool {
+    Fields::of_call(call.arguments).are_of_plain_calls(FileTool::of(call))
+}
+
 /// The same call with a patch as its one argument, for hooks that know no other edits; `None` of one that
 /// writes nothing, or is such a call.
 ///
 /// # Errors
 /// Says why the files that it writes cannot be told.
-pub(crate) fn as_patch(call: &ToolCall<'_>, directory: &Path) -> Result<Option<RawObject>, String> {
+pub(crate) fn as_patch(
+    call: &ToolCall<'_>,
+    files: &FileCalls,
+) -> Result<Option<RawObject>, String> {
     let ToolCall { name: tool, kind, arguments } = *call;
     let with_patch = |patch: &str| RawObject::of(|out| out.text(PATCH, patch));
     if known(tool).is_some_and(|tool| tool.name == APPLY_PATCH) {
@@ -87,19 +132,22 @@ pub(crate) fn as_patch(call: &ToolCall<'_>, directory: &Path) -> Result<Option<R
     if kind == ToolKind::FileRead {
         return Ok(None);
     }
-    let calls = match file_calls(call, directory) {
-        FileCalls::Each(calls) => calls,
+    let plain: FileCall;
+    let calls = match files {
+        FileCalls::Each(calls) => calls.iter().filter(|call| call.tool != READ).collect(),
         FileCalls::AsItIs => match [WRITE, EDIT].into_iter().find(|name| *name == tool) {
-            Some(tool) => vec![FileCall::plain(tool, arguments)],
+            Some(tool) => {
+                plain = FileCall::plain(tool, arguments);
+                vec![&plain]
+            }
             None => return Ok(None),
         },
-        FileCalls::Unreadable(why) => return Err(why),
+        FileCalls::Unreadable(why) => return Err(why.clone()),
     };
-    let calls: Vec<FileCall> = calls.into_iter().filter(|call| call.tool != READ).collect();
     if calls.is_empty() {
         return Ok(None);
     }
-    let part = |call: &FileCall| match call.is_deletion() {
+    let part = |call: &&FileCall| match call.is_deletion() {
         true => Some(patch::deleting(&Fields::of_call(&call.arguments).path()?)),
         false => plain_part(call.tool, &call.arguments),
     };
@@ -138,18 +186,25 @@ fn too_many(count: usize) -> String {
 }
 
 /// A patch, file by file.
-fn of_patch(fields: &Fields, directory: &Path) -> Result<Vec<FileCall>, String> {
+fn of_patch(
+    call: &ToolCall<'_>,
+    fields: &Fields,
+    directory: &Path,
+) -> Result<Vec<FileCall>, String> {
     let (argument, text) = fields.patch()?;
     let read = parsed(&text)?;
     // Before texts of files are read.
     if read.changes.len() > MAX_CALLS {
-        return Ok(read.changes.iter().map(|change| FileCall::read(&change.path)).collect());
+        return Err(too_many(read.changes.len()));
     }
     let mut calls = Vec::new();
     for change in &read.changes {
         let path = &change.path;
-        let origin =
-            || Origin::Patch { argument: argument.to_owned(), range: change.range.clone() };
+        let origin = || match call.kind {
+            // In a command it is quoted in a way that only a shell knows.
+            ToolKind::Shell => Origin::Composed,
+            _ => Origin::Patch { argument: argument.to_owned(), range: change.range.clone() },
+        };
         match &change.kind {
             ChangeKind::Add { content } => calls.push(FileCall::write(path, content, origin())),
             ChangeKind::Delete => calls.push(FileCall::deletion(path, &old_text(path, directory))),
@@ -169,81 +224,50 @@ fn of_patch(fields: &Fields, directory: &Path) -> Result<Vec<FileCall>, String> 
     Ok(calls)
 }
 
-/// The text of a file, as far as it can be read.
+/// The text of a file, as far as it can be read; of a long one the beginning.
 fn old_text(path: &str, directory: &Path) -> String {
-    let read = regular_file::read(&resolved(path, directory), MAX_OLD_TEXT);
-    read.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
-}
-
-/// A tool that deletes files.
-fn of_deletion(fields: &Fields, directory: &Path) -> Result<Vec<FileCall>, String> {
-    let path = fields.text(&PATH)?.map(|(_, path)| path);
-    let paths: Vec<String> = path.into_iter().chain(fields.paths(MAX_CALLS)).collect();
-    match paths.is_empty() && !fields.is_empty() {
-        true => Err(NAMES_NO_FILE.to_owned()),
-        // Before texts of files are read.
-        false if paths.len() > MAX_CALLS => {
-            Ok(paths.iter().map(|path| FileCall::read(path)).collect())
-        }
-        false => {
-            let deletion = |path: &String| FileCall::deletion(path, &old_text(path, directory));
-            Ok(paths.iter().map(deletion).collect())
-        }
+    let mut bytes = Vec::new();
+    let read = regular_file::open(&resolved(path, directory))
+        .and_then(|file| file.take(MAX_OLD_TEXT).read_to_end(&mut bytes));
+    // What is not there has no text.
+    if read.is_err() {
+        return String::new();
     }
-}
-
-/// A tool that reads files.
-fn of_reading_tool(fields: &Fields) -> Result<Vec<FileCall>, String> {
-    let path = fields.text(&PATH)?.map(|(_, path)| path);
-    let paths = path.into_iter().chain(fields.paths(MAX_CALLS));
-    Ok(paths.map(|path| FileCall::read(&path)).collect())
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// A tool that writes or edits files, with arguments under whatever names.
 fn of_writing_tool(name: &str, fields: &Fields) -> Result<Vec<FileCall>, String> {
-    if let Some(call) = renamed(name, fields)? {
-        return Ok(vec![call]);
+    let path = fields.text(&PATH)?;
+    let (old, new) = (fields.text(&OLD)?, fields.text(&NEW)?);
+    let content = if name == WRITE { fields.text(&CONTENT)? } else { None };
+    let has_edits = fields.list(&EDITS).is_some();
+    let renamed = |texts: &[(&'static str, &[&'static str])]| {
+        let names = texts.iter().map(|(ours, all)| (*ours, fields.present(all)));
+        Origin::Renamed(std::iter::once((PATH[0], fields.present(&PATH))).chain(names).collect())
+    };
+    match (&path, &content, &old, &new) {
+        (Some(path), Some(content), _, _) if !has_edits => {
+            let origin = renamed(&[(CONTENT[0], &CONTENT)]);
+            return Ok(vec![FileCall::write(path, content, origin)]);
+        }
+        (Some(path), None, Some(old), Some(new)) if !has_edits => {
+            let origin = renamed(&[(OLD[0], &OLD), (NEW[0], &NEW)]);
+            return Ok(vec![FileCall::edit(path, old, new, origin)]);
+        }
+        _ => {}
     }
-    let path = fields.text(&PATH)?.map(|(_, path)| path);
-    let text = |names: &[&'static str]| Ok::<_, String>(fields.text(names)?.map(|(_, text)| text));
-    let (old, new) = (text(&OLD)?, text(&NEW)?);
     let mut calls = of_edits(fields, path.as_deref())?;
     // What no name of an argument tells apart is text that may be written.
     let rest = new.unwrap_or_else(|| fields.rest());
-    let is_told = !calls.is_empty() && old.is_none() && rest.is_empty();
-    if let Some(path) = path.filter(|_| !is_told) {
+    let is_said = !calls.is_empty() && old.is_none() && rest.is_empty();
+    if let Some(path) = path.filter(|_| !is_said) {
         calls.push(match name {
             WRITE => FileCall::write(&path, &rest, Origin::Composed),
             _ => FileCall::edit(&path, &old.unwrap_or_default(), &rest, Origin::Composed),
         });
     }
-    let files = fields.paths(MAX_CALLS);
-    calls.extend(files.iter().map(|path| FileCall::edit(path, "", &rest, Origin::Composed)));
-    match calls.is_empty() && !fields.is_empty() {
-        true => Err(NAMES_NO_FILE.to_owned()),
-        false => Ok(calls),
-    }
-}
-
-/// The one plain call that has the same arguments under our names.
-fn renamed(name: &str, fields: &Fields) -> Result<Option<FileCall>, String> {
-    if fields.list(&EDITS).is_some() || fields.has_paths() {
-        return Ok(None);
-    }
-    let Some((path_name, path)) = fields.text(&PATH)? else { return Ok(None) };
-    if name == WRITE
-        && let Some((content_name, content)) = fields.text(&CONTENT)?
-    {
-        let names = vec![(PATH[0], path_name), (CONTENT[0], content_name)];
-        return Ok(Some(FileCall::write(&path, &content, Origin::Renamed(names))));
-    }
-    Ok(match (fields.text(&OLD)?, fields.text(&NEW)?) {
-        (Some((old_name, old)), Some((new_name, new))) => {
-            let names = vec![(PATH[0], path_name), (OLD[0], old_name), (NEW[0], new_name)];
-            Some(FileCall::edit(&path, &old, &new, Origin::Renamed(names)))
-        }
-        _ => None,
-    })
+    Ok(calls)
 }
 
 /// A list of edits, one file after the other, each with what changes in it.
@@ -251,11 +275,10 @@ fn of_edits(fields: &Fields, path: Option<&str>) -> Result<Vec<FileCall>, String
     let mut edits: Vec<(String, Vec<String>, Vec<String>)> = Vec::new();
     for edit in fields.list(&EDITS).into_iter().flatten() {
         let edit = Fields::of(&edit).ok_or("one of its edits is no object")?;
-        let own = edit.text(&PATH)?.map(|(_, path)| path);
-        let own = own.or_else(|| path.map(str::to_owned));
+        let own = edit.text(&PATH)?.or_else(|| path.map(str::to_owned));
         let own = own.ok_or("one of its edits names no file")?;
-        let text = |found: Option<(&str, String)>| found.map(|(_, text)| text).unwrap_or_default();
-        let (old, new) = (text(edit.text(&OLD)?), text(edit.text(&NEW)?));
+        let old = edit.text(&OLD)?.unwrap_or_default();
+        let new = edit.text(&NEW)?.unwrap_or_default();
         match edits.iter_mut().find(|(path, ..)| *path == own) {
             Some((_, olds, news)) => {
                 olds.push(old);
@@ -274,42 +297,34 @@ fn of_edits(fields: &Fields, path: Option<&str>) -> Result<Vec<FileCall>, String
 }
 
 /// A tool of an MCP server for files.
-fn of_file_server(call: &ToolCall<'_>, directory: &Path) -> Result<Vec<FileCall>, String> {
-    let fields = &Fields::of_call(call.arguments);
+fn of_file_server(
+    call: &ToolCall<'_>,
+    fields: &Fields,
+    directory: &Path,
+) -> Result<Vec<FileCall>, String> {
     let verb = name_at_server(call.name).to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| verb.contains(word));
-    let mut calls = match () {
-        () if fields.text(&PATH)?.is_none() && !fields.has_paths() => Vec::new(),
-        () if has(&["delete", "remove"]) => of_deletion(fields, directory)?,
-        () if has(&["write", "create", "append", "save"]) => of_writing_tool(WRITE, fields)?,
-        () if has(&["edit", "replace", "insert", "patch"]) => of_writing_tool(EDIT, fields)?,
-        () => Vec::new(),
+    let mut calls = match fields.text(&PATH)? {
+        Some(path) if has(&["delete", "remove"]) => {
+            vec![FileCall::deletion(&path, &old_text(&path, directory))]
+        }
+        Some(_) if has(&["write", "create", "append", "save"]) => of_writing_tool(WRITE, fields)?,
+        Some(_) if has(&["edit", "replace", "insert", "patch"]) => of_writing_tool(EDIT, fields)?,
+        _ => Vec::new(),
     };
-    if let (Some((_, from)), Some((_, to))) = (fields.text(&SOURCE)?, fields.text(&DESTINATION)?) {
+    if let (Some(from), Some(to)) = (fields.text(&SOURCE)?, fields.text(&DESTINATION)?) {
         let old = old_text(&from, directory);
         if has(&["move", "rename"]) {
             calls.push(FileCall::deletion(&from, &old));
         }
         calls.push(FileCall::write(&to, &old, Origin::Composed));
     }
-    // Files that it names in another way.
-    for (path, access) in Named::of(call).list {
-        if calls.len() > MAX_CALLS {
-            break;
-        }
-        if !calls.iter().any(|call| call.path() == path) {
-            calls.push(match access {
-                FileAccess::Write => FileCall::edit(&path, "", &fields.rest(), Origin::Composed),
-                FileAccess::Read => FileCall::read(&path),
-            });
-        }
-    }
     Ok(calls)
 }
 
 /// Whether a call has the arguments of the tool under our names, and no others that change its meaning.
 fn is_plain(tool: &str, fields: &Fields) -> bool {
-    let elsewhere = fields.has(&PATH[1..]) || fields.has_paths() || fields.has(&EDITS);
+    let elsewhere = fields.has(&PATH[1..]) || fields.has(&EDITS);
     let arguments = match tool {
         WRITE => fields.has_text(CONTENT[0]) && !fields.has(&CONTENT[1..3]),
         EDIT => !fields.has(&OLD[1..]) && !fields.has(&NEW[1..]),
@@ -508,7 +523,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let patch_of = |tool: &str, arguments: &str| {
             let arguments = RawObject::parse(arguments).unwrap();
-            let patch = as_patch(&ToolCall::of(tool, &arguments), folder.path()).ok()??;
+            let patch = {
+                let call = ToolCall::of(tool, &arguments);
+                as_patch(&call, &file_calls(&call, folder.path()))
+            }
+            .ok()??;
             let text = patch.fields().get("command")?.to_text()?;
             Some(text.replace(&format!("{}/", folder.path().display()), ""))
         };
@@ -533,11 +552,12 @@ mod tests {
         ) {
             if let Ok(arguments) = RawObject::parse(format!("{{{text}}}")) {
                 let (call, nowhere) = (ToolCall::of(&tool, &arguments), Path::new("/nonexistent"));
-                if let FileCalls::Each(calls) = file_calls(&call, nowhere) {
+                let files = file_calls(&call, nowhere);
+                if let FileCalls::Each(calls) = &files {
                     prop_assert!((1..=MAX_CALLS).contains(&calls.len()));
                     prop_assert!(calls.iter().all(|call| call.arguments.fields().get(PATH[0]).is_some()));
                 }
-                if let Ok(Some(patch)) = as_patch(&call, nowhere) {
+                if let Ok(Some(patch)) = as_patch(&call, &files) {
                     prop_assert!(patch.fields().get(PATCH).is_some());
                 }
             }

@@ -10,7 +10,7 @@ use super::kind::{ToolKind, name_at_server};
 use super::names::known;
 use super::patch::{MARK, file_headers, names_patcher};
 use super::resolve::resolved;
-use crate::json::{JsonKind, JsonSlice, ObjectWriter, RawObject, Standing, Visited, visit_all};
+use crate::json::{JsonKind, JsonSlice, ObjectWriter, Standing, Visited, visit_all};
 
 /// How many files of one call are resolved.
 const MAX_FILES: usize = 256;
@@ -59,6 +59,7 @@ impl ToolFiles {
         let mut files = Self { list: Vec::new(), complete: true };
         let mut seen = HashSet::new();
         let named = Named::of(call);
+        let directory = &*call.directory(directory);
         for (path, access) in &named.list {
             if path.len() > MAX_PATH || path.contains('\0') || files.list.len() == MAX_FILES {
                 files.complete = false;
@@ -98,69 +99,106 @@ impl ToolFiles {
 /// The paths as a call has them.
 pub(super) struct Named {
     pub(super) list: Vec<(String, FileAccess)>,
-    complete: bool,
+    /// Whether no file that the arguments name is missing.
+    pub(super) complete: bool,
 }
 
+/// What a value around others says of them.
+#[derive(Clone, Copy)]
+enum Around {
+    Anything,
+    /// They are paths.
+    Paths,
+    /// They say what file it is.
+    File,
+}
+
+/// Fields in which an object in a list of files has its path, beside those of all calls.
+const OF_FILE_OBJECTS: [&str; 3] = ["file", "name", "uri"];
+
 impl Named {
+    /// The files that the arguments name, and those of patches in them.
     pub(super) fn of(call: &ToolCall<'_>) -> Self {
-        let ToolCall { name: tool, kind, arguments } = *call;
-        let mut named = Self { list: Vec::new(), complete: true };
-        // What a command does with files is not in its arguments, but for a patch that it applies.
-        if kind == ToolKind::Shell {
-            // The words of a command may stand in a list.
-            let (mut is_applied, mut patches) = (false, Vec::new());
-            visit_all(arguments.as_raw(), (), |(), _, visited| {
-                if let Visited::Leaf(leaf) = visited
-                    && leaf.kind() == JsonKind::String
-                    && let Some(text) = leaf.text()
-                {
-                    is_applied |= names_patcher(&text);
-                    if file_headers(&text).next().is_some() {
-                        patches.push(text.into_owned());
-                    }
-                }
-                Some(())
-            });
-            for text in patches.iter().filter(|_| is_applied) {
-                named.add_headers(text);
-            }
-            named.complete = !named.is_full();
-            return named;
+        if call.kind == ToolKind::Shell {
+            return Self::of_command(call);
         }
-        let access = access(kind, tool, arguments);
-        let file_tool = FileTool {
-            is_of_files: matches!(kind, ToolKind::FileRead | ToolKind::FileWrite | ToolKind::Mcp),
-            is_reading: kind == ToolKind::FileRead,
-            is_moving: kind != ToolKind::Shell && has_word(tool, &MOVING_WORDS),
-        };
-        visit_all(arguments.as_raw(), false, |is_item, standing, visited| {
-            let is_named = match standing {
-                Standing::Field(name) => file_tool.has_path_in(name),
-                Standing::Item => is_item,
-            };
-            match visited {
-                Visited::Leaf(leaf) if leaf.is_null() => {}
-                Visited::Leaf(leaf) if is_named => match leaf.text() {
-                    Some(uri) if matches!(standing, Standing::Field("uri")) && is_remote(&uri) => {}
-                    Some(path) => named.add(path, access),
-                    None => named.complete = false,
-                },
-                Visited::Leaf(leaf) if kind == ToolKind::FileWrite => {
+        let mut named = Self::of_arguments(call);
+        let is_writing = call.kind == ToolKind::FileWrite;
+        if is_writing {
+            visit_all(call.arguments.as_raw(), (), |(), _, visited| {
+                if let Visited::Leaf(leaf) = visited {
                     named.add_patch(leaf);
                 }
-                Visited::Leaf(_) => {}
-                // Objects in a list of files have the paths in fields of their own.
-                Visited::Object => return (!named.is_full()).then_some(false),
-                Visited::Array => return (!named.is_full()).then_some(is_named),
-            }
-            (!named.is_full()).then_some(false)
-        });
+                (!named.is_full()).then_some(())
+            });
+        }
         named.complete &= !named.is_full();
         // A tool that writes files writes some, whatever its arguments are.
-        let must_name_one = kind == ToolKind::FileWrite
-            || known(tool).is_some_and(|tool| tool.name == "read_file")
-                && !arguments.fields().is_empty();
+        let must_name_one = is_writing
+            || known(call.name).is_some_and(|tool| tool.name == "read_file")
+                && !call.arguments.fields().is_empty();
         named.complete &= !named.list.is_empty() || !must_name_one;
+        named
+    }
+
+    /// What a command does with files is not in its arguments, but for a patch that it applies.
+    fn of_command(call: &ToolCall<'_>) -> Self {
+        let mut named = Self { list: Vec::new(), complete: true };
+        // The words of a command may stand in a list.
+        let (mut is_applied, mut patches) = (false, Vec::new());
+        visit_all(call.arguments.as_raw(), (), |(), _, visited| {
+            if let Visited::Leaf(leaf) = visited
+                && leaf.kind() == JsonKind::String
+                && let Some(text) = leaf.text()
+            {
+                is_applied |= names_patcher(&text);
+                if file_headers(&text).next().is_some() {
+                    patches.push(text.into_owned());
+                }
+            }
+            Some(())
+        });
+        for text in patches.iter().filter(|_| is_applied) {
+            named.add_headers(text);
+        }
+        named.complete = !named.is_full();
+        named
+    }
+
+    /// The files that the arguments themselves name; none of a command.
+    pub(super) fn of_arguments(call: &ToolCall<'_>) -> Self {
+        let mut named = Self { list: Vec::new(), complete: true };
+        if call.kind == ToolKind::Shell {
+            return named;
+        }
+        let access = access(call);
+        let tool = FileTool::of(call);
+        visit_all(call.arguments.as_raw(), Around::Anything, |around, standing, visited| {
+            let is_named = match standing {
+                Standing::Field(name) => {
+                    tool.has_path_in(name)
+                        || matches!(around, Around::File) && OF_FILE_OBJECTS.contains(&name)
+                }
+                Standing::Item => matches!(around, Around::Paths),
+            };
+            let within = match visited {
+                Visited::Leaf(leaf) if leaf.is_null() || !is_named => Around::Anything,
+                Visited::Leaf(leaf) => {
+                    match leaf.text() {
+                        Some(uri)
+                            if matches!(standing, Standing::Field("uri")) && is_remote(&uri) => {}
+                        Some(path) => named.add(path, access),
+                        None => named.complete = false,
+                    }
+                    Around::Anything
+                }
+                Visited::Object if is_named => Around::File,
+                Visited::Array if is_named => Around::Paths,
+                Visited::Object | Visited::Array => Around::Anything,
+            };
+            (!named.is_full()).then_some(within)
+        });
+        named.complete &= !named.is_full();
         named
     }
 
@@ -196,18 +234,30 @@ fn is_remote(uri: &str) -> bool {
     uri.split_once("://").is_some_and(|(scheme, _)| !scheme.eq_ignore_ascii_case("file"))
 }
 
-/// What a tool does to the files that it names.
-fn access(kind: ToolKind, tool: &str, arguments: &RawObject) -> FileAccess {
-    let is_writing = match kind {
+/// What a call does to the files that it names.
+fn access(call: &ToolCall<'_>) -> FileAccess {
+    let is_writing = match call.kind {
         ToolKind::FileWrite => true,
         ToolKind::FileRead => false,
-        _ if known(tool).is_some() => false,
+        _ if known(call.name).is_some() => false,
         _ => {
-            has_word(tool, &WRITING_WORDS)
-                || arguments.fields().iter().any(|(name, _)| is_written(name))
+            has_word(call.name, &WRITING_WORDS)
+                || call.arguments.fields().iter().any(|(name, _)| is_written(name))
         }
     };
     if is_writing { FileAccess::Write } else { FileAccess::Read }
+}
+
+impl FileTool {
+    /// What the tool of a call does with files.
+    pub(super) fn of(call: &ToolCall<'_>) -> Self {
+        let kind = call.kind;
+        Self {
+            is_of_files: matches!(kind, ToolKind::FileRead | ToolKind::FileWrite | ToolKind::Mcp),
+            is_reading: kind == ToolKind::FileRead,
+            is_moving: kind != ToolKind::Shell && has_word(call.name, &MOVING_WORDS),
+        }
+    }
 }
 
 /// Whether one of these words is in the name of a tool.
@@ -234,6 +284,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::json::RawObject;
     use crate::tool::arguments::PATH;
 
     fn named(tool: &str, arguments: &str) -> Vec<(String, FileAccess)> {

@@ -7,6 +7,7 @@
 
 mod arguments;
 mod call;
+mod command;
 mod file_call;
 mod file_calls;
 mod files;
@@ -17,8 +18,11 @@ mod resolve;
 
 pub(crate) use arguments::{path_field, paths_field};
 pub(crate) use call::ToolCall;
+pub(crate) use command::ShellCommand;
 pub(crate) use file_call::FileCall;
-pub(crate) use file_calls::{FileCalls, as_patch, file_calls, unreadable_patch, with_patch};
+pub(crate) use file_calls::{
+    FileCalls, as_patch, file_calls, is_said_by_file_calls, unreadable_patch, with_patch,
+};
 pub(crate) use files::{FileAccess, ToolFiles};
 pub use kind::ToolKind;
 pub(crate) use kind::is_of_mcp_server;

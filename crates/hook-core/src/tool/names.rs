@@ -221,10 +221,11 @@ pub(crate) fn names_of<'n>(called: &'n str) -> impl Iterator<Item = &'n str> {
     std::iter::once(called).chain(names.filter(move |name| *name != called))
 }
 
-/// The names that a matcher's text is compared with: a patch is also what it stands for.
-pub(crate) fn text_subjects(called: &str) -> impl Iterator<Item = &str> {
-    let patched = PATCHED.iter().copied().filter(move |_| called == APPLY_PATCH);
-    std::iter::once(called).chain(patched)
+/// The names that a matcher's text is compared with: the tool's own, ours, and of a patch those of what it
+/// stands for.
+pub(crate) fn text_subjects<'n>(called: &'n str) -> impl Iterator<Item = &'n str> {
+    let ours = meant(called).map(|tool| -> &'n str { tool.name });
+    std::iter::once(called).chain(ours.filter(move |name| *name != called))
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ use hook_core::language::HomeHook;
 use hook_core::matcher::{MatchOutcome, Matcher};
 use hook_core::settings::FailBehavior;
 use hook_core::{JsonObject, RawJson};
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use super::table::{AgentEvent, Subject};
 
@@ -44,9 +45,28 @@ pub(super) fn found(pattern: &str, subject: &str) -> bool {
     if let Some(pattern) = pattern.strip_prefix("(?i)") {
         return found(&pattern.to_lowercase(), &subject.to_lowercase());
     }
+    compiled(pattern).0.matches(Some(subject)) != MatchOutcome::No
+}
+
+/// Compiled matchers, and whether each is an expression: a hook is compared with each file of a call.
+static COMPILED: LazyLock<Mutex<HashMap<String, Arc<(Matcher, bool)>>>> =
+    LazyLock::new(Mutex::default);
+/// How many are kept.
+const MAX_COMPILED: usize = 256;
+
+fn compiled(pattern: &str) -> Arc<(Matcher, bool)> {
+    let mut kept = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(matcher) = kept.get(pattern) {
+        return Arc::clone(matcher);
+    }
     let definition = Some(Arc::new(pattern.into()));
-    let (matcher, _) = Matcher::compile(definition, TEXT, FailBehavior::Continue);
-    matcher.matches(Some(subject)) != MatchOutcome::No
+    let (matcher, problems) = Matcher::compile(definition, TEXT, FailBehavior::Continue);
+    if kept.len() == MAX_COMPILED {
+        kept.clear();
+    }
+    let matcher = Arc::new((matcher, problems.is_empty()));
+    kept.insert(pattern.to_owned(), Arc::clone(&matcher));
+    matcher
 }
 
 /// A pattern of names only: each of them, or none at all where it is an expression.
@@ -120,9 +140,8 @@ fn looks_around(pattern: &str) -> bool {
 
 /// An expression somewhere in a text. One that is no expression is for nothing.
 pub(super) fn is_found(pattern: &str, subject: &str) -> bool {
-    let definition = Some(Arc::new(pattern.into()));
-    let (matcher, problems) = Matcher::compile(definition, TEXT, FailBehavior::Continue);
-    problems.is_empty() && matcher.matches(Some(subject)) == MatchOutcome::Yes
+    let (matcher, is_expression) = &*compiled(pattern);
+    *is_expression && matcher.matches(Some(subject)) == MatchOutcome::Yes
 }
 
 /// Whether an expression is for all of a text. One that is no expression is passed over.

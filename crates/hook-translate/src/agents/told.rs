@@ -88,7 +88,7 @@ fn from_ours(agent: &Agent, event: &AgentEvent, input: &EventInput) -> Option<Ra
     if !is_ours || !is_part(event.part, input) {
         return None;
     }
-    let ours = input.to_raw().fields();
+    let ours = input.fields_without_files();
     let mut told = JsonObject::new();
     for (base, name) in event.base.unwrap_or(agent.base) {
         told.insert(*name, base_value(*base, event, input));

@@ -19,12 +19,13 @@ FORMATTERS = {
 
 @client.hook("AfterTool", matcher={"kind": "file_write"})
 async def format_code(event: HookEvent) -> HookResponse:
-    path = event.tool_input.get("file_path", "")
-    formatter = FORMATTERS.get(Path(path).suffix)
-    if formatter and not event.get("is_error"):
-        command = {"command": f"{formatter} {shlex.quote(path)}", "timeout": 10000}
-        # It runs where the agent runs, and the hooks of that tool call run, too.
-        await client.execute_tool(event.session_id, "run_shell_command", command)
+    for file in event.get("files", []):
+        path = file["path"]
+        formatter = FORMATTERS.get(Path(path).suffix)
+        if formatter and file["access"] == "write" and not event.get("is_error"):
+            command = {"command": f"{formatter} {shlex.quote(path)}", "timeout": 10000}
+            # It runs where the agent runs, and the hooks of that tool call run, too.
+            await client.execute_tool(event.session_id, "run_shell_command", command)
     return HookResponse.continue_()
 
 

@@ -18,7 +18,9 @@ DANGEROUS = [
 
 @client.hook("BeforeTool", matcher={"kind": "shell"}, config={"fail_behavior": "block"})
 async def validate_bash(event: HookEvent) -> HookResponse:
-    command = event.tool_input.get("command", "")
+    command = event.tool_input["command"]  # Without one this guard fails, and so blocks.
+    if isinstance(command, list):  # Some agents send words.
+        command = " ".join(command)
     for pattern in DANGEROUS:
         if re.search(pattern, command):
             return HookResponse.block(f"Blocked dangerous command matching {pattern}")

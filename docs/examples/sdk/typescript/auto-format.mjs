@@ -18,11 +18,11 @@ client.registerHook("AfterTool", {
   matcher: {kind: "file_write"},
   handler: async (event) => {
     if (event.is_error) return;
-    const filePath = String(event.tool_input.file_path);
-    const formatter = FORMATTERS[filePath.split(".").pop() ?? ""];
-    if (formatter) {
+    for (const {path, access} of event.files ?? []) {
+      const formatter = FORMATTERS[path.split(".").pop() ?? ""];
+      if (!formatter || access !== "write") continue;
       // In single quotes the shell takes any name as it is.
-      const quoted = `'${filePath.replaceAll("'", `'\\''`)}'`;
+      const quoted = `'${path.replaceAll("'", `'\\''`)}'`;
       await client.executeTool(event.session_id, "run_shell_command", {command: `${formatter} ${quoted}`, timeout: 10000});
     }
   },

@@ -11,7 +11,9 @@ client.registerHook("BeforeTool", {
   matcher: {kind: "shell"},
   config: {failBehavior: "block"},
   handler: async (event) => {
-    const command = String(event.tool_input.command);
+    const {command: given} = event.tool_input;
+    const command = Array.isArray(given) ? given.join(" ") : given; // Some agents send words.
+    if (typeof command !== "string") throw new Error("no command"); // A failure of this guard blocks.
     for (const pattern of DANGEROUS) {
       if (pattern.test(command)) return {decision: "deny", reason: `Blocked dangerous command matching ${pattern}`};
     }

@@ -15,6 +15,12 @@ export interface NativeBase {
   hook_event_name: string;
   /** ISO 8601, UTC. */
   timestamp: string;
+  /** What the tool does, of an event about one. */
+  kind?: "shell" | "file_read" | "file_write" | "web" | "mcp" | "agent" | "other";
+  /** The files that the tool's arguments name: absolute, links resolved. */
+  files?: {path: string; access: "read" | "write"}[];
+  /** `false` where `files` has not all of them. */
+  filesComplete?: boolean;
 }
 
 interface Tool {

@@ -305,6 +305,16 @@ impl EventInput {
 
     /// [`to_raw`](Self::to_raw) as bytes.
     pub fn to_json(&self) -> Vec<u8> {
+        self.written(Some(&self.files()))
+    }
+
+    /// The fields, but for the `files` of a tool's call: for them the file system is looked at.
+    #[doc(hidden)]
+    pub fn fields_without_files(&self) -> JsonObject {
+        RawObject::from_written(self.written(None)).fields()
+    }
+
+    pub(super) fn written(&self, files: Option<&ToolFiles>) -> Vec<u8> {
         ObjectWriter::value(512, |object| {
             object.text("session_id", &self.session_id);
             object.text("transcript_path", &self.transcript_path);
@@ -314,7 +324,9 @@ impl EventInput {
             self.payload.write(object);
             if let Some(kind) = self.tool_kind() {
                 object.text("kind", kind.as_str());
-                self.files().write(object);
+                if let Some(files) = files {
+                    files.write(object);
+                }
             }
             object.fields(&self.extra);
         })

@@ -6,10 +6,11 @@ use std::sync::{Arc, OnceLock};
 
 use super::request::EventInput;
 use crate::json::RawObject;
+use crate::tool::{FileCalls, ToolFiles, as_patch, file_calls};
 
 /// One event's input, shared by all hooks that get the same; a clone is a handle.
 ///
-/// It is serialized at most once, when the first hook needs the text.
+/// It is serialized, and the files of its tool's call are looked at, at most once, when that is first needed.
 #[derive(Clone)]
 pub struct HookInput {
     shared: Arc<Shared>,
@@ -19,13 +20,24 @@ struct Shared {
     input: EventInput,
     json: OnceLock<Vec<u8>>,
     raw: OnceLock<RawObject>,
+    files: OnceLock<ToolFiles>,
+    file_calls: OnceLock<FileCalls>,
+    patch: OnceLock<Result<Option<RawObject>, String>>,
 }
 
 impl HookInput {
     /// Shares an input.
     #[doc(hidden)]
     pub fn new(input: EventInput) -> Self {
-        Self { shared: Arc::new(Shared { input, json: OnceLock::new(), raw: OnceLock::new() }) }
+        let shared = Shared {
+            input,
+            json: OnceLock::new(),
+            raw: OnceLock::new(),
+            files: OnceLock::new(),
+            file_calls: OnceLock::new(),
+            patch: OnceLock::new(),
+        };
+        Self { shared: Arc::new(shared) }
     }
 
     /// Whether this is a handle of the same input.
@@ -35,7 +47,28 @@ impl HookInput {
 
     /// The JSON that a script reads on its standard input.
     pub fn json(&self) -> &[u8] {
-        self.shared.json.get_or_init(|| self.shared.input.to_json())
+        self.shared.json.get_or_init(|| self.shared.input.written(Some(self.files())))
+    }
+
+    /// The files that the tool's arguments name.
+    pub(crate) fn files(&self) -> &ToolFiles {
+        self.shared.files.get_or_init(|| self.shared.input.files())
+    }
+
+    /// The call of a tool, file by file.
+    pub(crate) fn file_calls(&self) -> &FileCalls {
+        self.shared.file_calls.get_or_init(|| match self.tool_call() {
+            Some(call) => file_calls(&call, &self.directory),
+            None => FileCalls::AsItIs,
+        })
+    }
+
+    /// The call of a tool as a patch.
+    pub(crate) fn as_patch(&self) -> &Result<Option<RawObject>, String> {
+        self.shared.patch.get_or_init(|| match self.tool_call() {
+            Some(call) => as_patch(&call, self.file_calls()),
+            None => Ok(None),
+        })
     }
 
     /// The same as a value, which all who keep it share.
