@@ -154,8 +154,9 @@ async fn relative_paths_begin_where_the_request_says() {
         (json!(null), "src/../../a".to_owned(), true),
         (json!(null), format!("{root}/src/a"), false),
         (json!(""), format!("{root}/src/a"), false),
-        (json!("sub"), format!("{root}/src/a"), true),
-        (json!("sub"), format!("{root}/sub/src/a"), false),
+        // From the project on, whatever folder of it the agent works in.
+        (json!("sub"), format!("{root}/src/a"), false),
+        (json!("sub"), format!("{root}/sub/src/a"), true),
         (json!("./sub/.."), "src/a".to_owned(), false),
         (json!("/other"), "src/a".to_owned(), false),
         (json!("/other"), "../other/src/a".to_owned(), false),

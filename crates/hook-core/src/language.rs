@@ -85,6 +85,11 @@ pub trait Language: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether its tools, and so its hooks, take paths as the model writes them, and not absolute ones alone.
+    fn takes_relative_paths(&self) -> bool {
+        false
+    }
+
     /// Whether the agent changes files by patches alone, so that its hooks know no other edits.
     fn edits_by_patch(&self) -> bool {
         false

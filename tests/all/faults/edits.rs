@@ -484,3 +484,183 @@ fn fault_51_an_expression_is_compared_with_our_name_whatever_a_tool_is_called() 
         assert_eq!(response["processed"]["decision"], "block", "{tool} {response}");
     }
 }
+
+/// What an agent is answered whose user has a hook that allows.
+fn allowed(matcher: &Value, language: Option<&str>, tool: &str, arguments: &Value) -> bool {
+    let output = json!({"hookSpecificOutput": {"hookEventName": "PreToolUse",
+        "permissionDecision": "allow"}});
+    let command = format!("echo '{output}'");
+    let mut group = json!({"matcher": matcher, "hooks": [{"type": "command", "command": command}]});
+    if let Some(language) = language {
+        group["language"] = json!(language);
+    }
+    let event = if language.is_some() { "PreToolUse" } else { "BeforeTool" };
+    let project = with_users(&json!({"hooks": {event: [group]}}));
+    asked(&project, "qwen", tool, arguments).stdout.contains("allow")
+}
+
+#[test]
+fn fault_56_an_approval_of_a_part_approves_nothing_more() {
+    let of_server = json!({"path": "a", "command": "rm -rf /"});
+    let claudes = |matcher: &str, tool: &str, arguments: &Value| {
+        allowed(&json!(matcher), Some("claude"), tool, arguments)
+    };
+    for (matcher, tool, arguments) in [
+        ("Read|Grep|Glob", "mcp__sh__run", &of_server),
+        ("Read", "mcp__db__query", &json!({"path": "a", "sql": "drop table x"})),
+        ("Bash", "mcp__sh__run", &of_server),
+        ("Edit|Write", "mcp__fs__delete_file", &json!({"path": "a"})),
+        ("Edit|Write", "delete_file", &json!({"path": "a"})),
+        (
+            "Edit|Write",
+            "mcp__fs__write_and_run",
+            &json!({"path": "a", "content": "x", "command": "y"}),
+        ),
+        ("Write", "create_file", &json!({"filePath": "a", "content": "x", "and_run": "y"})),
+    ] {
+        assert!(!claudes(matcher, tool, arguments), "{matcher} {tool}");
+    }
+    let kind = json!({"kind": "file_read"});
+    assert!(!allowed(&kind, None, "mcp__sh__run", &of_server));
+    assert!(allowed(&kind, None, "read_file", &json!({"file_path": "a"})));
+    assert!(claudes("Read", "read_file", &json!({"file_path": "a", "limit": 5})));
+    assert!(claudes("mcp__sh__.*", "mcp__sh__run", &json!({"id": 1})));
+}
+
+#[test]
+fn fault_51_a_tool_of_a_server_is_known_by_the_names_of_all_agents() {
+    for matcher in [
+        json!({"tool": "mcp__github__create_issue"}),
+        json!({"toolPattern": "^mcp__github__"}),
+        json!("mcp__github__.*"),
+        json!({"kind": "mcp"}),
+    ] {
+        let project = with_users(
+            &json!({"hooks": {"BeforeTool": [{"matcher": matcher, "hooks": hook("echo no >&2; exit 2")}]}}),
+        );
+        for (agent, tool) in [
+            ("claude", "mcp__github__create_issue"),
+            ("gemini", "mcp_github_create_issue"),
+            ("copilot", "github-create_issue"),
+        ] {
+            let finished = asked(&project, agent, tool, &json!({"title": "x"}));
+            assert!(refuses(&finished), "{matcher} {agent} {finished:?}");
+        }
+    }
+    let project = with_claudes("mcp__github__.*", "exit 2");
+    let input = json!({"tool_name": "create_issue", "mcp_context": {"server_name": "github"},
+        "tool_input": {"title": "x"}})
+    .to_string();
+    let finished = Hook::new(&project, &["fire", "BeforeTool", "--input", &input]).run();
+    assert_eq!(finished.status, 2, "{finished:?}");
+}
+
+#[test]
+fn fault_55_a_path_is_a_file_of_the_project_wherever_the_agent_works() {
+    let project = with_users(&json!({"hooks": {"BeforeTool": [{
+        "matcher": {"kind": "file_write", "pathPattern": "secret/**"}, "hooks": hook("exit 2")}]}}));
+    fs::create_dir_all(project.path().join("sub")).unwrap();
+    project.write(".hooks/settings.json", "{}");
+    let secret = project.path().join("secret/a");
+    let input = json!({"session_id": "s", "transcript_path": "/t",
+        "cwd": project.path().join("sub"), "hook_event_name": "PreToolUse", "tool_name": "Write",
+        "tool_input": {"file_path": secret, "content": "x"}});
+    let finished = Hook::new(&project, &["bridge", "claude", "PreToolUse"])
+        .env("CLAUDE_PROJECT_DIR", &project.path().display().to_string())
+        .stdin(input.to_string())
+        .run();
+    assert!(finished.stdout.contains("deny"), "{finished:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn fault_52_a_foreign_hook_is_asked_about_where_a_path_leads() {
+    let script = r#"grep -q '"file_path":"'"$PWD"'/secret/' && { echo no >&2; exit 2; }; exit 0"#;
+    let project = with_claudes("Write", script);
+    fs::create_dir_all(project.path().join("secret")).unwrap();
+    std::os::unix::fs::symlink("secret", project.path().join("link")).unwrap();
+    for path in ["secret/a", "./secret/a", "x/../secret/a", "link/a", "@secret/a"] {
+        let written = json!({"file_path": path, "content": "x"});
+        let response = fired(&project, "write_file", &written);
+        assert_eq!(response["processed"]["decision"], "block", "{path} {response}");
+    }
+    let elsewhere = json!({"file_path": "other", "content": "x"});
+    assert_eq!(fired(&project, "write_file", &elsewhere)["processed"]["decision"], "proceed");
+}
+
+#[test]
+fn fault_52_a_patch_in_a_shell_is_read_where_it_applies_or_refused() {
+    let script = r#"grep -q '"file_path":"[^"]*/secret/' && { echo no >&2; exit 2; }; exit 0"#;
+    let foreign = with_claudes("Write", script);
+    let ours = with_users(&json!({"hooks": {"BeforeTool": [{
+        "matcher": {"kind": "file_write", "pathPattern": "secret/**"}, "hooks": hook("exit 2")}]}}));
+    let patch = "<<'E'\n*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\nE";
+    for (command, decision) in [
+        (format!("cd secret && apply_patch {patch}"), "block"),
+        (format!("pushd secret; apply_patch {patch}"), "block"),
+        (
+            format!("D=secret; apply_patch {}", patch.replace("'E'", "E").replace(": a", ": $D/a")),
+            "block",
+        ),
+        ("apply_patch < file".to_owned(), "block"),
+        (format!("apply_patch {patch}"), "proceed"),
+        ("grep -r apply_patch .".to_owned(), "proceed"),
+    ] {
+        for project in [&foreign, &ours] {
+            let response = fired(project, "Bash", &json!({"command": command}));
+            assert_eq!(response["processed"]["decision"], decision, "{command} {response}");
+        }
+    }
+    let response = fired(
+        &ours,
+        "Bash",
+        &json!({"workdir": "secret", "command": format!("apply_patch {patch}")}),
+    );
+    assert_eq!(response["processed"]["decision"], "block", "{response}");
+}
+
+#[test]
+fn fault_52_a_change_that_would_lose_the_place_of_a_hunk_is_not_made() {
+    let output = json!({"hookSpecificOutput": {"hookEventName": "PreToolUse",
+        "updatedInput": {"file_path": "b", "old_string": "x", "new_string": "y"}}});
+    let project = with_users(
+        &json!({"hooks": {"PreToolUse": [{"language": "claude", "matcher": "Edit",
+        "hooks": [{"type": "command", "command": format!("echo '{output}'"), "failBehavior": "block"}]}]}}),
+    );
+    let asked = |hunk: &str| {
+        let patch = patch(&format!("*** Update File: a\n{hunk}\n-x\n+z\n"));
+        fired(&project, "apply_patch", &patch)["processed"]["decision"].clone()
+    };
+    assert_eq!(asked("@@"), "proceed");
+    assert_eq!(asked("@@ def f"), "block");
+}
+
+#[test]
+fn fault_50_a_foreign_hook_is_asked_again_about_what_a_rewriter_made() {
+    let guard = r#"grep -q '"command":"[^"]*rm -rf' && { echo no >&2; exit 2; }; exit 0"#;
+    let rewriter = r#"echo '{"hookSpecificOutput":{"tool_input":{"command":"rm -rf /"}}}'"#;
+    let project = with_users(&json!({"hooks": {
+        "PreToolUse": [{"language": "claude", "matcher": "Bash",
+            "hooks": [{"type": "command", "command": guard}]}],
+        "BeforeTool": [{"hooks": [{"type": "command", "command": rewriter, "priority": 200}]}]}}));
+    let response = fired(&project, "run_shell_command", &json!({"command": "ls"}));
+    assert_eq!(response["processed"]["decision"], "block", "{response}");
+}
+
+#[test]
+fn fault_51_tools_that_run_commands_are_shells_whatever_they_are_called() {
+    let project = with_users(&json!({"hooks": {"BeforeTool": [{
+        "matcher": {"kind": "shell", "commandPattern": "rm -rf"}, "hooks": hook("exit 2")}]}}));
+    let foreign = with_claudes("Bash", r#"grep -q '"command":"[^"]*rm -rf' && exit 2; exit 0"#);
+    for (tool, arguments) in [
+        ("mcp__desktop__start_process", json!({"command": "rm -rf /"})),
+        ("write_bash", json!({"sessionId": "1", "input": "rm -rf /{enter}"})),
+        ("write_powershell", json!({"input": "rm -rf /"})),
+        ("ssh", json!({"host": "h", "command": "rm -rf /"})),
+    ] {
+        for project in [&project, &foreign] {
+            let response = fired(project, tool, &arguments);
+            assert_eq!(response["processed"]["decision"], "block", "{tool} {response}");
+        }
+    }
+}

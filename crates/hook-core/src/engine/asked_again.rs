@@ -11,7 +11,7 @@ use crate::event::EventPayload;
 use crate::event::input::{EventInput, HookInput};
 use crate::event::output::{HookOutput, PolicyDecision};
 use crate::json::JsonObject;
-use crate::plan::{HookRegistry, Plan};
+use crate::plan::{Hook, HookRegistry, Plan};
 use crate::run::{HookExecutionResult, RunScope, Runner, RunnerGone};
 use crate::settings::FailBehavior;
 
@@ -75,9 +75,14 @@ impl Told {
     }
 }
 
+/// Whether a hook is a guard, or another agent's that may refuse a tool.
 fn is_guard(plan: &Plan, place: usize) -> bool {
     let hook = plan.hooks.get(place).map(|planned| &planned.hook);
-    hook.is_some_and(|hook| hook.fail_behavior == FailBehavior::Block)
+    let is_foreign = |hook: &Hook| hook.spec.executor.home().is_some();
+    hook.is_some_and(|hook| {
+        hook.fail_behavior == FailBehavior::Block
+            || plan.event.is_before_a_tool() && is_foreign(hook)
+    })
 }
 
 /// Asks those guards again that were not told what will run, and lets that verdict count.

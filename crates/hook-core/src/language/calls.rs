@@ -9,6 +9,8 @@ use crate::tool::{
     is_said_by_file_calls, our_name, with_patch,
 };
 
+const RUN_SHELL: &str = "run_shell_command";
+
 /// The calls with which a foreign hook is asked.
 #[derive(Debug)]
 pub(crate) enum Calls {
@@ -49,6 +51,17 @@ enum Form {
 }
 
 impl PartialCall {
+    /// Whether it has all arguments of the call.
+    fn is_whole(&self) -> bool {
+        !matches!(&self.form, Form::File(file) if !file.is_whole())
+    }
+
+    /// Whether who allows this part allows what the call does: a deletion is asked about as an edit, and one who
+    /// allows edits need not allow that.
+    pub(crate) fn may_be_approved(&self) -> bool {
+        !matches!(&self.form, Form::File(file) if file.is_deletion())
+    }
+
     /// The arguments of the whole call, in which this part has other arguments; `None` where they cannot be
     /// put back.
     pub(crate) fn put_back(&self, whole: &RawObject, changed: &RawObject) -> Option<RawObject> {
@@ -108,6 +121,11 @@ fn asked_by_parts(
         false => match input.file_calls() {
             FileCalls::AsItIs => Vec::new(),
             FileCalls::Unreadable(why) => return Err(why.clone()),
+            FileCalls::Each(files)
+                if hook.language.takes_relative_paths() && files.iter().any(FileCall::is_whole) =>
+            {
+                Vec::new()
+            }
             FileCalls::Each(files) => {
                 let part = |file: &FileCall| {
                     let input = with_call(input, file.tool, &file.arguments);
@@ -120,23 +138,25 @@ fn asked_by_parts(
         },
     };
     // A tool of a server, and a shell that applies a patch, may do more than to change these files.
-    let does_more = matches!(call.kind, ToolKind::Mcp | ToolKind::Shell);
+    let does_more = matches!(call.kind, ToolKind::Mcp | ToolKind::Shell | ToolKind::Other);
+    // None of its own answers is that of the whole where it is not asked about that, too.
     let of = of_files.len()
         + usize::from(does_more)
-        + usize::from(!of_files.is_empty() && !is_said_by_file_calls(call));
+        + usize::from(!is_said_by_file_calls(call) && !of_files.iter().all(PartialCall::is_whole));
     let mut parts: Vec<_> = of_files.into_iter().filter(|it| is_for(hook, &it.input)).collect();
     if parts.is_empty() || does_more {
         let whole = renamed(input, call)?.filter(|whole| is_for(hook, &whole.input));
-        let is_as_it_is = whole.is_none() && is_for(hook, input);
-        if is_as_it_is && parts.is_empty() {
+        let is_as_it_is = is_for(hook, input);
+        // A command of a tool that is no shell does not say what the tool is.
+        let is_said = whole.is_some() && call.kind == ToolKind::Shell;
+        if is_as_it_is && parts.is_empty() && whole.is_none() {
             return Ok(None);
         }
-        let as_it_is =
-            is_as_it_is.then(|| PartialCall { input: input.clone(), form: Form::Renamed });
-        parts.splice(0..0, whole.or(as_it_is));
+        let as_it_is = (is_as_it_is && !is_said)
+            .then(|| PartialCall { input: input.clone(), form: Form::Renamed });
+        parts.splice(0..0, as_it_is.into_iter().chain(whole));
     }
-    let of = if of > 0 { of } else { 1 };
-    Ok((!parts.is_empty()).then_some((parts, of)))
+    Ok((!parts.is_empty()).then_some((parts, of.max(1))))
 }
 
 /// A call of a known tool under the name that it has here, with the command of a shell as a text; `None` where
@@ -146,7 +166,12 @@ fn asked_by_parts(
 /// Says why nobody can tell what a shell is to run.
 fn renamed(input: &HookInput, call: &ToolCall<'_>) -> Result<Option<PartialCall>, String> {
     let command = ShellCommand::of(call)?;
-    let name = our_name(call.name).unwrap_or(call.name);
+    let name = match &command {
+        Some(_) => RUN_SHELL,
+        None => our_name(call.name).unwrap_or(call.name),
+    };
+    let at_server = input.tool_at_server();
+    let name = at_server.as_deref().filter(|_| command.is_none()).unwrap_or(name);
     let is_plain = command.as_ref().is_none_or(ShellCommand::is_plain);
     if name == call.name && is_plain {
         return Ok(None);
@@ -171,7 +196,7 @@ fn is_for_any_form(hook: &HomeHook, input: &EventInput, kind: ToolKind) -> bool 
     let nothing = RawObject::empty();
     let reading = ["read_file"].as_slice();
     let writing = ["write_file", "replace", APPLY_PATCH].as_slice();
-    let running = ["run_shell_command"].as_slice();
+    let running = [RUN_SHELL].as_slice();
     let forms = match kind {
         ToolKind::FileRead => [reading, &[]],
         ToolKind::FileWrite => [writing, &[]],

@@ -15,6 +15,7 @@ use crate::language::{Calls, HomeHook, calls};
 use crate::settings::{FailBehavior, MatcherDefinition, Rule as SettingsRule};
 use crate::text::nearest;
 use crate::text::shortened;
+use crate::tool::ToolKind;
 use crate::tool::our_name;
 
 /// A matcher, compiled once when settings are loaded.
@@ -94,6 +95,11 @@ impl Matcher {
             _ => Self::compile(definition, matching, fail_behavior),
         };
         (Self { home: home.cloned(), ..matcher }, problems)
+    }
+
+    /// The kinds of tools that it asks for.
+    pub(crate) fn kinds(&self) -> &[ToolKind] {
+        self.filter.as_ref().map_or(&[], |filter| &filter.kinds)
     }
 
     /// What the event is called at the home of a hook of another agent.

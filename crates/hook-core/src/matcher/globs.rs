@@ -33,7 +33,19 @@ enum Anchor {
 #[derive(Debug, Clone)]
 pub(super) struct Directories {
     pub(super) cwd: String,
+    /// The project; relative globs begin there, too, since an agent may work in a folder of it.
+    pub(super) project: String,
     pub(super) home: Option<String>,
+}
+
+impl Directories {
+    /// The project if the agent works in it, else where it works.
+    fn outermost(&self) -> &str {
+        match path::below(&self.cwd, &self.project) {
+            Some(_) => &self.project,
+            None => &self.cwd,
+        }
+    }
 }
 
 /// A path of an input, as one tool or another may take it.
@@ -114,7 +126,14 @@ impl Globs {
                 Some(home) => below(set, home),
                 None => unknown,
             },
-            Anchor::Above(levels) => below(set, path::ancestor(&directories.cwd, *levels)),
+            Anchor::Above(levels) => {
+                let at = |base: &str| below(set, path::ancestor(base, *levels));
+                match compared {
+                    Compared::Any => at(&directories.cwd) || at(&directories.project),
+                    // What is left out is so from the outermost folder on.
+                    Compared::Normalized => at(directories.outermost()),
+                }
+            }
         })
     }
 }
@@ -335,7 +354,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn directories() -> Directories {
-        Directories { cwd: "/work/app".to_owned(), home: Some("/home/me".to_owned()) }
+        Directories {
+            cwd: "/work/app".to_owned(),
+            project: "/work/app".to_owned(),
+            home: Some("/home/me".to_owned()),
+        }
     }
 
     fn wants(glob: &str, path: &str) -> bool {

@@ -80,7 +80,11 @@ impl Surroundings {
 
     fn directories(&self, cwd: &str) -> Directories {
         let cwd = path::absolute(&path::with_slashes(cwd), &self.project);
-        Directories { cwd: path::normalized(&cwd), home: self.home.clone() }
+        Directories {
+            cwd: path::normalized(&cwd),
+            project: self.project.clone(),
+            home: self.home.clone(),
+        }
     }
 }
 
@@ -103,17 +107,21 @@ impl<'i> Facts<'i> {
         &self.input.event
     }
 
-    /// What the tool does: its kind, and of another tool that of one for files if it writes some, or, as a
-    /// tool of a server, reads some.
+    /// What the tool does: its kind; and of a tool of a server, or one that is not known, what its arguments say
+    /// that it does to files, or runs.
     pub(super) fn kinds(&self) -> impl Iterator<Item = ToolKind> {
         let own = self.event().tool_kind();
         let call = self.event().tool_call();
         let names = |access| call.is_some_and(|call| ToolFiles::are_named(&call, access));
+        let is_other = matches!(own, Some(ToolKind::Mcp | ToolKind::Other));
         let writes = own != Some(ToolKind::FileWrite) && names(FileAccess::Write);
-        let reads = own == Some(ToolKind::Mcp) && names(FileAccess::Read);
-        let written = writes.then_some(ToolKind::FileWrite);
-        let read = reads.then_some(ToolKind::FileRead);
-        own.into_iter().chain(written).chain(read)
+        let reads = is_other && names(FileAccess::Read);
+        let runs = is_other && call.is_some_and(|call| ShellCommand::is_in(&call));
+        let also = |is: bool, kind: ToolKind| is.then_some(kind);
+        own.into_iter()
+            .chain(also(writes, ToolKind::FileWrite))
+            .chain(also(reads, ToolKind::FileRead))
+            .chain(also(runs, ToolKind::Shell))
     }
 
     pub(super) fn paths(&self) -> &Texts {

@@ -1,5 +1,7 @@
 //! What a compiled matcher says of an event's subject.
 
+use std::borrow::Cow;
+
 use fancy_regex::Regex;
 
 use super::listed::listed;
@@ -54,7 +56,7 @@ pub(super) struct TextPattern {
 impl TextPattern {
     pub(super) fn matches(&self, subject: &str) -> MatchOutcome {
         if !self.is_of_tools {
-            return matches_a_name(&self.regex, std::iter::once(subject));
+            return matches_a_name(&self.regex, std::iter::once(Cow::Borrowed(subject)));
         }
         if self.names.iter().any(|name| is_same_tool(name, subject)) {
             return MatchOutcome::Yes;
@@ -100,10 +102,10 @@ impl Tools {
 /// of them: a tool that is left out by one name is left out.
 pub(super) fn matches_a_name<'n>(
     pattern: &Regex,
-    mut names: impl Iterator<Item = &'n str>,
+    mut names: impl Iterator<Item = Cow<'n, str>>,
 ) -> MatchOutcome {
     let excludes = only_excludes(pattern.as_str());
-    let found = names.find_map(|name| match pattern.is_match(name) {
+    let found = names.find_map(|name| match pattern.is_match(&*name) {
         Ok(matched) => (matched != excludes).then_some(match excludes {
             true => MatchOutcome::No,
             false => MatchOutcome::Yes,

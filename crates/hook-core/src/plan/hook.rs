@@ -140,6 +140,7 @@ impl Hook {
             slots: None,
             trust_rank: self.spec.trust_rank,
             may_raise_limits: self.spec.may_raise_limits,
+            kinds: Vec::new(),
             executor,
         };
         Self {

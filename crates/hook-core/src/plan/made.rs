@@ -153,6 +153,7 @@ impl<'f> HookMaker<'f> {
             warnings: of_matcher.chain(trust.warning()).collect(),
             slots: self.executors.slots.clone(),
             check: check_of(&trust, suspended.as_ref()),
+            kinds: matcher.kinds().to_vec(),
             ..HookSpec::new(event, name, &file.source, timeout, executor)
         };
         let hook = Hook {
@@ -246,6 +247,7 @@ pub(super) fn of_declared(declared: &HandlerHook, worker: &Arc<Hook>, runner: &R
         slots: None,
         trust_rank: worker.spec.trust_rank,
         may_raise_limits: worker.spec.may_raise_limits,
+        kinds: Vec::new(),
         executor: Arc::clone(&hook.spec.executor),
     };
     Hook {

@@ -85,7 +85,11 @@ pub(super) fn finish(
 fn approves(hook: &HookSpec, output: &HookOutput, input: &HookInput) -> bool {
     let is_users = hook.trust_rank >= HookSource::User.trust_rank();
     let means_it = match hook.executor.home() {
-        None => output.approves(hook.event),
+        None => {
+            let kind = input.tool_kind();
+            let is_asked_for = kind.is_none_or(|kind| hook.kinds.contains(&kind));
+            (hook.kinds.is_empty() || is_asked_for) && output.approves(hook.event)
+        }
         Some(home) => {
             let agent = input.asked.as_deref().map(|asked| asked.agent);
             agent == Some(home.language.name()) || home.language.approves(home)

@@ -47,7 +47,7 @@ pub(super) async fn run(
             Some(HookFailure::TimedOut { .. } | HookFailure::Cancelled)
         );
         if let Some(output) = &mut run.answer.output {
-            approved += usize::from(output.allows(event));
+            approved += usize::from(part.may_be_approved() && output.allows(event));
             changed.extend(changed_arguments(part, output).map(|arguments| (part, arguments)));
         }
         add(event, &mut whole, run);

@@ -43,14 +43,15 @@ pub struct HookExecutionResult {
 
 impl HookExecutionResult {
     /// Whether these results of one request approve what was asked about: one does, and of what it was sent no
-    /// other hook changed the arguments.
+    /// other hook changed the arguments, or failed to say something.
     #[doc(hidden)]
     pub fn approve(hooks: &[Self]) -> bool {
         let changes = |hook: &Self| {
             hook.output.as_ref().is_some_and(|output| output.specific("tool_input").is_some())
         };
-        let is_changed = hooks.iter().any(|hook| !hook.grants && changes(hook));
-        !is_changed && hooks.iter().any(|hook| hook.grants)
+        let is_doubtful =
+            hooks.iter().any(|hook| !hook.grants && (changes(hook) || hook.failure.is_some()));
+        !is_doubtful && hooks.iter().any(|hook| hook.grants)
     }
 
     /// Whether it was ended by its timeout.

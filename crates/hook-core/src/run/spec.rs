@@ -12,6 +12,7 @@ use super::slots::SlotQueue;
 use crate::event::HookEventName;
 use crate::failure::HookFailure;
 use crate::settings::{FailBehavior, HookSource};
+use crate::tool::ToolKind;
 use crate::trust::Granted;
 
 /// How many runs of one hook may go on at once that nothing waits for.
@@ -45,6 +46,8 @@ pub struct HookSpec {
     pub(crate) trust_rank: u8,
     /// Whether the slots of its source may be more than the engine's.
     pub(crate) may_raise_limits: bool,
+    /// The kinds of tools that its matcher asks for: of another one, which may do the same, it approves nothing.
+    pub(crate) kinds: Vec<ToolKind>,
     pub(crate) executor: Arc<dyn HookExecutor>,
 }
 
@@ -81,6 +84,7 @@ impl HookSpec {
             slots: None,
             trust_rank: source.trust_rank(),
             may_raise_limits: source.may_raise_limits(),
+            kinds: Vec::new(),
             executor,
         }
     }

@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use super::arguments::Fields;
 use super::kind::ToolKind;
 use super::resolve::absolute;
+use super::shell_patch::ShellPatch;
 use crate::json::RawObject;
 
 /// Arguments that name the directory in which a call works.
@@ -30,7 +32,14 @@ impl<'c> ToolCall<'c> {
     pub(super) fn directory(&self, agents: &Path) -> PathBuf {
         let fields = self.arguments.fields();
         let own = DIRECTORY.iter().find_map(|name| fields.get(name)?.to_text());
-        own.map_or_else(|| agents.to_path_buf(), |own| absolute(&own, agents))
+        let own = own.map_or_else(|| agents.to_path_buf(), |own| absolute(&own, agents));
+        if self.kind == ToolKind::Shell
+            && let ShellPatch::In(folder) = ShellPatch::of(&Fields::of_call(self.arguments))
+            && !folder.is_empty()
+        {
+            return absolute(&folder, &own);
+        }
+        own
     }
 
     /// The same, of a tool that an MCP server has: its name need not say so.

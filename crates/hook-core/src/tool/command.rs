@@ -20,7 +20,7 @@ impl ShellCommand {
     /// # Errors
     /// Says why nobody can tell what is to run.
     pub(crate) fn of(call: &ToolCall<'_>) -> Result<Option<Self>, String> {
-        if call.kind != ToolKind::Shell {
+        if call.kind != ToolKind::Shell && !Self::is_in(call) {
             return Ok(None);
         }
         let fields = Fields::of_call(call.arguments);
@@ -44,6 +44,12 @@ impl ShellCommand {
         let text = found.map(|(_, text)| text).unwrap_or_default();
         let is_text = arguments.iter().all(|name| fields.has_text(name));
         Ok(Some(Self { text, arguments: if is_text { arguments } else { Vec::new() } }))
+    }
+
+    /// Whether a tool of a server, or one that is not known, has one among its arguments: it may be a shell.
+    pub(crate) fn is_in(call: &ToolCall<'_>) -> bool {
+        let is_other = matches!(call.kind, ToolKind::Mcp | ToolKind::Other);
+        is_other && !Fields::of_call(call.arguments).present(&COMMAND[..3]).is_empty()
     }
 
     /// Whether it stands where it does in calls of our shell.

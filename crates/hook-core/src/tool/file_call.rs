@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::arguments::{CONTENT, Fields, NEW, OLD, PATH};
 use super::patch;
-use super::resolve::absolute;
+use super::resolve::{behind_links, normalized};
 use crate::json::{RawJson, RawObject};
 
 pub(super) const WRITE: &str = "write_file";
@@ -30,6 +30,8 @@ pub(super) enum Origin {
     Patch { argument: String, range: std::ops::Range<usize> },
     /// All of it, with these arguments under other names: ours, and all of theirs that it has.
     Renamed(Vec<(&'static str, Vec<&'static str>)>),
+    /// All of it as it is, but for where the path begins.
+    Plain,
     /// All of a file, which goes.
     Deletion,
     /// Something that no change can be put back into.
@@ -64,7 +66,7 @@ impl FileCall {
     }
 
     /// Whether that is what it is.
-    pub(super) fn is_deletion(&self) -> bool {
+    pub(crate) fn is_deletion(&self) -> bool {
         self.origin == Origin::Deletion
     }
 
@@ -73,18 +75,32 @@ impl FileCall {
         &self.path
     }
 
-    /// A call that is plain already.
-    pub(super) fn plain(tool: &'static str, arguments: &RawObject) -> Self {
-        let (path, origin) = (String::new(), Origin::Composed);
-        Self { tool, arguments: arguments.clone(), path, origin }
+    /// A call that is plain already, on that path.
+    pub(super) fn plain(tool: &'static str, path: String, arguments: &RawObject) -> Self {
+        Self { tool, arguments: arguments.clone(), path, origin: Origin::Plain }
     }
 
-    /// The same with an absolute path.
-    pub(super) fn in_directory(self, directory: &Path) -> Self {
-        let mut fields = self.arguments.fields();
-        let path = absolute(&self.path, directory);
-        fields.insert(PATH[0], RawJson::from_text(&path.to_string_lossy()));
-        Self { arguments: fields.to_raw(), ..self }
+    /// Whether it has all arguments of the whole call.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.origin == Origin::Plain
+    }
+
+    /// The same with an absolute path, as in most agents; and once more with where that leads, if it is behind
+    /// a link. `base` is where the directory leads.
+    pub(super) fn located(&self, directory: &Path, base: &Path) -> Vec<Self> {
+        let at = |path: &Path, origin: &Origin| {
+            let mut fields = self.arguments.fields();
+            fields.insert(PATH[0], RawJson::from_text(&path.to_string_lossy()));
+            Self { arguments: fields.to_raw(), origin: origin.clone(), ..self.clone() }
+        };
+        let path = normalized(&self.path, directory);
+        let target = behind_links(&self.path, directory, base);
+        let other = match &self.origin {
+            Origin::Deletion => &Origin::Deletion,
+            _ => &Origin::Composed,
+        };
+        let behind = (target != path).then(|| at(&target, other));
+        std::iter::once(at(&path, &self.origin)).chain(behind).collect()
     }
 
     /// The arguments of the whole call, in which this one has other arguments; `None` where they cannot be
@@ -97,6 +113,7 @@ impl FileCall {
         }
         match &self.origin {
             Origin::Deletion | Origin::Composed => return None,
+            Origin::Plain => return Some(changed.to_raw()),
             Origin::Renamed(names) => {
                 for (ours, theirs) in names {
                     let value = changed.get(ours)?;

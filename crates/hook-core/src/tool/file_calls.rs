@@ -12,9 +12,10 @@ use super::call::ToolCall;
 use super::file_call::{EDIT, FileCall, Origin, READ, WRITE, plain_part};
 use super::files::{FileAccess, Named};
 use super::kind::{ToolKind, name_at_server};
-use super::names::{APPLY_PATCH, KnownTool, known};
+use super::names::{APPLY_PATCH, DELETE, KnownTool, known};
 use super::patch::{self, ChangeKind, Patch};
-use super::resolve::resolved;
+use super::resolve::{is_located, resolved};
+use super::shell_patch::ShellPatch;
 use crate::files::regular_file;
 use crate::json::RawObject;
 
@@ -23,7 +24,6 @@ const MAX_CALLS: usize = 64;
 /// How much of a file's text that goes a hook is given, in bytes.
 const MAX_OLD_TEXT: u64 = 1024 * 1024;
 
-const DELETE: &str = "delete_file";
 const NAMES_NO_FILE: &str = "it names no file";
 
 /// A call, file by file.
@@ -48,31 +48,31 @@ pub(crate) fn file_calls(call: &ToolCall<'_>, directory: &Path) -> FileCalls {
         Some(KnownTool { name: DELETE, .. }) => Ok(Vec::new()),
         Some(KnownTool { name, .. }) if [WRITE, EDIT, READ].contains(name) => {
             let is_one = named.list.len() == 1 && named.complete;
-            if call.name == *name && is_one && is_plain(name, &fields) {
-                return FileCalls::AsItIs;
-            }
-            match *name {
-                READ => fields.text(&PATH).map(|_| Vec::new()),
-                name => of_writing_tool(name, &fields),
+            let is_plain = call.name == *name && is_one && is_plain(name, &fields);
+            match fields.path().filter(|_| is_plain) {
+                Some(path) if is_located(&path, directory) => return FileCalls::AsItIs,
+                Some(path) => Ok(vec![FileCall::plain(name, path, call.arguments)]),
+                None if *name == READ => fields.text(&PATH).map(|_| Vec::new()),
+                None => of_writing_tool(name, &fields),
             }
         }
         // What else a command does with files is not known.
-        Some(tool) if tool.kind == ToolKind::Shell => {
-            let texts: Vec<String> = fields.texts().map(|(_, text)| text).collect();
-            if !texts.iter().any(|text| patch::names_patcher(text))
-                || !texts.iter().any(|text| patch::file_headers(text).next().is_some())
-            {
-                return FileCalls::AsItIs;
-            }
-            of_patch(call, &fields, directory)
-        }
+        Some(tool) if tool.kind == ToolKind::Shell => match ShellPatch::of(&fields) {
+            ShellPatch::None => return FileCalls::AsItIs,
+            ShellPatch::In(_) => of_patch(call, &fields, directory),
+            ShellPatch::Unreadable => Err("it applies a patch that cannot be read".to_owned()),
+        },
         None if call.kind == ToolKind::Mcp => of_file_server(call, &fields, directory),
         _ => return FileCalls::AsItIs,
     };
     let is_deleting = tool.is_some_and(|tool| tool.name == DELETE);
+    let is_write = tool.is_some_and(|tool| tool.name == WRITE);
     let read = read.and_then(|mut calls| {
         add_named(&mut calls, &named, |path, access| match access {
             _ if is_deleting => FileCall::deletion(path, &old_text(path, directory)),
+            FileAccess::Write if is_write => {
+                FileCall::write(path, &fields.rest(), Origin::Composed)
+            }
             FileAccess::Write => FileCall::edit(path, "", &fields.rest(), Origin::Composed),
             FileAccess::Read => FileCall::read(path),
         })?;
@@ -82,7 +82,8 @@ pub(crate) fn file_calls(call: &ToolCall<'_>, directory: &Path) -> FileCalls {
     match read {
         Ok(calls) if calls.is_empty() => FileCalls::AsItIs,
         Ok(calls) => {
-            FileCalls::Each(calls.into_iter().map(|call| call.in_directory(directory)).collect())
+            let base = &resolved("", directory);
+            FileCalls::Each(calls.iter().flat_map(|call| call.located(directory, base)).collect())
         }
         Err(why) => FileCalls::Unreadable(why),
     }
@@ -137,7 +138,7 @@ pub(crate) fn as_patch(
         FileCalls::Each(calls) => calls.iter().filter(|call| call.tool != READ).collect(),
         FileCalls::AsItIs => match [WRITE, EDIT].into_iter().find(|name| *name == tool) {
             Some(tool) => {
-                plain = FileCall::plain(tool, arguments);
+                plain = FileCall::plain(tool, String::new(), arguments);
                 vec![&plain]
             }
             None => return Ok(None),
@@ -210,7 +211,9 @@ fn of_patch(
             ChangeKind::Delete => calls.push(FileCall::deletion(path, &old_text(path, directory))),
             ChangeKind::Update { moved_to: None, hunks } => {
                 let (old, new) = patch::replaced(hunks);
-                let origin = if hunks.len() == 1 { origin() } else { Origin::Composed };
+                // Where it was meant to stand would be lost.
+                let is_one = hunks.len() == 1 && hunks.iter().all(|hunk| !hunk.is_anchored);
+                let origin = if is_one { origin() } else { Origin::Composed };
                 calls.push(FileCall::edit(path, &old, &new, origin));
             }
             ChangeKind::Update { moved_to: Some(moved_to), hunks } => {
@@ -368,9 +371,13 @@ mod tests {
     fn a_call_is_plain_calls_on_one_file_each() {
         let patch = r#"*** Begin Patch\n*** Add File: a\n+x\n*** Update File: b\n@@\n-1\n+2\n*** Delete File: old\n*** Update File: old\n*** Move to: new\n@@\n-2\n+3\n*** End Patch"#;
         for (tool, arguments, expected) in [
-            ("write_file", r#"{"file_path":"a","content":"x","mode":1}"#, &["as it is"][..]),
-            ("replace", r#"{"file_path":"a","old_string":"x","new_string":"y"}"#, &["as it is"]),
-            ("read_file", r#"{"file_path":"a"}"#, &["as it is"]),
+            (
+                "write_file",
+                r#"{"file_path":"a","content":"x","mode":1}"#,
+                &[r#"write_file {"file_path":"a","content":"x","mode":1}"#][..],
+            ),
+            ("replace", r#"{"file_path":"./b/../a","old_string":"x","new_string":"y"}"#, &[EDIT_A]),
+            ("read_file", r#"{"file_path":"/a"}"#, &["as it is"]),
             ("run_shell_command", r#"{"command":"x"}"#, &["as it is"]),
             ("other", r#"{"path":"x","content":"y"}"#, &["as it is"]),
             ("create_file", r#"{"filePath":"a","content":"x"}"#, &[WRITE_A]),

@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::arguments::{FileTool, is_written};
+use super::arguments::{Fields, FileTool, is_written};
 use super::call::ToolCall;
 use super::kind::{ToolKind, name_at_server};
 use super::names::known;
-use super::patch::{MARK, file_headers, names_patcher};
+use super::patch::{MARK, file_headers};
 use super::resolve::resolved;
+use super::shell_patch::ShellPatch;
 use crate::json::{JsonKind, JsonSlice, ObjectWriter, Standing, Visited, visit_all};
 
 /// How many files of one call are resolved.
@@ -21,6 +22,11 @@ const MAX_PATH: usize = 4 * 1024;
 const WRITING_WORDS: [&str; 18] = [
     "append", "copy", "create", "delete", "edit", "insert", "mkdir", "move", "patch", "put",
     "remove", "rename", "replace", "save", "touch", "update", "upload", "write",
+];
+/// Words that say that it reads.
+const READING_WORDS: [&str; 22] = [
+    "browse", "cat", "check", "count", "describe", "diff", "fetch", "find", "get", "glob", "grep",
+    "head", "info", "list", "load", "look", "open", "query", "read", "search", "show", "view",
 ];
 /// Words in the name of a tool that moves or copies files.
 const MOVING_WORDS: [&str; 4] = ["copy", "link", "move", "rename"];
@@ -90,9 +96,14 @@ impl ToolFiles {
         }
     }
 
-    /// Whether a call does that to a file that it names. No file is looked at.
+    /// Whether a call does that to a file that it names, or may. No file is looked at.
     pub(crate) fn are_named(call: &ToolCall<'_>, access: FileAccess) -> bool {
-        Named::of(call).list.iter().any(|(_, done)| *done == access)
+        let named = Named::of(call);
+        let is_unreadable = call.kind == ToolKind::Shell && !named.complete;
+        is_unreadable && access == FileAccess::Write
+            || named.list.iter().any(|(_, done)| *done == access)
+            // A tool of a server whose name says neither.
+            || access == FileAccess::Read && !named.list.is_empty() && is_of_unknown_access(call)
     }
 }
 
@@ -144,24 +155,13 @@ impl Named {
     /// What a command does with files is not in its arguments, but for a patch that it applies.
     fn of_command(call: &ToolCall<'_>) -> Self {
         let mut named = Self { list: Vec::new(), complete: true };
-        // The words of a command may stand in a list.
-        let (mut is_applied, mut patches) = (false, Vec::new());
-        visit_all(call.arguments.as_raw(), (), |(), _, visited| {
-            if let Visited::Leaf(leaf) = visited
-                && leaf.kind() == JsonKind::String
-                && let Some(text) = leaf.text()
-            {
-                is_applied |= names_patcher(&text);
-                if file_headers(&text).next().is_some() {
-                    patches.push(text.into_owned());
-                }
-            }
-            Some(())
-        });
-        for text in patches.iter().filter(|_| is_applied) {
-            named.add_headers(text);
+        let fields = Fields::of_call(call.arguments);
+        match ShellPatch::of(&fields) {
+            ShellPatch::None => {}
+            ShellPatch::In(_) => fields.texts().for_each(|(_, text)| named.add_headers(&text)),
+            ShellPatch::Unreadable => named.complete = false,
         }
-        named.complete = !named.is_full();
+        named.complete &= !named.is_full();
         named
     }
 
@@ -206,10 +206,14 @@ impl Named {
         self.list.len() > MAX_FILES
     }
 
+    /// Adds a path, and what some tools read it as.
     fn add(&mut self, path: Cow<'_, str>, access: FileAccess) {
-        if !path.is_empty() {
-            self.list.push((path.into_owned(), access));
+        if path.is_empty() {
+            return;
         }
+        let other = other_reading(&path);
+        self.list.push((path.into_owned(), access));
+        self.list.extend(other.map(|path| (path, access)));
     }
 
     /// Adds the files that a text names if it is a patch.
@@ -229,6 +233,23 @@ impl Named {
     }
 }
 
+/// What some tools read a path as: without an `@` before it, without the lines that stand behind it
+/// (`path:10-20`, `path:raw`), and with plain blanks.
+fn other_reading(path: &str) -> Option<String> {
+    let read = path.strip_prefix('@').unwrap_or(path);
+    let is_selector = |it: &str| {
+        it == "raw"
+            || !it.is_empty() && it.chars().all(|it| it.is_ascii_digit() || ",-+".contains(it))
+    };
+    let read = match read.rsplit_once(':') {
+        Some((path, selector)) if !path.is_empty() && is_selector(selector) => path,
+        _ => read,
+    };
+    let is_blank = |it: char| it.is_whitespace() && it != '\n' && it != '\t' || it == '\u{feff}';
+    let read: String = read.chars().map(|it| if is_blank(it) { ' ' } else { it }).collect();
+    (read != path && !read.is_empty()).then_some(read)
+}
+
 /// Whether a URI is not of a file on this machine.
 fn is_remote(uri: &str) -> bool {
     uri.split_once("://").is_some_and(|(scheme, _)| !scheme.eq_ignore_ascii_case("file"))
@@ -240,12 +261,20 @@ fn access(call: &ToolCall<'_>) -> FileAccess {
         ToolKind::FileWrite => true,
         ToolKind::FileRead => false,
         _ if known(call.name).is_some() => false,
-        _ => {
-            has_word(call.name, &WRITING_WORDS)
-                || call.arguments.fields().iter().any(|(name, _)| is_written(name))
-        }
+        _ => is_writing(call) || is_of_unknown_access(call),
     };
     if is_writing { FileAccess::Write } else { FileAccess::Read }
+}
+
+/// Whether the name of a tool that is not known, or an argument, says that it writes.
+fn is_writing(call: &ToolCall<'_>) -> bool {
+    has_word(call.name, &WRITING_WORDS)
+        || call.arguments.fields().iter().any(|(name, _)| is_written(name))
+}
+
+/// Whether nothing says what a tool of a server does with files: it may do anything.
+fn is_of_unknown_access(call: &ToolCall<'_>) -> bool {
+    call.kind == ToolKind::Mcp && !is_writing(call) && !has_word(call.name, &READING_WORDS)
 }
 
 impl FileTool {
@@ -321,6 +350,9 @@ mod tests {
             ("mcp_fs_rename", r#"{"from":"a","to":"b"}"#, &[("a", Write), ("b", Write)]),
             ("mcp_fs_copyFile", r#"{"src":"a","dst":"b"}"#, &[("a", Write), ("b", Write)]),
             ("mcp_mail_send", r#"{"from":"a","to":"b"}"#, &[]),
+            ("mcp_fs_set_contents", r#"{"path":"a","data":"x"}"#, &[("a", Write)]),
+            ("read", r#"{"path":"@a:1-40"}"#, &[("@a:1-40", Read), ("a", Read)]),
+            ("read", r#"{"path":"a\u00a0b"}"#, &[("a\u{a0}b", Read), ("a b", Read)]),
             ("mcp_fs_get", r#"{"uri":"file:///a"}"#, &[("file:///a", Read)]),
             ("mcp_web_get", r#"{"uri":"https://a/b"}"#, &[]),
             ("mcp_x_saveNote", r#"{"path":"a"}"#, &[("a", Write)]),

@@ -15,6 +15,7 @@ mod kind;
 mod names;
 mod patch;
 mod resolve;
+mod shell_patch;
 
 pub(crate) use arguments::{path_field, paths_field};
 pub(crate) use call::ToolCall;

@@ -1,5 +1,7 @@
 //! Tools by all their names: in each known agent, and in common agent libraries.
 
+use std::borrow::Cow;
+
 use super::kind::{ToolKind, is_of_mcp_server};
 use crate::text::nearest;
 
@@ -15,6 +17,9 @@ pub(crate) struct KnownTool {
 
 /// The tool whose one argument is a patch of several files.
 pub(crate) const APPLY_PATCH: &str = "apply_patch";
+
+/// The tool that deletes files.
+pub(super) const DELETE: &str = "delete_file";
 
 /// The tools that a patch stands for.
 pub(super) const PATCHED: [&str; 2] = ["replace", "write_file"];
@@ -47,7 +52,9 @@ static TOOLS: [KnownTool; 16] = [
             "send_to_terminal",
             "shell_command",
             "terminal",
+            "ssh",
             "write_bash",
+            "write_powershell",
             "write_stdin",
         ],
     },
@@ -100,11 +107,7 @@ static TOOLS: [KnownTool; 16] = [
         kind: ToolKind::FileWrite,
         others: &["ApplyPatch", "applyPatch", "patch"],
     },
-    KnownTool {
-        name: "delete_file",
-        kind: ToolKind::FileWrite,
-        others: &["Delete", "remove_file"],
-    },
+    KnownTool { name: DELETE, kind: ToolKind::FileWrite, others: &["Delete", "remove_file"] },
     KnownTool { name: "create_directory", kind: ToolKind::FileWrite, others: &["createDirectory"] },
     KnownTool {
         name: "read_file",
@@ -202,30 +205,55 @@ pub(crate) fn nearest_name(name: &str) -> Option<&'static str> {
     nearest(name, TOOLS.iter().flat_map(KnownTool::names))
 }
 
-/// The tools that a call of one may be meant by: itself, and of a patch what it stands for.
+/// The tools that a call of one may be meant by: itself, of a patch what it stands for, and of a deletion an
+/// edit.
 fn meant(name: &str) -> impl Iterator<Item = &'static KnownTool> + use<> {
     let tool = known(name);
-    let is_patch = tool.is_some_and(|tool| tool.name == APPLY_PATCH);
-    let patched = PATCHED.iter().filter(move |_| is_patch).filter_map(|name| known(name));
-    tool.into_iter().chain(patched)
+    let stands_for: &[&str] = match tool {
+        Some(KnownTool { name: APPLY_PATCH, .. }) => &PATCHED,
+        Some(KnownTool { name: DELETE, .. }) => &PATCHED[..1],
+        _ => &[],
+    };
+    tool.into_iter().chain(stands_for.iter().filter_map(|name| known(name)))
+}
+
+/// The names that agents have for a tool of an MCP server, beside the one given: `mcp_SERVER_TOOL` does not
+/// say where the tool's own name begins.
+fn names_at_server(name: &str) -> Vec<String> {
+    if let Some(rest) = name.strip_prefix("mcp__") {
+        return vec![format!("mcp_{}", rest.replacen("__", "_", 1))];
+    }
+    let Some(rest) = name.strip_prefix("mcp_") else { return Vec::new() };
+    let ends = rest.match_indices('_').map(|(at, _)| rest.split_at(at));
+    ends.map(|(server, tool)| format!("mcp__{server}__{}", &tool[1..])).collect()
 }
 
 /// Whether a call of the tool `called` is one of the tool that is `named`, each by its name in any agent.
 pub(crate) fn is_same_tool(named: &str, called: &str) -> bool {
-    named == called || meant(called).any(|tool| tool.names().any(|name| name == named))
+    named == called
+        || meant(called).any(|tool| tool.names().any(|name| name == named))
+        || named.starts_with("mcp_") && names_at_server(called).iter().any(|name| name == named)
 }
 
 /// All names of a tool that is called, its own first.
-pub(crate) fn names_of<'n>(called: &'n str) -> impl Iterator<Item = &'n str> {
-    let names = meant(called).flat_map(KnownTool::names).map(|name| -> &'n str { name });
-    std::iter::once(called).chain(names.filter(move |name| *name != called))
+pub(crate) fn names_of(called: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    subjects(called, meant(called).flat_map(KnownTool::names))
 }
 
 /// The names that a matcher's text is compared with: the tool's own, ours, and of a patch those of what it
 /// stands for.
-pub(crate) fn text_subjects<'n>(called: &'n str) -> impl Iterator<Item = &'n str> {
-    let ours = meant(called).map(|tool| -> &'n str { tool.name });
-    std::iter::once(called).chain(ours.filter(move |name| *name != called))
+pub(crate) fn text_subjects(called: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    subjects(called, meant(called).map(|tool| tool.name))
+}
+
+fn subjects<'n>(
+    called: &'n str,
+    names: impl Iterator<Item = &'static str>,
+) -> impl Iterator<Item = Cow<'n, str>> {
+    let names =
+        names.filter(move |name| *name != called).map(|name| -> Cow<'n, str> { name.into() });
+    let at_server = names_at_server(called).into_iter().map(Cow::Owned);
+    std::iter::once(Cow::Borrowed(called)).chain(names).chain(at_server)
 }
 
 #[cfg(test)]
@@ -257,6 +285,11 @@ mod tests {
             ("Bash", "apply_patch", false),
             ("deploy", "deploy", true),
             ("deploy", "Deploy", false),
+            ("Edit", "Delete", true),
+            ("Write", "Delete", false),
+            ("mcp__github__create_issue", "mcp_github_create_issue", true),
+            ("mcp_github_create_issue", "mcp__github__create_issue", true),
+            ("mcp__git__hub_create_issue", "mcp__github__create_issue", false),
         ] {
             assert_eq!(is_same_tool(named, called), same, "{named} {called}");
         }

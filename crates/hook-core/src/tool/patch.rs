@@ -67,6 +67,8 @@ pub(super) enum ChangeKind {
 pub(super) struct Hunk {
     pub(super) old: Vec<String>,
     pub(super) new: Vec<String>,
+    /// Whether it says more of where it stands than these lines.
+    pub(super) is_anchored: bool,
 }
 
 impl Hunk {
@@ -174,11 +176,15 @@ impl Reader {
                     *moved_to = Some(path);
                     return Ok(());
                 }
-                if line.starts_with("@@") {
-                    hunks.push(Hunk::default());
+                if let Some(anchor) = line.strip_prefix("@@") {
+                    let is_anchored = !anchor.trim().is_empty();
+                    hunks.push(Hunk { is_anchored, ..Hunk::default() });
                     return Ok(());
                 }
                 if trimmed == END_OF_FILE {
+                    if let Some(hunk) = hunks.last_mut() {
+                        hunk.is_anchored = true;
+                    }
                     return Ok(());
                 }
                 if hunks.is_empty() {

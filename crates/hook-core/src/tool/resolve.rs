@@ -22,6 +22,30 @@ pub(super) fn absolute(path: &str, directory: &Path) -> PathBuf {
     home.unwrap_or_else(|| directory.join(path))
 }
 
+/// A path from the root on, without `.` and `..`, links as they are.
+pub(super) fn normalized(path: &str, directory: &Path) -> PathBuf {
+    let path = absolute(path, directory);
+    joined(PathBuf::new(), path.components())
+}
+
+/// Where a path leads. What is inside of the directory stays there, also where that is behind a link itself;
+/// `base` is where it leads.
+pub(super) fn behind_links(path: &str, directory: &Path, base: &Path) -> PathBuf {
+    let target = resolved(path, directory);
+    match target.strip_prefix(base) {
+        Ok(below) if below.as_os_str().is_empty() => directory.to_path_buf(),
+        Ok(below) => directory.join(below),
+        Err(_) => target,
+    }
+}
+
+/// Whether a path is written as it is found, with no link on its way.
+pub(super) fn is_located(path: &str, directory: &Path) -> bool {
+    let base = resolved("", directory);
+    let plain = normalized(path, directory);
+    plain.as_os_str() == path && behind_links(path, directory, &base) == plain
+}
+
 /// The path of a `file://` URI on this machine.
 fn path_of_uri(uri: &str) -> Option<String> {
     let (scheme, rest) = uri.split_once("://")?;

@@ -254,7 +254,7 @@ pub(super) static AGENT: Agent = Agent {
     title: "Copilot CLI",
     events: EVENTS,
     tools: OWN_TOOLS,
-    mcp: ("mcp__", "__"),
+    mcp: ("", "-"),
     base: OWN_BASE,
     settings: SettingsForm::Both,
     kinds: KINDS,

@@ -87,6 +87,8 @@ pub(super) fn claude(event: &AgentEvent, hook: &HomeHook, told: &JsonObject) -> 
     let subject = subject(event, told);
     let matched = match (pattern(hook), &subject) {
         (None, _) | (_, None) => true,
+        // Its older name counts as well.
+        (Some(_), Some(subject)) if subject == "Agent" && is_task(hook) => true,
         (Some(pattern), Some(subject)) => {
             // Names of files and of errors have hyphens and blanks of their own.
             let (others, separators): (_, &[char]) = match event.subject {
@@ -100,6 +102,14 @@ pub(super) fn claude(event: &AgentEvent, hook: &HomeHook, told: &JsonObject) -> 
         }
     };
     matched && hook.condition.as_deref().is_none_or(|rule| super::rule::permits(event, rule, told))
+}
+
+/// Whether a matcher is for `Task`, as `Agent` was called before.
+fn is_task(hook: &HomeHook) -> bool {
+    pattern(hook).is_some_and(|pattern| match names(pattern, "- ", &['|', ',']) {
+        Some(names) => names.contains(&"Task"),
+        None => found(pattern, "Task"),
+    })
 }
 
 /// Gemini CLI's: an expression for tools, a word for everything else.

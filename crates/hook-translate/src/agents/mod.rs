@@ -330,6 +330,11 @@ impl Agent {
         let of_server = name.strip_prefix(before_server).filter(|_| before_server != "mcp_");
         let name = match of_server {
             Some(tool) if before_tool.is_empty() => format!("mcp_{tool}"),
+            // Names of servers have hyphens, too.
+            Some(rest) if before_server.is_empty() => match rest.rsplit_once(before_tool) {
+                Some((server, tool)) => format!("mcp_{server}_{tool}"),
+                None => name.to_owned(),
+            },
             Some(rest) => match rest.split_once(before_tool) {
                 Some((server, tool)) => format!("mcp_{server}_{tool}"),
                 None => name.to_owned(),
@@ -472,6 +477,11 @@ impl Language for Agent {
 
     fn approves(&self, hook: &HomeHook) -> bool {
         self.written_event(&hook.event).is_some_and(|event| event.approves)
+    }
+
+    fn takes_relative_paths(&self) -> bool {
+        // pi and oh-my-pi.
+        self.is_asked_by_extension()
     }
 
     fn edits_by_patch(&self) -> bool {

@@ -12,7 +12,7 @@ use crate::json::field::{self, Field, Kind};
 use crate::json::shape::{FieldReader, ShapeError, repeated_field};
 use crate::json::{JsonObject, ObjectWriter, RawObject};
 use crate::model::OLDER_NAMES;
-use crate::tool::{ToolCall, ToolFiles, ToolKind};
+use crate::tool::{ToolCall, ToolFiles, ToolKind, is_of_mcp_server};
 
 /// Request values that reach the environment of a process may be this long, in bytes.
 const MAX_ENVIRONMENT_VALUE: usize = 4 * 1024;
@@ -346,6 +346,20 @@ impl EventInput {
             _ => false,
         };
         Some(if of_server { call.at_server() } else { call })
+    }
+
+    /// The name of a tool of a server that does not say so itself, in the form that says it.
+    pub(crate) fn tool_at_server(&self) -> Option<String> {
+        let call = self.tool_call().filter(|call| call.kind == ToolKind::Mcp)?;
+        let context = match &self.payload {
+            EventPayload::BeforeTool(payload) => payload.mcp_context.as_ref(),
+            EventPayload::AfterTool(payload) => payload.mcp_context.as_ref(),
+            _ => None,
+        };
+        let server = &context?.server_name;
+        let is_said = is_of_mcp_server(call.name);
+        (!is_said)
+            .then(|| format!("mcp_{server}_{}", call.name.rsplit("__").next().unwrap_or(call.name)))
     }
 
     /// The files that the tool's arguments name.

@@ -112,10 +112,12 @@ fn a_working_directory_that_is_not_absolute_is_one_of_the_project() {
         ("", "src/a", FilterOutcome::Yes),
         ("", "/project/src/a", FilterOutcome::Yes),
         ("sub", "/project/sub/src/a", FilterOutcome::Yes),
-        ("sub", "/project/src/a", not.clone()),
+        // Also where the agent works in a folder of the project.
+        ("sub", "/project/src/a", FilterOutcome::Yes),
         ("./sub/..", "/project/src/a", FilterOutcome::Yes),
         ("/other/./x/..", "/other/src/a", FilterOutcome::Yes),
-        ("/other", "/project/src/a", not.clone()),
+        ("/other", "/project/src/a", FilterOutcome::Yes),
+        ("/other", "/project/x/src/a", not.clone()),
     ] {
         let input = format!(r#"{{"path":"{path}"}}"#);
         assert_eq!(ask_in(&sources, &input, cwd), expected, "{path} from {cwd:?}");
