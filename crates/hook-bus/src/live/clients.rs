@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use hook_core::run::{CallSession, CallTarget, Carrier, FromHook, ToHook};
+use hook_core::text::PathText;
 use hook_core::{FailBehavior, HookFailure};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
@@ -200,7 +201,7 @@ impl LiveClients {
             }));
         }
         if let Err(error) = remembered::write(file, &guards) {
-            let file = file.display();
+            let file = file.shown();
             tracing::error!(
                 target: "hook::live",
                 "guards would not outlive this server: {file} cannot be written: {error}"

@@ -517,6 +517,7 @@ impl Fields {
 
 #[cfg(test)]
 mod tests {
+    use crate::text::PathText;
     use proptest::prelude::*;
 
     use super::*;
@@ -532,7 +533,7 @@ mod tests {
 
     fn shown(tool: &str, arguments: &str) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
-        let prefix = format!("{}/", folder.path().display());
+        let prefix = format!("{}/", folder.path().shown());
         match calls_in(folder.path(), tool, arguments) {
             FileCalls::AsItIs => vec!["as it is".to_owned()],
             FileCalls::Each(calls) => {
@@ -707,7 +708,7 @@ mod tests {
             let arguments = RawObject::parse(arguments).unwrap();
             let patch = as_patch(tool, &arguments, folder.path()).ok()??;
             let text = patch.fields().get("command")?.to_text()?;
-            Some(text.replace(&format!("{}/", folder.path().display()), ""))
+            Some(text.replace(&format!("{}/", folder.path().shown()), ""))
         };
         assert_eq!(
             patch_of("write_file", r#"{"file_path":"a","content":"x\ny\n"}"#).as_deref(),
