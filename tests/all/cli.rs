@@ -12,8 +12,10 @@ mod groups;
 mod help;
 mod import;
 mod init;
+mod links;
 mod list;
 mod man;
+mod names;
 mod one_response;
 mod pages;
 mod questions;
@@ -27,6 +29,7 @@ mod test;
 mod trace;
 mod trace_page;
 mod trust;
+mod uninstall;
 mod untrusted;
 
 use hook_tests::{Hook, Project};

@@ -112,7 +112,7 @@ fn a_dry_run_shows_the_change_and_makes_none() {
         ),
         (
             "codex",
-            "would ask: Let Codex CLI run these 12 entries, by their hashes in".to_owned(),
+            "would ask: Let Codex CLI run these 4 entries, by their hashes in".to_owned(),
             ".codex/config.toml",
         ),
         ("llxprt", "would ask: ".to_owned(), LLXPRT),
@@ -398,10 +398,10 @@ fn codex_gets_the_hashes_of_our_entries_and_of_no_others() {
     };
     let said = run(&["connect", "codex"]);
     assert!(said.status == 0 && said.stderr.contains("/hooks"), "{said:?}");
-    let agreed = run(&["connect", "codex", "--yes"]);
+    let agreed = run(&["connect", "codex", "--yes", "--events", "PreToolUse,SessionEnd,Stop"]);
     assert!(agreed.status == 0 && agreed.stderr.is_empty(), "{agreed:?}");
     let written = fs::read_to_string(folder.join("config.toml")).unwrap();
-    assert_eq!(written.matches("trusted_hash").count(), 12, "{written}");
+    assert_eq!(written.matches("trusted_hash").count(), 3, "{written}");
     assert!(
         written.contains("hooks.json:stop:1:0\"]") && !written.contains(":stop:0:0"),
         "{written}"
@@ -514,4 +514,122 @@ fn what_is_left_to_do_is_said_with_its_command() {
     let said = run(&project, &["connect", "gemini", "--scope", "project"]).stderr;
     assert!(said.contains("`hook connect gemini --scope project --yes` agrees to it"), "{said}");
     assert!(!run(&project, &["connect", "cursor"]).stderr.contains("--yes"));
+}
+
+#[test]
+fn several_agents_are_connected_at_once_and_all_that_are_here() {
+    let project = Project::new();
+    with_hook(&project);
+    let both = run(&project, &["connect", "claude", "gemini", "--no-server"]);
+    assert_eq!(both.status, 0, "{both:?}");
+    assert_eq!(both.stdout.matches("connected ").count(), 2, "{both:?}");
+    let other = Project::new();
+    for folder in [".claude", ".codex"] {
+        fs::create_dir_all(other.home().join(folder)).unwrap();
+    }
+    let all = run(&other, &["connect", "--all", "--json"]);
+    let agents: Vec<Value> = all.lines().iter().filter_map(|it| it.get("agent").cloned()).collect();
+    assert_eq!(agents, ["claude", "codex"], "{all:?}");
+    let none = run(&Project::new(), &["connect", "--all"]);
+    assert_eq!(none.status, 1, "{none:?}");
+    // One that cannot be edited keeps no other.
+    fs::write(other.home().join(".claude/settings.json"), "nonsense").unwrap();
+    fs::remove_file(other.home().join(".codex/hooks.json")).unwrap();
+    let all = run(&other, &["connect", "--all"]);
+    assert_eq!(all.status, 1, "{all:?}");
+    assert!(other.home().join(".codex/hooks.json").exists());
+}
+
+#[test]
+fn what_can_be_refused_is_connected_and_what_hooks_listen_to() {
+    let project = Project::new();
+    let events = |arguments: &[&str]| -> Vec<String> {
+        let finished = run(&project, &[&["connect", "claude", "--no-server"], arguments].concat());
+        assert_eq!(finished.status, 0, "{finished:?}");
+        let text = fs::read_to_string(project.home().join(".claude/settings.json")).unwrap();
+        let settings: Value = serde_json::from_str(&text).unwrap();
+        settings["hooks"].as_object().unwrap().keys().cloned().collect()
+    };
+    let without = events(&[]);
+    assert!(without.contains(&"PreToolUse".to_owned()), "{without:?}");
+    assert!(!without.contains(&"SessionEnd".to_owned()), "{without:?}");
+    let hooks =
+        json!({"hooks": {"SessionEnd": [{"hooks": [{"type": "command", "command": "true"}]}]}});
+    project.write(".hooks/settings.json", &hooks.to_string());
+    let doctor = run(&project, &["doctor"]);
+    let lost = "hooks listen to SessionEnd";
+    assert!(doctor.stdout.contains(lost), "{doctor:?}");
+    let with = events(&[]);
+    assert!(with.contains(&"SessionEnd".to_owned()), "{with:?}");
+    assert!(!run(&project, &["doctor"]).stdout.contains(lost));
+    // Another project may need what is connected.
+    fs::remove_file(project.path().join(".hooks/settings.json")).unwrap();
+    assert_eq!(events(&[]), with);
+    assert_eq!(events(&["--events", "Stop"]), ["Stop"]);
+}
+
+#[test]
+fn a_connection_has_calls_start_a_server_unless_that_is_not_wanted() {
+    let settings = |project: &Project| {
+        fs::read_to_string(project.home().join(".config/hooks/settings.json")).unwrap_or_default()
+    };
+    let project = Project::new();
+    let dry = run(&project, &["connect", "claude", "--dry-run"]);
+    assert!(dry.stdout.contains("would write \"server\": \"auto\""), "{dry:?}");
+    run(&project, &["connect", "claude", "--scope", "project"]);
+    run(&project, &["connect", "claude", "--no-server"]);
+    assert_eq!(settings(&project), "");
+    let connected = run(&project, &["connect", "claude"]);
+    assert!(connected.stdout.contains("wrote \"server\": \"auto\""), "{connected:?}");
+    let written: Value = serde_json::from_str(&settings(&project)).unwrap();
+    assert_eq!(written, json!({"hooksConfig": {"server": "auto"}}));
+    assert_eq!(run(&project, &["check"]).status, 0);
+    // What the user says of it stays.
+    for (before, after) in [
+        (r#"{"hooksConfig": {"server": "off"}}"#, r#"{"hooksConfig": {"server": "off"}}"#),
+        (r#"{"hooks": {}}"#, r#"{"hooksConfig": {"server": "auto"}, "hooks": {}}"#),
+        (
+            r#"{"hooksConfig": {"maxConcurrent": 2}, "hooks": {}}"#,
+            r#"{"hooksConfig": {"maxConcurrent": 2,"server": "auto"}, "hooks": {}}"#,
+        ),
+    ] {
+        fs::write(project.home().join(".config/hooks/settings.json"), before).unwrap();
+        run(&project, &["connect", "claude"]);
+        assert_eq!(settings(&project), after);
+    }
+}
+
+#[test]
+fn comments_and_last_commas_are_no_hindrance_where_the_agent_takes_them() {
+    for (agent, path, before) in [
+        (
+            "gemini",
+            ".gemini/settings.json",
+            "// mine, all of it\n{\n  // {\"hooks\": 1},\n  \"a\": [1], /* , */\n  \"b\": \"//\" // end\n}\n",
+        ),
+        (
+            "copilot",
+            ".copilot/hooks/hook.json",
+            "{\n  \"version\": 1, // ,\n  \"hooks\": { /* none */ },\n}\n",
+        ),
+        (
+            "copilot",
+            ".copilot/hooks/hook.json",
+            "{\n  \"version\": 1,\n  \"hooks\": {\n    \"preToolUse\": [\n      // mine\n      {\"type\": \"command\", \"bash\": \"true\"},\n    ],\n  },\n}\n",
+        ),
+    ] {
+        let project = Project::new();
+        with_hook(&project);
+        let path = project.home().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, before).unwrap();
+        let connected = run(&project, &["connect", agent, "--no-server"]);
+        assert_eq!(connected.status, 0, "{connected:?}");
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(&format!(" bridge {agent} ")), "{text}");
+        let listed = run(&project, &["connect", "--list", "--json"]).lines();
+        assert!(listed.iter().any(|it| it["agent"] == agent && it["events"] != 0), "{listed:?}");
+        assert_eq!(run(&project, &["disconnect", agent]).status, 0);
+        assert_eq!(fs::read_to_string(&path).unwrap(), before);
+    }
 }

@@ -58,7 +58,9 @@ const SYSTEM: &str = "/usr/bin:/bin";
 fn connected(agent: &str) -> Project {
     let project = Project::new();
     fs::create_dir_all(project.path().join("below")).unwrap();
-    let done = run(&project, &["connect", agent, "--scope", "project"]);
+    let (_, _, before, end) = AGENTS.iter().find(|(name, ..)| *name == agent).unwrap();
+    let events = format!("--events={before},{end}");
+    let done = run(&project, &["connect", agent, "--scope", "project", &events]);
     assert_eq!(done.status, 0, "{done:?}");
     project
 }
@@ -209,4 +211,7 @@ fn fault_63_connect_says_when_no_hook_runs_in_the_project() {
     assert_eq!(run(&project, &["init", "--user"]).status, 0);
     let said = run(&project, &["connect", "claude"]).stderr;
     assert!(!said.contains("no hook runs"), "{said}");
+    // What the connection wrote is still there.
+    let user = fs::read_to_string(project.home().join(".config/hooks/settings.json")).unwrap();
+    assert!(user.contains("\"server\": \"auto\"") && user.contains("\"guard\""), "{user}");
 }

@@ -175,7 +175,7 @@ mod workers {
     }
 
     /// The worker refuses one command, and nothing else.
-    fn assert_guards(project: &Project, python_path: Option<&Path>) {
+    fn assert_guards(project: &Project) {
         for (command, exit_code, said) in [
             ("ls", 0, "proceed  BeforeTool run_shell_command\n"),
             ("rm -rf build", 2, "  reason: name single files, or ask the user\n"),
@@ -184,9 +184,7 @@ mod workers {
             let mut fire = project.command(hook_binary());
             fire.args(["fire", "BeforeTool", "--settings", SETTINGS]);
             fire.args(["--tool", "run_shell_command", "--input", &input]);
-            if let Some(path) = python_path {
-                fire.env("PYTHONPATH", path).env("PYTHONDONTWRITEBYTECODE", "1");
-            }
+            fire.env("PYTHONDONTWRITEBYTECODE", "1");
             let output = fire.output().unwrap();
             let stdout = String::from_utf8_lossy(&output.stdout);
             let stderr = String::from_utf8_lossy(&output.stderr);
@@ -211,13 +209,24 @@ mod workers {
             project.write(".hooks/guard.py", worker);
             project.write(SETTINGS, block(&part, "json"));
             let package = workspace().join("sdks/python/src");
-            assert_guards(&project, Some(&package));
-            assert_asks(&project, ("python", "python3"), Some(&package));
+            install_for_user(&project, &package);
+            assert_guards(&project);
+            assert_asks(&project, ("python", "python3"));
         }
     }
 
+    /// Installs the package as `pip install --user` does.
+    fn install_for_user(project: &Project, package: &Path) {
+        let mut asked = project.command("python3");
+        let asked = asked.args(["-c", "import site; print(site.getusersitepackages())"]).output();
+        let folder = String::from_utf8(asked.unwrap().stdout).unwrap();
+        let folder = Path::new(folder.trim());
+        std::fs::create_dir_all(folder).unwrap();
+        std::os::unix::fs::symlink(package.join("hook_sdk"), folder.join("hook_sdk")).unwrap();
+    }
+
     /// Asks as the page does, in a project with the worker of the page, which refuses that.
-    fn assert_asks(project: &Project, program: (&str, &str), python_path: Option<&Path>) {
+    fn assert_asks(project: &Project, program: (&str, &str)) {
         let asking = part("docs/sdks.md", "## Asking");
         let (language, interpreter) = program;
         let file = if language == "js" { "ask.mjs" } else { "ask.py" };
@@ -226,9 +235,7 @@ mod workers {
         assert!(trusted.status.success(), "{trusted:?}");
         let mut ask = project.command(interpreter);
         ask.arg(file).env("PATH", path_with_hook());
-        if let Some(path) = python_path {
-            ask.env("PYTHONPATH", path).env("PYTHONDONTWRITEBYTECODE", "1");
-        }
+        ask.env("PYTHONDONTWRITEBYTECODE", "1");
         let asked = ask.output().unwrap();
         assert_eq!(String::from_utf8_lossy(&asked.stdout), block(&asking, "text"), "{asked:?}");
     }
@@ -249,7 +256,7 @@ mod workers {
         project.write(".hooks/guard.mjs", block(&part, "js"));
         std::fs::create_dir(project.path().join("node_modules")).unwrap();
         symlink(package, project.path().join("node_modules/hook-sdk")).unwrap();
-        assert_guards(&project, None);
-        assert_asks(&project, ("js", "node"), None);
+        assert_guards(&project);
+        assert_asks(&project, ("js", "node"));
     }
 }

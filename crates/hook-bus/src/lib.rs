@@ -69,6 +69,8 @@
 //! A request is served on the caller's task, up to where something must be waited for: a
 //! queue and a wake-up would cost more than all the stages before (docs/performance.md).
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 pub mod audit;
 pub mod bridge;
 mod bus;

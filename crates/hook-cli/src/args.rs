@@ -97,6 +97,8 @@ pub(crate) enum Command {
     Disable(Deferred<commands::switching::Arguments>),
     /// Review the project's hooks and trust them
     Trust(Deferred<commands::trust::Arguments>),
+    /// Take `hook` out of every agent, and say what remains
+    Uninstall(Deferred<commands::uninstall::Arguments>),
     /// Look whether everything that hooks need is there
     Doctor(Deferred<commands::doctor::Arguments>),
     /// Print the JSON Schema of settings, messages, or what hooks read and write

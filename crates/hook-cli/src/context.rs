@@ -12,8 +12,9 @@ use hook_core::files::regular_file;
 use hook_core::language::Language;
 use hook_core::settings::{
     Agents, IN_PROJECT, SettingsFile, config_home, declare_events, discover, is_found_beside, load,
-    nearest_project,
+    misplaced, nearest_project,
 };
+use hook_core::text::PathText;
 use hook_core::{
     Events, HookEventName, HookListing, HookSource, SettingsSource, TrustPolicy, TrustStore,
 };
@@ -33,6 +34,8 @@ pub(crate) struct Context {
     cwd: PathBuf,
     project: PathBuf,
     config_home: Option<PathBuf>,
+    /// Whether only what stands in the project, or was named, counts.
+    is_hermetic: bool,
 }
 
 /// A name that no event has.
@@ -87,7 +90,7 @@ impl Context {
             Some(project) => existing_directory(project, &cwd)?,
             None => nearest_project(&cwd),
         };
-        Ok(Self { common, cwd, project, config_home: config_home() })
+        Ok(Self { common, cwd, project, config_home: config_home(), is_hermetic: false })
     }
 
     /// This context in the project that an agent works in, unless one was named.
@@ -99,6 +102,33 @@ impl Context {
             self.project = nearest_project(place);
         }
         self
+    }
+
+    /// This context with what stands in the project, or was named, and nothing else.
+    pub(crate) fn hermetic(mut self) -> Self {
+        self.common.no_user = true;
+        self.is_hermetic = true;
+        self
+    }
+
+    /// The project's files and, where they count, those of the user and the machine.
+    fn found(&self) -> Vec<SettingsSource> {
+        let mut found = discover(&self.project, self.user_files());
+        found.retain(|it| !self.is_hermetic || it.source == HookSource::Project);
+        found
+    }
+
+    /// This context, unless the user's folders are the project's.
+    pub(crate) fn with_own_folders(self) -> Result<Self, CommandError> {
+        match self.misplaced() {
+            None => Ok(self),
+            Some(error) => Err(error),
+        }
+    }
+
+    /// Why the user's folders are not the user's, if the project decides what is in them.
+    pub(crate) fn misplaced(&self) -> Option<CommandError> {
+        misplaced(&self.project).map(CommandError::Misplaced)
     }
 
     /// The common options that say which hooks there are, for another command with the same.
@@ -210,7 +240,7 @@ impl Context {
     /// The settings files that count, in run order.
     pub(crate) fn sources(&self) -> Vec<SettingsSource> {
         let mut sources = match self.common.settings.is_empty() {
-            true => discover(&self.project, self.user_files()),
+            true => self.found(),
             false => self.named_files().collect(),
         };
         sources.extend(SettingsSource::modules(self.modules()));
@@ -290,8 +320,14 @@ impl Context {
             builder = builder.deadline(Duration::from_millis(timeout));
         }
         self.named_settings_exist()?;
-        if self.common.settings.is_empty() {
-            builder = builder.native_settings(self.user_files());
+        match (self.common.settings.is_empty(), self.is_hermetic) {
+            (true, false) => builder = builder.native_settings(self.user_files()),
+            (true, true) => {
+                for source in self.found() {
+                    builder = builder.settings(source);
+                }
+            }
+            (false, _) => {}
         }
         for source in self.named_files() {
             builder = builder.settings(source);
@@ -412,7 +448,7 @@ impl Context {
     ) -> Result<(), CommandError> {
         let hooks = system.hooks()?;
         let Untrusted { blocking, others: untrusted } = Untrusted::among(&hooks);
-        let project = self.project().display();
+        let project = self.project().shown();
         if !untrusted.is_empty() {
             let count = untrusted.len();
             let hooks = if count == 1 { "hook is" } else { "hooks are" };
@@ -480,7 +516,7 @@ fn existing_directory(project: &Path, cwd: &Path) -> Result<PathBuf, CommandErro
     match std::fs::canonicalize(&project) {
         Ok(project) if project.is_dir() => Ok(project),
         Ok(project) => {
-            Err(CommandError::Usage(format!("--project {} is no directory", project.display())))
+            Err(CommandError::Usage(format!("--project {} is no directory", project.shown())))
         }
         Err(source) => {
             Err(CommandError::Read { what: "the project directory", path: project, source })

@@ -5,7 +5,7 @@ use clap::CommandFactory;
 use crate::args::{Cli, Command};
 use crate::commands::{
     bridge, check, command, completions, connect, doctor, explain, fire, help, import, init, list,
-    log, man, replay, run, schema, serve, switching, tail, test, trace, trust,
+    log, man, replay, run, schema, serve, switching, tail, test, trace, trust, uninstall,
 };
 use crate::context::Context;
 use crate::error::CommandError;
@@ -25,7 +25,11 @@ pub(crate) async fn dispatch(
     let Cli { common, command } = cli;
     let json = common.json;
     // What is said of the command itself needs no project.
-    let context = || Context::new(common);
+    let context = || match &command {
+        // It goes where its agent works.
+        Command::Bridge(_) => Context::new(common),
+        _ => Context::new(common)?.with_own_folders(),
+    };
     match &command {
         Command::Fire(arguments) => fire::run(arguments, &context()?, stake, printer).await,
         Command::Bridge(arguments) => bridge::run(arguments, context()?, stake, printer).await,
@@ -38,7 +42,10 @@ pub(crate) async fn dispatch(
         Command::OfModules(arguments) => command::run(arguments, &context()?, printer).await,
         Command::List(arguments) => list::run(arguments, &context()?, printer).await,
         Command::Check(arguments) => check::run(arguments, &context()?, printer).await,
-        Command::Test(arguments) => test::run(arguments, &context()?, printer).await,
+        Command::Test(arguments) if arguments.user => {
+            test::run(arguments, &context()?, printer).await
+        }
+        Command::Test(arguments) => test::run(arguments, &context()?.hermetic(), printer).await,
         Command::Run(arguments) => run::run(arguments, &context()?, printer).await,
         Command::Serve(arguments) => serve::run(arguments, &context()?, printer).await,
         Command::Log(arguments) => log::run(arguments, &context()?, printer).await,
@@ -49,6 +56,7 @@ pub(crate) async fn dispatch(
         Command::Enable(arguments) => switching::run(arguments, true, &context()?, printer).await,
         Command::Disable(arguments) => switching::run(arguments, false, &context()?, printer).await,
         Command::Trust(arguments) => trust::run(arguments, &context()?, printer).await,
+        Command::Uninstall(arguments) => uninstall::run(arguments, &context()?, printer).await,
         Command::Doctor(arguments) => doctor::run(arguments, &context()?, printer).await,
         Command::Schema(arguments) => schema::run(arguments, context, printer).await,
         Command::Completions(arguments) => completions::run(arguments, printer).await,

@@ -11,6 +11,7 @@ use hook_bus::wire::TailError;
 use hook_bus::{AlreadyServed, InitializeError, NotInitialized};
 use hook_core::settings::edit::EditError;
 use hook_core::settings::starter::StarterError;
+use hook_core::text::PathText;
 use hook_core::text::nearest;
 use hook_core::text::shortened;
 use hook_core::trust::{TrustLockError, TrustStoreError};
@@ -28,9 +29,9 @@ pub(crate) enum CommandError {
     Thread(#[source] io::Error),
     #[error("failed to start the async runtime: {0}")]
     Runtime(#[source] io::Error),
-    #[error("failed to read {what} {}: {source}", path.display())]
+    #[error("failed to read {what} {}: {source}", path.shown())]
     Read { what: &'static str, path: PathBuf, source: io::Error },
-    #[error("failed to write {what} {}: {source}", path.display())]
+    #[error("failed to write {what} {}: {source}", path.shown())]
     Write { what: &'static str, path: PathBuf, source: io::Error },
     #[error("failed to read standard input: {0}")]
     Input(#[source] io::Error),
@@ -46,9 +47,9 @@ pub(crate) enum CommandError {
     NotInitialized(#[from] NotInitialized),
     #[error(transparent)]
     ScenarioFiles(#[from] ScenarioFilesError),
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}", path.shown())]
     Recording { path: PathBuf, source: RecordingError },
-    #[error("{}:{source}", path.display())]
+    #[error("{}:{source}", path.shown())]
     Scenario { path: PathBuf, source: ScenarioError },
     #[error("{what} is not JSON: {source}; {remedy}")]
     NotJson { what: &'static str, source: hook_core::JsonError, remedy: String },
@@ -74,6 +75,8 @@ pub(crate) enum CommandError {
         "failed to find the user's settings: neither HOME nor XDG_CONFIG_HOME names a folder; set one"
     )]
     NoHome,
+    #[error("{0}")]
+    Misplaced(String),
     #[error(transparent)]
     Recorder(#[from] RecorderError),
     #[error(transparent)]
@@ -132,13 +135,13 @@ impl fmt::Display for UnknownHook {
                 false => "; there are none",
             });
         }
-        formatter.write_str("\nthere are:")?;
+        formatter.write_str("\n  there are:")?;
         for name in self.known.iter().take(SHOWN) {
-            write!(formatter, "\n  {}", shortened(name).replace('\n', " "))?;
+            write!(formatter, "\n    {}", shortened(name).replace('\n', " "))?;
         }
         match self.known.len().saturating_sub(SHOWN) {
             0 => Ok(()),
-            more => write!(formatter, "\n  and {more} more; `hook list` shows all"),
+            more => write!(formatter, "\n    and {more} more; `hook list` shows all"),
         }
     }
 }
@@ -155,7 +158,7 @@ impl CommandError {
     pub(crate) fn would_overwrite(what: &str, path: &Path) -> Self {
         Self::Usage(format!(
             "{} is {what} itself, which would be lost; name another file",
-            path.display()
+            path.shown()
         ))
     }
 

@@ -21,6 +21,8 @@
 //! | `guards` | whether a hook that must be asked may be missing |
 //! | `exit_code`, `error`, `panics` | how it ends |
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 mod args;
 mod auditing;
 mod commands;
@@ -69,7 +71,8 @@ fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let cli = match panics::caught(|| Cli::read(&arguments)) {
         Some(Ok(cli)) => cli,
-        Some(Err(error)) => {
+        Some(Err(mut error)) => {
+            escape_names(&mut error);
             let status = misread(&error);
             if error.use_stderr() && unheard::is_wanted(&arguments) {
                 unheard::print(None, Failure::Usage, &error.to_string(), status);
@@ -116,6 +119,24 @@ fn misread(error: &clap::Error) -> Status {
     match write!(stdout, "{text}").and_then(|()| stdout.flush()) {
         Ok(()) => exit_code::PROCEED,
         Err(error) => CommandError::Output(error).failure().status(false),
+    }
+}
+
+/// Shows what was typed on one line: it may be the name of a file of somebody else.
+fn escape_names(error: &mut clap::Error) {
+    use clap::error::ContextValue::{String as One, Strings};
+
+    let escaped = |text: &String| hook_core::text::one_line(text).into_owned();
+    let names: Vec<_> = error
+        .context()
+        .filter_map(|(kind, value)| match value {
+            One(text) => Some((kind, One(escaped(text)))),
+            Strings(texts) => Some((kind, Strings(texts.iter().map(escaped).collect()))),
+            _ => None,
+        })
+        .collect();
+    for (kind, value) in names {
+        error.insert(kind, value);
     }
 }
 

@@ -126,8 +126,14 @@ impl Printer {
         self.message(&line).await
     }
 
-    /// Prints text for people.
+    /// Prints text for people: nothing in it moves a cursor, whoever it comes from.
     pub(crate) async fn text(&mut self, text: &str) -> Result<(), CommandError> {
+        let shown = text::for_terminal(text, self.colours_stdout()).into_owned();
+        self.write(shown.into_bytes()).await
+    }
+
+    /// Prints text for programs, to the byte: a script, a page, an answer in an agent's language.
+    pub(crate) async fn raw(&mut self, text: &str) -> Result<(), CommandError> {
         self.write(text.as_bytes().to_vec()).await
     }
 
@@ -163,7 +169,7 @@ impl Printer {
         };
         let text = paint(self.is_coloured(io::stderr().is_terminal()), tone, &problem.to_string());
         self.make_room();
-        let _ = writeln!(io::stderr(), "{text}");
+        let _ = writeln!(io::stderr(), "{}", continued(&text));
     }
 
     /// Prints to stderr what a hook said.
@@ -176,7 +182,7 @@ impl Printer {
     fn diagnostic(&mut self, word: &str, tone: Tone, text: &str) {
         let word = paint(self.is_coloured(io::stderr().is_terminal()), tone, word);
         self.make_room();
-        let _ = writeln!(io::stderr(), "{word}: {}", text::lines(text));
+        let _ = writeln!(io::stderr(), "{word}: {}", continued(&text::lines(text)));
     }
 
     /// Styles a piece of text that goes to stdout.
@@ -199,6 +205,17 @@ impl Printer {
             }
         }
     }
+}
+
+/// A message whose further lines are indented, so that none of them looks like a message of its own.
+fn continued(text: &str) -> String {
+    let mut lines = text.trim_end_matches('\n').split('\n');
+    let mut continued = lines.next().unwrap_or_default().to_owned();
+    for line in lines {
+        let indent = if line.is_empty() || line.starts_with([' ', '\t']) { "" } else { "  " };
+        continued.push_str(&format!("\n{indent}{line}"));
+    }
+    continued
 }
 
 /// A message of the protocol as a line for standard output.

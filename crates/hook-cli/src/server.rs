@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use hook_bus::live::WorkerStates;
 use hook_core::run::WorkerStatus;
+use hook_core::text::PathText;
 use hook_core::text::shortened;
 use hook_core::{Hook, HookListing, ObjectWriter};
 
@@ -126,7 +127,7 @@ impl LiveStates {
             Asked::Untold { path, why, .. } => {
                 printer.remark(&format!(
                     "the state of the workers of the server at {} is unknown: {why}",
-                    path.display()
+                    path.shown()
                 ));
                 Self::default()
             }
@@ -151,7 +152,7 @@ impl LiveStates {
             Some((status, server)) => {
                 let how =
                     if status.is_known() { status.to_string() } else { "not started".to_owned() };
-                Some(format!("{how} (of the server at {})", server.display()))
+                Some(format!("{how} (of the server at {})", server.shown()))
             }
             None => hook.worker_status().filter(WorkerStatus::is_known).map(|it| it.to_string()),
         }

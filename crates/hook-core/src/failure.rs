@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::text::PathText;
+
 /// Why a hook failed. A hook that denied did not fail (architecture.md, invariant 7).
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
@@ -19,7 +21,7 @@ pub enum HookFailure {
         source: Arc<io::Error>,
     },
     /// Neither the input's directory nor the project's can be entered.
-    #[error("failed to enter the working directory {}: {source}", directory.display())]
+    #[error("failed to enter the working directory {}: {source}", directory.shown())]
     Directory {
         /// The directory that was tried last.
         directory: PathBuf,
@@ -112,7 +114,7 @@ pub enum HookFailure {
     /// The settings file that has a trusted guard in it cannot be read, or lost it by an error.
     #[error(
         "it is trusted, but missing from the settings file {}, which has errors; the user can fix \
-         them, or revoke the trust with `hook trust --revoke`", file.display()
+         them, or revoke the trust with `hook trust --revoke`", file.shown()
     )]
     BrokenSettings {
         /// The file.
@@ -128,7 +130,7 @@ pub enum HookFailure {
     #[error(
         "`{script}` is another file, or none, from the working directory {}, so it is not the one \
          that was trusted; write \"$HOOK_PROJECT_DIR\"/{} in the settings, which is the same from \
-         everywhere", directory.display(), script.trim_start_matches("./")
+         everywhere", directory.shown(), script.trim_start_matches("./")
     )]
     UntrustedHere {
         /// The script, as the command names it.

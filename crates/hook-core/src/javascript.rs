@@ -16,9 +16,10 @@
 //!   there: `^.$` accepts it, `^..$` does not.
 //! - An upper bound beyond [`EXPANSION_LIMIT`], as in `a{0,99999}`, counts as none.
 //! - Groups capture nothing. Letters of their names are Rust's, not `ID_Start`; a name may be used
-//!   twice. Inline flags are errors, as in ECMAScript 2024.
+//!   twice where only one of the groups can take part, as in ECMAScript 2025. Inline flags are errors.
 //! - A match fails at the engine's backtracking limit, where JavaScript goes on.
 
+use std::collections::HashSet;
 use std::mem;
 
 /// How many parts the repetitions of one pattern may expand to: the engine copies a part for each
@@ -98,12 +99,15 @@ struct Part {
 
 /// An open group, or the whole pattern.
 #[derive(Default)]
-struct Frame {
+struct Frame<'a> {
     /// For a lookaround, whether it looks back.
     looks: Option<bool>,
     nesting: usize,
     content: Part,
     alternative: Part,
+    /// Names of groups: those that take part together with what comes next, and those of other alternatives.
+    names: HashSet<&'a str>,
+    other_names: HashSet<&'a str>,
 }
 
 /// Writes as it reads. Open groups are a list, not a recursion, so no source exhausts the stack.
@@ -111,8 +115,8 @@ struct Frame {
 struct Translator<'a> {
     source: &'a str,
     rest: &'a str,
-    frame: Frame,
-    enclosing: Vec<Frame>,
+    frame: Frame<'a>,
+    enclosing: Vec<Frame<'a>>,
     output: String,
     /// Where the output's last lookaround ends.
     hard_until: usize,
@@ -187,11 +191,17 @@ impl<'a> Translator<'a> {
 
     /// Passes the name of a group, behind its `?`.
     fn name(&mut self) -> Outcome<()> {
+        let start = self.rest;
         let begins = |letter: char| letter.is_alphabetic() || "$_".contains(letter);
         let fits = |letter: char| letter.is_alphanumeric() || "$_\u{200C}\u{200D}".contains(letter);
         match self.rest.strip_prefix('<').and_then(|rest| rest.split_once('>')) {
             Some((name, rest)) if name.starts_with(begins) && name.chars().all(fits) => {
                 self.rest = rest;
+                let is_taken = |frame: &Frame<'_>| frame.names.contains(name);
+                if is_taken(&self.frame) || self.enclosing.iter().any(is_taken) {
+                    return self.refuse(start, "duplicate group name");
+                }
+                self.frame.names.insert(name);
                 Ok(())
             }
             _ => self.refuse(self.rest, "invalid group name"),
@@ -282,14 +292,15 @@ impl<'a> Translator<'a> {
             return self.refuse(start, "unsupported deeply nested group");
         }
         let alternative = self.part();
-        let inner = Frame { looks, nesting, content, alternative };
+        let inner = Frame { looks, nesting, content, alternative, ..Frame::default() };
         self.enclosing.push(mem::replace(&mut self.frame, inner));
         Ok(())
     }
 
     fn end_alternative(&mut self, start: &str) -> Outcome<()> {
         let next = self.part();
-        let Frame { looks, content, alternative, .. } = &mut self.frame;
+        let Frame { looks, content, alternative, names, other_names, .. } = &mut self.frame;
+        other_names.extend(names.drain());
         let ended = mem::replace(alternative, next);
         content.shortest = content.shortest.min(ended.shortest);
         content.longest = content.longest.max(ended.longest);
@@ -305,7 +316,9 @@ impl<'a> Translator<'a> {
         let Some(outer) = self.enclosing.pop() else {
             return self.refuse(start, "unmatched parenthesis");
         };
-        let Frame { looks, content: mut part, .. } = mem::replace(&mut self.frame, outer);
+        let Frame { looks, content: mut part, other_names, .. } =
+            mem::replace(&mut self.frame, outer);
+        self.frame.names.extend(other_names);
         self.output.push(')');
         if looks.is_some() {
             (part.shortest, part.longest, self.hard_until) = (0, 0, self.output.len());

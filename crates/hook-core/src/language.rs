@@ -9,6 +9,9 @@
 mod calls;
 mod runs;
 
+#[doc(hidden)]
+pub use crate::run::loaders::is_refused_of_project;
+
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fmt;

@@ -78,6 +78,7 @@
 //! | `schema` | JSON Schema of all that is read and written |
 //! | [`engine`] | all of it in order: plan, run, aggregate |
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 #![cfg_attr(
     not(feature = "run"),
     allow(dead_code, unused_imports, reason = "what only planning and running use")
@@ -115,6 +116,7 @@ mod shell;
 pub mod text;
 #[doc(hidden)]
 pub mod tool;
+#[allow(clippy::disallowed_methods, reason = "its callers show its paths")]
 pub mod trust;
 
 #[cfg(feature = "run")]
@@ -134,6 +136,8 @@ pub use json::{
 pub use matcher::MatchInput;
 pub use model::{LlmRequest, LlmResponse, ToolConfig};
 #[cfg(feature = "run")]
+#[doc(hidden)]
+pub use plan::NOT_TRUSTED;
 pub use plan::{ExplainedHook, Explanation, Group, Hook, HookListing, HookRegistry, NotRun, Plan};
 #[cfg(feature = "run")]
 pub use run::{

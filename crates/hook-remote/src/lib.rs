@@ -7,6 +7,8 @@
 //! | --- | --- | --- |
 //! | `grpc` | `grpc` | the services of `proto/`: registering and answering hooks, asking and following the bus |
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 #[cfg(feature = "grpc")]
 pub mod grpc;
 #[cfg(feature = "nats")]

@@ -66,6 +66,8 @@
 //! tree. What a hook did not change is copied byte for byte, numbers keep their digits, and the
 //! arguments of a function call may nest as deep as they like.
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 pub mod agents;
 mod align;
 mod alternatives;

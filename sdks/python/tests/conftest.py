@@ -17,6 +17,9 @@ def private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith("HOOK_"):
             monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(tmp_path))
+    # Beside the project: a home inside of it would be the project's to fill.
+    home = tmp_path.with_name(f"{tmp_path.name}-home")
+    home.mkdir(exist_ok=True)
+    monkeypatch.setenv("HOME", str(home))
     for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"):
         monkeypatch.delenv(name, raising=False)

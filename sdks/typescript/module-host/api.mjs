@@ -3,7 +3,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
 import { saying } from "./absent.mjs";
-import { reasonOf, stackOf } from "./faults.mjs";
+import { nearest, reasonOf, stackOf } from "./faults.mjs";
 import { Array, Error, JSON, Map, Math, Number, Object, Promise, RangeError, Set, String, TypeError, append } from "./intrinsics.mjs";
 
 /** The events there are. */
@@ -97,7 +97,9 @@ export function apiOf(registered, wire, state) {
   return saying("pi", {
     on(event, handler) {
       if (!KNOWN.has(event)) {
-        throw new TypeError(`there is no event ${shown(event)}; there are ${EVENTS.join(", ")}`);
+        const meant = nearest(event, EVENTS);
+        const hint = meant === undefined ? `there are ${EVENTS.join(", ")}` : `did you mean \`${meant}\`?`;
+        throw new TypeError(`there is no event ${shown(event)}; ${hint}`);
       }
       expectFunction(`the handler of ${event}`, handler);
       room();

@@ -23,6 +23,7 @@ export const {
   Reflect,
   Set,
   String,
+  SyntaxError,
   TypeError,
   clearTimeout,
   process,

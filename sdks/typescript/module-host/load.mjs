@@ -3,7 +3,7 @@
 import { dirname, extname, join, relative, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 
-import { reasonOf } from "./faults.mjs";
+import { placeOf, reasonOf } from "./faults.mjs";
 import {
   Error, Map, Math, Object, Promise, append, clearTimeout, createRequire, globalPaths, now, process, realpathSync, register, setTimeout,
 } from "./intrinsics.mjs";
@@ -127,7 +127,7 @@ async function loadOne(module, options, api) {
   try {
     loaded = await importModule(module, options);
   } catch (error) {
-    throw new LoadError(`Failed to load hook: ${reasonOf(error)}`);
+    throw new LoadError(`Failed to load hook: ${placeOf(error, module.path)}${reasonOf(error)}`);
   }
   let factory = loaded?.default ?? loaded;
   // Of what was CommonJS once.
@@ -140,7 +140,7 @@ async function loadOne(module, options, api) {
   try {
     await factory(api);
   } catch (error) {
-    throw new LoadError(`Failed to load hook: ${reasonOf(error)}`);
+    throw new LoadError(`Failed to load hook: ${placeOf(error, module.path)}${reasonOf(error)}`);
   }
 }
 

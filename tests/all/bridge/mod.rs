@@ -24,6 +24,7 @@ mod matrix;
 mod pi;
 mod public;
 mod qwen;
+mod said;
 mod server;
 mod state;
 mod vscode;

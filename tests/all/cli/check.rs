@@ -814,6 +814,12 @@ fn each_rule_finds_its_problem_and_marks_it() {
         }
         seen.insert(rule);
     }
+    // Of modules, which are loaded: `a_module_that_cannot_be_loaded_is_a_problem_with_its_place`.
+    seen.insert(Rule::ModuleNotLoaded);
+    // Of a project alone.
+    let text = one("BeforeTool", "", r#""command":"true","env":{"NODE_OPTIONS":"--import ./x"}"#);
+    let file = parse(&text, HookSource::Project, None);
+    seen.extend(file.diagnostics.iter().map(|problem| problem.rule));
     // Of what is gone when settings are read again.
     let gone = SettingsSource::optional(HookSource::User, project.path().join("gone.json"));
     let text = r#"{"hooksConfig":{"upstream":{"nats":"tls://b","events":["BeforeTool"]}}}"#;

@@ -10,15 +10,15 @@ use serde_json::json;
 fn project(programs: &[&str]) -> Project {
     let project = Project::new();
     for name in programs {
-        let file = project.write(&format!("bin/{name}"), "");
-        fs::remove_file(&file).unwrap();
-        symlink("/bin/bash", file).unwrap();
+        let folder = project.home().join("bin");
+        fs::create_dir_all(&folder).unwrap();
+        symlink("/bin/bash", folder.join(name)).unwrap();
     }
     project
 }
 
 fn doctor(project: &Project, arguments: &[&str]) -> hook_tests::Finished {
-    let path = project.path().join("bin");
+    let path = project.home().join("bin");
     Hook::new(project, &[&["doctor"], arguments].concat())
         .env("PATH", &path.display().to_string())
         .run()
@@ -38,9 +38,9 @@ fn a_healthy_home_is_said_to_be_one() {
     status: 0
     ----- stdout -----
     Shells and interpreters
-      ✓ shell: [PROJECT]/bin/bash, which runs the commands of hooks
-      ✓ sh: [PROJECT]/bin/sh
-      ✓ python3: [PROJECT]/bin/python3
+      ✓ shell: [HOME]/bin/bash, which runs the commands of hooks
+      ✓ sh: [HOME]/bin/sh
+      ✓ python3: [HOME]/bin/python3
       - node: not in PATH; hooks written in it would fail
 
     Settings, in run order
@@ -81,7 +81,7 @@ fn what_is_not_as_it_should_be_is_said_with_its_cure() {
     status: 1
     ----- stdout -----
     Shells and interpreters
-      ✓ shell: [PROJECT]/bin/bash, which runs the commands of hooks
+      ✓ shell: [HOME]/bin/bash, which runs the commands of hooks
       - sh: not in PATH; hooks written in it would fail
       - python3: not in PATH; hooks written in it would fail
       - node: not in PATH; hooks written in it would fail
@@ -165,10 +165,10 @@ fn settings_that_are_not_json_are_bad() {
     status: 1
     ----- stdout -----
     Shells and interpreters
-      ✓ shell: [PROJECT]/bin/bash, which runs the commands of hooks
+      ✓ shell: [HOME]/bin/bash, which runs the commands of hooks
       - sh: not in PATH; hooks written in it would fail
       - python3: not in PATH; hooks written in it would fail
-      ✓ node: [PROJECT]/bin/node
+      ✓ node: [HOME]/bin/node
 
     Settings, in run order
       ✗ project [PROJECT]/.hooks/settings.json: 0 hooks, 1 error, 0 warnings
@@ -209,4 +209,21 @@ fn the_slowest_hooks_of_a_recording_are_named() {
     let missing = doctor(&project, &["--recording", "none.hookrec"]);
     assert_eq!(missing.status, 1);
     assert!(missing.stderr.contains("failed to read the recording none.hookrec"), "{missing:?}");
+}
+
+#[test]
+fn one_hook_in_the_files_of_two_agents_is_named() {
+    let project = project(&["bash"]);
+    project.write(".claude/hooks/guard.sh", "exit 2\n");
+    let claude = json!({"hooks": {"PreToolUse": [{"hooks": [{"type": "command",
+        "command": "\"$CLAUDE_PROJECT_DIR\"/.claude/hooks/guard.sh"}]}]}});
+    project.write(".claude/settings.json", &claude.to_string());
+    let cursor = json!({"version": 1, "hooks": {"preToolUse": [
+        {"command": "./.claude/hooks/guard.sh"}]}});
+    project.write(".cursor/hooks.json", &cursor.to_string());
+    let found = doctor(&project, &[]);
+    let line = found.stdout.lines().find(|line| line.contains("where both count, it runs twice"));
+    let line = line.unwrap_or_else(|| panic!("{found:?}"));
+    assert!(line.contains(".claude/settings.json and in "), "{line}");
+    assert!(line.contains(".cursor/hooks.json"), "{line}");
 }

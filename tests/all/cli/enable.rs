@@ -226,11 +226,11 @@ fn an_unknown_name_is_an_error_with_the_nearest_one() {
     ----- stdout -----
     ----- stderr -----
     error: no hook is named `gaurd`; did you mean `guard`?
-    there are:
-      ./lint.sh --fast
-      both
-      guard
-      log
+      there are:
+        ./lint.sh --fast
+        both
+        guard
+        log
     ");
     insta::assert_snapshot!(shown(&Project::new(), &["enable", "guard"]), @r"
     status: 1

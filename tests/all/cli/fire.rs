@@ -527,3 +527,34 @@ fn a_hook_that_a_deadline_cut_off_is_named() {
     let answer = Hook::new(&project, &[&fire[..], &["--json"]].concat()).run().lines();
     assert_eq!(answer[0]["error"]["details"], json!({"unfinished": ["stuck"]}));
 }
+
+#[test]
+fn who_ends_a_hook_with_1_is_told_what_refuses() {
+    let said = "exit 1 is a failure, and the tool runs; exit 2 refuses";
+    let project = Project::with_hook("BeforeTool", "echo no >&2; exit 1");
+    let fire = ["fire", "BeforeTool", "--tool=shell", "--settings=settings.json"];
+    let finished = Hook::new(&project, &fire).run();
+    assert!(finished.status == 0 && finished.stdout.contains(said), "{finished:?}");
+    // Where nothing can be refused, that would be no help.
+    let project = Project::with_hook("SessionEnd", "exit 1");
+    let ended = Hook::new(&project, &["fire", "SessionEnd", "--settings=settings.json"]).run();
+    assert!(!ended.stdout.contains(said), "{ended:?}");
+    // A guard has refused.
+    let guard = json!({"hooks": {"BeforeTool": [{"hooks": [
+        {"type": "command", "command": "exit 1", "failBehavior": "block"}]}]}});
+    let finished = Hook::new(&Project::with_settings(&guard), &fire).run();
+    assert!(finished.status == 2 && !finished.stdout.contains(said), "{finished:?}");
+}
+
+#[test]
+fn a_script_that_python_does_not_find_refuses_and_is_said_to_be_missing() {
+    let said = "exit code 2 is Python's own for a script that it cannot open";
+    let fire = ["fire", "BeforeTool", "--tool=shell", "--settings=settings.json"];
+    let project = Project::with_hook("BeforeTool", "python3 no-such-guard.py");
+    let finished = Hook::new(&project, &fire).run();
+    assert!(finished.status == 2 && finished.stdout.contains(said), "{finished:?}");
+    // A hook that says something of the kind itself has run.
+    let own = "echo \"python3: can't open file 'x': [Errno 2]\nand more\" >&2; exit 2";
+    let finished = Hook::new(&Project::with_hook("BeforeTool", own), &fire).run();
+    assert!(finished.status == 2 && !finished.stdout.contains(said), "{finished:?}");
+}

@@ -307,7 +307,7 @@ fn a_user_gets_one_for_every_project() {
     }
     assert_eq!(shown(&project, &["init", "--user"]).lines().next(), Some("status: 1"));
     // A home with blanks and quotes in its name.
-    let odd = project.path().join("it's my home");
+    let odd = project.home().join("it's my home");
     let home = odd.to_string_lossy();
     let finished = Hook::new(&project, &["init", "--user"]).env("HOME", &home).run();
     assert_eq!(finished.status, 0, "{finished:?}");
@@ -369,4 +369,17 @@ fn without_a_home_the_project_s_hook_waits_for_trust() {
         let arguments: Vec<&str> = std::iter::once("init").chain(other.split(' ')).collect();
         assert_eq!(Hook::new(&project, &arguments).run().status, 64, "{other}");
     }
+}
+
+#[test]
+fn one_guard_in_two_files_is_said_where_it_is_written_and_by_the_doctor() {
+    let project = Project::new();
+    let first = Hook::new(&project, &["init", "--user"]).run();
+    assert!(first.status == 0 && !first.stderr.contains("runs twice"), "{first:?}");
+    let second = Hook::new(&project, &["init"]).run();
+    let said = "the hook `guard` of BeforeTool is in ";
+    assert!(second.status == 0 && second.stderr.contains(said), "{second:?}");
+    assert!(second.stderr.contains("runs twice"), "{second:?}");
+    let doctor = Hook::new(&project, &["doctor"]).run();
+    assert!(doctor.stdout.contains(said), "{doctor:?}");
 }

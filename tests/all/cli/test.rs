@@ -656,3 +656,23 @@ fn a_reader_that_leaves_changes_neither_the_verdict_nor_what_is_written() {
     assert_eq!(refused.status, 64, "{refused:?}");
     assert!(project.read("fails.toml").starts_with("[[test]]"));
 }
+
+#[test]
+fn only_hooks_of_the_project_are_tested_unless_the_users_are_wanted() {
+    let project = Project::new();
+    let folder = project.home().join(".config/hooks");
+    std::fs::create_dir_all(&folder).unwrap();
+    let hooks = json!({"hooks": {"BeforeTool": [{"hooks": [
+        {"type": "command", "command": "echo mine >&2; exit 2"}]}]}});
+    std::fs::write(folder.join("settings.json"), hooks.to_string()).unwrap();
+    project.write(".hooks/settings.json", "{}");
+    project.write(
+        "own.toml",
+        "[[test]]\nname = \"t\"\nevent = \"BeforeTool\"\ninput.tool_name = \"shell\"\n\
+         input.tool_input = {}\nexpect = { decision = \"proceed\" }\n",
+    );
+    let tested = Hook::new(&project, &["test", "own.toml"]).run();
+    assert_eq!(tested.status, 0, "{tested:?}");
+    let with = Hook::new(&project, &["test", "own.toml", "--user"]).run();
+    assert!(with.status == 1 && with.stdout.contains("mine"), "{with:?}");
+}

@@ -311,6 +311,7 @@ fn what_a_reviewer_would_not_see_is_shown() {
         │ rm x\u{2066}y\u{e0041}
 
     ----- stderr -----
+    [PROJECT]/.hooks/settings.json:1:153: warning: hooks.SessionEnd[0].hooks[0].env.PATH: hooks of a project start without `PATH`, which says what programs load; it was ignored
     error: 1 hook is not trusted, and there is no terminal to ask on; call `hook trust` on one, or with --yes --opaque to trust what is shown, although the files that it may run are not all known
     ");
 }
@@ -430,10 +431,10 @@ fn what_cannot_be_done_is_said_with_a_way_out() {
     ----- stdout -----
     ----- stderr -----
     error: no hook is named `scirpt`; did you mean `script`?
-    there are:
-      guard
-      script
-      touch ran
+      there are:
+        guard
+        script
+        touch ran
     ");
     insta::assert_snapshot!(shown(&project, &["trust", "--revoke", "scirpt"]), @r"
     status: 1

@@ -10,6 +10,7 @@ mod clock;
 mod command;
 mod consent;
 mod edits;
+mod environment;
 mod guards;
 mod host;
 mod lines;

@@ -21,7 +21,7 @@ export default function (pi) {
       return stdout.trim() + ", " + ctx.sessionManager.getEntries().length;
     },
   });
-  pi.registerCommand("fails", { handler: () => { throw new Error("it went\nwrong"); } });
+  pi.registerCommand("fails", { handler: () => { throw new Error("it went\n  wrong"); } });
   pi.registerCommand("quiet", { handler: () => {} });
   pi.registerMessageRenderer("note", (message, options, theme) => [
     theme.bold("Note") + ": " + theme.fg("error", message.content),

@@ -29,9 +29,12 @@ fn a_module_that_cannot_be_loaded_stops_no_other_and_is_said_wherever_hooks_are_
         ("guard.mjs", GUARD, quick),
     ]);
     let response = fire(&project, "BeforeTool", &shell("rm -rf x"));
-    assert_eq!(verdict(&response), ("block", "not that"));
+    // One of them may have a guard.
+    let (decision, reason) = verdict(&response);
+    assert_eq!(decision, "block", "{reason}");
+    assert!(reason.contains("it is not loaded, and may have a guard"), "{reason}");
     let said = [
-        "Failed to load hook: at load",
+        "at load",
         "Hook must export a default function",
         "Failed to load hook: it did not settle within 3200ms",
         "there is no event \\\"tool_cal\\\"",
@@ -39,7 +42,8 @@ fn a_module_that_cannot_be_loaded_stops_no_other_and_is_said_wherever_hooks_are_
     for part in said {
         assert!(warnings(&response).contains(part), "{part}: {}", warnings(&response));
     }
-    assert_eq!(verdict(&fire(&project, "BeforeTool", &shell("ls"))).0, "proceed");
+    let ended = fire(&project, "SessionEnd", &json!({"reason": "exit"}));
+    assert_eq!(verdict(&ended).0, "proceed");
     for arguments in [&["list"][..], &["explain", "BeforeTool"], &["command"], &["doctor"]] {
         let all = [arguments, &["--settings", "settings.json"]].concat();
         let finished = run(&project, &all);
@@ -52,7 +56,8 @@ fn a_module_that_cannot_be_loaded_stops_no_other_and_is_said_wherever_hooks_are_
     let guard = listed.iter().find(|it| it["name"] == "guard.mjs tool_call").unwrap();
     assert_eq!((&guard["type"], &guard["event"]), (&json!("module"), &json!("BeforeTool")));
     let throws = listed.iter().find(|it| it["name"] == "throws.mjs").unwrap();
-    assert_eq!(throws["module"]["error"], "Failed to load hook: at load");
+    let error = throws["module"]["error"].as_str().unwrap();
+    assert!(error.starts_with("Failed to load hook: /") && error.ends_with("at load"), "{error}");
 }
 
 #[test]
@@ -271,4 +276,45 @@ fn typescript_says_what_it_needs() {
     let is_stripped = verdict(&response) == ("block", "not that");
     let is_said = warnings(&response).contains("npm install --global jiti");
     assert!(is_stripped || is_said, "{response}");
+}
+
+#[test]
+fn a_module_that_cannot_be_loaded_blocks_tools_and_is_a_problem_with_its_place() {
+    if !has_node() {
+        return;
+    }
+    for (text, place, said) in [
+        ("export default function (pi) {\n  const = 1;\n}\n", (2, 9), "Unexpected token"),
+        (
+            "export default function (pi) {\n  pi.on('tool_cal', () => {});\n}\n",
+            (2, 6),
+            "did you mean `tool_call`?",
+        ),
+    ] {
+        let project = Project::new();
+        project.write(".hooks/modules/guard.mjs", text);
+        let trusted = Hook::new(&project, &["trust", "--yes"]).run();
+        assert_eq!(trusted.status, 0, "{trusted:?}");
+        let fired = Hook::new(&project, &["fire", "BeforeTool", "--tool", "shell"]).run();
+        assert_eq!(fired.status, 2, "{fired:?}");
+        assert!(fired.stdout.contains(said), "{fired:?}");
+        // Nothing else is in its way.
+        let ended = Hook::new(&project, &["fire", "SessionEnd"]).run();
+        assert_eq!(ended.status, 0, "{ended:?}");
+        let checked = Hook::new(&project, &["check", "--json"]).run();
+        assert_eq!(checked.status, 1, "{checked:?}");
+        let problem = &checked.lines()[0];
+        assert_eq!(problem["rule"], "module-not-loaded", "{problem}");
+        assert_eq!(
+            (&problem["line"], &problem["column"]),
+            (&place.0.into(), &place.1.into()),
+            "{problem}"
+        );
+        assert!(problem["message"].as_str().unwrap().contains(said), "{problem}");
+        // Switched off, it is in nobody's way.
+        let off = Hook::new(&project, &["disable", ".hooks/modules/guard.mjs", "--user"]).run();
+        assert_eq!(off.status, 0, "{off:?}");
+        let fired = Hook::new(&project, &["fire", "BeforeTool", "--tool", "shell"]).run();
+        assert_eq!(fired.status, 0, "{fired:?}");
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::{FutureExt, StreamExt};
 use hook_core::settings::AuditLevel;
-use hook_core::text::OneLine;
+use hook_core::text::PathText;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -25,7 +25,7 @@ pub enum AuditLogError {
     #[error(
         "failed to open the audit file {}: {source}; name a regular file of yours, in a folder that \
          exists",
-        OneLine(path.display())
+        path.shown()
     )]
     Open {
         /// The file.
@@ -37,7 +37,7 @@ pub enum AuditLogError {
     #[error(
         "failed to reopen the audit file {}: {source}; the audit goes on in the file that had this \
          name before",
-        OneLine(path.display())
+        path.shown()
     )]
     Reopen {
         /// The file.
@@ -48,7 +48,7 @@ pub enum AuditLogError {
     /// It cannot be written now; it is tried again with each entry, and what was lost is counted.
     #[error(
         "failed to write the audit file {}: {source}; entries are lost until it can be written again",
-        OneLine(path.display())
+        path.shown()
     )]
     Write {
         /// The file.

@@ -14,7 +14,7 @@ const FULL: u64 = 4 << 20;
 #[derive(Debug, Clone)]
 pub(super) struct Call {
     pub(super) agent: &'static str,
-    pub(super) event: &'static str,
+    pub(super) event: String,
     pub(super) session: String,
     pub(super) project: String,
     /// Who answered.
@@ -22,6 +22,7 @@ pub(super) struct Call {
     pub(super) tool: Option<String>,
     /// What it was about: the command, the file, the beginning of the prompt.
     pub(super) about: Option<String>,
+    /// What the agent was told.
     pub(super) decision: &'static str,
     pub(super) reason: Option<String>,
     pub(super) milliseconds: u64,
@@ -44,7 +45,7 @@ impl Call {
         ObjectWriter::line(|out| {
             out.text("at", &timestamp());
             out.text("agent", self.agent);
-            out.text("event", self.event);
+            out.text("event", &self.event);
             out.text("session", &self.session);
             out.text("project", &self.project);
             out.text("by", self.by);

@@ -15,7 +15,8 @@ use hook_core::language::Language;
 use hook_core::redact::Redaction;
 use hook_core::text::shortened;
 use hook_core::{
-    Events, FailureCode, HookEventName, HookExecutionResult, RawJson, RawObject, RequestInput,
+    Events, FailureCode, HookEventName, HookExecutionResult, NOT_TRUSTED, RawJson, RawObject,
+    RequestInput,
 };
 use hook_translate::agents::{Agent, Asked, Said, Verdict};
 
@@ -64,6 +65,15 @@ struct ToKeep {
     session: String,
     turn_end: Option<TurnEnd>,
     call: Call,
+    /// The answer with what the user is told once in a session.
+    noticed: Option<Bridged>,
+}
+
+/// An answer, and what it means to the agent.
+struct Answered {
+    bridged: Bridged,
+    decision: PolicyDecision,
+    reason: Option<String>,
 }
 
 /// The end of a turn.
@@ -95,7 +105,10 @@ impl Unsettled {
     pub(crate) fn settle(self) -> Bridged {
         let Self { agent, home_event, mut bridged, kept } = self;
         let Some(kept) = kept else { return bridged };
-        let ToKeep { state, session, turn_end, call } = *kept;
+        let ToKeep { state, session, turn_end, mut call, noticed } = *kept;
+        if let Some(noticed) = noticed.filter(|_| state.is_first_notice(&session)) {
+            bridged = noticed;
+        }
         let is_too_often = turn_end.is_some_and(|end| {
             let changed = state.change(&session, |kept| end.is_too_often(kept));
             changed.unwrap_or_else(|error| {
@@ -108,6 +121,7 @@ impl Unsettled {
         });
         if is_too_often {
             bridged.said = agent.say(home_event, &Verdict::proceed());
+            call.decision = PolicyDecision::Proceed.as_str();
             bridged.warnings.push(format!(
                 "hooks had {} go on {MAX_CONTINUATIONS} times in a row at the end of its turn; it ends now",
                 agent.title()
@@ -164,14 +178,34 @@ impl Bridge {
         response: &HookExecutionResponse,
         unknown_guards: impl FnOnce(HookEventName) -> Option<String>,
     ) -> Unsettled {
-        let bridged = self.answer(response, unknown_guards);
+        let unknown = response.event.and_then(unknown_guards);
+        let answered = self.answered(response, unknown.as_deref(), None);
         let kept = system.bridge_state().map(|state| {
             let redaction = system.current_redaction().now();
-            let call = self.call(response, system.project(), state, &redaction);
+            let call = self.call(&answered, system.project(), state, &redaction);
             let (session, turn_end) = (self.session().to_owned(), self.turn_end(response));
-            Box::new(ToKeep { state: state.clone(), session, turn_end, call })
+            let noticed = self.noticed(response, unknown.as_deref(), &answered.bridged);
+            Box::new(ToKeep { state: state.clone(), session, turn_end, call, noticed })
         });
+        let bridged = answered.bridged;
         Unsettled { agent: self.agent, home_event: self.asked.home_event(), bridged, kept }
+    }
+
+    /// The answer that also tells the user of hooks that nobody has trusted yet, if there are any, and the agent
+    /// can show it.
+    fn noticed(
+        &self,
+        response: &HookExecutionResponse,
+        unknown: Option<&str>,
+        plain: &Bridged,
+    ) -> Option<Bridged> {
+        let mut warnings = response.processed.warnings.iter();
+        let notice = warnings.find(|it| it.ends_with(NOT_TRUSTED))?;
+        if self.session().is_empty() {
+            return None;
+        }
+        let noticed = self.answered(response, unknown, Some(notice)).bridged;
+        (noticed.said != plain.said && noticed.warnings == plain.warnings).then_some(noticed)
     }
 
     /// What the agent is answered. `unknown_guards` says why guards of the event may be missing among those
@@ -181,8 +215,21 @@ impl Bridge {
         response: &HookExecutionResponse,
         unknown_guards: impl FnOnce(HookEventName) -> Option<String>,
     ) -> Bridged {
+        let unknown = response.event.and_then(unknown_guards);
+        self.answered(response, unknown.as_deref(), None).bridged
+    }
+
+    /// The same, with what is known of guards, and a notice for the user.
+    fn answered(
+        &self,
+        response: &HookExecutionResponse,
+        unknown: Option<&str>,
+        notice: Option<&str>,
+    ) -> Answered {
         let not_run = not_run(response);
-        let mut said = self.said(response, &not_run, unknown_guards);
+        let told: Vec<&str> = not_run.iter().map(String::as_str).chain(notice).collect();
+        let mut answer = self.said(response, &told, unknown);
+        let said = &mut answer.bridged.said;
         let mut warnings: Vec<String> = response.processed.warnings.clone();
         warnings.extend(not_run);
         let title = self.agent.title();
@@ -194,6 +241,7 @@ impl Bridge {
         warnings.extend(said.lost.drain(..).map(|lost| format!("{title} ignores {lost}")));
         let decision = response.processed.decision;
         if said.stdout.is_empty() && said.code == 0 && decision > PolicyDecision::Proceed {
+            answer.decision = PolicyDecision::Proceed;
             warnings.push(format!(
                 "hooks said {} on {}, which {} cannot be told there: {}",
                 decision.as_str(),
@@ -202,7 +250,8 @@ impl Bridge {
                 response.processed.reason.as_deref().unwrap_or_default()
             ));
         }
-        Bridged { said, warnings }
+        answer.bridged.warnings = warnings;
+        answer
     }
 
     /// What the end of a turn is about, where hooks may have the agent go on that does not count how often.
@@ -227,7 +276,7 @@ impl Bridge {
     /// What is written down of the call.
     fn call(
         &self,
-        response: &HookExecutionResponse,
+        answered: &Answered,
         project: &Path,
         state: &BridgeState,
         redaction: &Redaction,
@@ -245,14 +294,14 @@ impl Bridge {
         };
         Call {
             agent: self.agent.name(),
-            event: self.asked.home_event(),
+            event: self.asked.home_event().to_owned(),
             session: kept(self.session()),
             project: project.to_string_lossy().into_owned(),
             by: if state.is_server() { "server" } else { "bridge" },
             tool: arguments.and_then(|_| payload?.match_subject()).map(kept),
             about: about.or_else(prompt).as_deref().map(kept),
-            decision: response.processed.decision.as_str(),
-            reason: response.processed.reason.as_deref().map(kept),
+            decision: answered.decision.as_str(),
+            reason: answered.reason.as_deref().map(kept),
             milliseconds: u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX),
         }
     }
@@ -261,9 +310,9 @@ impl Bridge {
     fn said(
         &self,
         response: &HookExecutionResponse,
-        not_run: &[String],
-        unknown_guards: impl FnOnce(HookEventName) -> Option<String>,
-    ) -> Said {
+        of_engine: &[&str],
+        unknown: Option<&str>,
+    ) -> Answered {
         let home_event = self.asked.home_event();
         let processed = &response.processed;
         let merged = processed.as_answer();
@@ -280,7 +329,7 @@ impl Bridge {
         let observed = observed.filter(|_| merged.is_none());
         let message = processed.system_message.as_deref();
         let told = message.into_iter().chain(observed.filter(|_| message.is_none()));
-        let told: Vec<&str> = told.chain(not_run.iter().map(String::as_str)).collect();
+        let told: Vec<&str> = told.chain(of_engine.iter().copied()).collect();
         let told = told.join("\n");
         let mut verdict = Verdict::proceed();
         // Where a block has no effect, as its author is warned, no agent is to obey one.
@@ -299,25 +348,34 @@ impl Bridge {
         verdict.additional_context = context.as_deref();
         verdict.tool_input = tool_input.as_ref();
         verdict.answer = merged.as_ref();
-        // No event proceeds that a missing guard might have blocked.
-        let unknown = response.event.and_then(unknown_guards);
         // To block the end of a turn is to go on working, which helps nobody where hooks could not be asked.
         let goes_on = response.event.is_some_and(HookEventName::ends_a_turn);
         if goes_on && (response.error().is_some() || unknown.is_some()) {
             verdict.decision = PolicyDecision::Proceed;
-            return self.agent.say(home_event, &verdict);
+            let said = self.agent.say(home_event, &verdict);
+            return Answered::new(said, &verdict);
         }
+        // No event proceeds that a missing guard might have blocked.
         if verdict.decision == PolicyDecision::Proceed
-            && let Some(why) = &unknown
+            && let Some(why) = unknown
         {
             verdict.decision = PolicyDecision::Block;
             verdict.reason = Some(why);
         }
         // Who asks may obey other words than the agent whose entry it runs.
-        match self.input.is_none() || self.asked.is_other_form() {
+        let said = match self.input.is_none() || self.asked.is_other_form() {
             true => self.agent.refuse(home_event, &verdict),
             false => self.agent.say(home_event, &verdict),
-        }
+        };
+        Answered::new(said, &verdict)
+    }
+}
+
+impl Answered {
+    fn new(said: Said, verdict: &Verdict<'_>) -> Self {
+        let reason = verdict.reason.map(str::to_owned);
+        let bridged = Bridged { said, warnings: Vec::new() };
+        Self { bridged, decision: verdict.decision, reason }
     }
 }
 

@@ -7,11 +7,16 @@ use std::time::{Duration, SystemTime};
 
 use hook_core::files::file_lock::FileLock;
 use hook_core::files::regular_file;
+use hook_core::language::Language;
 use hook_core::run::SessionEnv;
 use hook_core::settings::state_home;
+use hook_core::text::shortened;
 use hook_core::trust::sha256;
 use hook_core::{RawJson, RawObject};
 
+use hook_translate::agents::Agent;
+
+use super::log::Call;
 use crate::private_file;
 
 /// How long a session is remembered that nothing more is heard of: a week.
@@ -66,6 +71,34 @@ impl BridgeState {
         self.folder.join("bridge.jsonl")
     }
 
+    /// Writes down that an agent was answered without a look at what its hooks say: that it was refused, or
+    /// that nothing was run.
+    pub fn unheard(&self, agent: &Agent, event: Option<&str>, project: &Path, why: &str, code: u8) {
+        let call = Call {
+            agent: agent.name(),
+            event: event.map(shortened).unwrap_or_default(),
+            session: String::new(),
+            project: project.to_string_lossy().into_owned(),
+            by: if self.is_server { "server" } else { "bridge" },
+            tool: None,
+            about: None,
+            decision: if code == 0 || code == 1 { "proceed" } else { "block" },
+            reason: Some(shortened(why)),
+            milliseconds: 0,
+        };
+        if let Err(error) = call.append(&self.log(), code, 0) {
+            tracing::warn!(target: "hook::bridge", "failed to write down a call: {error}");
+        }
+    }
+
+    /// Whether the user of a session is to be told now that hooks are not trusted: once.
+    pub(crate) fn is_first_notice(&self, session: &str) -> bool {
+        !self.session(session).knows_untrusted
+            && self
+                .change(session, |kept| !std::mem::replace(&mut kept.knows_untrusted, true))
+                .unwrap_or(false)
+    }
+
     /// What is remembered of a session.
     pub(crate) fn session(&self, session: &str) -> SessionState {
         let read = regular_file::read_to_string(&self.file_of(session), LONGEST);
@@ -75,6 +108,7 @@ impl BridgeState {
         SessionState {
             env: fields.get("env").map(SessionEnv::from_json).unwrap_or_default(),
             continuations: number.and_then(|it| u32::try_from(it).ok()).unwrap_or_default(),
+            knows_untrusted: fields.get("knowsUntrusted").and_then(RawJson::to_bool) == Some(true),
         }
     }
 
@@ -146,16 +180,21 @@ pub(crate) struct SessionState {
     pub(crate) env: SessionEnv,
     /// How often in a row hooks had the agent go on at the end of its turn.
     pub(crate) continuations: u32,
+    /// Whether its user was told that hooks are not trusted.
+    pub(crate) knows_untrusted: bool,
 }
 
 impl SessionState {
     fn is_nothing(&self) -> bool {
-        self.env.is_empty() && self.continuations == 0
+        self.env.is_empty() && self.continuations == 0 && !self.knows_untrusted
     }
 
     fn to_json(&self) -> Vec<u8> {
         hook_core::ObjectWriter::line(|out| {
             out.integer("continuations", self.continuations.into());
+            if self.knows_untrusted {
+                out.bool("knowsUntrusted", true);
+            }
             out.raw("env", &self.env.to_json());
         })
     }

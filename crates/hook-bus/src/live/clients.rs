@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use hook_core::run::{CallSession, CallTarget, Carrier, FromHook, ToHook};
+use hook_core::text::PathText;
 use hook_core::{FailBehavior, HookEventName, HookFailure};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
@@ -241,7 +242,7 @@ impl LiveClients {
         }
         *written = list.number;
         if let Err(error) = remembered::write(file, &list.guards) {
-            let file = file.display();
+            let file = file.shown();
             tracing::error!(
                 target: "hook::live",
                 "guards would not outlive this server: {file} cannot be written: {error}"

@@ -104,8 +104,9 @@ fn put_into_force(
     let has_problems = !problems.is_empty();
     on_every.set_problem(has_problems.then(|| cut(&problems.join("; "))));
     // What a guard meant that is not understood is not known, so all is blocked.
-    match is_wrong && has_guard {
-        true => pipeline.registry().block_for(on_every, events),
+    // So it is of a module that is not loaded, as far as it may have had one.
+    match is_wrong && (has_guard || is_unloaded) {
+        true => pipeline.registry().block_for(on_every, events, has_guard),
         false => pipeline.registry().declare(on_every, number, &hooks, pipeline.runner()),
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures::{FutureExt, StreamExt};
 use hook_core::redact::Redaction;
+use hook_core::text::PathText;
 use tokio::io::AsyncWriteExt;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -30,14 +31,14 @@ pub enum RecorderError {
     /// There is a file of that name.
     #[error(
         "failed to begin the recording {}: the file is there already; name another one, or remove it",
-        path.display()
+        path.shown()
     )]
     Exists {
         /// The file.
         path: PathBuf,
     },
     /// The file cannot be made.
-    #[error("failed to begin the recording {}: {source}", path.display())]
+    #[error("failed to begin the recording {}: {source}", path.shown())]
     Create {
         /// The file.
         path: PathBuf,
@@ -45,7 +46,7 @@ pub enum RecorderError {
         source: io::Error,
     },
     /// The file cannot be written any more.
-    #[error("failed to write the recording {}, which ends here: {source}", path.display())]
+    #[error("failed to write the recording {}, which ends here: {source}", path.shown())]
     Write {
         /// The file.
         path: PathBuf,

@@ -3,12 +3,14 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use hook_core::text::PathText;
+
 /// Why scenario files could not be found.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScenarioFilesError {
     /// A file or folder cannot be read.
-    #[error("failed to read {}: {source}", path.display())]
+    #[error("failed to read {}: {source}", path.shown())]
     Read {
         /// The file or folder.
         path: PathBuf,
@@ -16,7 +18,7 @@ pub enum ScenarioFilesError {
         source: io::Error,
     },
     /// A folder has no scenario in it.
-    #[error("there is no *.toml file in or below {}", path.display())]
+    #[error("there is no *.toml file in or below {}", path.shown())]
     None {
         /// The folder.
         path: PathBuf,

@@ -68,7 +68,7 @@ pub(crate) async fn run(
     let event = arguments.event.as_deref();
     let (text, said) = match read(agent, event).await {
         Ok(read) => read,
-        Err(error) => return refuse(agent, event, &error, printer).await,
+        Err(error) => return refuse(agent, event, &error, &context, printer).await,
     };
     let asked = match agent.asked(event, &said) {
         Ok(asked) => asked.written_in(&text),
@@ -78,16 +78,19 @@ pub(crate) async fn run(
             // Some read the remark as the answer where there is none.
             let nothing = agent.say("", &Verdict::proceed());
             if !nothing.stdout.is_empty() {
-                printer.text(&format!("{}\n", nothing.stdout)).await?;
+                printer.raw(&format!("{}\n", nothing.stdout)).await?;
             }
             return Ok(exit_code::PROCEED);
         }
         Err(error) => {
             let text = format!("{error}; name it: `hook bridge {} EVENT`", arguments.agent);
-            return refuse(agent, event, &CommandError::Usage(text), printer).await;
+            return refuse(agent, event, &CommandError::Usage(text), &context, printer).await;
         }
     };
     let context = &context.at_places_of(&asked);
+    if let Some(error) = context.misplaced() {
+        return refuse(agent, Some(asked.home_event()), &error, context, printer).await;
+    }
     let begun = Instant::now();
     let mut is_served = true;
     if context.has_only_defaults() && !arguments.rest.is_rest() {
@@ -118,6 +121,11 @@ pub(crate) async fn run(
         let event = HookEventName::from_name(asked.event_name());
         stake.is_known(event.is_none_or(|event| guards::may_exist(event, &system, context)));
     }
+    if let (Err(error), Some(state)) = (&bridged, BridgeState::of_user()) {
+        let code = if stake.is_guarded() { 2 } else { 1 };
+        let (event, why) = (asked.home_event(), error.to_string());
+        state.unheard(agent, Some(event), context.project(), &why, code);
+    }
     bridged
 }
 
@@ -137,15 +145,20 @@ async fn refuse(
     agent: &Agent,
     event: Option<&str>,
     error: &CommandError,
+    context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     let said = agent.refuse_unread(event, &error.to_string());
+    // What the user's folders are is the question where they are in the project.
+    if let Some(state) = BridgeState::of_user().filter(|_| context.misplaced().is_none()) {
+        state.unheard(agent, event, context.project(), &error.to_string(), said.code);
+    }
     printer.problem(&error.to_string());
     if said.code == 0 {
         return Ok(exit_code::FAILURE);
     }
     if !said.stdout.is_empty() {
-        printer.text(&format!("{}\n", said.stdout)).await?;
+        printer.raw(&format!("{}\n", said.stdout)).await?;
     }
     Ok(exit_code::of_agent(said.code))
 }
@@ -179,7 +192,7 @@ async fn say(bridged: &Bridged, printer: &mut Printer) -> Result<Status, Command
         printer.note(&said.stderr);
     }
     if !said.stdout.is_empty()
-        && let Err(error) = printer.text(&format!("{}\n", said.stdout)).await
+        && let Err(error) = printer.raw(&format!("{}\n", said.stdout)).await
     {
         // The answer may be a denial. The code is all that is left to say it with.
         printer.problem(&format!(

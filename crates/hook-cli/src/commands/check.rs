@@ -1,10 +1,13 @@
 //! `hook check`: everything that is wrong with settings.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use hook_core::check::check;
-use hook_core::settings::Severity;
+use hook_core::files::regular_file;
+use hook_core::settings::{Diagnostic, Place, Rule, Severity};
+use hook_core::text::PathText;
 
 use crate::context::{Context, named};
 use crate::error::CommandError;
@@ -14,8 +17,8 @@ use crate::render::{check as render, sarif};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Nothing is run: scripts are looked at, and so are their first lines. Hooks of
-the project that are not trusted are named too, but are no problem of the files.
+Nothing is run: scripts are looked at, and so are their first lines; modules that
+may run are loaded, to see whether they can be. Hooks of the project that are not trusted are named too, but are no problem of the files.
 
 Examples:
   hook check
@@ -47,6 +50,9 @@ enum Format {
     Sarif,
 }
 
+/// How much of a module is shown from, in bytes.
+const MAX_MODULE: u64 = 4 << 20;
+
 pub(crate) async fn run(
     arguments: &Arguments,
     context: &Context,
@@ -66,14 +72,21 @@ pub(crate) async fn run(
         false => Severity::Error,
     };
     if files.is_empty() {
-        let looked: Vec<_> = sources.iter().map(|it| it.path.display().to_string()).collect();
+        let looked: Vec<_> = sources.iter().map(|it| it.path.shown().to_string()).collect();
         printer.warning(&format!(
             "there are no settings; looked for {}; `hook init` writes a starter hook",
             looked.join(", ")
         ));
     }
+    let modules = match arguments.files.is_empty() {
+        true => unloaded(context).await,
+        false => Vec::new(),
+    };
     let format = if context.json() { Format::Json } else { arguments.format };
-    let problems = || files.iter().flat_map(|file| &file.file.diagnostics);
+    let problems = || {
+        let of_modules = modules.iter().map(|(problem, _)| problem);
+        files.iter().flat_map(|file| &file.file.diagnostics).chain(of_modules)
+    };
     match format {
         Format::Human => {
             for file in &files {
@@ -82,7 +95,10 @@ pub(crate) async fn run(
                     printer.text(&shown).await?;
                 }
             }
-            if !files.is_empty() {
+            for (problem, text) in &modules {
+                printer.text(&render::problem(problem, text, context.cwd(), printer)).await?;
+            }
+            if !files.is_empty() && modules.is_empty() {
                 printer.text(&render::summary(&files, printer)).await?;
             }
         }
@@ -110,4 +126,37 @@ pub(crate) async fn run(
         true => Ok(exit_code::FAILURE),
         false => Ok(exit_code::PROCEED),
     }
+}
+
+/// The modules that may run and cannot be loaded, each with its text.
+async fn unloaded(context: &Context) -> Vec<(Diagnostic, String)> {
+    // What else keeps a system from starting is said of its settings.
+    let Ok(system) = context.builder().and_then(|builder| Ok(builder.build()?)) else {
+        return Vec::new();
+    };
+    let is_loaded = system.initialize_here().await.is_ok() && system.load_modules().await.is_ok();
+    let modules = system.loaded_modules().unwrap_or_default();
+    system.shutdown(Duration::ZERO).await;
+    let failed = modules.into_iter().filter(|_| is_loaded).filter_map(|module| {
+        let error = module.error?;
+        let text = regular_file::read(&module.path, MAX_MODULE).unwrap_or_default();
+        let place = place_in(&error, &module.path);
+        let problem = Diagnostic::new(Rule::ModuleNotLoaded, place, error);
+        Some((problem, String::from_utf8_lossy(&text).into_owned()))
+    });
+    failed.collect()
+}
+
+/// Where in a module an error is, as far as it says so: `…: FILE:LINE:COLUMN: …`.
+fn place_in(error: &str, module: &Path) -> Place {
+    let mut place = Place::of_file(module);
+    let file = format!("{}:", module.to_string_lossy());
+    let mut numbers =
+        error.split_once(&file).map(|(_, rest)| rest.split(':')).into_iter().flatten();
+    let mut number = || numbers.next()?.trim().parse::<usize>().ok();
+    if let (Some(line), Some(column)) = (number(), number()) {
+        (place.line, place.column) = (line, column);
+        (place.end_line, place.end_column) = (line, column + 1);
+    }
+    place
 }

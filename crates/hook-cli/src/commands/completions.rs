@@ -38,7 +38,7 @@ pub(crate) async fn run(
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     let script = script(arguments.shell).map_err(CommandError::Output)?;
-    printer.text(&script).await?;
+    printer.raw(&script).await?;
     Ok(exit_code::PROCEED)
 }
 

@@ -5,14 +5,16 @@ mod command;
 mod connection;
 mod consent;
 pub(super) mod entries;
-mod losses;
+pub(super) mod losses;
 mod scope;
+mod server;
 
 use std::path::Path;
 
 use clap::Args;
 use hook_core::language::Language;
 use hook_core::settings::edit::{AbsentFile, EditMode, FileChange, NotEditable, edit_in_file};
+use hook_core::text::PathText;
 use hook_translate::agents::{self, Agent};
 use serde_json::json;
 
@@ -35,25 +37,32 @@ Examples:
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Writes an entry for each event of the agent into its settings, which calls
-`hook bridge`: from then on the agent runs your hooks. Every other byte stays.
-What the agent still wants of you is asked, on a terminal or by --yes, and else
-said.
+Writes entries into the agent's settings that call `hook bridge`: one for each
+event that can be refused, and for each of the others that hooks listen to. From
+then on the agent runs your hooks. Every other byte stays. What the agent still
+wants of you is asked, on a terminal or by --yes, and else said. For the user,
+`\"server\": \"auto\"` is written into the user's settings where they say nothing
+of it: the first call starts a server, which answers the next ones faster.
 
 Examples:
   hook connect --list
+  hook connect claude codex
+  hook connect --all                     every agent that is here
   hook connect claude --dry-run
   hook connect gemini --scope project
   hook connect codex --yes
   hook connect codex --events PreToolUse,Stop")]
 pub(crate) struct Arguments {
-    /// The agent: claude, gemini, llxprt, qwen, codex, cursor, copilot, pi or omp
-    #[arg(required_unless_present = "list")]
-    agent: Option<String>,
+    /// The agents: claude, gemini, llxprt, qwen, codex, cursor, copilot, pi or omp
+    #[arg(value_name = "AGENT", required_unless_present_any = ["list", "all"])]
+    named: Vec<String>,
+    /// Every agent that is here
+    #[arg(long, conflicts_with = "named")]
+    all: bool,
     /// Whose settings are written: the user's, or this project's
     #[arg(long, value_enum, default_value = "user")]
     scope: Scope,
-    /// Only these events, as the agent calls them
+    /// These events and no others, as the agent calls them
     #[arg(long, value_name = "EVENTS", value_delimiter = ',')]
     events: Vec<String>,
     /// Agree to what the agent wants before it runs the entries, such as trust in this folder
@@ -62,8 +71,11 @@ pub(crate) struct Arguments {
     /// Show what would be written, and write nothing
     #[arg(long)]
     dry_run: bool,
+    /// Start no server: leave the user's settings as they are
+    #[arg(long)]
+    no_server: bool,
     /// Say which agents are connected
-    #[arg(long, conflicts_with_all = ["agent", "events", "dry_run", "yes"])]
+    #[arg(long, conflicts_with_all = ["named", "all", "no_server", "events", "dry_run", "yes"])]
     list: bool,
 }
 
@@ -88,15 +100,56 @@ pub(crate) async fn run(
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let Some(name) = &arguments.agent else { return list(context, printer).await };
-    let agent = agent(name)?;
+    if arguments.list {
+        return list(context, printer).await;
+    }
+    let named = arguments.named.iter().map(|name| agent(name)).collect::<Result<Vec<_>, _>>()?;
+    let here = || agents::AGENTS.into_iter().filter(|it| it.entry_places().is_some());
+    let wanted: Vec<&'static Agent> = match arguments.all {
+        true => here().filter(|agent| entries::is_here(agent)).collect(),
+        false => named,
+    };
+    if wanted.is_empty() {
+        printer.problem("no agent that can be connected has a folder of its user here");
+        return Ok(exit_code::FAILURE);
+    }
+    let mut status = exit_code::PROCEED;
+    for agent in &wanted {
+        match connect(agent, arguments, context, printer).await {
+            Ok(()) => {}
+            // One that cannot be edited keeps no other.
+            Err(error) if wanted.len() > 1 => {
+                printer.problem(&error.to_string());
+                status = exit_code::FAILURE;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    if arguments.scope == Scope::User && !arguments.no_server {
+        server::start_by_itself(arguments.dry_run, context, printer).await?;
+    }
+    if let Some(why) = losses::unguarded(context).await? {
+        printer.warning(&why);
+    }
+    Ok(status)
+}
+
+async fn connect(
+    agent: &'static Agent,
+    arguments: &Arguments,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<(), CommandError> {
     let path = file_of(agent, arguments.scope, context)?;
-    let events = events_of(agent, &arguments.events)?;
+    let events = match arguments.events.as_slice() {
+        [] => losses::needed(agent, &entries::of(agent, arguments.scope, context), context),
+        named => events_of(agent, named)?,
+    };
     let binary = std::env::current_exe().map_err(CommandError::WorkingDirectory)?;
     if binary.file_stem().is_none_or(|name| name != "hook") {
         let text = format!(
             "this binary is {}; entries are known by the name `hook`, so call it that and connect again",
-            binary.display()
+            binary.shown()
         );
         return Err(CommandError::Usage(text));
     }
@@ -110,9 +163,6 @@ pub(crate) async fn run(
     show(agent, &change, "connected", arguments.dry_run, context, printer).await?;
     for lost in losses::of(agent, &events, context) {
         printer.remark(&lost);
-    }
-    if let Some(why) = losses::unguarded(context).await? {
-        printer.warning(&why);
     }
     let other = match arguments.scope {
         Scope::User => Scope::Project,
@@ -141,7 +191,7 @@ pub(crate) async fn run(
             );
         }
     }
-    Ok(exit_code::PROCEED)
+    Ok(())
 }
 
 /// An agent's settings with entries. A consent that stands in the same file stays the last of it.
@@ -173,23 +223,31 @@ pub(crate) async fn disconnect(
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let wanted: Vec<(&'static Agent, Scope)> = match &arguments.agent {
-        Some(name) => vec![(agent(name)?, arguments.scope)],
-        None => {
-            let all = agents::AGENTS.into_iter().filter(|agent| agent.entry_places().is_some());
-            all.flat_map(|agent| Scope::ALL.map(|scope| (agent, scope))).collect()
-        }
+    let Some(name) = &arguments.agent else {
+        return disconnect_all(arguments.dry_run, context, printer).await;
     };
+    taken_out(agent(name)?, arguments.scope, arguments, context, printer).await?;
+    Ok(exit_code::PROCEED)
+}
+
+/// Takes the entries of all agents out, for the user and in this project.
+pub(super) async fn disconnect_all(
+    dry_run: bool,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let arguments = &DisconnectArguments { agent: None, all: true, scope: Scope::User, dry_run };
+    let all = agents::AGENTS.into_iter().filter(|agent| agent.entry_places().is_some());
+    let wanted = all.flat_map(|agent| Scope::ALL.map(|scope| (agent, scope)));
     let mut status = exit_code::PROCEED;
     for (agent, scope) in wanted {
         match taken_out(agent, scope, arguments, context, printer).await {
             Ok(()) => {}
             // One that cannot be edited keeps no other.
-            Err(error) if arguments.all => {
+            Err(error) => {
                 printer.problem(&error.to_string());
                 status = exit_code::FAILURE;
             }
-            Err(error) => return Err(error),
         }
     }
     Ok(status)
@@ -250,9 +308,6 @@ fn not_editable(text: Option<&str>, error: agents::NotEditable) -> Box<NotEditab
 
 fn events_of(agent: &Agent, named: &[String]) -> Result<Vec<&'static str>, CommandError> {
     let all: Vec<&'static str> = agent.asks().map(|(event, _)| event).collect();
-    if named.is_empty() {
-        return Ok(all);
-    }
     let known = |name: &String| {
         let found = all.iter().find(|event| *event == name).copied();
         found.ok_or_else(|| {
@@ -273,7 +328,7 @@ async fn show(
     context: &Context,
     printer: &mut Printer,
 ) -> Result<(), CommandError> {
-    let path = change.path.display().to_string();
+    let path = change.path.shown().to_string();
     if context.json() {
         let object = json!({
             "agent": agent.word(), "file": path, "changed": change.is_change(),

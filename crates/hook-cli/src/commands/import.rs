@@ -10,6 +10,7 @@ use hook_core::settings::edit::{
     missing_definitions, with_definitions,
 };
 use hook_core::settings::{Agents, IN_PROJECT, MAX_SETTINGS, SettingsSource, declare_events};
+use hook_core::text::PathText;
 use hook_core::{Events, HookSource, RawJson};
 use hook_translate::agents::Agent;
 use serde_json::{Value, json};
@@ -97,7 +98,7 @@ pub(crate) async fn run(
                 Ok(change) => written.push(change),
                 Err(error) => {
                     for change in written.iter().filter(|change| change.is_change()) {
-                        printer.warning(&format!("{} is written already", change.path.display()));
+                        printer.warning(&format!("{} is written already", change.path.shown()));
                     }
                     return Err(error);
                 }
@@ -115,7 +116,7 @@ pub(crate) async fn run(
             printer.text(&format!("no hooks of {} are found\n", agent.title())).await?;
         }
         for Lost { file, line, message } in &found.lost {
-            let file = file.display();
+            let file = file.shown();
             printer.text(&format!("lost: {file}:{line}: {message}\n")).await?;
         }
     }
@@ -255,7 +256,7 @@ fn shown(
     printer: &Printer,
 ) -> String {
     let (added, there) = counts(target, change);
-    let path = change.path.display().to_string();
+    let path = change.path.shown().to_string();
     let mut text = String::new();
     if dry_run && change.is_change() {
         let diff = render::unified(&change.before, &change.after, Some((&path, &path)));
@@ -264,7 +265,7 @@ fn shown(
     let title = agent.title();
     if added > 0 {
         let word = if dry_run { "would import" } else { "imported" };
-        let from: Vec<String> = target.from.iter().map(|it| it.display().to_string()).collect();
+        let from: Vec<String> = target.from.iter().map(|it| it.shown().to_string()).collect();
         let (hooks, from) = (counted(added, "hook"), from.join(", "));
         text.push_str(&format!("{word} {hooks} of {title} into {path}, from {from}\n"));
     }

@@ -5,6 +5,7 @@ use hook_core::HookSource;
 use hook_core::settings::parse;
 use hook_core::settings::starter::{Starter, StarterKind};
 
+use super::doctor::Twins;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
@@ -74,6 +75,9 @@ pub(crate) async fn run(
         printer.object(&render::init_json(&starter, trusted)).await?;
     } else {
         printer.text(&render::init(&starter, arguments.user, trusted, printer)).await?;
+    }
+    for twin in Twins::of(context).with(&starter.settings) {
+        printer.warning(&format!("{twin}: remove one of them"));
     }
     if !trusted {
         printer.warning(match context.trust_store() {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Command};
 use clap_complete::engine::ArgValueCompleter;
+use hook_core::text::PathText;
 use serde_json::json;
 
 use crate::commands::help;
@@ -41,7 +42,7 @@ pub(crate) async fn run(
         None => help::built(hook()),
     };
     let Some(folder) = &arguments.output else {
-        printer.text(&render::man_page(&command).map_err(CommandError::Output)?).await?;
+        printer.raw(&render::man_page(&command).map_err(CommandError::Output)?).await?;
         return Ok(exit_code::PROCEED);
     };
     let mut commands = vec![command];
@@ -60,7 +61,7 @@ pub(crate) async fn run(
             printer.object(&json!({"file": path.to_string_lossy()})).await?;
         } else {
             printer
-                .text(&format!("{}\n", hook_core::text::lines(&path.display().to_string())))
+                .text(&format!("{}\n", hook_core::text::lines(&path.shown().to_string())))
                 .await?;
         }
     }

@@ -25,7 +25,9 @@ pub(crate) mod switching;
 pub(crate) mod tail;
 pub(crate) mod test;
 pub(crate) mod trace;
+#[allow(clippy::disallowed_methods, reason = "its printer escapes")]
 pub(crate) mod trust;
+pub(crate) mod uninstall;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -50,6 +50,6 @@ pub(crate) async fn run(
         let name = shortened(name);
         return Err(CommandError::Usage(format!("there is no schema {name:?}; {hint}")));
     };
-    printer.text(&format!("{schema:#}\n")).await?;
+    printer.raw(&format!("{schema:#}\n")).await?;
     Ok(exit_code::PROCEED)
 }

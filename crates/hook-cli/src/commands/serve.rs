@@ -14,6 +14,7 @@ use hook_bus::bridge::BridgeState;
 use hook_bus::live;
 use hook_bus::wire::{ClientEnd, serve_stdio};
 use hook_core::settings::AuditLevel;
+use hook_core::text::PathText;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -111,7 +112,7 @@ pub(crate) async fn run(
         printer.remark(&format!(
             "no settings were found from {} on, so only hooks run that clients register; `--project` \
              names another project, and `hook init` writes a first hook",
-            context.project().display()
+            context.project().shown()
         ));
     }
     let path = match &arguments.socket {
@@ -139,7 +140,15 @@ pub(crate) async fn run(
     // Once nothing can keep it from serving.
     system.start_workers();
     if let Some(path) = &path {
-        printer.note(&format!("listening on {}", path.display()));
+        printer.note(&format!("listening on {}", path.shown()));
+        match own_socket(context.project()) {
+            Ok(own) if own != *path => printer.remark(&format!(
+                "`hook bridge` asks {} for this project, and not this server; `--socket` without a path \
+                 listens there",
+                own.shown()
+            )),
+            _ => {}
+        }
     }
     if let Some(remote) = &remote {
         remote.announce(printer);
@@ -178,7 +187,7 @@ fn restore_guards(system: &HookSystem, socket: &Path, printer: &mut Printer) {
         Err(error) => printer.problem(&format!(
             "guards that clients register may not outlive this server, and those of the server before \
              are not in force: {}: {error}",
-            file.display()
+            file.shown()
         )),
     }
 }

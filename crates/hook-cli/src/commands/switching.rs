@@ -3,10 +3,12 @@
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
+use hook_core::files::project_file;
 use hook_core::settings::edit::{AbsentFile, EditMode, FileChange, switch_in_file};
 use hook_core::settings::{
     HookEntry, SettingsFile, Severity, Switches, is_found_beside, parse_source,
 };
+use hook_core::text::PathText;
 use hook_core::text::shortened;
 use hook_core::{HookSource, SettingsSource};
 use hook_translate::agents;
@@ -81,6 +83,12 @@ pub(crate) async fn run(
     let mut edited = Vec::new();
     for source in chosen {
         let absent = if source.required { AbsentFile::Refused } else { AbsentFile::Made };
+        if source.source == HookSource::Project
+            && let Some(project) = source.path.ancestors().nth(2)
+        {
+            project_file::check_inside(project, &source.path)
+                .map_err(|error| CommandError::Usage(error.to_string()))?;
+        }
         let result = switch_in_file(&source.path, &target.name, enabled, absent, mode);
         if let Ok(change) = &result {
             let known = source.clone().knowing(&agents::languages().collect());
@@ -104,7 +112,7 @@ pub(crate) async fn run(
         false => remaining(&switches, enabled, target.shared),
     };
     if switches.holders.is_empty() {
-        printer.warning(&format!("no hook is named `{}` now", target.name));
+        printer.warning(&format!("no hook is named `{}` now", shortened(&target.name)));
     }
     let outcome =
         Outcome { name: &target.name, enabled, dry_run: target.dry_run, edited, remaining };
@@ -192,7 +200,7 @@ fn is_of_one_owner(name: &str, chosen: &[SettingsSource]) -> Result<(), CommandE
         return Ok(());
     }
     let files: Vec<String> =
-        chosen.iter().map(|it| format!("{} ({})", it.path.display(), it.source)).collect();
+        chosen.iter().map(|it| format!("{} ({})", it.path.shown(), it.source)).collect();
     Err(CommandError::Usage(format!(
         "several hooks are named `{}`, in {}; nothing was changed; choose with --shared (the \
          project's settings) or --user (your own, which switch it off for you in every project)",

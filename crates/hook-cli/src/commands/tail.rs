@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hook_bus::wire::{Line, Tail};
+use hook_core::text::PathText;
 use hook_core::{ObjectWriter, RawJson};
 
 use super::serve::own_socket;
@@ -36,9 +37,19 @@ pub(crate) async fn run(
         Some(socket) => socket.clone(),
         None => default_socket(context.project())?,
     };
-    let (reader, writer) = connect(&socket).await?;
+    let (reader, writer) = connect(&socket).await.inspect_err(|_| {
+        if let Ok(own) = own_socket(context.project())
+            && own != socket
+        {
+            printer.remark(&format!(
+                "`hook bridge` asks the server at {} for this project, where none is; `hook serve \
+                 --socket` starts one",
+                own.shown()
+            ));
+        }
+    })?;
     let mut tail = Tail::begin(reader, writer).await?;
-    printer.note(&format!("following {}", socket.display()));
+    printer.note(&format!("following {}", socket.shown()));
     let mut lines = render::TailLines::default();
     while let Some(line) = tail.next().await? {
         let text = match line {
@@ -69,9 +80,13 @@ fn default_socket(project: &Path) -> Result<PathBuf, CommandError> {
         return Ok(own);
     }
     let directory = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    match directory.filter(|directory| directory.is_absolute()) {
-        Some(directory) => Ok(directory.join("hook.sock")),
-        None => Err(CommandError::Usage(
+    let users =
+        directory.filter(|directory| directory.is_absolute()).map(|it| it.join("hook.sock"));
+    match (users, own_socket(project)) {
+        (Some(users), own) if users.exists() || own.is_err() => Ok(users),
+        // What is not there is named by where it would be.
+        (_, Ok(own)) => Ok(own),
+        _ => Err(CommandError::Usage(
             "XDG_RUNTIME_DIR is not set, so there is no default socket; name the server's with \
              --socket PATH"
                 .to_owned(),

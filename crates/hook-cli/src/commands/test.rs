@@ -25,6 +25,9 @@ use crate::render::{self, TestOutcome, TestRun};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Only hooks of the project run, or those of --settings, so that the outcome is the
+same for everybody; --user adds those of the user and of the machine.
+
 Examples:
   hook test tests/hooks.toml
   hook test tests --filter guard --fail-fast
@@ -65,6 +68,9 @@ pub(crate) struct Arguments {
     /// Write what was found into the scenarios that expected something else
     #[arg(long)]
     update: bool,
+    /// Run the hooks of the user and of the machine, too
+    #[arg(long)]
+    pub(crate) user: bool,
     /// Also write a JUnit report to this file
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     junit: Option<PathBuf>,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use hook_bus::recording::Recording;
 use hook_core::files::regular_file;
+use hook_core::text::PathText;
 
 use super::is_same_file;
 use crate::context::Context;
@@ -75,7 +76,10 @@ pub(crate) async fn run(
     };
     match &arguments.output {
         Some(file) => write(file, &rendered).await?,
-        None => printer.text(&rendered).await?,
+        None if arguments.format == Format::Text && !context.json() => {
+            printer.text(&rendered).await?;
+        }
+        None => printer.raw(&rendered).await?,
     }
     Ok(exit_code::PROCEED)
 }
@@ -91,7 +95,7 @@ pub(crate) async fn read_recording(
     let recording = Recording::read(tokio::fs::File::from_std(file)).await;
     let recording =
         recording.map_err(|source| CommandError::Recording { path: path.to_path_buf(), source })?;
-    let path = path.display();
+    let path = path.shown();
     if recording.truncated {
         printer.warning(&format!(
             "{path}: the last line is cut off and left out; the engine was killed, or is still \

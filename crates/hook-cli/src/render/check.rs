@@ -7,6 +7,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 use hook_core::ObjectWriter;
 use hook_core::check::CheckedFile;
 use hook_core::settings::{Diagnostic, Severity};
+use hook_core::text::PathText;
 
 use super::counted;
 use crate::output::{Printer, Tone};
@@ -29,7 +30,7 @@ pub(crate) fn problem(problem: &Diagnostic, text: &str, cwd: &Path, printer: &Pr
     let title = level.primary_title(one_line(&problem.message)).id(problem.rule.id());
     let mut group = Group::with_title(title);
     let file = place.file.as_ref().map(|file| {
-        one_line(&file.strip_prefix(cwd).unwrap_or(file).display().to_string()).into_owned()
+        one_line(&file.strip_prefix(cwd).unwrap_or(file).shown().to_string()).into_owned()
     });
     let excerpt = Excerpt::of(problem, text);
     // Beside a piece of a line, the column must be said: it cannot be counted.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use hook_core::text::one_line;
 use similar::TextDiff;
 
 use crate::output::{Printer, Tone};
@@ -14,7 +15,7 @@ pub(crate) fn unified(before: &str, after: &str, name: Option<(&str, &str)>) -> 
     let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(before, after);
     let mut unified = diff.unified_diff();
     if let Some((before, after)) = name {
-        unified.header(before, after);
+        unified.header(&one_line(before), &one_line(after));
     }
     unified.to_string()
 }

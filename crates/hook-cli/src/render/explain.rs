@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use hook_core::run::HookStart;
 use hook_core::settings::{DEFAULT_PRIORITY, TimeoutOrigin};
+use hook_core::text::PathText;
 use hook_core::{
     ExplainedHook, Explanation, FailBehavior, Group, Hook, HookEventName, HookKind, NotRun,
     ObjectWriter, SettingsSource,
@@ -424,7 +425,7 @@ pub(crate) fn nothing_found(
             [
                 (Tone::Quiet, source.source.to_string()),
                 (Tone::Quiet, state),
-                (Tone::Plain, first_line(&source.path.display().to_string())),
+                (Tone::Plain, first_line(&source.path.shown().to_string())),
             ]
         })
         .collect();

@@ -101,6 +101,9 @@ pub(crate) fn fired(fired: &Fired<'_>, printer: &Printer) -> String {
     out
 }
 
+/// What people mean who end a hook with 1.
+const EXIT_1: &str = "exit 1 is a failure, and the tool runs; exit 2 refuses; `failBehavior: block` makes failures refuse";
+
 /// Why no hook ran: the first thing to fix in those hooks that would have matched.
 fn why_none(explanation: Option<&Explanation>) -> String {
     let hooks = explanation.into_iter().flat_map(|explanation| &explanation.hooks);
@@ -192,6 +195,11 @@ fn hooks(out: &mut String, fired: &Fired<'_>, printer: &Printer) {
             if cannot_start(failure) {
                 let hint = "`hook check` looks at scripts and interpreters";
                 details.lines("hint", Tone::Quiet, hint);
+            }
+            let could_refuse = fired.event.row().block_means.is_some();
+            let went_on = result.decision.is_none_or(|it| it < PolicyDecision::Block);
+            if matches!(failure, HookFailure::ExitCode { code: 1 }) && could_refuse && went_on {
+                details.lines("hint", Tone::Quiet, EXIT_1);
             }
         }
         for warning in &result.warnings {

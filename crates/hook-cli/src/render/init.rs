@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use hook_core::settings::starter::{STARTER_HOOK, Starter};
+use hook_core::text::PathText;
 use serde_json::{Value, json};
 
 use crate::output::{Printer, Tone};
@@ -17,7 +18,7 @@ const TRY: [&str; 3] = [
 pub(crate) fn init(starter: &Starter, user: bool, trusted: bool, printer: &Printer) -> String {
     let mut out = String::new();
     for path in [&starter.settings, &starter.script] {
-        let path = printer.paint(Tone::Plain, &path.display().to_string());
+        let path = printer.paint(Tone::Plain, &path.shown().to_string());
         let _ = writeln!(out, "{} {path}", printer.paint(Tone::Good, "wrote"));
     }
     if trusted && !user {
@@ -31,7 +32,7 @@ pub(crate) fn init(starter: &Starter, user: bool, trusted: bool, printer: &Print
     for command in TRY {
         let _ = writeln!(out, "  {command}");
     }
-    let script = printer.paint(Tone::Plain, &starter.script.display().to_string());
+    let script = printer.paint(Tone::Plain, &starter.script.shown().to_string());
     let _ = writeln!(out, "\n{}", printer.paint(Tone::Strong, "Make it yours:"));
     let _ = writeln!(out, "  edit {script}");
     if !user {

@@ -10,6 +10,7 @@ use similar::{ChangeTag, TextDiff};
 
 use crate::output::{Printer, Tone};
 use hook_core::text;
+use hook_core::text::PathText;
 
 /// A value that is longer is compared line by line.
 const ONE_LINE: usize = 100;
@@ -110,7 +111,7 @@ pub(super) fn change(out: &mut String, change: &Change, printer: &Printer) {
 
 /// Why a file is no scenario, with the line it is about.
 pub(crate) fn scenario_error(path: &Path, text: &str, error: &ScenarioError) -> String {
-    let mut out = text::one_line(&format!("{}:{error}", path.display())).into_owned();
+    let mut out = text::one_line(&format!("{}:{error}", path.shown())).into_owned();
     if *error.kind() == ScenarioErrorKind::Empty {
         return out;
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use hook_core::HookSource;
 use hook_core::settings::edit::{EditError, FileChange};
+use hook_core::text::{PathText, one_line};
 use serde_json::{Value, json};
 
 use super::diff;
@@ -46,11 +47,11 @@ pub(crate) struct Outcome<'a> {
 /// For people: a line for each file, or with `--dry-run` the difference.
 pub(crate) fn switched(outcome: &Outcome<'_>, printer: &Printer) -> String {
     let mut out = String::new();
-    let name = printer.paint(Tone::Strong, outcome.name);
+    let name = printer.paint(Tone::Strong, &one_line(outcome.name));
     let word = if outcome.enabled { "enabled" } else { "disabled" };
     for edited in &outcome.edited {
         let Ok(change) = &edited.result else { continue };
-        let place = format!("{} ({})", edited.path.display(), edited.source);
+        let place = format!("{} ({})", edited.path.shown(), edited.source);
         let place = printer.paint(Tone::Quiet, &place);
         let _ = match (change.is_change(), outcome.dry_run) {
             (true, true) => write!(out, "{}", diff::painted(&file_diff(edited), "", printer)),
@@ -105,8 +106,9 @@ pub(crate) fn switched_json(outcome: &Outcome<'_>) -> Value {
 
 /// Why a hook is not as it was asked for.
 pub(crate) fn remaining(name: &str, remaining: &Remaining) -> String {
+    let name = one_line(name);
     let source = &remaining.source;
-    let file = remaining.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+    let file = remaining.path.as_ref().map(|path| path.shown().to_string()).unwrap_or_default();
     match remaining.because {
         Because::Listed => {
             format!(

@@ -12,7 +12,7 @@ use super::columns::first_line;
 use super::mismatches::{change, mismatch};
 use super::{counted, response};
 use crate::output::{Printer, Tone};
-use hook_core::text::{self, one_line};
+use hook_core::text::{self, PathText, one_line};
 
 /// What became of a test.
 #[derive(Debug)]
@@ -95,13 +95,13 @@ impl TestRun<'_> {
 
 /// How a test is called: by its file and its name.
 pub(crate) fn test_label(file: &Path, name: &str) -> String {
-    format!("{}::{name}", file.display())
+    format!("{}::{name}", file.to_string_lossy())
 }
 
 fn painted_label(file: &Path, test: &ScenarioTest, printer: &Printer) -> String {
     format!(
         "{}{}",
-        printer.paint(Tone::Quiet, &format!("{}::", file.display())),
+        printer.paint(Tone::Quiet, &format!("{}::", file.shown())),
         printer.paint(Tone::Plain, &one_line(&test.name))
     )
 }

@@ -2,6 +2,7 @@
 
 use super::findings::{Finding, Findings, path_of};
 use crate::settings::{Rule, SettingsFile};
+use crate::text::PathText;
 
 pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {
     for entry in &file.hooks {
@@ -9,7 +10,7 @@ pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {
         if module.is_file() {
             continue;
         }
-        let message = format!("the module {} does not exist", module.display());
+        let message = format!("the module {} does not exist", module.shown());
         let mut finding = Finding::new(Rule::ScriptMissing, range, path_of(entry, "path"), message);
         finding.diagnostic.remedy = Some("write the module, or fix its path".to_owned());
         findings.add(finding);

@@ -11,6 +11,7 @@ use crate::settings::{HookEntry, HookSource, Rule, SettingsFile};
 use crate::shell::{
     PROJECT_DIRECTORY, expanded_words, interpreter, is_shell_word, leading_variable,
 };
+use crate::text::PathText;
 use crate::text::shortened;
 
 /// How much of a script's first line the system reads.
@@ -154,7 +155,7 @@ impl Command<'_> {
         if !program::is_executable(path) {
             let message = format!("`{shown}` is not executable");
             let problem = Problem::new(Rule::ScriptNotExecutable, message);
-            return Some(problem.remedy(format!("run `chmod +x {}`", path.display())));
+            return Some(problem.remedy(format!("run `chmod +x {}`", path.shown())));
         }
         match FirstLine::read(path)? {
             FirstLine::Interpreter(line) => self.cannot_interpret(&shown, path, &line),
@@ -202,7 +203,7 @@ impl Command<'_> {
             );
             let remedy = format!(
                 "save the script with Unix line ends, for example with `sed -i 's/\\r$//' {}`",
-                path.display()
+                path.shown()
             );
             return Some(Problem::new(Rule::InterpreterMissing, message).remedy(remedy));
         }
@@ -236,7 +237,7 @@ fn is_no_file(name: &str, path: &Path) -> Option<Problem> {
     let shown = shortened(name);
     let message = match Path::new(name) == path {
         true => format!("`{shown}` {what}"),
-        false => format!("`{shown}` {what}: it was looked for at {}", tidy(path).display()),
+        false => format!("`{shown}` {what}: it was looked for at {}", tidy(path).shown()),
     };
     Some(Problem::new(Rule::ScriptMissing, message))
 }

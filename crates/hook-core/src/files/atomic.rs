@@ -10,6 +10,7 @@ use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// What was attempted on a file, and what the system said.
 #[derive(Debug)]
@@ -61,6 +62,7 @@ impl Exclusive {
         let mut lock_name = path.file_name().map(OsString::from).unwrap_or_default();
         lock_name.push(".lock");
         let lock = Lock::wait(path.with_file_name(lock_name)).map_err(Failed::to("lock"))?;
+        remove_abandoned(&path);
         Ok(Self { path, _lock: lock })
     }
 
@@ -89,7 +91,7 @@ impl Exclusive {
             let old = absent_is_none(fs::metadata(&self.path))?;
             // A user who may not read the old file may not read the new one at any moment.
             let at_first = if old.is_some() { NewFile::Private } else { new_file };
-            let mut file = temporary_file(folder, at_first)?;
+            let mut file = temporary_file(folder, &prefix_of(&self.path), at_first)?;
             file.write_all(contents)?;
             if let Some(old) = old {
                 keep_owner(file.as_file(), &old);
@@ -119,16 +121,55 @@ pub(crate) fn absent_is_none<T>(found: io::Result<T>) -> io::Result<Option<T>> {
 pub(crate) fn create(path: &Path, contents: &[u8], new_file: NewFile) -> io::Result<()> {
     let folder = folder_of(path);
     fs::create_dir_all(folder)?;
-    let mut file = temporary_file(folder, new_file)?;
+    let mut file = temporary_file(folder, PREFIX, new_file)?;
     file.write_all(contents)?;
     file.as_file().sync_all()?;
     file.persist_noclobber(path)?;
     sync_folder(folder)
 }
 
-fn temporary_file(folder: &Path, new_file: NewFile) -> io::Result<tempfile::NamedTempFile> {
+/// What the names of temporary files begin with; six more characters follow.
+const PREFIX: &str = ".hook-";
+const RANDOM: usize = 6;
+
+/// How old a temporary file is that no writer has any more, where no lock says so.
+const ABANDONED: Duration = Duration::from_secs(3600);
+
+/// What the temporary files of one file begin with.
+fn prefix_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    format!("{PREFIX}{name}-")
+}
+
+/// Removes what writers left that were killed. Those of this file have no other writer, since its lock is
+/// held.
+fn remove_abandoned(path: &Path) {
+    let own = prefix_of(path);
+    let has_form = |name: &str, prefix: &str| {
+        name.strip_prefix(prefix).is_some_and(|rest| {
+            rest.len() == RANDOM && rest.bytes().all(|it| it.is_ascii_alphanumeric())
+        })
+    };
+    // What cannot be looked at or removed is in nobody's way.
+    for entry in fs::read_dir(folder_of(path)).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let Ok(file) = entry.metadata() else { continue };
+        let is_old =
+            || file.modified().is_ok_and(|at| at.elapsed().is_ok_and(|age| age > ABANDONED));
+        if file.is_file() && (has_form(&name, &own) || (has_form(&name, PREFIX) && is_old())) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn temporary_file(
+    folder: &Path,
+    prefix: &str,
+    new_file: NewFile,
+) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".hook-");
+    builder.prefix(prefix).rand_bytes(RANDOM);
     permit(&mut builder, new_file);
     builder.tempfile_in(folder)
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::{private_folder, regular_file};
+use crate::text::PathText;
 
 /// How long is waited before a lock that is taken is asked for again: the system wakes nobody by a
 /// deadline who waits for one.
@@ -44,7 +45,7 @@ impl FileLock {
                     return Err(error);
                 }
                 Err(_) if begun.elapsed() >= patience => {
-                    let held = format!("another process holds {}", path.display());
+                    let held = format!("another process holds {}", path.shown());
                     return Err(io::Error::new(io::ErrorKind::TimedOut, held));
                 }
                 Err(_) => std::thread::sleep(AGAIN),

@@ -6,5 +6,7 @@ pub mod file_lock;
 pub(crate) mod plain_path;
 pub mod private_folder;
 pub mod program;
+pub mod project_file;
+pub mod project_tree;
 pub mod regular_file;
 pub mod replace;

@@ -321,3 +321,21 @@ proptest! {
         prop_assert!(matched);
     }
 }
+
+#[test]
+fn a_name_stands_twice_only_where_one_of_the_groups_takes_part() {
+    for source in ["(?<n>a)|(?<n>b)", "(?:(?<n>a)|(?<n>b))c", "(?:x|(?<n>a))(?<m>b)|(?<n>c)"] {
+        assert!(to_rust_pattern(source).is_ok(), "{source}");
+    }
+    for source in [
+        "(?<n>edit)(?<n>x)",
+        "(?<n>a(?<n>b))",
+        "(?:(?<n>a)|b)(?<n>c)",
+        "(?<n>a)(?:b|(?<n>c))",
+        "(?=(?<n>a))(?<n>b)",
+        "x|(?<n>a)(?<n>b)",
+    ] {
+        let error = to_rust_pattern(source).unwrap_err().to_string();
+        assert!(error.starts_with("duplicate group name"), "{source}: {error}");
+    }
+}

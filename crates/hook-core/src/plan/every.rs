@@ -150,6 +150,11 @@ pub(super) fn stand_ins(
     let may_guard = |event: &HookEventName| {
         guards_all || template.module().is_some() && *event == HookEventName::BeforeTool
     };
+    let problem = problem.map(|problem| match template.module() {
+        Some(_) => format!("it is not loaded, and may have a guard: {problem}"),
+        None => format!("what the worker says of its hooks cannot be understood: {problem}"),
+    });
+    let problem = problem.as_deref();
     let blockable = events.all().filter(|event| event.row().block_means.is_some());
     let blockable = blockable.filter(may_guard);
     blockable

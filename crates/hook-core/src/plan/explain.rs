@@ -13,6 +13,7 @@ use crate::event::{HookEventName, Matching};
 use crate::matcher::{
     Facts, FilterOutcome, MatchInput, MatchOutcome, Matcher, Surroundings, Unmatched,
 };
+use crate::text::PathText;
 use crate::text::shortened;
 
 /// What an event would run, and why not the rest; see
@@ -159,7 +160,7 @@ impl fmt::Display for NotRun {
             Self::Disabled(by) => {
                 write!(formatter, "off by {by}")?;
                 match &by.file {
-                    Some(file) => write!(formatter, ", {}", file.display()),
+                    Some(file) => write!(formatter, ", {}", file.shown()),
                     None => Ok(()),
                 }
             }

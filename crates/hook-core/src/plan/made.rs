@@ -43,7 +43,11 @@ impl<'f> HookMaker<'f> {
         project: &Path,
         (disabled, shadowed): (&'f [Disabled<'f>], &'f Shadowed),
     ) -> Self {
-        let executors = runner.executors(&file.config, file.project(project));
+        let executors = runner.executors(
+            &file.config,
+            file.project(project),
+            file.source == HookSource::Project,
+        );
         let default_timeout = runner.limits().timeout;
         let mut maker = Self {
             file,
@@ -198,7 +202,7 @@ pub(super) fn of_missing(guard: &MissingGuard, runner: &Runner) -> Option<Hook> 
     let file = guard.broken().cloned()?;
     let grant = &guard.grant;
     let env = grant.seen.as_ref().map_or(&[][..], |seen| &seen.env);
-    let commands = runner.executors(&HooksConfig::default(), guard.project());
+    let commands = runner.executors(&HooksConfig::default(), guard.project(), true);
     let executor = commands.executor(&grant.command, env);
     let trust = Trust::Missing { before: Some(Arc::clone(grant)) };
     let suspended = Suspension::BrokenSettings(file.clone());

@@ -13,6 +13,7 @@
 //! | `registry` | all of it, for hosts |
 //! | `planning` | the plan of a request, from the registry |
 
+#[allow(clippy::disallowed_methods, reason = "its callers show its paths")]
 mod consent;
 mod every;
 mod explain;
@@ -32,5 +33,6 @@ pub use every::OnEvery;
 pub use explain::{ExplainedHook, Explanation, NotRun};
 pub use groups::{Group, Plan, PlannedHook};
 pub use hook::Hook;
+pub use notices::NOT_TRUSTED;
 pub use registry::{HookListing, HookRegistry};
 pub use switched_off::{Switch, SwitchedOff};

@@ -7,7 +7,12 @@ use super::consent::MissingGuard;
 use super::hook::Hook;
 use crate::event::ByEvent;
 use crate::settings::{Diagnostic, HookSource, Severity};
+use crate::text::PathText;
 use crate::trust::Grant;
+
+/// How the notice ends of hooks that were never trusted.
+pub const NOT_TRUSTED: &str =
+    "not trusted and did not run; the user can review what would run with `hook trust`";
 
 /// The first few errors but those that are said of their hooks, and how many more there are.
 pub(super) fn losses(diagnostics: &[Diagnostic], said_of_hooks: &HashSet<usize>) -> Vec<String> {
@@ -56,10 +61,7 @@ pub(super) fn notices(hooks: &[Arc<Hook>], missing: &[MissingGuard]) -> ByEvent<
         shorten(&mut notices, "warnings about hooks of this event");
         if untrusted > 0 {
             let hooks = if untrusted == 1 { "hook is" } else { "hooks are" };
-            notices.push(format!(
-                "{untrusted} {hooks} not trusted and did not run; the user can review what would run \
-                 with `hook trust`"
-            ));
+            notices.push(format!("{untrusted} {hooks} {NOT_TRUSTED}"));
         }
         notices
     })
@@ -85,7 +87,7 @@ fn switched_off_since_trusted(hook: &Hook) -> Option<String> {
     let was_on = hook.trust.before().is_some_and(Grant::was_enabled);
     let by_others = hook.switched_off.iter().any(|by| by.source != HookSource::Project);
     let by = hook.switched_off.first().filter(|_| was_on && !by_others)?;
-    let file = by.file.as_ref().map(|file| format!(", {}", file.display())).unwrap_or_default();
+    let file = by.file.as_ref().map(|file| format!(", {}", file.shown())).unwrap_or_default();
     Some(hook.says(&format!(
         "this trusted guard is off now, by {by}{file}; switch it on, agree to that with `hook \
          trust`, or take back its trust with `hook trust --revoke`"

@@ -350,11 +350,12 @@ impl HookRegistry {
         self.on_every.iter().filter(|worker| worker.is_due()).filter(is_on).cloned().collect()
     }
 
-    /// Has what stands for a worker's hooks block, since a guard is among them that cannot be understood.
+    /// Has what stands for a worker's hooks block, since a guard is among them that cannot be understood; without
+    /// `has_guard` since one may be, as in a module that is not loaded.
     #[doc(hidden)]
-    pub fn block_for(&self, worker: &Arc<OnEvery>, events: &Events) {
+    pub fn block_for(&self, worker: &Arc<OnEvery>, events: &Events, has_guard: bool) {
         let problem = worker.problem();
-        let stands = stand_ins(&worker.template, events, true, problem.as_deref());
+        let stands = stand_ins(&worker.template, events, has_guard, problem.as_deref());
         self.expand(worker, stands);
     }
 

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use super::switched_off::{Switch, SwitchedOff};
 use super::switches::{Disabled, switched_off};
 use crate::settings::{FailBehavior, HookEntry, SettingsFile};
+use crate::text::PathText;
 use crate::trust::Trust;
 
 /// By file and hook: which others keep it from running.
@@ -56,7 +57,7 @@ pub(super) fn shadowed(
 fn key(entry: &HookEntry) -> Option<String> {
     match (&entry.stands_for, &entry.module) {
         (Some(stands_for), _) => Some(stands_for.to_string()),
-        (None, Some(module)) => Some(format!("module {}", module.display())),
+        (None, Some(module)) => Some(format!("module {}", module.shown())),
         (None, None) => None,
     }
 }

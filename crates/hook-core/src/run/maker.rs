@@ -40,7 +40,7 @@ impl ExecutorMaker {
         env: &[(String, String)],
     ) -> Arc<dyn HookExecutor> {
         let context = Arc::clone(&self.context);
-        Arc::new(CommandExecutor::new(command.to_owned(), env.to_vec(), context))
+        Arc::new(CommandExecutor::new(command.to_owned(), context.environment.own(env), context))
     }
 
     /// What calls a worker of ours.
@@ -53,7 +53,7 @@ impl ExecutorMaker {
     ) -> Arc<dyn HookExecutor> {
         let terms = WorkerTerms {
             command: entry.command.clone(),
-            env: entry.env.clone(),
+            env: self.context.environment.own(&entry.env),
             environment: self.rules.clone(),
             rules: rules.clone(),
             source: source.clone(),
@@ -85,7 +85,10 @@ impl ExecutorMaker {
                 .map(|(entry, _)| module_path(entry))
                 .collect::<Vec<_>>()
                 .join(", "),
-            env: modules.first().map(|(entry, _)| entry.env.clone()).unwrap_or_default(),
+            env: modules
+                .first()
+                .map(|(entry, _)| self.context.environment.own(&entry.env))
+                .unwrap_or_default(),
             environment: self.rules.clone(),
             rules: rules.clone(),
             source: source.clone(),
@@ -139,5 +142,5 @@ impl ExecutorMaker {
 
 /// Where a module is.
 fn module_path(entry: &HookEntry) -> String {
-    entry.module.as_deref().map(|path| path.display().to_string()).unwrap_or_default()
+    entry.module.as_deref().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
 //! Starts hooks, and owns every task and process of theirs.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -33,6 +33,7 @@ use super::upstream::Upstreams;
 use super::worker::Workers;
 use crate::event::input::HookInput;
 use crate::failure::HookFailure;
+use crate::files::project_tree::ProjectTree;
 use crate::settings::HooksConfig;
 
 /// Runs hooks. Owns every task and process that it starts.
@@ -70,7 +71,7 @@ impl Runner {
         if ignores_child_signal() {
             return Err(RunnerError::ChildSignalIgnored);
         }
-        let shell = Shell::find(path_of(&host))?;
+        let shell = Shell::find(Some(&path_of(&host)))?;
         Ok(Self::with(shell, host))
     }
 
@@ -78,7 +79,7 @@ impl Runner {
     /// there would be.
     #[doc(hidden)]
     pub fn unfit(host: RunnerHost) -> Self {
-        let shell = Shell::find(path_of(&host)).unwrap_or_else(|_| Shell::missing());
+        let shell = Shell::find(Some(&path_of(&host))).unwrap_or_else(|_| Shell::missing());
         Self::with(shell, host)
     }
 
@@ -116,11 +117,17 @@ impl Runner {
     }
 
     /// Makes executors for the hooks of one settings file, which belong to that project.
-    pub(crate) fn executors(&self, config: &HooksConfig, project: &Path) -> ExecutorMaker {
+    pub(crate) fn executors(
+        &self,
+        config: &HooksConfig,
+        project: &Path,
+        of_project: bool,
+    ) -> ExecutorMaker {
         let environment = HostEnvironment::new(
             self.host.environment.iter().cloned(),
             &config.environment,
             project.to_path_buf(),
+            of_project,
         );
         let slots = match config.max_concurrent {
             0 => None,
@@ -165,7 +172,7 @@ impl Runner {
             let project = self.host.project.clone();
             let made = self
                 .programs
-                .get_or_init(|| self.executors(&HooksConfig::default(), &project).programs);
+                .get_or_init(|| self.executors(&HooksConfig::default(), &project, false).programs);
             Arc::clone(made)
         };
         handler.executor(&self.blocking, &self.running, programs)
@@ -319,7 +326,9 @@ impl Runner {
     }
 }
 
-fn path_of(host: &RunnerHost) -> Option<&OsStr> {
+/// Where programs are looked for: not in the project.
+fn path_of(host: &RunnerHost) -> OsString {
     let path = host.environment.iter().find(|(name, _)| name == "PATH");
-    path.map(|(_, value)| value.as_os_str())
+    let path = path.map(|(_, value)| value.as_os_str()).unwrap_or_default();
+    ProjectTree::of(&host.project).outside(path).0
 }

@@ -66,9 +66,7 @@ impl HookExecutor for Undeclared {
 
     fn execute(&self, _call: HookCall) -> Execution {
         let reason = match (&self.problem, self.worker.status().failure) {
-            (Some(problem), _) => {
-                format!("what the worker says of its hooks cannot be understood: {problem}")
-            }
+            (Some(problem), _) => problem.to_string(),
             (None, Some(failure)) => format!("{UNDECLARED}: {failure}"),
             (None, None) => UNDECLARED.to_owned(),
         };

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::rule::{Rule, Severity};
 use crate::text::OneLine;
+use crate::text::PathText;
 
 /// A place in a settings file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -35,7 +36,7 @@ impl Place {
 impl fmt::Display for Place {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.file {
-            Some(file) => write!(formatter, "{}", OneLine(file.display()))?,
+            Some(file) => write!(formatter, "{}", file.shown())?,
             None => formatter.write_str("settings")?,
         }
         if self.line > 0 {

@@ -29,6 +29,7 @@ use super::source::{HookSource, SettingsSource};
 use crate::event::{EVERY, EventDefinition, Events, HookEventName};
 use crate::json::field;
 use crate::language::{self, Languages};
+use crate::run::loaders::is_refused_of_project;
 use crate::text::nearest;
 use crate::text::shortened;
 
@@ -914,6 +915,13 @@ impl<'t> Reader<'t> {
                 let message = "not a valid environment variable; it was ignored";
                 self.document.report(Rule::InvalidVariable, &field.value, message);
                 continue;
+            }
+            if self.source == HookSource::Project && is_refused_of_project(&field.name) {
+                let message = format!(
+                    "hooks of a project start without `{}`, which says what programs load; it was ignored",
+                    shortened(&field.name)
+                );
+                self.document.report(Rule::RefusedVariable, &field.value, message);
             }
             env.push((field.name.clone(), value));
         }

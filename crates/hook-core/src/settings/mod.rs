@@ -66,7 +66,7 @@ pub use load::{MAX_SETTINGS, declare_events, load};
 pub(crate) use matcher_definition::{COMMAND_PATTERN, KIND, PATH_PATTERN, TOOL, TOOL_PATTERN};
 pub use matcher_definition::{MatcherDefinition, MatcherFields};
 pub(crate) use paths::project_of;
-pub use paths::{IN_PROJECT, config_home, state_home};
+pub use paths::{IN_PROJECT, config_home, misplaced, state_home};
 pub use redaction::RedactionRules;
 pub use registration::{RegistrationLimits, RegistrationRules};
 pub use rule::{Rule, Severity};

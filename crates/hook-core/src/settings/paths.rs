@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::files::project_tree::ProjectTree;
+use crate::text::PathText;
+
 /// Where a project's own settings are, below its directory.
 #[doc(hidden)]
 pub const IN_PROJECT: &str = ".hooks/settings.json";
@@ -29,6 +32,31 @@ pub(super) fn home_directory() -> Option<PathBuf> {
 #[doc(hidden)]
 pub fn state_home() -> Option<PathBuf> {
     absolute("XDG_STATE_HOME").or_else(|| Some(home_directory()?.join(".local/state")))
+}
+
+/// Why the user's folders are none: a project could put its own settings, decisions and programs there.
+#[doc(hidden)]
+pub fn misplaced(project: &Path) -> Option<String> {
+    let tree = ProjectTree::of(project);
+    let folders = [
+        ("settings", config_home()),
+        ("state", state_home()),
+        ("data", absolute("XDG_DATA_HOME")),
+        ("runtime", absolute("XDG_RUNTIME_DIR")),
+    ];
+    let is_misplaced = |folder: &Path| match folder.starts_with("/proc") {
+        true => Some("leads through /proc"),
+        false => tree.holds(folder).then_some("is in the project"),
+    };
+    folders.into_iter().find_map(|(what, folder)| {
+        let folder = folder?;
+        let why = is_misplaced(&folder)?;
+        Some(format!(
+            "the user's {what} folder {} {why}, where others than the user may decide what it holds; set \
+             HOME and XDG_* to folders of the user",
+            folder.shown()
+        ))
+    })
 }
 
 fn absolute(variable: &str) -> Option<PathBuf> {

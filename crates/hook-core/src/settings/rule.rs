@@ -141,12 +141,18 @@ rules! {
     RepeatedModule "repeated-module" Warning,
         "a module stands in a file twice, and is loaded once, as it is first",
         "remove one of them";
+    ModuleNotLoaded "module-not-loaded" Error,
+        "a module that may run cannot be loaded, so that tools are blocked that it may have guarded",
+        "fix it, or switch it off with `hook disable`";
     UnusedFile "unused-file" Warning,
         "a file in a folder of hooks can neither be executed nor is it a module",
         "make it executable, move it elsewhere, or give it one of the extensions ts, js and mjs";
     InvalidVariable "invalid-variable" Error,
         "a name or value in `env` cannot be an environment variable",
         "use a name that is not empty and has no `=`, and no NUL anywhere";
+    RefusedVariable "refused-variable" Warning,
+        "hooks of a project set no variable that says what programs load (`PATH`, `PYTHONPATH`, `NODE_OPTIONS`, …)",
+        "name the program and its files by their paths, or set it in the user's settings";
     InvalidNumber "invalid-number" Warning,
         "a number is not a whole one, or out of its range",
         "write a whole number";

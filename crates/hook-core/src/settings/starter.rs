@@ -4,9 +4,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::edit::with_server;
 use super::paths::{IN_CONFIG_HOME, IN_PROJECT};
 use crate::files::atomic::{self, NewFile};
+use crate::files::project_file;
+use crate::files::regular_file;
+use crate::files::replace::replace_file;
 use crate::json::RawJson;
+use crate::text::PathText;
 
 /// What the guard for shell commands is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -65,6 +70,8 @@ pub struct Starter {
     pub script: PathBuf,
     /// What it holds.
     pub script_text: String,
+    /// The project that they are for, if they are for one.
+    project: Option<PathBuf>,
 }
 
 /// The starter files could not be written.
@@ -74,11 +81,11 @@ pub enum StarterError {
     /// There is something in a place already; nothing was written.
     #[error(
         "{} is there already, and nothing was written; `hook list` shows what is set up: add to it \
-         by hand, or move it away and call this again", .0.display()
+         by hand, or move it away and call this again", .0.shown()
     )]
     Exists(PathBuf),
     /// A file could not be written.
-    #[error("failed to write {}: {source}", path.display())]
+    #[error("failed to write {}: {source}", path.shown())]
     Io {
         /// The file.
         path: PathBuf,
@@ -92,7 +99,8 @@ impl Starter {
     pub fn of_project(project: &Path, kind: StarterKind) -> Self {
         let script = format!(".hooks/hooks/{}", kind.file());
         let path = format!("$HOOK_PROJECT_DIR/{script}");
-        Self::new(project.join(IN_PROJECT), project.join(script), &path, kind)
+        let starter = Self::new(project.join(IN_PROJECT), project.join(script), &path, kind);
+        Self { project: Some(project.to_path_buf()), ..starter }
     }
 
     /// Files for a user: `hooks/settings.json`, and the script in `hooks/hooks`, in `config_home`, which
@@ -152,22 +160,39 @@ impl Starter {
 "#,
             RawJson::from_text(&format!("{program}{path}")).as_str()
         );
-        Self { settings, settings_text, script, script_text: kind.text().to_owned() }
+        Self { settings, settings_text, script, script_text: kind.text().to_owned(), project: None }
     }
 
     /// Writes both files. What is there already stays, also what another program puts there at the
     /// same time; then nothing is written.
     ///
     /// # Errors
-    /// When one of them is there already, or cannot be written.
+    /// When one of them is there already, or cannot be written, or a link of the project leads there.
     pub fn write(&self) -> Result<(), StarterError> {
+        for path in [&self.settings, &self.script] {
+            let checked = self.project.iter().try_for_each(|it| project_file::check(it, path));
+            checked.map_err(|source| StarterError::Io { path: path.clone(), source })?;
+        }
         let taken = |path: &&PathBuf| path.symlink_metadata().is_ok();
-        if let Some(path) = [&self.settings, &self.script].into_iter().find(taken) {
+        // What `hook connect` wrote there has no hooks yet.
+        let own = with_server(None).ok().filter(|own| {
+            regular_file::read_to_string(&self.settings, 1 << 16).is_ok_and(|text| text == *own)
+        });
+        let settings = [&self.settings].into_iter().filter(|_| own.is_none());
+        if let Some(path) = settings.chain([&self.script]).find(taken) {
             return Err(StarterError::Exists(path.clone()));
         }
         // The script first: settings never name one that is not there yet.
         create(&self.script, &self.script_text, NewFile::Executable)?;
-        create(&self.settings, &self.settings_text, NewFile::Ordinary).inspect_err(|_| {
+        let settings = match own {
+            Some(own) => {
+                let text = with_server(Some(&self.settings_text)).unwrap_or_else(|_| own.clone());
+                replace_file(&self.settings, own.as_bytes(), text.as_bytes())
+                    .map_err(|source| StarterError::Io { path: self.settings.clone(), source })
+            }
+            None => create(&self.settings, &self.settings_text, NewFile::Ordinary),
+        };
+        settings.inspect_err(|_| {
             // It is ours, and of no use alone.
             let _ = fs::remove_file(&self.script);
         })

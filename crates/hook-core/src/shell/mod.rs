@@ -23,7 +23,7 @@ mod words;
 pub(crate) use first_command::{expanded_words, leading_variable, plain_words};
 pub(crate) use glob::{is_pattern, name_fits, path_fits};
 pub(crate) use names::{HERE, Names, Use, names};
-pub(crate) use programs::{interpreter, is_loader, is_shell_word, starts_others};
+pub(crate) use programs::{interpreter, is_shell_word, starts_others};
 pub(crate) use quoting::{quote_project_directory, unclosed_quote};
 pub(crate) use unknown::Unknown;
 

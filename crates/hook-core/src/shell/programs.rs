@@ -219,80 +219,6 @@ const RUN: &str = "run";
 /// What awk's language starts programs and reads files with.
 const STARTS_IN_AWK: [&str; 5] = ["system", "getline", "|", "@", "ARG"];
 
-/// Variables that say what other programs load, whole names and beginnings of names; and those that
-/// begin so and do not.
-const LOADERS: [&str; 43] = [
-    "AWKLIBPATH",
-    "AWKPATH",
-    "CLASSPATH",
-    "COPROC",
-    "CURL_HOME",
-    "DIRSTACK",
-    "ENV",
-    "EPOCHREALTIME",
-    "EPOCHSECONDS",
-    "EUID",
-    "FUNCNAME",
-    "GCONV_PATH",
-    "GLIBC_TUNABLES",
-    "GLOBIGNORE",
-    "GROUPS",
-    "HOME",
-    "IFS",
-    "JAVA_TOOL_OPTIONS",
-    "JDK_JAVA_OPTIONS",
-    "LINENO",
-    "MAPFILE",
-    "OLDPWD",
-    "OPENSSL_CONF",
-    "OPENSSL_MODULES",
-    "OPTARG",
-    "OPTERR",
-    "OPTIND",
-    "PHPRC",
-    "PHP_INI_SCAN_DIR",
-    "PIPESTATUS",
-    "PPID",
-    "PROMPT_COMMAND",
-    "PS4",
-    "PWD",
-    "RANDOM",
-    "REPLY",
-    "SECONDS",
-    "SHELLOPTS",
-    "SRANDOM",
-    "UID",
-    "ZDOTDIR",
-    "_",
-    "_JAVA_OPTIONS",
-];
-const LOADER_PREFIXES: [&str; 15] = [
-    "BASH",
-    "BUNDLE_",
-    "BUN_",
-    "DENO_",
-    "DYLD_",
-    "GIT_",
-    "LD_",
-    "LUA_",
-    "NODE_",
-    "PERL",
-    "PYTHON",
-    "RUBY",
-    "TS_NODE_",
-    "XDG_",
-    "npm_config_",
-];
-const NO_LOADERS: [&str; 7] = [
-    "GIT_TERMINAL_PROMPT",
-    "NODE_ENV",
-    "NODE_NO_WARNINGS",
-    "PYTHONDONTWRITEBYTECODE",
-    "PYTHONIOENCODING",
-    "PYTHONUNBUFFERED",
-    "PYTHONUTF8",
-];
-
 /// What bash would not look for as a program: `compgen -b -k`, as far as it is made of plain
 /// characters.
 const SHELL_WORDS: [&str; 77] = [
@@ -525,13 +451,6 @@ pub(super) fn is_plain_shell_option(name: &str) -> bool {
 /// Whether awk may start programs by that code.
 pub(super) fn starts_in_awk(code: &str) -> bool {
     STARTS_IN_AWK.iter().any(|it| code.contains(it))
-}
-
-/// Whether a variable says what other programs load.
-pub(crate) fn is_loader(variable: &str) -> bool {
-    LOADERS.contains(&variable)
-        || LOADER_PREFIXES.iter().any(|prefix| variable.starts_with(prefix))
-            && !NO_LOADERS.contains(&variable)
 }
 
 /// The name of a program, without where it is.

@@ -8,6 +8,7 @@ mod nearest;
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
+use std::path::Path;
 
 pub use nearest::nearest;
 
@@ -39,6 +40,20 @@ impl<T: fmt::Display> fmt::Display for OneLine<T> {
     }
 }
 
+/// A path as people are shown it. `Path::display` is not for them: a name may hold line ends, escapes and marks
+/// that turn the direction of text.
+pub trait PathText {
+    /// The path on one line, with what is hidden in it as escapes.
+    fn shown(&self) -> OneLine<std::path::Display<'_>>;
+}
+
+impl PathText for Path {
+    #[allow(clippy::disallowed_methods, reason = "it is escaped here")]
+    fn shown(&self) -> OneLine<std::path::Display<'_>> {
+        OneLine(self.display())
+    }
+}
+
 /// Writes what is written to it on one line.
 struct Escaping<'a, 'f>(&'a mut fmt::Formatter<'f>);
 
@@ -56,6 +71,42 @@ pub fn lines(text: &str) -> String {
         (!stays).then(|| character.escape_unicode())
     };
     shown(&text.replace("\r\n", "\n"), escape).into_owned()
+}
+
+/// A text for a terminal, whose line ends and tabs stay: whatever else is hidden in it is an escape, but for the
+/// colours of those who wrote it, where they may use any.
+pub fn for_terminal(text: &str, coloured: bool) -> Cow<'_, str> {
+    if !has_hidden(text) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, escape)) = rest.split_once('\u{1b}').filter(|_| coloured) {
+        shown.push_str(&lines(before));
+        let taken = colour(escape).unwrap_or_default();
+        match escape.get(..taken).filter(|it| !it.is_empty()) {
+            Some(colour) => {
+                shown.push('\u{1b}');
+                shown.push_str(colour);
+            }
+            None => shown.push_str(&lines("\u{1b}")),
+        }
+        rest = escape.get(taken..).unwrap_or_default();
+    }
+    shown.push_str(&lines(rest));
+    Cow::Owned(shown)
+}
+
+/// How long, behind its first character, the change of colour or weight is that a text begins with, if it begins
+/// with one. None of them hides what follows.
+fn colour(behind: &str) -> Option<usize> {
+    let inner = behind.strip_prefix('[')?;
+    let end = inner.find('m').filter(|end| *end <= 16)?;
+    let is_known = |number: &str| {
+        number.is_empty()
+            || matches!(number.parse(), Ok(0_u8..=4 | 22..=24 | 30..=37 | 39 | 90..=97))
+    };
+    inner.get(..end)?.split(';').all(is_known).then_some(end + 2)
 }
 
 /// A text of several lines on [one](one_line), for where there is room for no more: its first line and
@@ -206,6 +257,19 @@ mod tests {
     }
 
     #[test]
+    fn of_all_escapes_only_colours_reach_a_terminal() {
+        let painted = "\u{1b}[1m\u{1b}[31ma\nb\u{1b}[0m\t";
+        assert_eq!(for_terminal(painted, true), painted);
+        assert!(!for_terminal(painted, false).contains('\u{1b}'));
+        for hostile in
+            ["\u{1b}[8m", "\u{1b}[2J", "\u{1b}]0;x\u{7}", "\u{1b}[31", "\u{1b}", "\u{1b}[1;8m"]
+        {
+            let shown = for_terminal(hostile, true).into_owned();
+            assert!(!shown.contains('\u{1b}'), "{shown:?}");
+        }
+    }
+
+    #[test]
     fn what_is_not_seen_is_shown() {
         for character in
             "\u{202a}\u{202e}\u{2066}\u{2069}\u{200b}\u{200d}\u{feff}\u{ad}\u{e0041}\u{2028}\u{85}"
@@ -235,6 +299,9 @@ mod tests {
         fn nothing_hidden_is_left_and_what_is_seen_stays(text in any::<String>()) {
             prop_assert!(!one_line(&text).chars().any(is_hidden));
             prop_assert!(!lines(&text).chars().any(|it| is_hidden(it) && it != '\n' && it != '\t'));
+            prop_assert_eq!(for_terminal(&text, false), lines(&text));
+            let hides = for_terminal(&text, true).contains(|it| is_hidden(it) && !"\n\t\u{1b}".contains(it));
+            prop_assert!(!hides);
             if !text.chars().any(is_hidden) {
                 prop_assert_eq!(one_line(&text), text.as_str());
                 prop_assert_eq!(lines(&text), text.as_str());

@@ -338,6 +338,7 @@ fn is_plain(tool: &str, fields: &Fields) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use crate::text::PathText;
     use proptest::prelude::*;
 
     use super::*;
@@ -353,7 +354,7 @@ mod tests {
 
     fn shown(tool: &str, arguments: &str) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
-        let prefix = format!("{}/", folder.path().display());
+        let prefix = format!("{}/", folder.path().shown());
         match calls_in(folder.path(), tool, arguments) {
             FileCalls::AsItIs => vec!["as it is".to_owned()],
             FileCalls::Each(calls) => {
@@ -536,7 +537,7 @@ mod tests {
             }
             .ok()??;
             let text = patch.fields().get("command")?.to_text()?;
-            Some(text.replace(&format!("{}/", folder.path().display()), ""))
+            Some(text.replace(&format!("{}/", folder.path().shown()), ""))
         };
         assert_eq!(
             patch_of("write_file", r#"{"file_path":"a","content":"x\ny\n"}"#).as_deref(),

@@ -25,7 +25,7 @@ impl ShellPatch {
         }
         let mut headers = texts.iter().flat_map(|text| file_headers(text)).peekable();
         if headers.peek().is_none() {
-            let is_applied = texts.iter().any(|text| words(text).any(|word| names_patcher(word)));
+            let is_applied = texts.iter().any(|text| words(text).any(names_patcher));
             return if is_applied { Self::Unreadable } else { Self::None };
         }
         // The shell may make another name of such a one.

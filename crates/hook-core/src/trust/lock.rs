@@ -10,7 +10,7 @@ use super::grant::Grant;
 use super::matching::Matched;
 use super::review::{self, Review};
 use crate::files::atomic::{Exclusive, NewFile, Replaced, absent_is_none};
-use crate::files::regular_file;
+use crate::files::{project_file, regular_file};
 use crate::settings::HookEntry;
 
 /// Where the lock is, below the project's directory.
@@ -129,6 +129,7 @@ impl TrustLock {
         let io = |attempt, source| TrustLockError::Io { attempt, path: path.clone(), source };
         let mut text = serde_json::to_vec_pretty(self).map_err(|it| io("write", it.into()))?;
         text.push(b'\n');
+        project_file::check(project, &path).map_err(|source| io("write", source))?;
         let file = Exclusive::wait(&path).map_err(|it| io(it.attempt, it.source))?;
         let before = absent_is_none(regular_file::read(file.path(), MAX_LOCK));
         let before = before.map_err(|source| io("read", source))?;

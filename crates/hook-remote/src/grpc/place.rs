@@ -8,6 +8,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hook_core::text::PathText;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
@@ -50,7 +51,7 @@ impl FromStr for GrpcPlace {
 impl fmt::Display for GrpcPlace {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unix(path) => write!(formatter, "unix:{}", path.display()),
+            Self::Unix(path) => write!(formatter, "unix:{}", path.shown()),
             Self::Tcp(address) => formatter.write_str(address),
         }
     }
@@ -95,14 +96,14 @@ pub enum GrpcError {
     /// The file is something else.
     #[error(
         "failed to write the token to {}: there is something else of that name; name another file, or move \
-         it away", path.display()
+         it away", path.shown()
     )]
     TokenTaken {
         /// The file.
         path: PathBuf,
     },
     /// The token cannot be written.
-    #[error("failed to write the token to {}: {source}", path.display())]
+    #[error("failed to write the token to {}: {source}", path.shown())]
     Token {
         /// The file.
         path: PathBuf,
@@ -110,7 +111,7 @@ pub enum GrpcError {
         source: io::Error,
     },
     /// The certificate or the key cannot be used.
-    #[error("failed to use {} for TLS: {why}", path.display())]
+    #[error("failed to use {} for TLS: {why}", path.shown())]
     Tls {
         /// The file.
         path: PathBuf,

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use hook_core::text::PathText;
+
 /// A broker cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -41,7 +43,7 @@ pub enum NatsError {
         text: String,
     },
     /// The credentials cannot be read.
-    #[error("failed to read the credentials in {}: {source}", path.display())]
+    #[error("failed to read the credentials in {}: {source}", path.shown())]
     Credentials {
         /// The file.
         path: PathBuf,
@@ -51,7 +53,7 @@ pub enum NatsError {
     /// Others than the user can read them.
     #[error(
         "failed to use the credentials in {}: others can read them (mode {mode:03o}); say `chmod 600 {}`",
-        path.display(), path.display()
+        path.shown(), path.shown()
     )]
     ReadableByOthers {
         /// The file.
@@ -61,14 +63,14 @@ pub enum NatsError {
     },
     /// The file holds something else.
     #[error(
-        "failed to use {}: it holds neither NATS credentials nor the seed of a user's NKey", path.display()
+        "failed to use {}: it holds neither NATS credentials nor the seed of a user's NKey", path.shown()
     )]
     NoCredentials {
         /// The file.
         path: PathBuf,
     },
     /// The authority's certificates cannot be read.
-    #[error("failed to read the certificates in {}: {source}", path.display())]
+    #[error("failed to read the certificates in {}: {source}", path.shown())]
     Authority {
         /// The file.
         path: PathBuf,

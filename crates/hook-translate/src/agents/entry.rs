@@ -6,6 +6,7 @@ use std::ops::Range;
 use hook_core::{JsonKind, JsonObject, RawJson};
 
 use super::table::{Agent, AgentEvent, Entry, Ours, SettingsForm};
+use super::written::without_comments;
 
 /// How a file begins that had nothing in it, and how one that was not there.
 const OF_OTHERS: &str = "{ \"hooks\"";
@@ -118,7 +119,7 @@ impl Agent {
         if let Some(parts) = self.extension() {
             return Ok(commands_in(parts, text).unwrap_or_default());
         }
-        let Some(hooks) = hooks_of(&root_of(text)?)? else { return Ok(Vec::new()) };
+        let Some(hooks) = hooks_of(&self.root_of(text)?)? else { return Ok(Vec::new()) };
         let mut found = Vec::new();
         for (event, list) in object(&hooks, "hooks")?.iter() {
             for element in list.to_items().unwrap_or_default() {
@@ -155,7 +156,8 @@ impl Agent {
 
     /// What is cut out next.
     fn first_cut(&self, text: &str) -> Result<Option<Range<usize>>, NotEditable> {
-        let root = root_of(text)?;
+        let root = self.root_of(text)?;
+        let plain = &*without_comments(text, self.comments);
         let Some(hooks) = hooks_of(&root)? else { return Ok(None) };
         for (event, list) in object(&hooks, "hooks")?.iter() {
             let items = list.to_items().unwrap_or_default();
@@ -171,9 +173,9 @@ impl Agent {
             }
             let events = object(&hooks, "hooks")?;
             if events.len() > 1 || was_empty(text, &hooks) {
-                return Ok(Some(cut_member(text, &hooks, &events, event)));
+                return Ok(Some(cut_member(plain, &hooks, &events, event)));
             }
-            return Ok(Some(cut_member(text, &root, &object(&root, "settings")?, "hooks")));
+            return Ok(Some(cut_member(plain, &root, &object(&root, "settings")?, "hooks")));
         }
         Ok(None)
     }
@@ -185,7 +187,7 @@ impl Agent {
         command: &str,
     ) -> Result<String, NotEditable> {
         let element = self.element(event, command);
-        let root = root_of(text)?;
+        let root = self.root_of(text)?;
         let list = format!("[{element}]");
         let Some(hooks) = hooks_of(&root)? else {
             let hooks = format!("{{{}:{list}}}", quoted(event.name));
@@ -205,6 +207,11 @@ impl Agent {
             None => text.insert_str(known.range().start + 1, &format!("{WAS_EMPTY}{element}")),
         }
         Ok(text)
+    }
+
+    /// The settings, by where everything stands in the text: without what the agent takes beside JSON.
+    fn root_of(&self, text: &str) -> Result<RawJson, NotEditable> {
+        root_of(&without_comments(text, self.comments))
     }
 
     fn element(&self, event: &AgentEvent, command: &str) -> String {

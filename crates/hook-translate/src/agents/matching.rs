@@ -49,12 +49,13 @@ pub(super) fn found(pattern: &str, subject: &str) -> bool {
 }
 
 /// Compiled matchers, and whether each is an expression: a hook is compared with each file of a call.
-static COMPILED: LazyLock<Mutex<HashMap<String, Arc<(Matcher, bool)>>>> =
-    LazyLock::new(Mutex::default);
+static COMPILED: LazyLock<Mutex<HashMap<String, Compiled>>> = LazyLock::new(Mutex::default);
 /// How many are kept.
 const MAX_COMPILED: usize = 256;
 
-fn compiled(pattern: &str) -> Arc<(Matcher, bool)> {
+type Compiled = Arc<(Matcher, bool)>;
+
+fn compiled(pattern: &str) -> Compiled {
     let mut kept = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(matcher) = kept.get(pattern) {
         return Arc::clone(matcher);

@@ -6,6 +6,7 @@
 //! since no hooks run; here it has none over the hooks of others, unless its file was named.
 
 use hook_core::language::{HomeFile, HomeText};
+use hook_core::text::PathText;
 use hook_core::{JsonObject, RawJson};
 
 use super::kind::HttpSettings;
@@ -71,7 +72,7 @@ impl Voice {
         Some(Self {
             owner: Owner::of(other.is_machines, other.is_users, Some(other.path)),
             is_named: other.is_named,
-            name: Some(other.path.display().to_string()),
+            name: Some(other.path.shown().to_string()),
             fields,
         })
     }

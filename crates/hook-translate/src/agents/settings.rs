@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use hook_core::language::{
-    HomeCommand, HomeDefinition, HomeEntry, HomeFile, HomeHook, HomeLoss, HomeProblem, HomeSettings,
+    HomeCommand, HomeDefinition, HomeEntry, HomeFile, HomeHook, HomeLoss, HomeProblem,
+    HomeSettings, is_refused_of_project,
 };
 use hook_core::text::{nearest, shortened};
 use hook_core::{JsonKind, JsonObject, RawJson};
@@ -162,6 +163,12 @@ impl Reader<'_> {
         let folder = home.map(|home| self.agent.user_folder(&home));
         let path = self.file.path.and_then(|path| std::path::absolute(path).ok());
         folder.is_some_and(|folder| path.is_some_and(|path| path.starts_with(folder)))
+    }
+
+    /// Whether it was found in a project.
+    fn is_projects(&self) -> bool {
+        let file = self.file;
+        file.is_found && !(file.is_users || file.is_machines || file.is_named)
     }
 
     /// The folder that its hooks belong to, where it is a file of the agent's.
@@ -389,6 +396,21 @@ impl Reader<'_> {
         // Only commands go on by themselves.
         let is_async = command.is_process() && (flag("async") || flag("asyncRewake"));
         self.losses(fields, &command, blocks_on_failure, &at, path);
+        let mut variables = variables(fields.get("env"));
+        if self.is_projects() {
+            variables.retain(|(name, _)| {
+                let is_refused = is_refused_of_project(name);
+                if is_refused {
+                    let message = format!(
+                        "hooks of a project start without `{}`, which says what programs load; it was \
+                         ignored",
+                        shortened(name)
+                    );
+                    self.problem(at.clone(), path, message, HomeLoss::Part);
+                }
+                !is_refused
+            });
+        }
         let own_matcher = || text("matcher");
         self.settings.hooks.push(HomeEntry {
             hook: HomeHook {
@@ -400,7 +422,7 @@ impl Reader<'_> {
                 command,
                 directory: text("cwd").map(PathBuf::from),
                 folder: self.folder(),
-                variables: variables(fields.get("env")),
+                variables,
                 plugin_root: self.file.plugin_root.map(Into::into),
                 is_users: self.file.is_users || self.is_in_users_folder(),
                 is_machines: self.file.is_machines,

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use hook_core::text::PathText;
+
 /// A socket cannot be made, or not reached.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -10,7 +12,7 @@ pub enum SocketError {
     /// The system has a limit.
     #[error(
         "failed to make the socket {}: the path is {length} bytes too long for a socket; name a shorter one",
-        path.display()
+        path.shown()
     )]
     PathTooLong {
         /// The socket.
@@ -21,7 +23,7 @@ pub enum SocketError {
     /// Another user could replace the socket.
     #[error(
         "failed to make the socket {}: the directory {} belongs to user {owner}; name a path in a directory of your own",
-        path.display(), directory.display()
+        path.shown(), directory.shown()
     )]
     ForeignDirectory {
         /// The socket.
@@ -34,7 +36,7 @@ pub enum SocketError {
     /// Another user could replace the socket.
     #[error(
         "failed to make the socket {}: other users can write to the directory {}; take that away with `chmod go-w`, or name a path in a directory of your own",
-        path.display(), directory.display()
+        path.shown(), directory.shown()
     )]
     OpenDirectory {
         /// The socket.
@@ -45,7 +47,7 @@ pub enum SocketError {
     /// The path is taken.
     #[error(
         "failed to make the socket {}: there is something else of that name; name another path, or move it away",
-        path.display()
+        path.shown()
     )]
     Taken {
         /// The socket.
@@ -54,7 +56,7 @@ pub enum SocketError {
     /// The path is another user's.
     #[error(
         "failed to make the socket {}: there is a socket of user {owner}; name another path",
-        path.display()
+        path.shown()
     )]
     ForeignSocket {
         /// The socket.
@@ -65,14 +67,14 @@ pub enum SocketError {
     /// A server is there.
     #[error(
         "failed to make the socket {}: a server listens there already; end it first, or name another path",
-        path.display()
+        path.shown()
     )]
     AlreadyServed {
         /// The socket.
         path: PathBuf,
     },
     /// The system does not allow it.
-    #[error("failed to make the socket {}: {doing}: {source}", path.display())]
+    #[error("failed to make the socket {}: {doing}: {source}", path.shown())]
     Make {
         /// The socket.
         path: PathBuf,
@@ -84,7 +86,7 @@ pub enum SocketError {
     /// Nothing answers.
     #[error(
         "failed to connect to {}: {source}; start a server with `hook serve --socket {0}`",
-        path.display()
+        path.shown()
     )]
     Connect {
         /// The socket.
@@ -95,7 +97,7 @@ pub enum SocketError {
     /// Another user's process answers.
     #[error(
         "failed to connect to {}: the server there is not yours; it would see what you send it",
-        path.display()
+        path.shown()
     )]
     ForeignServer {
         /// The socket.

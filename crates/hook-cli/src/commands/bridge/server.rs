@@ -2,6 +2,7 @@
 //! in the server answers, too.
 
 use hook_bus::bridge::Bridged;
+use hook_core::text::PathText;
 use hook_translate::agents::{Agent, Asked};
 
 use crate::context::Context;
@@ -43,11 +44,11 @@ pub(super) async fn ask(
             // It was told to read them again, and may know them now.
             bridged = once().await;
         }
-        bridged.map(Some).map_err(|error| format!("{}: {error}", path.display()))
+        bridged.map(Some).map_err(|error| format!("{}: {error}", path.shown()))
     };
     match tokio::time::timeout(deadline, asking).await {
         Ok(answered) => answered,
-        Err(_) => Err(format!("{} has not answered in time", path.display())),
+        Err(_) => Err(format!("{} has not answered in time", path.shown())),
     }
 }
 
@@ -96,7 +97,7 @@ pub(super) fn start(context: &Context) {
     command.stdin(lock.into_file()).stdout(Stdio::null()).stderr(Stdio::null());
     match command.spawn() {
         Ok(_) => {
-            tracing::info!(target: "hook::bridge", "a server is started at {}", socket.display())
+            tracing::info!(target: "hook::bridge", "a server is started at {}", socket.shown())
         }
         Err(error) => tracing::warn!(target: "hook::bridge", "no server could be started: {error}"),
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use hook_core::files::regular_file;
 use hook_core::settings::edit::AbsentFile;
+use hook_core::text::PathText;
 use hook_translate::agents::Agent;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -97,7 +98,7 @@ pub(super) async fn settle(
 }
 
 fn asking(entries: usize, path: &Path) -> String {
-    format!("Let Codex CLI run these {entries} entries, by their hashes in {}?", path.display())
+    format!("Let Codex CLI run these {entries} entries, by their hashes in {}?", path.shown())
 }
 
 /// What would be asked for so many entries, before they are there: nothing where as many are decided about
@@ -133,7 +134,7 @@ fn with(text: Option<&str>, hooks: &[&Known]) -> String {
 /// The configuration without our decisions about the hooks of a file.
 pub(super) fn without(text: &str, file: &Path) -> String {
     let files = [file.to_path_buf(), file.canonicalize().unwrap_or_default()];
-    let begins = files.map(|file| format!("{}:", file.display()));
+    let begins = files.map(|file| format!("{}:", file.shown()));
     without_those(text, |key| begins.iter().any(|begin| begin != ":" && key.starts_with(begin)))
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hook_core::settings::edit::AbsentFile;
+use hook_core::text::PathText;
 use hook_translate::agents::{Agent, Agreed, Consent};
 
 use super::connection::Connection;
@@ -106,7 +107,7 @@ fn standing(consent: &Consent, path: &Path, folder: &Path) -> Result<Agreed, Com
 
 fn question(consent: &Consent, folder: &Path) -> String {
     match consent.file {
-        Some(_) => format!("{} {}", consent.question, folder.display()),
+        Some(_) => format!("{} {}", consent.question, folder.shown()),
         None => consent.question.to_owned(),
     }
 }

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use hook_bus::wire::MAX_LINE;
-use hook_core::files::regular_file;
+use hook_core::files::{project_file, regular_file};
 use hook_core::language::Language;
+use hook_core::text::PathText;
 use hook_translate::agents::Agent;
 use serde_json::{Value, json};
 
@@ -45,7 +46,7 @@ impl Entries {
                 Some("it calls another binary than this one: connect it again".to_owned())
             }
             Standing::Gone(binary) => {
-                let binary = binary.display();
+                let binary = binary.shown();
                 Some(format!("it calls {binary}, which is not there: connect it again"))
             }
         }
@@ -63,7 +64,7 @@ impl Entries {
             Some(stale) => format!("; {stale}"),
             None => format!(", hook {}", env!("CARGO_PKG_VERSION")),
         };
-        format!("{found} of {all} events, {}{stale}", self.file.display())
+        format!("{found} of {all} events, {}{stale}", self.file.shown())
     }
 
     pub(crate) fn to_json(&self, is_here: bool) -> Value {
@@ -132,12 +133,6 @@ pub(crate) fn file_of(
 /// A file of a project. A link could lead out of it, to a file of somebody else.
 pub(crate) fn within(project: &Path, path: &str) -> Result<PathBuf, CommandError> {
     let path = project.join(path);
-    let inside = path.ancestors().take_while(|part| *part != project);
-    match inside.filter(|part| part.is_symlink()).last() {
-        Some(link) => Err(CommandError::Usage(format!(
-            "{} is a link, and might lead out of the project; nothing was written",
-            link.display()
-        ))),
-        None => Ok(path),
-    }
+    let checked = project_file::check(project, &path);
+    checked.map(|()| path).map_err(|error| CommandError::Usage(error.to_string()))
 }

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hook_core::language::Language;
+use hook_core::text::PathText;
 use hook_translate::agents::Agent;
 
+use super::entries::Entries;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::render::counted;
@@ -27,7 +29,7 @@ pub(super) async fn unguarded(context: &Context) -> Result<Option<String>, Comma
     if !initialized || hooks.iter().any(|hook| hook.enabled && hook.trusted) {
         return Ok(None);
     }
-    let project = context.project().display();
+    let project = context.project().shown();
     Ok(Some(match hooks.iter().filter(|hook| hook.enabled).count() {
         0 => format!(
             "no hook runs in this project, {project}: `hook init --user` makes one for all projects, \
@@ -41,19 +43,65 @@ pub(super) async fn unguarded(context: &Context) -> Result<Option<String>, Comma
     }))
 }
 
+/// The events of an agent that hooks need: those that can be refused, those that hooks listen to, and those that
+/// are connected already, since other projects may need them.
+pub(super) fn needed(
+    agent: &'static Agent,
+    connected: &Entries,
+    context: &Context,
+) -> Vec<&'static str> {
+    let heard = Heard::of(agent, context);
+    let is_needed = |(theirs, ours): &(&'static str, &'static str)| {
+        agent.can_refuse(theirs)
+            || heard.all
+            || heard.counts.contains_key(*ours)
+            || connected.commands.iter().any(|(event, _)| event == theirs)
+    };
+    agent.asks().filter(is_needed).map(|(theirs, _)| theirs).collect()
+}
+
+/// The events that hooks listen to and an agent could ask about, as that calls them, which are not connected.
+pub(crate) fn unconnected(entries: &Entries, context: &Context) -> Vec<&'static str> {
+    let heard = Heard::of(entries.agent, context);
+    let is_connected = |theirs: &str| entries.commands.iter().any(|(event, _)| event == theirs);
+    let asks = entries.agent.asks().collect::<Vec<_>>();
+    // One of several names for an event is enough.
+    let is_lost = |ours: &str| {
+        !asks.iter().any(|(theirs, other)| *other == ours && is_connected(theirs))
+            && (heard.all || heard.counts.contains_key(ours))
+    };
+    asks.iter().filter(|(_, ours)| is_lost(ours)).map(|(theirs, _)| *theirs).collect()
+}
+
+/// What hooks listen to that an agent does not run by itself.
+struct Heard {
+    /// How many hooks each event has.
+    counts: BTreeMap<String, usize>,
+    /// Whether some say what they listen to only when they run.
+    all: bool,
+}
+
+impl Heard {
+    fn of(agent: &Agent, context: &Context) -> Self {
+        // What cannot be read is said by others.
+        let files = context.settings_files().unwrap_or_default();
+        let mut heard = Self { counts: BTreeMap::new(), all: false };
+        for file in &files {
+            // Its own files it reads by itself.
+            let is_own = file.language.is_some_and(|language| language.name() == agent.word());
+            for entry in file.hooks.iter().filter(|_| !is_own) {
+                heard.all |= entry.event.is_every();
+                *heard.counts.entry(entry.event.as_str().to_owned()).or_default() += 1;
+            }
+        }
+        heard
+    }
+}
+
 /// What is lost, in lines. `events` are those of the agent that are connected.
 pub(super) fn of(agent: &'static Agent, events: &[&str], context: &Context) -> Vec<String> {
     let title = agent.title();
-    // What cannot be read is said by others.
-    let files = context.settings_files().unwrap_or_default();
-    let mut hooks: BTreeMap<&str, usize> = BTreeMap::new();
-    for file in &files {
-        // Its own files it reads by itself.
-        let is_own = file.language.is_some_and(|language| language.name() == agent.word());
-        for entry in file.hooks.iter().filter(|_| !is_own) {
-            *hooks.entry(entry.event.as_str()).or_default() += 1;
-        }
-    }
+    let hooks = Heard::of(agent, context).counts;
     let mut lines = Vec::new();
     for (event, count) in &hooks {
         let asking: Vec<&str> =

@@ -4,9 +4,11 @@ use std::path::Path;
 
 use hook_core::language::Language;
 use hook_core::settings::{Agents, load};
+use hook_core::text::PathText;
 use hook_translate::agents;
 
 use crate::commands::connect::entries::{self, Scope};
+use crate::commands::connect::losses;
 use crate::context::Context;
 use crate::render::counted;
 use crate::render::{Finding, Health, Section};
@@ -24,7 +26,7 @@ pub(super) fn files(context: &Context) -> Section {
     let findings = found.iter().filter_map(|source| {
         let language = source.language?;
         let file = load(source)?;
-        let (name, path) = (language.name(), source.path.display());
+        let (name, path) = (language.name(), source.path.shown());
         let subject = format!("{} {path}", language.title());
         // The agent asks hooks by them; here they are none.
         let entries = match file.entries {
@@ -59,7 +61,14 @@ pub(super) fn connections(context: &Context) -> Section {
         let again =
             format!("hook connect {} --scope {}", entries.agent.word(), entries.scope.as_str());
         match entries.stale() {
-            None => Finding::new(Health::Good, subject, entries.line()),
+            None => match losses::unconnected(&entries, context).as_slice() {
+                [] => Finding::new(Health::Good, subject, entries.line()),
+                lost => {
+                    let events = lost.join(", ");
+                    let detail = format!("hooks listen to {events}, which is not connected");
+                    Finding::new(Health::Odd, subject, detail).fix(again)
+                }
+            },
             Some(_) => {
                 let health = if entries.is_broken() { Health::Bad } else { Health::Odd };
                 Finding::new(health, subject, entries.line()).fix(again)

@@ -8,6 +8,7 @@ mod recording;
 mod server;
 mod settings;
 mod trust;
+mod twins;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,6 +16,7 @@ use std::time::Duration;
 use clap::Args;
 use hook_core::check::check;
 
+pub(crate) use self::twins::Twins;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
@@ -48,10 +50,10 @@ pub(crate) async fn run(
     let initialized = system.initialize_here().await;
     let checked = check(&context.sources(), &context.surroundings());
     let mut sections = vec![
-        programs::section(&system, initialized.as_ref().err()),
+        programs::section(&system, initialized.as_ref().err(), context.project()),
         settings::section(context, &checked),
         trust::section(context, &system),
-        settings::duplicates(&checked),
+        settings::duplicates(&checked, context),
         foreign::files(context),
         foreign::connections(context),
     ];

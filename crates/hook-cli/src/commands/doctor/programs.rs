@@ -1,33 +1,49 @@
 //! Shells and interpreters.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use hook_bus::{HookSystem, InitializeError};
 use hook_core::files::program;
+use hook_core::files::project_tree::ProjectTree;
+use hook_core::text::PathText;
 
 use crate::render::{Finding, Health, Section};
 
 /// What hooks are most often written in.
 const INTERPRETERS: [&str; 3] = ["sh", "python3", "node"];
 
-pub(super) fn section(system: &HookSystem, unfit: Option<&InitializeError>) -> Section {
+pub(super) fn section(
+    system: &HookSystem,
+    unfit: Option<&InitializeError>,
+    project: &Path,
+) -> Section {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let (path, left_out) = ProjectTree::of(project).outside(&path);
     let mut findings = Vec::new();
     if let Some(unfit) = unfit {
         findings.push(Finding::new(Health::Bad, "engine", unfit.to_string()));
     }
     if let Ok(shell) = system.shell() {
-        let detail = format!("{}, which runs the commands of hooks", shell.display());
+        let detail = format!("{}, which runs the commands of hooks", shell.shown());
         findings.push(Finding::new(Health::Good, "shell", detail));
     }
-    findings.extend(INTERPRETERS.map(|name| match find(name) {
-        Some(path) => Finding::new(Health::Good, name, path.display().to_string()),
+    findings.extend(INTERPRETERS.map(|name| match find(&path, name) {
+        Some(path) => Finding::new(Health::Good, name, path.shown().to_string()),
         None => Finding::new(Health::Absent, name, "not in PATH; hooks written in it would fail"),
     }));
+    if !left_out.is_empty() {
+        let folders: Vec<String> = left_out.iter().map(|it| it.shown().to_string()).collect();
+        let detail = format!("hooks do not look for programs in {}", folders.join(", "));
+        findings.push(Finding::new(Health::Odd, "PATH", detail).fix(
+            "name programs of the project by their paths, or let \"hooksConfig\": {\"environment\": {\"allow\": [\"PATH\"]}} of the user's settings have them looked for there",
+        ));
+    }
     Section { title: "Shells and interpreters", empty: "", findings }
 }
 
 /// The file that PATH gives for a name.
-fn find(name: &str) -> Option<PathBuf> {
+fn find(path: &OsStr, name: &str) -> Option<PathBuf> {
     let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
-    program::find(&std::env::var_os("PATH")?, &name)
+    program::find(path, &name)
 }

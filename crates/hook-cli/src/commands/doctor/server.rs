@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use hook_bus::live::{WorkerState, WorkerStates};
+use hook_core::text::PathText;
 
 use crate::context::Context;
 use crate::render::{Finding, Health, Section};
@@ -26,7 +27,7 @@ fn told(path: &Path, states: &WorkerStates) -> Vec<Finding> {
         1 => "it has 1 worker".to_owned(),
         count => format!("it has {count} workers"),
     };
-    let mut findings = vec![Finding::new(Health::Good, path.display().to_string(), count)];
+    let mut findings = vec![Finding::new(Health::Good, path.shown().to_string(), count)];
     findings.extend(states.workers.iter().map(worker));
     if states.omitted > 0 {
         let detail = format!("{} more are not told of", states.omitted);
@@ -60,7 +61,7 @@ fn worker(state: &WorkerState) -> Finding {
 }
 
 fn untold(path: &Path, why: &str, is_of_these_settings: bool, only_defaults: bool) -> Finding {
-    let subject = path.display().to_string();
+    let subject = path.shown().to_string();
     match (is_of_these_settings, only_defaults) {
         (false, true) => Finding::new(Health::Odd, subject, why)
             .fix("have it read them again (SIGHUP, or `hook-reload`)"),

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use hook_core::check::CheckedFile;
 use hook_core::settings::{Rule, Severity};
+use hook_core::text::PathText;
 use hook_core::{HookSource, SettingsSource};
 
+use super::twins::Twins;
 use crate::context::Context;
 use crate::render::counted;
 use crate::render::{Finding, Health, Section};
@@ -17,7 +19,7 @@ pub(super) fn section(context: &Context, checked: &[CheckedFile]) -> Section {
 }
 
 fn file(source: &SettingsSource, checked: &[CheckedFile]) -> Finding {
-    let subject = format!("{} {}", source.source, source.path.display());
+    let subject = format!("{} {}", source.source, source.path.shown());
     let is_it = |it: &&CheckedFile| it.file.path.as_ref() == Some(&source.path);
     let Some(CheckedFile { file, .. }) = checked.iter().find(is_it) else {
         return Finding::new(Health::Absent, subject, "not there");
@@ -43,14 +45,17 @@ fn file(source: &SettingsSource, checked: &[CheckedFile]) -> Finding {
 }
 
 /// Hooks that are defined more than once and run once.
-pub(super) fn duplicates(checked: &[CheckedFile]) -> Section {
+pub(super) fn duplicates(checked: &[CheckedFile], context: &Context) -> Section {
     let problems = checked.iter().flat_map(|file| &file.file.diagnostics);
     let duplicates = problems.filter(|problem| problem.rule == Rule::DuplicateHook);
     let findings = duplicates.map(|problem| {
         let place = problem.place.to_string();
         Finding::new(Health::Odd, place, &problem.message).fix(problem.help())
     });
-    let findings = findings.collect();
+    let twins = Twins::of(context).all().map(|twin| {
+        Finding::new(Health::Odd, "several files", twin.to_string()).fix("remove one of them")
+    });
+    let findings = findings.chain(twins).collect();
     Section { title: "Duplicates", empty: "no hook is defined twice", findings }
 }
 
@@ -76,7 +81,7 @@ impl OtherWriters {
 
     /// The command that fixes it.
     pub(super) fn cure(&self) -> String {
-        let paths: Vec<String> = self.paths.iter().map(|path| path.display().to_string()).collect();
+        let paths: Vec<String> = self.paths.iter().map(|path| path.shown().to_string()).collect();
         format!("chmod go-w {}", paths.join(" "))
     }
 }

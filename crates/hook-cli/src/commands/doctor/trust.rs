@@ -2,6 +2,7 @@
 
 use hook_bus::HookSystem;
 use hook_core::HookSource;
+use hook_core::text::PathText;
 use hook_core::text::one_line;
 
 use super::settings::OtherWriters;
@@ -13,7 +14,7 @@ pub(super) fn section(context: &Context, system: &HookSystem) -> Section {
     let mut findings = vec![store(context)];
     let hooks = system.hooks().unwrap_or_default();
     let of_project = || hooks.iter().filter(|hook| hook.hook.source == HookSource::Project);
-    let subject = || format!("project {}", context.project().display());
+    let subject = || format!("project {}", context.project().shown());
     let all = counted(of_project().count(), "hook");
     let Untrusted { blocking, others } = Untrusted::among(of_project());
     let untrusted = others.len();
@@ -51,7 +52,7 @@ fn store(context: &Context) -> Finding {
         return Finding::new(Health::Odd, "trust store", "there is no home to keep it in")
             .fix("set HOME or XDG_CONFIG_HOME");
     };
-    let subject = format!("trust store {}", store.path().display());
+    let subject = format!("trust store {}", store.path().shown());
     if !store.path().exists() {
         return Finding::new(Health::Absent, subject, "not there yet; `hook trust` makes it");
     }

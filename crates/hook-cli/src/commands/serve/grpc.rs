@@ -44,7 +44,7 @@ mod present {
         pub(in super::super) fn announce(&self, printer: &mut Printer) {
             printer.note(&format!("listening for gRPC on {}", self.0.place()));
             if let Some(path) = self.0.token_file() {
-                printer.note(&format!("the token for gRPC is in {}", path.display()));
+                printer.note(&format!("the token for gRPC is in {}", path.shown()));
             }
         }
 

@@ -15,6 +15,8 @@ use crate::text::shortened;
 
 const BLOCKED_SILENTLY: &str = "Hook exited with code 2 without an error message";
 
+const NO_SCRIPT: &str = "the hook did not run: exit code 2 is Python's own for a script that it cannot open, and it \
+                         refuses as that of a hook does; `hook check` looks at scripts";
 const RESTRICTED: &str = "stdout is not one JSON object and nothing else; only what forbids, asks or stops was \
                           taken from the objects in it";
 const NOT_USED: &str = "stdout is not one JSON value, so the object in it was not used; send logs \
@@ -105,6 +107,9 @@ pub(in crate::run) fn interpret(
         Ending::Exited(2) => {
             let denial = sticking_denial(event, &stdout, cut, &mut answer.warnings);
             answer.output = Some(deny(denial.unwrap_or_default(), event, stderr.text()));
+            if stdout.text().is_empty() && is_python_without_script(stderr.text()) {
+                answer.warnings.push(NO_SCRIPT.to_owned());
+            }
         }
         Ending::Exited(code) => {
             answer.failure = Some(HookFailure::ExitCode { code });
@@ -120,6 +125,18 @@ pub(in crate::run) fn interpret(
         }
     }
     answer
+}
+
+/// Whether all that a process wrote is what Python says where its script cannot be opened. Python ends with 2
+/// then, as a hook does that denies.
+fn is_python_without_script(stderr: &str) -> bool {
+    let mut lines = stderr.lines();
+    let Some((program, rest)) = lines.next().and_then(|line| line.split_once(": can't open file "))
+    else {
+        return false;
+    };
+    let name = program.rsplit(['/', '\\']).next().unwrap_or_default();
+    lines.next().is_none() && name.to_lowercase().contains("py") && rest.contains("[Errno ")
 }
 
 /// Exit 0: the output as a JSON object, else as plain text, else nothing.

@@ -5,14 +5,13 @@ use std::path::PathBuf;
 
 use crate::event::input::EventInput;
 use crate::files::program::is_executable;
+use crate::files::project_tree::ProjectTree;
 use crate::language::Launch;
+use crate::run::loaders::{is_among, is_dropped, is_refused_of_project};
 use crate::run::nesting::MAX_DEPTH;
 use crate::run::session_env::SessionEnv;
 use crate::settings::EnvironmentRules;
 use crate::shell::PROJECT_DIRECTORY;
-
-/// Variables that make a shell run code or change its ways before the hook does.
-const SHELL_INJECTIONS: [&str; 5] = ["BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "BASH_FUNC_*"];
 
 const DEPTH: &str = "HOOK_DEPTH";
 
@@ -36,16 +35,24 @@ pub(in crate::run) struct HostEnvironment {
     pub(in crate::run) depth: u32,
     /// The token of the hook that this engine runs in.
     pub(in crate::run) outer_token: Option<String>,
+    /// Where the host has modules for Node, outside of the project.
+    pub(in crate::run) node_path: Option<OsString>,
+    /// Whether its hooks are a project's.
+    of_project: bool,
 }
 
 impl HostEnvironment {
-    /// Reduces the host's variables by a source's rules.
+    /// Reduces the host's variables by a source's rules, and by the engine's own: no hook starts with what
+    /// says which programs are loaded, or looks for programs in the project. Rules that are not a project's
+    /// can allow it.
     pub(in crate::run) fn new(
         variables: impl IntoIterator<Item = (OsString, OsString)>,
         rules: &EnvironmentRules,
         project: PathBuf,
+        of_project: bool,
     ) -> Self {
-        let (mut depth, mut outer_token) = (1, None);
+        let (mut depth, mut outer_token, mut node_path) = (1, None, None);
+        let tree = ProjectTree::of(&project);
         let mut kept = Vec::new();
         for (name, value) in variables {
             let text = name.to_string_lossy();
@@ -58,12 +65,27 @@ impl HostEnvironment {
                 outer_token = value.to_str().map(str::to_owned);
                 continue;
             }
-            let removed = matches(&text, &rules.deny) || matches(&text, &SHELL_INJECTIONS);
-            if !removed || matches(&text, &rules.allow) {
-                kept.push((name, value));
+            let (is_denied, is_dropped) = (is_among(&text, &rules.deny), is_dropped(&text));
+            let is_allowed = is_among(&text, &rules.allow);
+            if text == "NODE_PATH" && (!is_denied || is_allowed) {
+                node_path = Some(tree.outside(&value).0);
             }
+            if (is_denied && !is_allowed) || (is_dropped && (of_project || !is_allowed)) {
+                continue;
+            }
+            let value = match text == "PATH" && (of_project || !is_allowed) {
+                true => tree.outside(&value).0,
+                false => value,
+            };
+            kept.push((name, value));
         }
-        Self { variables: kept, project, depth, outer_token }
+        Self { variables: kept, project, depth, outer_token, node_path, of_project }
+    }
+
+    /// Those of a hook's own variables that it gets: a project does not say what programs load.
+    pub(in crate::run) fn own(&self, hook: &[(String, String)]) -> Vec<(String, String)> {
+        let own = hook.iter().filter(|(name, _)| !self.of_project || !is_refused_of_project(name));
+        own.cloned().collect()
     }
 
     /// What a hook has of its host and of its own, the same for every event.
@@ -94,6 +116,9 @@ impl HostEnvironment {
         let run = [(DEPTH, OsStr::new(run.depth)), (RUN_TOKEN, OsStr::new(run.token))];
         let own =
             launch.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
+        let own = own.filter(|(name, _)| {
+            !self.of_project || !name.to_str().is_some_and(is_refused_of_project)
+        });
         host.chain(session).chain(run.map(|(name, value)| (OsStr::new(name), value))).chain(own)
     }
 
@@ -133,16 +158,6 @@ impl HostEnvironment {
             .chain(project.into_iter().chain(event).map(|(name, value)| (OsStr::new(name), value)))
             .chain(hook.iter().map(|(name, value)| (OsStr::new(name), OsStr::new(value))))
     }
-}
-
-fn matches<S: AsRef<str>>(name: &str, patterns: &[S]) -> bool {
-    patterns.iter().any(|pattern| {
-        let pattern = pattern.as_ref();
-        match pattern.strip_suffix('*') {
-            Some(beginning) => name.starts_with(beginning),
-            None => name == pattern,
-        }
-    })
 }
 
 /// The host's process is not fit to run hooks.
@@ -218,10 +233,19 @@ impl Shell {
 mod tests {
     use super::*;
 
-    fn kept(rules: &EnvironmentRules) -> Vec<String> {
-        let names = ["PATH", "BASH_ENV", "BASH_FUNC_ls%%", "AWS_KEY", "AWS_REGION", "ENVIRONMENT"];
+    fn kept(rules: &EnvironmentRules, of_project: bool) -> Vec<String> {
+        let names = [
+            "PATH",
+            "BASH_ENV",
+            "BASH_FUNC_ls%%",
+            "PYTHONPATH",
+            "NODE_OPTIONS",
+            "AWS_KEY",
+            "AWS_REGION",
+            "ENVIRONMENT",
+        ];
         let variables = names.map(|name| (OsString::from(name), OsString::new()));
-        HostEnvironment::new(variables, rules, PathBuf::new())
+        HostEnvironment::new(variables, rules, PathBuf::from("/nowhere"), of_project)
             .variables
             .into_iter()
             .map(|(name, _)| name.to_string_lossy().into_owned())
@@ -239,8 +263,16 @@ mod tests {
             (rules(&["BASH_ENV"], &["AWS_*"]), vec!["PATH", "BASH_ENV", "ENVIRONMENT"]),
             (rules(&["PATH", "AWS_REGION"], &["*"]), vec!["PATH", "AWS_REGION"]),
         ] {
-            assert_eq!(kept(&rules), expected, "{rules:?}");
+            assert_eq!(kept(&rules, false), expected, "{rules:?}");
         }
+    }
+
+    #[test]
+    fn a_project_allows_its_hooks_nothing_that_says_what_is_loaded() {
+        let rules = EnvironmentRules { allow: vec!["*".into()], deny: vec!["AWS_*".into()] };
+        let all = ["PATH", "AWS_KEY", "AWS_REGION", "ENVIRONMENT"];
+        assert_eq!(kept(&rules, true), all);
+        assert_eq!(kept(&rules, false).len(), 8);
     }
 
     #[test]

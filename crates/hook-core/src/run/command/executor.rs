@@ -27,6 +27,7 @@ use crate::run::termination::EngineTasks;
 use crate::run::tree::ProcessTree;
 use crate::settings::variables;
 use crate::shell::quote_project_directory;
+use crate::text::PathText;
 
 /// What all command hooks of one source share.
 #[derive(Debug)]
@@ -263,8 +264,8 @@ impl Program {
         warnings.push(format!(
             "the working directory {} cannot be entered ({reason}); the hook runs in the project \
              directory {}",
-            directory.display(),
-            project.display()
+            directory.shown(),
+            project.shown()
         ));
         self.start_in(project, start).map_err(|error| match cannot_enter(project) {
             Some(reason) => {

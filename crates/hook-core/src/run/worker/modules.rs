@@ -16,6 +16,7 @@ use crate::files::{private_folder, regular_file};
 use crate::json::ObjectWriter;
 use crate::run::live::WorkerModule;
 use crate::settings::state_home;
+use crate::text::PathText;
 use crate::trust::sha256;
 
 macro_rules! files {
@@ -129,7 +130,7 @@ fn written() -> io::Result<PathBuf> {
             Ok(()) => return Ok(folder),
             Err(error) => {
                 let message =
-                    format!("failed to write the module host to {}: {error}", folder.display());
+                    format!("failed to write the module host to {}: {error}", folder.shown());
                 failed.get_or_insert_with(|| io::Error::new(error.kind(), message));
             }
         }

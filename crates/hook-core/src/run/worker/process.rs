@@ -184,6 +184,13 @@ impl Process {
         let directory: &Path = &environment.project;
         process.current_dir(directory).env_clear();
         process.envs(environment.lasting_variables(&run, &shared.terms.env));
+        let own_path = shared.terms.env.iter().any(|(name, _)| name == "NODE_PATH");
+        if let (false, false, Some(path)) =
+            (shared.terms.modules.is_empty(), own_path, &environment.node_path)
+        {
+            // The module host looks there for what modules need, in no folder of the project.
+            process.env("NODE_PATH", path);
+        }
         // It speaks first, and may speak several versions.
         process.env(PROTOCOL, LIVE_PROTOCOL.to_string());
         let mut tree = ProcessTree::spawn(process)?;

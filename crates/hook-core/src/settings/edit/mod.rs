@@ -14,12 +14,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use add::{NewDefinition, missing_definitions, with_definitions};
-pub use text::switched;
+pub use text::{switched, with_server};
 
 use super::Place;
 use super::document::Document;
 use super::load::read_file;
 use crate::files::atomic::{Exclusive, Failed, NewFile, Replaced, absent_is_none};
+use crate::text::PathText;
 
 /// How often an edit starts over when another program changes the file in between.
 const ATTEMPTS: usize = 8;
@@ -32,7 +33,7 @@ pub enum EditError {
     #[error(transparent)]
     NotEditable(Box<NotEditable>),
     /// It could not be read or written.
-    #[error("failed to {attempt} the settings file {}: {source}{}", path.display(), advice(source))]
+    #[error("failed to {attempt} the settings file {}: {source}{}", path.shown(), advice(source))]
     Io {
         /// What was attempted.
         attempt: &'static str,
@@ -44,7 +45,7 @@ pub enum EditError {
     /// Another program, such as an editor, changed it again and again.
     #[error(
         "failed to edit the settings file {}: something else keeps changing it; try again when \
-         nothing does", .0.display()
+         nothing does", .0.shown()
     )]
     Contested(PathBuf),
 }

@@ -28,6 +28,35 @@ pub fn switched(text: &str, name: &str, enabled: bool) -> Result<String, Box<Not
     Ok(edited)
 }
 
+/// A settings text by which `hook bridge` starts a server; the same text where it says anything of that.
+/// Without a text, a new one.
+///
+/// # Errors
+/// When the text is not JSON, or something else stands where it belongs.
+pub fn with_server(text: Option<&str>) -> Result<String, Box<NotEditable>> {
+    let text = text.filter(|text| !text.trim().is_empty()).unwrap_or("{}\n");
+    let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let (mark, text) = text.split_at(mark);
+    let settings = Settings::read(text)?;
+    let field = ("server", "\"auto\"");
+    let cut = match settings.present(&settings.root, "hooksConfig") {
+        Some(config) => {
+            settings.expect(&config, "hooksConfig", JsonKind::Object, "an object")?;
+            if settings.member(&config, field.0).is_some() {
+                return Ok(format!("{mark}{text}"));
+            }
+            settings.with_field(&config, field)
+        }
+        None => match settings.member(&settings.root, "hooksConfig") {
+            Some(null) => (range(&null), "{\"server\": \"auto\"}".to_owned()),
+            None => settings.with_config(field),
+        },
+    };
+    let mut edited = text.to_owned();
+    edited.replace_range(cut.0, &cut.1);
+    Ok(format!("{mark}{edited}"))
+}
+
 /// What is replaced in a text, in order.
 type Cuts = Vec<(Range<usize>, String)>;
 
@@ -154,23 +183,23 @@ impl<'t> Settings<'t> {
                 }
             }
             Found::Null(null) => (range(&null), list),
-            Found::Config(config) => self.with_list(&config, &list),
+            Found::Config(config) => self.with_field(&config, ("disabled", &list)),
             Found::NullConfig(null) => {
                 let colon = if self.is_dense(null.start()) { ":" } else { ": " };
                 (range(&null), format!("{{\"disabled\"{colon}{list}}}"))
             }
-            Found::Nothing => self.with_config(&list),
+            Found::Nothing => self.with_config(("disabled", &list)),
         };
         Ok(vec![cut])
     }
 
-    /// Adds the list as the last member of a `hooksConfig`, laid out like the one before it.
-    fn with_list(&self, config: &RawJson, list: &str) -> (Range<usize>, String) {
+    /// Adds a field as the last member of a `hooksConfig`, laid out like the one before it.
+    fn with_field(&self, config: &RawJson, (name, value): (&str, &str)) -> (Range<usize>, String) {
         let entries = locate_entries(config.as_str()).unwrap_or_default();
         let Some(last) = entries.last() else {
             let colon = if self.is_dense(config.start()) { ":" } else { ": " };
             let inside = config.start() + 1..range(config).end - 1;
-            return (inside, format!("\"disabled\"{colon}{list}"));
+            return (inside, format!("\"{name}\"{colon}{value}"));
         };
         // Its name begins behind what separates it from the one before.
         let before = entries.len().checked_sub(2).and_then(|index| entries.get(index));
@@ -182,18 +211,17 @@ impl<'t> Settings<'t> {
         let gap = self.blanks_after(separator + 1);
         let colon = if self.is_dense(config.start() + last.value.start) { ":" } else { ": " };
         let end = config.start() + last.value.end;
-        (end..end, format!(",{gap}\"disabled\"{colon}{list}"))
+        (end..end, format!(",{gap}\"{name}\"{colon}{value}"))
     }
 
-    /// Adds a `hooksConfig` with the list as the first member of the file.
-    fn with_config(&self, list: &str) -> (Range<usize>, String) {
+    /// Adds a `hooksConfig` with a field as the first member of the file.
+    fn with_config(&self, (name, value): (&str, &str)) -> (Range<usize>, String) {
         let entries = locate_entries(self.root.as_str()).unwrap_or_default();
         let inside = self.root.start() + 1;
         let Some(first) = entries.first() else {
             let line = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
-            let config = format!(
-                "{line}  \"hooksConfig\": {{{line}    \"disabled\": {list}{line}  }}{line}"
-            );
+            let config =
+                format!("{line}  \"hooksConfig\": {{{line}    \"{name}\": {value}{line}  }}{line}");
             return (inside..range(&self.root).end - 1, config);
         };
         let gap = self.blanks_after(inside);
@@ -201,9 +229,9 @@ impl<'t> Settings<'t> {
         let config = match gap.rsplit_once('\n') {
             Some((line, indent)) => {
                 let line = if line.ends_with('\r') { "\r\n" } else { "\n" };
-                format!("{{{line}{indent}{indent}\"disabled\"{colon}{list}{line}{indent}}}")
+                format!("{{{line}{indent}{indent}\"{name}\"{colon}{value}{line}{indent}}}")
             }
-            None => format!("{{\"disabled\"{colon}{list}}}"),
+            None => format!("{{\"{name}\"{colon}{value}}}"),
         };
         let next = if gap.is_empty() && colon == ": " { " " } else { "" };
         (inside..inside, format!("{gap}\"hooksConfig\"{colon}{config},{next}"))

@@ -1,0 +1,48 @@
+//! Having calls of `hook bridge` start a server, where the user's settings say nothing of it.
+
+use hook_core::HookSource;
+use hook_core::settings::edit::{AbsentFile, EditMode, edit_in_file, with_server};
+use hook_core::text::PathText;
+use serde_json::json;
+
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::output::Printer;
+
+/// Writes it into the user's settings, and says so.
+pub(super) async fn start_by_itself(
+    dry_run: bool,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<(), CommandError> {
+    let files = context.settings_files().unwrap_or_default();
+    let is_on = files.iter().any(|it| it.source != HookSource::Project && it.config.starts_server);
+    // Without a home the user has no settings, and those that leave them out mean others.
+    if is_on || context.leaves_user_out() || !context.named_paths().is_empty() {
+        return Ok(());
+    }
+    let Ok(path) = context.user_file() else { return Ok(()) };
+    let mode = if dry_run { EditMode::Preview } else { EditMode::Write };
+    let change = match edit_in_file(&path, AbsentFile::Made, mode, &with_server) {
+        Ok(change) => change,
+        // Agents ask all the same.
+        Err(error) => {
+            printer.warning(&format!("no server will be started by itself: {error}"));
+            return Ok(());
+        }
+    };
+    if !change.is_change() {
+        return Ok(());
+    }
+    if context.json() {
+        let object = json!({"file": path, "server": "auto", "changed": true});
+        return printer.object(&object).await;
+    }
+    let begins = if dry_run { "would write" } else { "wrote" };
+    let text = format!(
+        "{begins} \"server\": \"auto\" into {}: the first call starts a server, which answers the next \
+         ones faster\n",
+        path.shown()
+    );
+    printer.text(&text).await
+}

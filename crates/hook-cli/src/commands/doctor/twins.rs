@@ -1,0 +1,105 @@
+//! Hooks that stand in several files and would run several times: written alike, or starting one script.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use hook_core::HookEventName;
+use hook_core::settings::{Agents, HookEntry, SettingsFile, load};
+use hook_core::text::{PathText, shortened};
+use hook_translate::agents;
+
+use crate::context::Context;
+
+/// How much of a script is compared, in bytes.
+const LONGEST: u64 = 1 << 20;
+
+/// Hooks that are one, in several files.
+#[derive(Debug)]
+pub(crate) struct Twins(Vec<Twin>);
+
+/// One of them.
+#[derive(Debug)]
+pub(crate) struct Twin {
+    name: String,
+    event: HookEventName,
+    files: Vec<PathBuf>,
+}
+
+impl fmt::Display for Twin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let files: Vec<String> = self.files.iter().map(|it| it.shown().to_string()).collect();
+        write!(
+            formatter,
+            "the hook `{}` of {} is in {}: where both count, it runs twice",
+            shortened(&self.name),
+            self.event.as_str(),
+            files.join(" and in ")
+        )
+    }
+}
+
+impl Twins {
+    /// Among the files that count, and those that agents have for themselves.
+    pub(crate) fn of(context: &Context) -> Self {
+        let known = Agents::known(agents::languages());
+        let all = Agents { named: known.known.all().collect(), ..known };
+        let mut files = context.settings_files().unwrap_or_default();
+        for file in all.with_files(Vec::new(), context.project()).iter().filter_map(load) {
+            if files.iter().all(|other| other.path != file.path) {
+                files.push(file);
+            }
+        }
+        Self::among(&files, context.project())
+    }
+
+    fn among(files: &[SettingsFile], project: &Path) -> Self {
+        let mut found: BTreeMap<(String, String), Twin> = BTreeMap::new();
+        for file in files {
+            let Some(path) = &file.path else { continue };
+            for entry in file.hooks.iter().filter(|it| it.module.is_none()) {
+                let is_foreign = file.language.is_some();
+                let Some(key) = key(entry, is_foreign, project) else { continue };
+                let twin = found.entry((entry.event.as_str().to_owned(), key)).or_insert(Twin {
+                    name: entry.display_name().to_owned(),
+                    event: entry.event,
+                    files: Vec::new(),
+                });
+                if !twin.files.contains(path) {
+                    twin.files.push(path.clone());
+                }
+            }
+        }
+        Self(found.into_values().filter(|twin| twin.files.len() > 1).collect())
+    }
+
+    /// Those of which one is in that file.
+    pub(crate) fn with(self, file: &Path) -> impl Iterator<Item = Twin> {
+        self.0.into_iter().filter(move |twin| twin.files.iter().any(|it| it == file))
+    }
+
+    pub(super) fn all(self) -> impl Iterator<Item = Twin> {
+        self.0.into_iter()
+    }
+}
+
+/// What is the same of a hook wherever it stands: what is in its script, else its command. Hooks that are
+/// written alike in settings of ours run once, and are said elsewhere.
+fn key(entry: &HookEntry, is_foreign: bool, project: &Path) -> Option<String> {
+    let text = entry.command.trim();
+    // The variables by which agents name the project.
+    let plain: String = text.chars().filter(|it| !"\"'{}".contains(*it)).collect();
+    let words = plain.split_whitespace().filter(|word| word.contains('/'));
+    let script = words.map(|word| match word.split_once('/') {
+        Some((variable, rest)) if variable.starts_with('$') => project.join(rest),
+        _ => project.join(word),
+    });
+    let mut scripts = script.filter(|path: &PathBuf| path.is_file());
+    match scripts.next() {
+        Some(script) => {
+            let text = hook_core::files::regular_file::read(&script, LONGEST).ok()?;
+            Some(hook_core::trust::sha256(&text))
+        }
+        None => is_foreign.then(|| text.to_owned()),
+    }
+}

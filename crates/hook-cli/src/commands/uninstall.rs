@@ -1,0 +1,119 @@
+//! `hook uninstall`: takes `hook` out of everything that calls it, and says what remains.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use hook_core::settings::state_home;
+use hook_core::text::{PathText, one_line};
+use serde_json::json;
+
+use super::connect;
+use super::serve::own_socket;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::exit_code::Status;
+use crate::output::Printer;
+use crate::render;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Takes the entries of `hook connect` out of every agent's settings, for the user
+and in this project, ends servers that answer agents, and says what remains: your
+settings, decisions and logs, and the binary itself. Nothing of that is removed.
+
+Examples:
+  hook uninstall --dry-run
+  hook uninstall
+
+Exit code: 1 if an agent's settings cannot be edited; else 0.")]
+pub(crate) struct Arguments {
+    /// Show what would be done, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(crate) async fn run(
+    arguments: &Arguments,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let status = connect::disconnect_all(arguments.dry_run, context, printer).await?;
+    for (socket, process) in servers(context).await {
+        let is_ended = !arguments.dry_run && end(process);
+        if context.json() {
+            let object = json!({"server": socket, "process": process, "ended": is_ended});
+            printer.object(&object).await?;
+            continue;
+        }
+        let what = match (arguments.dry_run, is_ended) {
+            (true, _) => "would end",
+            (false, true) => "ended",
+            (false, false) => "could not end",
+        };
+        let text = format!("{what} the server at {}, process {process}\n", socket.shown());
+        printer.text(&text).await?;
+    }
+    for (what, path) in remaining(context) {
+        if context.json() {
+            printer.object(&json!({"remains": what, "path": path})).await?;
+            continue;
+        }
+        let word = render::shell_word(&path.to_string_lossy());
+        let word = one_line(&word);
+        printer.text(&format!("remains: {what}; remove with `rm -r {word}`\n")).await?;
+    }
+    Ok(status)
+}
+
+/// What is there still, by what it is.
+fn remaining(context: &Context) -> Vec<(&'static str, PathBuf)> {
+    let below = |folder: Option<PathBuf>, name: &str| folder.map(|folder| folder.join(name));
+    let user = context.config_home().map(Path::to_path_buf);
+    let all = [
+        ("your settings, hooks and decisions", below(user, "hooks")),
+        ("the log of calls, and what sessions left", below(state_home(), "hook")),
+        ("the hooks of this project", Some(context.project().join(".hooks"))),
+        ("this program", std::env::current_exe().ok()),
+    ];
+    let there = all.into_iter().filter_map(|(what, path)| Some((what, path?)));
+    there.filter(|(_, path)| path.exists()).collect()
+}
+
+/// The servers that answer agents, each with its socket: those of all projects.
+#[cfg(unix)]
+async fn servers(context: &Context) -> Vec<(PathBuf, i32)> {
+    let folder = own_socket(context.project()).ok();
+    let folder = folder.as_deref().and_then(Path::parent);
+    let mut found = Vec::new();
+    for entry in folder.and_then(|it| std::fs::read_dir(it).ok()).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.extension().is_none_or(|extension| extension != "sock") {
+            continue;
+        }
+        // What nobody answers at is a socket that was left behind.
+        let Ok(stream) = hook_bus::wire::connect(&path).await else { continue };
+        let process = stream.peer_cred().ok().and_then(|peer| peer.pid());
+        found.extend(process.map(|process| (path, process)));
+    }
+    found
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::unused_async, reason = "where there are sockets, it waits")]
+async fn servers(_: &Context) -> Vec<(PathBuf, i32)> {
+    Vec::new()
+}
+
+/// Has a server end, as a signal from its terminal does; whether it was told.
+#[cfg(unix)]
+fn end(process: i32) -> bool {
+    let process = rustix::process::Pid::from_raw(process);
+    process.is_some_and(|process| {
+        rustix::process::kill_process(process, rustix::process::Signal::TERM).is_ok()
+    })
+}
+
+#[cfg(not(unix))]
+fn end(_: i32) -> bool {
+    false
+}

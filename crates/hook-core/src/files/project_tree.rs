@@ -1,0 +1,124 @@
+//! Whether a path leads into a project, by whatever links.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::plain_path::absolute;
+
+/// The folders of a project, from the root of its repository on.
+#[derive(Debug, Clone)]
+pub struct ProjectTree {
+    /// `None` where it is no project, or the user's home lies in it: then everything of the user's does.
+    root: Option<PathBuf>,
+}
+
+impl ProjectTree {
+    /// The tree around a project's folder.
+    pub fn of(project: &Path) -> Self {
+        let project = real(project);
+        let is_repository = |folder: &&Path| folder.join(".git").exists();
+        let root = project.ancestors().find(is_repository).unwrap_or(&project);
+        let home = user_home().map(|home| real(&home));
+        let is_inside = |root: &Path| home.as_ref().is_some_and(|home| home.starts_with(root));
+        // Who keeps the whole home in a repository has projects below it.
+        let root = [root, &project].into_iter().find(|root| !is_inside(root) && is_project(root));
+        Self { root: root.map(Path::to_path_buf) }
+    }
+
+    /// Whether a path leads into it. What is not there yet would be where its folder is.
+    pub fn holds(&self, path: &Path) -> bool {
+        let root = self.root.as_deref();
+        root.is_some_and(|root| real(path).starts_with(root) || absolute(path).starts_with(root))
+    }
+
+    /// A list of folders such as `PATH` without those of the project and those that depend on where a program
+    /// runs; and what is left out.
+    pub fn outside(&self, list: &OsStr) -> (OsString, Vec<PathBuf>) {
+        let (kept, left_out): (Vec<PathBuf>, Vec<PathBuf>) = std::env::split_paths(list)
+            .partition(|folder| folder.is_absolute() && !self.holds(folder));
+        // What was split can be joined.
+        (std::env::join_paths(kept).unwrap_or_default(), left_out)
+    }
+}
+
+/// Whether a folder has anything that makes it a project. Where somebody works in what `HOME` names, folders of
+/// agents are the user's.
+fn is_project(folder: &Path) -> bool {
+    const OF_PROJECTS: [&str; 2] = [".git", ".hooks"];
+    const OF_AGENTS: [&str; 7] =
+        [".claude", ".codex", ".cursor", ".gemini", ".github", ".qwen", ".vscode"];
+    let has = |names: &[&str]| names.iter().any(|name| folder.join(name).exists());
+    let home = std::env::var_os("HOME").map(|home| real(Path::new(&home)));
+    has(&OF_PROJECTS) || (home.as_deref() != Some(folder) && has(&OF_AGENTS))
+}
+
+/// Where a path leads, as far as it is there.
+fn real(path: &Path) -> PathBuf {
+    let path = absolute(path);
+    let mut below = PathBuf::new();
+    for folder in path.ancestors() {
+        if let Ok(found) = fs::canonicalize(folder) {
+            return found.join(below);
+        }
+        let name = folder.file_name().map(Path::new).unwrap_or(Path::new(""));
+        below = if below.as_os_str().is_empty() { name.to_path_buf() } else { name.join(&below) };
+    }
+    path
+}
+
+/// The user's home by the system's own table, which no variable changes, else by `HOME`.
+#[cfg(unix)]
+fn user_home() -> Option<PathBuf> {
+    let user = rustix::process::getuid().as_raw().to_string();
+    let table = super::regular_file::read_to_string(Path::new("/etc/passwd"), 1 << 20).ok();
+    let by_table = table.as_deref().unwrap_or_default().lines().find_map(|line| {
+        let fields: Vec<&str> = line.split(':').collect();
+        let [_, _, id, _, _, home, ..] = fields.as_slice() else { return None };
+        (*id == user && home.starts_with('/') && *home != "/").then(|| PathBuf::from(home))
+    });
+    by_table.or_else(|| std::env::var_os("HOME").map(PathBuf::from))
+}
+
+#[cfg(not(unix))]
+fn user_home() -> Option<PathBuf> {
+    std::env::var_os("USERPROFILE").map(PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_leads_into_a_project_is_inside_by_whatever_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |path: &str| folder.path().join(path);
+        for path in ["repository/.git", "repository/inner", "beside"] {
+            fs::create_dir_all(at(path)).unwrap();
+        }
+        let tree = ProjectTree::of(&at("repository/inner"));
+        for inside in ["repository/bin", "repository/inner/no/such", "beside/../repository/x"] {
+            assert!(tree.holds(&at(inside)), "{inside}");
+        }
+        for outside in ["beside", "repository-too", "", "repository/../beside/x"] {
+            assert!(!tree.holds(&at(outside)), "{outside}");
+        }
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(at("repository"), at("beside/link")).unwrap();
+            assert!(tree.holds(&at("beside/link/bin")));
+        }
+        let list = [at("repository/bin"), at("beside"), "relative".into(), "".into()];
+        let list = std::env::join_paths(list).unwrap();
+        let (kept, left_out) = tree.outside(&list);
+        assert_eq!(kept, at("beside").as_os_str());
+        assert_eq!(left_out.len(), 3);
+    }
+
+    #[test]
+    fn what_holds_the_home_is_no_project_in_that_sense() {
+        let Some(home) = user_home() else { return };
+        assert!(!ProjectTree::of(Path::new("/")).holds(&home.join(".config")));
+        assert!(!ProjectTree::of(&home).holds(&home.join(".config")));
+    }
+}
