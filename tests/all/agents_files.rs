@@ -320,3 +320,24 @@ fn one_of_claudes_files_switches_off_the_hooks_of_others_by_precedence() {
         assert_eq!(seen.join(" "), expected, "{about}: {fired:?}");
     }
 }
+
+#[test]
+fn a_group_whose_hooks_are_no_list_is_said() {
+    for group in [
+        json!({"matcher": "Bash", "hooks": "/path"}),
+        json!({"matcher": "Bash", "hooks": {}}),
+        json!({"matcher": "Bash", "type": "command", "command": "exit 2"}),
+    ] {
+        let project = with_user_settings(&json!({"hooksConfig": {"agents": ["claude"]}}));
+        let text = json!({"hooks": {"PreToolUse": [group]}}).to_string();
+        of_user(&project, ".claude/settings.json", &text);
+        let checked = run(&project, &["check"]);
+        assert!(
+            checked.stdout.contains("none of its hooks run")
+                || checked.stdout.contains("nothing there runs"),
+            "{checked:?}"
+        );
+        let asked = gemini_asks(&project, "ls");
+        assert!(asked.stderr.contains("hooks.PreToolUse[0]"), "{asked:?}");
+    }
+}

@@ -223,7 +223,12 @@ impl HookFailure {
     /// Why the hook did not run at all, where that is what the failure means.
     pub fn not_run(&self) -> Option<String> {
         match self {
-            Self::Spawn { .. } | Self::Directory { .. } => Some(self.to_string()),
+            Self::Spawn { .. }
+            | Self::Directory { .. }
+            | Self::Request { .. }
+            | Self::NoService { .. }
+            | Self::Unreadable { .. }
+            | Self::TooDeep { .. } => Some(self.to_string()),
             Self::ExitCode { code: code @ 126 } => {
                 Some(format!("exit code {code} says that what it runs cannot be executed"))
             }

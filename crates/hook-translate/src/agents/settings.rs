@@ -319,6 +319,20 @@ impl Reader<'_> {
             self.problem(at, path, message, HomeLoss::Nothing);
             return;
         }
+        let hooks = fields.get("hooks");
+        if hooks.is_none_or(|hooks| hooks.to_items().is_none()) {
+            let message = match hooks {
+                Some(_) => "`hooks`: expected an array; none of its hooks run",
+                None => "it has no `hooks`, so nothing there runs",
+            };
+            self.problem(
+                hooks.map_or(0..0, RawJson::range),
+                path,
+                message.to_owned(),
+                HomeLoss::Hooks,
+            );
+            return;
+        }
         let hooks = hooks_of(fields);
         let wanted =
             hooks.iter().enumerate().filter(|(at, _)| only.is_none_or(|only| only.contains(at)));
