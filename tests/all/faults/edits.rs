@@ -648,6 +648,19 @@ fn fault_50_a_foreign_hook_is_asked_again_about_what_a_rewriter_made() {
 }
 
 #[test]
+fn fault_57_a_call_that_cannot_be_read_is_refused_where_a_foreign_hook_would_be_asked() {
+    let input = json!({"session_id": "s", "transcript_path": "/t", "cwd": 7, "tool_use_id": "1",
+        "hook_event_name": "PreToolUse", "tool_name": "Write", "tool_input": {"file_path": "a"}});
+    let asked = |project: &Project| {
+        Hook::new(project, &["bridge", "qwen", "PreToolUse"]).stdin(input.to_string()).run()
+    };
+    let finished = asked(&with_claudes("Read", "exit 0"));
+    assert!(finished.stdout.contains("deny"), "{finished:?}");
+    let finished = asked(&with_users(&json!({"hooks": {}})));
+    assert!(!finished.stdout.contains("deny"), "{finished:?}");
+}
+
+#[test]
 fn fault_51_tools_that_run_commands_are_shells_whatever_they_are_called() {
     let project = with_users(&json!({"hooks": {"BeforeTool": [{
         "matcher": {"kind": "shell", "commandPattern": "rm -rf"}, "hooks": hook("exit 2")}]}}));

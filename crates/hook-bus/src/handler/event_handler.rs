@@ -483,7 +483,11 @@ impl<'e> Door<'e> {
         failure: StageFailure,
     ) -> Box<HookExecutionResponse> {
         let registry = self.engine.pipeline.registry();
-        let blocking = event.and_then(|event| registry.blocking_on_failure(event));
+        let is_unreadable = failure.code == FailureCode::InvalidPayload;
+        let blocking = event.and_then(|event| {
+            let foreign = || registry.foreign_before_a_tool(event).filter(|_| is_unreadable);
+            registry.blocking_on_failure(event).or_else(foreign)
+        });
         let known = blocking.as_deref().map(|hook| Guard::Known(hook.display_name()));
         let has_other = || event.is_some_and(|event| self.engine.has_displaced_guard(event));
         let guard = known.or((self.is_incomplete || has_other()).then_some(Guard::Possible));

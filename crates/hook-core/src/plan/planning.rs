@@ -55,6 +55,15 @@ impl HookRegistry {
         late
     }
 
+    /// The first running hook of another agent that is asked before a tool: it may have refused a call that
+    /// cannot be read.
+    #[doc(hidden)]
+    pub fn foreign_before_a_tool(&self, event: HookEventName) -> Option<Arc<Hook>> {
+        let hooks =
+            if event.is_before_a_tool() { self.table().hooks(event) } else { Default::default() };
+        hooks.iter().find(|hook| hook.spec.executor.home().is_some()).cloned()
+    }
+
     /// The first running hook of the event whose failure is a denial, whatever it matches.
     #[doc(hidden)]
     pub fn blocking_on_failure(&self, event: HookEventName) -> Option<Arc<Hook>> {
