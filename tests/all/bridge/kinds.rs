@@ -167,7 +167,5 @@ fn a_hook_that_would_wake_its_agent_runs_in_the_background() {
     assert_eq!((finished.status, &*finished.stdout), (0, ""), "{finished:?}");
     assert_eq!(project.read("ran"), "");
     project.write("go", "");
-    while project.read("ran") != "woken\n" {
-        std::thread::yield_now();
-    }
+    super::until(|| (project.read("ran") == "woken\n").then_some(()));
 }

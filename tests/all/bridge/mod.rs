@@ -165,3 +165,15 @@ fn assert_at_home(
         let _ = std::fs::remove_file(project.path().join("told"));
     }
 }
+
+/// Waits until something is there.
+pub(crate) fn until<T>(look: impl Fn() -> Option<T>) -> T {
+    let begun = std::time::Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(begun.elapsed() < std::time::Duration::from_secs(60), "it did not come");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}

@@ -196,7 +196,7 @@ fn a_server_is_started_where_the_user_wants_one_and_ends_when_its_socket_is_gone
     let by = || std::fs::read_to_string(project.home().join("by")).unwrap_or_default();
     assert_eq!(asked(&project, &[]).status, 0);
     let run = project.home().join(".local/state/hook/run");
-    let socket = until(|| {
+    let socket = super::until(|| {
         let mut entries = std::fs::read_dir(&run).ok()?.map(|entry| entry.unwrap().path());
         entries.find(|path| path.extension().is_some_and(|it| it == "sock"))
     });
@@ -207,7 +207,7 @@ fn a_server_is_started_where_the_user_wants_one_and_ends_when_its_socket_is_gone
     assert_eq!(by(), server);
     std::fs::remove_file(&socket).unwrap();
     let process = format!("/proc/{}", server.trim());
-    until(|| (!std::path::Path::new(&process).exists()).then_some(()));
+    super::until(|| (!std::path::Path::new(&process).exists()).then_some(()));
     // Who starts one holds a lock, which is gone with the server: it keeps no later call from starting another.
     let starts = || asked(&project, &["-v"]).stderr.contains("a server is started at");
     let starting = std::fs::File::open(socket.with_extension("starting")).unwrap();
@@ -215,19 +215,7 @@ fn a_server_is_started_where_the_user_wants_one_and_ends_when_its_socket_is_gone
     assert!(!starts());
     starting.unlock().unwrap();
     assert!(starts());
-    until(|| socket.exists().then_some(()));
-}
-
-/// Waits until something is there.
-fn until<T>(look: impl Fn() -> Option<T>) -> T {
-    let begun = std::time::Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(begun.elapsed() < std::time::Duration::from_secs(60), "it did not come");
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    super::until(|| socket.exists().then_some(()));
 }
 
 /// What a server began before its end is asked of an engine here.
@@ -239,7 +227,7 @@ fn a_server_that_ends_in_mid_call_loses_no_denial() {
     let by = project.home().join("by");
     let ended = std::thread::scope(|scope| {
         let call = scope.spawn(|| asked(&project, &[]));
-        until(|| by.exists().then_some(()));
+        super::until(|| by.exists().then_some(()));
         let id = rustix::process::Pid::from_raw(i32::try_from(server.0.id()).unwrap()).unwrap();
         rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
         call.join().unwrap()

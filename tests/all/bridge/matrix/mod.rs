@@ -74,6 +74,26 @@ fn can_refuse(language: &str, act: Act) -> bool {
     !matches!(act, Act::Start | Act::Edited) && (act, language) != (Act::Prompt, "copilot")
 }
 
+/// Whether an agent has no tool or event for an act: only some send patches, or several edits at once.
+fn is_absent(agent: &str, act: Act) -> bool {
+    match agent {
+        "codex" => matches!(act, Act::Read | Act::Write | Act::Edit | Act::Edits),
+        "copilot" => act == Act::Edits,
+        "claude" => act.is_patch(),
+        "gemini" | "llxprt" | "qwen" | "cursor" => act.is_patch() || act == Act::Edits,
+        _ => false,
+    }
+}
+
+#[test]
+fn every_agent_does_everything_but_what_it_has_no_tool_for() {
+    let project = Project::new();
+    for (agent, act) in AGENTS.iter().flat_map(|agent| Act::ALL.map(|act| (*agent, act))) {
+        let has_none = inputs(agent, act, SECRET, &project).is_empty();
+        assert_eq!(has_none, is_absent(agent, act), "{agent} {act:?}");
+    }
+}
+
 /// Fails with all the cells that are wrong.
 fn assert_none(wrong: &[String]) {
     assert!(wrong.is_empty(), "{} findings:\n{}", wrong.len(), wrong.join("\n"));
