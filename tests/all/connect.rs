@@ -407,7 +407,7 @@ fn codex_gets_the_hashes_of_our_entries_and_of_no_others() {
         "{written}"
     );
     // Once is enough; fewer entries have other places.
-    run(&["connect", "codex", "--yes"]);
+    run(&["connect", "codex", "--yes", "--events", "PreToolUse,SessionEnd,Stop"]);
     assert_eq!(fs::read_to_string(folder.join("config.toml")).unwrap(), written);
     let gone = run(&["disconnect", "codex"]);
     assert!(gone.status == 0 && gone.stdout.contains("config.toml"), "{gone:?}");

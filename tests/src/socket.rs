@@ -76,7 +76,11 @@ impl SocketServed {
             .expect("failed to start the hook binary");
         let stderr = BufReader::new(process.stderr.take().expect("it is piped"));
         let mut served = Self { process, stderr, socket: socket.to_owned() };
-        let said = served.says().await;
+        let mut said = served.says().await;
+        // Agents ask another one.
+        if said.starts_with("note: `hook bridge` asks ") {
+            said = served.says().await;
+        }
         assert!(said.starts_with("listening on "), "{said}");
         served
     }

@@ -1,4 +1,4 @@
-//! What is left out of what is written down, as it is in force when it is written.
+//! The redaction rules in effect when a record is written.
 
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock, Weak};

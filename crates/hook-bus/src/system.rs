@@ -580,6 +580,11 @@ impl HookSystem {
         self.ready().is_ok_and(|engine| engine.starts_server)
     }
 
+    /// Whether calls of agents are written down, as far as settings are read.
+    pub(crate) fn logs_calls(&self) -> bool {
+        self.ready().is_ok_and(|engine| engine.logs_calls)
+    }
+
     /// Why guards of an event may be missing among the hooks: there are settings that cannot be read.
     #[doc(hidden)]
     pub fn unread_guards(&self, event: HookEventName) -> Option<String> {

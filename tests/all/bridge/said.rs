@@ -61,3 +61,17 @@ fn hooks_that_were_never_trusted_are_said_to_the_user_once_in_a_session() {
     assert!(is_told("two"));
     assert!(!is_told("one") && !is_told("two"));
 }
+
+#[test]
+fn calls_are_not_written_down_where_the_user_does_not_want_it() {
+    let project = Project::new();
+    write_user_settings(&project, r#"{"hooksConfig": {"log": "off"}}"#);
+    claude(&project, "s");
+    Hook::new(&project, &["bridge", "claude", "PreToolUse"]).stdin("nonsense").run();
+    assert!(!project.home().join(".local/state/hook/bridge.jsonl").exists());
+    // That is not the project's to say.
+    write_user_settings(&project, "{}");
+    project.write(".hooks/settings.json", r#"{"hooksConfig": {"log": "off"}}"#);
+    claude(&project, "s");
+    assert_eq!(logged(&project).len(), 1);
+}

@@ -123,7 +123,7 @@ fn a_server_whose_trust_is_older_looks_again() {
     let settings = json!({"hooks": {"BeforeTool": [{"hooks": [denying("trusted now")]}]}});
     project.write(".hooks/settings.json", &settings.to_string());
     let server = Server::start(&project);
-    assert_eq!(asked(&project, &[]).stdout, "");
+    assert!(asked(&project, &[]).stdout.contains("1 hook is not trusted"));
     assert_eq!(Hook::new(&project, &["trust", "--yes", "--opaque"]).run().status, 0);
     assert_eq!(reason(&asked(&project, &[])), "trusted now by yes");
     // One that is given other settings never has those that there are.

@@ -228,8 +228,8 @@ async fn both_ways_end_with_standard_input() {
     .run();
     assert_eq!(finished.status, 0, "{finished:?}");
     assert_eq!(finished.lines()[1]["correlationId"], "a");
-    assert!(finished.stderr.starts_with(&format!("listening on {}\n", socket.display())));
+    assert!(finished.stderr.ends_with(&format!("listening on {}\n", socket.display())));
     // Agents ask another one.
-    assert!(finished.stderr.contains("note: `hook bridge` asks "), "{finished:?}");
+    assert!(finished.stderr.starts_with("note: `hook bridge` asks "), "{finished:?}");
     assert!(!socket.exists());
 }

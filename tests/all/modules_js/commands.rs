@@ -67,7 +67,7 @@ fn commands_are_listed_and_run_and_the_first_of_a_name_is_the_one() {
     let failed = command(&["fails"]);
     assert_eq!(failed.status, 1);
     // Once, and as it was said.
-    assert_eq!(failed.stderr, "error: it failed, and says: it went\nwrong\n", "{failed:?}");
+    assert_eq!(failed.stderr, "error: it failed, and says: it went\n  wrong\n", "{failed:?}");
     let quiet = command(&["quiet"]);
     assert_eq!((quiet.status, quiet.stdout.as_str()), (0, ""), "{quiet:?}");
     // None of the other module's was run.

@@ -383,8 +383,10 @@ fn only_what_runs_for_the_same_tool_takes_another_s_place() {
     let off: Vec<_> = listed.iter().filter(|it| it["enabled"] == json!(false)).collect();
     assert!(off.is_empty(), "{off:?}");
     let response = fired(&project, &[], "BeforeTool", &shell("ls"));
-    assert_eq!(verdict(&response), ("block", guard), "{response}");
+    assert!(verdict(&response).1.starts_with(guard), "{response}");
     std::fs::remove_file(project.path().join(guard)).unwrap();
+    // It may have a guard, too.
+    project.write(".hooks/pre/bash.mjs", "export default () => {};");
     assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
     let response = fired(&project, &[], "BeforeTool", &shell("rm -rf x"));
     assert_eq!(verdict(&response), ("block", "not that"), "{response}");

@@ -34,9 +34,13 @@ fn what_a_module_replaces_is_its_own_alone() {
         let project =
             project(&[("hostile.mjs", &hostile, json!({})), ("guard.mjs", GUARD, json!({}))]);
         let response = fire(&project, "BeforeTool", &shell("rm -rf x"));
-        assert_eq!(verdict(&response), ("block", "not that"), "{text}: {response}");
+        // One that is not loaded may have a guard.
+        let is_loaded = !warnings(&response).contains("Failed to load hook");
+        let (decision, reason) = verdict(&response);
+        assert_eq!((decision, is_loaded), ("block", reason == "not that"), "{text}: {response}");
         let response = fire(&project, "BeforeTool", &shell("ls"));
-        assert_eq!(verdict(&response).0, "proceed", "{text}: {response}");
+        let expected = if is_loaded { "proceed" } else { "block" };
+        assert_eq!(verdict(&response).0, expected, "{text}: {response}");
     }
 }
 
@@ -56,7 +60,7 @@ fn a_module_that_ends_the_process_has_an_error_and_the_others_go_on() {
         let ends = format!("{text}\nexport default () => {{}};");
         let project = project(&[("ends.mjs", &ends, json!({})), ("guard.mjs", GUARD, json!({}))]);
         let response = fire(&project, "BeforeTool", &shell("rm -rf x"));
-        assert_eq!(verdict(&response), ("block", "not that"), "{text}: {response}");
+        assert_eq!(verdict(&response).0, "block", "{text}: {response}");
         let is_said = warnings(&response).contains("the process is that of all modules");
         assert!(is_said || text.starts_with("setTimeout"), "{text}: {response}");
     }
@@ -71,7 +75,7 @@ fn one_module_cannot_use_up_the_room_of_the_others() {
         "export default (pi) => { for (let i = 0; i < 256; i++) pi.on('context', () => {}); }";
     let project = project(&[("greedy.mjs", greedy, json!({})), ("guard.mjs", GUARD, json!({}))]);
     let response = fire(&project, "BeforeTool", &shell("rm -rf x"));
-    assert_eq!(verdict(&response), ("block", "not that"), "{response}");
+    assert_eq!(verdict(&response).0, "block", "{response}");
     assert!(warnings(&response).contains("it registers 256 handlers"), "{response}");
 }
 

@@ -64,7 +64,8 @@ struct ToKeep {
     state: BridgeState,
     session: String,
     turn_end: Option<TurnEnd>,
-    call: Call,
+    /// What is written down of it, if anything is.
+    call: Option<Call>,
     /// The answer with what the user is told once in a session.
     noticed: Option<Bridged>,
 }
@@ -121,14 +122,17 @@ impl Unsettled {
         });
         if is_too_often {
             bridged.said = agent.say(home_event, &Verdict::proceed());
-            call.decision = PolicyDecision::Proceed.as_str();
+            if let Some(call) = &mut call {
+                call.decision = PolicyDecision::Proceed.as_str();
+            }
             bridged.warnings.push(format!(
                 "hooks had {} go on {MAX_CONTINUATIONS} times in a row at the end of its turn; it ends now",
                 agent.title()
             ));
         }
-        let appended = call.append(&state.log(), bridged.said.code, bridged.warnings.len());
-        if let Err(error) = appended {
+        let appended =
+            call.map(|call| call.append(&state.log(), bridged.said.code, bridged.warnings.len()));
+        if let Some(Err(error)) = appended {
             tracing::warn!(target: "hook::bridge", "failed to write down a call: {error}");
         }
         bridged
@@ -182,7 +186,9 @@ impl Bridge {
         let answered = self.answered(response, unknown.as_deref(), None);
         let kept = system.bridge_state().map(|state| {
             let redaction = system.current_redaction().now();
-            let call = self.call(&answered, system.project(), state, &redaction);
+            let call = system
+                .logs_calls()
+                .then(|| self.call(&answered, system.project(), state, &redaction));
             let (session, turn_end) = (self.session().to_owned(), self.turn_end(response));
             let noticed = self.noticed(response, unknown.as_deref(), &answered.bridged);
             Box::new(ToKeep { state: state.clone(), session, turn_end, call, noticed })

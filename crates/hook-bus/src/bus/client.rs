@@ -20,7 +20,7 @@ pub struct BusClient {
     bus: MessageBus,
     lane: RunLane,
     group: Option<u32>,
-    /// By depth: one that is nested waits for none that waits for it.
+    /// Indexed by nesting depth, so that a nested request never waits on its ancestor.
     entering: Arc<[Mutex<()>; MAX_DEPTH as usize + 1]>,
 }
 

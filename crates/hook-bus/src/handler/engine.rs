@@ -12,7 +12,7 @@ use hook_core::redact::Redaction;
 use hook_core::run::{RunnerError, Upstreams};
 use hook_core::settings::{
     Agents, AuditLevel, Diagnostic, RegistrationLimits, SettingsFile, Severity, audit_level,
-    discover, read_again, redaction, registration_limits, starts_server,
+    discover, logs_calls, read_again, redaction, registration_limits, starts_server,
 };
 use hook_core::text::OneLine;
 use hook_core::trust::settings_hash;
@@ -139,6 +139,7 @@ pub(crate) struct Engine {
     files: Vec<SettingsFile>,
     /// Whether `hook bridge` is to start a server.
     pub(crate) starts_server: bool,
+    pub(crate) logs_calls: bool,
     /// What is left out of audits and recordings.
     pub(crate) redaction: Arc<Redaction>,
     /// How much an audit tells that does not say it itself.
@@ -293,6 +294,7 @@ impl Engine {
             redaction: Arc::new(redaction(&files)),
             audit_level: audit_level(&files),
             starts_server: starts_server(&files),
+            logs_calls: logs_calls(&files),
             files,
             // What changed while it was read may have been read half.
             settings_hash: hash_of().filter(|after| Some(after) == before_reading.as_ref()),

@@ -429,7 +429,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         false
     }
 
-    /// Asks for an agent. What is no question of that agent is answered like a request that is none.
+    /// Asks for an agent. Input that the agent could not have sent is rejected as malformed.
     fn bridge(&mut self, message: BridgeMessage) {
         let key = RequestKey::next();
         let request = match message.request(&self.system.events()) {

@@ -121,7 +121,9 @@ pub(crate) async fn run(
         let event = HookEventName::from_name(asked.event_name());
         stake.is_known(event.is_none_or(|event| guards::may_exist(event, &system, context)));
     }
-    if let (Err(error), Some(state)) = (&bridged, BridgeState::of_user()) {
+    if let (Err(error), Some(state)) = (&bridged, BridgeState::of_user())
+        && logs_calls(context)
+    {
         let code = if stake.is_guarded() { 2 } else { 1 };
         let (event, why) = (asked.home_event(), error.to_string());
         state.unheard(agent, Some(event), context.project(), &why, code);
@@ -140,6 +142,11 @@ async fn read(agent: &Agent, event: Option<&str>) -> Result<(String, RawObject),
     Ok((text, object))
 }
 
+/// Whether the settings have calls written down.
+fn logs_calls(context: &Context) -> bool {
+    context.settings_files().is_ok_and(|files| hook_core::settings::logs_calls(&files))
+}
+
 /// Refuses what cannot be read: guards may be among the hooks that were to be asked.
 async fn refuse(
     agent: &Agent,
@@ -150,7 +157,8 @@ async fn refuse(
 ) -> Result<Status, CommandError> {
     let said = agent.refuse_unread(event, &error.to_string());
     // What the user's folders are is the question where they are in the project.
-    if let Some(state) = BridgeState::of_user().filter(|_| context.misplaced().is_none()) {
+    let is_logged = || context.misplaced().is_none() && logs_calls(context);
+    if let Some(state) = BridgeState::of_user().filter(|_| is_logged()) {
         state.unheard(agent, event, context.project(), &error.to_string(), said.code);
     }
     printer.problem(&error.to_string());

@@ -17,8 +17,9 @@ use crate::render::{check as render, sarif};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Nothing is run: scripts are looked at, and so are their first lines; modules that
-may run are loaded, to see whether they can be. Hooks of the project that are not trusted are named too, but are no problem of the files.
+Nothing is run: scripts are looked at, and so are their first lines; modules
+that may run are loaded, to see whether they can be. Hooks of the project that
+are not trusted are named too, but are no problem of the files.
 
 Examples:
   hook check

@@ -110,7 +110,7 @@ pub(crate) async fn run(
     context.initialize(system, printer).await?;
     if context.has_no_settings() {
         printer.remark(&format!(
-            "no settings were found from {} on, so only hooks run that clients register; `--project` \
+            "no settings found in {} or its parents; only hooks registered by clients will run; `--project` \
              names another project, and `hook init` writes a first hook",
             context.project().shown()
         ));
@@ -140,7 +140,6 @@ pub(crate) async fn run(
     // Once nothing can keep it from serving.
     system.start_workers();
     if let Some(path) = &path {
-        printer.note(&format!("listening on {}", path.shown()));
         match own_socket(context.project()) {
             Ok(own) if own != *path => printer.remark(&format!(
                 "`hook bridge` asks {} for this project, and not this server; `--socket` without a path \
@@ -149,6 +148,7 @@ pub(crate) async fn run(
             )),
             _ => {}
         }
+        printer.note(&format!("listening on {}", path.shown()));
     }
     if let Some(remote) = &remote {
         remote.announce(printer);

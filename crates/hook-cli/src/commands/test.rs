@@ -25,8 +25,8 @@ use crate::render::{self, TestOutcome, TestRun};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Only hooks of the project run, or those of --settings, so that the outcome is the
-same for everybody; --user adds those of the user and of the machine.
+Only hooks of the project run, or those of --settings, so that the outcome is
+the same for everybody; --user adds those of the user and of the machine.
 
 Examples:
   hook test tests/hooks.toml

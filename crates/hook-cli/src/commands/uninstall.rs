@@ -18,8 +18,9 @@ use crate::render;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Takes the entries of `hook connect` out of every agent's settings, for the user
-and in this project, ends servers that answer agents, and says what remains: your
-settings, decisions and logs, and the binary itself. Nothing of that is removed.
+and in this project, ends servers that answer agents, and says what remains:
+your settings, decisions and logs, and the binary itself. Nothing of that is
+removed.
 
 Examples:
   hook uninstall --dry-run

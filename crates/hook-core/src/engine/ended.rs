@@ -92,7 +92,7 @@ impl Ended {
             hook.fail_behavior != FailBehavior::Block
                 && hook.source.trust_rank() <= by.source.trust_rank()
         };
-        // Of several commands of one name the first is the one, whoever trusts it and whatever comes of it.
+        // If several commands share a name, only the first runs, trusted or not.
         let command = self.in_force.command.as_ref().filter(|_| is_command(hook));
         let all = self.in_force.all.as_ref().or(command);
         all.or_else(|| self.in_force.remaining.as_ref().filter(skips))

@@ -4,8 +4,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Whether there is nothing at a path. A link that leads nowhere is not nothing, neither there nor on
-/// the way there: something was meant to be, and is not within reach now.
+/// Whether there is nothing at a path. A dangling symlink counts as present, there and on the way there:
+/// something was meant to be here.
 pub(crate) fn is_absent(path: &Path) -> bool {
     match fs::symlink_metadata(path) {
         Ok(_) => false,

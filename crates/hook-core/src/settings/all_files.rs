@@ -42,6 +42,12 @@ pub fn starts_server(files: &[SettingsFile]) -> bool {
     files.iter().any(|file| file.source.may_rule_records() && file.config.starts_server)
 }
 
+/// Whether calls of agents are written down: no file that may say so has it off.
+#[doc(hidden)]
+pub fn logs_calls(files: &[SettingsFile]) -> bool {
+    files.iter().all(|file| !file.source.may_rule_records() || file.config.logs_calls)
+}
+
 /// What all files together want to be left out.
 ///
 /// Where it cannot be known (a pattern that does not compile, a file that cannot be read), it

@@ -71,6 +71,8 @@ pub struct HooksConfig {
     pub modules: Vec<String>,
     /// Whether `hook bridge` starts a server for its project; never of a project's file.
     pub starts_server: bool,
+    /// Whether calls of agents are written down; of no effect where the file may not say so.
+    pub logs_calls: bool,
 }
 
 impl Default for HooksConfig {
@@ -88,6 +90,7 @@ impl Default for HooksConfig {
             agents: Vec::new(),
             modules: Vec::new(),
             starts_server: false,
+            logs_calls: true,
         }
     }
 }

@@ -29,7 +29,7 @@ pub(crate) static TOP_LEVEL: [Field; 3] = [
 ];
 
 /// Fields of `hooksConfig`.
-pub static CONFIG_FIELDS: [Field; 14] = [
+pub static CONFIG_FIELDS: [Field; 15] = [
     Field::with_default(
         "enabled",
         Kind::Bool,
@@ -93,6 +93,13 @@ pub static CONFIG_FIELDS: [Field; 14] = [
         Kind::Words(&["off", "auto"]),
         "\"off\"",
         "`auto`: `hook bridge` starts a server for its project where none runs. Of no effect in a \
+         project's file.",
+    ),
+    Field::with_default(
+        "log",
+        Kind::Words(&["calls", "off"]),
+        "\"calls\"",
+        "`off`: what agents ask `hook bridge` is not written down for `hook log`. Of no effect in a \
          project's file.",
     ),
     Field::optional(

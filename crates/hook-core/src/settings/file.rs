@@ -292,7 +292,7 @@ impl<'t> Reader<'t> {
                 "agents" => config.agents = self.agents(&field.value),
                 "modules" => config.modules = self.texts(&field.value),
                 "environment" => config.environment = self.environment_rules(&field.value),
-                "auditLevel" | "redact" | "registration" | "server" | "upstream"
+                "auditLevel" | "log" | "redact" | "registration" | "server" | "upstream"
                     if !self.source.may_rule_records() =>
                 {
                     let name = &field.name;
@@ -301,6 +301,7 @@ impl<'t> Reader<'t> {
                 }
                 // Read once it is known which events there are.
                 "upstream" => upstream = Some(field.value.clone()),
+                "log" => config.logs_calls = self.logs_calls(&field.value),
                 "server" => config.starts_server = self.starts_server(&field.value),
                 "registration" => config.registration = self.registration(&field.value),
                 "auditLevel" => config.audit_level = self.audit_level(&field.value),
@@ -370,6 +371,21 @@ impl<'t> Reader<'t> {
             }
         }
         rules
+    }
+
+    fn logs_calls(&mut self, node: &Node) -> bool {
+        match self.text(node, "it was ignored").as_deref() {
+            Some("off") => false,
+            Some("calls") | None => true,
+            Some(other) => {
+                let found = shortened(other);
+                let message = format!(
+                    "expected \"calls\" or \"off\", found `{found}`; they are written down"
+                );
+                self.document.report(Rule::WrongType, node, message);
+                true
+            }
+        }
     }
 
     fn starts_server(&mut self, node: &Node) -> bool {

@@ -42,7 +42,7 @@ mod upstream;
 mod upstream_reader;
 
 pub use agents::Agents;
-pub use all_files::{audit_level, redaction, registration_limits, starts_server};
+pub use all_files::{audit_level, logs_calls, redaction, registration_limits, starts_server};
 pub use audit_level::AuditLevel;
 pub use definition::{
     DEFAULT_PRIORITY, EnvironmentRules, HookEntry, HooksConfig, SettingsFile, TimeoutOrigin,

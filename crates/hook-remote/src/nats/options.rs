@@ -81,8 +81,8 @@ impl NatsOptions {
         self
     }
 
-    /// What it means for an event that no engine answered; [`FailBehavior::Block`] by default, since a
-    /// fleet that is away is no consent.
+    /// What it means for an event that no engine answered; [`FailBehavior::Block`] by default, since an
+    /// unreachable fleet never approves a request.
     pub fn fail_behavior(mut self, fail_behavior: FailBehavior) -> Self {
         self.fail_behavior = fail_behavior;
         self

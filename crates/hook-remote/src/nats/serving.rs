@@ -121,7 +121,7 @@ fn heartbeat(deadline: Option<Duration>) -> Duration {
     patience.clamp(SOONEST, HEARTBEAT)
 }
 
-/// The request that a message is, or that it is none.
+/// Parses a message as a request, if it is one.
 fn read(message: &Message) -> HookExecutionRequest {
     let text = String::from_utf8_lossy(&message.payload).into_owned();
     let object = match RawObject::parse(text.as_str()) {

@@ -27,7 +27,7 @@ class Fleet:
     """A file in PEM with certificates that are believed beside those that the system believes."""
     subject: str = "hooks"
     fail_behavior: Literal["block", "continue"] = "block"
-    """What it means for an event that no engine answered: a fleet that is away is no consent."""
+    """What it means for an event that no engine answered: an unreachable fleet never approves a request."""
     deadline_ms: int = 60_000
     """How long a request may take that does not say it itself."""
     insecure: bool = False

@@ -26,7 +26,7 @@ export interface NatsOptions {
   certificateAuthority?: string;
   /** What the fleet's subjects begin with; `hooks` without it. */
   subject?: string;
-  /** What it means that no engine answered; `block` without it: a fleet that is away is no consent. */
+  /** What it means that no engine answered; `block` without it: an unreachable fleet never approves a request. */
   failBehavior?: "block" | "continue";
   /** How long a request may take that does not say it itself, in milliseconds; 60000 without it. */
   deadlineMs?: number;
