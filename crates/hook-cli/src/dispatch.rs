@@ -4,8 +4,8 @@ use clap::CommandFactory;
 
 use crate::args::{Cli, Command};
 use crate::commands::{
-    bridge, check, command, completions, connect, doctor, explain, fire, help, import, init, list,
-    log, man, replay, run, schema, serve, switching, tail, test, trace, trust,
+    audit, bridge, check, command, completions, connect, doctor, explain, fire, help, import, init,
+    list, log, man, replay, run, schema, serve, switching, tail, test, trace, trust, watch,
 };
 use crate::context::Context;
 use crate::error::CommandError;
@@ -41,6 +41,8 @@ pub(crate) async fn dispatch(
         Command::Test(arguments) => test::run(arguments, &context()?, printer).await,
         Command::Run(arguments) => run::run(arguments, &context()?, printer).await,
         Command::Serve(arguments) => serve::run(arguments, &context()?, printer).await,
+        Command::Audit(arguments) => audit::run(arguments, json, printer).await,
+        Command::Fleet(arguments) => watch::run(arguments, &context()?, printer).await,
         Command::Log(arguments) => log::run(arguments, &context()?, printer).await,
         Command::Tail(arguments) => tail::run(arguments, &context()?, printer).await,
         Command::Replay(arguments) => replay::run(arguments, &context()?, printer).await,

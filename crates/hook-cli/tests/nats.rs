@@ -13,6 +13,8 @@
 mod accounts;
 #[path = "../../hook-remote/tests/nats/broker.rs"]
 mod broker;
+#[path = "nats/faults.rs"]
+mod faults;
 #[path = "nats/pages.rs"]
 mod pages;
 #[path = "nats/sdks.rs"]
@@ -391,7 +393,9 @@ fn doctor_does_not_call_an_engine_good_whose_hooks_nobody_trusts() {
     let guard = json!({"type": "command", "command": "exit 2", "failBehavior": "block"});
     let settings = json!({"hooks": {"BeforeTool": [{"hooks": [guard]}]}});
     std::fs::write(folder.join(".hooks/settings.json"), settings.to_string()).unwrap();
-    let _engine = Engine::joined(hook(&folder).args(["serve", "--nats", &broker.url()])).0;
+    let mut serve = hook(&folder);
+    serve.args(["serve", "--allow-empty", "--nats", &broker.url()]);
+    let _engine = Engine::joined(&mut serve).0;
     let mut command = hook(broker.folder.path());
     let output = command.args(["doctor", "--json", "--nats", &broker.url()]).output().unwrap();
     let lines = String::from_utf8(output.stdout).unwrap();
@@ -410,7 +414,8 @@ fn an_engine_that_may_take_no_requests_ends_with_a_word() {
         no_auth_user: a"#;
     let Some(broker) = Broker::start_with(denied) else { return };
     let mut command = hook(broker.folder.path());
-    let output = command.args(["serve", "--nats", &broker.url()]).output().unwrap();
+    let output =
+        command.args(["serve", "--allow-empty", "--nats", &broker.url()]).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(text.contains("Permissions Violation for Subscription to"), "{text}");

@@ -5,9 +5,12 @@
 //!
 //! | feature | module | what it holds |
 //! | --- | --- | --- |
+//! | `metrics` | `metrics` | numbers of an engine, for Prometheus |
 //! | `grpc` | `grpc` | the services of `proto/`: registering and answering hooks, asking and following the bus |
 
 #[cfg(feature = "grpc")]
 pub mod grpc;
+#[cfg(feature = "metrics")]
+pub mod metrics;
 #[cfg(feature = "nats")]
 pub mod nats;

@@ -1,6 +1,7 @@
 //! One file for each command, and one for two that are opposites: what can be said to it, and how it takes that, calls a library and
 //! renders.
 
+pub(crate) mod audit;
 mod background;
 pub(crate) mod bridge;
 pub(crate) mod check;
@@ -26,6 +27,7 @@ pub(crate) mod tail;
 pub(crate) mod test;
 pub(crate) mod trace;
 pub(crate) mod trust;
+pub(crate) mod watch;
 
 use std::path::Path;
 use std::sync::Arc;

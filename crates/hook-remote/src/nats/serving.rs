@@ -14,7 +14,7 @@ use hook_core::text::shortened;
 use hook_core::{JsonObject, ObjectWriter, RawJson, RawObject};
 
 use super::message::{self, MAX_HOPS, PROTOCOL};
-use super::subjects::is_of_event;
+use super::subjects::{NO_USER, Subjects, is_of_event};
 use super::taken::{Counts, TakenPlace};
 
 /// How often is said that a request is at work, at least.
@@ -29,6 +29,7 @@ pub(super) struct Server {
     pub(super) system: Arc<HookSystem>,
     pub(super) requests: BusClient,
     pub(super) id: String,
+    pub(super) subjects: Subjects,
 }
 
 impl Server {
@@ -46,7 +47,13 @@ impl Server {
     ) {
         let begun = Instant::now();
         Counts::add(&place.counts().taken);
-        let request = read(&message);
+        let (request, is_expected) = self.read(&message);
+        if !is_expected {
+            Counts::add(&place.counts().mismatched);
+            let settings = self.system.settings_hash();
+            say(&client, place.reply(), message::other_settings(settings.as_deref())).await;
+            return;
+        }
         let id = request.correlation_id().clone();
         // Its text is the largest part of it.
         let subject = message.subject;
@@ -97,6 +104,27 @@ impl Server {
         Counts::add(if response.success() { &counts.answered } else { &counts.failed });
     }
 
+    /// The request that a message is, or that it is none; and whether an engine with these settings may answer.
+    fn read(&self, message: &Message) -> (HookExecutionRequest, bool) {
+        let text = String::from_utf8_lossy(&message.payload).into_owned();
+        let (request, is_expected) = match RawObject::parse(text.as_str()) {
+            Ok(object) => {
+                let fields = object.fields();
+                let settings = self.system.settings_hash();
+                let is_expected = message::is_expected(&fields, settings.as_deref());
+                (read(message, &object, &fields), is_expected)
+            }
+            // Says where it is wrong.
+            Err(_) => (HookExecutionRequest::from_json(&text), true),
+        };
+        // Whose replies they are the broker knows: nobody else may read them there.
+        let asker = message.reply.as_ref().and_then(|reply| self.subjects.user_of_reply(reply));
+        let asker = asker.filter(|asker| *asker != NO_USER);
+        // Whoever asks over a broker does nothing for hooks.
+        let request = request.with_host_services(ClientServices::none());
+        (request.with_asker(asker.map(Arc::from)), is_expected)
+    }
+
     async fn run(
         &self,
         place: &TakenPlace,
@@ -121,18 +149,11 @@ fn heartbeat(deadline: Option<Duration>) -> Duration {
     patience.clamp(SOONEST, HEARTBEAT)
 }
 
-/// The request that a message is, or that it is none.
-fn read(message: &Message) -> HookExecutionRequest {
-    let text = String::from_utf8_lossy(&message.payload).into_owned();
-    let object = match RawObject::parse(text.as_str()) {
-        Ok(object) => object,
-        // Says where it is wrong.
-        Err(_) => return HookExecutionRequest::from_json(&text),
-    };
-    let fields = object.fields();
-    let request = HookExecutionRequest::from_object(&object);
+/// The request that a message is, as far as it may be served.
+fn read(message: &Message, object: &RawObject, fields: &JsonObject) -> HookExecutionRequest {
+    let request = HookExecutionRequest::from_object(object);
     let event = fields.get("eventName").and_then(RawJson::to_text).unwrap_or_default();
-    let wrong = message::other_protocol(&fields).or_else(|| {
+    let wrong = message::other_protocol(fields).or_else(|| {
         // Who may ask about one event must not ask about another.
         let is_of_event = is_of_event(&message.subject, &event);
         (!is_of_event && request.envelope_error().is_none()).then(|| {
@@ -143,7 +164,7 @@ fn read(message: &Message) -> HookExecutionRequest {
             )
         })
     });
-    let hops = message::hops(&fields);
+    let hops = message::hops(fields);
     let wrong = wrong.or_else(|| {
         (hops >= MAX_HOPS).then(|| {
             format!(
@@ -153,11 +174,10 @@ fn read(message: &Message) -> HookExecutionRequest {
         })
     });
     let request = match wrong {
-        Some(why) => refused(&fields, why).with_correlation_id(request.correlation_id().clone()),
+        Some(why) => refused(fields, why).with_correlation_id(request.correlation_id().clone()),
         None => request,
     };
-    // Whoever asks over a broker does nothing for hooks.
-    request.with_host_services(ClientServices::none()).with_hops(hops)
+    request.with_hops(hops)
 }
 
 /// A request that is answered `invalid_request`, as guards of its event want.
