@@ -103,7 +103,7 @@ pub use handler::{
 pub use hook_translate::Sdk;
 pub use host::{AgentHost, ApprovalRequest};
 pub use message::{
-    AnsweringEngine, CorrelationId, HookExecutionRequest, HookExecutionResponse, HookFinished,
+    AnsweringEngine, CorrelationId, EngineCheck, HookExecutionRequest, HookExecutionResponse, HookFinished,
     HookProgress, HookRegistration, HookStarted, JournalEntry, JournalMessage, MessageError,
     RegistrationChange, RequestKey,
 };

@@ -19,6 +19,8 @@ mod faults;
 mod pages;
 #[path = "nats/sdks.rs"]
 mod sdks;
+#[path = "nats/watched.rs"]
+mod watched;
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::net::TcpStream;
@@ -432,7 +434,8 @@ fn an_engine_says_when_the_fleet_behind_it_is_gone_with_a_file() {
     let settings = json!({"hooksConfig": {"upstream": upstream}}).to_string();
     std::fs::write(user.join("settings.json"), settings).unwrap();
     let mut serve = hook(&folder);
-    let (engine, mut said) = Engine::joined(serve.args(["serve", "--nats", &broker.url()]));
+    serve.args(["serve", "--allow-empty", "--nats", &broker.url()]);
+    let (engine, mut said) = Engine::joined(&mut serve);
     assert_eq!(fire(&broker, &[]).status.code(), Some(2), "nobody serves the fleet behind it");
     std::fs::remove_file(user.join("settings.json")).unwrap();
     for _ in 0..2 {

@@ -11,7 +11,7 @@ use hook_core::{
     RequestInput, StageFailure,
 };
 
-use super::{CorrelationId, kind};
+use super::{CorrelationId, EngineCheck, kind};
 
 /// A request to run the hooks of one event.
 ///
@@ -27,6 +27,8 @@ pub struct HookExecutionRequest {
     hops: u32,
     /// Who asks over a fleet; no message has it.
     asker: Option<Arc<str>>,
+    /// What it wants of the engine; no message has it.
+    check: Option<Arc<dyn EngineCheck>>,
     /// What whoever asks does for hooks; no message has it.
     host: Option<Arc<dyn HostServices>>,
     body: Body,
@@ -88,6 +90,7 @@ impl HookExecutionRequest {
             run_token: None,
             hops: 0,
             asker: None,
+            check: None,
             host: None,
             body,
         }
@@ -180,6 +183,18 @@ impl HookExecutionRequest {
     pub fn with_asker(mut self, asker: Option<Arc<str>>) -> Self {
         self.asker = asker;
         self
+    }
+
+    /// Sets what it wants of the engine that serves it. Where that may not, it is answered with a failure, as guards
+    /// of its event want.
+    #[must_use]
+    pub fn with_engine_check(mut self, check: Arc<dyn EngineCheck>) -> Self {
+        self.check = Some(check);
+        self
+    }
+
+    pub(crate) fn engine_check(&self) -> Option<&Arc<dyn EngineCheck>> {
+        self.check.as_ref()
     }
 
     /// The session and the tool that it is about, and the agent that asks in its own words.

@@ -128,8 +128,9 @@ fn fault_66_an_engine_without_hooks_or_with_untrusted_ones_does_not_join() {
     let Some(broker) = Broker::start() else { return };
     let empty = said_by(serve(&broker, "empty", "{}"));
     assert!(empty.contains("no hook runs here") && empty.contains("--allow-empty"), "{empty}");
-    let off = settings_with(GUARD).replace("\"command\":", "\"enabled\":false,\"command\":");
-    let off = said_by(serve(&broker, "off", &off));
+    let mut off: Value = serde_json::from_str(&settings_with(GUARD)).unwrap();
+    off["hooksConfig"] = json!({"disabled": ["guard"]});
+    let off = said_by(serve(&broker, "off", &off.to_string()));
     assert!(off.contains("no hook runs here"), "{off}");
 
     let project = broker.path("project");

@@ -158,6 +158,7 @@ impl NatsEngine {
             requests: system.bus().client(None),
             id: uuid::Uuid::new_v4().simple().to_string(),
             subjects: broker.subjects.clone(),
+            fitness,
         });
         let taken = Taken::new(may_run, waiting.unwrap_or(may_run));
         let connection = Connection::keep(broker.clone(), "hook-engine", unread);
@@ -182,7 +183,7 @@ impl NatsEngine {
         let tasks = TaskTracker::new();
         let user = broker.credentials.as_ref().map(Credentials::public);
         let answers = format!("{}.{}", broker.subjects.replies(user), server.id);
-        let mut member = Member { broker, server, taken, status, fitness, tasks, news, answers };
+        let mut member = Member { broker, server, taken, status, tasks, news, answers };
         let ended = member.run(&connection, stop).await;
         told.cancel();
         if let Some(publishing) = publishing {
@@ -230,7 +231,6 @@ struct Member<'n> {
     server: Arc<Server>,
     taken: Arc<Taken>,
     status: Arc<Status>,
-    fitness: Arc<Fitness>,
     tasks: TaskTracker,
     news: &'n mpsc::Sender<String>,
     /// Where other engines answer it.
@@ -323,7 +323,7 @@ impl Member<'_> {
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             looks.tick().await;
-            if self.fitness.wrong().is_none() {
+            if self.server.fitness.wrong().is_none() {
                 return;
             }
         }
@@ -472,7 +472,7 @@ impl Member<'_> {
         let mut looks = tokio::time::interval(LOOKING);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            if let Some(why) = self.fitness.wrong() {
+            if let Some(why) = self.server.fitness.wrong() {
                 self.stand_aside(client, &mut requests, &asides).await;
                 return Ended::Unfit(why);
             }
@@ -587,7 +587,7 @@ impl Member<'_> {
             );
             return;
         }
-        if self.fitness.wrong().is_some() {
+        if self.server.fitness.wrong().is_some() {
             // Another engine may have it.
             Counts::add(&self.taken.counts.busy);
             let _ = asides.try_send((reply, message::busy()));

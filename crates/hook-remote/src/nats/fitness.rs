@@ -1,10 +1,10 @@
 //! Whether an engine may decide for its fleet: it has hooks, all of them are trusted, and its settings are those
 //! that it is started for. It is looked at before each request, since settings are read again while it serves.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use hook_bus::HookSystem;
-use hook_core::HookRegistry;
+use hook_bus::{EngineCheck, HookSystem};
+use hook_core::{HookRegistry, RawJson};
 use hook_core::text::shortened;
 
 /// What an engine must be to serve.
@@ -36,35 +36,93 @@ impl Fitness {
 
     /// Why it must not serve, if it must not.
     pub(super) fn wrong(&self) -> Option<Arc<str>> {
+        // Without a registry it answers each request with a failure, which blocks.
+        let registry = self.system.registry().ok()?;
+        self.wrong_with(&registry, self.system.settings_hash().as_deref())
+    }
+
+    /// Why it must not serve with these hooks and these settings, if it must not.
+    fn wrong_with(&self, registry: &Arc<HookRegistry>, hash: Option<&str>) -> Option<Arc<str>> {
         if let Some(expected) = self.expected.as_deref() {
-            let hash = self.system.settings_hash();
-            if hash.as_deref() != Some(expected) {
-                let hash = hash.as_deref().map_or("not known".to_owned(), shortened);
+            if hash != Some(expected) {
+                let hash = hash.map_or("not known".to_owned(), shortened);
                 let why = format!("the settings here are {hash}, and {expected} was expected");
                 return Some(why.into());
             }
         }
         match self.may_be_empty {
             true => None,
-            false => self.wrong_hooks(),
+            false => self.wrong_hooks(registry),
         }
     }
 
-    fn wrong_hooks(&self) -> Option<Arc<str>> {
-        // Without a registry it answers each request with a failure, which blocks.
-        let registry = self.system.registry().ok()?;
+    fn wrong_hooks(&self, registry: &Arc<HookRegistry>) -> Option<Arc<str>> {
         let hooks = registry.len();
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = &*found
             && found.hooks == hooks
-            && Arc::ptr_eq(&found.registry, &registry)
+            && Arc::ptr_eq(&found.registry, registry)
         {
             return found.wrong.clone();
         }
-        let wrong = wrong_among(&registry).map(Arc::from);
+        let wrong = wrong_among(registry).map(Arc::from);
+        let registry = Arc::clone(registry);
         *found = Some(Found { registry, hooks, wrong: wrong.clone() });
         wrong
     }
+}
+
+/// Why an engine does not answer a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// It may decide nothing.
+    Unfit,
+    /// The request wants other settings.
+    OtherSettings,
+}
+
+/// Whether one request may be served by the engine as it is when its hooks are to run; it may have waited.
+#[derive(Debug)]
+pub(super) struct OfRequest {
+    fitness: Arc<Fitness>,
+    /// The message's fields, in which stands which settings it wants.
+    expected: Option<RawJson>,
+    /// What came of it, with the settings that the engine had.
+    found: OnceLock<(Option<Refused>, Option<String>)>,
+}
+
+impl OfRequest {
+    pub(super) fn new(fitness: &Arc<Fitness>, expected: Option<RawJson>) -> Self {
+        Self { fitness: Arc::clone(fitness), expected, found: OnceLock::new() }
+    }
+
+    /// Why the engine has not served it, if it was refused.
+    pub(super) fn refused(&self) -> Option<Refused> {
+        self.found.get().and_then(|(refused, _)| *refused)
+    }
+
+    /// The settings that it was served with, where it came so far.
+    pub(super) fn settings(&self) -> Option<String> {
+        self.found.get().and_then(|(_, settings)| settings.clone())
+    }
+}
+
+impl EngineCheck for OfRequest {
+    fn may_serve(&self, registry: &Arc<HookRegistry>, settings: Option<&str>) -> bool {
+        let refused = match self.fitness.wrong_with(registry, settings) {
+            Some(_) => Some(Refused::Unfit),
+            None if is_expected(self.expected.as_ref(), settings) => None,
+            None => Some(Refused::OtherSettings),
+        };
+        let (refused, _) = self.found.get_or_init(|| (refused, settings.map(str::to_owned)));
+        refused.is_none()
+    }
+}
+
+/// Whether settings are those that a message wants. What is no text is none that an engine has.
+fn is_expected(expected: Option<&RawJson>, settings: Option<&str>) -> bool {
+    let Some(expected) = expected.filter(|it| !it.is_null()) else { return true };
+    settings.is_some() && expected.to_text().as_deref() == settings
 }
 
 fn wrong_among(registry: &HookRegistry) -> Option<String> {

@@ -87,12 +87,9 @@ pub(super) fn other_protocol(fields: &JsonObject) -> Option<String> {
     ))
 }
 
-/// Whether a request may be answered by an engine with these settings. What is no text is none that it has.
-pub(super) fn is_expected(fields: &JsonObject, settings: Option<&str>) -> bool {
-    let Some(expected) = fields.get("expectSettings").filter(|it| !it.is_null()) else {
-        return true;
-    };
-    settings.is_some() && expected.to_text().as_deref() == settings
+/// The settings that the engine must have which answers a request, as its message says it.
+pub(super) fn expected(fields: &JsonObject) -> Option<RawJson> {
+    fields.get("expectSettings").cloned()
 }
 
 /// That a request is at work.

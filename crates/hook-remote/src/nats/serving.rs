@@ -13,6 +13,7 @@ use hook_bus::{
 use hook_core::text::shortened;
 use hook_core::{JsonObject, ObjectWriter, RawJson, RawObject};
 
+use super::fitness::{Fitness, OfRequest, Refused};
 use super::message::{self, MAX_HOPS, PROTOCOL};
 use super::subjects::{NO_USER, Subjects, is_of_event};
 use super::taken::{Counts, TakenPlace};
@@ -30,6 +31,7 @@ pub(super) struct Server {
     pub(super) requests: BusClient,
     pub(super) id: String,
     pub(super) subjects: Subjects,
+    pub(super) fitness: Arc<Fitness>,
 }
 
 impl Server {
@@ -47,13 +49,7 @@ impl Server {
     ) {
         let begun = Instant::now();
         Counts::add(&place.counts().taken);
-        let (request, is_expected) = self.read(&message);
-        if !is_expected {
-            Counts::add(&place.counts().mismatched);
-            let settings = self.system.settings_hash();
-            say(&client, place.reply(), message::other_settings(settings.as_deref())).await;
-            return;
-        }
+        let (request, check) = self.read(&message);
         let id = request.correlation_id().clone();
         // Its text is the largest part of it.
         let subject = message.subject;
@@ -77,7 +73,23 @@ impl Server {
             Counts::add(&place.counts().cancelled);
             return;
         };
-        response.engine = Some(Arc::new(self.engine()));
+        if let Some(refused) = check.refused() {
+            // Another engine may have it.
+            let line = match refused {
+                Refused::Unfit => {
+                    Counts::add(&place.counts().busy);
+                    message::busy()
+                }
+                Refused::OtherSettings => {
+                    Counts::add(&place.counts().mismatched);
+                    message::other_settings(check.settings().as_deref())
+                }
+            };
+            say(&client, place.reply(), line).await;
+            return;
+        }
+        let settings = check.settings().or_else(|| self.system.settings_hash());
+        response.engine = Some(Arc::new(AnsweringEngine::new(self.id.clone(), settings)));
         let line = ObjectWriter::line(|out| {
             response.write(out);
             out.integer("protocol", PROTOCOL.into());
@@ -104,25 +116,25 @@ impl Server {
         Counts::add(if response.success() { &counts.answered } else { &counts.failed });
     }
 
-    /// The request that a message is, or that it is none; and whether an engine with these settings may answer.
-    fn read(&self, message: &Message) -> (HookExecutionRequest, bool) {
+    /// The request that a message is, or that it is none; and what it wants of the engine.
+    fn read(&self, message: &Message) -> (HookExecutionRequest, Arc<OfRequest>) {
         let text = String::from_utf8_lossy(&message.payload).into_owned();
-        let (request, is_expected) = match RawObject::parse(text.as_str()) {
+        let (request, expected) = match RawObject::parse(text.as_str()) {
             Ok(object) => {
                 let fields = object.fields();
-                let settings = self.system.settings_hash();
-                let is_expected = message::is_expected(&fields, settings.as_deref());
-                (read(message, &object, &fields), is_expected)
+                (read(message, &object, &fields), message::expected(&fields))
             }
             // Says where it is wrong.
-            Err(_) => (HookExecutionRequest::from_json(&text), true),
+            Err(_) => (HookExecutionRequest::from_json(&text), None),
         };
         // Whose replies they are the broker knows: nobody else may read them there.
         let asker = message.reply.as_ref().and_then(|reply| self.subjects.user_of_reply(reply));
         let asker = asker.filter(|asker| *asker != NO_USER);
+        let check = Arc::new(OfRequest::new(&self.fitness, expected));
         // Whoever asks over a broker does nothing for hooks.
         let request = request.with_host_services(ClientServices::none());
-        (request.with_asker(asker.map(Arc::from)), is_expected)
+        let request = request.with_asker(asker.map(Arc::from));
+        (request.with_engine_check(Arc::clone(&check) as _), check)
     }
 
     async fn run(
