@@ -11,8 +11,8 @@ mod registration;
 mod request;
 mod response;
 
-pub use engine_check::EngineCheck;
 pub use correlation::{CorrelationId, CorrelationIdTooLong};
+pub use engine_check::EngineCheck;
 pub use journal::{JournalEntry, JournalMessage};
 pub use progress::{HookFinished, HookProgress, HookStarted};
 pub use read_back::MessageError;

@@ -21,8 +21,8 @@ pub(crate) enum Action {
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("way").required(true))]
 #[command(after_help = "\
-A line for each engine that comes, changes or goes. With --json one line for each
-look: all engines, with which came and which are gone since the one before.
+A line for each engine that comes, changes or goes. With --json one line for
+each look: all engines, which came, and which are gone since the one before.
 
 Examples:
   hook fleet watch --nats tls://broker.example --nats-creds operator.nk

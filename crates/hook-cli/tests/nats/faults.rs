@@ -164,10 +164,11 @@ async fn asks_until(bus: &NatsBus, stop: &AtomicBool) -> usize {
 }
 
 #[test]
-fn fault_66_an_engine_that_loses_its_hooks_leaves_before_it_answers_without_them() {
+fn fault_66_in_a_soak_an_engine_that_loses_its_hooks_leaves_before_it_answers_without_them() {
     let Some(broker) = Broker::start() else { return };
     let _other = joined(&mut serve(&broker, "one", &settings_with(GUARD)));
-    let (engine, hash, mut said) = joined(&mut serve(&broker, "two", &settings_with(GUARD)));
+    let (mut engine, hash, mut said) = joined(&mut serve(&broker, "two", &settings_with(GUARD)));
+    let seconds = std::env::var("HOOK_SOAK_SECONDS").ok().and_then(|it| it.parse().ok());
     let file = broker.path("two").join("settings.json");
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let stop = AtomicBool::new(false);
@@ -179,7 +180,10 @@ fn fault_66_an_engine_that_loses_its_hooks_leaves_before_it_answers_without_them
                 futures::future::join_all(asking).await.iter().sum::<usize>()
             })
         });
-        for _ in 0..3 {
+        let end = Instant::now() + Duration::from_secs(seconds.unwrap_or(6));
+        let mut turns = 0;
+        while turns < 3 || Instant::now() < end && !asking.is_finished() {
+            turns += 1;
             std::fs::write(&file, "{}").unwrap();
             engine.signal(Signal::HUP);
             let left = said.find(|line| line.contains("left the fleet")).unwrap();
@@ -188,6 +192,12 @@ fn fault_66_an_engine_that_loses_its_hooks_leaves_before_it_answers_without_them
             engine.signal(Signal::HUP);
             let back = said.find(|line| line.contains("serving hooks.request.*")).unwrap();
             assert!(back.contains(&hash), "{back}");
+            if turns % 3 == 0 {
+                // As a machine that fails, and is there again.
+                drop(engine);
+                let (again, _, says) = joined(&mut serve(&broker, "two", &settings_with(GUARD)));
+                (engine, said) = (again, says);
+            }
         }
         stop.store(true, Ordering::Relaxed);
         asking.join().unwrap()

@@ -76,7 +76,12 @@ impl Scraped {
         all
     }
 
-    fn add<'l>(&mut self, name: &str, labels: impl IntoIterator<Item = (&'l str, &'l str)>, value: f64) {
+    fn add<'l>(
+        &mut self,
+        name: &str,
+        labels: impl IntoIterator<Item = (&'l str, &'l str)>,
+        value: f64,
+    ) {
         let labels = labels.into_iter().map(|(label, text)| (label.to_owned(), text.to_owned()));
         self.0.entry(name.to_owned()).or_default().push((labels.collect(), value));
     }
@@ -84,7 +89,8 @@ impl Scraped {
     /// The samples that a selector such as `up{job="hook"}` takes.
     fn select(&self, selector: &str) -> Vec<Sample> {
         let (name, wanted) = selector.split_once('{').unwrap_or((selector, "}"));
-        let wanted = wanted.strip_suffix('}').unwrap().split(',').filter_map(|it| it.split_once('='));
+        let wanted =
+            wanted.strip_suffix('}').unwrap().split(',').filter_map(|it| it.split_once('='));
         let wanted: Vec<_> = wanted.map(|(label, text)| (label, text.trim_matches('"'))).collect();
         let has = |sample: &&Sample| {
             wanted.iter().all(|(label, text)| sample.0.get(*label).is_some_and(|it| it == text))
@@ -175,7 +181,8 @@ fn fault_70_an_alert_fires_when_an_engine_dies_serves_no_more_or_differs() {
     let blocked = r#"hook_requests_total{event="BeforeTool",decision="block"}"#;
     until("ten were blocked", || scrape(&one, &two).value(blocked) == 10.0);
     until("one was allowed", || {
-        scrape(&one, &two).value(r#"hook_requests_total{event="BeforeTool",decision="proceed"}"#) == 1.0
+        scrape(&one, &two).value(r#"hook_requests_total{event="BeforeTool",decision="proceed"}"#)
+            == 1.0
     });
     let now = scrape(&one, &two);
     for (selector, value) in [
@@ -193,13 +200,16 @@ fn fault_70_an_alert_fires_when_an_engine_dies_serves_no_more_or_differs() {
     }
     let alerts = alerts();
     for (name, expression) in &alerts {
-        let words = expression.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+        let words =
+            expression.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
         for metric in words.filter(|word| word.starts_with("hook_") || *word == "up") {
-            let exists = now.0.contains_key(metric) || one.curl("/metrics").unwrap().contains(&format!("# TYPE {metric} "));
+            let exists = now.0.contains_key(metric)
+                || one.curl("/metrics").unwrap().contains(&format!("# TYPE {metric} "));
             assert!(exists, "{name}: there is no {metric}");
         }
     }
-    let evaluated = ["HookEngineGone", "HookEngineNotServing", "HookSettingsDiffer", "HookUntrusted"];
+    let evaluated =
+        ["HookEngineGone", "HookEngineNotServing", "HookSettingsDiffer", "HookUntrusted"];
     for name in evaluated {
         assert_eq!(now.firing(&alerts[name]), [""; 0], "{name}");
     }
@@ -234,7 +244,9 @@ fn fault_70_whatever_asks_for_numbers_costs_the_engine_little() {
     // As many as there may be say nothing, one says more than a question has, and one is no HTTP.
     let silent: Vec<TcpStream> =
         (0..14).map(|_| TcpStream::connect(&watched.address).unwrap()).collect();
-    for noise in [format!("GET /{} HTTP/1.1\r\n", "x".repeat(100_000)), "\0\u{7}{}\r\n\r\n".to_owned()] {
+    for noise in
+        [format!("GET /{} HTTP/1.1\r\n", "x".repeat(100_000)), "\0\u{7}{}\r\n\r\n".to_owned()]
+    {
         let mut client = TcpStream::connect(&watched.address).unwrap();
         client.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         let _ = client.write_all(noise.as_bytes());
@@ -245,7 +257,8 @@ fn fault_70_whatever_asks_for_numbers_costs_the_engine_little() {
     until("it is answered", || watched.curl("/metrics").is_some());
     assert_eq!(fire(&broker, &["--tool", "forbidden"]).status.code(), Some(2));
     drop(silent);
-    let refused = serve(&broker, "two", &settings_with(GUARD)).args(["--metrics", "nowhere"]).output();
+    let refused =
+        serve(&broker, "two", &settings_with(GUARD)).args(["--metrics", "nowhere"]).output();
     let text = String::from_utf8_lossy(&refused.unwrap().stderr).into_owned();
     assert!(text.contains("expected PORT or HOST:PORT"), "{text}");
 }
@@ -323,7 +336,10 @@ fn fault_70_fleet_watch_tells_of_engines_that_come_answer_and_die() {
     once.args(["fleet", "watch", "--count", "1", "--nats", &broker.url()]);
     let once = once.output().unwrap();
     let text = String::from_utf8_lossy(&once.stdout).into_owned();
-    assert!(once.status.success() && text.contains("serving") && text.contains("1 answered"), "{once:?}");
+    assert!(
+        once.status.success() && text.contains("serving") && text.contains("1 answered"),
+        "{once:?}"
+    );
     engine.signal(Signal::KILL);
     engine.0.wait().unwrap();
     let gone = looks.find(|look| look["gone"].as_array().is_some_and(|gone| !gone.is_empty()));
@@ -371,7 +387,9 @@ fn fault_69_the_audit_of_an_engine_names_who_asked() {
     engine.0.wait().unwrap();
     let text = std::fs::read_to_string(folder.path().join("audit")).unwrap();
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    for (user, kind, tool) in [("agent1", "blocked", "forbidden"), ("agent2", "allowed", "read_file")] {
+    for (user, kind, tool) in
+        [("agent1", "blocked", "forbidden"), ("agent2", "allowed", "read_file")]
+    {
         let line = lines.iter().find(|line| line["kind"] == kind).unwrap();
         let key = std::fs::read_to_string(folder.path().join(format!("{user}.pub"))).unwrap();
         assert_eq!((&line["asker"], &line["tool"]), (&json!(key.trim()), &json!(tool)), "{line}");

@@ -4,8 +4,8 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hook_bus::{EngineCheck, HookSystem};
-use hook_core::{HookRegistry, RawJson};
 use hook_core::text::shortened;
+use hook_core::{HookRegistry, RawJson};
 
 /// What an engine must be to serve.
 #[derive(Debug)]
