@@ -57,10 +57,8 @@ impl Counts {
 
     fn note(&mut self, entry: &JournalEntry) {
         match &entry.message {
-            JournalMessage::Request(_) => {
-                if self.begun.len() < MOST {
-                    self.begun.insert(entry.request.number(), entry.at);
-                }
+            JournalMessage::Request(_) if self.begun.len() < MOST => {
+                self.begun.insert(entry.request.number(), entry.at);
             }
             JournalMessage::Progress(progress) => {
                 if let HookProgress::Finished(finished) = &**progress {

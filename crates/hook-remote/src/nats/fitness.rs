@@ -43,12 +43,13 @@ impl Fitness {
 
     /// Why it must not serve with these hooks and these settings, if it must not.
     fn wrong_with(&self, registry: &Arc<HookRegistry>, hash: Option<&str>) -> Option<Arc<str>> {
-        if let Some(expected) = self.expected.as_deref() {
-            if hash != Some(expected) {
-                let hash = hash.map_or("not known".to_owned(), shortened);
-                let why = format!("the settings here are {hash}, and {expected} was expected");
-                return Some(why.into());
-            }
+        if let Some(expected) = self.expected.as_deref()
+            && hash != Some(expected)
+        {
+            let hash = hash.map_or("not known".to_owned(), shortened);
+            return Some(
+                format!("the settings here are {hash}, and {expected} was expected").into(),
+            );
         }
         match self.may_be_empty {
             true => None,
