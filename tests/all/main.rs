@@ -53,6 +53,8 @@ mod serve_socket;
 #[cfg(target_os = "linux")]
 mod serve_stdio;
 mod session_env;
+#[cfg(unix)]
+mod soak;
 mod tour;
 mod triggers;
 mod warnings;

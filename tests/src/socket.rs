@@ -54,7 +54,11 @@ impl SocketServed {
         Self::start_with(project, &socket, before, arguments).await
     }
 
-    async fn start_with(
+    /// [`start_at`](Self::start_at) with these arguments, after something is done by the shell that becomes the engine.
+    ///
+    /// # Panics
+    /// When it does not come up.
+    pub async fn start_with(
         project: &Project,
         socket: &Path,
         before: &str,

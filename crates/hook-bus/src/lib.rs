@@ -105,9 +105,9 @@ pub use handler::{
 pub use hook_translate::Sdk;
 pub use host::{AgentHost, ApprovalRequest};
 pub use message::{
-    AnsweringEngine, CorrelationId, HookExecutionRequest, HookExecutionResponse, HookFinished,
-    HookProgress, HookRegistration, HookStarted, JournalEntry, JournalMessage, MessageError,
-    RegistrationChange, RequestKey,
+    AnsweringEngine, CorrelationId, EngineCheck, HookExecutionRequest, HookExecutionResponse,
+    HookFinished, HookProgress, HookRegistration, HookStarted, JournalEntry, JournalMessage,
+    MessageError, RegistrationChange, RequestKey,
 };
 pub use system::{HookSystem, HookSystemBuilder, HookSystemStatus};
 

@@ -79,6 +79,10 @@ pub(crate) enum Command {
     Run(Deferred<commands::run::Arguments>),
     /// Serve hooks to agents: requests in, responses out, one JSON object a line
     Serve(Deferred<commands::serve::Arguments>),
+    /// Watch the engines of a fleet
+    Fleet(Deferred<commands::watch::Arguments>),
+    /// Look whether the files of an audit are as they were written
+    Audit(Deferred<commands::audit::Arguments>),
     /// Show what agents asked, and what they were answered
     Log(Deferred<commands::log::Arguments>),
     /// Follow what happens in a running `hook serve`
@@ -123,8 +127,8 @@ impl Cli {
     /// A common option that was given and means nothing to the command, with what it is for.
     pub(crate) fn meaningless_option(&self) -> Option<(&'static str, &'static str)> {
         use Command::{
-            Bridge, Completions, Doctor, Explain, Fire, Help, Init, List, Log, Man, Replay, Run,
-            Serve, Tail, Test, Trace, Trust,
+            Audit, Bridge, Completions, Doctor, Explain, Fire, Fleet, Help, Init, List, Log, Man,
+            Replay, Run, Serve, Tail, Test, Trace, Trust,
         };
 
         let (common, command) = (&self.common, &self.command);
@@ -132,8 +136,10 @@ impl Cli {
             matches!(command, Fire(_) | Bridge(_) | Run(_) | Test(_) | Serve(_) | Replay(_))
                 || matches!(command, Command::OfModules(_));
         let starts = fires || matches!(command, Doctor(_) | Explain(_) | List(_));
-        let has_project =
-            !matches!(command, Completions(_) | Help(_) | Log(_) | Man(_) | Tail(_) | Trace(_));
+        let has_project = !matches!(
+            command,
+            Audit(_) | Completions(_) | Fleet(_) | Help(_) | Log(_) | Man(_) | Tail(_) | Trace(_)
+        );
         let has_user = has_project && !matches!(command, Init(_) | Trust(_));
         const FIRING: &str =
             "commands that fire events: fire, bridge, run, test, serve, replay, command";

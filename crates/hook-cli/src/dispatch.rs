@@ -4,8 +4,9 @@ use clap::CommandFactory;
 
 use crate::args::{Cli, Command};
 use crate::commands::{
-    bridge, check, command, completions, connect, doctor, explain, fire, help, import, init, list,
-    log, man, replay, run, schema, serve, switching, tail, test, trace, trust, uninstall,
+    audit, bridge, check, command, completions, connect, doctor, explain, fire, help, import, init,
+    list, log, man, replay, run, schema, serve, switching, tail, test, trace, trust, uninstall,
+    watch,
 };
 use crate::context::Context;
 use crate::error::CommandError;
@@ -48,6 +49,8 @@ pub(crate) async fn dispatch(
         Command::Test(arguments) => test::run(arguments, &context()?.hermetic(), printer).await,
         Command::Run(arguments) => run::run(arguments, &context()?, printer).await,
         Command::Serve(arguments) => serve::run(arguments, &context()?, printer).await,
+        Command::Audit(arguments) => audit::run(arguments, json, printer).await,
+        Command::Fleet(arguments) => watch::run(arguments, &context()?, printer).await,
         Command::Log(arguments) => log::run(arguments, &context()?, printer).await,
         Command::Tail(arguments) => tail::run(arguments, &context()?, printer).await,
         Command::Replay(arguments) => replay::run(arguments, &context()?, printer).await,

@@ -61,6 +61,9 @@ pub(crate) enum CommandError {
     #[cfg(feature = "remote")]
     #[error(transparent)]
     Nats(#[from] hook_remote::nats::NatsError),
+    #[cfg(feature = "remote")]
+    #[error(transparent)]
+    Metrics(#[from] hook_remote::metrics::MetricsError),
     #[error(transparent)]
     UnknownHook(#[from] UnknownHook),
     #[error(transparent)]
@@ -81,6 +84,8 @@ pub(crate) enum CommandError {
     Recorder(#[from] RecorderError),
     #[error(transparent)]
     AuditLog(#[from] AuditLogError),
+    #[error("failed to read the audit file {0}")]
+    AuditFile(io::Error),
     #[cfg(unix)]
     #[error(transparent)]
     Socket(#[from] hook_bus::wire::SocketError),

@@ -29,10 +29,18 @@ pub(crate) struct FleetArguments {
     /// What the fleet's subjects begin with, which keeps tenants apart
     #[arg(long, value_name = "SUBJECT", requires = "nats", default_value = "hooks")]
     subject: String,
+    /// The settings that engines must have, as their `settingsHash`: one with others does not join, and is not heard
+    #[arg(long, value_name = "HASH", requires = "nats")]
+    expect_settings: Option<String>,
 }
 
 #[cfg(feature = "remote")]
 impl FleetArguments {
+    /// The settings that engines must have.
+    pub(crate) fn expected_settings(&self) -> Option<&str> {
+        self.expect_settings.as_deref()
+    }
+
     /// The broker, if one is named.
     pub(crate) fn options(&self) -> Option<hook_remote::nats::NatsOptions> {
         let options = hook_remote::nats::NatsOptions::new(self.nats.as_ref()?.as_str());
@@ -42,6 +50,9 @@ impl FleetArguments {
         }
         if let Some(file) = &self.nats_ca {
             options = options.certificate_authority(file);
+        }
+        if let Some(hash) = &self.expect_settings {
+            options = options.expect_settings(hash);
         }
         Some(options)
     }

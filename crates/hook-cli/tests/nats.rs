@@ -13,10 +13,14 @@
 mod accounts;
 #[path = "../../hook-remote/tests/nats/broker.rs"]
 mod broker;
+#[path = "nats/faults.rs"]
+mod faults;
 #[path = "nats/pages.rs"]
 mod pages;
 #[path = "nats/sdks.rs"]
 mod sdks;
+#[path = "nats/watched.rs"]
+mod watched;
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::net::TcpStream;
@@ -391,7 +395,9 @@ fn doctor_does_not_call_an_engine_good_whose_hooks_nobody_trusts() {
     let guard = json!({"type": "command", "command": "exit 2", "failBehavior": "block"});
     let settings = json!({"hooks": {"BeforeTool": [{"hooks": [guard]}]}});
     std::fs::write(folder.join(".hooks/settings.json"), settings.to_string()).unwrap();
-    let _engine = Engine::joined(hook(&folder).args(["serve", "--nats", &broker.url()])).0;
+    let mut serve = hook(&folder);
+    serve.args(["serve", "--allow-empty", "--nats", &broker.url()]);
+    let _engine = Engine::joined(&mut serve).0;
     let mut command = hook(broker.folder.path());
     let output = command.args(["doctor", "--json", "--nats", &broker.url()]).output().unwrap();
     let lines = String::from_utf8(output.stdout).unwrap();
@@ -410,7 +416,8 @@ fn an_engine_that_may_take_no_requests_ends_with_a_word() {
         no_auth_user: a"#;
     let Some(broker) = Broker::start_with(denied) else { return };
     let mut command = hook(broker.folder.path());
-    let output = command.args(["serve", "--nats", &broker.url()]).output().unwrap();
+    let output =
+        command.args(["serve", "--allow-empty", "--nats", &broker.url()]).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(text.contains("Permissions Violation for Subscription to"), "{text}");
@@ -427,7 +434,8 @@ fn an_engine_says_when_the_fleet_behind_it_is_gone_with_a_file() {
     let settings = json!({"hooksConfig": {"upstream": upstream}}).to_string();
     std::fs::write(user.join("settings.json"), settings).unwrap();
     let mut serve = hook(&folder);
-    let (engine, mut said) = Engine::joined(serve.args(["serve", "--nats", &broker.url()]));
+    serve.args(["serve", "--allow-empty", "--nats", &broker.url()]);
+    let (engine, mut said) = Engine::joined(&mut serve);
     assert_eq!(fire(&broker, &[]).status.code(), Some(2), "nobody serves the fleet behind it");
     std::fs::remove_file(user.join("settings.json")).unwrap();
     for _ in 0..2 {

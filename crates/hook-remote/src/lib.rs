@@ -5,11 +5,14 @@
 //!
 //! | feature | module | what it holds |
 //! | --- | --- | --- |
+//! | `metrics` | `metrics` | numbers of an engine, for Prometheus |
 //! | `grpc` | `grpc` | the services of `proto/`: registering and answering hooks, asking and following the bus |
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 #[cfg(feature = "grpc")]
 pub mod grpc;
+#[cfg(feature = "metrics")]
+pub mod metrics;
 #[cfg(feature = "nats")]
 pub mod nats;

@@ -216,8 +216,8 @@ export class HookClient {
    * listener; without one, to the listener of before, at first standard error as a line of JSON.
    */
   setHookAuditLevel(level: AuditLevel, listener?: (entry: AuditEntry) => void): void {
-    if (!["off", "info", "verbose"].includes(level)) {
-      throw new HookError("invalid_level", '`level` is "off", "info" or "verbose"');
+    if (!["off", "info", "decisions", "verbose"].includes(level)) {
+      throw new HookError("invalid_level", '`level` is "off", "info", "decisions" or "verbose"');
     }
     if (listener) this.#onAudit = listener;
     if (level !== "off") return this.#session.stand({type: "hook-audit", level});

@@ -84,6 +84,12 @@ export interface AuditEntry {
   at: string;
   kind: string;
   correlationId?: string;
+  /** The agent's session, the agent where it asked in its own words, and the tool. */
+  session?: string;
+  agent?: string;
+  tool?: string;
+  /** Who asked over a fleet: the public key of a user of its broker. */
+  asker?: string;
   eventName?: string;
   hook?: string;
   reason?: string;
@@ -92,4 +98,4 @@ export interface AuditEntry {
 }
 
 /** What an audit tells of. */
-export type AuditLevel = "off" | "info" | "verbose";
+export type AuditLevel = "off" | "info" | "decisions" | "verbose";

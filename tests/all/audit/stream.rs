@@ -197,7 +197,8 @@ async fn without_a_level_the_settings_say_how_much() {
         (Some("off"), &[][..]),
         (Some("info"), &["registered"]),
         (None, &["registered"]),
-        (Some("verbose"), &["registered", "started", "completed"]),
+        (Some("decisions"), &["registered", "allowed"]),
+        (Some("verbose"), &["registered", "started", "completed", "allowed"]),
     ] {
         let project = Project::with_settings(&with_level(level));
         let system = project.system();
@@ -215,7 +216,10 @@ async fn a_client_is_told_what_it_asks_for_until_it_wants_no_more() {
     let refused = served.ask(&audit("loud")).await;
     assert_eq!(refused["error"]["code"], "invalid_request");
     let message = refused["error"]["message"].as_str().unwrap();
-    assert_eq!(message, "field `level`: expected one of off, info, verbose; found \"loud\"");
+    assert_eq!(
+        message,
+        "field `level`: expected one of off, info, decisions, verbose; found \"loud\""
+    );
     served.send(format!("{}\n", audit("verbose"))).await;
     let input = json!({"tool_name": "t", "tool_input": {"b": "x"}});
     served.send(format!("{}\n", request("BeforeTool", &input, "c-1"))).await;

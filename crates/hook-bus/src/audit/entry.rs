@@ -29,6 +29,8 @@ pub enum AuditKind {
     Started,
     /// A hook is over, and did what it should.
     Completed,
+    /// What the event was about may go on.
+    Allowed,
     /// What the event was about was forbidden.
     Blocked,
     /// The user is to be asked.
@@ -45,11 +47,12 @@ pub enum AuditKind {
 
 impl AuditKind {
     /// Every kind.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Registered,
         Self::Unregistered,
         Self::Started,
         Self::Completed,
+        Self::Allowed,
         Self::Blocked,
         Self::Asked,
         Self::Stopped,
@@ -59,11 +62,12 @@ impl AuditKind {
     ];
 
     /// The words for them.
-    pub const NAMES: [&'static str; 10] = [
+    pub const NAMES: [&'static str; 11] = [
         "registered",
         "unregistered",
         "started",
         "completed",
+        "allowed",
         "blocked",
         "asked",
         "stopped",
@@ -79,6 +83,7 @@ impl AuditKind {
             Self::Unregistered => "unregistered",
             Self::Started => "started",
             Self::Completed => "completed",
+            Self::Allowed => "allowed",
             Self::Blocked => "blocked",
             Self::Asked => "asked",
             Self::Stopped => "stopped",
@@ -91,6 +96,7 @@ impl AuditKind {
     /// From which level on it is told.
     pub fn level(self) -> AuditLevel {
         match self {
+            Self::Allowed => AuditLevel::Decisions,
             Self::Started | Self::Completed | Self::Modified => AuditLevel::Verbose,
             _ => AuditLevel::Info,
         }
@@ -107,6 +113,14 @@ pub struct AuditEntry {
     pub kind: AuditKind,
     /// The request that it happened for.
     pub correlation_id: Option<String>,
+    /// The agent's session that it is about.
+    pub session: Option<String>,
+    /// The agent, where it asked in its own words.
+    pub agent: Option<String>,
+    /// The tool.
+    pub tool: Option<String>,
+    /// Who asked over a fleet: the public key of a user of its broker.
+    pub asker: Option<String>,
     /// The event.
     pub event: Option<HookEventName>,
     /// The hook's name, else its command.
@@ -128,6 +142,10 @@ impl AuditEntry {
             at,
             kind,
             correlation_id: None,
+            session: None,
+            agent: None,
+            tool: None,
+            asker: None,
             event: None,
             hook: None,
             reason: None,
@@ -147,6 +165,10 @@ impl AuditEntry {
         out.text("at", &self.at);
         out.text("kind", self.kind.as_str());
         out.optional_text("correlationId", self.correlation_id.as_deref());
+        out.optional_text("session", self.session.as_deref());
+        out.optional_text("agent", self.agent.as_deref());
+        out.optional_text("tool", self.tool.as_deref());
+        out.optional_text("asker", self.asker.as_deref());
         out.optional_text("eventName", self.event.map(HookEventName::as_str));
         out.optional_text("hook", self.hook.as_deref());
         out.optional_text("reason", self.reason.as_deref());

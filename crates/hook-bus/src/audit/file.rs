@@ -1,40 +1,41 @@
-//! The file of an audit: whole lines, and what is missing between them.
+//! The file of an audit: whole lines, each with the hash of the one before, and what is missing between them.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::PathBuf;
 
 use hook_core::files::regular_file;
-use hook_core::timestamp;
+use hook_core::{ObjectWriter, timestamp};
 
+use super::chain::{BEGINS, End, PREVIOUS, hash_of};
 use super::{AuditEntry, AuditKind};
 
-/// A file that lines are appended to, each with one write.
+/// A file that lines are appended to, each with one write. Several processes may append to it.
 #[derive(Debug)]
 pub(super) struct AuditFile {
     path: PathBuf,
     file: File,
     /// How many lines were lost since the last one that was written.
     lost: u64,
-    /// Whether the file ends within a line.
-    is_torn: bool,
+    /// How the file ended after the last line that was written here.
+    end: Option<End>,
+    /// The hash of that line, which a new file goes on from.
+    last: Option<String>,
 }
 
 impl AuditFile {
     pub(super) fn open(path: PathBuf) -> io::Result<Self> {
         let file = regular_file::append(&path)?;
-        let is_torn = ends_within_a_line(&path);
-        Ok(Self::of(path, file, is_torn))
+        Ok(Self::of(path, file))
     }
 
-    fn of(path: PathBuf, file: File, is_torn: bool) -> Self {
-        Self { path, file, lost: 0, is_torn }
+    fn of(path: PathBuf, file: File) -> Self {
+        Self { path, file, lost: 0, end: None, last: None }
     }
 
     /// Goes on in the file that has the name now; where that is not possible, in the one that had it.
     pub(super) fn reopen(&mut self) -> io::Result<()> {
-        self.file = regular_file::append(&self.path)?;
-        self.is_torn = ends_within_a_line(&self.path);
+        (self.file, self.end) = (regular_file::append(&self.path)?, None);
         Ok(())
     }
 
@@ -43,12 +44,23 @@ impl AuditFile {
     /// # Errors
     /// The first reason why one could not be written.
     pub(super) fn write(&mut self, entries: &[AuditEntry]) -> io::Result<()> {
+        // What another process appends meanwhile would be no part of the chain.
+        let locked = match self.file.lock() {
+            // There are file systems without; there one process alone can write.
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
+            locked => locked,
+        };
+        if let Err(error) = locked {
+            self.lost += entries.len() as u64;
+            return Err(error);
+        }
         let mut first = Ok(());
         for entry in entries {
             let written = self.write_entry(entry);
             self.lost += u64::from(written.is_err());
             first = first.and(written);
         }
+        let _ = self.file.unlock();
         first
     }
 
@@ -57,14 +69,26 @@ impl AuditFile {
             let mut gap = AuditEntry::new(timestamp(), AuditKind::Lagged);
             gap.missed = self.lost;
             gap.reason = Some("entries could not be written".to_owned());
-            self.write_line(gap.to_json())?;
+            self.write_line(&gap)?;
             self.lost = 0;
         }
-        self.write_line(entry.to_json())
+        self.write_line(entry)
     }
 
-    fn write_line(&mut self, mut line: Vec<u8>) -> io::Result<()> {
-        if self.is_torn {
+    fn write_line(&mut self, entry: &AuditEntry) -> io::Result<()> {
+        let end = self.end_now()?;
+        // The first line of a file goes on from the file that had its name.
+        let begins = end.last.is_none();
+        let previous = if begins { self.last.clone() } else { end.last };
+        let mut line = ObjectWriter::line(|out| {
+            entry.write(out);
+            if begins {
+                out.bool(BEGINS, true);
+            }
+            out.optional_text(PREVIOUS, previous.as_deref());
+        });
+        let hash = hash_of(&line);
+        if end.is_torn {
             line.insert(0, b'\n');
         }
         line.push(b'\n');
@@ -75,32 +99,27 @@ impl AuditFile {
             }
         };
         if written == line.len() {
-            self.is_torn = false;
+            let length = end.length + line.len() as u64;
+            self.end = Some(End { length, last: Some(hash.clone()), is_torn: false });
+            self.last = Some(hash);
             return Ok(());
         }
-        self.is_torn |= written > 0;
         let message = format!("only {written} of {} bytes of a line were written", line.len());
         Err(io::Error::new(io::ErrorKind::WriteZero, message))
     }
-}
 
-/// Whether what is appended would continue a line. One that cannot be looked at is taken for one that
-/// would: an empty line more does no harm.
-fn ends_within_a_line(path: &Path) -> bool {
-    let last = || -> io::Result<Option<u8>> {
-        let mut file = regular_file::open(path)?;
-        let length = file.seek(SeekFrom::End(0))?;
-        let Some(last) = length.checked_sub(1) else { return Ok(None) };
-        file.seek(SeekFrom::Start(last))?;
-        let mut byte = [0];
-        file.read_exact(&mut byte)?;
-        Ok(Some(byte[0]))
-    };
-    last().map_or(true, |last| last.is_some_and(|byte| byte != b'\n'))
+    /// How the file ends: as it did after the last line of this process, or as another has left it.
+    fn end_now(&mut self) -> io::Result<End> {
+        match self.end.take() {
+            Some(end) if self.file.metadata()?.len() == end.length => Ok(end),
+            _ => End::read(&mut self.file),
+        }
+    }
 }
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use super::super::verify::verify;
     use super::*;
 
     #[test]
@@ -108,22 +127,24 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("audit");
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let mut file = AuditFile::of(path.clone(), full, false);
+        let mut file = AuditFile::of(path.clone(), full);
         let entry = AuditEntry::new("now".into(), AuditKind::Started);
         let entries = [entry.clone(), entry];
         let error = file.write(&entries).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
         assert_eq!(file.lost, 2);
+        std::fs::write(&path, "{\"kind\":\"sta").unwrap();
         file.reopen().unwrap();
-        file.is_torn = true;
         file.write(&entries).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.len(), 4, "{text}");
-        assert_eq!(lines[0], "", "what was torn is a line of its own");
+        assert_eq!(lines.len(), 4, "what was torn is a line of its own: {text}");
         assert!(
             lines[1]
                 .contains(r#""kind":"lagged","reason":"entries could not be written","missed":2"#)
         );
+        let verified = verify(&[path], None).unwrap();
+        assert_eq!(verified.problems, [""; 0]);
+        assert_eq!(verified.lines, 4);
     }
 }

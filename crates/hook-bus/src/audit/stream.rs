@@ -12,6 +12,7 @@ use hook_core::settings::AuditLevel;
 use hook_core::{HookExecutionResult, HookIdentity, PolicyDecision, timestamp_before};
 use tokio_stream::Stream;
 
+use super::asked::{Asked, Asking};
 use super::entry::{self, AuditEntry, AuditKind};
 use crate::bus::MessageBus;
 use crate::bus::{Audited, Lagged, Subscription};
@@ -64,6 +65,8 @@ pub struct Audit {
     next: Next,
     /// Ready to be read.
     ready: VecDeque<AuditEntry>,
+    /// Who asked what.
+    asking: Asking,
     _audited: Audited,
 }
 
@@ -99,6 +102,7 @@ impl Audit {
             told: None,
             next: Next::default(),
             ready: VecDeque::new(),
+            asking: Asking::default(),
             _audited: Audited::count(bus.core().topics()),
         };
         let look = |change| {
@@ -187,27 +191,33 @@ impl Audit {
     fn entry(&mut self, entry: &JournalEntry) {
         let redaction = self.redaction.now();
         match &entry.message {
-            JournalMessage::Request(_) => {}
+            JournalMessage::Request(request) => {
+                self.asking.begin(entry.request, request, &redaction);
+            }
             JournalMessage::Progress(progress) => match &**progress {
                 HookProgress::Started(started) => {
                     if self.level() == AuditLevel::Verbose {
-                        let mut told =
-                            of_hook(entry.at, AuditKind::Started, &started.hook, &redaction);
-                        told.correlation_id = Some(id(&started.correlation_id, &redaction));
+                        let asked = self.asking.of(entry.request);
+                        let told = of_hook(entry.at, AuditKind::Started, &started.hook, &redaction);
+                        let told = of_request(told, &started.correlation_id, &asked, &redaction);
                         self.push(told, &redaction);
                     }
                 }
-                HookProgress::Finished(finished) => self.finished(entry.at, finished, &redaction),
+                HookProgress::Finished(finished) => self.finished(entry, finished, &redaction),
             },
-            JournalMessage::Response(response) => self.response(entry.at, response, &redaction),
+            JournalMessage::Response(response) => {
+                self.response(entry, response, &redaction);
+                self.asking.end(entry.request);
+            }
         }
     }
 
-    fn finished(&mut self, at: Instant, finished: &HookFinished, redaction: &Redaction) {
+    fn finished(&mut self, journal: &JournalEntry, finished: &HookFinished, redaction: &Redaction) {
         let result = &finished.result;
-        let told = |kind| AuditEntry {
-            correlation_id: Some(id(&finished.correlation_id, redaction)),
-            ..of_hook(at, kind, &result.hook, redaction)
+        let asked = self.asking.of(journal.request);
+        let told = |kind| {
+            let told = of_hook(journal.at, kind, &result.hook, redaction);
+            of_request(told, &finished.correlation_id, &asked, redaction)
         };
         // A hook that denies by its exit code did what it should.
         let has_denied = result.failure.is_none() && decided(result) > PolicyDecision::Proceed;
@@ -233,17 +243,27 @@ impl Audit {
         }
     }
 
-    fn response(&mut self, at: Instant, response: &HookExecutionResponse, redaction: &Redaction) {
-        let told = |kind, reason: &str| AuditEntry {
-            correlation_id: Some(id(&response.correlation_id, redaction)),
-            event: response.event,
-            reason: entry::reason(reason, redaction),
-            ..AuditEntry::new(timestamp_of(at), kind)
+    fn response(
+        &mut self,
+        journal: &JournalEntry,
+        response: &HookExecutionResponse,
+        redaction: &Redaction,
+    ) {
+        let asked = self.asking.of(journal.request);
+        let told = |kind, reason: &str| {
+            let told = AuditEntry {
+                event: response.event,
+                reason: entry::reason(reason, redaction),
+                ..AuditEntry::new(timestamp_of(journal.at), kind)
+            };
+            of_request(told, &response.correlation_id, &asked, redaction)
         };
         if let Some(failure) = response.error() {
             self.push(told(AuditKind::Failed, &failure.message), redaction);
         }
-        let Some(kind) = kind_of(response.processed.decision) else { return };
+        let Some(kind) = kind_of(response.processed.decision) else {
+            return self.push(told(AuditKind::Allowed, ""), redaction);
+        };
         let mut is_explained = false;
         for result in &response.hooks {
             let Some(of_hook) = kind_of(decided(result)) else { continue };
@@ -311,8 +331,21 @@ fn of_hook(at: Instant, kind: AuditKind, hook: &HookIdentity, redaction: &Redact
     }
 }
 
-fn id(id: &CorrelationId, redaction: &Redaction) -> String {
-    redaction.text(id.as_str()).into_owned()
+/// Says for which request it happened, and who asked what.
+fn of_request(
+    entry: AuditEntry,
+    id: &CorrelationId,
+    asked: &Asked,
+    redaction: &Redaction,
+) -> AuditEntry {
+    AuditEntry {
+        correlation_id: Some(redaction.text(id.as_str()).into_owned()),
+        session: asked.session.clone(),
+        agent: asked.agent.map(str::to_owned),
+        tool: asked.tool.clone(),
+        asker: asked.asker.clone(),
+        ..entry
+    }
 }
 
 fn timestamp_of(at: Instant) -> Arc<str> {

@@ -121,6 +121,7 @@ impl HookEventHandler {
         let keeps_inputs = request.asks_for_inputs();
         let host = request.host_services().or(self.services.as_ref()).cloned();
         let hops = request.hops();
+        let check = request.engine_check().cloned();
         let (id, body) = request.into_parts();
         let mut door = Door::of(engine, id);
         let mut input = match self.read(engine, body) {
@@ -136,7 +137,12 @@ impl HookEventHandler {
         if engine.has_displaced_guard(event) {
             return Served::Done(door.reject(Some(event), read_too_early(event)));
         }
-        let plan = engine.pipeline.registry().plan(&input, &self.host);
+        let registry = engine.pipeline.registry();
+        let plan = registry.plan(&input, &self.host);
+        let hash = engine.settings_hash.as_deref();
+        if check.is_some_and(|check| !check.may_serve(registry, hash)) {
+            return Served::Done(door.fail(&plan, unfit()));
+        }
         if plan.is_empty() {
             return Served::Done(door.complete(event, PipelineOutcome::empty_success()));
         }
@@ -440,6 +446,12 @@ fn read_too_early(event: HookEventName) -> StageFailure {
          read again, or declare it in the settings"
     );
     StageFailure::new(FailureCode::PlanningFailed, message)
+}
+
+/// The engine is not one that the request may be served by.
+fn unfit() -> StageFailure {
+    let message = "this engine may not decide the request, so its hooks are not run";
+    StageFailure::new(FailureCode::NoHandler, message)
 }
 
 pub(super) fn no_runtime() -> StageFailure {

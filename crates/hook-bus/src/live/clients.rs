@@ -211,8 +211,8 @@ impl LiveClients {
                     let guards = clients.guards(&clients.known());
                     clients.remember(&guards);
                 }
-                // What is remembered stays: the next server waits for the client.
-                () = clients.ended.cancelled() => clients.forget(&client, connection),
+                // The next server waits for the client.
+                () = clients.ended.cancelled() => {}
             }
         });
     }
@@ -280,6 +280,13 @@ impl LiveClients {
 
     fn known(&self) -> MutexGuard<'_, HashMap<Box<str>, Arc<LiveClient>>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps the hooks of a client that cannot be called any more, since the server ends.
+    fn keep(&self, client: &LiveClient, connection: u64) {
+        if client.lock().connection == connection {
+            client.session.close(HookFailure::Live { reason: "the server ends".to_owned() });
+        }
     }
 
     /// Forgets a client unless it has come back. Its hooks are unregistered, and its guards missed.
@@ -497,27 +504,22 @@ impl LiveConnection {
         }
     }
 
-    /// Ends it with the server: its hooks are unregistered at once. What is remembered of its guards stays, so
-    /// that the next server waits for it.
+    /// Ends it with the server. Its hooks stay, and calls of them fail: what other clients still ask is not to get
+    /// past its guards. They stay remembered as well, whatever others register meanwhile, so that the next server
+    /// waits for it.
     pub fn leave(mut self) {
-        self.end();
+        if self.unlink() {
+            self.clients.keep(&self.client, self.number);
+        }
     }
 
     /// Ends it for good: the client is gone, and does not come back.
     pub fn forget(mut self) {
-        if self.end() {
+        if self.unlink() {
+            self.clients.forget(&self.client, self.number);
             let guards = self.clients.guards(&self.clients.known());
             self.clients.remember(&guards);
         }
-    }
-
-    /// Whether there was anything to end.
-    fn end(&mut self) -> bool {
-        let was_linked = self.unlink();
-        if was_linked {
-            self.clients.forget(&self.client, self.number);
-        }
-        was_linked
     }
 
     /// Whether it has, or had, hooks, or was closed or opened.
@@ -559,9 +561,11 @@ impl Drop for LiveConnection {
         let number = self.number;
         // Calls of hooks that it has unregistered since wait for it as well.
         let is_missed = !client.lock().hooks.is_empty() || !client.session.is_idle();
-        if !is_missed || clients.ended.is_cancelled() || Handle::try_current().is_err() {
-            clients.forget(&client, number);
-            return;
+        if clients.ended.is_cancelled() {
+            return clients.keep(&client, number);
+        }
+        if !is_missed || Handle::try_current().is_err() {
+            return clients.forget(&client, number);
         }
         clients.forget_later(&client, number);
     }

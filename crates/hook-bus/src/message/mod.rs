@@ -1,6 +1,7 @@
 //! The messages on the bus and their JSON form (protocol.md §6).
 
 mod correlation;
+mod engine_check;
 pub(crate) mod fields;
 mod journal;
 pub(crate) mod live_fields;
@@ -11,6 +12,7 @@ mod request;
 mod response;
 
 pub use correlation::{CorrelationId, CorrelationIdTooLong};
+pub use engine_check::EngineCheck;
 pub use journal::{JournalEntry, JournalMessage};
 pub use progress::{HookFinished, HookProgress, HookStarted};
 pub use read_back::MessageError;

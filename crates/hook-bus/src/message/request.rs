@@ -11,7 +11,7 @@ use hook_core::{
     RequestInput, StageFailure,
 };
 
-use super::{CorrelationId, kind};
+use super::{CorrelationId, EngineCheck, kind};
 
 /// A request to run the hooks of one event.
 ///
@@ -25,6 +25,10 @@ pub struct HookExecutionRequest {
     inputs: bool,
     run_token: Option<Box<str>>,
     hops: u32,
+    /// Who asks over a fleet; no message has it.
+    asker: Option<Arc<str>>,
+    /// What it wants of the engine; no message has it.
+    check: Option<Arc<dyn EngineCheck>>,
     /// What whoever asks does for hooks; no message has it.
     host: Option<Arc<dyn HostServices>>,
     body: Body,
@@ -85,6 +89,8 @@ impl HookExecutionRequest {
             inputs: false,
             run_token: None,
             hops: 0,
+            asker: None,
+            check: None,
             host: None,
             body,
         }
@@ -170,6 +176,50 @@ impl HookExecutionRequest {
         self.hops
     }
 
+    /// Says who asks over a fleet: the public key of the user to whose replies the response goes.
+    ///
+    /// It is for the audit of the engine that serves the request, and no part of the JSON form.
+    #[must_use]
+    pub fn with_asker(mut self, asker: Option<Arc<str>>) -> Self {
+        self.asker = asker;
+        self
+    }
+
+    /// Sets what it wants of the engine that serves it. Where that may not, it is answered with a failure, as guards
+    /// of its event want.
+    #[must_use]
+    pub fn with_engine_check(mut self, check: Arc<dyn EngineCheck>) -> Self {
+        self.check = Some(check);
+        self
+    }
+
+    pub(crate) fn engine_check(&self) -> Option<&Arc<dyn EngineCheck>> {
+        self.check.as_ref()
+    }
+
+    /// The session and the tool that it is about, and the agent that asks in its own words.
+    pub(crate) fn about(&self) -> (Option<String>, Option<String>, Option<&'static str>) {
+        match &self.body {
+            Body::Typed(input) => {
+                let payload = &input.payload;
+                let tool = payload.tool_input().and_then(|_| payload.match_subject());
+                let session = input.base.session_id.as_deref().map(str::to_owned);
+                let agent = input.asked.as_deref().map(|asked| asked.agent);
+                (session, tool.map(str::to_owned), agent)
+            }
+            Body::Named(named) => {
+                let text = |name: &str| named.input.get(name).and_then(RawJson::to_text);
+                (text("session_id"), text("tool_name"), None)
+            }
+            Body::Invalid(_) => (None, None, None),
+        }
+    }
+
+    /// Who asks over a fleet.
+    pub(crate) fn asker(&self) -> Option<&Arc<str>> {
+        self.asker.as_ref()
+    }
+
     pub(crate) fn host_services(&self) -> Option<&Arc<dyn HostServices>> {
         self.host.as_ref()
     }
@@ -210,8 +260,8 @@ impl HookExecutionRequest {
         match envelope(fields, event_name.as_deref()) {
             Ok(Envelope { named, deadline, streams, inputs, run_token }) => {
                 let body = Body::Named(Box::new(named));
-                let (hops, host) = (0, None);
-                Self { correlation_id, deadline, streams, inputs, run_token, hops, host, body }
+                let made = Self::with_body(body);
+                Self { correlation_id, deadline, streams, inputs, run_token, ..made }
             }
             Err(message) => Self::refused(fields, message),
         }

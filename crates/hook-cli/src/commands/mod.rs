@@ -1,6 +1,7 @@
 //! One file for each command, and one for two that are opposites: what can be said to it, and how it takes that, calls a library and
 //! renders.
 
+pub(crate) mod audit;
 mod background;
 pub(crate) mod bridge;
 pub(crate) mod check;
@@ -28,6 +29,7 @@ pub(crate) mod trace;
 #[allow(clippy::disallowed_methods, reason = "its printer escapes")]
 pub(crate) mod trust;
 pub(crate) mod uninstall;
+pub(crate) mod watch;
 
 use std::path::Path;
 use std::sync::Arc;

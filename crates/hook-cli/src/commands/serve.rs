@@ -2,6 +2,7 @@
 
 mod grpc;
 mod idle;
+mod metrics;
 mod nats;
 
 use std::path::{Path, PathBuf};
@@ -35,7 +36,7 @@ Examples:
   hook serve --socket $XDG_RUNTIME_DIR/hook.sock --record session.hookrec
   hook serve --stdio --audit ~/.local/state/hook-audit.jsonl
   hook serve --grpc 127.0.0.1:50051 --grpc-token-file ~/.hook-token
-  hook serve --nats tls://broker.example --nats-creds engine.creds
+  hook serve --nats tls://broker.example --nats-creds engine.creds --metrics
 
 Beside requests a client may send:
   {\"type\":\"hook-subscribe\"}                     be told of its requests' hooks
@@ -71,9 +72,15 @@ pub(crate) struct Arguments {
     /// The queue group of engines to join: each request goes to one of it
     #[arg(long, value_name = "GROUP", requires = "nats", default_value = "engines")]
     queue: String,
+    /// Join also without hooks that run, or with hooks that nobody has trusted
+    #[arg(long, requires = "nats")]
+    allow_empty: bool,
     /// Publish responses and progress there, for subscribers anywhere
     #[arg(long, requires = "nats")]
     nats_events: bool,
+    /// Tell Prometheus, at `http://ADDRESS/metrics`, of requests, decisions, latency, hooks, queue and workers: at HOST:PORT, or at a port of this machine; in builds with `--features remote`
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = metrics::ADDRESS)]
+    metrics: Option<String>,
     /// End after so many seconds without a client, and when the binary is replaced or the socket taken away
     #[arg(long, value_name = "SECONDS", requires = "socket")]
     idle_exit: Option<u64>,
@@ -129,6 +136,7 @@ pub(crate) async fn run(
     }
     let remote = grpc::Server::bind(arguments, context.project()).await?;
     let (engine, news) = nats::Server::of(arguments)?.unzip();
+    let metrics = metrics::Server::bind(arguments, system, engine.as_ref()).await?;
     let mut recording = match &arguments.record {
         Some(path) => Some(Recording::begin(path, system)?),
         None => None,
@@ -153,11 +161,14 @@ pub(crate) async fn run(
     if let Some(remote) = &remote {
         remote.announce(printer);
     }
+    if let Some(metrics) = &metrics {
+        metrics.announce(printer);
+    }
     let stop = &CancellationToken::new();
     let idle = idle::end_unused(arguments.idle_exit, socket.as_ref(), stop);
     // Where there is no fleet to leave, nothing is waited for.
     let drained = &CancellationToken::new();
-    let serving = Serving { stdio: arguments.stdio, socket, remote, engine };
+    let serving = Serving { stdio: arguments.stdio, socket, remote, engine, metrics };
     let work = async {
         let served = serving.serve(system, stop, drained);
         tokio::select! {
@@ -210,6 +221,7 @@ struct Serving {
     socket: Option<Socket>,
     remote: Option<grpc::Server>,
     engine: Option<nats::Server>,
+    metrics: Option<metrics::Server>,
 }
 
 impl Serving {
@@ -220,7 +232,7 @@ impl Serving {
         stop: &CancellationToken,
         drained: &CancellationToken,
     ) -> Result<Status, CommandError> {
-        let Self { stdio, socket, remote, engine } = self;
+        let Self { stdio, socket, remote, engine, metrics } = self;
         let over_stdio = async {
             let ended = match stdio {
                 true => serve_stdio(system, stop).await,
@@ -255,7 +267,20 @@ impl Serving {
             }
             ended
         };
-        let (ended, (), (), engine) = tokio::join!(over_stdio, over_socket, over_grpc, over_nats);
+        let served = async { tokio::join!(over_stdio, over_socket, over_grpc, over_nats) };
+        // For as long as anything is served, so that the end can be watched.
+        let over = CancellationToken::new();
+        let watched = async {
+            if let Some(metrics) = metrics {
+                metrics.serve(&over).await;
+            }
+        };
+        let served = async {
+            let served = served.await;
+            over.cancel();
+            served
+        };
+        let ((ended, (), (), engine), ()) = tokio::join!(served, watched);
         engine?;
         // A client that is gone is the ordinary end of an agent that was killed.
         ended.map(|_| exit_code::PROCEED).map_err(CommandError::Input)

@@ -106,7 +106,7 @@ impl Place {
 }
 
 /// The SDK of TypeScript, as its own tests have built it.
-fn built_for_node() -> Option<PathBuf> {
+pub(crate) fn built_for_node() -> Option<PathBuf> {
     let built = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sdk-typescript/sdks/typescript");
     if !built.join("dist").is_dir() {
         skipped(

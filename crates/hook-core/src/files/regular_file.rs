@@ -52,7 +52,7 @@ pub fn read_to_string(path: &Path, limit: u64) -> io::Result<String> {
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
-/// Opens a regular file for appending. One that is not there is made; either way only its owner can
+/// Opens a regular file for appending, and for reading what is there. One that is not there is made; either way only its owner can
 /// read it.
 ///
 /// # Errors
@@ -68,7 +68,7 @@ pub fn append(path: &Path) -> io::Result<File> {
         Err(error) => return Err(error),
     }
     let mut options = OpenOptions::new();
-    options.append(true).create(true);
+    options.append(true).create(true).read(true);
     // The path may mean something else by now.
     #[cfg(unix)]
     {

@@ -9,6 +9,8 @@ pub enum AuditLevel {
     /// Hooks that come and go, that block, ask, stop and fail.
     #[default]
     Info,
+    /// Also what was allowed.
+    Decisions,
     /// Also hooks that start and complete, and what they changed.
     Verbose,
 }
@@ -16,13 +18,13 @@ pub enum AuditLevel {
 impl AuditLevel {
     /// Every level.
     #[doc(hidden)]
-    pub const ALL: [Self; 3] = [Self::Off, Self::Info, Self::Verbose];
+    pub const ALL: [Self; 4] = [Self::Off, Self::Info, Self::Decisions, Self::Verbose];
 
     /// The words for them.
     #[doc(hidden)]
-    pub const NAMES: [&'static str; 3] = ["off", "info", "verbose"];
+    pub const NAMES: [&'static str; 4] = ["off", "info", "decisions", "verbose"];
 
-    pub(super) const WORDS: &'static str = "\"off\", \"info\" or \"verbose\"";
+    pub(super) const WORDS: &'static str = "\"off\", \"info\", \"decisions\" or \"verbose\"";
 
     /// The level of that word.
     #[doc(hidden)]
@@ -35,6 +37,7 @@ impl AuditLevel {
         match self {
             Self::Off => "off",
             Self::Info => "info",
+            Self::Decisions => "decisions",
             Self::Verbose => "verbose",
         }
     }

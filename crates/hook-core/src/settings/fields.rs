@@ -121,7 +121,7 @@ pub static CONFIG_FIELDS: [Field; 15] = [
 ];
 
 /// Fields of `hooksConfig.upstream`.
-pub(crate) static UPSTREAM_FIELDS: [Field; 7] = [
+pub(crate) static UPSTREAM_FIELDS: [Field; 8] = [
     Field::required(
         "nats",
         Kind::Text,
@@ -143,6 +143,11 @@ pub(crate) static UPSTREAM_FIELDS: [Field; 7] = [
         Kind::Text,
         "\"hooks\"",
         "What the subjects of the fleet begin with.",
+    ),
+    Field::optional(
+        "expectSettings",
+        Kind::Text,
+        "The `settingsHash` of the engines that may answer; no other does.",
     ),
     Field::with_default(
         "failBehavior",

@@ -14,4 +14,6 @@ pub struct UpstreamRules {
     pub certificate_authority: Option<PathBuf>,
     /// What the fleet's subjects begin with; `hooks` where this is `None`.
     pub subject: Option<String>,
+    /// The `settingsHash` that its engines must have to answer.
+    pub expected_settings: Option<String>,
 }

@@ -28,6 +28,7 @@ struct Read {
     credentials: Option<PathBuf>,
     certificate_authority: Option<PathBuf>,
     subject: Option<String>,
+    expected_settings: Option<String>,
     timeout: Option<std::time::Duration>,
     fail_behavior: Option<FailBehavior>,
     /// What cannot be read.
@@ -63,6 +64,7 @@ impl Reader<'_> {
             credentials: read.credentials,
             certificate_authority: read.certificate_authority,
             subject: read.subject,
+            expected_settings: read.expected_settings,
         };
         let fail_behavior = match read.wrong {
             Some(_) => FailBehavior::Block,
@@ -118,6 +120,7 @@ impl Reader<'_> {
                     }
                     "nats" => read.nats = Some(text),
                     "subject" => read.subject = Some(text),
+                    "expectSettings" => read.expected_settings = Some(text),
                     "credentials" => read.credentials = Some(self.beside(&text)),
                     _ => read.certificate_authority = Some(self.beside(&text)),
                 }

@@ -1,7 +1,7 @@
 //! An engine of a fleet: it joins the queue group, takes what it can run, and leaves when told to.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use async_nats::{Client, Message, Subject, Subscriber};
@@ -11,6 +11,7 @@ use hook_bus::HookSystem;
 use hook_core::RawJson;
 use hook_core::text::shortened;
 use tokio::sync::{broadcast, mpsc, watch};
+use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
@@ -18,6 +19,7 @@ use super::connection::{Connection, Link, SUBSCRIPTION, is_about, is_unsubscribe
 use super::credentials::Credentials;
 use super::error::NatsError;
 use super::events::Events;
+use super::fitness::Fitness;
 use super::group;
 use super::message::{self, EngineState};
 use super::options::{Broker, NatsOptions, QUEUE_GROUP};
@@ -33,6 +35,9 @@ const ASIDES: usize = 8_192;
 /// How long the broker may take to say that the engine is there, or has left.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// How often is looked whether its hooks are such that it may decide.
+const LOOKING: Duration = Duration::from_secs(1);
+
 /// How long is waited before the engine tries to join again, at least and at most.
 const JOINING: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
@@ -45,6 +50,21 @@ pub struct NatsEngine {
     waiting: Option<usize>,
     unread: usize,
     events: bool,
+    may_be_empty: bool,
+    /// How it is, once it serves.
+    status: Arc<OnceLock<Arc<Status>>>,
+}
+
+/// The numbers of an engine's part in its fleet, while it serves.
+#[cfg(feature = "metrics")]
+#[derive(Debug)]
+struct Numbers(Arc<OnceLock<Arc<Status>>>);
+
+#[cfg(feature = "metrics")]
+impl crate::metrics::FleetNumbers for Numbers {
+    fn now(&self) -> Option<crate::metrics::FleetNow> {
+        self.0.get().map(|status| status.numbers())
+    }
 }
 
 impl NatsEngine {
@@ -60,6 +80,8 @@ impl NatsEngine {
             waiting: None,
             unread: SUBSCRIPTION,
             events: false,
+            may_be_empty: false,
+            status: Arc::default(),
         })
     }
 
@@ -97,25 +119,46 @@ impl NatsEngine {
         self
     }
 
+    /// Whether it also joins without hooks that run, or with hooks that nobody has trusted: of what those should
+    /// guard against, everything goes on. Not by default.
+    pub fn may_be_empty(mut self, may_be_empty: bool) -> Self {
+        self.may_be_empty = may_be_empty;
+        self
+    }
+
+    /// The numbers of its part in the fleet, for a [`MetricsServer`](crate::metrics::MetricsServer).
+    #[cfg(feature = "metrics")]
+    pub fn numbers(&self) -> Arc<dyn crate::metrics::FleetNumbers> {
+        Arc::new(Numbers(Arc::clone(&self.status)))
+    }
+
     /// Serves until `stop`; then it leaves the group, finishes what it has taken, and returns. What people
     /// should know meanwhile goes to `news`; what does not fit there is in the log alone.
     ///
     /// # Errors
     /// When the broker refuses it, or its right to take requests, before it has served anything, or engines of another
-    /// queue group are there; when its settings name its own fleet as their `upstream`. What it loses later it tries to have back.
+    /// queue group are there; when its settings name its own fleet as their `upstream`, are not those that the options
+    /// expect, or have no hooks, or hooks that nobody has trusted, and it [may not](Self::may_be_empty) be so. What it loses
+    /// later it tries to have back; while its settings are such that it would not join, it is out of the group.
     pub async fn serve(
         self,
         system: &Arc<HookSystem>,
         stop: &CancellationToken,
         news: &mpsc::Sender<String>,
     ) -> Result<(), NatsError> {
-        let Self { broker, group, waiting, unread, events } = self;
+        let Self { broker, group, waiting, unread, events, may_be_empty, status: shown } = self;
         own_fleet::refuse(system, &broker)?;
+        let fitness = Arc::new(Fitness::new(system, may_be_empty, broker.expected.clone()));
+        if let Some(why) = fitness.wrong() {
+            return Err(NatsError::Unfit { why: why.to_string() });
+        }
         let may_run = system.bus().limits().in_flight;
         let server = Arc::new(Server {
             system: Arc::clone(system),
             requests: system.bus().client(None),
             id: uuid::Uuid::new_v4().simple().to_string(),
+            subjects: broker.subjects.clone(),
+            fitness,
         });
         let taken = Taken::new(may_run, waiting.unwrap_or(may_run));
         let connection = Connection::keep(broker.clone(), "hook-engine", unread);
@@ -127,7 +170,9 @@ impl NatsEngine {
             begun: SystemTime::now(),
             lost: connection.lost(),
             is_leaving: AtomicBool::new(false),
+            is_serving: AtomicBool::new(false),
         });
+        let _ = shown.set(Arc::clone(&status));
         let told = CancellationToken::new();
         // Nobody waits for it: what does not fit into its queues is counted.
         let publishing = events.then(|| {
@@ -173,6 +218,8 @@ enum Ended {
     Disconnected,
     /// It may not take requests any more.
     Refused(NatsError),
+    /// Its hooks are not such that it may decide.
+    Unfit(Arc<str>),
 }
 
 /// Something to say that nothing waits for.
@@ -227,11 +274,28 @@ impl Member<'_> {
                 Ok(heard) => {
                     (has_served, wait) = (true, JOINING.0);
                     let (id, requests) = (&self.server.id, self.status.subjects.requests());
-                    self.tell(format!("serving {requests} at {} as engine {id}", self.broker));
-                    match self.serve(&client, heard, (&mut link, &mut unsubscribed), stop).await {
+                    let settings = self.server.system.settings_hash();
+                    let settings = settings.map(|hash| format!(", settings {hash}"));
+                    self.tell(format!(
+                        "serving {requests} at {} as engine {id}{}",
+                        self.broker,
+                        settings.unwrap_or_default()
+                    ));
+                    self.status.is_serving.store(true, Ordering::Relaxed);
+                    let ended =
+                        self.serve(&client, heard, (&mut link, &mut unsubscribed), stop).await;
+                    self.status.is_serving.store(false, Ordering::Relaxed);
+                    match ended {
                         Ended::Stopped => return Ok(()),
                         Ended::Disconnected => continue,
                         Ended::Refused(why) => why.to_string(),
+                        Ended::Unfit(why) => {
+                            self.tell(format!("left the fleet: {why}"));
+                            tokio::select! {
+                                () = stop.cancelled() => break,
+                                () = self.until_fit() => continue,
+                            }
+                        }
                     }
                 }
                 Err(NotJoined::Refused(why)) if !has_served => return Err(why),
@@ -251,6 +315,18 @@ impl Member<'_> {
             self.finish(&client).await;
         }
         Ok(())
+    }
+
+    /// Waits until its hooks are such that it may decide again.
+    async fn until_fit(&self) {
+        let mut looks = tokio::time::interval(LOOKING);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            looks.tick().await;
+            if self.server.fitness.wrong().is_none() {
+                return;
+            }
+        }
     }
 
     fn refused(&self, why: &str) -> NatsError {
@@ -393,7 +469,13 @@ impl Member<'_> {
         let status = Arc::clone(&self.status);
         let _telling = AbortOnDropHandle::new(tokio::spawn(status.tell(client.clone(), asked)));
         let own = self.status.subjects.requests();
+        let mut looks = tokio::time::interval(LOOKING);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
+            if let Some(why) = self.server.fitness.wrong() {
+                self.stand_aside(client, &mut requests, &asides).await;
+                return Ended::Unfit(why);
+            }
             tokio::select! {
                 () = stop.cancelled() => break,
                 message = requests.next() => match message {
@@ -409,10 +491,30 @@ impl Member<'_> {
                     self.hears_less(&text);
                 }
                 Ok(()) = link.changed() => self.say_how_it_is(link),
+                // Its settings may have been read again.
+                _ = looks.tick() => {}
             }
         }
         self.leave(client, &mut requests, &mut cancels, &asides).await;
         Ended::Stopped
+    }
+
+    /// Leaves the group, and has others take what comes meanwhile.
+    async fn stand_aside(
+        &self,
+        client: &Client,
+        requests: &mut Subscriber,
+        asides: &mpsc::Sender<Aside>,
+    ) {
+        let leaving = async {
+            self.status.report(client, EngineState::Draining).await;
+            if requests.drain().await.is_ok() {
+                while let Some(message) = requests.next().await {
+                    self.take(client, message, asides);
+                }
+            }
+        };
+        let _ = tokio::time::timeout(PATIENCE, leaving).await;
     }
 
     /// Leaves the group, and finishes what was taken.
@@ -476,6 +578,21 @@ impl Member<'_> {
             );
             return;
         };
+        if self.status.subjects.user_of_reply(&reply).is_none() {
+            tracing::warn!(
+                target: "hook::nats",
+                reply = %shortened(&reply),
+                "a request that wants its response elsewhere than below {}.reply is not served",
+                self.status.subjects.prefix()
+            );
+            return;
+        }
+        if self.server.fitness.wrong().is_some() {
+            // Another engine may have it.
+            Counts::add(&self.taken.counts.busy);
+            let _ = asides.try_send((reply, message::busy()));
+            return;
+        }
         let aside = match self.taken.take(&reply, message.payload.len()) {
             Ok(place) => {
                 self.tasks.spawn(Arc::clone(&self.server).serve(client.clone(), message, place));
@@ -504,7 +621,9 @@ impl Member<'_> {
     }
 
     fn say_how_it_is(&self, link: &mut watch::Receiver<Link>) {
-        let text = match &*link.borrow_and_update() {
+        let link = link.borrow_and_update();
+        self.status.is_serving.store(matches!(*link, Link::Up { .. }), Ordering::Relaxed);
+        let text = match &*link {
             Link::Up { .. } => format!("connected to {} again", self.broker),
             Link::Away { why, .. } => {
                 let why = why.as_deref().unwrap_or("it is being connected");

@@ -42,6 +42,16 @@ pub enum NatsError {
         /// What was given.
         text: String,
     },
+    /// It is no hash of settings.
+    #[error(
+        "expected the {length} hexadecimal digits of a `settingsHash`, as an engine says it when it begins to serve, \
+         found `{text}`",
+        length = 64
+    )]
+    NoSettingsHash {
+        /// What was given.
+        text: String,
+    },
     /// The credentials cannot be read.
     #[error("failed to read the credentials in {}: {source}", path.shown())]
     Credentials {
@@ -113,6 +123,12 @@ pub enum NatsError {
         upstream: String,
         /// What the subjects of both begin with.
         subject: String,
+    },
+    /// An engine would let everything go on, or decide otherwise than it should.
+    #[error("failed to join the fleet: {why}")]
+    Unfit {
+        /// What is wrong with its hooks.
+        why: String,
     },
     /// The broker does not let one in, or is not the one that it should be.
     #[error("{broker} refuses the connection: {why}")]

@@ -10,9 +10,10 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use hook_bus::{CorrelationId, Elsewhere, HookExecutionRequest, HookExecutionResponse};
 use hook_core::settings::FailBehavior;
+use hook_core::text::shortened;
 use hook_core::{FailureCode, RawJson, StageFailure};
 use tokio::sync::{Semaphore, SemaphorePermit, broadcast, watch};
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::connection::{Connection, Link, is_about, jittered};
 use super::message::{self, Reply};
@@ -52,6 +53,8 @@ pub(super) struct Fleet {
     room: Semaphore,
     /// When it last had no room for a request, or said nothing to it.
     strained: Mutex<Option<Instant>>,
+    /// How long a connection may take.
+    connecting: Duration,
     deadline: Duration,
     fail_behavior: FailBehavior,
 }
@@ -64,10 +67,21 @@ impl Fleet {
         replies: Arc<Replies>,
         options: &NatsOptions,
     ) -> Self {
-        let NatsOptions { deadline, fail_behavior, .. } = *options;
+        let NatsOptions { connecting, deadline, fail_behavior, .. } = *options;
         let (places, room) = (Semaphore::new(IN_FLIGHT), Semaphore::new(KIB_IN_FLIGHT));
         let strained = Mutex::default();
-        Self { broker, connection, ready, replies, places, room, strained, deadline, fail_behavior }
+        Self {
+            broker,
+            connection,
+            ready,
+            replies,
+            places,
+            room,
+            strained,
+            connecting,
+            deadline,
+            fail_behavior,
+        }
     }
 
     fn is_strained(&self) {
@@ -82,6 +96,29 @@ impl Fleet {
     /// How long a request may take that does not say it itself.
     pub(super) fn deadline(&self) -> Duration {
         self.deadline
+    }
+
+    /// Waits for a connection for as long as one may take: what comes of that is said before the request's own deadline
+    /// where that is far.
+    async fn connected(
+        &self,
+        deadline: Instant,
+    ) -> Result<(Client, Option<Instant>), StageFailure> {
+        match timeout(self.connecting, self.up(deadline)).await {
+            Ok(up) => up,
+            Err(_) => {
+                let why = match &*self.ready.borrow() {
+                    Link::Away { why: Some(why), .. } => why.to_string(),
+                    _ => "it is being made".to_owned(),
+                };
+                let message = format!(
+                    "there was no connection to {} within {} ms ({why})",
+                    self.broker,
+                    self.connecting.as_millis()
+                );
+                Err(StageFailure::new(FailureCode::Unanswered, message))
+            }
+        }
     }
 
     /// Waits for a connection over which replies can be heard; with when it came back, if it was lost.
@@ -146,6 +183,7 @@ impl Fleet {
             silence: (deadline.saturating_duration_since(begun) / ATTEMPTS)
                 .clamp(SHORTEST_SILENCE, SILENCE),
             wait: BUSY.0,
+            others: None,
             room: None,
         };
         let Ok(Ok(_place)) = timeout_at(deadline, self.places.acquire()).await else {
@@ -199,6 +237,8 @@ struct Asking<'f> {
     silence: Duration,
     /// How long is waited before one is asked again that had no room.
     wait: Duration,
+    /// The settings of engines that do not answer it, since others are expected; and until when it is asked on.
+    others: Option<(String, Instant)>,
     /// Its part of what may be at the fleet at once.
     room: Option<SemaphorePermit<'f>>,
 }
@@ -236,7 +276,7 @@ impl Asking<'_> {
         &mut self,
         request: &HookExecutionRequest,
     ) -> Result<Option<Instant>, StageFailure> {
-        let (client, again) = self.fleet.up(self.deadline).await?;
+        let (client, again) = self.fleet.connected(self.deadline).await?;
         if let Some(why) = self.unheard.known() {
             return Err(self.fleet.unheard(&why));
         }
@@ -289,7 +329,10 @@ impl Asking<'_> {
         if left.is_zero() {
             return Err(self.too_late("it could not be sent"));
         }
-        Ok(message::request_line(&request.clone().with_deadline(left)))
+        Ok(message::request_line(
+            &request.clone().with_deadline(left),
+            self.fleet.broker.expected.as_deref(),
+        ))
     }
 
     /// Hears what is said to it, also while it waits to be sent again.
@@ -301,7 +344,10 @@ impl Asking<'_> {
                 // What has been said counts before the time that it took.
                 biased;
                 message = self.replies.next() => match Reply::read(&message, &self.id, self.event) {
-                    Reply::Response(response) => return Ok(Sent::Answered(response)),
+                    Reply::Response(response) => {
+                        self.check_settings(&response)?;
+                        return Ok(Sent::Answered(response));
+                    }
                     Reply::Working => {
                         (is_at_work, send_at) = (true, None);
                         self.replies.is_open = true;
@@ -312,6 +358,17 @@ impl Asking<'_> {
                     Reply::Busy => {
                         self.replies.is_open = false;
                         self.fleet.is_strained();
+                        send_at.get_or_insert_with(|| self.later());
+                    }
+                    Reply::OtherSettings(_) if is_at_work => {}
+                    Reply::OtherSettings(settings) => {
+                        self.replies.is_open = false;
+                        let until = self.others.take().map(|(_, until)| until);
+                        let until = until.unwrap_or_else(|| Instant::now() + self.silence);
+                        self.others = Some((settings, until));
+                        if Instant::now() >= until.min(self.deadline) {
+                            return Err(self.others_only());
+                        }
                         send_at.get_or_insert_with(|| self.later());
                     }
                     Reply::NoResponders => {
@@ -349,6 +406,7 @@ impl Asking<'_> {
                         self.fleet.is_strained();
                     }
                     return match send_at {
+                        Some(_) if is_late && self.others.is_some() => Err(self.others_only()),
                         Some(_) if is_late => Err(self.too_late("no engine had room for it")),
                         Some(_) => Ok(Sent::NotTaken),
                         None if is_late => Err(self.too_late("no engine had answered it")),
@@ -360,6 +418,30 @@ impl Asking<'_> {
                 }
             }
         }
+    }
+
+    /// Fails where an engine has answered that has other settings than are expected: one of an earlier version does.
+    fn check_settings(&mut self, response: &HookExecutionResponse) -> Result<(), StageFailure> {
+        let Some(expected) = self.fleet.broker.expected.as_deref() else { return Ok(()) };
+        let hash = response.engine.as_ref().and_then(|engine| engine.settings_hash.as_deref());
+        if hash == Some(expected) {
+            return Ok(());
+        }
+        self.replies.is_open = false;
+        let hash = hash.map_or("not known".to_owned(), shortened);
+        let message = format!(
+            "an engine has answered whose settings are {hash}, and {expected} was expected; its answer does not count"
+        );
+        Err(StageFailure::new(FailureCode::Unanswered, message))
+    }
+
+    fn others_only(&self) -> StageFailure {
+        let settings = self.others.as_ref().map_or("not known", |(settings, _)| settings);
+        let message = format!(
+            "no engine with the expected settings ({}) answers; there is one with {settings}",
+            self.fleet.broker.expected.as_deref().unwrap_or("any")
+        );
+        StageFailure::new(FailureCode::Unanswered, message)
     }
 
     /// When it is sent again that no engine had room for: later each time.

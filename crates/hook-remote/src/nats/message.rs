@@ -22,6 +22,7 @@ pub(super) const ENGINE: &str = "hook-engine";
 
 const WORKING: &str = "hook-working";
 const BUSY: &str = "hook-busy";
+const OTHER_SETTINGS: &str = "hook-other-settings";
 const TOO_LARGE: &str = "hook-too-large";
 const CANCEL: &str = "hook-cancel";
 
@@ -51,12 +52,13 @@ pub(super) fn fits(length: usize, max_payload: usize) -> bool {
     length <= max_payload.saturating_sub(OVERHEAD.min(max_payload / 16))
 }
 
-/// A request, and who asks in which protocol.
-pub(super) fn request_line(request: &HookExecutionRequest) -> Vec<u8> {
+/// A request, who asks in which protocol, and which settings the engine must have.
+pub(super) fn request_line(request: &HookExecutionRequest, expected: Option<&str>) -> Vec<u8> {
     ObjectWriter::line(|out| {
         request.write(out);
         out.integer("protocol", PROTOCOL.into());
         out.text("version", env!("CARGO_PKG_VERSION"));
+        out.optional_text("expectSettings", expected);
         if request.hops() > 0 {
             out.integer("hops", request.hops().into());
         }
@@ -85,6 +87,11 @@ pub(super) fn other_protocol(fields: &JsonObject) -> Option<String> {
     ))
 }
 
+/// The settings that the engine must have which answers a request, as its message says it.
+pub(super) fn expected(fields: &JsonObject) -> Option<RawJson> {
+    fields.get("expectSettings").cloned()
+}
+
 /// That a request is at work.
 pub(super) fn working(id: &CorrelationId) -> Vec<u8> {
     of_request(WORKING, id)
@@ -99,6 +106,14 @@ pub(super) fn still_working(request: &[u8]) -> Option<Vec<u8>> {
 /// That there is no room for a request.
 pub(super) fn busy() -> Vec<u8> {
     ObjectWriter::line(|out| out.text("type", BUSY))
+}
+
+/// That a request wants an engine with other settings than these.
+pub(super) fn other_settings(settings: Option<&str>) -> Vec<u8> {
+    ObjectWriter::line(|out| {
+        out.text("type", OTHER_SETTINGS);
+        out.optional_text("settingsHash", settings);
+    })
 }
 
 /// That there is a response, and that it cannot be sent.
@@ -147,6 +162,8 @@ pub(super) enum Reply {
     Working,
     /// An engine has no room for it.
     Busy,
+    /// An engine has other settings than the request wants, and what it says that they are.
+    OtherSettings(String),
     /// There is nobody to take it.
     NoResponders,
     /// An engine could not serve it, and does not say what that means for the event.
@@ -171,6 +188,12 @@ impl Reply {
         match text("type").as_deref() {
             Some(WORKING) => return Self::Working,
             Some(BUSY) => return Self::Busy,
+            Some(OTHER_SETTINGS) => {
+                let hash = text("settingsHash");
+                return Self::OtherSettings(
+                    hash.map_or("not known".to_owned(), |it| shortened(&it)),
+                );
+            }
             Some(TOO_LARGE) => {
                 let (bytes, limit) = (number("bytes"), number("maxPayload"));
                 return Self::TooLarge(format!(

@@ -11,6 +11,7 @@
 //! | `engine` | an engine: it joins the group, takes requests, leaves |
 //! | `taken`, `serving` | the requests that an engine has taken, and one of them |
 //! | `group` | that the engines of a subject are in one queue group |
+//! | `fitness` | whether an engine may decide for its fleet |
 //! | `own_fleet` | that an engine does not ask itself |
 //! | `status` | what an engine says of itself, also as a NATS service |
 //! | `events` | what happens in an engine, for subscribers elsewhere |
@@ -26,6 +27,7 @@ mod credentials;
 mod engine;
 mod error;
 mod events;
+mod fitness;
 mod fleet;
 mod group;
 mod message;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_nats::ServerAddr;
@@ -23,6 +24,12 @@ pub(super) const SUBJECT: &str = "hooks";
 /// How long a request may take that does not say it itself: as long as a hook by default.
 const DEADLINE: Duration = Duration::from_secs(60);
 
+/// How long a request waits for a connection to the broker.
+const CONNECTING: Duration = Duration::from_secs(5);
+
+/// How many hexadecimal digits a hash of settings has.
+const HASH: usize = 64;
+
 /// Which broker, and how it may be reached.
 #[derive(Debug, Clone)]
 #[must_use]
@@ -32,6 +39,8 @@ pub struct NatsOptions {
     authority: Option<PathBuf>,
     insecure: bool,
     subject: String,
+    expected: Option<String>,
+    pub(super) connecting: Duration,
     pub(super) deadline: Duration,
     pub(super) fail_behavior: FailBehavior,
 }
@@ -46,6 +55,8 @@ impl NatsOptions {
             authority: None,
             insecure: false,
             subject: SUBJECT.to_owned(),
+            expected: None,
+            connecting: CONNECTING,
             deadline: DEADLINE,
             fail_behavior: FailBehavior::Block,
         }
@@ -75,6 +86,20 @@ impl NatsOptions {
         self
     }
 
+    /// Which settings engines must have, as their `settingsHash`: an engine with others does not join, and a
+    /// request is answered by no engine with others.
+    pub fn expect_settings(mut self, hash: impl Into<String>) -> Self {
+        self.expected = Some(hash.into());
+        self
+    }
+
+    /// How long a request waits for a connection to the broker, at most until its deadline; 5 seconds by
+    /// default.
+    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
+        self.connecting = timeout;
+        self
+    }
+
     /// How long a request may take that does not say it itself; 60 seconds by default.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
@@ -95,7 +120,8 @@ impl NatsOptions {
         let authority = self.authority.as_deref().map(readable).transpose()?;
         let is_encrypted = servers.iter().all(ServerAddr::tls_required);
         let subjects = Subjects::new(&self.subject)?;
-        Ok(Broker { servers, credentials, authority, is_encrypted, subjects })
+        let expected = self.expected.as_deref().map(settings_hash).transpose()?;
+        Ok(Broker { servers, credentials, authority, is_encrypted, subjects, expected })
     }
 
     /// The servers.
@@ -143,6 +169,15 @@ fn readable(path: &Path) -> Result<PathBuf, NatsError> {
     }
 }
 
+/// A hash of settings, as engines say it.
+fn settings_hash(text: &str) -> Result<Arc<str>, NatsError> {
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    match text.len() == HASH && text.bytes().all(is_digit) {
+        true => Ok(text.into()),
+        false => Err(NatsError::NoSettingsHash { text: shortened(text) }),
+    }
+}
+
 /// What was found in order.
 #[derive(Debug, Clone)]
 pub(super) struct Broker {
@@ -151,6 +186,8 @@ pub(super) struct Broker {
     pub(super) authority: Option<PathBuf>,
     pub(super) is_encrypted: bool,
     pub(super) subjects: Subjects,
+    /// Which settings engines must have.
+    pub(super) expected: Option<Arc<str>>,
 }
 
 impl fmt::Display for Broker {

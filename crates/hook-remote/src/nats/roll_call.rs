@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_nats::StatusCode;
 use bytes::Bytes;
-use hook_core::{FailureCode, JsonObject, RawJson, StageFailure};
+use hook_core::{FailureCode, JsonObject, ObjectWriter, RawJson, StageFailure};
 use tokio::time::{Instant, sleep_until};
 
 use super::connection::{Link, is_about};
@@ -48,6 +48,8 @@ pub struct EngineStatus {
     pub failed: u64,
     /// How many it has had no room for.
     pub busy: u64,
+    /// How many wanted an engine with other settings.
+    pub mismatched: u64,
     /// How many messages for it were lost because more came than it could look at, at least.
     pub lost: u64,
     /// How many events it was to publish and has not.
@@ -55,6 +57,30 @@ pub struct EngineStatus {
 }
 
 impl EngineStatus {
+    /// Writes the fields of its message.
+    pub fn write(&self, out: &mut ObjectWriter<'_>) {
+        out.text("id", &self.id);
+        out.text("version", &self.version);
+        out.optional_text("settingsHash", self.settings_hash.as_deref());
+        out.integer("protocol", self.protocol.into());
+        out.text("state", &self.state);
+        out.text("queueGroup", &self.queue_group);
+        for (name, number) in [
+            ("totalHooks", self.total_hooks),
+            ("untrustedHooks", self.untrusted_hooks),
+            ("running", self.running),
+            ("waiting", self.waiting),
+            ("answered", self.answered),
+            ("failed", self.failed),
+            ("busy", self.busy),
+            ("mismatched", self.mismatched),
+            ("lost", self.lost),
+            ("eventsMissed", self.events_missed),
+        ] {
+            out.integer(name, number.into());
+        }
+    }
+
     fn read(fields: &JsonObject) -> Option<Self> {
         let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
         let number =
@@ -76,6 +102,7 @@ impl EngineStatus {
             answered: number("answered"),
             failed: number("failed"),
             busy: number("busy"),
+            mismatched: number("mismatched"),
             lost: number("lost"),
             events_missed: number("eventsMissed"),
         })

@@ -13,8 +13,9 @@ use hook_bus::{
 use hook_core::text::shortened;
 use hook_core::{JsonObject, ObjectWriter, RawJson, RawObject};
 
+use super::fitness::{Fitness, OfRequest, Refused};
 use super::message::{self, MAX_HOPS, PROTOCOL};
-use super::subjects::is_of_event;
+use super::subjects::{NO_USER, Subjects, is_of_event};
 use super::taken::{Counts, TakenPlace};
 
 /// How often is said that a request is at work, at least.
@@ -29,6 +30,8 @@ pub(super) struct Server {
     pub(super) system: Arc<HookSystem>,
     pub(super) requests: BusClient,
     pub(super) id: String,
+    pub(super) subjects: Subjects,
+    pub(super) fitness: Arc<Fitness>,
 }
 
 impl Server {
@@ -46,7 +49,7 @@ impl Server {
     ) {
         let begun = Instant::now();
         Counts::add(&place.counts().taken);
-        let request = read(&message);
+        let (request, check) = self.read(&message);
         let id = request.correlation_id().clone();
         // Its text is the largest part of it.
         let subject = message.subject;
@@ -70,7 +73,23 @@ impl Server {
             Counts::add(&place.counts().cancelled);
             return;
         };
-        response.engine = Some(Arc::new(self.engine()));
+        if let Some(refused) = check.refused() {
+            // Another engine may have it.
+            let line = match refused {
+                Refused::Unfit => {
+                    Counts::add(&place.counts().busy);
+                    message::busy()
+                }
+                Refused::OtherSettings => {
+                    Counts::add(&place.counts().mismatched);
+                    message::other_settings(check.settings().as_deref())
+                }
+            };
+            say(&client, place.reply(), line).await;
+            return;
+        }
+        let settings = check.settings().or_else(|| self.system.settings_hash());
+        response.engine = Some(Arc::new(AnsweringEngine::new(self.id.clone(), settings)));
         let line = ObjectWriter::line(|out| {
             response.write(out);
             out.integer("protocol", PROTOCOL.into());
@@ -97,6 +116,27 @@ impl Server {
         Counts::add(if response.success() { &counts.answered } else { &counts.failed });
     }
 
+    /// The request that a message is, or that it is none; and what it wants of the engine.
+    fn read(&self, message: &Message) -> (HookExecutionRequest, Arc<OfRequest>) {
+        let text = String::from_utf8_lossy(&message.payload).into_owned();
+        let (request, expected) = match RawObject::parse(text.as_str()) {
+            Ok(object) => {
+                let fields = object.fields();
+                (read(message, &object, &fields), message::expected(&fields))
+            }
+            // Says where it is wrong.
+            Err(_) => (HookExecutionRequest::from_json(&text), None),
+        };
+        // Whose replies they are the broker knows: nobody else may read them there.
+        let asker = message.reply.as_ref().and_then(|reply| self.subjects.user_of_reply(reply));
+        let asker = asker.filter(|asker| *asker != NO_USER);
+        let check = Arc::new(OfRequest::new(&self.fitness, expected));
+        // Whoever asks over a broker does nothing for hooks.
+        let request = request.with_host_services(ClientServices::none());
+        let request = request.with_asker(asker.map(Arc::from));
+        (request.with_engine_check(Arc::clone(&check) as _), check)
+    }
+
     async fn run(
         &self,
         place: &TakenPlace,
@@ -121,18 +161,11 @@ fn heartbeat(deadline: Option<Duration>) -> Duration {
     patience.clamp(SOONEST, HEARTBEAT)
 }
 
-/// Parses a message as a request, if it is one.
-fn read(message: &Message) -> HookExecutionRequest {
-    let text = String::from_utf8_lossy(&message.payload).into_owned();
-    let object = match RawObject::parse(text.as_str()) {
-        Ok(object) => object,
-        // Says where it is wrong.
-        Err(_) => return HookExecutionRequest::from_json(&text),
-    };
-    let fields = object.fields();
-    let request = HookExecutionRequest::from_object(&object);
+/// Reads a message as a request, as far as it may be served.
+fn read(message: &Message, object: &RawObject, fields: &JsonObject) -> HookExecutionRequest {
+    let request = HookExecutionRequest::from_object(object);
     let event = fields.get("eventName").and_then(RawJson::to_text).unwrap_or_default();
-    let wrong = message::other_protocol(&fields).or_else(|| {
+    let wrong = message::other_protocol(fields).or_else(|| {
         // Who may ask about one event must not ask about another.
         let is_of_event = is_of_event(&message.subject, &event);
         (!is_of_event && request.envelope_error().is_none()).then(|| {
@@ -143,7 +176,7 @@ fn read(message: &Message) -> HookExecutionRequest {
             )
         })
     });
-    let hops = message::hops(&fields);
+    let hops = message::hops(fields);
     let wrong = wrong.or_else(|| {
         (hops >= MAX_HOPS).then(|| {
             format!(
@@ -153,11 +186,10 @@ fn read(message: &Message) -> HookExecutionRequest {
         })
     });
     let request = match wrong {
-        Some(why) => refused(&fields, why).with_correlation_id(request.correlation_id().clone()),
+        Some(why) => refused(fields, why).with_correlation_id(request.correlation_id().clone()),
         None => request,
     };
-    // Whoever asks over a broker does nothing for hooks.
-    request.with_host_services(ClientServices::none()).with_hops(hops)
+    request.with_hops(hops)
 }
 
 /// A request that is answered `invalid_request`, as guards of its event want.

@@ -36,6 +36,8 @@ pub(super) struct Status {
     pub(super) lost: Lost,
     /// Whether it leaves the group.
     pub(super) is_leaving: AtomicBool,
+    /// Whether it takes requests.
+    pub(super) is_serving: AtomicBool,
 }
 
 impl Status {
@@ -64,8 +66,12 @@ impl Status {
 
     /// Answers who asks how it is.
     pub(super) async fn answer(&self, client: &Client, message: &Message) {
-        // Without a subject for replies it is what another engine says of itself.
-        let Some(reply) = &message.reply else { return };
+        // Without a subject for replies it is what another engine says of itself. Who asks chooses the subject,
+        // and could have an engine say something where only engines may.
+        let reply = message.reply.as_ref();
+        let Some(reply) = reply.filter(|it| self.subjects.user_of_reply(it).is_some()) else {
+            return;
+        };
         let state = self.state();
         let line = match message.subject.starts_with("$SRV.") {
             true => self.service_answer(&message.subject, state),
@@ -106,17 +112,26 @@ impl Status {
         out.integer("untrustedHooks", untrusted as i128);
         out.integer("running", running as i128);
         out.integer("waiting", waiting as i128);
-        for (name, counter) in [
-            ("taken", &counts.taken),
-            ("answered", &counts.answered),
-            ("failed", &counts.failed),
-            ("cancelled", &counts.cancelled),
-            ("busy", &counts.busy),
-            ("eventsMissed", &counts.events_missed),
-        ] {
-            out.integer(name, Counts::get(counter).into());
+        for (name, count) in counts.all() {
+            out.integer(name, count.into());
         }
+        out.integer("eventsMissed", Counts::get(&counts.events_missed).into());
         out.integer("lost", self.lost.messages().into());
+    }
+
+    /// The numbers of its part in the fleet.
+    #[cfg(feature = "metrics")]
+    pub(super) fn numbers(&self) -> crate::metrics::FleetNow {
+        let (running, waiting) = self.taken.now();
+        let counts = &self.taken.counts;
+        crate::metrics::FleetNow {
+            is_serving: self.is_serving.load(Ordering::Relaxed),
+            running: running as u64,
+            waiting: waiting as u64,
+            requests: counts.all().to_vec(),
+            lost: self.lost.messages(),
+            events_missed: Counts::get(&counts.events_missed),
+        }
     }
 
     /// The subjects under which tools of the broker ask.

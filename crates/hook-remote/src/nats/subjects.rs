@@ -15,6 +15,9 @@ const MAX_EVENT: usize = 64;
 /// What stands for a name that cannot.
 const NO_NAME: &str = "_";
 
+/// What stands for a user without a key.
+pub(super) const NO_USER: &str = "_";
+
 /// The subjects of one tenant.
 #[derive(Debug, Clone)]
 pub(super) struct Subjects {
@@ -48,7 +51,14 @@ impl Subjects {
     /// Where a user is answered: below it each asker has a subject, and below that each of its requests.
     /// Engines may be let publish below all of them, and each user read its own alone.
     pub(super) fn replies(&self, user: Option<&str>) -> String {
-        format!("{}.reply.{}", self.prefix, user.unwrap_or(NO_NAME))
+        format!("{}.reply.{}", self.prefix, user.unwrap_or(NO_USER))
+    }
+
+    /// The user below whose replies a subject is; `None` of one that is no subject for replies.
+    pub(super) fn user_of_reply<'r>(&self, subject: &'r str) -> Option<&'r str> {
+        let rest = subject.strip_prefix(&*self.prefix)?.strip_prefix(".reply.")?;
+        let (user, request) = rest.split_once('.')?;
+        (is_token(user) && request.split('.').all(is_token)).then_some(user)
     }
 
     /// Where engines are told of requests for which nobody waits any more.
@@ -98,6 +108,23 @@ mod tests {
         for name in ["a.b", ">", "*", "", "a b", "é", &"x".repeat(65)] {
             assert_eq!(subjects.request(name), "acme.hooks.request._");
             assert!(is_of_event("acme.hooks.request._", name));
+        }
+        assert_eq!(subjects.user_of_reply("acme.hooks.reply.UKEY.a.b"), Some("UKEY"));
+        for subject in [
+            "",
+            "hooks.reply.a.b",
+            "acme.hooks.reply",
+            "acme.hooks.reply.",
+            "acme.hooks.reply.a",
+            "acme.hooks.reply.a.",
+            "acme.hooks.reply.a.>",
+            "acme.hooks.reply.*.b",
+            "acme.hooks.reply.a..b",
+            "acme.hooks.replying.a.b",
+            "acme.hooks.request.BeforeTool",
+            "_INBOX.a.b",
+        ] {
+            assert_eq!(subjects.user_of_reply(subject), None, "{subject}");
         }
         for prefix in ["", ".", "a.", ".a", "a..b", "a.*", "a.>", "a b", &"x".repeat(129)] {
             assert!(Subjects::new(prefix).is_err(), "{prefix}");

@@ -36,6 +36,8 @@ pub(super) struct Counts {
     pub(super) failed: AtomicU64,
     pub(super) busy: AtomicU64,
     pub(super) cancelled: AtomicU64,
+    /// Not answered, since they want an engine with other settings.
+    pub(super) mismatched: AtomicU64,
     pub(super) microseconds: AtomicU64,
     /// What happened, and was not published.
     pub(super) events_missed: AtomicU64,
@@ -44,6 +46,19 @@ pub(super) struct Counts {
 impl Counts {
     pub(super) fn add(counter: &AtomicU64) {
         counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// What became of requests, by the words for it.
+    pub(super) fn all(&self) -> [(&'static str, u64); 6] {
+        [
+            ("taken", &self.taken),
+            ("answered", &self.answered),
+            ("failed", &self.failed),
+            ("cancelled", &self.cancelled),
+            ("busy", &self.busy),
+            ("mismatched", &self.mismatched),
+        ]
+        .map(|(name, counter)| (name, Self::get(counter)))
     }
 
     pub(super) fn get(counter: &AtomicU64) -> u64 {

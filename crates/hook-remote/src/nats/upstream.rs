@@ -98,7 +98,14 @@ impl Fleet {
     }
 
     fn connect(&self) -> Result<NatsBus, String> {
-        let UpstreamRules { nats, credentials, certificate_authority, subject, .. } = &self.rules;
+        let UpstreamRules {
+            nats,
+            credentials,
+            certificate_authority,
+            subject,
+            expected_settings,
+            ..
+        } = &self.rules;
         // What its being away means is said where the hook is.
         let mut options = NatsOptions::new(nats).fail_behavior(FailBehavior::Continue);
         if let Some(file) = credentials {
@@ -109,6 +116,9 @@ impl Fleet {
         }
         if let Some(subject) = subject {
             options = options.subject(subject);
+        }
+        if let Some(hash) = expected_settings {
+            options = options.expect_settings(hash);
         }
         NatsBus::with(options).map_err(|error| error.to_string())
     }

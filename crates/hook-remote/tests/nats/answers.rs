@@ -8,8 +8,14 @@ use serde_json::{Value, json};
 use crate::broker::Broker;
 use crate::support::{Engine, Seen, asker, guard};
 
+/// A client that is answered where engines answer.
+async fn connected(broker: &Broker) -> async_nats::Client {
+    let options = async_nats::ConnectOptions::new().custom_inbox_prefix("hooks.reply._");
+    options.connect(broker.url()).await.unwrap()
+}
+
 async fn ask(broker: &Broker, subject: &str, request: &Value) -> Value {
-    let client = async_nats::connect(broker.url()).await.unwrap();
+    let client = connected(broker).await;
     let asked = client.request(subject.to_owned(), request.to_string().into());
     let answer = tokio::time::timeout(Duration::from_secs(20), asked).await.unwrap().unwrap();
     serde_json::from_slice(&answer.payload).unwrap()
@@ -58,7 +64,7 @@ async fn whoever_may_ask_about_one_event_asks_about_no_other() {
     assert!(message.contains("is about `BeforeTool`, and was sent under"), "{message}");
     assert_eq!(seen.runs(), 0);
     for (subject, text) in [("hooks.request.x", "nonsense"), ("hooks.request._", "[]")] {
-        let client = async_nats::connect(broker.url()).await.unwrap();
+        let client = connected(broker).await;
         let answer = client.request(subject, text.into()).await.unwrap();
         let answer: Value = serde_json::from_slice(&answer.payload).unwrap();
         assert_eq!(answer["error"]["code"], "invalid_request", "{answer}");

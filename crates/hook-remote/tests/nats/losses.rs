@@ -502,7 +502,7 @@ async fn what_is_lost_because_too_much_came_is_counted_and_its_askers_are_answer
     let status = loop {
         for _ in 0..20_000 {
             flood
-                .publish_with_reply("hooks.request.BeforeTool", "nobody", "{}".into())
+                .publish_with_reply("hooks.request.BeforeTool", "hooks.reply._.nobody", "{}".into())
                 .await
                 .unwrap();
         }
@@ -517,7 +517,7 @@ async fn what_is_lost_because_too_much_came_is_counted_and_its_askers_are_answer
     let flooding = tokio::spawn(async move {
         loop {
             flood
-                .publish_with_reply("hooks.request.BeforeTool", "nobody", "{}".into())
+                .publish_with_reply("hooks.request.BeforeTool", "hooks.reply._.nobody", "{}".into())
                 .await
                 .unwrap();
         }

@@ -201,6 +201,61 @@ async fn a_stranger_is_not_let_in() {
     assert!(refused.contains("refuses the connection"), "{refused}");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn fault_67_an_engine_answers_below_the_subject_of_replies_and_nowhere_else() {
+    let Some(broker) = Broker::start() else { return };
+    let seen = Seen::default();
+    let engine = Engine::join(&broker, vec![guard(&seen)]).await;
+    let client = async_nats::connect(broker.url()).await.unwrap();
+    let mut all = client.subscribe(">").await.unwrap();
+    let request = r#"{"type":"hook-execution-request","correlationId":"c","eventName":"BeforeTool","input":{"tool_name":"forbidden","tool_input":{}}}"#;
+    let elsewhere = [
+        "elsewhere",
+        "_INBOX.a.b",
+        "hooks.engines",
+        "hooks.cancel",
+        "hooks.events.BeforeTool",
+        "hooks.request.BeforeTool",
+        "hooks.reply",
+        "hooks.reply.a",
+        "other.reply.a.b",
+        "$JS.API.STREAM.DELETE.jobs",
+    ];
+    for reply in elsewhere {
+        for (subject, text) in
+            [("hooks.request.BeforeTool", request), ("hooks.engines", ""), ("$SRV.PING", "")]
+        {
+            client.publish_with_reply(subject, reply, text.into()).await.unwrap();
+        }
+    }
+    client
+        .publish_with_reply("hooks.request.BeforeTool", "hooks.reply.a.b", request.into())
+        .await
+        .unwrap();
+    client.publish_with_reply("$SRV.PING", "hooks.reply.a.c", "".into()).await.unwrap();
+    let mut answered = Vec::new();
+    loop {
+        let message = tokio::time::timeout(Duration::from_secs(30), all.next()).await;
+        let message = message.expect("an answer").unwrap();
+        let (subject, text) = (message.subject.as_str(), String::from_utf8_lossy(&message.payload));
+        if text.contains(r#""state":"ended""#) {
+            break;
+        }
+        // What is asked here, and what the engine says unasked of how it is.
+        if message.reply.is_some() || subject == "hooks.engines" && text.contains("hook-engine") {
+            continue;
+        }
+        assert!(subject.starts_with("hooks.reply.a."), "{subject}: {text}");
+        answered.push(subject.to_owned());
+        if answered.len() == 2 {
+            // It finishes first whatever else it has taken.
+            engine.stop.cancel();
+        }
+    }
+    assert_eq!(answered.len(), 2, "{answered:?}");
+    assert_eq!(seen.runs(), 1, "only one of them was served");
+}
+
 /// A broker that knows this user alone, who may subscribe to these subjects.
 fn settings_of(user: &KeyPair, subjects: &str) -> String {
     let public = user.public_key();

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 AnyHandler = TypeVar("AnyHandler", bound=Handler)
 
-_LEVELS = ("off", "info", "verbose")
+_LEVELS = ("off", "info", "decisions", "verbose")
 
 
 def _report(problem: str) -> None:
@@ -296,8 +296,8 @@ class HookClient:
             self._session.connection.send({"type": "hook-subscribe"})
 
     async def set_hook_audit_level(self, level: str, on_audit: Callback = _print_audit) -> None:
-        """Tells `on_audit` what happens to hooks, also for other clients: `info`, `verbose`, or
-        `off`. By default the entries go to standard error, as lines of JSON."""
+        """Tells `on_audit` what happens to hooks, also for other clients: `info`,
+        `decisions`, which are also those that allow, `verbose`, or `off`. By default the entries go to standard error, as lines of JSON."""
         if level not in _LEVELS:
             raise ValueError(f"an audit level is one of {', '.join(_LEVELS)}, not {level!r}")
         await self._session.connection.connected()

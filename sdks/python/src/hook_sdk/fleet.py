@@ -30,6 +30,10 @@ class Fleet:
     """What it means for an event that no engine answered: an unreachable fleet never approves a request."""
     deadline_ms: int = 60_000
     """How long a request may take that does not say it itself."""
+    connect_timeout_ms: int = 5_000
+    """How long a request waits for a connection to the broker, at most until its deadline."""
+    expect_settings: str | None = None
+    """The `settingsHash` of the engines that may answer; no other does."""
     insecure: bool = False
     """Talk in plain text to a broker that is not on this machine. For tests."""
 
@@ -50,6 +54,12 @@ class Fleet:
             raise ValueError(f"a subject is words with dots between, not {self.subject!r}")
         if self.fail_behavior not in ("block", "continue"):
             raise ValueError(f"fail_behavior is block or continue, not {self.fail_behavior!r}")
+
+        if self.expect_settings is not None and not _is_hash(self.expect_settings):
+            raise ValueError(
+                "expect_settings is the 64 hexadecimal digits of a settingsHash, not "
+                f"{self.expect_settings!r}"
+            )
 
     @property
     def servers(self) -> list[str]:
@@ -76,6 +86,10 @@ class Fleet:
 
 
 _TOKEN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+
+
+def _is_hash(text: str) -> bool:
+    return len(text) == 64 and set(text) <= frozenset("0123456789abcdef")
 
 
 def _is_loopback(host: str) -> bool:

@@ -42,6 +42,8 @@ export interface NatsParts {
   subject: string;
   failBehavior: "block" | "continue";
   deadlineMs: number;
+  connectTimeoutMs: number;
+  expectSettings: string | undefined;
   listener: LinkListener;
 }
 
@@ -165,6 +167,8 @@ class Asking {
   readonly #said: Msg[] = [];
   #wake: () => void = () => {};
   #waitMs: number = BUSY_MS[0];
+  /** The settings of an engine that does not answer it, and until when it is asked on. */
+  #others: {settings: string; until: number} | undefined;
 
   constructor(
     parts: NatsParts, connection: KeptConnection, hearing: Hearing,
@@ -183,7 +187,10 @@ class Asking {
     this.#silenceMs = Math.min(Math.max(deadlineMs / ATTEMPTS, SILENCE_MS[0]), SILENCE_MS[1]);
     const input = isObject(message["input"]) ? message["input"] : {};
     // The same on both attempts; what is there may be another's.
-    this.#message = {...message, input: {...input, idempotencyKey: randomUUID()}, protocol: PROTOCOL, version: VERSION};
+    this.#message = {
+      ...message, input: {...input, idempotencyKey: randomUUID()}, protocol: PROTOCOL, version: VERSION,
+      ...(parts.expectSettings !== undefined && {expectSettings: parts.expectSettings}),
+    };
     signal.addEventListener("abort", () => this.#wake(), {once: true});
   }
 
@@ -241,6 +248,7 @@ class Asking {
       if (what === undefined) {
         const isWaiting = sendAt !== undefined;
         if (performance.now() < this.#deadline) return isWaiting ? "not taken" : undefined;
+        if (isWaiting && this.#others) throw this.#othersOnly(this.#others.settings);
         throw this.tooLate(isWaiting ? "no engine had room for it" : "no engine had answered it");
       }
       const read = this.#read(what);
@@ -248,6 +256,11 @@ class Asking {
         isAtWork = this.isOpen = true;
         sendAt = undefined;
         silentAt = performance.now() + this.#silenceMs;
+      } else if (read === "other settings") {
+        if (isAtWork) continue;
+        this.isOpen = false;
+        if (this.#others && performance.now() >= this.#others.until) throw this.#othersOnly(this.#others.settings);
+        sendAt ??= this.#later();
       } else if (read === "not taken") {
         // It is late, or of another engine, where one has the request.
         if (isAtWork) continue;
@@ -313,7 +326,8 @@ class Asking {
   }
 
   async #up(): Promise<NatsConnection> {
-    const {url} = this.#parts;
+    const {url, connectTimeoutMs} = this.#parts;
+    const connectedBy = performance.now() + connectTimeoutMs;
     for (;;) {
       this.#signal.throwIfAborted();
       const {state} = this.#connection;
@@ -328,7 +342,11 @@ class Asking {
         const message = `the request's deadline passed before there was a connection to ${url} (${why})`;
         throw new Failed("deadline_exceeded", message);
       }
-      await this.#waitFor(this.#connection.changed(), left);
+      const patience = connectedBy - performance.now();
+      if (patience <= 0) {
+        throw new Failed("unanswered", `there was no connection to ${url} within ${connectTimeoutMs} ms (${why})`);
+      }
+      await this.#waitFor(this.#connection.changed(), Math.min(left, patience));
     }
   }
 
@@ -340,7 +358,7 @@ class Asking {
     over.abort();
   }
 
-  #read(what: Msg): IncomingMessage | "working" | "not taken" {
+  #read(what: Msg): IncomingMessage | "working" | "not taken" | "other settings" {
     if (what.headers?.code === 503 && what.data.length === 0) {
       if (performance.now() - this.#connection.cameBack < COMING_BACK_MS) return "not taken";
       this.isOpen = false;
@@ -359,6 +377,11 @@ class Asking {
         return "working";
       case "hook-busy":
         return "not taken";
+      case "hook-other-settings": {
+        const settings = String(fields["settingsHash"] ?? "not known").slice(0, 100);
+        this.#others = {settings, until: this.#others?.until ?? performance.now() + this.#silenceMs};
+        return "other settings";
+      }
       case "hook-too-large": {
         this.isOpen = false;
         const room = `a message of the broker has room for ${String(fields["maxPayload"])}`;
@@ -374,6 +397,7 @@ class Asking {
     if (fields["type"] !== "hook-execution-response" || fields["correlationId"] !== this.#message["correlationId"]) {
       throw new Failed("unanswered", `what was answered is no response: its type is ${String(fields["type"]).slice(0, 100)}`);
     }
+    this.#checkSettings(fields["engine"]);
     if (fields["success"] !== true && !(isObject(fields["processed"]) && fields["eventName"])) {
       // It does not say what that means for the event, and so it is the asker's to say.
       const {code = "unanswered", message = ""} = isObject(fields["error"]) ? fields["error"] : {};
@@ -382,6 +406,21 @@ class Asking {
     const wrong = contradiction(fields, String(this.#message["eventName"]));
     if (wrong !== undefined) throw new Failed("unanswered", `what was answered is no response: ${wrong}`);
     return fields as unknown as IncomingMessage;
+  }
+
+  /** Throws where the engine has other settings than are expected: one of an earlier version answers. */
+  #checkSettings(engine: unknown): void {
+    const expected = this.#parts.expectSettings;
+    const found = isObject(engine) ? engine["settingsHash"] : undefined;
+    if (expected === undefined || found === expected) return;
+    this.isOpen = false;
+    const what = `an engine has answered whose settings are ${String(found).slice(0, 100)}, and ${expected} was expected`;
+    throw new Failed("unanswered", `${what}; its answer does not count`);
+  }
+
+  #othersOnly(settings: string): Failed {
+    const what = `no engine with the expected settings (${String(this.#parts.expectSettings)}) answers`;
+    return new Failed("unanswered", `${what}; there is one with ${settings}`);
   }
 
   #unheard(): Failed {

@@ -30,6 +30,10 @@ export interface NatsOptions {
   failBehavior?: "block" | "continue";
   /** How long a request may take that does not say it itself, in milliseconds; 60000 without it. */
   deadlineMs?: number;
+  /** How long a request waits for a connection to the broker, in milliseconds; 5000 without it. */
+  connectTimeoutMs?: number;
+  /** The `settingsHash` of the engines that may answer; no other does. */
+  expectSettings?: string;
   /** Talk in plain text to a broker that is not on this machine. For tests. */
   insecure?: boolean;
 }
@@ -42,12 +46,15 @@ export interface NatsOptions {
 export function overNats(options: NatsOptions | undefined): Connect {
   if (!options) throw new HookError("invalid_option", 'with `transport: "nats"`, `nats.url` says where the broker is');
   const servers = options.url.split(",").map((server) => checked(server.trim(), options.insecure === true));
-  const {subject = "hooks", failBehavior = "block", deadlineMs = 60_000} = options;
+  const {subject = "hooks", failBehavior = "block", deadlineMs = 60_000, connectTimeoutMs = 5_000, expectSettings} = options;
   if (!subject.split(".").every(isToken)) {
     throw new HookError("invalid_option", `\`nats.subject\` is words with dots between, not ${JSON.stringify(subject)}`);
   }
   if (failBehavior !== "block" && failBehavior !== "continue") {
     throw new HookError("invalid_option", '`nats.failBehavior` is "block" or "continue"');
+  }
+  if (expectSettings !== undefined && !/^[0-9a-f]{64}$/.test(expectSettings)) {
+    throw new HookError("invalid_option", "`nats.expectSettings` is the 64 hexadecimal digits of a `settingsHash`");
   }
   return async (listener) => {
     let nats: typeof import("nats");
@@ -59,7 +66,8 @@ export function overNats(options: NatsOptions | undefined): Connect {
     const ca = authorities(options.certificateAuthority);
     const named = servers.map((url): BrokerServer => ({url, options: url.startsWith("tls://") ? {tls: trust(url, ca)} : {}}));
     const parts: NatsParts = {
-      nats, servers: named, inbox: `${subject}.reply._`, url: servers.join(","), subject, failBehavior, deadlineMs, listener,
+      nats, servers: named, inbox: `${subject}.reply._`, url: servers.join(","), subject, failBehavior, deadlineMs,
+      connectTimeoutMs, expectSettings, listener,
     };
     if (options.credentials !== undefined) {
       const text = secret(options.credentials);

@@ -9,6 +9,7 @@ use crate::render::Section;
 #[cfg(feature = "remote")]
 pub(super) async fn section(
     arguments: &FleetArguments,
+    expected: Option<usize>,
     context: &Context,
 ) -> Result<Option<Section>, CommandError> {
     use hook_remote::nats::NatsBus;
@@ -16,7 +17,7 @@ pub(super) async fn section(
     let Some(options) = arguments.options() else { return Ok(None) };
     let bus = NatsBus::with(options.deadline(context.timeout().unwrap_or(present::PATIENCE)))?;
     let findings = match bus.engines(present::ROLL_CALL).await {
-        Ok(engines) => present::findings(&engines),
+        Ok(engines) => present::findings(&engines, expected, arguments.expected_settings()),
         Err(failure) => vec![present::unreached(&failure)],
     };
     Ok(Some(Section { title: "Engines of the fleet", empty: "", findings }))
@@ -27,6 +28,7 @@ pub(super) async fn section(
 #[expect(clippy::unused_async, reason = "where there is a fleet, it waits")]
 pub(super) async fn section(
     arguments: &FleetArguments,
+    _: Option<usize>,
     _: &Context,
 ) -> Result<Option<Section>, CommandError> {
     match &arguments.nats {
@@ -59,7 +61,33 @@ mod present {
         finding.fix("look whether the broker runs, and whether these credentials may ask there")
     }
 
-    pub(super) fn findings(engines: &[EngineStatus]) -> Vec<Finding> {
+    /// What there is to say of these engines, of which so many are to serve, with these settings.
+    pub(super) fn findings(
+        engines: &[EngineStatus],
+        expected: Option<usize>,
+        settings: Option<&str>,
+    ) -> Vec<Finding> {
+        let mut findings = all_of(engines);
+        let serving = engines.iter().filter(|engine| engine.state == "serving").count();
+        if let Some(expected) = expected.filter(|expected| serving < *expected) {
+            let detail = format!("{serving} of {expected} engines serve");
+            let finding = Finding::new(Health::Bad, "fleet", detail);
+            findings.push(finding.fix(
+                "look at what the engines say that are missing (`journalctl -u hook-engine`)",
+            ));
+        }
+        let others = engines.iter().filter(|engine| {
+            settings.is_some_and(|expected| engine.settings_hash.as_deref() != Some(expected))
+        });
+        let others = others.count();
+        if others > 0 {
+            let detail = format!("{others} have other settings than are expected");
+            findings.push(Finding::new(Health::Bad, "settings", detail));
+        }
+        findings
+    }
+
+    fn all_of(engines: &[EngineStatus]) -> Vec<Finding> {
         if engines.is_empty() {
             let finding = Finding::new(Health::Bad, "fleet", "no engine is there");
             return vec![finding.fix("start one with `hook serve --nats`")];

@@ -22,7 +22,7 @@ use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 use crate::fleet::FleetArguments;
 use crate::output::Printer;
-use crate::render::{self, Health};
+use crate::render::{self, Health, Section};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -31,14 +31,19 @@ Examples:
   hook doctor --json | jq 'select(.health == \"bad\")'
   hook doctor --recording session.hookrec
   hook doctor --nats tls://broker.example --nats-creds agent.creds
+  hook doctor --nats tls://broker.example --nats-creds op.creds --expect 3
 
-Exit code: 1 if something keeps hooks from running as written; else 0.")]
+Exit code: 1 if something keeps hooks from running as written, or, with
+--expect, if fewer engines serve, or they differ; else 0.")]
 pub(crate) struct Arguments {
     /// Name the hooks that took longest in this recording, too
     #[arg(long, value_name = "FILE")]
     recording: Option<PathBuf>,
     #[command(flatten)]
     fleet: FleetArguments,
+    /// Look at the fleet alone, in which at least so many engines must serve, and be alike
+    #[arg(long, value_name = "ENGINES", requires = "nats", conflicts_with = "recording")]
+    expect: Option<usize>,
 }
 
 pub(crate) async fn run(
@@ -46,6 +51,10 @@ pub(crate) async fn run(
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
+    if let Some(expected) = arguments.expect {
+        let section = fleet::section(&arguments.fleet, Some(expected), context).await?;
+        return print(section.as_slice(), context, printer).await;
+    }
     let system = context.builder()?.build()?;
     let initialized = system.initialize_here().await;
     let checked = check(&context.sources(), &context.surroundings());
@@ -63,8 +72,24 @@ pub(crate) async fn run(
     if let Some(path) = &arguments.recording {
         sections.push(recording::section(path, printer).await?);
     }
-    sections.extend(fleet::section(&arguments.fleet, context).await?);
-    for section in &sections {
+    sections.extend(fleet::section(&arguments.fleet, None, context).await?);
+    let status = print(&sections, context, printer).await?;
+    let findings = || sections.iter().flat_map(|section| &section.findings);
+    if !context.json() {
+        let hooks = system.hooks().unwrap_or_default();
+        let run = hooks.iter().filter(|hook| hook.enabled && hook.trusted).count();
+        printer.text(&render::diagnosis(findings(), hooks.len(), run, printer)).await?;
+    }
+    Ok(status)
+}
+
+/// Prints what was found. Something bad is the end of it.
+async fn print(
+    sections: &[Section],
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    for section in sections {
         if context.json() {
             for line in render::section_json(section) {
                 printer.message(&line).await?;
@@ -73,12 +98,7 @@ pub(crate) async fn run(
             printer.text(&render::section(section, printer)).await?;
         }
     }
-    let findings = || sections.iter().flat_map(|section| &section.findings);
-    if !context.json() {
-        let hooks = system.hooks().unwrap_or_default();
-        let run = hooks.iter().filter(|hook| hook.enabled && hook.trusted).count();
-        printer.text(&render::diagnosis(findings(), hooks.len(), run, printer)).await?;
-    }
-    let bad = findings().any(|finding| finding.health == Health::Bad);
-    Ok(if bad { exit_code::FAILURE } else { exit_code::PROCEED })
+    let mut findings = sections.iter().flat_map(|section| &section.findings);
+    let is_bad = findings.any(|finding| finding.health == Health::Bad);
+    Ok(if is_bad { exit_code::FAILURE } else { exit_code::PROCEED })
 }

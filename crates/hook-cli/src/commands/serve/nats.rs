@@ -14,6 +14,7 @@ mod present {
     use std::sync::Arc;
 
     use hook_bus::HookSystem;
+    use hook_remote::metrics::FleetNumbers;
     use hook_remote::nats::NatsEngine;
     use tokio::sync::mpsc;
     use tokio_util::sync::CancellationToken;
@@ -35,9 +36,15 @@ mod present {
         ) -> Result<Option<(Self, mpsc::Receiver<String>)>, CommandError> {
             let Some(options) = arguments.fleet.options() else { return Ok(None) };
             let engine = NatsEngine::new(&options)?.events(arguments.nats_events);
+            let engine = engine.may_be_empty(arguments.allow_empty);
             let engine = engine.queue_group(&arguments.queue)?;
             let (told, news) = mpsc::channel(NEWS);
             Ok(Some((Self { engine, told }, news)))
+        }
+
+        /// The numbers of its part in the fleet.
+        pub(in super::super) fn numbers(&self) -> Arc<dyn FleetNumbers> {
+            self.engine.numbers()
         }
 
         pub(in super::super) async fn serve(

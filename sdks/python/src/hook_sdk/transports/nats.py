@@ -266,6 +266,11 @@ class _Asking:
         # The same on both attempts; what is there may be another's.
         given = {**message["input"], "idempotencyKey": str(uuid.uuid4())}
         self._message = {**message, "input": given, "protocol": PROTOCOL, "version": _version()}
+        self._expected = transport._fleet.expect_settings
+        if self._expected is not None:
+            self._message["expectSettings"] = self._expected
+        self._others: tuple[str, float] | None = None
+        """The settings of an engine that does not answer it, and until when it is asked on."""
         self._number = message["correlationId"]
         given_ms: float = message.get("deadlineMs", transport._fleet.deadline_ms)
         self._deadline: float = time.monotonic() + given_ms / 1000
@@ -330,12 +335,20 @@ class _Asking:
             if reply is None:
                 if time.monotonic() < self._deadline:
                     return None if send_at is None else "not taken"
+                if send_at is not None and self._others is not None:
+                    raise self._others_only()
                 what = "had answered it" if send_at is None else "had room for it"
                 raise self.too_late(f"no engine {what}")
             said = self._read(reply)
             if said == "working":
                 is_at_work = self.is_open = True
                 silent_at, send_at = time.monotonic() + self._silence, None
+            elif said == "other settings":
+                if not is_at_work:
+                    self.is_open = False
+                    if self._others is not None and time.monotonic() >= self._others[1]:
+                        raise self._others_only()
+                    send_at = self._later() if send_at is None else send_at
             elif said == "not taken":
                 # It is late, or of another engine, where one has the request.
                 if not is_at_work:
@@ -377,6 +390,8 @@ class _Asking:
 
     async def _up(self) -> Client:
         connection, url = self._transport.connection, self._transport._fleet.url
+        patience = self._transport._fleet.connect_timeout_ms
+        connected_by = min(self._deadline, time.monotonic() + patience / 1000)
         while True:
             client = connection.client
             # One that has just closed says so in a moment.
@@ -386,8 +401,13 @@ class _Asking:
             if client is None and connection.is_refused:
                 raise _Failed("unanswered", f"{url} refuses the connection: {why}")
             try:
-                await connection.changed(max(self._deadline - time.monotonic(), 0))
+                await connection.changed(max(connected_by - time.monotonic(), 0))
             except asyncio.TimeoutError:
+                if connected_by < self._deadline:
+                    raise _Failed(
+                        "unanswered",
+                        f"there was no connection to {url} within {patience} ms ({why})",
+                    ) from None
                 raise _Failed(
                     "deadline_exceeded",
                     f"the request's deadline passed before there was a connection to {url} ({why})",
@@ -440,6 +460,10 @@ class _Asking:
             return "working"
         if kind == "hook-busy":
             return "not taken"
+        if kind == "hook-other-settings":
+            until = time.monotonic() + self._silence if self._others is None else self._others[1]
+            self._others = (str(said.get("settingsHash", "not known"))[:100], until)
+            return "other settings"
         if kind == "hook-too-large":
             self.is_open = False
             raise _Failed(
@@ -459,6 +483,7 @@ class _Asking:
                 "unanswered", f"what was answered is no response: its type is {str(kind)[:100]!r}"
             )
         assert isinstance(said, dict)
+        self._check_settings(said)
         is_whole = bool(said.get("processed") and said.get("eventName"))
         if said.get("success") is not True and not is_whole:
             # It does not say what that means for the event, and so it is the asker's to say.
@@ -469,6 +494,28 @@ class _Asking:
         if wrong is not None:
             raise _Failed("unanswered", f"what was answered is no response: {wrong}")
         return said
+
+    def _check_settings(self, said: dict[str, Any]) -> None:
+        """Raises _Failed where the engine has other settings: one of an earlier version answers."""
+        if self._expected is None:
+            return
+        engine = said.get("engine")
+        found = engine.get("settingsHash") if isinstance(engine, dict) else None
+        if found != self._expected:
+            self.is_open = False
+            raise _Failed(
+                "unanswered",
+                f"an engine has answered whose settings are {str(found)[:100]}, and "
+                f"{self._expected} was expected; its answer does not count",
+            )
+
+    def _others_only(self) -> _Failed:
+        found = self._others[0] if self._others is not None else "not known"
+        return _Failed(
+            "unanswered",
+            f"no engine with the expected settings ({self._expected}) answers; there is one with "
+            f"{found}",
+        )
 
     def _unheard(self) -> _Failed:
         why = self._transport.hearing.why

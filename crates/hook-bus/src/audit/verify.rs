@@ -1,0 +1,175 @@
+//! Whether files of an audit are as they were written: no line changed, and none missing between others.
+
+use std::collections::HashSet;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use hook_core::files::regular_file;
+use hook_core::text::one_line;
+use hook_core::{RawJson, RawObject};
+
+use super::chain::{BEGINS, PREVIOUS, hash_of};
+
+/// How long a line is at most.
+const MAX_LINE: u64 = 64 * 1024 * 1024;
+
+/// How many problems, and how many notes, are listed.
+const LISTED: usize = 100;
+
+/// What was found in files of an audit.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Verified {
+    /// How many lines there are.
+    pub lines: u64,
+    /// The hash of the last one: who keeps it elsewhere can later see that no line behind it was cut off.
+    pub last: Option<String>,
+    /// What is not as it was written, of the first 100 places.
+    pub problems: Vec<String>,
+    /// What cannot be known from these files.
+    pub notes: Vec<String>,
+}
+
+/// Looks whether files of an audit, the oldest first, are as they were written, and whether a line with that hash
+/// is in them.
+///
+/// # Errors
+/// When a file cannot be read.
+pub fn verify(files: &[PathBuf], contains: Option<&str>) -> io::Result<Verified> {
+    let mut verifying = Verifying::default();
+    for path in files {
+        let failed = |error: io::Error| {
+            io::Error::new(error.kind(), format!("{}: {error}", one_line(&path.to_string_lossy())))
+        };
+        verifying.file(path).map_err(failed)?;
+    }
+    let Verifying { mut found, hashes, .. } = verifying;
+    if let Some(hash) = contains.filter(|hash| !hashes.contains(*hash)) {
+        let problem = format!("the line with the hash {} is missing", one_line(hash));
+        found.problems.insert(0, problem);
+    }
+    Ok(found)
+}
+
+#[derive(Default)]
+struct Verifying {
+    found: Verified,
+    /// Those of all lines.
+    hashes: HashSet<String>,
+    /// Whether lines with hashes have begun in this file.
+    is_chained: bool,
+    /// How many lines before them have none.
+    unchained: u64,
+}
+
+impl Verifying {
+    fn file(&mut self, path: &Path) -> io::Result<()> {
+        let mut reader = BufReader::new(regular_file::open(path)?);
+        let name = one_line(&path.to_string_lossy()).into_owned();
+        let (mut number, mut previous) = (0_u64, None::<String>);
+        (self.is_chained, self.unchained) = (false, 0);
+        loop {
+            let mut line = Vec::new();
+            if reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)? == 0 {
+                break;
+            }
+            number += 1;
+            match line.last() {
+                Some(b'\n') => _ = line.pop(),
+                _ if line.len() as u64 == MAX_LINE => {
+                    return Err(io::Error::new(
+                        io::ErrorKind::InvalidData,
+                        format!("line {number} is longer than {MAX_LINE} bytes"),
+                    ));
+                }
+                _ => note(&mut self.found.notes, format!("{name}:{number}: the line has no end")),
+            }
+            if line.is_empty() {
+                continue;
+            }
+            self.line(&line, &format!("{name}:{number}"), previous.as_deref());
+            let hash = hash_of(&line);
+            self.hashes.insert(hash.clone());
+            self.found.lines += 1;
+            previous = Some(hash);
+        }
+        let unchained = self.unchained;
+        let text = format!(
+            "{name}: {unchained} lines of an earlier version have no hash of the one before them"
+        );
+        match (unchained, self.is_chained) {
+            (0, _) => {}
+            (_, true) => note(&mut self.found.notes, text),
+            (_, false) => note(&mut self.found.problems, text),
+        }
+        if previous.is_some() {
+            self.found.last = previous;
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, line: &[u8], place: &str, previous: Option<&str>) {
+        let Verified { problems, notes, .. } = &mut self.found;
+        let text = String::from_utf8_lossy(line).into_owned();
+        let Ok(object) = RawObject::parse(text) else {
+            // Where it was another line once, the hash in the next one is not its own.
+            return note(
+                notes,
+                format!(
+                    "{place}: the line is not whole; so it was written, if the next one follows it"
+                ),
+            );
+        };
+        let fields = object.fields();
+        let named = fields.get(PREVIOUS).and_then(RawJson::to_text);
+        let begins = fields.get(BEGINS).and_then(RawJson::to_bool) == Some(true);
+        match (named, previous) {
+            (Some(named), Some(previous)) if !begins => {
+                if named != previous {
+                    note(
+                        problems,
+                        format!("{place}: the line before it was changed, or is missing"),
+                    );
+                }
+            }
+            (_, Some(_)) if begins => {
+                note(
+                    problems,
+                    format!("{place}: it began a file, and other lines stand before it"),
+                );
+            }
+            (Some(_), None) if !begins => {
+                note(problems, format!("{place}: lines before it are missing"));
+            }
+            (Some(named), _) => {
+                if !self.hashes.contains(&named) {
+                    match self.hashes.is_empty() {
+                        true => note(
+                            notes,
+                            format!("{place}: it goes on from a file that was not named"),
+                        ),
+                        false => note(
+                            problems,
+                            format!(
+                                "{place}: the line before it, in another file, was changed, or is missing"
+                            ),
+                        ),
+                    }
+                }
+            }
+            (None, _) if begins => {}
+            (None, _) if self.is_chained => {
+                note(problems, format!("{place}: the line has no hash of the one before it"));
+            }
+            // It was written by a version that had none.
+            (None, _) => return self.unchained += 1,
+        }
+        self.is_chained = true;
+    }
+}
+
+fn note(list: &mut Vec<String>, text: String) {
+    if list.len() < LISTED {
+        list.push(text);
+    }
+}

@@ -1,0 +1,90 @@
+//! `hook audit verify`: whether files of an audit are as they were written.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use hook_bus::audit::{Verified, verify};
+use hook_core::ObjectWriter;
+
+use crate::error::CommandError;
+use crate::exit_code::{self, Status};
+use crate::output::{Printer, Tone};
+use crate::render::counted;
+
+/// What is done with files of an audit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Action {
+    /// Look whether no line was changed or taken out
+    Verify,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each line that `hook serve --audit FILE` writes holds the SHA-256 of the line
+before it (`previous`). Name files that were moved away first, the oldest first.
+The hash of the last line is printed: kept elsewhere, it shows later by
+`--contains` that no line was cut off behind it.
+
+Examples:
+  hook audit verify audit.jsonl
+  hook audit verify audit.jsonl.1 audit.jsonl --json
+  hook audit verify audit.jsonl --contains \"$(cat /mnt/safe/last)\"
+
+Exit code: 1 if a line was changed or is missing; else 0.")]
+pub(crate) struct Arguments {
+    /// What to do
+    action: Action,
+    /// Files of an audit, the oldest first
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// The hash of a line that must be there, as an earlier run has printed it
+    #[arg(long, value_name = "HASH")]
+    contains: Option<String>,
+}
+
+pub(crate) async fn run(
+    arguments: &Arguments,
+    json: bool,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let Action::Verify = arguments.action;
+    let found = verify(&arguments.files, arguments.contains.as_deref());
+    let found = found.map_err(CommandError::AuditFile)?;
+    let is_whole = found.problems.is_empty();
+    if json {
+        printer.message(&message(&found)).await?;
+    } else {
+        printer.text(&text(&found, printer)).await?;
+    }
+    Ok(if is_whole { exit_code::PROCEED } else { exit_code::FAILURE })
+}
+
+fn message(found: &Verified) -> Vec<u8> {
+    ObjectWriter::line(|out| {
+        out.bool("valid", found.problems.is_empty());
+        out.integer("lines", found.lines.into());
+        out.optional_text("last", found.last.as_deref());
+        out.texts("problems", &found.problems);
+        out.texts("notes", &found.notes);
+    })
+}
+
+fn text(found: &Verified, printer: &Printer) -> String {
+    let mut out = String::new();
+    let marked = [(Tone::Bad, "✗", &found.problems), (Tone::Quiet, "-", &found.notes)];
+    for (tone, mark, lines) in marked {
+        for line in lines {
+            out.push_str(&format!("{} {line}\n", printer.paint(tone, mark)));
+        }
+    }
+    let lines = counted(usize::try_from(found.lines).unwrap_or(usize::MAX), "line");
+    let (tone, verdict) = match found.problems.len() {
+        0 => (Tone::Good, format!("{lines}, none changed, and none missing between others")),
+        count => (Tone::Bad, format!("{lines}, {}", counted(count, "problem"))),
+    };
+    out.push_str(&format!("{}\n", printer.paint(tone, &verdict)));
+    if let Some(last) = &found.last {
+        out.push_str(&format!("last {last}\n"));
+    }
+    out
+}

@@ -1,0 +1,224 @@
+//! `hook fleet watch`: the engines of a fleet, and what changes; in builds that have it.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::exit_code::Status;
+use crate::fleet::FleetArguments;
+use crate::output::Printer;
+
+/// What is done with a fleet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Action {
+    /// Show the engines, and what changes
+    Watch,
+}
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("way").required(true))]
+#[command(after_help = "\
+A line for each engine that comes, changes or goes. With --json one line for
+each look: all engines, which came, and which are gone since the one before.
+
+Examples:
+  hook fleet watch --nats tls://broker.example --nats-creds operator.nk
+  hook fleet watch --nats nats://127.0.0.1 --json | jq '.engines | length'
+  hook fleet watch --nats nats://127.0.0.1 --count 1
+
+Exit code: 1 if the last of --count looks failed; else 0.")]
+pub(crate) struct Arguments {
+    /// What to do
+    action: Action,
+    #[command(flatten)]
+    fleet: FleetArguments,
+    /// How many seconds are between two looks
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
+    interval: Duration,
+    /// End after so many looks
+    #[arg(long, value_name = "COUNT")]
+    count: Option<NonZeroU32>,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| (0.1..=86_400.0).contains(seconds));
+    let seconds = seconds.ok_or("expected a number of seconds from 0.1 to 86400")?;
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+/// Says what to build.
+#[cfg(not(feature = "remote"))]
+#[expect(clippy::unused_async, reason = "where there is a fleet, it waits")]
+pub(crate) async fn run(
+    arguments: &Arguments,
+    _: &Context,
+    _: &mut Printer,
+) -> Result<Status, CommandError> {
+    let (Action::Watch, _, _) = (arguments.action, arguments.interval, arguments.count);
+    Err(crate::fleet::absent())
+}
+
+#[cfg(feature = "remote")]
+pub(crate) async fn run(
+    arguments: &Arguments,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let Action::Watch = arguments.action;
+    present::watch(arguments, context, printer).await
+}
+
+#[cfg(feature = "remote")]
+mod present {
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    use hook_core::text::one_line;
+    use hook_core::{ObjectWriter, StageFailure, timestamp};
+    use hook_remote::nats::{EngineStatus, NatsBus};
+    use tokio::time::MissedTickBehavior;
+
+    use super::Arguments;
+    use crate::context::Context;
+    use crate::error::CommandError;
+    use crate::exit_code::{self, Status};
+    use crate::output::{Printer, Tone};
+
+    /// How long engines may take to say that they are there, and the broker to be reached.
+    const ROLL_CALL: Duration = Duration::from_secs(1);
+    const PATIENCE: Duration = Duration::from_secs(5);
+
+    /// How much of a hash tells two apart for people.
+    const SHORT: usize = 12;
+
+    type Engines = BTreeMap<String, EngineStatus>;
+
+    pub(super) async fn watch(
+        arguments: &Arguments,
+        context: &Context,
+        printer: &mut Printer,
+    ) -> Result<Status, CommandError> {
+        let Some(options) = arguments.fleet.options() else {
+            return Err(CommandError::Usage("name the broker with --nats URL".to_owned()));
+        };
+        let bus = NatsBus::with(options.deadline(PATIENCE))?;
+        let mut known = Engines::new();
+        let mut told = None;
+        let mut ticks = tokio::time::interval(arguments.interval);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut looks = 0;
+        loop {
+            ticks.tick().await;
+            let found = bus.engines(ROLL_CALL.min(arguments.interval)).await;
+            let failed = found.as_ref().err().map(|failure| failure.message.clone());
+            looks += 1;
+            if context.json() {
+                printer.message(&message(&known, &found)).await?;
+            } else if let Some(failure) = failed.as_ref().filter(|why| told.as_ref() != Some(*why))
+            {
+                printer.problem(failure);
+            } else if let Ok(engines) = &found {
+                printer.text(&changes(&known, engines, looks == 1, printer)).await?;
+            }
+            if let Ok(engines) = found {
+                known = engines.into_iter().map(|engine| (engine.id.clone(), engine)).collect();
+            }
+            told = failed;
+            if arguments.count.is_some_and(|count| looks >= count.get()) {
+                return Ok(if told.is_some() { exit_code::FAILURE } else { exit_code::PROCEED });
+            }
+        }
+    }
+
+    fn gone<'k>(known: &'k Engines, now: &[EngineStatus]) -> Vec<&'k EngineStatus> {
+        known.values().filter(|engine| now.iter().all(|now| now.id != engine.id)).collect()
+    }
+
+    fn message(known: &Engines, found: &Result<Vec<EngineStatus>, StageFailure>) -> Vec<u8> {
+        ObjectWriter::line(|out| {
+            out.text("type", "hook-fleet");
+            out.text("at", &timestamp());
+            match found {
+                Err(failure) => out.text("failure", &failure.message),
+                Ok(engines) => {
+                    out.objects("engines", engines, |out, engine| engine.write(out));
+                    let came = engines.iter().filter(|engine| !known.contains_key(&engine.id));
+                    let came: Vec<&str> = came.map(|engine| engine.id.as_str()).collect();
+                    out.texts("came", &came);
+                    let gone = gone(known, engines);
+                    let gone: Vec<&str> = gone.iter().map(|engine| engine.id.as_str()).collect();
+                    out.texts("gone", &gone);
+                }
+            }
+        })
+    }
+
+    /// A line for each engine that is not as it was.
+    fn changes(known: &Engines, now: &[EngineStatus], is_first: bool, printer: &Printer) -> String {
+        let mut lines = Vec::new();
+        if is_first && now.is_empty() {
+            lines.push((Tone::Bad, "✗", "no engine is there".to_owned()));
+        }
+        for engine in now {
+            let before = known.get(&engine.id);
+            if before == Some(engine) {
+                continue;
+            }
+            let tone = if is_good(engine) { Tone::Good } else { Tone::Odd };
+            let mark = if before.is_some() { "~" } else { "+" };
+            lines.push((tone, mark, line(engine, before)));
+        }
+        for engine in gone(known, now) {
+            lines.push((Tone::Bad, "-", format!("{}  gone", short(&engine.id))));
+        }
+        let time = timestamp();
+        let time = time.get(11..19).unwrap_or(&time);
+        let mut out = String::new();
+        for (tone, mark, text) in lines {
+            let (time, text) = (printer.paint(Tone::Quiet, time), one_line(&text));
+            out.push_str(&format!("{time} {} {text}\n", printer.paint(tone, mark)));
+        }
+        out
+    }
+
+    fn is_good(engine: &EngineStatus) -> bool {
+        engine.state == "serving" && engine.total_hooks > 0 && engine.untrusted_hooks == 0
+    }
+
+    fn line(engine: &EngineStatus, before: Option<&EngineStatus>) -> String {
+        let more = before.map_or(String::new(), |before| {
+            format!(" (+{})", engine.answered.saturating_sub(before.answered))
+        });
+        let mut text = format!(
+            "{}  {}, version {}, settings {}, {} hooks, {} run, {} wait, {} answered{more}, {} failed",
+            short(&engine.id),
+            engine.state,
+            engine.version,
+            engine.settings_hash.as_deref().map_or("unknown", short),
+            engine.total_hooks,
+            engine.running,
+            engine.waiting,
+            engine.answered,
+            engine.failed,
+        );
+        for (count, what) in [
+            (engine.busy, "told busy"),
+            (engine.mismatched, "wanted other settings"),
+            (engine.untrusted_hooks, "hooks not trusted"),
+            (engine.lost, "messages lost"),
+            (engine.events_missed, "events not published"),
+        ] {
+            if count > 0 {
+                text.push_str(&format!(", {count} {what}"));
+            }
+        }
+        text
+    }
+
+    fn short(text: &str) -> &str {
+        text.get(..SHORT).unwrap_or(text)
+    }
+}

@@ -1,0 +1,192 @@
+//! The HTTP server: `GET /metrics`, and `GET /health` for whoever only wants to know whether it serves.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hook_bus::{HookSystem, JournalEntry, Subscription};
+use http::{Method, Request, Response, StatusCode, header};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream, lookup_host};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::counted::Counted;
+use super::{FleetNumbers, text};
+
+/// How many connections there are at most; one more is closed at once.
+const MAX_CONNECTIONS: usize = 16;
+
+/// How long a connection may take to ask, also once more.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long a question may be: its line and its headers.
+const MAX_HEAD: usize = 16 * 1_024;
+
+/// How long nobody is let in after the system failed to.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// The type of the text.
+const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// The numbers cannot be had at that address.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MetricsError {
+    /// It is no address.
+    #[error("expected PORT or HOST:PORT as the address of metrics, found `{text}`")]
+    NoAddress {
+        /// What was given.
+        text: String,
+    },
+    /// Nothing can listen there.
+    #[error("failed to listen for metrics on {address}: {source}")]
+    Listen {
+        /// Where.
+        address: String,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+/// Gives the numbers of an engine to whoever asks over HTTP. They say nothing of what is asked of hooks.
+#[derive(Debug)]
+pub struct MetricsServer {
+    listener: TcpListener,
+    address: SocketAddr,
+    system: Arc<HookSystem>,
+    counted: Counted,
+    happening: Subscription<JournalEntry>,
+    fleet: Option<Arc<dyn FleetNumbers>>,
+}
+
+/// What is answered from.
+#[derive(Debug, Clone)]
+struct Numbers {
+    system: Arc<HookSystem>,
+    counted: Counted,
+    fleet: Option<Arc<dyn FleetNumbers>>,
+}
+
+impl MetricsServer {
+    /// Listens at `HOST:PORT`, or at a port of loopback, and counts from now on.
+    ///
+    /// # Errors
+    /// When that is no address, or nothing can listen there.
+    pub async fn bind(
+        address: &str,
+        system: &Arc<HookSystem>,
+        fleet: Option<Arc<dyn FleetNumbers>>,
+    ) -> Result<Self, MetricsError> {
+        let place = match address.strip_prefix(':').unwrap_or(address).parse::<u16>() {
+            Ok(port) => format!("127.0.0.1:{port}"),
+            Err(_) => address.to_owned(),
+        };
+        let no_address = || MetricsError::NoAddress { text: hook_core::text::shortened(address) };
+        if !place.contains(':') {
+            return Err(no_address());
+        }
+        let failed = |source| MetricsError::Listen { address: place.clone(), source };
+        let mut found = lookup_host(&place).await.map_err(|_| no_address())?;
+        let listener = TcpListener::bind(found.next().ok_or_else(no_address)?).await;
+        let listener = listener.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let happening = Counted::subscribe(system);
+        let (system, counted) = (Arc::clone(system), Counted::default());
+        Ok(Self { listener, address, system, counted, happening, fleet })
+    }
+
+    /// Where it listens; with the port that the system chose, where it was to.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Counts and answers until `stop` is cancelled.
+    ///
+    /// # Cancellation
+    /// Dropping the future ends every connection.
+    pub async fn serve(self, stop: &CancellationToken) {
+        let Self { listener, system, counted, happening, fleet, .. } = self;
+        let numbers = Numbers { system, counted: counted.clone(), fleet };
+        let answering = async {
+            let mut connections = JoinSet::new();
+            loop {
+                tokio::select! {
+                    accepted = listener.accept() => match accepted {
+                        Ok((stream, _)) if connections.len() < MAX_CONNECTIONS => {
+                            connections.spawn(connection(stream, numbers.clone()));
+                        }
+                        Ok(_) => tracing::warn!(
+                            target: "hook::metrics",
+                            "refused: there are {MAX_CONNECTIONS} connections already"
+                        ),
+                        Err(error) => {
+                            tracing::error!(target: "hook::metrics", "nobody can be let in: {error}");
+                            tokio::time::sleep(PAUSE).await;
+                        }
+                    },
+                    Some(_) = connections.join_next() => {}
+                }
+            }
+        };
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = counted.count(happening) => {}
+            () = answering => {}
+        }
+    }
+}
+
+async fn connection(stream: TcpStream, numbers: Numbers) {
+    let service = service_fn(|request| {
+        let answer = answer(&request, &numbers);
+        async move { Ok::<_, Infallible>(answer) }
+    });
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(PATIENCE)
+        .max_buf_size(MAX_HEAD)
+        .serve_connection(TokioIo::new(stream), service)
+        .await;
+    if let Err(error) = served {
+        tracing::debug!(target: "hook::metrics", "client gone: {error}");
+    }
+}
+
+fn answer(request: &Request<Incoming>, numbers: &Numbers) -> Response<String> {
+    let (status, text) = match (request.method(), request.uri().path()) {
+        (&Method::GET | &Method::HEAD, "/metrics") => {
+            let fleet = numbers.fleet.as_ref().and_then(|fleet| fleet.now());
+            let counts = numbers.counted.now();
+            (StatusCode::OK, text::text(&numbers.system, &counts, fleet.as_ref()))
+        }
+        (&Method::GET | &Method::HEAD, "/health") => health(numbers),
+        (&Method::GET | &Method::HEAD, _) => {
+            (StatusCode::NOT_FOUND, "there are /metrics and /health\n".to_owned())
+        }
+        _ => (StatusCode::METHOD_NOT_ALLOWED, "only GET is answered\n".to_owned()),
+    };
+    let mut response = Response::new(text);
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, header::HeaderValue::from_static(TEXT));
+    headers.insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
+    response
+}
+
+/// Whether requests are served: for an engine of a fleet, whether it is in its group.
+fn health(numbers: &Numbers) -> (StatusCode, String) {
+    let serves = match &numbers.fleet {
+        Some(fleet) => fleet.now().is_some_and(|now| now.is_serving),
+        None => numbers.system.hooks().is_ok(),
+    };
+    match serves {
+        true => (StatusCode::OK, "serving\n".to_owned()),
+        false => (StatusCode::SERVICE_UNAVAILABLE, "not serving\n".to_owned()),
+    }
+}

@@ -1,0 +1,145 @@
+//! Whether an engine may decide for its fleet: it has hooks, all of them are trusted, and its settings are those
+//! that it is started for. It is looked at before each request, since settings are read again while it serves.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use hook_bus::{EngineCheck, HookSystem};
+use hook_core::text::shortened;
+use hook_core::{HookRegistry, RawJson};
+
+/// What an engine must be to serve.
+#[derive(Debug)]
+pub(super) struct Fitness {
+    system: Arc<HookSystem>,
+    /// Whether it may be without hooks, or have untrusted ones.
+    may_be_empty: bool,
+    expected: Option<Arc<str>>,
+    /// What was found of the hooks that it has now.
+    found: Mutex<Option<Found>>,
+}
+
+#[derive(Debug)]
+struct Found {
+    registry: Arc<HookRegistry>,
+    hooks: usize,
+    wrong: Option<Arc<str>>,
+}
+
+impl Fitness {
+    pub(super) fn new(
+        system: &Arc<HookSystem>,
+        may_be_empty: bool,
+        expected: Option<Arc<str>>,
+    ) -> Self {
+        Self { system: Arc::clone(system), may_be_empty, expected, found: Mutex::default() }
+    }
+
+    /// Why it must not serve, if it must not.
+    pub(super) fn wrong(&self) -> Option<Arc<str>> {
+        // Without a registry it answers each request with a failure, which blocks.
+        let registry = self.system.registry().ok()?;
+        self.wrong_with(&registry, self.system.settings_hash().as_deref())
+    }
+
+    /// Why it must not serve with these hooks and these settings, if it must not.
+    fn wrong_with(&self, registry: &Arc<HookRegistry>, hash: Option<&str>) -> Option<Arc<str>> {
+        if let Some(expected) = self.expected.as_deref()
+            && hash != Some(expected)
+        {
+            let hash = hash.map_or("not known".to_owned(), shortened);
+            return Some(
+                format!("the settings here are {hash}, and {expected} was expected").into(),
+            );
+        }
+        match self.may_be_empty {
+            true => None,
+            false => self.wrong_hooks(registry),
+        }
+    }
+
+    fn wrong_hooks(&self, registry: &Arc<HookRegistry>) -> Option<Arc<str>> {
+        let hooks = registry.len();
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = &*found
+            && found.hooks == hooks
+            && Arc::ptr_eq(&found.registry, registry)
+        {
+            return found.wrong.clone();
+        }
+        let wrong = wrong_among(registry).map(Arc::from);
+        let registry = Arc::clone(registry);
+        *found = Some(Found { registry, hooks, wrong: wrong.clone() });
+        wrong
+    }
+}
+
+/// Why an engine does not answer a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// It may decide nothing.
+    Unfit,
+    /// The request wants other settings.
+    OtherSettings,
+}
+
+/// Whether one request may be served by the engine as it is when its hooks are to run; it may have waited.
+#[derive(Debug)]
+pub(super) struct OfRequest {
+    fitness: Arc<Fitness>,
+    /// The message's fields, in which stands which settings it wants.
+    expected: Option<RawJson>,
+    /// What came of it, with the settings that the engine had.
+    found: OnceLock<(Option<Refused>, Option<String>)>,
+}
+
+impl OfRequest {
+    pub(super) fn new(fitness: &Arc<Fitness>, expected: Option<RawJson>) -> Self {
+        Self { fitness: Arc::clone(fitness), expected, found: OnceLock::new() }
+    }
+
+    /// Why the engine has not served it, if it was refused.
+    pub(super) fn refused(&self) -> Option<Refused> {
+        self.found.get().and_then(|(refused, _)| *refused)
+    }
+
+    /// The settings that it was served with, where it came so far.
+    pub(super) fn settings(&self) -> Option<String> {
+        self.found.get().and_then(|(_, settings)| settings.clone())
+    }
+}
+
+impl EngineCheck for OfRequest {
+    fn may_serve(&self, registry: &Arc<HookRegistry>, settings: Option<&str>) -> bool {
+        let refused = match self.fitness.wrong_with(registry, settings) {
+            Some(_) => Some(Refused::Unfit),
+            None if is_expected(self.expected.as_ref(), settings) => None,
+            None => Some(Refused::OtherSettings),
+        };
+        let (refused, _) = self.found.get_or_init(|| (refused, settings.map(str::to_owned)));
+        refused.is_none()
+    }
+}
+
+/// Whether settings are those that a message wants. What is no text is none that an engine has.
+fn is_expected(expected: Option<&RawJson>, settings: Option<&str>) -> bool {
+    let Some(expected) = expected.filter(|it| !it.is_null()) else { return true };
+    settings.is_some() && expected.to_text().as_deref() == settings
+}
+
+fn wrong_among(registry: &HookRegistry) -> Option<String> {
+    let hooks = registry.list();
+    let untrusted = hooks.iter().filter(|listing| !listing.trusted).count();
+    if untrusted > 0 {
+        return Some(format!(
+            "{untrusted} of {} hooks here are not trusted, so that they do not run; on this machine, `hook trust` \
+             shows what would run and asks; or say `--allow-empty`",
+            hooks.len()
+        ));
+    }
+    let is_empty = !hooks.iter().any(|listing| listing.enabled);
+    is_empty.then(|| {
+        "no hook runs here, so that everything would go on; give it settings with hooks (`--settings`, or the \
+         folder in which it is started), or say `--allow-empty`"
+            .to_owned()
+    })
+}
