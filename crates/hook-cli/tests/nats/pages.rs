@@ -85,7 +85,7 @@ fn what_the_page_of_the_fleet_has_to_paste_works_as_it_stands_there() {
     // `nk` makes the keys there.
     accounts::keyed(folder.path());
     let mut commands = String::new();
-    for (language, block) in blocks(part(&page, "\n## Security\n", "\n## How many engines")) {
+    for (language, block) in blocks(part(&page, "\n## Security\n", "\n## Watching it")) {
         match (language, block) {
             ("sh", block) if block.contains("cargo install nkeys") => {}
             ("sh", block) => commands.push_str(block),
