@@ -10,7 +10,7 @@ mod calls;
 mod runs;
 
 #[doc(hidden)]
-pub use crate::run::loaders::is_refused_of_project;
+pub use crate::shell::loaders::is_refused_of_project;
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};

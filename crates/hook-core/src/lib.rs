@@ -138,6 +138,7 @@ pub use model::{LlmRequest, LlmResponse, ToolConfig};
 #[cfg(feature = "run")]
 #[doc(hidden)]
 pub use plan::NOT_TRUSTED;
+#[cfg(feature = "run")]
 pub use plan::{ExplainedHook, Explanation, Group, Hook, HookListing, HookRegistry, NotRun, Plan};
 #[cfg(feature = "run")]
 pub use run::{

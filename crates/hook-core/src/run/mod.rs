@@ -19,7 +19,6 @@
 //! | `limits`, `slots`, `nesting` | what hooks may cost: time, places to run, depth |
 //! | `running` | which commands run now, and what is asked for from inside of them |
 //! | `tree`, `termination` | all that a process started, and its end after the verdict |
-//! | `loaders` | variables that say what programs load, which no hook gets |
 //! | `consent` | the last look at what was trusted |
 //! | `per_file` | one call on several files, with which a hook is asked file by file |
 //! | `threads` | threads of the engine's own |
@@ -39,7 +38,6 @@ mod http;
 mod identity;
 mod limits;
 mod live;
-pub(crate) mod loaders;
 mod maker;
 mod module;
 mod nesting;

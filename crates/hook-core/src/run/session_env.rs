@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::loaders::is_loader;
 use crate::json::{JsonObject, RawJson};
+use crate::shell::loaders::is_loader;
 
 /// How many variables one hook may set.
 const MAX_VARIABLES: usize = 64;

@@ -29,7 +29,7 @@ use super::source::{HookSource, SettingsSource};
 use crate::event::{EVERY, EventDefinition, Events, HookEventName};
 use crate::json::field;
 use crate::language::{self, Languages};
-use crate::run::loaders::is_refused_of_project;
+use crate::shell::loaders::is_refused_of_project;
 use crate::text::nearest;
 use crate::text::shortened;
 

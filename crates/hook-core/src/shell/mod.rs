@@ -8,12 +8,14 @@
 //! | `quoting` | quotes around variables, and quotes that are not closed |
 //! | `names`, `unknown` | the files that a command may name, and why not all are known |
 //! | `programs` | what is known of programs and of the shell's own words |
+//! | `loaders` | variables that say what programs load, which no hook gets |
 //! | `braces`, `glob` | brace expansion; patterns of file names |
 
 mod braces;
 mod first_command;
 mod glob;
 mod lexer;
+pub(crate) mod loaders;
 mod names;
 mod programs;
 mod quoting;

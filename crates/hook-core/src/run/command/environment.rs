@@ -7,11 +7,11 @@ use crate::event::input::EventInput;
 use crate::files::program::is_executable;
 use crate::files::project_tree::ProjectTree;
 use crate::language::Launch;
-use crate::run::loaders::{is_among, is_dropped, is_refused_of_project};
 use crate::run::nesting::MAX_DEPTH;
 use crate::run::session_env::SessionEnv;
 use crate::settings::EnvironmentRules;
 use crate::shell::PROJECT_DIRECTORY;
+use crate::shell::loaders::{is_among, is_dropped, is_refused_of_project};
 
 const DEPTH: &str = "HOOK_DEPTH";
 

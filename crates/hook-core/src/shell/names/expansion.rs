@@ -2,8 +2,8 @@
 
 use super::simple::Word;
 use super::{GAP, MAX_VALUES, Reader, Reading, Values};
-use crate::run::loaders::is_loader;
 use crate::shell::lexer::Meant;
+use crate::shell::loaders::is_loader;
 use crate::shell::unknown::Unknown;
 use crate::shell::words::{Piece, is_assignment, variable_name};
 

@@ -87,7 +87,7 @@ pub(crate) fn is_loader(variable: &str) -> bool {
 }
 
 /// Whether a hook starts without a variable of its host's.
-pub(super) fn is_dropped(variable: &str) -> bool {
+pub(crate) fn is_dropped(variable: &str) -> bool {
     is_loader(variable) && !is_among(variable, &OF_EVERY_PROCESS)
 }
 
@@ -97,7 +97,7 @@ pub fn is_refused_of_project(variable: &str) -> bool {
 }
 
 /// Whether a name is among others, of which one may end in `*`.
-pub(super) fn is_among<S: AsRef<str>>(name: &str, patterns: &[S]) -> bool {
+pub(crate) fn is_among<S: AsRef<str>>(name: &str, patterns: &[S]) -> bool {
     patterns.iter().any(|pattern| {
         let pattern = pattern.as_ref();
         match pattern.strip_suffix('*') {
