@@ -633,3 +633,28 @@ fn comments_and_last_commas_are_no_hindrance_where_the_agent_takes_them() {
         assert_eq!(fs::read_to_string(&path).unwrap(), before);
     }
 }
+
+#[test]
+fn what_is_written_is_laid_out_for_people() {
+    for (agent, of_user, _) in AGENTS {
+        let project = Project::new();
+        let path = project.home().join(of_user);
+        run(&project, &["connect", agent, "--no-server"]);
+        let made = fs::read_to_string(&path).unwrap();
+        let longest = made.lines().map(|line| line.matches(" bridge ").count()).max();
+        assert_eq!(longest, Some(1), "one entry a line: {made}");
+        assert!(made.contains("\n  \"hooks\": {\n    \""), "{made}");
+        run(&project, &["disconnect", agent]);
+        assert!(!path.exists(), "{agent}");
+        // Among what the user has it is laid out like that.
+        let before = "{\n    \"mine\": {\n        \"a\": 1\n    }\n}\n";
+        fs::write(&path, before).unwrap();
+        run(&project, &["connect", agent, "--no-server"]);
+        let text = fs::read_to_string(&path).unwrap();
+        let longest = text.lines().map(|line| line.matches(" bridge ").count()).max();
+        assert_eq!(longest, Some(1), "one entry a line: {text}");
+        assert!(text.contains("\n    \"hooks\": {\n        \""), "{text}");
+        run(&project, &["disconnect", agent]);
+        assert_eq!(fs::read_to_string(&path).unwrap(), before);
+    }
+}

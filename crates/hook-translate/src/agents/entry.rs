@@ -8,8 +8,7 @@ use hook_core::{JsonKind, JsonObject, RawJson};
 use super::table::{Agent, AgentEvent, Entry, Ours, SettingsForm};
 use super::written::without_comments;
 
-/// How a file begins that had nothing in it, and how one that was not there.
-const OF_OTHERS: &str = "{ \"hooks\"";
+/// How a file begins that was not there, and was made by an earlier version.
 const OF_OURS: &str = "{\"hooks\"";
 
 /// How long an agent waits for `hook bridge`, in seconds.
@@ -72,13 +71,16 @@ impl Agent {
         if are_same(&text)? {
             return Ok(text);
         }
-        let is_new = was_there.is_none_or(|text| self.is_made_here(text));
+        if was_there.is_none_or(|text| self.is_made_here(text)) {
+            let known = events.iter().filter_map(|event| self.event(event));
+            return Ok(self.made(known.map(|event| (event, command(event.name)))));
+        }
         text = self.disconnected(&text)?;
         for event in events {
             let Some(event) = self.event(event) else { continue };
             text = self.with_entry(&text, event, &command(event.name))?;
         }
-        Ok(if is_new { text.replacen(OF_OTHERS, OF_OURS, 1) } else { text })
+        Ok(text)
     }
 
     /// Whether a text was made by [`connected`](Self::connected) where there was none, and has nothing but
@@ -86,6 +88,9 @@ impl Agent {
     pub fn is_made_here(&self, text: &str) -> bool {
         if let Some(parts) = self.extension() {
             return commands_in(parts, text).is_some();
+        }
+        if self.is_laid_out(text) {
+            return true;
         }
         let empty = self.entry.as_ref().map_or("", |entry| entry.new_file);
         let is_dense = text.starts_with(OF_OURS) || empty != "{}\n";
@@ -103,12 +108,41 @@ impl Agent {
                 false => Err(not_ours("remove it by hand, or connect again")),
             };
         }
+        if self.is_laid_out(text) {
+            return Ok(self.entry.as_ref().map_or("{}\n", |entry| entry.new_file).to_owned());
+        }
         let mut text = text.to_owned();
         // One at a time: each removal moves what is behind it.
         while let Some(cut) = self.first_cut(&text)? {
             text.replace_range(cut, "");
         }
         Ok(text)
+    }
+
+    /// A file with these entries and nothing else, laid out for people, an entry a line.
+    fn made(&self, entries: impl Iterator<Item = (&'static AgentEvent, String)>) -> String {
+        let empty = self.entry.as_ref().map_or("{}\n", |entry| entry.new_file);
+        let (fields, ending) = empty.split_once('}').unwrap_or_default();
+        let fields = match fields.strip_prefix('{').unwrap_or_default() {
+            "" => String::new(),
+            fields => format!("  {fields},\n"),
+        };
+        let lines: Vec<String> = entries
+            .map(|(event, command)| {
+                let (name, element) = (quoted(event.name), self.element(event, &command));
+                format!("    {name}: [\n      {element}\n    ]")
+            })
+            .collect();
+        let lines = lines.join(",\n");
+        format!("{{\n{fields}  \"hooks\": {{\n{lines}\n  }}\n}}{ending}")
+    }
+
+    /// Whether a text is such a file.
+    fn is_laid_out(&self, text: &str) -> bool {
+        let known = |(event, command): (String, String)| Some((self.event(&event)?, command));
+        let entries: Vec<_> =
+            self.connections(text).unwrap_or_default().into_iter().filter_map(known).collect();
+        !entries.is_empty() && text == self.made(entries.into_iter())
     }
 
     /// The entries that are there: each event with its command.
@@ -190,7 +224,14 @@ impl Agent {
         let root = self.root_of(text)?;
         let list = format!("[{element}]");
         let Some(hooks) = hooks_of(&root)? else {
-            let hooks = format!("{{{}:{list}}}", quoted(event.name));
+            let hooks = match blanks_after(text, root.range().start + 1).rsplit_once('\n') {
+                // As the members around it are.
+                Some((_, indent)) if !object(&root, "settings")?.is_empty() => {
+                    let name = quoted(event.name);
+                    format!("{{\n{indent}{indent}{name}: {list}\n{indent}}}")
+                }
+                _ => format!("{{{}:{list}}}", quoted(event.name)),
+            };
             return Ok(with_member(text, &root, "hooks", &hooks));
         };
         let events = object(&hooks, "hooks")?;
@@ -350,6 +391,11 @@ pub(super) fn object(value: &RawJson, name: &str) -> Result<JsonObject, NotEdita
 
 fn is_blank(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\r' | '\n')
+}
+
+fn blanks_after(text: &str, at: usize) -> &str {
+    let rest = text.get(at..).unwrap_or_default();
+    rest.get(..rest.len() - rest.trim_start_matches(is_blank).len()).unwrap_or_default()
 }
 
 fn blanks_before(text: &str, at: usize) -> &str {
