@@ -299,7 +299,7 @@ fn one_of_claudes_files_switches_off_the_hooks_of_others_by_precedence() {
         of_user(&project, ".claude/settings.json", &file("user", user));
     };
     write(json!(null), json!(null), json!(null));
-    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    assert_eq!(run(&project, &["trust", "--yes", "--opaque"]).status, 0);
     let ran = project.home().join("ran");
     for (local, shared, user, expected) in [
         (json!(null), json!(null), json!(null), "local shared user"),

@@ -25,7 +25,11 @@ pub(crate) async fn dispatch(
     let Cli { common, command } = cli;
     let json = common.json;
     // What is said of the command itself needs no project.
-    let context = || Context::new(common);
+    let is_of_past = matches!(&command, Command::Trust(it) if it.is_about_the_past());
+    let context = || match is_of_past {
+        true => Context::of_the_past(common),
+        false => Context::new(common),
+    };
     match &command {
         Command::Fire(arguments) => fire::run(arguments, &context()?, stake, printer).await,
         Command::Bridge(arguments) => bridge::run(arguments, context()?, stake, printer).await,

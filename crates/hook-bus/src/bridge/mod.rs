@@ -14,6 +14,7 @@ use hook_core::event::output::{BeforeAgentOutput, PolicyDecision};
 use hook_core::language::Language;
 use hook_core::redact::Redaction;
 use hook_core::text::shortened;
+use hook_core::trust::CHANGED_SINCE_TRUSTED;
 use hook_core::{
     Events, FailureCode, HookEventName, HookExecutionResult, RawJson, RawObject, RequestInput,
 };
@@ -63,6 +64,8 @@ struct ToKeep {
     state: BridgeState,
     session: String,
     turn_end: Option<TurnEnd>,
+    /// Whether the user is shown now that trusted copies run of hooks that changed.
+    shows_changed: bool,
     call: Call,
 }
 
@@ -95,7 +98,11 @@ impl Unsettled {
     pub(crate) fn settle(self) -> Bridged {
         let Self { agent, home_event, mut bridged, kept } = self;
         let Some(kept) = kept else { return bridged };
-        let ToKeep { state, session, turn_end, call } = *kept;
+        let ToKeep { state, session, turn_end, shows_changed, call } = *kept;
+        if shows_changed {
+            // Who cannot write it down shows it again.
+            let _ = state.change(&session, |kept| kept.knows_changed = true);
+        }
         let is_too_often = turn_end.is_some_and(|end| {
             let changed = state.change(&session, |kept| end.is_too_often(kept));
             changed.unwrap_or_else(|error| {
@@ -164,12 +171,19 @@ impl Bridge {
         response: &HookExecutionResponse,
         unknown_guards: impl FnOnce(HookEventName) -> Option<String>,
     ) -> Unsettled {
-        let bridged = self.answer(response, unknown_guards);
+        let runs_copies =
+            response.processed.warnings.iter().any(|it| it.ends_with(CHANGED_SINCE_TRUSTED));
+        let session = self.session();
+        let knows = |state: &BridgeState| state.session(session).knows_changed;
+        let shows_changed = runs_copies
+            && !session.is_empty()
+            && system.bridge_state().is_some_and(|state| !knows(state));
+        let bridged = self.answer_with(response, shows_changed, unknown_guards);
         let kept = system.bridge_state().map(|state| {
             let redaction = system.current_redaction().now();
             let call = self.call(response, system.project(), state, &redaction);
             let (session, turn_end) = (self.session().to_owned(), self.turn_end(response));
-            Box::new(ToKeep { state: state.clone(), session, turn_end, call })
+            Box::new(ToKeep { state: state.clone(), session, turn_end, shows_changed, call })
         });
         Unsettled { agent: self.agent, home_event: self.asked.home_event(), bridged, kept }
     }
@@ -181,8 +195,19 @@ impl Bridge {
         response: &HookExecutionResponse,
         unknown_guards: impl FnOnce(HookEventName) -> Option<String>,
     ) -> Bridged {
+        self.answer_with(response, false, unknown_guards)
+    }
+
+    fn answer_with(
+        &self,
+        response: &HookExecutionResponse,
+        shows_changed: bool,
+        unknown_guards: impl FnOnce(HookEventName) -> Option<String>,
+    ) -> Bridged {
         let not_run = not_run(response);
-        let mut said = self.said(response, &not_run, unknown_guards);
+        let mut shown = not_run.clone();
+        shown.extend(shows_changed.then(|| CHANGED_SINCE_TRUSTED.to_owned()));
+        let mut said = self.said(response, &shown, unknown_guards);
         let mut warnings: Vec<String> = response.processed.warnings.clone();
         warnings.extend(not_run);
         let title = self.agent.title();
@@ -257,11 +282,11 @@ impl Bridge {
         }
     }
 
-    /// What the agent is told. Of hooks that did not run its user is told where nothing else says so.
+    /// What the agent is told; of what is shown its user alone.
     fn said(
         &self,
         response: &HookExecutionResponse,
-        not_run: &[String],
+        shown: &[String],
         unknown_guards: impl FnOnce(HookEventName) -> Option<String>,
     ) -> Said {
         let home_event = self.asked.home_event();
@@ -280,7 +305,7 @@ impl Bridge {
         let observed = observed.filter(|_| merged.is_none());
         let message = processed.system_message.as_deref();
         let told = message.into_iter().chain(observed.filter(|_| message.is_none()));
-        let told: Vec<&str> = told.chain(not_run.iter().map(String::as_str)).collect();
+        let told: Vec<&str> = told.chain(shown.iter().map(String::as_str)).collect();
         let told = told.join("\n");
         let mut verdict = Verdict::proceed();
         // Where a block has no effect, as its author is warned, no agent is to obey one.

@@ -75,6 +75,7 @@ impl BridgeState {
         SessionState {
             env: fields.get("env").map(SessionEnv::from_json).unwrap_or_default(),
             continuations: number.and_then(|it| u32::try_from(it).ok()).unwrap_or_default(),
+            knows_changed: fields.get("knowsChanged").and_then(RawJson::to_bool) == Some(true),
         }
     }
 
@@ -146,16 +147,21 @@ pub(crate) struct SessionState {
     pub(crate) env: SessionEnv,
     /// How often in a row hooks had the agent go on at the end of its turn.
     pub(crate) continuations: u32,
+    /// Whether the user was shown that trusted copies run of hooks that changed.
+    pub(crate) knows_changed: bool,
 }
 
 impl SessionState {
     fn is_nothing(&self) -> bool {
-        self.env.is_empty() && self.continuations == 0
+        self.env.is_empty() && self.continuations == 0 && !self.knows_changed
     }
 
     fn to_json(&self) -> Vec<u8> {
         hook_core::ObjectWriter::line(|out| {
             out.integer("continuations", self.continuations.into());
+            if self.knows_changed {
+                out.bool("knowsChanged", true);
+            }
             out.raw("env", &self.env.to_json());
         })
     }

@@ -43,7 +43,8 @@ impl<'f> HookMaker<'f> {
         project: &Path,
         (disabled, shadowed): (&'f [Disabled<'f>], &'f Shadowed),
     ) -> Self {
-        let executors = runner.executors(&file.config, file.project(project));
+        let folder = file.path.as_deref().and_then(Path::parent).unwrap_or(project);
+        let executors = runner.executors(&file.config, (file.project(project), folder));
         let default_timeout = runner.limits().timeout;
         let mut maker = Self {
             file,
@@ -132,14 +133,14 @@ impl<'f> HookMaker<'f> {
         let timeout = entry.timeout.unwrap_or(self.default_timeout);
         let executor = match (&entry.unreadable, &entry.home) {
             (Some(why), _) => self.executors.unreadable(&entry.command, why),
-            (None, Some(home)) => self.executors.home_executor(&entry.command, home),
+            (None, Some(home)) => self.executors.home_executor(&entry.command, home, &trust),
             (None, None) => match (&entry.upstream, &entry.worker) {
                 (Some(rules), _) => self.executors.upstream(rules),
                 (None, Some(rules)) if let Some(path) = &entry.module => {
                     self.module(path, entry, rules, &trust)
                 }
                 (None, Some(rules)) => self.executors.worker(entry, rules, &file.source, &trust),
-                (None, None) => self.executors.executor(&entry.command, &entry.env),
+                (None, None) => self.executors.executor(&entry.command, &entry.env, &trust),
             },
         };
         let (event, name) = (entry.event, entry.name.as_deref());
@@ -150,7 +151,7 @@ impl<'f> HookMaker<'f> {
                 true => FailBehavior::Block,
                 false => entry.fail_behavior,
             },
-            warnings: of_matcher.chain(trust.warning()).collect(),
+            warnings: of_matcher.collect(),
             slots: self.executors.slots.clone(),
             check: check_of(&trust, suspended.as_ref()),
             ..HookSpec::new(event, name, &file.source, timeout, executor)
@@ -192,19 +193,32 @@ fn matcher_of(before: &Grant, event: HookEventName) -> Matcher {
     Matcher::compile(definition, event.row().matching, FailBehavior::Block).0
 }
 
-/// A guard that may be missing because its settings have errors: as it was trusted.
+/// A guard that is missing: one whose settings are gone runs on from its copy, and one whose settings have
+/// errors blocks, as it was trusted.
 pub(super) fn of_missing(guard: &MissingGuard, runner: &Runner) -> Option<Hook> {
-    let file = guard.broken().cloned()?;
     let grant = &guard.grant;
+    let (trust, suspended, file) = match (&guard.running, guard.broken()) {
+        (Some(granted), _) => {
+            let file = granted.entry().place.file.as_deref().cloned();
+            (Trust::Checked(Arc::clone(granted)), None, file)
+        }
+        (None, Some(file)) => {
+            let suspended = Suspension::BrokenSettings(file.clone());
+            let trust = Trust::Missing { before: Some(Arc::clone(grant)) };
+            (trust, Some(suspended), Some(file.clone()))
+        }
+        (None, None) => return None,
+    };
+    let entry = guard.running.as_ref().map(|granted| granted.entry());
     let env = grant.seen.as_ref().map_or(&[][..], |seen| &seen.env);
-    let commands = runner.executors(&HooksConfig::default(), guard.project());
-    let executor = commands.executor(&grant.command, env);
-    let trust = Trust::Missing { before: Some(Arc::clone(grant)) };
-    let suspended = Suspension::BrokenSettings(file.clone());
-    let (name, timeout) = (grant.name.as_deref(), runner.limits().timeout);
+    let config = entry.map_or_else(HooksConfig::default, |entry| (*entry.config).clone());
+    let commands = runner.executors(&config, (guard.project(), guard.project()));
+    let executor = commands.executor(&grant.command, env, &trust);
+    let name = grant.name.as_deref();
+    let timeout = entry.and_then(|entry| entry.timeout).unwrap_or(runner.limits().timeout);
     let spec = HookSpec {
         fail_behavior: FailBehavior::Block,
-        check: check_of(&trust, Some(&suspended)),
+        check: check_of(&trust, suspended.as_ref()),
         ..HookSpec::new(guard.event, name, &HookSource::Project, timeout, executor)
     };
     Some(Hook {
@@ -212,17 +226,17 @@ pub(super) fn of_missing(guard: &MissingGuard, runner: &Runner) -> Option<Hook> 
         name: grant.name.clone(),
         description: None,
         source: HookSource::Project,
-        place: Some(Place::of_file(&file)),
+        place: file.map(Place::of_file),
         matcher: matcher_of(grant, guard.event),
-        priority: DEFAULT_PRIORITY,
-        sequential: false,
+        priority: entry.map_or(DEFAULT_PRIORITY, |entry| entry.priority),
+        sequential: entry.is_some_and(|entry| entry.sequential),
         in_turn: false,
         is_stand_in: false,
         declared_by: None,
         module: None,
         timeout_origin: TimeoutOrigin::Engine,
         trust,
-        suspended: Some(suspended),
+        suspended,
         switched_off: Vec::new(),
     })
 }

@@ -12,7 +12,7 @@ use crate::event::input::EventInput;
 use crate::failure::HookFailure;
 use crate::trust::Granted;
 
-/// Gives the slots back for the run, if the hook may still run.
+/// Gives the slots back for the run, if the hook may still run, with what its user should know.
 ///
 /// Reading its files may take a while, so a thread does it. It holds the slots until it is done, even
 /// if the caller is dropped: so there are never more such threads than slots.
@@ -21,11 +21,11 @@ pub(super) async fn confirm(
     input: &EventInput,
     slots: Slots,
     threads: &Threads,
-) -> Result<Slots, HookFailure> {
+) -> Result<(Slots, Option<&'static str>), HookFailure> {
     let directory = PathBuf::from(&*input.cwd);
     let (sender, receiver) = oneshot::channel();
     let started = threads.run(move |worker| {
-        let confirmed = granted.still_holds(&directory).map(|()| slots);
+        let confirmed = granted.still_holds(&directory).map(|warning| (slots, warning));
         worker.free();
         // Where the caller was dropped, the slots become free here.
         let _ = sender.send(confirmed);

@@ -122,7 +122,9 @@ fn deny_for_failure(
         let name = hook.display_name();
         output.reason = Some(match failure {
             // Nothing failed: a person has to decide first.
-            HookFailure::Untrusted | HookFailure::BrokenSettings { .. } => {
+            HookFailure::Untrusted
+            | HookFailure::TrustedCopy { .. }
+            | HookFailure::BrokenSettings { .. } => {
                 format!("blocked, because the guard `{name}` could not check this: {failure}")
             }
             _ => match failure.not_run() {

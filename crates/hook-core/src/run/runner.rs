@@ -115,8 +115,12 @@ impl Runner {
         self
     }
 
-    /// Makes executors for the hooks of one settings file, which belong to that project.
-    pub(crate) fn executors(&self, config: &HooksConfig, project: &Path) -> ExecutorMaker {
+    /// Makes executors for the hooks of one settings file in that folder, which belong to that project.
+    pub(crate) fn executors(
+        &self,
+        config: &HooksConfig,
+        (project, folder): (&Path, &Path),
+    ) -> ExecutorMaker {
         let environment = HostEnvironment::new(
             self.host.environment.iter().cloned(),
             &config.environment,
@@ -139,6 +143,7 @@ impl Runner {
             workers: Arc::clone(&self.workers),
             programs: Arc::new(Programs::new(Arc::clone(&context))),
             rules: config.environment.clone(),
+            folder: folder.to_path_buf(),
             upstreams: self.upstreams.clone(),
             context,
             slots,
@@ -163,9 +168,9 @@ impl Runner {
     pub(crate) fn handler(&self, handler: &HandlerHook) -> Arc<dyn HookExecutor> {
         let programs = || {
             let project = self.host.project.clone();
-            let made = self
-                .programs
-                .get_or_init(|| self.executors(&HooksConfig::default(), &project).programs);
+            let made = self.programs.get_or_init(|| {
+                self.executors(&HooksConfig::default(), (&project, &project)).programs
+            });
             Arc::clone(made)
         };
         handler.executor(&self.blocking, &self.running, programs)

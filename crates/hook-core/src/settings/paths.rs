@@ -31,6 +31,11 @@ pub fn state_home() -> Option<PathBuf> {
     absolute("XDG_STATE_HOME").or_else(|| Some(home_directory()?.join(".local/state")))
 }
 
+/// Where the user's programs keep their data: `$XDG_DATA_HOME`, else `.local/share` in the home directory.
+pub(crate) fn data_home() -> Option<PathBuf> {
+    absolute("XDG_DATA_HOME").or_else(|| Some(home_directory()?.join(".local/share")))
+}
+
 fn absolute(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
 }
