@@ -233,7 +233,8 @@ impl Command {
             false => below(&path_of(word, project, directory), project),
         };
         let own = file(program).filter(|_| program.contains(['/', PROJECT]));
-        if interpreter(program).is_some() {
+        // One of the project's own that is called so may be one, where it is given anything.
+        if interpreter(program).is_some() && (own.is_none() || !arguments.is_empty()) {
             let at = options_before_script(program, arguments).filter(|_| own.is_none());
             let script = at.and_then(|at| arguments.get(at)).copied();
             // A folder, or a name without its ending, may be any file.

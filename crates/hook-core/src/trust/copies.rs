@@ -136,9 +136,10 @@ fn write(project: &Path, listing: &Listing, copy: &Path) -> io::Result<()> {
     }
     let mut left = MAX_PACKAGES;
     let packages = listing.packages.iter().filter(|path| path.ends_with("node_modules"));
-    packages
-        .clone()
-        .try_for_each(|path| copy_packages(&project.join(path), &copy.join(path), &mut left))
+    for path in packages {
+        copy_packages(project, (&project.join(path), &copy.join(path)), &mut left)?;
+    }
+    Ok(())
 }
 
 fn copy_file(from: &Path, to: &Path, executable: bool) -> io::Result<()> {
@@ -157,8 +158,12 @@ fn copy_file(from: &Path, to: &Path, executable: bool) -> io::Result<()> {
     file.flush()
 }
 
-/// Installed packages, of which links are kept that stay among them.
-fn copy_packages(from: &Path, to: &Path, left: &mut (usize, u64)) -> io::Result<()> {
+/// Installed packages, of which links are kept that stay among them, or lead out of the project.
+fn copy_packages(
+    project: &Path,
+    (from, to): (&Path, &Path),
+    left: &mut (usize, u64),
+) -> io::Result<()> {
     private_folder::make(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
@@ -170,13 +175,15 @@ fn copy_packages(from: &Path, to: &Path, left: &mut (usize, u64)) -> io::Result<
         };
         *left = (files, bytes);
         if found.is_dir() {
-            copy_packages(&entry.path(), &to, left)?;
+            copy_packages(project, (&entry.path(), &to), left)?;
         } else if found.is_symlink() {
             let target = fs::read_link(entry.path())?;
-            let stays = target.is_relative()
-                && target.components().filter(|it| *it == Component::ParentDir).count() < 2;
-            if stays {
+            let ups = target.components().filter(|part| *part == Component::ParentDir).count();
+            let leads_to = resolved(&entry.path());
+            if target.is_relative() && ups < 2 {
                 link(&target, &to)?;
+            } else if !leads_to.starts_with(resolved(project)) {
+                link(&leads_to, &to)?;
             }
         } else if found.is_file() {
             copy_file(&entry.path(), &to, is_executable(&found))?;
