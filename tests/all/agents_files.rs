@@ -119,7 +119,10 @@ fn hooks_of_a_project_run_once_they_are_trusted_and_until_they_change() {
     // What it starts has changed.
     project.write("guard.sh", "exit 0");
     let changed = fire();
-    assert!(changed.status == 2 && changed.stdout.contains("changed since it was trusted"), "{changed:?}");
+    assert!(
+        changed.status == 2 && changed.stdout.contains("changed since it was trusted"),
+        "{changed:?}"
+    );
 }
 
 #[test]

@@ -284,3 +284,19 @@ fn fault_85_trust_is_taken_back_and_used_again_by_command_also_where_the_project
     assert!(revoked.status.success() && said.contains("revoked BeforeTool guard"), "{revoked:?}");
     assert_eq!(copies(&project), Vec::<PathBuf>::new());
 }
+
+#[test]
+fn fault_84_a_bridged_agent_s_user_is_told_once_a_session_that_trusted_copies_run() {
+    let project = project();
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    let ask = |session: &str| {
+        let call = json!({"session_id": session, "transcript_path": "", "cwd": project.path(),
+            "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}});
+        let asked = Hook::new(&project, &["bridge", "claude"]).stdin(call.to_string()).run();
+        assert!(asked.stdout.contains("no"), "{asked:?}");
+        asked.stdout.matches("changed since you trusted them").count()
+    };
+    assert_eq!(ask("s"), 0);
+    project.write(".hooks/lib/rules.sh", "false\n");
+    assert_eq!([ask("s"), ask("s"), ask("t"), ask("s")], [1, 0, 1, 0]);
+}

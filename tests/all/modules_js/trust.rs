@@ -199,3 +199,25 @@ fn list_says_of_a_module_that_changed_that_its_copy_runs() {
     let listed = run(&project, &["list"]);
     assert!(listed.stdout.contains("the trusted copy runs"), "{listed:?}");
 }
+
+#[tokio::test]
+async fn fault_87_a_reload_loads_a_users_module_anew_whose_import_changed() {
+    if !has_node() {
+        return;
+    }
+    let project = with_guard();
+    let module = project.path().join(".hooks/modules/guard.mjs");
+    let builder = project.builder().module_files([module]);
+    let system = builder.build().unwrap();
+    let fire = async || {
+        let request = HookExecutionRequest::new("BeforeTool", fields(shell("rm -rf x")));
+        system.bus().request(request).await.processed.is_blocking_decision()
+    };
+    assert!(fire().await);
+    system.reload().await.unwrap();
+    assert!(fire().await, "the same process, or another one with the same code");
+    project.write(".hooks/modules/lib/rules.mjs", "export const words = [];\n");
+    system.reload().await.unwrap();
+    assert!(!fire().await, "the import is loaded anew");
+    system.shutdown(std::time::Duration::ZERO).await;
+}
