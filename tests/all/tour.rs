@@ -250,7 +250,7 @@ mod workers {
         for folder in ["", ".hooks/"] {
             std::fs::create_dir(project.path().join(format!("{folder}node_modules"))).unwrap();
             let link = project.path().join(format!("{folder}node_modules/hook-sdk"));
-            symlink(&package, link).unwrap();
+            symlink(package, link).unwrap();
         }
         project.write(".hooks/package-lock.json", "{}");
         assert_guards(&project, None);

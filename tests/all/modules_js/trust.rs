@@ -74,7 +74,7 @@ fn a_projects_own_jiti_is_used_only_from_the_folder_that_was_trusted() {
     project.write(".hooks/modules/guard.ts", &GUARD.replace("(pi)", "(pi: any): void"));
     let copy = |to: &str| {
         let to = project.path().join(to);
-        let copied = std::process::Command::new("cp").arg("-r").arg(&jiti).arg(&to).status();
+        let copied = std::process::Command::new("cp").arg("-r").arg(jiti).arg(&to).status();
         assert!(copied.unwrap().success());
     };
     copy(".");

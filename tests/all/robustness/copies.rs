@@ -191,7 +191,7 @@ fn apply(project: &Project, folder: &str, (attack, around): (Attack, &str)) {
                 plant(&target.join(name), name);
             }
             let hooks = project.path().join(folder);
-            if hooks.join("settings.json").exists() {
+            if !hooks.is_symlink() && hooks.join("settings.json").exists() {
                 let _ = fs::copy(hooks.join("settings.json"), target.join("settings.json"));
             }
             clear(&hooks);

@@ -179,10 +179,10 @@ impl<'f> HookMaker<'f> {
 }
 
 /// Whether a hook that changed is a guard, as it was trusted. Where the decision does not say, as it is
-/// now. An agent's own hook that is asked before a tool runs is one: its agent has no word that says so.
+/// now. A program of an agent's that is asked before a tool runs is one: its agent has no word that says so.
 fn is_guard(before: &Grant, entry: &HookEntry) -> bool {
     before.fail_behavior().unwrap_or(entry.fail_behavior) == FailBehavior::Block
-        || before.is_of_home() && entry.event.is_before_a_tool()
+        || before.is_of_home() && before.digest.is_some() && entry.event.is_before_a_tool()
 }
 
 /// The matcher that a guard was trusted with; everything, if the decision does not say.

@@ -73,7 +73,11 @@ pub(super) async fn supervise(
         let placed_at = Instant::now();
         // Only now: what runs may have changed while the hook waited.
         let (slots, changed) = match hook.granted()? {
-            Some(granted) => consent::confirm(Arc::clone(granted), &input, slots, &threads).await?,
+            Some(granted) => {
+                let confirmed = consent::confirm(Arc::clone(granted), &input, slots, &threads);
+                let (slots, warning) = confirmed.await?;
+                (slots, Some(warning))
+            }
             None => (slots, None),
         };
         Ok((slots, placed_at, changed))
@@ -136,7 +140,9 @@ pub(super) async fn supervise(
         let message = panic_message(panic.as_ref());
         Answer::failed(HookFailure::Panicked { message }).into()
     });
-    run.answer.warnings.extend(changed.map(str::to_owned));
+    if let Some(warning) = changed {
+        run.answer.warnings.extend(warning.await.ok().flatten().map(str::to_owned));
+    }
     let timing = Timing { duration: started_at.elapsed(), queued: started_at - queued_at };
     finish(&hook, run, timing, &told, &scope)
 }

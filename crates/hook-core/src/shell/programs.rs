@@ -19,8 +19,8 @@ const PLAIN_INTERPRETERS: [(&str, &str); 13] = [
     ("nodejs", ""),
     ("perl", "wT"),
     ("php", ""),
-    ("pypy", "bBEIOqsSu"),
-    ("python", "bBEIOqsSu"),
+    ("pypy", "bBOqsSu"),
+    ("python", "bBOqsSu"),
     ("ruby", "w"),
 ];
 

@@ -7,7 +7,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::paths::{PROJECT, below, home, path_of};
-use crate::files::program::is_executable;
 use crate::language::{HomeCommand, HomeDirectory, HomeHook, Place};
 use crate::settings::HookEntry;
 use crate::shell::{
@@ -310,26 +309,6 @@ impl Command {
         }
         rewritten
     }
-}
-
-/// Whether a file is started by an interpreter that looks for modules around it.
-pub(super) fn is_script_that_looks_around(path: &Path) -> bool {
-    let first = crate::files::regular_file::open(path).and_then(|file| {
-        let mut begin = Vec::new();
-        io_read(file, &mut begin)?;
-        Ok(begin)
-    });
-    let first = first.unwrap_or_default();
-    let line = first.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let line = String::from_utf8_lossy(line);
-    is_executable(path)
-        && line.starts_with("#!")
-        && line.trim_start_matches("#!").split_whitespace().any(looks_around)
-}
-
-fn io_read(file: std::fs::File, into: &mut Vec<u8>) -> std::io::Result<usize> {
-    use std::io::Read;
-    file.take(256).read_to_end(into)
 }
 
 /// What is known of a variable before a hook runs.

@@ -1,12 +1,14 @@
 //! What trust in a hook covers: the folders of the files that it starts.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::command::{Command, is_script_that_looks_around};
+use super::command::Command;
 use super::index::Index;
 use super::tree::{Entry, Listing, Scope};
 use crate::files::regular_file;
 use crate::settings::HookEntry;
+use crate::shell::looks_around;
 
 /// Where hooks of ours are.
 const OURS: &str = ".hooks";
@@ -60,6 +62,18 @@ impl Cover {
         Some(read().map_err(|problem| problem.to_string()))
     }
 
+    /// Scripts whose first line has python ignore where it is told to keep what it compiles: it would read what
+    /// lies beside them.
+    pub(super) fn ignores_variables(&self, project: &Path) -> Vec<String> {
+        let started = self.scope.started.iter().filter(|path| {
+            let line = first_line(&project.join(path));
+            let is_such = |word: &str| word.starts_with('-') && word.contains(['E', 'I']);
+            line.contains("python") && line.split_whitespace().any(is_such)
+        });
+        let why = |path: &PathBuf| format!("{} has python ignore its variables", path.display());
+        started.map(why).collect()
+    }
+
     /// Why a hook is to run where it is and not from a copy, if it is.
     pub(super) fn runs_in_place(
         &self,
@@ -69,7 +83,8 @@ impl Cover {
     ) -> Option<String> {
         let looks_around = || {
             let mut started = self.scope.started.iter().map(|path| project.join(path));
-            self.command.looks_around || started.any(|path| is_script_that_looks_around(&path))
+            self.command.looks_around
+                || started.any(|path| first_line(&path).split_whitespace().any(looks_around))
         };
         if entry.home.is_some() {
             let why = "hooks of other agents find their project by their own path";
@@ -105,6 +120,15 @@ impl Covered {
         ];
         lines(project, &self.listing, |line| OPENS.iter().any(|it| line.contains(it)))
     }
+}
+
+/// The first line of a program, if it names its interpreter there.
+fn first_line(path: &Path) -> String {
+    let mut begin = Vec::new();
+    let read = regular_file::open(path).and_then(|file| file.take(256).read_to_end(&mut begin));
+    let line = begin.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let line = line.strip_prefix(b"#!").filter(|_| read.is_ok()).unwrap_or_default();
+    String::from_utf8_lossy(line).into_owned()
 }
 
 /// Lines of programs that are such, each with where it stands.

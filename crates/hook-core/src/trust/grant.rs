@@ -161,7 +161,7 @@ impl Grant {
         config.environment.deny = list("environment.deny");
         let number = |name: &str| term(name).and_then(|text| text.parse::<u64>().ok());
         config.max_concurrent = number("maxConcurrent").map_or(0, |it| it as usize);
-        let place = Place::of_file(&project.join(IN_PROJECT));
+        let place = Place::of_file(project.join(IN_PROJECT));
         let mut entry = HookEntry::of_file(event, &Arc::new(config), place);
         entry.matcher = self.matcher()?.map(Arc::new);
         entry.name.clone_from(&self.name);

@@ -107,14 +107,10 @@ impl Granted {
 
     /// The same with what is found now; `None` where it is not what was trusted.
     pub(super) fn looked_at(mut self) -> Option<Self> {
-        match self.still_holds(&self.project) {
-            Err(HookFailure::Untrusted) => None,
-            // What fails otherwise fails when it is to run, and says why.
-            found => {
-                self.was_changed = matches!(found, Ok(Some(_)));
-                Some(self)
-            }
-        }
+        // The copy is looked at when it is to run.
+        let is_same = self.is_same();
+        self.was_changed = !is_same;
+        (is_same || self.copy.is_some() && !self.is_strict).then_some(self)
     }
 
     /// Whether it runs from its copy since its folder in the project is another one.
@@ -131,36 +127,42 @@ impl Granted {
         &self.entry
     }
 
-    /// Whether the hook, run in that directory, is still the one that was agreed to. What its user should
-    /// know, where it is and its folder in the project is not.
+    /// Whether the hook, run in that directory, is still the one that was agreed to.
     ///
     /// # Errors
     /// When it is not.
-    pub(crate) fn still_holds(
-        &self,
-        directory: &Path,
-    ) -> Result<Option<&'static str>, HookFailure> {
-        let Some(digest) = &self.digest else { return Ok(None) };
-        let is_same = self.in_project.digest().is_ok_and(|found| found == *digest);
+    pub(crate) fn still_holds(&self, directory: &Path) -> Result<(), HookFailure> {
+        let Some(digest) = &self.digest else { return Ok(()) };
         if let Some((path, copy)) = &self.copy {
             if !copy.digest().is_ok_and(|found| found == *digest) {
                 return Err(HookFailure::TrustedCopy { copy: path.clone() });
             }
-            return match is_same {
-                true => Ok(None),
-                false if self.is_strict => Err(HookFailure::Untrusted),
-                false => Ok(Some(CHANGED_SINCE_TRUSTED)),
+            return match self.is_strict && !self.is_same() {
+                true => Err(HookFailure::Untrusted),
+                false => Ok(()),
             };
         }
-        if !is_same {
+        if !self.is_same() {
             return Err(HookFailure::Untrusted);
         }
         // Where that directory is gone, the hook runs in the project.
         let directory = if directory.is_dir() { directory } else { &self.project };
         match self.cover.command.differs_in(directory, &self.project) {
             Some(script) => Err(HookFailure::UntrustedHere { script, directory: directory.into() }),
-            None => Ok(None),
+            None => Ok(()),
         }
+    }
+
+    /// What the hook's user should know: that its copy runs, since its folder in the project is another one. It
+    /// changes nothing for this run, which need not wait for it.
+    pub(crate) fn warning(&self) -> Option<&'static str> {
+        (self.copy.is_some() && !self.is_same()).then_some(CHANGED_SINCE_TRUSTED)
+    }
+
+    /// Whether its folder in the project is what was trusted.
+    fn is_same(&self) -> bool {
+        let Some(digest) = &self.digest else { return true };
+        self.in_project.digest().is_ok_and(|found| found == *digest)
     }
 
     /// The folder in whose place its files are.

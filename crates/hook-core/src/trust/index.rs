@@ -1,6 +1,5 @@
 //! The digest of folders, and an index by which it is known again without reading the files.
 
-use std::collections::HashMap;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -19,7 +18,7 @@ use crate::files::{private_folder, regular_file};
 const SETTLED: i128 = 2_500_000_000;
 
 /// How long an index may be, in bytes.
-const MAX_INDEX: u64 = 4 << 20;
+const MAX_INDEX: u64 = 4 << 10;
 
 /// What is known of the files of one scope.
 #[derive(Debug)]
@@ -38,16 +37,20 @@ struct State {
     last: Option<(Instant, Result<String, Problem>)>,
 }
 
-/// By path: what the file's stamp was, and the hash of what was in it.
+/// The digest of files, and by what it is known again: a hash of their names and stamps. What was written just
+/// before it was read has none.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Known(HashMap<String, (Stamp, String)>);
+struct Known {
+    stamps: String,
+    digest: String,
+}
 
 impl Index {
     /// The index of these files, which is kept in that folder.
     pub(super) fn new(base: &Path, scope: &Scope, folder: Option<&Path>) -> Self {
         let name = hash_of(format!("{base:?} {scope:?}").as_bytes());
-        let path =
-            folder.map(|folder| folder.join(format!("{}.json", name.get(..32).unwrap_or(&name))));
+        let name = format!("{}.json", name.get(..32).unwrap_or(&name));
+        let path = folder.map(|folder| folder.join(name));
         Self { base: base.into(), scope: scope.clone(), path, state: Mutex::default() }
     }
 
@@ -74,31 +77,23 @@ impl Index {
         let now =
             SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_nanos() as i128);
         let listing = self.listing()?;
-        let before = state.known.take().unwrap_or_else(|| self.load());
-        let mut after = Known::default();
-        let mut is_new = false;
-        let digest = digest(&listing, |path, stamp| {
-            let text = path.to_str();
-            if let Some((known, hash)) = text.and_then(|text| before.0.get(text))
-                && known == stamp
-            {
-                after.0.insert(text.unwrap_or_default().to_owned(), (*stamp, hash.clone()));
-                return Ok(hash.clone());
-            }
-            let (hash, read) = hash_file(&self.base.join(path))?;
-            let is_settled = now - stamp.modified.max(stamp.changed) > SETTLED;
-            if let Some(text) = text.filter(|_| is_settled && read == *stamp) {
-                is_new = true;
-                after.0.insert(text.to_owned(), (*stamp, hash.clone()));
-            }
-            Ok(hash)
-        });
-        if is_new {
-            // Without it the files are read again.
-            let _ = self.save(&after);
+        let stamps = stamps_of(&listing);
+        let known = state.known.get_or_insert_with(|| self.load());
+        if known.stamps == stamps {
+            return Ok(known.digest.clone());
         }
-        state.known = Some(after);
-        digest
+        let mut is_settled = true;
+        let digest = digest(&listing, |path, stamp| {
+            let (hash, read) = hash_file(&self.base.join(path))?;
+            is_settled &= read == *stamp && now - stamp.modified.max(stamp.changed) > SETTLED;
+            Ok(hash)
+        })?;
+        if is_settled {
+            *known = Known { stamps, digest: digest.clone() };
+            // Without it the files are read again.
+            let _ = self.save(known);
+        }
+        Ok(digest)
     }
 
     /// The files as they are.
@@ -124,6 +119,27 @@ impl Index {
         fs::write(&written, serde_json::to_vec(known)?)?;
         fs::rename(&written, path)
     }
+}
+
+/// A hash of what changes whenever one of the files does.
+fn stamps_of(listing: &Listing) -> String {
+    let mut all = Sha256::new_with_prefix(b"hook stamps 1\n");
+    for (path, entry) in &listing.files {
+        let name = path.as_os_str().as_encoded_bytes();
+        all.update((name.len() as u64).to_le_bytes());
+        all.update(name);
+        match entry {
+            Entry::Absent => all.update(b"absent"),
+            Entry::Link { target } => {
+                let target = target.as_os_str().as_encoded_bytes();
+                all.update(b"link");
+                all.update((target.len() as u64).to_le_bytes());
+                all.update(target);
+            }
+            Entry::File { stamp, .. } => all.update(stamp.bytes()),
+        }
+    }
+    hexadecimal(&all.finalize())
 }
 
 /// The digest of listed files. `hash_of_file` gives that of one.

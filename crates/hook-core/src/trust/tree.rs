@@ -94,10 +94,10 @@ pub(super) enum Entry {
 }
 
 /// What changes whenever a file does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
     pub(super) size: u64,
-    pub(super) inode: u64,
+    inode: u64,
     device: u64,
     mode: u32,
     /// In nanoseconds.
@@ -226,7 +226,7 @@ impl Walk<'_> {
 
     fn is_of_packages(&self, folder: &Path, name: &str) -> bool {
         let is_there = |lock: &&str| self.real.join(folder).join(lock).is_file();
-        PACKAGES.iter().any(|(known, locks)| *known == name && locks.iter().any(|it| is_there(it)))
+        PACKAGES.iter().any(|(known, locks)| *known == name && locks.iter().any(&is_there))
     }
 
     fn entry(
@@ -319,6 +319,17 @@ fn is_executable(_: &Metadata) -> bool {
 }
 
 impl Stamp {
+    /// All of it, in bytes.
+    pub(super) fn bytes(&self) -> [u8; 60] {
+        let mut bytes = [0; 60];
+        let parts = [self.size, self.inode, self.device].map(u64::to_le_bytes);
+        let times = [self.modified, self.changed].map(i128::to_le_bytes);
+        let mode = self.mode.to_le_bytes();
+        let all = parts.iter().flatten().chain(&mode).chain(times.iter().flatten());
+        bytes.iter_mut().zip(all).for_each(|(to, from)| *to = *from);
+        bytes
+    }
+
     #[cfg(unix)]
     pub(super) fn of(found: &Metadata) -> Self {
         use std::os::unix::fs::MetadataExt;
