@@ -335,7 +335,7 @@ fn trusting(project: &Project, settings: &str) -> HookSystem {
 }
 
 #[tokio::test]
-async fn a_trusted_hook_that_changes_before_it_runs_does_not_run() {
+async fn fault_84_a_trusted_hook_that_changes_before_it_runs_runs_as_it_was_trusted() {
     let project = Project::new();
     project.write("guard.sh", "exit 0");
     let text = settings("BeforeAgent", false, &[command("guard", "sh guard.sh; ./guard.sh")]);
@@ -354,8 +354,8 @@ async fn a_trusted_hook_that_changes_before_it_runs_does_not_run() {
     }
     project.write("guard.sh", "#!/bin/sh\necho '{\"systemMessage\":\"changed\"}'\n");
     let after = fire(&system, "BeforeAgent", json!({"prompt": ""})).await;
-    assert_eq!(after.processed.system_message, None);
-    assert!(after.processed.aggregated.errors[0].message.contains("trust"));
+    assert_eq!(after.processed.system_message.as_deref(), Some("trusted"));
+    assert!(after.processed.warnings[0].contains("changed since you trusted them"));
     // Another command is another decision.
     project.write(".hooks/settings.json", &text.to_string());
     system.reload().await.unwrap();
@@ -472,7 +472,7 @@ async fn names_that_are_known_elsewhere_are_not_renamed_or_forged() {
 }
 
 #[tokio::test]
-async fn another_file_of_the_same_name_is_not_the_trusted_one() {
+async fn fault_84_another_file_of_the_same_name_does_not_run_in_place_of_the_trusted_one() {
     let project = Project::new();
     let script = |path: &str, text: &str| {
         let script =
@@ -486,8 +486,7 @@ async fn another_file_of_the_same_name_is_not_the_trusted_one() {
     let system = trusting(&project, &text);
     let input = json!({"prompt": "", "cwd": project.path().join("sub")});
     let response = fire(&system, "BeforeAgent", input).await;
-    assert_eq!(response.processed.system_message, None);
-    assert!(response.processed.aggregated.errors[0].message.contains("trusted"));
+    assert_eq!(response.processed.system_message.as_deref(), Some("trusted"));
 }
 
 #[tokio::test]

@@ -6,6 +6,8 @@
 
 #[cfg(unix)]
 mod commands;
+#[cfg(unix)]
+mod copies;
 mod explain;
 mod generate;
 mod json;

@@ -254,8 +254,12 @@ mod workers {
         let python = "python3 $HOOK_PROJECT_DIR/.hooks/guard.py";
         project.write(SETTINGS, &settings.replace(python, command));
         project.write(".hooks/guard.mjs", block(&part, "js"));
-        std::fs::create_dir(project.path().join("node_modules")).unwrap();
-        symlink(package, project.path().join("node_modules/hook-sdk")).unwrap();
+        for folder in ["", ".hooks/"] {
+            std::fs::create_dir(project.path().join(format!("{folder}node_modules"))).unwrap();
+            let link = project.path().join(format!("{folder}node_modules/hook-sdk"));
+            symlink(package, link).unwrap();
+        }
+        project.write(".hooks/package-lock.json", "{}");
         assert_guards(&project);
         assert_asks(&project, ("js", "node"));
     }

@@ -38,8 +38,10 @@ pub fn path_with_hook() -> OsString {
 }
 
 /// What of the environment of whoever runs the tests would change what the binary does or says.
-const OWN_VARIABLES: [&str; 7] = [
+const OWN_VARIABLES: [&str; 9] = [
     "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_STATE_HOME",
     "XDG_RUNTIME_DIR",
     "HOOK_LOG",
     "HOOK_DEPTH",

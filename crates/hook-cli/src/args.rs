@@ -154,7 +154,7 @@ impl Cli {
             (!common.agents.is_empty() && !has_project, "--agent", IN_PROJECT),
             (!common.modules.is_empty() && !starts, "--module", STARTING),
             (common.no_user && !has_user, "--no-user", WITH_USER),
-            (common.strict && !starts, "--strict", STARTING),
+            (common.strict && !starts && !matches!(command, Trust(_)), "--strict", STARTING),
             (common.json && matches!(command, Completions(_)), "--json", "all other commands"),
         ]
         .into_iter()

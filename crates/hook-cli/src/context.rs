@@ -85,12 +85,31 @@ impl<'h> Untrusted<'h> {
 
 impl Context {
     pub(crate) fn new(common: Common) -> Result<Self, CommandError> {
+        Self::with_project(common, existing_directory)
+    }
+
+    /// The same in a project that may be gone.
+    pub(crate) fn of_the_past(common: Common) -> Result<Self, CommandError> {
+        Self::with_project(common, |project, cwd| {
+            existing_directory(project, cwd).or_else(|_| Ok(cwd.join(project)))
+        })
+    }
+
+    fn with_project(
+        common: Common,
+        find: impl Fn(&Path, &Path) -> Result<PathBuf, CommandError>,
+    ) -> Result<Self, CommandError> {
         let cwd = std::env::current_dir().map_err(CommandError::WorkingDirectory)?;
         let project = match &common.project {
-            Some(project) => existing_directory(project, &cwd)?,
+            Some(project) => find(project, &cwd)?,
             None => nearest_project(&cwd),
         };
         Ok(Self { common, cwd, project, config_home: config_home(), is_hermetic: false })
+    }
+
+    /// Whether `--strict` was given.
+    pub(crate) fn is_strict(&self) -> bool {
+        self.common.strict
     }
 
     /// This context in the project that an agent works in, unless one was named.

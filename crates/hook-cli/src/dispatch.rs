@@ -26,9 +26,11 @@ pub(crate) async fn dispatch(
     let Cli { common, command } = cli;
     let json = common.json;
     // What is said of the command itself needs no project.
+    let is_of_past = matches!(&command, Command::Trust(it) if it.is_about_the_past());
     let context = || match &command {
         // It goes where its agent works.
         Command::Bridge(_) => Context::new(common),
+        _ if is_of_past => Context::of_the_past(common)?.with_own_folders(),
         _ => Context::new(common)?.with_own_folders(),
     };
     match &command {

@@ -28,7 +28,8 @@ pub(crate) struct Common {
     /// Leave the user's own settings out
     #[arg(long, global = true)]
     pub(crate) no_user: bool,
-    /// Do not start with broken settings; when they are read again, keep what worked of a broken file
+    /// Do not start with broken settings; when they are read again, keep what worked of a broken file; with
+    /// trust, block where a folder is not what was trusted, and do not run the copy
     #[arg(long, global = true)]
     pub(crate) strict: bool,
     /// Answer each event within this time, in milliseconds

@@ -126,6 +126,15 @@ pub enum HookFailure {
          user can review the change with `hook trust`"
     )]
     Untrusted,
+    /// The copy that it runs from is not what was trusted.
+    #[error(
+        "the copy that it runs from, {}, was changed or removed since it was trusted, so it does not run; \
+         the user can restore it with `hook trust`", copy.shown()
+    )]
+    TrustedCopy {
+        /// The copy.
+        copy: PathBuf,
+    },
     /// From the input's directory the command names another file than the trusted one, or none.
     #[error(
         "`{script}` is another file, or none, from the working directory {}, so it is not the one \

@@ -52,7 +52,7 @@ function real(path) {
 
 /** Where `jiti` is looked for, in this order. */
 function* placesOfJiti(module, project) {
-  yield dirname(module.path);
+  yield dirname(module.file);
   yield project;
   for (const folder of globalPaths ?? []) yield folder;
   // Where packages are that were installed for all: beside this Node.
@@ -61,7 +61,7 @@ function* placesOfJiti(module, project) {
   yield join(prefix, "lib/node_modules");
 }
 
-/** `jiti`, for a TypeScript module. One of the project's own counts only where its files were agreed to. */
+/** `jiti`, for a TypeScript module. Nobody agreed to one of the project's own but that in a trusted copy. */
 function findJiti(module, options) {
   const { project } = options;
   const refused = [];
@@ -78,8 +78,7 @@ function findJiti(module, options) {
       }
     }
     const isOfProject = roots.some((root) => isInside(real(found), root) || isInside(found, root));
-    const isAgreed = (module.jiti ?? []).some((folder) => isInside(real(found), real(folder)));
-    if (isOfProject && options.restrictsJiti && !isAgreed) {
+    if (isOfProject && options.restrictsJiti) {
       refused.push(found);
       continue;
     }
@@ -89,17 +88,17 @@ function findJiti(module, options) {
 }
 
 async function importTypeScript(module, options) {
-  if (stripsTypes()) return await import(pathToFileURL(module.path).href);
+  if (stripsTypes()) return await import(pathToFileURL(module.file).href);
   const { found, refused } = findJiti(module, options);
   if (!found) {
     const why = refused?.length
-      ? ` (the one in ${refused[0]} is the project's own, and not among the files that were trusted with the module)`
+      ? ` (the one in ${refused[0]} is the project's own, and not in the folder that was trusted with the module)`
       : "";
     throw new LoadError(
       `a TypeScript module needs Node 22.18 or later, which strips types, or the package jiti${why}; this is Node ${process.versions.node}: install a later Node, or run \`npm install --global jiti\``,
     );
   }
-  const loaded = createRequire(module.path)(found);
+  const loaded = createRequire(module.file)(found);
   const create = loaded.createJiti ?? loaded.default?.createJiti ?? loaded.default ?? loaded;
   // What it would keep in files could be changed there.
   const how = {
@@ -110,15 +109,15 @@ async function importTypeScript(module, options) {
     esmResolve: true,
     alias: Object.fromEntries(OURS.map((name) => [name, RUNTIME.pathname])),
   };
-  const jiti = create(module.path, how);
-  return typeof jiti.import === "function" ? await jiti.import(module.path) : jiti(module.path);
+  const jiti = create(module.file, how);
+  return typeof jiti.import === "function" ? await jiti.import(module.file) : jiti(module.file);
 }
 
 async function importModule(module, options) {
-  const isTypeScript = [".ts", ".mts", ".cts"].includes(extname(module.path));
+  const isTypeScript = [".ts", ".mts", ".cts"].includes(extname(module.file));
   return isTypeScript
     ? await importTypeScript(module, options)
-    : await import(pathToFileURL(module.path).href);
+    : await import(pathToFileURL(module.file).href);
 }
 
 /** Loads a module and has it register what it has. */

@@ -77,7 +77,6 @@ fn an_option_without_effect_on_a_command_is_refused() {
     for arguments in [
         &["check", "--strict"][..],
         &["init", "--strict"],
-        &["trust", "--strict"],
         &["enable", "guard", "--strict"],
         &["trace", "session.hookrec", "--strict"],
         &["tail", "--project", "."],

@@ -187,7 +187,8 @@ fn a_hook_that_changed_since_it_was_trusted_is_not_called_a_stranger() {
         command("script", "./guard.sh")]}]}});
     project.write(".hooks/settings.json", &settings.to_string());
     trust(&project, |_| true);
-    project.write("guard.sh", "exit 2");
+    let changed = settings.to_string().replace("./guard.sh\"", "./guard.sh\",\"timeout\":1000");
+    project.write(".hooks/settings.json", &changed);
     let finished = Hook::new(&project, &["explain", "SessionEnd"]).run();
     insta::assert_snapshot!(finished.shown(&project), @r"
     status: 0

@@ -15,9 +15,9 @@ fn project() -> Project {
         r#"{"hooks": {
   "BeforeTool": [
     {"matcher": "shell", "hooks": [
-      {"type": "command", "name": "guard", "command": "bash ran.sh; . ./guard.sh", "description": "says no"},
+      {"type": "command", "name": "guard", "command": "bash guard.sh --first", "description": "says no"},
       {"type": "command", "name": "script", "command": "./guard.sh --strict", "env": {"MODE": "strict"}}]}],
-  "SessionEnd": [{"hooks": [{"type": "command", "command": "touch ran"}]}]
+  "SessionEnd": [{"hooks": [{"type": "command", "command": "echo ran"}]}]
 }}"#,
     );
     let script = project.write("guard.sh", "#!/bin/sh\n# Says no.\necho no >&2\nexit 2\n");
@@ -94,8 +94,9 @@ fn what_would_run_is_shown_and_nothing_runs() {
       defined in   [PROJECT]/.hooks/settings.json:4:7
       description  says no
       matcher      shell
-      command      bash ran.sh; . ./guard.sh
-      file         guard.sh (40 bytes)
+      command      bash guard.sh --first
+      file         guard.sh (40 bytes, executable)
+      runs         from a copy of what is trusted
         │ #!/bin/sh
         │ # Says no.
         │ echo no >&2
@@ -106,16 +107,17 @@ fn what_would_run_is_shown_and_nothing_runs() {
       matcher      shell
       command      ./guard.sh --strict
       env          MODE=strict
-      file         guard.sh (40 bytes)
+      file         guard.sh (40 bytes, executable)
+      runs         from a copy of what is trusted
         │ #!/bin/sh
         │ # Says no.
         │ echo no >&2
         │ exit 2
 
-    ! SessionEnd touch ran: not trusted
+    ! SessionEnd echo ran: not trusted
       defined in   [PROJECT]/.hooks/settings.json:6:29
       matcher      everything
-      command      touch ran
+      command      echo ran
       files        the command names no file of the project
 
     ----- stderr -----
@@ -137,7 +139,8 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
       matcher      shell
       command      ./guard.sh --strict
       env          MODE=strict
-      file         guard.sh (40 bytes)
+      file         guard.sh (40 bytes, executable)
+      runs         from a copy of what is trusted
         │ #!/bin/sh
         │ # Says no.
         │ echo no >&2
@@ -167,7 +170,8 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
       matcher      shell
       command      ./guard.sh
       env          MODE=lax
-      file         guard.sh (41 bytes)
+      file         guard.sh (41 bytes, executable)
+      runs         from a copy of what is trusted
       changed      command
         - ./guard.sh --strict
         + ./guard.sh
@@ -189,7 +193,7 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
     insta::assert_snapshot!(shown(&project, &["trust", "--list"]), @r"
     status: 0
     ----- stdout -----
-    - BeforeTool script  trusted at [INSTANT], but no hook matches this decision now
+    - BeforeTool script  trusted at [INSTANT], but no hook matches this decision now, digest 53c75c3e22812bd4
         ./guard.sh --strict
     ----- stderr -----
     ");
@@ -243,7 +247,7 @@ fn all_are_trusted_only_after_all_were_shown() {
     let places: Vec<_> = [
         "BeforeTool guard",
         "BeforeTool script",
-        "SessionEnd touch ran",
+        "SessionEnd echo ran",
         "Trust all of these 3 hooks?",
     ]
     .map(|text| seen.find(text))
@@ -304,15 +308,18 @@ fn what_a_reviewer_would_not_see_is_shown() {
                    │   matcher    x\u{200b}\u{1b}[2K
       env          PATH=/x
                    │ y
-      file         a.sh (36 bytes, not executable)
-      opaque       it may run files that are not listed here: `matcher` does what only running it can tell
+      file         a.sh (36 bytes)
+      runs         in place, and not once it changed: not all that it starts is known
+      opaque       not all that it starts is known: only running it tells what one of its words is
+      opaque       not all that it starts is known: what $PATH is decides what is run or loaded
+      opaque       not all that it starts is known: `matcher` may run anything
         │ true\u{d}false
         │ \u{1b}]0;title\u{7}
         │ rm x\u{2066}y\u{e0041}
 
     ----- stderr -----
     [PROJECT]/.hooks/settings.json:1:153: warning: hooks.SessionEnd[0].hooks[0].env.PATH: hooks of a project start without `PATH`, which says what programs load; it was ignored
-    error: 1 hook is not trusted, and there is no terminal to ask on; call `hook trust` on one, or with --yes --opaque to trust what is shown, although the files that it may run are not all known
+    error: 1 hook is not trusted, and there is no terminal to ask on; call `hook trust` on one, or with --yes --opaque to trust what is shown, although not all that it starts is known
     ");
 }
 
@@ -321,7 +328,7 @@ fn what_is_no_text_is_said() {
     let project = project();
     fs::write(project.path().join("guard.sh"), b"\x7fELF\0\xff").unwrap();
     let seen = run(&project, &["trust", "script"]).stdout;
-    assert!(seen.contains("file         guard.sh (6 bytes, not a text)\n"), "{seen}");
+    assert!(seen.contains("file         guard.sh (6 bytes, not a text, executable)\n"), "{seen}");
     fs::remove_file(project.path().join("guard.sh")).unwrap();
     let seen = run(&project, &["trust", "script"]).stdout;
     let gone = "file         guard.sh (does not exist; you are asked again when it does)\n";
@@ -341,33 +348,31 @@ fn a_script_that_an_interpreter_is_given_is_covered() {
       defined in   [PROJECT]/.hooks/settings.json:1:35
       matcher      everything
       command      python3 -u hooks/x.py
+      folder       hooks (1 file), all of it
       file         hooks/x.py (8 bytes)
+      runs         from a copy of what is trusted
         │ print()
 
     ! SessionEnd python3 "$HOOK_PROJECT_DIR"/hooks/x.py: not trusted
       defined in   [PROJECT]/.hooks/settings.json:1:88
       matcher      everything
       command      python3 "$HOOK_PROJECT_DIR"/hooks/x.py
+      folder       hooks (1 file), all of it
       file         hooks/x.py (8 bytes)
+      runs         from a copy of what is trusted
         │ print()
     "#);
 }
 
 #[test]
-fn from_another_directory_a_relative_script_is_not_the_trusted_one() {
+fn from_another_directory_a_relative_script_is_the_trusted_one() {
     let project = project();
     assert_eq!(run(&project, &["trust", "script", "--yes"]).status, 0);
-    fs::create_dir(project.path().join("sub")).unwrap();
+    project.write("sub/guard.sh", "#!/bin/sh\nexit 0\n");
     let there = project.path().join("sub").display().to_string();
     let input = json!({"tool_name": "shell", "tool_input": {}, "cwd": there}).to_string();
     let finished = run(&project, &["fire", "BeforeTool", "--json", "--input", &input]);
-    let error = finished.lines()[0]["hooks"][0]["error"].clone();
-    let expected = format!(
-        "`./guard.sh` is another file, or none, from the working directory {there}, so it is not the \
-         one that was trusted; write \"$HOOK_PROJECT_DIR\"/guard.sh in the settings, which is the \
-         same from everywhere"
-    );
-    assert!(finished.stdout.contains(&json!(expected).to_string()), "{error} {finished:?}");
+    assert_eq!(finished.lines()[0]["processed"]["reason"], "no", "{finished:?}");
 }
 
 #[test]
@@ -385,9 +390,10 @@ fn json_has_everything_that_people_see() {
         script,
         json!({"event": "BeforeTool", "name": "script", "command": "./guard.sh --strict", "matcher": "shell",
             "env": {"MODE": "strict"}, "file": project.path().join(SETTINGS), "line": 5, "column": 7,
-            "terms": {}, "files": [{"path": "guard.sh", "target": project.path().join("guard.sh"), "size": 40,
+            "terms": {}, "files": [{"path": "guard.sh", "executable": true, "size": 40,
                 "sha256": "73e99590fbc49dc1d47a819fddbb4579bb5448fc7e39e2f808081967a55de3f8", "content": "#!/bin/sh\n# Says no.\necho no >&2\nexit 2\n"}],
-            "data": [], "opaque": [], "standing": "new", "changes": [], "fingerprint": null, "granted": false})
+            "folders": ["guard.sh"], "digest": "53c75c3e22812bd45611fc9d0424db1cd94277e6bbf7191d9d4bae509f10cad1",
+            "data": [], "opaque": [], "opens": [], "standing": "new", "changes": [], "fingerprint": null, "granted": false})
     );
     assert_eq!(lines[0]["files"][0]["path"], "guard.sh");
     assert_eq!(lines[0]["description"], "says no");
@@ -414,10 +420,7 @@ fn json_has_everything_that_people_see() {
     let fits: Vec<(&Value, &Value)> =
         listed.iter().map(|line| (&line["name"], &line["fits"])).collect();
     let (yes, no) = (json!(true), json!(false));
-    assert_eq!(
-        fits,
-        [(&json!("guard"), &no), (&json!("script"), &no), (&json!("touch ran"), &yes)]
-    );
+    assert_eq!(fits, [(&json!("guard"), &no), (&json!("script"), &no), (&json!("echo ran"), &yes)]);
     let revoked = run(&project, &["trust", "--revoke", "--json"]).lines();
     assert_eq!(revoked.len(), 3);
     assert!(revoked.iter().all(|line| line["revoked"] == true));
@@ -519,22 +522,28 @@ fn a_hook_whose_files_are_not_all_known_takes_a_yes_of_its_own() {
     let opaque = || {
         let project = project();
         let settings = project.read(SETTINGS);
-        project
-            .write(SETTINGS, &settings.replace("bash ran.sh; . ./guard.sh", "bash $(cat which)"));
+        project.write(SETTINGS, &settings.replace("bash guard.sh --first", "bash $(cat which)"));
         project
     };
     let project = opaque();
     let finished = run(&project, &["trust", "--yes"]);
     assert_eq!(finished.status, 1, "{finished:?}");
-    let reason = "  opaque       it may run files that are not listed here: the output of a command is part of it\n";
+    let reason = "  opaque       not all that it starts is known: only running it tells what one of its words is\n";
     assert!(finished.stdout.contains(reason), "{finished:?}");
-    assert!(finished.stdout.contains("trusted script, touch ran; 1 not trusted"), "{finished:?}");
+    assert!(finished.stdout.contains("trusted script, echo ran; 1 not trusted"), "{finished:?}");
     assert!(finished.stderr.contains("--opaque agrees to that"), "{finished:?}");
     assert_eq!(hooks_of_a_shell_call(&project), ["script"]);
     let listed = run(&project, &["trust", "--json", "--yes"]);
     assert_eq!(listed.status, 1);
     assert_eq!(listed.lines()[0]["granted"], false);
-    assert_eq!(listed.lines()[0]["opaque"], json!(["the output of a command is part of it"]));
+    assert_eq!(
+        listed.lines()[0]["opaque"],
+        json!([
+            "it is more than programs joined by `&&`, `||`, `;` and `|` with output to /dev/null",
+            "only running it tells what one of its words is",
+            "`bash` is not given a file of the project as its script, behind plain options alone"
+        ])
+    );
     assert_eq!(run(&project, &["trust", "--opaque"]).status, 64);
     assert_eq!(run(&project, &["trust", "--yes", "--opaque"]).status, 0);
     assert_eq!(hooks_of_a_shell_call(&project), ["guard", "script"]);
@@ -564,7 +573,7 @@ fn a_lock_fails_a_build_with_hooks_that_nobody_reviewed_and_trusts_nothing() {
     let early = run(&project, &["trust", "--lock"]);
     assert_eq!(early.status, 1);
     assert!(
-        early.stderr.contains("not all hooks are trusted (guard, script, touch ran)"),
+        early.stderr.contains("not all hooks are trusted (guard, script, echo ran)"),
         "{early:?}"
     );
     assert!(project.read(LOCK).is_empty());
@@ -597,16 +606,13 @@ fn a_lock_fails_a_build_with_hooks_that_nobody_reviewed_and_trusts_nothing() {
         changed.stdout.contains("BeforeTool script: changed since the lock was written"),
         "{changed:?}"
     );
-    assert!(
-        changed.stdout.contains("changed      guard.sh; its earlier content was not kept"),
-        "{changed:?}"
-    );
+    assert!(changed.stdout.contains("changed      files\n    - 53c75c3e"), "{changed:?}");
     assert!(changed.stderr.contains("2 hooks are not as the lock says"), "{changed:?}");
     clone.write("guard.sh", "#!/bin/sh\n# Says no.\necho no >&2\nexit 2\n");
     for (from, to, expected) in [
         ("\"strict\"", "\"lax\"", "changed      env.MODE"),
-        ("touch ran", "touch more", "SessionEnd touch more: not in the lock"),
-        ("touch ran", "touch more", "- SessionEnd touch ran: in the lock, but not in the settings"),
+        ("echo ran", "echo more", "SessionEnd echo more: not in the lock"),
+        ("echo ran", "echo more", "- SessionEnd echo ran: in the lock, but not in the settings"),
         ("\"name\": \"guard\"", "\"timeout\": 1, \"name\": \"guard\"", "changed      timeout"),
     ] {
         clone.write(SETTINGS, &settings.replace(from, to));

@@ -33,7 +33,8 @@ fn trusted() -> Project {
 
 fn changed() -> Project {
     let project = trusted();
-    project.write("guard.sh", "#!/bin/sh\nexit 0 # changed\n");
+    let settings = project.read(SETTINGS);
+    project.write(SETTINGS, &settings.replace("\"name\"", "\"timeout\":1000,\"name\""));
     project
 }
 
@@ -195,7 +196,8 @@ fn a_changed_mode_is_named_by_trust() {
       matcher      everything
       command      $HOOK_PROJECT_DIR/guard.sh
       failBehavior block
-      file         guard.sh (17 bytes, not executable)
+      file         guard.sh (17 bytes)
+      runs         from a copy of what is trusted
         │ #!/bin/sh
         │ exit 0
       changed      guard.sh is executable

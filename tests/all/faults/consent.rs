@@ -115,96 +115,55 @@ async fn fault_38_whatever_weakens_a_trusted_hook_is_asked_about() {
     assert_eq!(consent.standing().await, TRUSTED);
 }
 
-/// The fingerprint that the first version gave the hook below: a SHA-256 of event, matcher, name,
-/// command and the number of variables, each behind its length.
-const EARLIER: &str = "b5721ed87325b5a45b9c0462788b6805f11920bcfe1311b998f7a44dec173597";
-
-/// A store as the first version wrote it.
-fn earlier_store(consent: &Consent, fingerprint: &str) {
-    let project = consent.project.path();
-    let contents = json!({"version": 1, "projects": {project.to_str().unwrap(): [
-        {"fingerprint": fingerprint, "event": "BeforeAgent", "name": "guard", "command": "exit 2",
-            "seen": {"at": "2026-11-22T03:48:06Z"}}]}});
-    std::fs::write(consent.store.path(), contents.to_string()).unwrap();
-}
-
 #[tokio::test(flavor = "multi_thread")]
-async fn fault_38_a_hook_that_an_earlier_version_trusted_runs_on_and_is_asked_about() {
-    let consent = Consent::new(&settings(&json!({"command": "exit 2", "failBehavior": "block"})));
-    earlier_store(&consent, EARLIER);
-    let response = consent.fire().await;
-    assert!(response.processed.is_blocking_decision());
-    let warnings = format!("{:?}", response.hooks[0].warnings);
-    assert!(warnings.contains("trusted by an earlier version"), "{warnings}");
-    let reviews = consent.store.review(&consent.project.path(), &consent.entries()).unwrap();
-    let changes = format!("{:?}", reviews[0].changes());
-    assert!(changes.contains("AlsoCovers") && changes.contains("failBehavior block"), "{changes}");
-
-    // The decision made now takes its place: what it does not cover cannot be changed any more.
-    consent.store.grant_reviewed(&consent.project.path(), &reviews).unwrap();
-    assert!(consent.fire().await.hooks[0].warnings.is_empty());
-    assert_eq!(consent.store.granted(&consent.project.path()).unwrap().len(), 1);
-    let weaker = settings(&json!({"command": "exit 2", "failBehavior": "continue"}));
-    consent.project.write("settings.json", &weaker.to_string());
-    assert_eq!(consent.standing().await, CHANGED);
+async fn fault_85_a_guard_that_an_earlier_version_trusted_blocks_until_it_is_asked_about_once() {
+    let consent = Consent::new(&settings(&json!({"command": "true", "failBehavior": "block"})));
+    let project = consent.project.path();
+    for form in [json!(null), json!(2)] {
+        let contents = json!({"version": 1, "projects": {project.to_str().unwrap(): [
+            {"fingerprint": "b5721ed8", "event": "BeforeAgent", "name": "guard", "command": "true",
+                "form": form.as_u64().unwrap_or(0),
+                "seen": {"at": "2026-11-22T03:48:06Z", "terms": {"failBehavior": "block"}}}]}});
+        std::fs::write(consent.store.path(), contents.to_string()).unwrap();
+        let response = consent.fire().await;
+        assert!(response.processed.is_blocking_decision(), "{form}");
+        let reviews = consent.store.review(&project, &consent.entries()).unwrap();
+        assert!(reviews[0].changes().contains(&Change::Version), "{:?}", reviews[0].changes());
+        // The decision made now takes its place, and nobody is asked again.
+        consent.store.grant_reviewed(&project, &reviews).unwrap();
+        assert!(!consent.fire().await.processed.is_blocking_decision(), "{form}");
+        assert_eq!(consent.store.granted(&project).unwrap().len(), 1);
+        assert_eq!(review(&consent).standing, Standing::Trusted);
+    }
 }
 
-/// Commands whose files are all known, with those of them that exist.
-const COMMANDS: &[(&str, &[&str])] = &[
+/// Commands of which all is known that they start, with the folders that this makes.
+const TRANSPARENT: &[(&str, &[&str])] = &[
     ("./g.sh", &["g.sh"]),
     ("bash g.sh", &["g.sh"]),
-    ("bash -eu -- g.sh", &["g.sh"]),
-    ("bash \"$HOOK_PROJECT_DIR\"/g.sh", &["g.sh"]),
-    ("bash ${CLAUDE_PROJECT_DIR}/hooks/x.py", &["hooks/x.py"]),
-    ("python3 hooks/x.py --level 3", &["hooks/x.py"]),
-    ("node hooks/x.mjs", &["hooks/x.mjs"]),
-    ("node hooks/x", &["hooks/x.mjs", "hooks/x.py"]),
-    ("python3 -m hooks.x", &["hooks/x.mjs", "hooks/x.py"]),
-    ("python3 -m pack", &["pack/__main__.py"]),
-    ("node web", &["web/lib/start.js", "web/package.json"]),
-    ("./g.s?", &["g.sh"]),
-    ("bash hooks/[x]*", &["hooks/x.mjs", "hooks/x.py"]),
-    ("bash {g,h}.sh", &["g.sh", "h.sh"]),
-    ("PATH=. g.sh", &["g.sh"]),
-    ("export PATH=hooks:$PATH; x.py", &["hooks/x.py"]),
-    ("$PWD/g.sh", &["g.sh"]),
-    ("bash -c 'source g.sh'", &["g.sh"]),
-    ("bash -c \"bash -c 'exec ./g.sh'\"", &["g.sh"]),
-    ("sh -c \"exec ./g.sh\"", &["g.sh"]),
-    ("env X=1 ./g.sh", &["g.sh"]),
-    ("X=1 exec ./g.sh", &["g.sh"]),
-    (". ./g.sh && ./h.sh", &["g.sh", "h.sh"]),
-    ("D=hooks; bash $D/x.py", &["hooks/x.py"]),
-    ("bash g$NOTHING.sh; NOTHING=h", &["g.sh"]),
-    ("cd hooks && ./x.py", &["hooks/x.py"]),
-    ("cd hooks; cd ..; ./g.sh", &["g.sh"]),
-    ("bash < g.sh >> h.sh; true", &["g.sh"]),
-    ("if ./g.sh; then exit 2; fi # don't ./h.sh", &["g.sh"]),
-    ("prettier --config=h.sh README.md", &["README.md", "h.sh"]),
-    ("bash g\\\n.sh", &["g.sh"]),
-    (". 2>&1 g.sh", &["g.sh"]),
-    ("source &>/dev/null g.sh", &["g.sh"]),
-    (". >| out g.sh", &["g.sh"]),
-    (". >\\\n& out g.sh", &["g.sh"]),
-    ("bash -c \". 2>&1 g.sh\"", &["g.sh"]),
-    ("eslint 2>&1 g.sh", &["g.sh"]),
-    ("timeout 5 nice -n 3 ./g.sh --language python", &["g.sh"]),
-    ("set -euo pipefail; bash g.sh || exit 2", &["g.sh"]),
-    ("prettier --write .", &[]),
-    ("notify-send 'Claude Code' 'all done'", &[]),
-    ("curl -H \"Content-Type: application/json\" -d done http://localhost", &[]),
-    ("./g.sh \"$SOMETHING\"", &["g.sh"]),
+    ("bash -eu \"$HOOK_PROJECT_DIR\"/g.sh", &["g.sh"]),
     ("bash -euo pipefail g.sh", &["g.sh"]),
-    ("node --no-warnings hooks/x.mjs", &["hooks/x.mjs"]),
-    ("deno run hooks/x.mjs", &["hooks/x.mjs"]),
-    ("awk '{print $1}' README.md", &["README.md"]),
-    ("git diff HEAD~1 -- README.md", &["README.md"]),
-    ("grep -q 'foo$' README.md", &["README.md"]),
-    ("command -v jq >/dev/null || exit 0; jq . README.md", &["README.md"]),
-    ("command -v python3; ./g.sh --language python", &["g.sh"]),
-    ("./g.sh; code=$?; [ $code -eq 0 ] || echo \"$USER: $code\"; exit $code", &["g.sh"]),
-    ("[ -n \"$CI\" ] && exit 0; ./g.sh", &["g.sh"]),
+    ("bash g\\\n.sh", &["g.sh"]),
+    ("$PWD/g.sh", &["g.sh"]),
+    ("/usr/bin/env -", &[]),
+    ("./g.sh \"a b\" 'c'", &["g.sh"]),
+    ("bash ${CLAUDE_PROJECT_DIR}/hooks/x.py", &["hooks"]),
+    ("python3 -u hooks/x.py --level 3", &["hooks"]),
+    ("node hooks/x.mjs", &["hooks"]),
+    ("node --no-warnings hooks/x.mjs", &["hooks"]),
+    ("timeout 5 nice -n 3 ./g.sh --language python", &["g.sh"]),
+    ("./g.sh && python3 hooks/x.py || exit 2", &["g.sh", "hooks"]),
+    ("jq -r .tool_name | ./g.sh 2>/dev/null", &["g.sh"]),
+    ("\"${CLAUDE_PROJECT_DIR:-$(pwd)}\"/.hooks/deep/a.sh", &[".hooks"]),
+    ("\"$HOOK_DIR\"/a.sh", &[".hooks"]),
+    (".claude/hooks/lib/a.sh", &[".claude/hooks"]),
+    ("LC_ALL=C NO_COLOR=1 ./g.sh", &["g.sh"]),
     ("exit 2", &[]),
+    ("echo no >&2; exit 2", &[]),
+    ("cat >/dev/null 2>&1", &[]),
+    ("jq . README.md", &[]),
+    ("grep -q 'foo$' README.md", &[]),
+    ("command -v jq >/dev/null || exit 0; jq .x", &[]),
 ];
 
 const FILES: &[&str] = &[
@@ -213,8 +172,12 @@ const FILES: &[&str] = &[
     "README.md",
     "hooks/x.py",
     "hooks/x.mjs",
+    "hooks/lib/y.py",
+    ".hooks/a.sh",
+    ".hooks/deep/a.sh",
+    ".claude/hooks/a.sh",
+    ".claude/hooks/lib/a.sh",
     "pack/__main__.py",
-    "web/lib/start.js",
 ];
 
 /// A project with those files, and one hook.
@@ -223,7 +186,6 @@ fn with_files(hook: &Value) -> Consent {
     for file in FILES {
         consent.project.write(file, "#!/bin/sh\nexit 0\n");
     }
-    consent.project.write("web/package.json", r#"{"main": "lib/start"}"#);
     #[cfg(unix)]
     for (target, name) in [("/bin/bash", "shell"), ("/usr/bin/env", "runner")] {
         std::os::unix::fs::symlink(target, consent.project.path().join(name)).unwrap();
@@ -241,36 +203,37 @@ fn paths(review: &Review) -> Vec<&str> {
 }
 
 #[test]
-fn fault_39_every_file_of_the_project_that_a_command_names_is_covered() {
-    for (command, files) in COMMANDS {
+fn fault_82_the_whole_folder_of_what_a_command_starts_is_covered() {
+    for (command, folders) in TRANSPARENT {
         let consent = with_files(&json!({"command": command}));
         let shown = review(&consent);
-        let (mut found, mut expected) = (paths(&shown), files.to_vec());
-        found.sort_unstable();
-        expected.sort_unstable();
-        // A redirected input may be a program.
-        let opaque = shown.opaque.iter().filter(|why| !why.contains("runs what it reads"));
-        assert_eq!(opaque.collect::<Vec<_>>(), Vec::<&String>::new(), "{command}");
-        // An entry file that does not exist is looked for beside the one that does.
-        assert_eq!(found, expected, "{command}");
-        for file in *files {
-            let consent = with_files(&json!({"command": command}));
-            consent.trust();
-            assert_eq!(review(&consent).standing, Standing::Trusted, "{command}");
-            consent.project.write(file, "rm -rf ~\n");
+        let found: Vec<&str> = shown.folders.iter().map(|it| it.to_str().unwrap()).collect();
+        if command.contains("env") {
+            assert!(!shown.opaque.is_empty(), "{command}");
+            continue;
+        }
+        assert_eq!(shown.opaque, Vec::<String>::new(), "{command}");
+        assert_eq!(found, *folders, "{command}");
+        consent.trust();
+        assert_eq!(review(&consent).standing, Standing::Trusted, "{command}");
+        for folder in *folders {
+            // A file that comes into being counts as well as one that changes.
+            let is_file = consent.project.path().join(folder).is_file();
+            let file = if is_file { (*folder).to_owned() } else { format!("{folder}/new/z.pyc") };
+            consent.project.write(&file, "rm -rf ~\n");
             let changed = review(&consent);
             assert!(matches!(changed.standing, Standing::Changed(_)), "{command}: {file}");
-            let named = changed.changes().iter().any(
-                |change| matches!(change, Change::File { path, .. } if path.to_str() == Some(file)),
-            );
-            assert!(named, "{command}: {:?}", changed.changes());
+            let changes = format!("{:?}", changed.changes());
+            assert!(changes.contains(&*file), "{command}: {changes}");
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn fault_39_a_file_that_changes_after_the_start_is_not_run() {
-    let consent = with_files(&json!({"command": "bash g.sh", "failBehavior": "block"}));
+async fn fault_84_where_a_folder_changed_the_trusted_copy_guards_on_from_every_directory() {
+    let consent = with_files(&json!({"command": "bash .hooks/a.sh", "failBehavior": "block"}));
+    consent.project.write(".hooks/a.sh", ". \"$(dirname \"$0\")\"/deep/a.sh; exit 2\n");
+    consent.project.write(".hooks/deep/a.sh", "true\n");
     consent.trust();
     let system = consent.system();
     let fire = async |directory: &Path| {
@@ -278,80 +241,140 @@ async fn fault_39_a_file_that_changes_after_the_start_is_not_run() {
         system.bus().request(HookExecutionRequest::new("BeforeAgent", input)).await
     };
     let project = consent.project.path();
-    assert!(!fire(&project).await.processed.is_blocking_decision());
+    let guards = |response: &HookExecutionResponse| {
+        let why = response.processed.reason.clone().unwrap_or_default();
+        response.processed.is_blocking_decision() && why.is_empty()
+            || response.hooks[0].failure.is_none() && response.processed.is_blocking_decision()
+    };
+    for directory in [&project, &project.join("hooks")] {
+        let response = fire(directory).await;
+        assert!(guards(&response) && response.hooks[0].warnings.is_empty(), "{response:?}");
+    }
+    type Change = fn(&Project);
+    let changes: [Change; 4] = [
+        |project| drop(project.write(".hooks/a.sh", "touch ran\n")),
+        |project| drop(project.write(".hooks/deep/a.sh", "touch ran\n")),
+        |project| drop(project.write(".hooks/new.sh", "")),
+        |project| std::fs::remove_dir_all(project.path().join(".hooks")).unwrap(),
+    ];
+    for change in changes {
+        change(&consent.project);
+        for running in [true, false] {
+            let response = match running {
+                true => fire(&project).await,
+                false => consent.fire().await,
+            };
+            assert!(guards(&response), "{response:?}");
+            let warnings = format!("{:?}", response.hooks[0].warnings);
+            assert!(warnings.contains("changed since you trusted them"), "{warnings}");
+        }
+        assert!(!project.join("ran").exists());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fault_84_a_strict_guard_blocks_where_its_folder_changed() {
+    let consent = with_files(&json!({"command": "bash .hooks/a.sh", "failBehavior": "block"}));
+    let mut shown = review(&consent);
+    shown.strict = true;
+    consent.store.grant_reviewed(&consent.project.path(), [&shown]).unwrap();
+    let system = consent.system();
+    let request = || {
+        let input = fields(json!({"prompt": "p", "cwd": consent.project.path()}));
+        HookExecutionRequest::new("BeforeAgent", input)
+    };
+    assert!(!system.bus().request(request()).await.processed.is_blocking_decision());
+    consent.project.write(".hooks/new.sh", "");
+    for response in [system.bus().request(request()).await, consent.fire().await] {
+        let reason = response.processed.reason.unwrap_or_default();
+        assert!(reason.contains("changed since it was trusted"), "{reason}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fault_84_a_folder_that_names_itself_in_the_project_runs_in_place_and_says_which_line() {
+    let consent = with_files(&json!({"command": ".hooks/a.sh", "failBehavior": "block"}));
+    consent.project.write(
+        ".hooks/deep/a.sh",
+        "#!/bin/sh\n# .hooks is fine in a comment\n. \"$HOOK_PROJECT_DIR/.hooks/lib.sh\"\n",
+    );
+    consent.project.write(".hooks/a.sh", "#!/bin/sh\necho \"$0\" >&2\n");
+    let script = consent.project.path().join(".hooks/a.sh");
+    std::fs::set_permissions(script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let shown = review(&consent);
+    let why = shown.in_place.clone().unwrap_or_default();
+    assert!(why.starts_with(".hooks/deep/a.sh:3: ") && why.contains("$HOOK_DIR"), "{why}");
+    consent.trust();
+    let response = consent.fire().await;
+    assert!(!response.processed.is_blocking_decision(), "{response:?}");
+    let told = &response.hooks[0].process.stderr;
+    assert_eq!(told.bytes, b".hooks/a.sh\n");
     // From elsewhere the name is another file, or none.
-    let there = fire(&project.join("hooks")).await;
-    assert!(there.processed.is_blocking_decision());
-    let reason = there.processed.reason.unwrap();
-    assert!(reason.contains("`g.sh` is another file, or none"), "{reason}");
-    consent.project.write("g.sh", "#!/bin/sh\ntouch ran\n");
-    assert!(fire(&project).await.processed.is_blocking_decision());
-    assert!(!project.join("ran").exists());
-    // A file that comes into being counts as well.
-    consent.project.write("g.sh", "#!/bin/sh\nexit 0\n");
-    assert!(!fire(&project).await.processed.is_blocking_decision());
-    std::fs::remove_file(project.join("g.sh")).unwrap();
-    assert!(fire(&project).await.processed.is_blocking_decision());
+    let there = consent.fire_in(&consent.project.path().join("hooks")).await;
+    let reason = there.processed.reason.unwrap_or_default();
+    assert!(reason.contains("`.hooks/a.sh` is another file, or none"), "{reason}");
+    consent.project.write(".hooks/new.sh", "");
+    assert!(consent.fire().await.processed.is_blocking_decision());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fault_85_an_older_commit_with_a_weaker_guard_changes_nothing_until_it_is_meant() {
+    let consent = with_files(&json!({"command": "bash .hooks/a.sh", "failBehavior": "block"}));
+    consent.trust();
+    let weaker = review(&consent).digest.unwrap();
+    consent.project.write(".hooks/a.sh", "exit 2\n");
+    consent.trust();
+    assert!(consent.fire().await.processed.is_blocking_decision());
+    // The checkout of the commit before.
+    consent.project.write(".hooks/a.sh", "#!/bin/sh\nexit 0\n");
+    assert_eq!(review(&consent).digest.as_ref(), Some(&weaker));
+    let response = consent.fire().await;
+    assert!(response.processed.is_blocking_decision(), "{response:?}");
+    assert!(response.hooks[0].failure.is_none(), "the trusted copy decides");
+    let unknown = consent.store.use_again(&consent.project.path(), "0000000000");
+    assert!(matches!(unknown, Err(TrustStoreError::UnknownDigest { .. })), "{unknown:?}");
+    consent.store.use_again(&consent.project.path(), &weaker[..12]).unwrap();
+    let response = consent.fire().await;
+    assert!(!response.processed.is_blocking_decision(), "{response:?}");
+    assert!(response.hooks[0].warnings.is_empty());
 }
 
 #[test]
-fn fault_39_files_that_are_data_are_left_out_and_that_is_asked_about_itself() {
-    let hook = |data: &Value| json!({"command": "./g.sh README.md hooks/x.py", "data": data});
-    let consent = with_files(&hook(&json!(["*.md", "hooks/**"])));
+fn fault_82_data_and_what_hooks_write_are_left_out_and_programs_never_are() {
+    let hook = json!({"command": ".hooks/a.sh", "data": [".hooks/**"]});
+    let consent = with_files(&hook);
+    for (file, text) in [
+        (".hooks/words.txt", "words"),
+        (".hooks/calls.log", "x"),
+        (".hooks/logs/a.txt", "x"),
+        (".hooks/logs/a.py", "import os"),
+        (".hooks/__pycache__/a.pyc", "x"),
+        (".hooks/run", "#!/bin/sh"),
+        (".hooks/lib.mjs", ""),
+        (".hooks/settings.local.json", "{}"),
+    ] {
+        consent.project.write(file, text);
+    }
     let shown = review(&consent);
-    assert_eq!(paths(&shown), ["g.sh"]);
-    assert_eq!(shown.data, [Path::new("README.md"), Path::new("hooks/x.py")]);
+    let covered =
+        [".hooks/a.sh", ".hooks/deep/a.sh", ".hooks/lib.mjs", ".hooks/logs/a.py", ".hooks/run"];
+    assert_eq!(paths(&shown), covered);
+    assert_eq!(shown.data, [Path::new(".hooks/words.txt")]);
     consent.trust();
-    consent.project.write("README.md", "other");
-    assert_eq!(review(&consent).standing, Standing::Trusted);
-    // What the command begins with is run, whatever is said of it.
-    let all = settings(&hook(&json!(["**"])));
-    consent.project.write("settings.json", &all.to_string());
+    for left_out in [".hooks/words.txt", ".hooks/calls.log", ".hooks/logs/b.txt"] {
+        consent.project.write(left_out, "other");
+        assert_eq!(review(&consent).standing, Standing::Trusted, "{left_out}");
+    }
+    // That it is data is agreed to, too.
+    let other = json!({"command": ".hooks/a.sh", "data": [".hooks/*"]});
+    consent.project.write("settings.json", &settings(&other).to_string());
     let changed = review(&consent);
     assert!(matches!(changed.standing, Standing::Changed(_)));
     assert!(format!("{:?}", changed.changes()).contains("\"data\""), "{:?}", changed.changes());
-    assert_eq!(paths(&changed), ["g.sh"]);
 }
 
 #[test]
-fn fault_39_what_a_command_starts_is_no_data() {
-    for (command, files) in [
-        ("$PWD/g.sh README.md", &["g.sh"][..]),
-        ("bash g.sh README.md", &["g.sh"]),
-        ("cat README.md && ./g.sh", &["g.sh"]),
-        ("timeout 5 ./g.sh", &["g.sh"]),
-        (". ./g.sh", &["g.sh"]),
-        ("bash -c './g.sh'", &["g.sh"]),
-        ("python3 -m hooks.x", &["hooks/x.mjs", "hooks/x.py"]),
-        ("jq -nf g.sh", &["g.sh"]),
-        ("jq --from-file g.sh", &["g.sh"]),
-        ("taskset 1 ./g.sh", &["g.sh"]),
-        ("doas ./g.sh README.md", &["README.md", "g.sh"]),
-        ("exec -a x ./g.sh", &["g.sh"]),
-        ("command -p ./g.sh", &["g.sh"]),
-        ("time -p ./g.sh", &["g.sh"]),
-        ("tar --to-command=./g.sh", &["g.sh"]),
-        ("prettier --check plain.txt", &[]),
-    ] {
-        let consent = with_files(&json!({"command": command, "data": ["**"]}));
-        consent.project.write("plain.txt", "words\n");
-        assert_eq!(paths(&review(&consent)), files, "{command}");
-    }
-}
-
-#[test]
-fn fault_39_a_module_that_comes_into_being_is_asked_about() {
-    for file in ["json.py", "json/__init__.py", "json/tool.py", "json/tool/__main__.py"] {
-        let consent = with_files(&json!({"command": "python3 -m json.tool README.md"}));
-        consent.trust();
-        assert_eq!(review(&consent).standing, Standing::Trusted);
-        consent.project.write(file, "import os\n");
-        assert!(matches!(review(&consent).standing, Standing::Changed(_)), "{file}");
-    }
-}
-
-#[test]
-fn fault_39_a_command_whose_files_are_not_all_known_needs_its_own_yes() {
+fn fault_83_a_command_that_may_start_more_than_its_folder_needs_its_own_yes() {
     for command in [
         "bash $(ls *.sh | head -1)",
         "bash `echo g.sh`",
@@ -546,7 +569,7 @@ fn fault_39_a_command_whose_files_are_not_all_known_needs_its_own_yes() {
 }
 
 #[test]
-fn fault_39_a_long_command_is_read_in_linear_time() {
+fn fault_83_a_long_command_is_read_in_linear_time() {
     // Each would take minutes if every word were compared with every other.
     for word in ["a ", "if ", "a=b ", "awk ", "env ", "$x ", "a;", "{a,b} ", "'a b' ", "> a ", "~"]
     {
@@ -555,18 +578,6 @@ fn fault_39_a_long_command_is_read_in_linear_time() {
         let _ = review(&consent);
         assert!(started.elapsed() < super::PROMPT, "{word}: {:?}", started.elapsed());
     }
-}
-
-#[test]
-fn fault_39_more_files_than_a_decision_covers_are_refused() {
-    let consent = Consent::new(&settings(&json!({"command": "bash hooks/*"})));
-    for number in 0..=256 {
-        consent.project.write(&format!("hooks/{number}.sh"), "");
-    }
-    let shown = review(&consent);
-    assert!(shown.too_much);
-    let refused = consent.store.grant_reviewed(&consent.project.path(), [&shown]);
-    assert!(matches!(refused, Err(TrustStoreError::TooMuch { .. })), "{refused:?}");
 }
 
 #[cfg(unix)]

@@ -329,9 +329,7 @@ async fn verdict(system: &HookSystem, tool: &str) -> (bool, String, Vec<String>)
 #[tokio::test]
 async fn fault_37_a_trusted_guard_that_changed_blocks_until_a_person_decides() {
     type Change = fn(&Project);
-    let changes: [(&str, Change); 7] = [
-        ("script", |project| write_script(project, "exit 0 # weaker")),
-        ("deleted", |project| std::fs::remove_file(project.path().join("guard.sh")).unwrap()),
+    let changes: [(&str, Change); 5] = [
         ("timeout", |project| drop(project.write(SETTINGS, &guard(json!({"timeout": 1}))))),
         ("env", |project| drop(project.write(SETTINGS, &guard(json!({"env": {"A": "1"}}))))),
         ("weaker", |project| {
@@ -361,7 +359,7 @@ async fn fault_37_a_trusted_guard_that_changed_blocks_until_a_person_decides() {
             let explanation = system.explain(&call).unwrap().hooks.remove(0);
             assert!(explanation.hook.blocks_unrun(), "{what}");
         }
-        if what == "script" {
+        if what == "env" {
             let hooks = parse(&project.read(SETTINGS), HookSource::Project, None).hooks;
             store.grant(&project.path(), &hooks).unwrap();
             assert!(!verdict(&with_store(&project, &store), "edit").await.0, "a person decided");
@@ -370,11 +368,28 @@ async fn fault_37_a_trusted_guard_that_changed_blocks_until_a_person_decides() {
 }
 
 #[tokio::test]
-async fn fault_37_a_guard_that_cannot_be_executed_any_more_blocks() {
-    let (project, store) = guarded();
-    let script = project.path().join("guard.sh");
-    std::fs::set_permissions(script, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
-    assert!(verdict(&with_store(&project, &store), "edit").await.0);
+async fn fault_84_a_trusted_guard_whose_script_changed_runs_as_it_was_trusted() {
+    type Change = fn(&Project);
+    let changes: [(&str, Change); 3] = [
+        ("script", |project| write_script(project, "exit 2 # another")),
+        ("deleted", |project| std::fs::remove_file(project.path().join("guard.sh")).unwrap()),
+        ("no program", |project| {
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+            std::fs::set_permissions(project.path().join("guard.sh"), mode).unwrap();
+        }),
+    ];
+    for (what, change) in changes {
+        let (project, store) = guarded();
+        let running = with_store(&project, &store);
+        assert_eq!(verdict(&running, "edit").await, (false, String::new(), vec![]), "{what}");
+        change(&project);
+        for system in [running, with_store(&project, &store)] {
+            let (blocks, reason, warnings) = verdict(&system, "edit").await;
+            assert!(!blocks, "{what}: {reason}");
+            let warned = warnings.iter().filter(|it| it.contains("changed since you trusted them"));
+            assert_eq!(warned.count(), 1, "{what}: {warnings:?}");
+        }
+    }
 }
 
 #[tokio::test]
@@ -384,7 +399,7 @@ async fn fault_37_a_hook_that_is_no_guard_is_only_missed() {
     store.revoke(&project.path()).unwrap();
     let hooks = parse(&project.read(SETTINGS), HookSource::Project, None).hooks;
     store.grant(&project.path(), &hooks).unwrap();
-    write_script(&project, "exit 2");
+    project.write(SETTINGS, &guard(json!({"failBehavior": "continue", "timeout": 1})));
     let (blocks, _, warnings) = verdict(&with_store(&project, &store), "edit").await;
     assert!(!blocks);
     assert!(warnings.iter().any(|it| it.contains("not trusted")), "{warnings:?}");
@@ -443,18 +458,24 @@ async fn fault_38_where_the_settings_of_a_trusted_guard_are_broken_its_events_bl
 }
 
 #[tokio::test]
-async fn a_change_of_branches_misses_no_guard() {
-    let (project, store) = guarded();
-    let grant = || {
-        let hooks = parse(&project.read(SETTINGS), HookSource::Project, None).hooks;
-        store.grant(&project.path(), &hooks).unwrap();
-    };
-    write_script(&project, "exit 2");
-    grant();
-    assert!(verdict(&with_store(&project, &store), "edit").await.0);
-    write_script(&project, "exit 0");
-    let there_again = verdict(&with_store(&project, &store), "edit").await;
-    assert_eq!(there_again, (false, String::new(), vec![]));
+async fn fault_85_a_trusted_guard_whose_folder_is_gone_guards_on_until_its_trust_is_taken_back() {
+    let project = Project::new();
+    let settings = guard(json!({"command": ".hooks/guard.sh", "timeout": 9000, "env": {"A": "1"}}));
+    project.write(SETTINGS, &settings);
+    let script = project.write(".hooks/guard.sh", "#!/bin/sh\n[ $A = 1 ] && exit 2\n");
+    std::fs::set_permissions(script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let store = TrustStore::new(project.home().join("trust.json"));
+    let hooks = parse(&project.read(SETTINGS), HookSource::Project, None).hooks;
+    store.grant(&project.path(), &hooks).unwrap();
+    std::fs::remove_dir_all(project.path().join(".hooks")).unwrap();
+    let (blocks, reason, warnings) = verdict(&with_store(&project, &store), "edit").await;
+    assert!(blocks && !reason.contains("trust"), "{reason}");
+    let gone = warnings.iter().filter(|it| it.contains("are gone") && it.contains("--revoke"));
+    assert_eq!(gone.count(), 1, "{warnings:?}");
+    assert!(!verdict(&with_store(&project, &store), "read").await.0, "the matcher holds");
+    store.revoke(&project.path()).unwrap();
+    let after = verdict(&with_store(&project, &store), "edit").await;
+    assert_eq!(after, (false, String::new(), vec![]));
 }
 
 /// A hook is told the last of several values, and an agent may act on the first.

@@ -21,6 +21,8 @@ mod sdks;
 mod streams;
 mod system;
 mod threads;
+#[cfg(unix)]
+mod trees;
 #[cfg(target_os = "linux")]
 mod wire;
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{GUARD, fired, has_node, jiti, run, shell, verdict, warnings};
+use super::{GUARD, fired, has_node, jiti, run, shell, verdict};
 use hook_bus::HookExecutionRequest;
 use hook_core::{TrustPolicy, TrustStore};
 use hook_tests::{Project, fields};
@@ -20,7 +20,7 @@ fn with_guard() -> Project {
 }
 
 #[test]
-fn a_module_runs_once_it_is_trusted_and_not_after_a_change_of_what_it_imports() {
+fn a_module_runs_once_it_is_trusted_and_as_it_was_trusted() {
     if !has_node() {
         return;
     }
@@ -32,78 +32,73 @@ fn a_module_runs_once_it_is_trusted_and_not_after_a_change_of_what_it_imports() 
     assert_eq!(trusted.status, 0, "{trusted:?}");
     assert!(trusted.stdout.contains(".hooks/modules/lib/rules.mjs"), "{trusted:?}");
     assert_eq!(verdict(&blocked()), ("block", "not that"));
-    project.write(".hooks/modules/lib/rules.mjs", "export const words = [];\n");
-    let changed = blocked();
-    assert_eq!(verdict(&changed).0, "block", "{changed}");
-    assert!(warnings(&changed).contains("trusted"), "{changed}");
-    project.write(".hooks/modules/lib/rules.mjs", RULES);
-    assert_eq!(verdict(&blocked()), ("block", "not that"));
-}
-
-#[test]
-fn a_guard_that_changed_blocks() {
-    if !has_node() {
-        return;
-    }
-    let project = with_guard();
-    project.write(".hooks/settings.json", r#"{"hooksConfig": {"failBehavior": "block"}}"#);
-    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
-    assert_eq!(verdict(&fired(&project, &[], "BeforeTool", &shell("ls"))).0, "proceed");
-    project.write(".hooks/modules/lib/rules.mjs", "export const words = [];\n");
-    assert_eq!(verdict(&fired(&project, &[], "BeforeTool", &shell("ls"))).0, "block");
-}
-
-#[test]
-fn a_module_that_loads_what_is_not_written_down_is_trusted_only_as_that() {
-    if !has_node() {
-        return;
-    }
-    for (text, why) in [
-        ("export default async () => { await import(process.env.X) }", "`import(…)` names what"),
-        ("import { createRequire } from 'node:module';\nexport default () => {}", "createRequire"),
-        ("export default () => eval('1')", "eval"),
-        ("import x from 'left';\nexport default () => {}", "the package `left`"),
+    for (file, text) in [
+        (".hooks/modules/lib/rules.mjs", "export const words = [];\n"),
+        (".hooks/modules/guard.mjs", "export default () => {};\n"),
+        ("node_modules/x.mjs", ""),
     ] {
-        let project = Project::new();
-        project.write(".hooks/modules/m.mjs", text);
-        project.write("node_modules/left/index.js", "module.exports = 1");
-        let refused = run(&project, &["trust", "--yes"]);
-        let said = format!("{}{}", refused.stdout, refused.stderr);
-        assert!(refused.status != 0 && said.contains(why), "{said}");
-        let listed = run(&project, &["list", "--json"]).lines();
-        assert_eq!(listed[0]["trusted"], json!(false), "{text}");
-        assert_eq!(run(&project, &["trust", "--yes", "--opaque"]).status, 0, "{text}");
+        project.write(file, text);
+        let changed = blocked();
+        assert_eq!(verdict(&changed), ("block", "not that"));
     }
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    assert_eq!(verdict(&blocked()).0, "proceed");
 }
 
 #[test]
-fn a_projects_own_jiti_is_used_only_where_it_was_agreed_to() {
+fn a_trusted_module_sees_no_package_of_the_project_but_those_in_its_folder() {
+    if !has_node() {
+        return;
+    }
+    let project = Project::new();
+    let imports = "import words from 'words';\n".to_owned()
+        + &IMPORTS.lines().skip(1).collect::<Vec<_>>().join("\n");
+    project.write(".hooks/modules/guard.mjs", &imports);
+    project.write("node_modules/words/index.js", "module.exports = [];\n");
+    project.write(".hooks/package-lock.json", "{}");
+    project.write(".hooks/node_modules/words/index.js", "module.exports = ['rm -rf'];\n");
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    let fire = || fired(&project, &[], "BeforeTool", &shell("rm -rf x"));
+    assert_eq!(verdict(&fire()), ("block", "not that"));
+    // What was installed when it was trusted runs, and the lock file tells of another.
+    project.write(".hooks/node_modules/words/index.js", "module.exports = [];\n");
+    assert_eq!(verdict(&fire()), ("block", "not that"));
+    project.write(".hooks/package-lock.json", "{ }");
+    assert_eq!(run(&project, &["trust"]).status, 1);
+}
+
+#[test]
+fn a_projects_own_jiti_is_used_only_from_the_folder_that_was_trusted() {
     let Some(jiti) = jiti().filter(|_| has_node()) else { return };
     let project = Project::new();
     project.write(".hooks/modules/guard.ts", &GUARD.replace("(pi)", "(pi: any): void"));
-    let copied = std::process::Command::new("cp")
-        .args(["-r", jiti.to_str().unwrap(), project.path().to_str().unwrap()])
-        .status();
-    assert!(copied.unwrap().success());
+    let copy = |to: &str| {
+        let to = project.path().join(to);
+        let copied = std::process::Command::new("cp").arg("-r").arg(jiti).arg(&to).status();
+        assert!(copied.unwrap().success());
+    };
+    copy(".");
+    let fire = || fired(&project, &[], "BeforeTool", &shell("rm -rf x"));
     let trusted = run(&project, &["trust", "--yes"]);
     assert_eq!(trusted.status, 0, "{trusted:?}");
-    assert!(trusted.stdout.contains("node_modules/jiti"), "{trusted:?}");
-    let fire = || fired(&project, &[], "BeforeTool", &shell("rm -rf x"));
+    project.write(".hooks/package-lock.json", "{}");
+    copy(".hooks");
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
     assert_eq!(verdict(&fire()), ("block", "not that"));
-    project.write("node_modules/jiti/lib/jiti.cjs", "module.exports = () => ({})");
-    let changed = fire();
-    assert_eq!(verdict(&changed).0, "block");
-    assert!(warnings(&changed).contains("trusted"), "{changed}");
+    project.write(".hooks/node_modules/jiti/lib/jiti.cjs", "module.exports = () => ({})");
+    assert_eq!(verdict(&fire()), ("block", "not that"));
 }
 
 #[tokio::test]
-async fn what_changes_while_its_process_runs_is_noticed() {
+async fn what_changes_while_its_process_runs_changes_nothing() {
     if !has_node() {
         return;
     }
     let project = with_guard();
     assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
-    let store = TrustPolicy::Store(TrustStore::of_user(&project.home().join(".config")));
+    let store = TrustStore::of_user(&project.home().join(".config"))
+        .with_copies(project.home().join(".local/share/hook/trusted"));
+    let store = TrustPolicy::Store(store);
     let system = project.builder().native_settings(None).trust(store).build().unwrap();
     let fire = async || {
         let request = HookExecutionRequest::new("BeforeTool", fields(shell("rm -rf x")));
@@ -111,59 +106,8 @@ async fn what_changes_while_its_process_runs_is_noticed() {
     };
     assert_eq!(fire().await.processed.reason.as_deref(), Some("not that"));
     project.write(".hooks/modules/lib/rules.mjs", "export const words = [];\n");
-    let changed = fire().await;
-    let why = changed.hooks[0].failure.as_ref().map(ToString::to_string).unwrap_or_default();
-    assert!(changed.processed.is_blocking_decision() && why.contains("trusted"), "{why}");
+    assert_eq!(fire().await.processed.reason.as_deref(), Some("not that"));
     system.shutdown(std::time::Duration::ZERO).await;
-}
-
-#[test]
-fn a_linked_folder_in_a_projects_own_jiti_makes_its_modules_opaque() {
-    let project = Project::new();
-    project.write(".hooks/modules/guard.ts", GUARD);
-    project.write("node_modules/jiti/package.json", r#"{"main": "lib/jiti.cjs"}"#);
-    project.write("elsewhere/jiti.cjs", "module.exports = () => ({})");
-    let link = project.path().join("node_modules/jiti/lib");
-    std::os::unix::fs::symlink("../../elsewhere", link).unwrap();
-    let refused = run(&project, &["trust", "--yes"]);
-    let said = format!("{}{}", refused.stdout, refused.stderr);
-    assert!(refused.status != 0 && said.contains("linked folder"), "{said}");
-}
-
-#[test]
-fn what_a_module_reads_from_where_it_runs_is_covered() {
-    if !has_node() {
-        return;
-    }
-    let project = Project::new();
-    let reads = "import fs from 'node:fs';\n\
-        export default (pi) => pi.on('tool_call', (event) => { \
-            const words = JSON.parse(fs.readFileSync('./.hooks/words.json', 'utf8')); \
-            if (words.some((word) => event.input.command.includes(word))) return {block: true, reason: 'not that'}; });\n";
-    project.write(".hooks/modules/guard.mjs", reads);
-    project.write(".hooks/words.json", r#"["rm -rf"]"#);
-    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
-    let blocked = || fired(&project, &[], "BeforeTool", &shell("rm -rf x"));
-    assert_eq!(verdict(&blocked()), ("block", "not that"));
-    project.write(".hooks/words.json", "[]");
-    assert_eq!(verdict(&blocked()).0, "block", "{}", blocked());
-}
-
-/// The module waits in its first line until its file is another one, which the process has not read.
-#[test]
-fn what_changes_while_it_is_loaded_is_not_run() {
-    if !has_node() {
-        return;
-    }
-    let project = with_guard();
-    let slow = "import fs from 'node:fs';\n\
-        const own = new URL(import.meta.url);\n\
-        fs.writeFileSync(own, 'export default () => {}');\n\
-        export default () => {};\n";
-    project.write(".hooks/modules/slow.mjs", slow);
-    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
-    let response = fired(&project, &[], "BeforeTool", &shell("ls"));
-    assert_eq!(verdict(&response).0, "block", "{response}");
 }
 
 #[test]
@@ -245,21 +189,35 @@ fn of_a_module_only_what_its_user_says_is_among_its_terms() {
 }
 
 #[test]
-fn explain_says_of_a_module_that_changed_what_to_do() {
+fn list_says_of_a_module_that_changed_that_its_copy_runs() {
     if !has_node() {
         return;
     }
     let project = with_guard();
     assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
     project.write(".hooks/modules/lib/rules.mjs", "export const words = [];\n");
-    let explained = run(&project, &["explain", "BeforeTool"]);
-    insta::assert_snapshot!(explained.shown(&project), @"
-    status: 0
-    ----- stdout -----
-    BeforeTool with tool_name write_file (a sample; --tool or --input gives another)
-    .hooks/modules/guard.mjs blocks this event: it, or a file that it runs, changed since it was trusted or is gone, so it does not run; the user can review the change with `hook trust`
-    1 hook listens to other events; --all lists them
-    ----- stderr -----
-    warning: the guard `.hooks/modules/guard.mjs` blocks every event that can be blocked: it, or a file that it runs, changed since it was trusted or is gone, so it does not run; the user can review the change with `hook trust`
-    ");
+    let listed = run(&project, &["list"]);
+    assert!(listed.stdout.contains("the trusted copy runs"), "{listed:?}");
+}
+
+#[tokio::test]
+async fn fault_87_a_reload_loads_a_users_module_anew_whose_import_changed() {
+    if !has_node() {
+        return;
+    }
+    let project = with_guard();
+    let module = project.path().join(".hooks/modules/guard.mjs");
+    let builder = project.builder().module_files([module]);
+    let system = builder.build().unwrap();
+    let fire = async || {
+        let request = HookExecutionRequest::new("BeforeTool", fields(shell("rm -rf x")));
+        system.bus().request(request).await.processed.is_blocking_decision()
+    };
+    assert!(fire().await);
+    system.reload().await.unwrap();
+    assert!(fire().await, "the same process, or another one with the same code");
+    project.write(".hooks/modules/lib/rules.mjs", "export const words = [];\n");
+    system.reload().await.unwrap();
+    assert!(!fire().await, "the import is loaded anew");
+    system.shutdown(std::time::Duration::ZERO).await;
 }

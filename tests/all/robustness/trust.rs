@@ -72,7 +72,7 @@ impl Fixture {
             let is = |name, text: &str| {
                 grant.get(name).and_then(RawJson::to_text).as_deref() == Some(text)
             };
-            is("fingerprint", &fingerprint(&self.entry, &self.project.path()))
+            is("fingerprint", &fingerprint(&self.entry))
                 && is("event", "BeforeTool")
                 && is("name", "guard")
                 && is("command", "exit 2")

@@ -14,6 +14,7 @@ use hook_core::event::output::{BeforeAgentOutput, PolicyDecision};
 use hook_core::language::Language;
 use hook_core::redact::Redaction;
 use hook_core::text::shortened;
+use hook_core::trust::CHANGED_SINCE_TRUSTED;
 use hook_core::{
     Events, FailureCode, HookEventName, HookExecutionResult, NOT_TRUSTED, RawJson, RawObject,
     RequestInput,
@@ -66,8 +67,8 @@ struct ToKeep {
     turn_end: Option<TurnEnd>,
     /// What is written down of it, if anything is.
     call: Option<Call>,
-    /// The answer with what the user is told once in a session.
-    noticed: Option<Bridged>,
+    /// The answer with what the user is told once in a session, and which notices these are.
+    noticed: Option<(Bridged, u32)>,
 }
 
 /// An answer, and what it means to the agent.
@@ -107,7 +108,9 @@ impl Unsettled {
         let Self { agent, home_event, mut bridged, kept } = self;
         let Some(kept) = kept else { return bridged };
         let ToKeep { state, session, turn_end, mut call, noticed } = *kept;
-        if let Some(noticed) = noticed.filter(|_| state.is_first_notice(&session)) {
+        if let Some((noticed, notices)) = noticed
+            && state.are_first_notices(&session, notices)
+        {
             bridged = noticed;
         }
         let is_too_often = turn_end.is_some_and(|end| {
@@ -183,7 +186,7 @@ impl Bridge {
         unknown_guards: impl FnOnce(HookEventName) -> Option<String>,
     ) -> Unsettled {
         let unknown = response.event.and_then(unknown_guards);
-        let answered = self.answered(response, unknown.as_deref(), None);
+        let answered = self.answered(response, unknown.as_deref(), &[]);
         let kept = system.bridge_state().map(|state| {
             let redaction = system.current_redaction().now();
             let call = system
@@ -197,21 +200,30 @@ impl Bridge {
         Unsettled { agent: self.agent, home_event: self.asked.home_event(), bridged, kept }
     }
 
-    /// The answer that also tells the user of hooks that nobody has trusted yet, if there are any, and the agent
-    /// can show it.
+    /// The answer that also tells the user of hooks that nobody has trusted yet, or that run from copies since they
+    /// changed, if there are any, and the agent can show it; and which of these notices it has.
     fn noticed(
         &self,
         response: &HookExecutionResponse,
         unknown: Option<&str>,
         plain: &Bridged,
-    ) -> Option<Bridged> {
-        let mut warnings = response.processed.warnings.iter();
-        let notice = warnings.find(|it| it.ends_with(NOT_TRUSTED))?;
-        if self.session().is_empty() {
+    ) -> Option<(Bridged, u32)> {
+        const NOTICES: [&str; 2] = [NOT_TRUSTED, CHANGED_SINCE_TRUSTED];
+        let mut notices = 0;
+        let mut shown = Vec::new();
+        for (at, notice) in NOTICES.iter().enumerate() {
+            let warning = response.processed.warnings.iter().find(|it| it.ends_with(notice));
+            if let Some(warning) = warning {
+                notices |= 1 << at;
+                shown.push(warning.as_str());
+            }
+        }
+        if shown.is_empty() || self.session().is_empty() {
             return None;
         }
-        let noticed = self.answered(response, unknown, Some(notice)).bridged;
-        (noticed.said != plain.said && noticed.warnings == plain.warnings).then_some(noticed)
+        let noticed = self.answered(response, unknown, &shown).bridged;
+        let is_shown = noticed.said != plain.said && noticed.warnings == plain.warnings;
+        is_shown.then_some((noticed, notices))
     }
 
     /// What the agent is answered. `unknown_guards` says why guards of the event may be missing among those
@@ -222,18 +234,19 @@ impl Bridge {
         unknown_guards: impl FnOnce(HookEventName) -> Option<String>,
     ) -> Bridged {
         let unknown = response.event.and_then(unknown_guards);
-        self.answered(response, unknown.as_deref(), None).bridged
+        self.answered(response, unknown.as_deref(), &[]).bridged
     }
 
-    /// The same, with what is known of guards, and a notice for the user.
+    /// The same, with what is known of guards, and notices for the user.
     fn answered(
         &self,
         response: &HookExecutionResponse,
         unknown: Option<&str>,
-        notice: Option<&str>,
+        notices: &[&str],
     ) -> Answered {
         let not_run = not_run(response);
-        let told: Vec<&str> = not_run.iter().map(String::as_str).chain(notice).collect();
+        let told = not_run.iter().map(String::as_str).chain(notices.iter().copied());
+        let told: Vec<&str> = told.collect();
         let mut answer = self.said(response, &told, unknown);
         let said = &mut answer.bridged.said;
         let mut warnings: Vec<String> = response.processed.warnings.clone();
@@ -312,7 +325,7 @@ impl Bridge {
         }
     }
 
-    /// What the agent is told. Of hooks that did not run its user is told where nothing else says so.
+    /// What the agent is told; of what is shown its user alone.
     fn said(
         &self,
         response: &HookExecutionResponse,

@@ -91,12 +91,15 @@ impl BridgeState {
         }
     }
 
-    /// Whether the user of a session is to be told now that hooks are not trusted: once.
-    pub(crate) fn is_first_notice(&self, session: &str) -> bool {
-        !self.session(session).knows_untrusted
-            && self
-                .change(session, |kept| !std::mem::replace(&mut kept.knows_untrusted, true))
-                .unwrap_or(false)
+    /// Whether the user of a session is to be shown one of these notices now, each of which is a bit: each once.
+    pub(crate) fn are_first_notices(&self, session: &str, notices: u32) -> bool {
+        let are_new = |known: u32| notices & !known != 0;
+        let note = |kept: &mut SessionState| {
+            let before = kept.notices;
+            kept.notices |= notices;
+            are_new(before)
+        };
+        are_new(self.session(session).notices) && self.change(session, note).unwrap_or(false)
     }
 
     /// What is remembered of a session.
@@ -108,7 +111,11 @@ impl BridgeState {
         SessionState {
             env: fields.get("env").map(SessionEnv::from_json).unwrap_or_default(),
             continuations: number.and_then(|it| u32::try_from(it).ok()).unwrap_or_default(),
-            knows_untrusted: fields.get("knowsUntrusted").and_then(RawJson::to_bool) == Some(true),
+            notices: fields
+                .get("notices")
+                .and_then(RawJson::to_whole_number)
+                .and_then(|it| u32::try_from(it).ok())
+                .unwrap_or_default(),
         }
     }
 
@@ -180,20 +187,20 @@ pub(crate) struct SessionState {
     pub(crate) env: SessionEnv,
     /// How often in a row hooks had the agent go on at the end of its turn.
     pub(crate) continuations: u32,
-    /// Whether its user was told that hooks are not trusted.
-    pub(crate) knows_untrusted: bool,
+    /// Which notices its user was shown, each a bit.
+    pub(crate) notices: u32,
 }
 
 impl SessionState {
     fn is_nothing(&self) -> bool {
-        self.env.is_empty() && self.continuations == 0 && !self.knows_untrusted
+        self.env.is_empty() && self.continuations == 0 && self.notices == 0
     }
 
     fn to_json(&self) -> Vec<u8> {
         hook_core::ObjectWriter::line(|out| {
             out.integer("continuations", self.continuations.into());
-            if self.knows_untrusted {
-                out.bool("knowsUntrusted", true);
+            if self.notices != 0 {
+                out.integer("notices", self.notices.into());
             }
             out.raw("env", &self.env.to_json());
         })

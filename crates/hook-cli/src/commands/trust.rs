@@ -22,19 +22,20 @@ use crate::context::Context;
 use crate::error::{CommandError, UnknownHook};
 use crate::exit_code::{self, Status};
 use crate::output::Printer;
-use crate::render;
+use crate::render::{self, Fit};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Hooks of a project run only once they are trusted. This shows what each would
-run, and what changed since it was trusted, and asks. What is trusted is what
-was shown: a change of a hook, or of a file of the project that its command
-names, asks again, unless it goes back to what was trusted before; --revoke
-forgets all versions. No hook is run; modules are loaded once they are trusted,
-and it is said which cannot be.
+run, and what changed since it was trusted, and asks. What is trusted is the hook
+and the whole folder that its script is in, by content. Hooks of .hooks/ then run
+from a copy, so that a later change of the folder changes nothing until it is
+trusted; hooks of other agents run where they are, and not once they changed. No
+hook is run; modules are loaded once they are trusted, and it is said which
+cannot be.
 
-Where the files that a hook may run cannot all be known, as with `$(...)` or
-`eval`, that is said, and takes a yes of its own: --opaque beside --yes.
+A command is opaque if more than files of its folder may run, as with `$(...)`,
+`make` or `python3 -c`; that takes a yes of its own: --opaque beside --yes.
 
 Examples:
   hook trust                          show what is not trusted, and ask
@@ -42,6 +43,7 @@ Examples:
   hook trust --yes                    without asking, where there is no terminal
   hook trust --list
   hook trust --revoke guard
+  hook trust --use 3f2a91c0           trust again what had that digest
   hook trust --lock                   write what is trusted to .hooks/trust.lock
   hook trust --check                  fail if a hook is not as the lock says
 
@@ -56,10 +58,17 @@ pub(crate) struct Arguments {
     /// Take trust back: all of it in this project, or that in the hooks named
     #[arg(long, conflicts_with_all = ["yes", "show", "lock", "check"])]
     revoke: bool,
+    /// Trust again what had this digest when it was trusted before
+    #[arg(
+        long = "use",
+        value_name = "DIGEST",
+        conflicts_with_all = ["names", "list", "revoke", "yes", "show", "lock", "check"]
+    )]
+    digest: Option<String>,
     /// Trust what is shown without asking
     #[arg(long)]
     yes: bool,
-    /// With --yes, also trust hooks whose files are not all known
+    /// With --yes, also trust hooks of which not all that they start is known
     #[arg(long, requires = "yes")]
     opaque: bool,
     /// Write the hooks to .hooks/trust.lock, once all of them are trusted
@@ -71,6 +80,13 @@ pub(crate) struct Arguments {
     /// Show files in full, and hooks that are trusted too
     #[arg(long)]
     show: bool,
+}
+
+impl Arguments {
+    /// Whether it is about a project that need not be there any more.
+    pub(crate) fn is_about_the_past(&self) -> bool {
+        self.revoke || self.list
+    }
 }
 
 pub(crate) async fn run(
@@ -87,6 +103,9 @@ pub(crate) async fn run(
     let store = context.trust_store().ok_or(CommandError::NoHome)?;
     if arguments.revoke {
         return revoke(arguments, &store, &projects, context, printer).await;
+    }
+    if let Some(digest) = &arguments.digest {
+        return use_again(digest, &store, &projects, context, printer).await;
     }
     let mut reviews = Vec::new();
     for (project, entries) in &projects {
@@ -111,8 +130,62 @@ pub(crate) async fn run(
     if arguments.list {
         return list(arguments, &store, &projects, &reviews, context, printer).await;
     }
+    restore(&store, &projects, &reviews, printer)?;
     select(&mut reviews, &arguments.names, |it| it.review.entry.display_name())?;
+    reviews.iter_mut().for_each(|it| it.review.strict = context.is_strict());
     review(arguments, &store, reviews, context, printer).await
+}
+
+/// Makes copies again that are gone or changed.
+fn restore(
+    store: &TrustStore,
+    projects: &[ProjectHooks],
+    reviews: &[Reviewed],
+    printer: &mut Printer,
+) -> Result<(), CommandError> {
+    for (project, _) in projects {
+        let of_project = reviews.iter().filter(|it| it.project == *project);
+        match store.restore(project, of_project.map(|it| &it.review))? {
+            0 => {}
+            1 => printer.remark("the trusted copy of 1 hook was changed or gone, and is restored"),
+            count => printer.remark(&format!(
+                "the trusted copies of {count} hooks were changed or gone, and are restored"
+            )),
+        }
+    }
+    Ok(())
+}
+
+/// Trusts again what had a digest.
+async fn use_again(
+    digest: &str,
+    store: &TrustStore,
+    projects: &[ProjectHooks],
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let mut found = Vec::new();
+    let mut unknown = None;
+    for (project, _) in projects {
+        match store.use_again(project, digest) {
+            Ok(grants) => found.extend(grants),
+            Err(error @ TrustStoreError::UnknownDigest { .. }) => unknown = Some(error),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    if let (true, Some(unknown)) = (found.is_empty(), unknown) {
+        return Err(unknown.into());
+    }
+    if context.json() {
+        for grant in &found {
+            printer.object(&render::grant_json(grant, ("used", true))).await?;
+        }
+        return Ok(exit_code::PROCEED);
+    }
+    let names: Vec<&str> = found.iter().map(Grant::display_name).collect();
+    printer.text(&render::trusted(&names, 0, printer)).await?;
+    printer.remark(RELOAD);
+    Ok(exit_code::PROCEED)
 }
 
 /// The hooks of each project, the inner one first; what is wrong with settings is said.
@@ -258,14 +331,13 @@ fn say_how_to_trust(left: &[&Reviewed], yes: bool, printer: &mut Printer) -> Sta
         1 => "1 hook is".to_owned(),
         count => format!("{count} hooks are"),
     };
-    let opaque = "the files that they may run are not all known; --opaque agrees to that";
+    let opaque = "not all that they start is known; --opaque agrees to that";
     let all_opaque = left.iter().all(|it| it.is_opaque());
     printer.problem(&match yes {
         true => format!("{hooks} not trusted: {opaque}"),
         false if all_opaque => format!(
             "{hooks} not trusted, and there is no terminal to ask on; call `hook trust` on one, or with \
-             --yes --opaque to trust what is shown, although the files that it may run are not all \
-             known"
+             --yes --opaque to trust what is shown, although not all that it starts is known"
         ),
         false => format!(
             "{hooks} not trusted, and there is no terminal to ask on; call `hook trust` on one, or with \
@@ -329,7 +401,7 @@ async fn ask(
         }
         if yes && it.is_opaque() {
             let question = format!(
-                "The files that {} may run are not all known, and may change without anybody being \
+                "Not all that {} starts is known, and it may change without anybody being \
                  asked. Trust it all the same? [y]es, [N]o: ",
                 one_line(it.review.entry.display_name())
             );
@@ -369,11 +441,19 @@ async fn list(
 ) -> Result<Status, CommandError> {
     let mut grants = granted(store, projects)?;
     select_granted(&mut grants, &arguments.names)?;
-    let fits = |grant: &Grant| reviews.iter().any(|it| it.review.fits(grant));
+    let fits = |grant: &Grant| {
+        let is_copy = grant.digest.is_some() && grant.in_place.is_none() && !grant.strict;
+        let mut found = reviews.iter().filter(|it| it.review.fingerprint == grant.fingerprint);
+        match found.clone().any(|it| it.review.fits(grant)) {
+            true => Fit::Whole,
+            false if found.any(|_| is_copy) => Fit::Copy,
+            false => Fit::None,
+        }
+    };
     let grants: Vec<&Grant> = grants.iter().map(|(_, grant)| grant).collect();
     if context.json() {
         for grant in grants {
-            printer.object(&render::grant_json(grant, ("fits", fits(grant)))).await?;
+            printer.object(&render::grant_json(grant, ("fits", fits(grant) == Fit::Whole))).await?;
         }
     } else {
         printer.text(&render::grants(&grants, fits, printer)).await?;

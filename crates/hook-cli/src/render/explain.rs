@@ -355,7 +355,9 @@ fn how_it_runs(hook: &Hook, states: &LiveStates) -> String {
         FailBehavior::Continue => "if it fails, things go on",
         FailBehavior::Block => "if it fails, that blocks",
     };
-    format!("{timeout}; {start}; {failure}")
+    let opaque = if hook.opaque().is_empty() { "" } else { "; opaque: runs in place" };
+    let copy = if hook.runs_as_trusted_before() { "; the trusted copy runs" } else { "" };
+    format!("{timeout}; {start}; {failure}{opaque}{copy}")
 }
 
 /// A timeout as people say it, without loss.

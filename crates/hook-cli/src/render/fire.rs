@@ -324,9 +324,14 @@ fn outcome(result: &HookExecutionResult, said: Said) -> (&'static str, Tone, &'s
         (Some(said @ PolicyDecision::Retry), None) => ("↻", Tone::Odd, said.as_str()),
         (_, Some(HookFailure::TimedOut { .. })) => ("!", Tone::Odd, "timed out"),
         (_, Some(HookFailure::Cancelled)) => ("!", Tone::Odd, "cancelled"),
-        (_, Some(HookFailure::Untrusted | HookFailure::UntrustedHere { .. })) => {
-            ("!", Tone::Odd, "not trusted")
-        }
+        (
+            _,
+            Some(
+                HookFailure::Untrusted
+                | HookFailure::UntrustedHere { .. }
+                | HookFailure::TrustedCopy { .. },
+            ),
+        ) => ("!", Tone::Odd, "not trusted"),
         (_, Some(_)) => ("!", Tone::Odd, "failed"),
         (Some(said), None) => ("✓", Tone::Good, said.as_str()),
         (None, None) => ("✓", Tone::Good, "said nothing"),

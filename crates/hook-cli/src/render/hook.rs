@@ -25,6 +25,12 @@ pub(super) fn write_hook(object: &mut ObjectWriter<'_>, hook: &Hook, states: &Li
     object.text("timeoutFrom", hook.timeout_origin.as_str());
     object.text("failBehavior", hook.fail_behavior.as_str());
     object.text("start", hook.start().as_str());
+    if !hook.opaque().is_empty() {
+        object.texts("opaque", hook.opaque());
+    }
+    if hook.runs_as_trusted_before() {
+        object.bool("runsTrustedCopy", true);
+    }
     if let Some(path) = hook.module() {
         object.object("module", |object| {
             object.text("path", &path.to_string_lossy());

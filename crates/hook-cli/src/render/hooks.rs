@@ -139,9 +139,10 @@ fn entry(
 
 /// What a hook is for, and why it does not run.
 fn notes(listing: &HookListing, states: &LiveStates) -> impl Iterator<Item = String> {
-    let changed = listing.hook.changed_since_trusted();
+    let untrusted_since = listing.hook.changed_since_trusted();
     let blocks = suspension(listing).map(|why| format!("blocks its event: {why}"));
-    let untrusted = (!listing.trusted && blocks.is_none()).then_some(NotRun::Untrusted { changed });
+    let untrusted = (!listing.trusted && blocks.is_none())
+        .then_some(NotRun::Untrusted { changed: untrusted_since });
     let disabled = listing.disabled_by.iter().cloned().map(NotRun::Disabled);
     let why = untrusted.into_iter().chain(disabled).map(|reason| reason.to_string());
     let is_async = listing.hook.runs_in_background();
@@ -159,7 +160,17 @@ fn notes(listing: &HookListing, states: &LiveStates) -> impl Iterator<Item = Str
         false => Vec::new(),
     };
     let about = listing.hook.description.clone().into_iter().chain(worker).chain(module);
-    let about = about.chain(background);
+    let is_opaque = !listing.hook.opaque().is_empty();
+    let opaque = is_opaque.then(|| {
+        let reasons = listing.hook.opaque().join("; ");
+        format!("opaque: runs in place, and not all that it starts is known: {reasons}")
+    });
+    let changed = listing.hook.runs_as_trusted_before().then(|| {
+        "its folder changed since it was trusted; the trusted copy runs; `hook trust` shows the \
+         difference"
+            .to_owned()
+    });
+    let about = about.chain(background).chain(opaque).chain(changed);
     about.chain(blocks).chain(why)
 }
 

@@ -50,7 +50,7 @@ pub(crate) use tests::{
 pub(crate) use topics::TOPICS;
 pub(crate) use trace::{Scale, trace_chrome, trace_json, trace_page, trace_text};
 pub(crate) use trust::{
-    as_locked, gone, grant_json, grants, locked, nothing_to_trust, review, review_json, revoked,
-    trusted, unlocked,
+    Fit, as_locked, gone, grant_json, grants, locked, nothing_to_trust, review, review_json,
+    revoked, trusted, unlocked,
 };
 pub(crate) use words::{counted, last_shell_word, shell_word};

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use hook_core::MatcherDefinition;
 use hook_core::text::{self, one_line};
-use hook_core::trust::{Change, FileState, Grant, Review, ReviewedFile, Standing};
+use hook_core::trust::{Change, Grant, Review, ReviewedFile, Standing};
 use serde_json::{Map, Value, json};
 
 use super::{counted, diff};
@@ -15,13 +15,18 @@ use crate::output::{Printer, Tone};
 /// How many lines of a script are shown unless all are asked for.
 const FIRST_LINES: usize = 20;
 
+/// How many files that no command names are listed unless all are asked for.
+const FIRST_FILES: usize = 12;
+
 /// What a hook would run, and what changed since it was trusted.
 pub(crate) fn review(review: &Review, whole: bool, printer: &Printer) -> String {
     let (mark, tone, standing) = match &review.standing {
         Standing::Trusted => ("✓", Tone::Good, "trusted".to_owned()),
         Standing::New => ("!", Tone::Odd, "not trusted".to_owned()),
-        Standing::Partly(_) => {
-            ("!", Tone::Odd, "trusted by an earlier version, which covered less".to_owned())
+        Standing::Changed(grant) if grant.is_of_earlier_form() => {
+            let why =
+                "trusted by an earlier version, which covered other files; asked again this once";
+            ("!", Tone::Odd, why.to_owned())
         }
         Standing::Changed(grant) => match grant.seen.as_ref().map(|seen| &*seen.at) {
             Some(at) if !at.is_empty() => {
@@ -82,28 +87,44 @@ fn with_standing(
     for (name, value) in review.terms() {
         field(&name, &value);
     }
-    for file in &review.files {
+    for folder in
+        review.folders.iter().filter(|it| review.files.iter().all(|file| file.path != **it))
+    {
+        let files = review.files.iter().filter(|file| file.path.starts_with(folder)).count();
+        field("folder", &format!("{} ({}), all of it", folder.display(), counted(files, "file")));
+    }
+    let (named, others): (Vec<_>, Vec<_>) = review.files.iter().partition(|file| file.is_named);
+    let shown = if whole { others.len() } else { FIRST_FILES };
+    for file in named.iter().chain(others.iter().take(shown)) {
         field("file", &about(file));
     }
-    if review.files.is_empty() {
+    if others.len() > shown {
+        field("file", &format!("… {} more, with --show", counted(others.len() - shown, "file")));
+    }
+    if review.folders.is_empty() {
         field("files", "the command names no file of the project");
     }
     for file in &review.data {
         let file = file.display();
         field("data", &format!("{file}; you are not asked again when it changes"));
     }
-    for reason in &review.opaque {
-        field("opaque", &format!("it may run files that are not listed here: {reason}"));
+    for line in &review.opens {
+        field("opens", &format!("what this line opens is not covered: {line}"));
     }
-    if review.too_much {
-        field("too much", "it names too many files, so it cannot be trusted");
+    match (&review.in_place, review.digest.is_some()) {
+        (Some(why), true) => field("runs", &format!("in place, and not once it changed: {why}")),
+        (None, true) => field("runs", "from a copy of what is trusted"),
+        (_, false) => {}
+    }
+    for reason in &review.opaque {
+        field("opaque", &format!("not all that it starts is known: {reason}"));
     }
     let changes = review.changes();
     let shows_difference = changes
         .iter()
         .any(|change| matches!(change, Change::File { before: Some(_), after: Some(_), .. }));
     if whole || !shows_difference {
-        for file in &review.files {
+        for file in review.files.iter().filter(|file| whole || file.is_named) {
             out.push_str(&content(file, review.files.len() > 1, whole, printer));
         }
     }
@@ -114,26 +135,16 @@ fn with_standing(
     out
 }
 
-fn about(script: &ReviewedFile) -> String {
-    let path = script.path.display().to_string();
-    let leads = match script.target.ends_with(&script.path) {
-        true => String::new(),
-        false => format!(", a link to {}", script.target.display()),
+fn about(file: &ReviewedFile) -> String {
+    let path = file.path.display();
+    let what = match (&file.target, &file.bytes, file.text()) {
+        (Some(target), ..) => format!("a link to {}", target.display()),
+        (None, None, _) => "does not exist; you are asked again when it does".to_owned(),
+        (None, Some(bytes), None) => format!("{} bytes, not a text", bytes.len()),
+        (None, Some(bytes), Some(_)) => format!("{} bytes", bytes.len()),
     };
-    let what = match (&script.bytes, script.text()) {
-        (None, _) => match script.state {
-            FileState::Absent => "does not exist; you are asked again when it does".to_owned(),
-            FileState::TooLong => "longer than 64 MiB, so it cannot be trusted".to_owned(),
-            _ => "cannot be read".to_owned(),
-        },
-        (Some(bytes), None) => format!("{} bytes, not a text", bytes.len()),
-        (Some(bytes), Some(_)) => format!("{} bytes", bytes.len()),
-    };
-    let what = match (&script.bytes, script.executable) {
-        (Some(_), Some(false)) => format!("{what}, not executable"),
-        _ => what,
-    };
-    format!("{path}{leads} ({what})")
+    let is_program = file.executable && file.bytes.is_some();
+    format!("{path} ({what}{})", if is_program { ", executable" } else { "" })
 }
 
 fn content(file: &ReviewedFile, named: bool, whole: bool, printer: &Printer) -> String {
@@ -178,13 +189,10 @@ fn changed(change: &Change, printer: &Printer) -> String {
             "  {word}      {}; its earlier content was not kept\n",
             printer.paint(Tone::Strong, &one_line(&path.display().to_string()))
         ),
-        Change::AlsoCovers { what } => {
-            let what = match what.is_empty() {
-                true => "that no other setting is set".to_owned(),
-                false => one_line(&what.join(", ")).into_owned(),
-            };
-            format!("  {:<13}{what}\n", "now also")
-        }
+        Change::Version => format!(
+            "  {word}      what trust is: the whole folder, by content, where it was the files that a \
+             command was thought to open\n"
+        ),
         _ => {
             format!("  {word}      something that the decision did not record\n")
         }
@@ -218,14 +226,17 @@ pub(crate) fn review_json(review: &Review, granted: bool) -> Value {
     let data = review.data.iter().map(|file| file.to_string_lossy());
     put("data", data.collect::<Vec<_>>().into());
     put("opaque", review.opaque.clone().into());
+    put("opens", review.opens.clone().into());
+    put("folders", review.folders.iter().map(|it| it.to_string_lossy()).collect::<Vec<_>>().into());
+    put("digest", review.digest.clone().into());
+    put("inPlace", review.in_place.clone().into());
     let standing = match review.standing {
         Standing::Trusted => "trusted",
         Standing::New => "new",
         Standing::Changed(_) => "changed",
-        Standing::Partly(_) => "partly",
     };
     put("standing", standing.into());
-    if let Standing::Changed(grant) | Standing::Partly(grant) = &review.standing {
+    if let Standing::Changed(grant) = &review.standing {
         put("trustedAt", grant.seen.as_ref().map(|seen| seen.at.clone()).into());
     }
     put("changes", review.changes().iter().map(change_json).collect::<Vec<_>>().into());
@@ -244,16 +255,19 @@ fn matcher_json(matcher: &MatcherDefinition) -> Value {
     }
 }
 
-fn file_json(script: &ReviewedFile) -> Value {
+fn file_json(file: &ReviewedFile) -> Value {
     let mut object = json!({
-        "path": script.path.to_string_lossy(),
-        "target": script.target.to_string_lossy(),
+        "path": file.path.to_string_lossy(),
+        "executable": file.executable,
     });
-    if let (Some(bytes), Some(hash)) = (&script.bytes, script.sha256()) {
+    if let Some(target) = &file.target {
+        object["target"] = target.to_string_lossy().into();
+    }
+    if let (Some(bytes), Some(hash)) = (&file.bytes, file.sha256()) {
         object["size"] = bytes.len().into();
         object["sha256"] = hash.into();
     }
-    if let Some(text) = script.text() {
+    if let Some(text) = file.text() {
         object["content"] = text.into();
     }
     object
@@ -268,7 +282,7 @@ fn change_json(change: &Change) -> Value {
             let path = path.to_string_lossy();
             json!({ "field": "content", "file": path, "before": before, "after": after })
         }
-        Change::AlsoCovers { what } => json!({ "field": "also covers", "after": what }),
+        Change::Version => json!({ "field": "version", "before": null, "after": null }),
         _ => json!({ "field": "unknown", "before": null, "after": null }),
     }
 }
@@ -297,21 +311,43 @@ pub(crate) fn nothing_to_trust(trusted: usize) -> String {
     }
 }
 
+/// How a decision fits the hooks that there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fit {
+    /// A hook and its folders are what it is about.
+    Whole,
+    /// A hook is what it is about, and runs from the copy of folders that changed.
+    Copy,
+    /// No hook is.
+    None,
+}
+
 /// Decisions for people.
-pub(crate) fn grants(
-    grants: &[&Grant],
-    fits: impl Fn(&Grant) -> bool,
-    printer: &Printer,
-) -> String {
+pub(crate) fn grants(grants: &[&Grant], fits: impl Fn(&Grant) -> Fit, printer: &Printer) -> String {
     if grants.is_empty() {
         return "nothing is trusted in this project\n".to_owned();
     }
     let mut out = String::new();
     for grant in grants {
-        let (mark, tone, note) = match fits(grant) {
-            true => ("✓", Tone::Good, ""),
-            false => ("-", Tone::Quiet, ", but no hook matches this decision now"),
+        let (mark, tone, mut note) = match (grant.replaced, fits(grant)) {
+            (true, _) => ("-", Tone::Quiet, ", replaced by a later decision".to_owned()),
+            (false, Fit::Whole) => ("✓", Tone::Good, String::new()),
+            (false, Fit::Copy) => {
+                ("✓", Tone::Odd, ", its folder changed since, and the trusted copy runs".to_owned())
+            }
+            (false, Fit::None) => {
+                ("-", Tone::Quiet, ", but no hook matches this decision now".to_owned())
+            }
         };
+        if let Some(digest) = grant.digest.as_deref().and_then(|digest| digest.get(..16)) {
+            let _ = write!(note, ", digest {digest}");
+        }
+        if grant.in_place.is_some() {
+            note.push_str(", runs in place");
+        }
+        if !grant.opaque.is_empty() {
+            note.push_str(", opaque");
+        }
         let at = grant.seen.as_ref().map(|seen| format!("trusted at {}", seen.at));
         let at = at.unwrap_or_else(|| "trusted".to_owned());
         let _ = writeln!(
@@ -382,6 +418,12 @@ pub(crate) fn grant_json(grant: &Grant, said: (&str, bool)) -> Value {
         "name": grant.display_name(),
         "command": grant.command,
         "fingerprint": grant.fingerprint,
+        "digest": grant.digest,
+        "folders": grant.folders,
+        "inPlace": grant.in_place,
+        "opaque": grant.opaque,
+        "replaced": grant.replaced,
+        "strict": grant.strict,
     });
     if let Some(seen) = &grant.seen {
         object["trustedAt"] = seen.at.clone().into();

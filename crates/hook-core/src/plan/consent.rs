@@ -10,7 +10,7 @@ use crate::settings::{
     Diagnostic, FailBehavior, HookEntry, HookSource, Search, SettingsFile, Severity,
 };
 use crate::text::shortened;
-use crate::trust::{Grant, Trust, TrustPolicy};
+use crate::trust::{Grant, Granted, Trust, TrustPolicy};
 
 /// What trust says of settings.
 pub(super) struct Consent {
@@ -97,7 +97,12 @@ impl Consent {
                         EventDefinition::new(grant.event.as_str()).event().ok()?
                     }
                 };
+                // Without any settings the folder is gone, or they are: then its copy guards on.
+                let is_gone = project.files.is_empty() && matches!(absence, Absence::Gone);
+                let running =
+                    is_gone.then(|| trusted.without_settings(&grant, &project.directory)).flatten();
                 Some(MissingGuard {
+                    running,
                     event,
                     grant,
                     project: project.directory.clone(),
@@ -155,6 +160,8 @@ fn projects(files: &[SettingsFile], host: &Path, policy: &TrustPolicy) -> Vec<Pr
 
 /// A guard that was trusted and that is not in the settings that were read.
 pub(super) struct MissingGuard {
+    /// What runs all the same, from a copy.
+    pub(super) running: Option<Arc<Granted>>,
     pub(super) event: HookEventName,
     pub(super) grant: Arc<Grant>,
     project: PathBuf,
@@ -193,6 +200,10 @@ impl MissingGuard {
         let project = self.project.display();
         match &self.absence {
             Absence::Broken(_) => None,
+            Absence::Gone if self.running.is_some() => Some(format!(
+                "the trusted guard `{name}` is not in the settings of {project} any more, which are gone; it \
+                 runs on from its copy; put them back, or take back its trust with `hook trust --revoke`"
+            )),
             Absence::Gone => Some(format!(
                 "the trusted guard `{name}` is not in the settings of {project} any more; put it \
                  back, or take back its trust with `hook trust --revoke`"

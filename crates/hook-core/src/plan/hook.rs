@@ -88,6 +88,16 @@ impl Hook {
         matches!(self.trust, Trust::Missing { before: Some(_) })
     }
 
+    /// Why not all that it starts is known, of a trusted hook of which that was agreed to.
+    pub fn opaque(&self) -> &[String] {
+        self.trust.opaque()
+    }
+
+    /// Whether its trusted copy runs, since its folder in the project is another one by now.
+    pub fn runs_as_trusted_before(&self) -> bool {
+        self.trust.granted().is_some_and(|granted| granted.was_changed())
+    }
+
     /// Whether it runs behind the others of its priority, in turn with others like it, as hooks of modules do.
     #[doc(hidden)]
     pub fn runs_in_turn(&self) -> bool {

@@ -43,11 +43,9 @@ impl<'f> HookMaker<'f> {
         project: &Path,
         (disabled, shadowed): (&'f [Disabled<'f>], &'f Shadowed),
     ) -> Self {
-        let executors = runner.executors(
-            &file.config,
-            file.project(project),
-            file.source == HookSource::Project,
-        );
+        let folder = file.path.as_deref().and_then(Path::parent).unwrap_or(project);
+        let of_project = file.source == HookSource::Project;
+        let executors = runner.executors(&file.config, (file.project(project), folder), of_project);
         let default_timeout = runner.limits().timeout;
         let mut maker = Self {
             file,
@@ -136,14 +134,14 @@ impl<'f> HookMaker<'f> {
         let timeout = entry.timeout.unwrap_or(self.default_timeout);
         let executor = match (&entry.unreadable, &entry.home) {
             (Some(why), _) => self.executors.unreadable(&entry.command, why),
-            (None, Some(home)) => self.executors.home_executor(&entry.command, home),
+            (None, Some(home)) => self.executors.home_executor(&entry.command, home, &trust),
             (None, None) => match (&entry.upstream, &entry.worker) {
                 (Some(rules), _) => self.executors.upstream(rules),
                 (None, Some(rules)) if let Some(path) = &entry.module => {
                     self.module(path, entry, rules, &trust)
                 }
                 (None, Some(rules)) => self.executors.worker(entry, rules, &file.source, &trust),
-                (None, None) => self.executors.executor(&entry.command, &entry.env),
+                (None, None) => self.executors.executor(&entry.command, &entry.env, &trust),
             },
         };
         let (event, name) = (entry.event, entry.name.as_deref());
@@ -154,7 +152,7 @@ impl<'f> HookMaker<'f> {
                 true => FailBehavior::Block,
                 false => entry.fail_behavior,
             },
-            warnings: of_matcher.chain(trust.warning()).collect(),
+            warnings: of_matcher.collect(),
             slots: self.executors.slots.clone(),
             check: check_of(&trust, suspended.as_ref()),
             kinds: matcher.kinds().to_vec(),
@@ -183,9 +181,10 @@ impl<'f> HookMaker<'f> {
 }
 
 /// Whether a hook that changed is a guard, as it was trusted. Where the decision does not say, as it is
-/// now.
+/// now. A program of an agent's that is asked before a tool runs is one: its agent has no word that says so.
 fn is_guard(before: &Grant, entry: &HookEntry) -> bool {
     before.fail_behavior().unwrap_or(entry.fail_behavior) == FailBehavior::Block
+        || before.is_of_home() && before.digest.is_some() && entry.event.is_before_a_tool()
 }
 
 /// The matcher that a guard was trusted with; everything, if the decision does not say.
@@ -197,19 +196,32 @@ fn matcher_of(before: &Grant, event: HookEventName) -> Matcher {
     Matcher::compile(definition, event.row().matching, FailBehavior::Block).0
 }
 
-/// A guard that may be missing because its settings have errors: as it was trusted.
+/// A guard that is missing: one whose settings are gone runs on from its copy, and one whose settings have
+/// errors blocks, as it was trusted.
 pub(super) fn of_missing(guard: &MissingGuard, runner: &Runner) -> Option<Hook> {
-    let file = guard.broken().cloned()?;
     let grant = &guard.grant;
+    let (trust, suspended, file) = match (&guard.running, guard.broken()) {
+        (Some(granted), _) => {
+            let file = granted.entry().place.file.as_deref().cloned();
+            (Trust::Checked(Arc::clone(granted)), None, file)
+        }
+        (None, Some(file)) => {
+            let suspended = Suspension::BrokenSettings(file.clone());
+            let trust = Trust::Missing { before: Some(Arc::clone(grant)) };
+            (trust, Some(suspended), Some(file.clone()))
+        }
+        (None, None) => return None,
+    };
+    let entry = guard.running.as_ref().map(|granted| granted.entry());
     let env = grant.seen.as_ref().map_or(&[][..], |seen| &seen.env);
-    let commands = runner.executors(&HooksConfig::default(), guard.project(), true);
-    let executor = commands.executor(&grant.command, env);
-    let trust = Trust::Missing { before: Some(Arc::clone(grant)) };
-    let suspended = Suspension::BrokenSettings(file.clone());
-    let (name, timeout) = (grant.name.as_deref(), runner.limits().timeout);
+    let config = entry.map_or_else(HooksConfig::default, |entry| (*entry.config).clone());
+    let commands = runner.executors(&config, (guard.project(), guard.project()), true);
+    let executor = commands.executor(&grant.command, env, &trust);
+    let name = grant.name.as_deref();
+    let timeout = entry.and_then(|entry| entry.timeout).unwrap_or(runner.limits().timeout);
     let spec = HookSpec {
         fail_behavior: FailBehavior::Block,
-        check: check_of(&trust, Some(&suspended)),
+        check: check_of(&trust, suspended.as_ref()),
         ..HookSpec::new(guard.event, name, &HookSource::Project, timeout, executor)
     };
     Some(Hook {
@@ -217,17 +229,17 @@ pub(super) fn of_missing(guard: &MissingGuard, runner: &Runner) -> Option<Hook> 
         name: grant.name.clone(),
         description: None,
         source: HookSource::Project,
-        place: Some(Place::of_file(&file)),
+        place: file.map(Place::of_file),
         matcher: matcher_of(grant, guard.event),
-        priority: DEFAULT_PRIORITY,
-        sequential: false,
+        priority: entry.map_or(DEFAULT_PRIORITY, |entry| entry.priority),
+        sequential: entry.is_some_and(|entry| entry.sequential),
         in_turn: false,
         is_stand_in: false,
         declared_by: None,
         module: None,
         timeout_origin: TimeoutOrigin::Engine,
         trust,
-        suspended: Some(suspended),
+        suspended,
         switched_off: Vec::new(),
     })
 }

@@ -12,7 +12,10 @@ use crate::event::input::EventInput;
 use crate::failure::HookFailure;
 use crate::trust::Granted;
 
-/// Gives the slots back for the run, if the hook may still run.
+/// What the hook's user should know, once that is found out.
+pub(super) type Warning = oneshot::Receiver<Option<&'static str>>;
+
+/// Gives the slots back for the run, if the hook may still run, and later what its user should know.
 ///
 /// Reading its files may take a while, so a thread does it. It holds the slots until it is done, even
 /// if the caller is dropped: so there are never more such threads than slots.
@@ -21,14 +24,17 @@ pub(super) async fn confirm(
     input: &EventInput,
     slots: Slots,
     threads: &Threads,
-) -> Result<Slots, HookFailure> {
+) -> Result<(Slots, Warning), HookFailure> {
     let directory = PathBuf::from(&*input.cwd);
     let (sender, receiver) = oneshot::channel();
+    let (warning, warned) = oneshot::channel();
     let started = threads.run(move |worker| {
-        let confirmed = granted.still_holds(&directory).map(|()| slots);
-        worker.free();
+        let confirmed = granted.still_holds(&directory).map(|()| (slots, warned));
         // Where the caller was dropped, the slots become free here.
         let _ = sender.send(confirmed);
+        let found = granted.warning();
+        worker.free();
+        let _ = warning.send(found);
     });
     if let Err(source) = started {
         let attempt = "start a thread that reads what was trusted";

@@ -39,7 +39,11 @@ pub(super) fn finish(
     let unapplied =
         output.as_mut().map(|output| output.take_unapplied(&told.input)).unwrap_or_default();
     let mut invalid = invalid.into_iter().chain(unapplied);
-    if hook.fail_behavior == FailBehavior::Block {
+    // An agent's own hooks are its guards, and it has no word that says so.
+    let is_changed_guard = hook.executor.home().is_some()
+        && hook.event.is_before_a_tool()
+        && matches!(failure, Some(HookFailure::Untrusted | HookFailure::TrustedCopy { .. }));
+    if hook.fail_behavior == FailBehavior::Block || is_changed_guard {
         if failure.is_none()
             && let Some(first) = invalid.next()
         {
@@ -126,7 +130,9 @@ fn deny_for_failure(
         let name = hook.display_name();
         output.reason = Some(match failure {
             // Nothing failed: a person has to decide first.
-            HookFailure::Untrusted | HookFailure::BrokenSettings { .. } => {
+            HookFailure::Untrusted
+            | HookFailure::TrustedCopy { .. }
+            | HookFailure::BrokenSettings { .. } => {
                 format!("blocked, because the guard `{name}` could not check this: {failure}")
             }
             _ => match failure.not_run() {

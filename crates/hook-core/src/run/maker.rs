@@ -1,5 +1,7 @@
 //! What runs the hooks of one settings file.
 
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::command::{CommandContext, CommandExecutor};
@@ -14,7 +16,7 @@ use super::upstream::{UpstreamExecutor, Upstreams};
 use super::worker::{ModuleTerms, Worker, WorkerTerms, Workers};
 use crate::language::{HomeCommand, HomeHook};
 use crate::settings::{EnvironmentRules, HookEntry, HookSource, UpstreamRules, WorkerRules};
-use crate::trust::Trust;
+use crate::trust::{Trust, module_digest};
 
 /// Makes executors for the hooks of one source.
 #[derive(Debug)]
@@ -25,6 +27,8 @@ pub(crate) struct ExecutorMaker {
     pub(super) workers: Arc<Workers>,
     /// What its hooks that stay alive may have the engine run.
     pub(super) programs: Arc<Programs>,
+    /// The folder of its settings.
+    pub(super) folder: PathBuf,
     /// What of the host's environment the source's hooks get.
     pub(super) rules: EnvironmentRules,
     /// Who knows how to ask fleets of engines.
@@ -33,14 +37,29 @@ pub(crate) struct ExecutorMaker {
 }
 
 impl ExecutorMaker {
-    /// What runs a command of ours.
+    /// What runs a command of ours; of one that is trusted, from its copy.
     pub(crate) fn executor(
         &self,
         command: &str,
         env: &[(String, String)],
+        trust: &Trust,
     ) -> Arc<dyn HookExecutor> {
         let context = Arc::clone(&self.context);
-        Arc::new(CommandExecutor::new(command.to_owned(), context.environment.own(env), context))
+        let script = trust.granted().map_or_else(|| command.to_owned(), |it| it.command());
+        let variables = self.variables(trust);
+        let command = command.to_owned();
+        Arc::new(CommandExecutor::new(
+            command,
+            (script, variables),
+            context.environment.own(env),
+            context,
+        ))
+    }
+
+    /// Variables that a hook of ours is given beside its own.
+    fn variables(&self, trust: &Trust) -> Vec<(OsString, OsString)> {
+        let folder = || ("HOOK_DIR".into(), self.folder.as_os_str().to_owned());
+        trust.granted().map_or_else(|| vec![folder()], |it| it.variables())
     }
 
     /// What calls a worker of ours.
@@ -53,6 +72,8 @@ impl ExecutorMaker {
     ) -> Arc<dyn HookExecutor> {
         let terms = WorkerTerms {
             command: entry.command.clone(),
+            script: trust.granted().map(|it| it.command()),
+            variables: self.variables(trust),
             env: self.context.environment.own(&entry.env),
             environment: self.rules.clone(),
             rules: rules.clone(),
@@ -76,8 +97,9 @@ impl ExecutorMaker {
             let path = entry.module.clone().unwrap_or_default();
             let label = entry.display_name().to_owned();
             let granted = trust.files().map(str::to_owned);
-            let jiti = trust.granted().map(|it| it.loaders()).unwrap_or_default();
-            ModuleTerms { path, label, granted, jiti }
+            let loaded = granted.or_else(|| Some(module_digest(&path)));
+            let file = trust.granted().and_then(|it| it.module()).unwrap_or_else(|| path.clone());
+            ModuleTerms { path, file, label, loaded, is_granted: trust.granted().is_some() }
         };
         let terms = WorkerTerms {
             command: modules
@@ -85,6 +107,8 @@ impl ExecutorMaker {
                 .map(|(entry, _)| module_path(entry))
                 .collect::<Vec<_>>()
                 .join(", "),
+            script: None,
+            variables: modules.first().map(|(_, trust)| self.variables(trust)).unwrap_or_default(),
             env: modules
                 .first()
                 .map(|(entry, _)| self.context.environment.own(&entry.env))
@@ -109,11 +133,19 @@ impl ExecutorMaker {
     }
 
     /// What runs a hook of another agent, which is shown as `label`.
-    pub(crate) fn home_executor(&self, label: &str, home: &Arc<HomeHook>) -> Arc<dyn HookExecutor> {
+    pub(crate) fn home_executor(
+        &self,
+        label: &str,
+        home: &Arc<HomeHook>,
+        trust: &Trust,
+    ) -> Arc<dyn HookExecutor> {
         let (label, context) = (label.to_owned(), Arc::clone(&self.context));
         match &home.command {
             HomeCommand::Shell { .. } | HomeCommand::Program { .. } => {
-                Arc::new(CommandExecutor::of_home(label, Arc::clone(home), context))
+                let granted = trust.granted();
+                let home = granted.map_or_else(|| Arc::clone(home), |it| it.home(home));
+                let variables = granted.map(|it| it.variables()).unwrap_or_default();
+                Arc::new(CommandExecutor::of_home(label, home, variables, context))
             }
             #[cfg(feature = "http")]
             HomeCommand::Http(_) => {

@@ -116,11 +116,11 @@ impl Runner {
         self
     }
 
-    /// Makes executors for the hooks of one settings file, which belong to that project.
+    /// Makes executors for the hooks of one settings file in that folder, which belong to that project.
     pub(crate) fn executors(
         &self,
         config: &HooksConfig,
-        project: &Path,
+        (project, folder): (&Path, &Path),
         of_project: bool,
     ) -> ExecutorMaker {
         let environment = HostEnvironment::new(
@@ -146,6 +146,7 @@ impl Runner {
             workers: Arc::clone(&self.workers),
             programs: Arc::new(Programs::new(Arc::clone(&context))),
             rules: config.environment.clone(),
+            folder: folder.to_path_buf(),
             upstreams: self.upstreams.clone(),
             context,
             slots,
@@ -170,9 +171,9 @@ impl Runner {
     pub(crate) fn handler(&self, handler: &HandlerHook) -> Arc<dyn HookExecutor> {
         let programs = || {
             let project = self.host.project.clone();
-            let made = self
-                .programs
-                .get_or_init(|| self.executors(&HooksConfig::default(), &project, false).programs);
+            let made = self.programs.get_or_init(|| {
+                self.executors(&HooksConfig::default(), (&project, &project), false).programs
+            });
             Arc::clone(made)
         };
         handler.executor(&self.blocking, &self.running, programs)

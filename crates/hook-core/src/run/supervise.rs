@@ -72,11 +72,15 @@ pub(super) async fn supervise(
         let slots = permits.await?;
         let placed_at = Instant::now();
         // Only now: what runs may have changed while the hook waited.
-        let slots = match hook.granted()? {
-            Some(granted) => consent::confirm(Arc::clone(granted), &input, slots, &threads).await?,
-            None => slots,
+        let (slots, changed) = match hook.granted()? {
+            Some(granted) => {
+                let confirmed = consent::confirm(Arc::clone(granted), &input, slots, &threads);
+                let (slots, warning) = confirmed.await?;
+                (slots, Some(warning))
+            }
+            None => (slots, None),
         };
-        Ok((slots, placed_at))
+        Ok((slots, placed_at, changed))
     };
     let slots = tokio::select! {
         biased;
@@ -87,7 +91,7 @@ pub(super) async fn supervise(
         slots = trusted_permits => slots,
     };
     // From its permit on it is the hook's own time, also that in which its script is read.
-    let (slots, started_at) = match slots {
+    let (slots, started_at, changed) = match slots {
         Ok(slots) => slots,
         Err(failure) => {
             let timing = Timing { queued: queued_at.elapsed(), ..Timing::default() };
@@ -132,10 +136,13 @@ pub(super) async fn supervise(
             }
         }
     });
-    let run = running.catch_unwind().await.unwrap_or_else(|panic| {
+    let mut run = running.catch_unwind().await.unwrap_or_else(|panic| {
         let message = panic_message(panic.as_ref());
         Answer::failed(HookFailure::Panicked { message }).into()
     });
+    if let Some(warning) = changed {
+        run.answer.warnings.extend(warning.await.ok().flatten().map(str::to_owned));
+    }
     let timing = Timing { duration: started_at.elapsed(), queued: started_at - queued_at };
     finish(&hook, run, timing, &told, &scope)
 }

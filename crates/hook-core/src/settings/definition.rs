@@ -217,7 +217,7 @@ pub(crate) struct FileSpans {
 
 impl HookEntry {
     /// A hook of a file for which nothing is said but what that says of all of its hooks.
-    pub(super) fn of_file(event: HookEventName, config: &Arc<HooksConfig>, place: Place) -> Self {
+    pub(crate) fn of_file(event: HookEventName, config: &Arc<HooksConfig>, place: Place) -> Self {
         Self {
             event,
             matcher: None,

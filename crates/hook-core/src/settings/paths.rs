@@ -41,7 +41,7 @@ pub fn misplaced(project: &Path) -> Option<String> {
     let folders = [
         ("settings", config_home()),
         ("state", state_home()),
-        ("data", absolute("XDG_DATA_HOME")),
+        ("data", data_home()),
         ("runtime", absolute("XDG_RUNTIME_DIR")),
     ];
     let is_misplaced = |folder: &Path| match folder.starts_with("/proc") {
@@ -57,6 +57,11 @@ pub fn misplaced(project: &Path) -> Option<String> {
             folder.shown()
         ))
     })
+}
+
+/// Where the user's programs keep their data: `$XDG_DATA_HOME`, else `.local/share` in the home directory.
+pub(crate) fn data_home() -> Option<PathBuf> {
+    absolute("XDG_DATA_HOME").or_else(|| Some(home_directory()?.join(".local/share")))
 }
 
 fn absolute(variable: &str) -> Option<PathBuf> {

@@ -1,5 +1,6 @@
 //! What the first simple command of a text says, as far as its own words tell.
 
+use super::PROJECT_DIRECTORY;
 use super::lexer::Meant;
 use super::programs::is_shell_word;
 use super::words::{Piece, Words, is_assignment, variable_name};
@@ -30,7 +31,7 @@ pub(crate) fn expanded_words(
     variable: impl Fn(&str) -> Option<String>,
 ) -> Vec<Option<String>> {
     let words = Words::of(command).skip_while(|word| is_assignment(word));
-    words.map(|word| expand(&word, &variable)).collect()
+    words.map(|word| expand(&word, &variable, Splitting::Ignored)).collect()
 }
 
 /// The variable that a command's first word begins with, without assignments before it: `X` of
@@ -51,7 +52,20 @@ pub(crate) fn leading_variable(command: &str) -> Option<String> {
     (!words.iter().take(at).any(assigned)).then_some(name)
 }
 
-fn expand(word: &[Piece], variable: &impl Fn(&str) -> Option<String>) -> Option<String> {
+/// What becomes of a word in which a variable without quotes has blanks or patterns in its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Splitting {
+    /// It is taken for one word.
+    Ignored,
+    /// It is not known.
+    Unknown,
+}
+
+pub(super) fn expand(
+    word: &[Piece],
+    variable: &dyn Fn(&str) -> Option<String>,
+    splitting: Splitting,
+) -> Option<String> {
     let mut text = String::new();
     let mut rest = word;
     while let Some((piece, after)) = rest.split_first() {
@@ -59,8 +73,17 @@ fn expand(word: &[Piece], variable: &impl Fn(&str) -> Option<String>) -> Option<
         match (piece.meant, piece.character) {
             (Meant::Literally, character) => text.push(character),
             (_, '$') => {
-                let (name, after) = variable_name(rest, piece.stretch)?;
-                text.push_str(&variable(&name)?);
+                let (name, after) = match variable_name(rest, piece.stretch) {
+                    Some(plain) => plain,
+                    None => with_default(rest, piece.stretch)
+                        .filter(|(name, _)| variable(name).is_some_and(|it| !it.is_empty()))?,
+                };
+                let value = variable(&name)?;
+                let is_split = splitting == Splitting::Unknown && piece.meant == Meant::Freely;
+                if is_split && !is_one_word(&name, &value) {
+                    return None;
+                }
+                text.push_str(&value);
                 rest = after;
             }
             (_, '`') => return None,
@@ -72,10 +95,44 @@ fn expand(word: &[Piece], variable: &impl Fn(&str) -> Option<String>) -> Option<
             }
             // In what looks like an assignment.
             (Meant::Freely, '~') if text.ends_with(['=', ':']) => return None,
-            (Meant::Freely, '*' | '?' | '[' | '{' | '!') if word.len() > 1 => return None,
+            (Meant::Freely, '*' | '?') => return None,
+            (Meant::Freely, '[' | '{' | '!') if word.len() > 1 => return None,
             (Meant::Freely, '#') if text.is_empty() => return None,
             (_, character) => text.push(character),
         }
     }
     Some(text)
+}
+
+/// Whether the shell makes one word of a variable's value that stands without quotes.
+fn is_one_word(name: &str, value: &str) -> bool {
+    let is_plain = |it: char| !it.is_whitespace() && !"*?[\\".contains(it);
+    // These get their quotes before the shell sees them.
+    PROJECT_DIRECTORY.contains(&name) || value.chars().all(is_plain)
+}
+
+/// The name of a variable that has a default, as in `${X:-y}`, and what comes after it. The default is plain.
+fn with_default(word: &[Piece], stretch: usize) -> Option<(String, &[Piece])> {
+    let end = word.iter().position(|piece| piece.character == '}')?;
+    let (inside, after) = (word.get(..end)?, word.get(end + 1..)?);
+    let is_plain = |piece: &Piece| {
+        piece.stretch == stretch
+            && piece.meant != Meant::Literally
+            && !"\"'\\`{}".contains(piece.character)
+    };
+    let text: String = inside.iter().skip(1).map(|piece| piece.character).collect();
+    let (name, _) = text.split_once(":-")?;
+    let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
+    let is_known = inside.first()?.character == '{'
+        && inside.iter().skip(1).all(is_plain)
+        && word.get(end).is_some_and(is_plain_end)
+        && !name.is_empty()
+        && name.chars().all(is_name)
+        && !name.starts_with(|it: char| it.is_ascii_digit());
+    is_known.then(|| (name.to_owned(), after))
+}
+
+/// Whether a brace closes what was opened.
+fn is_plain_end(piece: &Piece) -> bool {
+    piece.meant != Meant::Literally
 }

@@ -1,18 +1,5 @@
-//! Patterns of file names, as a shell has them: `*`, `?`, `[a-z]`, `[!a]`, a backslash before what
+//! Patterns of paths, as a shell has them: `*`, `?`, `[a-z]`, `[!a]`, a backslash before what
 //! is meant literally.
-
-/// Whether a text could be a pattern.
-pub(crate) fn is_pattern(text: &str) -> bool {
-    text.contains(['*', '?', '['])
-}
-
-/// Whether a name without slashes fits a pattern without slashes. A leading dot has to be written.
-pub(crate) fn name_fits(pattern: &str, name: &str) -> bool {
-    if name.starts_with('.') && !pattern.starts_with(['.', '\\']) {
-        return false;
-    }
-    characters_fit(pattern, name)
-}
 
 /// Whether a relative path fits a pattern, component by component; `**` stands for any number of
 /// them, and a leading dot need not be written.
@@ -142,7 +129,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_pattern_is_read_without_panic(pattern in "[a\\]\\[\\-!\\\\*?:.b]{0,12}", name in "[a-c.\\[\\]]{0,8}") {
-            let _ = (name_fits(&pattern, &name), path_fits(&pattern, &name));
+            let _ = path_fits(&pattern, &name);
         }
 
         /// What bash takes for a match is one here.
@@ -155,7 +142,7 @@ mod tests {
             // `case` lets `*` match a leading dot, file names do not.
             prop_assume!(!name.starts_with('.'));
             if done.code() == Some(0) {
-                prop_assert!(name_fits(&pattern, &name), "{pattern} {name}");
+                prop_assert!(path_fits(&pattern, &name), "{pattern} {name}");
             }
         }
     }

@@ -6,28 +6,28 @@
 //! | `words` | words and operators |
 //! | `first_command` | the words of the first simple command |
 //! | `quoting` | quotes around variables, and quotes that are not closed |
-//! | `names`, `unknown` | the files that a command may name, and why not all are known |
+//! | `commands` | the simple commands that a plain text consists of |
 //! | `programs` | what is known of programs and of the shell's own words |
 //! | `loaders` | variables that say what programs load, which no hook gets |
-//! | `braces`, `glob` | brace expansion; patterns of file names |
+//! | `glob` | patterns of paths |
 
-mod braces;
+mod commands;
 mod first_command;
 mod glob;
 mod lexer;
 pub(crate) mod loaders;
-mod names;
 mod programs;
 mod quoting;
-mod unknown;
 mod words;
 
+pub(crate) use commands::{HERE, ShellWord, SimpleCommand, quoted, simple_commands};
 pub(crate) use first_command::{expanded_words, leading_variable, plain_words};
-pub(crate) use glob::{is_pattern, name_fits, path_fits};
-pub(crate) use names::{HERE, Names, Use, names};
-pub(crate) use programs::{interpreter, is_shell_word, starts_others};
+pub(crate) use glob::path_fits;
+pub(crate) use programs::{
+    interpreter, is_filter, is_harmless_variable, is_shell_word, looks_around,
+    options_before_script, words_before_program,
+};
 pub(crate) use quoting::{quote_project_directory, unclosed_quote};
-pub(crate) use unknown::Unknown;
 
 /// Variables that hold the project directory; all but the first for scripts written elsewhere.
 pub(crate) const PROJECT_DIRECTORY: [&str; 4] =

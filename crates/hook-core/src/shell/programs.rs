@@ -6,218 +6,94 @@ const INTERPRETERS: [&str; 19] = [
     "python", "rbash", "ruby", "sh", "ts-node", "tsx", "zsh",
 ];
 
-/// Those among them that read the language of the shell.
-const SHELL_INTERPRETERS: [&str; 7] = ["ash", "bash", "dash", "ksh", "rbash", "sh", "zsh"];
-
-/// Options of shells that are set by name, as in `bash -o pipefail`. None of them makes a shell run
-/// anything else.
-const SHELL_OPTIONS: [&str; 9] = [
-    "errexit",
-    "errtrace",
-    "functrace",
-    "noclobber",
-    "noglob",
-    "nounset",
-    "pipefail",
-    "posix",
-    "xtrace",
+/// Interpreters that load nothing but their script, what that asks for, and what is installed, with the
+/// letters of options that change nothing about it. What the others load depends on where they are started.
+const PLAIN_INTERPRETERS: [(&str, &str); 13] = [
+    ("ash", "efuvx"),
+    ("bash", "efuvx"),
+    ("dash", "efuvx"),
+    ("ksh", "efuvx"),
+    ("sh", "efuvx"),
+    ("zsh", "efuvx"),
+    ("node", ""),
+    ("nodejs", ""),
+    ("perl", "wT"),
+    ("php", ""),
+    ("pypy", "bBOqsSu"),
+    ("python", "bBOqsSu"),
+    ("ruby", "w"),
 ];
 
-/// Programs that open no file which their words name, and start nothing.
-const OPENS_NOTHING: [&str; 19] = [
-    ":", "[", "[[", "break", "continue", "echo", "exit", "false", "kill", "printf", "pwd",
-    "return", "shift", "sleep", "test", "true", "ulimit", "umask", "wait",
-];
+/// Those that look for modules in the folders around the script's.
+const LOOKS_AROUND: [&str; 7] = ["bun", "deno", "node", "nodejs", "ts-node", "tsx", "npx"];
 
-/// Programs that open files, and start nothing.
-const ONLY_READS: [&str; 21] = [
-    "cat",
-    "cmp",
-    "curl",
-    "cut",
-    "date",
-    "diff",
-    "egrep",
-    "fgrep",
-    "grep",
-    "head",
-    "logger",
-    "ls",
-    "notify-send",
-    "say",
-    "tail",
-    "terminal-notifier",
-    "tr",
-    "type",
-    "uniq",
-    "wc",
-    "which",
-];
-
-/// Words after which a command begins.
-const KEYWORDS: [&str; 13] =
-    ["!", "do", "done", "elif", "else", "fi", "if", "then", "until", "while", "{", "}", "time"];
-
-/// Modules of python that run what their words name.
-const MODULES_THAT_RUN_OTHERS: [&str; 16] = [
-    "cProfile",
-    "code",
-    "compileall",
-    "coverage",
-    "doctest",
-    "ensurepip",
-    "inspect",
-    "pdb",
-    "pip",
-    "profile",
-    "runpy",
-    "timeit",
-    "trace",
-    "unittest",
-    "venv",
-    "zipapp",
-];
-
-/// Programs that start the program which is behind them.
-const WRAPPERS: [(&str, Wrapper); 8] = [
-    ("builtin", Wrapper::Plain),
-    ("command", Wrapper::Command),
-    ("env", Wrapper::Env),
-    ("exec", Wrapper::Plain),
-    ("nice", Wrapper::Nice),
-    ("nohup", Wrapper::Plain),
-    ("setsid", Wrapper::Plain),
-    ("timeout", Wrapper::Timeout),
-];
-
-/// Other programs that start what is among their words, read it as code, or make files of it that
-/// may be started.
-const STARTERS: [&str; 34] = [
-    "busybox",
-    "chroot",
-    "cp",
-    "doas",
-    "entr",
-    "eval",
-    "fish",
-    "flock",
-    "hyperfine",
-    "install",
-    "ionice",
-    "ln",
-    "mv",
-    "nsenter",
-    "parallel",
-    "rsync",
-    "runuser",
-    "script",
-    "sed",
-    "ssh",
-    "stdbuf",
-    "strace",
-    "su",
-    "sudo",
-    "systemd-run",
-    "tar",
-    "taskset",
-    "toybox",
-    "trap",
-    "unshare",
-    "unzip",
-    "watch",
-    "xargs",
-    "xonsh",
-];
-
-/// Options by which programs are given code or the name of a program.
-const CODE_OPTIONS: [&str; 6] = ["-c", "-e", "-x", "--command", "--eval", "--exec"];
-
-/// Programs that run what files of the project say that are not named: scripts of a package, rules
-/// of a makefile.
-const TASK_RUNNERS: [&str; 68] = [
-    "ant",
-    "bats",
-    "bazel",
-    "bmake",
-    "bundle",
-    "bunx",
-    "cargo",
-    "composer",
-    "ctest",
-    "devbox",
-    "doit",
-    "dotnet",
-    "fab",
-    "flask",
-    "gmake",
-    "go",
-    "gradle",
-    "grunt",
-    "gulp",
-    "hatch",
-    "husky",
-    "invoke",
-    "java",
-    "jest",
-    "just",
-    "lefthook",
-    "lein",
-    "lint-staged",
-    "mage",
-    "make",
-    "meson",
-    "mise",
-    "mix",
-    "mocha",
-    "mvn",
-    "ninja",
-    "nox",
-    "npm",
-    "npx",
-    "nx",
-    "pdm",
-    "phpunit",
-    "pipenv",
-    "pixi",
-    "pnpm",
-    "poetry",
-    "pre-commit",
-    "prove",
-    "pydoc",
-    "pydoc3",
-    "pytest",
-    "rails",
-    "rake",
-    "remake",
-    "rspec",
-    "run-parts",
-    "rye",
-    "sbt",
-    "scons",
-    "swift",
-    "task",
-    "tox",
-    "turbo",
-    "unittest",
-    "uv",
-    "uvx",
-    "vitest",
-    "yarn",
-];
-
-/// Programs whose language can start others.
-const AWKS: [&str; 4] = ["awk", "gawk", "mawk", "nawk"];
+/// Those that take the names of options behind `-o`.
+const SHELLS: [&str; 6] = ["ash", "bash", "dash", "ksh", "sh", "zsh"];
+const SHELL_OPTIONS: [&str; 6] =
+    ["errexit", "noclobber", "noglob", "nounset", "pipefail", "xtrace"];
 
 /// Long options of interpreters that say nothing of what they run.
-const PLAIN_LONG_OPTIONS: [&str; 4] =
-    ["--", "--enable-source-maps", "--experimental-strip-types", "--no-warnings"];
+const PLAIN_LONG_OPTIONS: [&str; 6] = [
+    "--enable-source-maps",
+    "--experimental-strip-types",
+    "--no-warnings",
+    "--noprofile",
+    "--norc",
+    "--posix",
+];
 
-/// Interpreters that also run tasks which a file of the project names, and the word before a script.
-const INTERPRETERS_WITH_TASKS: [&str; 2] = ["bun", "deno"];
-const RUN: &str = "run";
+/// Programs that read their input and the files they are given, and start and load nothing.
+const FILTERS: [(&str, FilterRule); 30] = [
+    (":", FilterRule::Any),
+    ("[", FilterRule::EvaluatesNothing),
+    ("basename", FilterRule::Any),
+    ("cat", FilterRule::Any),
+    ("cmp", FilterRule::Any),
+    ("command", FilterRule::OnlyAsks),
+    ("cut", FilterRule::Any),
+    ("date", FilterRule::Any),
+    ("diff", FilterRule::Any),
+    ("dirname", FilterRule::Any),
+    ("echo", FilterRule::Any),
+    ("egrep", FilterRule::Any),
+    ("exit", FilterRule::Any),
+    ("false", FilterRule::Any),
+    ("fgrep", FilterRule::Any),
+    ("grep", FilterRule::Any),
+    ("head", FilterRule::Any),
+    ("jq", FilterRule::Jq),
+    ("ls", FilterRule::Any),
+    ("printf", FilterRule::EvaluatesNothing),
+    ("pwd", FilterRule::Any),
+    ("sha256sum", FilterRule::Any),
+    ("sleep", FilterRule::Any),
+    ("sort", FilterRule::Sort),
+    ("tail", FilterRule::Any),
+    ("test", FilterRule::EvaluatesNothing),
+    ("tr", FilterRule::Any),
+    ("true", FilterRule::Any),
+    ("uniq", FilterRule::Any),
+    ("wc", FilterRule::Any),
+];
 
-/// What awk's language starts programs and reads files with.
-const STARTS_IN_AWK: [&str; 5] = ["system", "getline", "|", "@", "ARG"];
+/// Variables that a command may set: they say nothing of what is run.
+const HARMLESS_VARIABLES: [&str; 15] = [
+    "CI",
+    "DEBUG",
+    "FORCE_COLOR",
+    "LANG",
+    "LANGUAGE",
+    "NODE_ENV",
+    "NODE_NO_WARNINGS",
+    "NO_COLOR",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONIOENCODING",
+    "PYTHONUNBUFFERED",
+    "PYTHONUTF8",
+    "TERM",
+    "TZ",
+    "VERBOSE",
+];
 
 /// What bash would not look for as a program: `compgen -b -k`, as far as it is made of plain
 /// characters.
@@ -301,84 +177,97 @@ const SHELL_WORDS: [&str; 77] = [
     "while",
 ];
 
-/// What a program does with its words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
-    /// A command begins behind it: `if`.
-    Keyword,
-    /// It starts the program behind it: `timeout 5 x`.
-    Wrapper(Wrapper),
-    /// It opens no file and starts nothing: `exit 2`, `[ -n "$x" ]`.
-    OpensNothing,
-    /// It opens files and starts nothing: `grep x y`.
-    OnlyReads,
+/// Which words a filter may be given.
+#[derive(Debug, Clone, Copy)]
+enum FilterRule {
+    Any,
+    /// None in which the shell evaluates an index.
+    EvaluatesNothing,
+    /// Only the question where a program is.
+    OnlyAsks,
+    /// None by which it loads a program or modules.
     Jq,
-    Awk,
-    /// The shell runs the file behind it: `.`.
-    Source,
-    Cd,
-    Export,
-    Set,
-    /// It runs what files say that are not named: `make`.
-    TaskRunner,
-    /// Anything else.
-    Other,
+    /// None by which it starts another program.
+    Sort,
 }
 
-/// What stands between a program and the one that it starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wrapper {
-    /// Nothing.
-    Plain,
-    /// Nothing; with `-v` or `-V` it only says where the program is.
-    Command,
-    /// Variables that are set for it.
-    Env,
-    /// `-n` and a number, or nothing.
-    Nice,
-    /// A time.
-    Timeout,
-}
-
-/// What the program of that name does with its words.
-pub(super) fn role(word: &str) -> Role {
-    let name = base_name(word);
-    let wrapper = || WRAPPERS.iter().find(|(known, _)| *known == name);
-    match word {
-        _ if KEYWORDS.contains(&word) => Role::Keyword,
-        _ if OPENS_NOTHING.contains(&word) => Role::OpensNothing,
-        "." | "source" => Role::Source,
-        "cd" => Role::Cd,
-        "export" => Role::Export,
-        "set" => Role::Set,
-        _ if ONLY_READS.contains(&name) => Role::OnlyReads,
-        _ if name == "jq" => Role::Jq,
-        _ if AWKS.contains(&name) => Role::Awk,
-        _ if TASK_RUNNERS.contains(&name) => Role::TaskRunner,
-        _ => wrapper().map_or(Role::Other, |(_, wrapper)| Role::Wrapper(*wrapper)),
+/// Whether a program starts and loads nothing, given these words.
+pub(crate) fn is_filter(program: &str, words: &[&str]) -> bool {
+    let is_plain_name = !program.contains('/')
+        || ["/bin/", "/usr/bin/"]
+            .iter()
+            .any(|folder| program.strip_prefix(folder) == Some(base_name(program)));
+    let rule = FILTERS.iter().find(|(name, _)| *name == base_name(program));
+    let Some((_, rule)) = rule.filter(|_| is_plain_name) else { return false };
+    let none = |is_bad: &dyn Fn(&str) -> bool| !words.iter().any(|word| is_bad(word));
+    match rule {
+        FilterRule::Any => true,
+        FilterRule::EvaluatesNothing => {
+            none(&|word| word.starts_with("-v") || word.contains("$(") || word.contains('`'))
+        }
+        FilterRule::OnlyAsks => words.len() == 2 && matches!(words.first(), Some(&("-v" | "-V"))),
+        FilterRule::Jq => none(&|word| {
+            let is_cluster = word.starts_with('-') && !word.starts_with("--");
+            word.contains("include")
+                || word.contains("import")
+                || word.starts_with("--lib")
+                || word.starts_with("--from")
+                || word.starts_with("--run")
+                || is_cluster && word.contains(['L', 'f'])
+        }),
+        FilterRule::Sort => none(&|word| word.starts_with("--co")),
     }
 }
 
-/// Whether a program of that name may start others, so that it matters what it is given.
-pub(crate) fn starts_others(name: &str) -> bool {
-    interpreter(name).is_some()
-        || STARTERS.contains(&base_name(name))
-        || matches!(role(name), Role::TaskRunner | Role::Wrapper(_))
+/// How many words stand before the script that an interpreter runs, where its options are harmless and it
+/// reads nothing but that script; `None` for any other program.
+pub(crate) fn options_before_script(program: &str, words: &[&str]) -> Option<usize> {
+    let name = without_version(base_name(program));
+    let (_, letters) = PLAIN_INTERPRETERS.iter().find(|(known, _)| *known == name)?;
+    let is_shell = SHELLS.contains(&name);
+    let mut at = 0;
+    while let Some(option) = words.get(at).filter(|word| word.starts_with(['-', '+'])) {
+        let cluster = option.strip_prefix('-')?;
+        let are_plain = |cluster: &str| {
+            !cluster.is_empty() && cluster.chars().all(|letter| letters.contains(letter))
+        };
+        at += 1;
+        if PLAIN_LONG_OPTIONS.contains(option) || are_plain(cluster) {
+            continue;
+        }
+        let named = cluster.strip_suffix('o').filter(|_| is_shell)?;
+        if !(named.is_empty() || are_plain(named)) || !SHELL_OPTIONS.contains(words.get(at)?) {
+            return None;
+        }
+        at += 1;
+    }
+    words.get(at).map(|_| at)
 }
 
-/// Whether python runs what the words behind a module say, or what is in files that are not named.
-pub(super) fn runs_modules(module: &str) -> bool {
-    let root = module.split('.').next().unwrap_or(module);
-    MODULES_THAT_RUN_OTHERS.contains(&root) || TASK_RUNNERS.contains(&root)
+/// How many words stand between a program that starts another one and that one; `None` for any other
+/// program, and where its options are not known.
+pub(crate) fn words_before_program(program: &str, words: &[&str]) -> Option<usize> {
+    let is_duration = |text: &str| {
+        let number = text.trim_end_matches(['s', 'm', 'h', 'd']);
+        !number.is_empty() && number.chars().all(|it| it.is_ascii_digit() || it == '.')
+    };
+    let skipped = match (program, words) {
+        ("timeout", [time, ..]) if is_duration(time) => 1,
+        ("nice", ["-n", level, ..]) if is_duration(level) => 2,
+        ("nice", [next, ..]) if !next.starts_with('-') => 0,
+        _ => return None,
+    };
+    words.get(skipped).map(|_| skipped)
 }
 
-/// Whether a word of a program that is not known may make it run code, or a program that is not
-/// named by its path.
-pub(super) fn may_run_code(word: &str) -> bool {
-    starts_others(word)
-        || CODE_OPTIONS.contains(&word)
-        || CODE_OPTIONS.iter().any(|it| it.starts_with("--") && word.starts_with(it))
-        || ["-exec", "-ok"].iter().any(|it| word.starts_with(it))
+/// Whether a command may set a variable and stay what it seems.
+pub(crate) fn is_harmless_variable(name: &str) -> bool {
+    HARMLESS_VARIABLES.contains(&name) || name.starts_with("LC_")
+}
+
+/// Whether a program looks for what a script loads in the folders around the script's, too.
+pub(crate) fn looks_around(program: &str) -> bool {
+    LOOKS_AROUND.contains(&without_version(base_name(program)))
 }
 
 /// Whether bash itself knows what to do with this word, if a command begins with it.
@@ -391,66 +280,6 @@ pub(crate) fn is_shell_word(word: &str) -> bool {
 pub(crate) fn interpreter(word: &str) -> Option<&str> {
     let name = base_name(word);
     INTERPRETERS.contains(&without_version(name)).then_some(name)
-}
-
-/// Whether an interpreter reads the language of the shell.
-pub(super) fn is_shell(interpreter: &str) -> bool {
-    SHELL_INTERPRETERS.contains(&without_version(interpreter))
-}
-
-/// What an option of an interpreter means for what it runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Switch {
-    /// Nothing.
-    Plain,
-    /// The next word is an option of the shell, by its name.
-    OptionByName,
-    /// The next word is the name of a module.
-    Module,
-    /// It is not known, or makes it run something else.
-    Unknown,
-}
-
-/// What an option of an interpreter means for what it runs.
-pub(super) fn switch(interpreter: &str, option: &str) -> Switch {
-    let is_python = interpreter.starts_with("py");
-    let letters = match interpreter {
-        _ if is_shell(interpreter) => "abcefhklmnprtuvxBCEHPT",
-        _ if is_python => "bBdEIOqsSuv",
-        _ => "w",
-    };
-    let are_plain = |cluster: &str| cluster.chars().all(|letter| letters.contains(letter));
-    let cluster = option.trim_start_matches(['-', '+']);
-    match option {
-        _ if PLAIN_LONG_OPTIONS.contains(&option) => Switch::Plain,
-        "-m" if is_python => Switch::Module,
-        _ if option.starts_with("--") => Switch::Unknown,
-        _ if are_plain(cluster) => Switch::Plain,
-        _ if is_shell(interpreter) && cluster.strip_suffix('o').is_some_and(are_plain) => {
-            Switch::OptionByName
-        }
-        _ => Switch::Unknown,
-    }
-}
-
-/// Whether an interpreter takes a word for the name of a task or command of its own: `bun build`.
-pub(super) fn is_task(interpreter: &str, word: &str) -> bool {
-    INTERPRETERS_WITH_TASKS.contains(&interpreter) && !word.contains(['.', '/'])
-}
-
-/// Whether a word of an interpreter only says that a script comes: `deno run x.ts`.
-pub(super) fn precedes_script(interpreter: &str, word: &str) -> bool {
-    INTERPRETERS_WITH_TASKS.contains(&interpreter) && word == RUN
-}
-
-/// Whether an option of a shell that is set by its name changes nothing of what it runs.
-pub(super) fn is_plain_shell_option(name: &str) -> bool {
-    SHELL_OPTIONS.contains(&name)
-}
-
-/// Whether awk may start programs by that code.
-pub(super) fn starts_in_awk(code: &str) -> bool {
-    STARTS_IN_AWK.iter().any(|it| code.contains(it))
 }
 
 /// The name of a program, without where it is.

@@ -15,28 +15,27 @@ pub(super) struct Piece {
 /// What stands between words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operator {
-    /// The next word is read: `<`, `<&`, `<>`, `<<<`.
-    Input,
-    /// The next word is written: `>`, `>>`, `>|`, `>&`, `&>`, `&>>`.
-    Output,
-    /// `<<`, `<<-`.
-    HereDocument,
-    /// `<(`, `>(`.
-    ProcessSubstitution,
-    /// `(`, `)`: a subshell, a function, an array, arithmetic.
-    Parenthesis,
-    /// A simple command ends here: `;`, `&&`, `|`, a line's end.
+    /// A simple command ends here: `;`, `&&`, `||`, `|`, a line's end.
     End,
+    /// The next word is a descriptor: `>&2`, `<&-`.
+    Duplicate,
+    /// The next word is a file that is read or written: `<`, `>`, `>>`, `&>`.
+    Redirect,
+    /// Anything else: `&`, `(`, `<<`, `<(`, `;;`.
+    Other,
 }
 
 /// The words of a shell text's first command, up to the first operator or line's end.
 pub(super) struct Words<'c> {
     lexer: Lexer<'c>,
+    /// How many bytes stand before what the lexer reads.
+    before: usize,
 }
 
 impl<'c> Words<'c> {
     pub(super) fn of(command: &'c str) -> Self {
-        Self { lexer: Lexer::of(command.trim_start_matches([' ', '\t', '\n'])) }
+        let begin = command.trim_start_matches([' ', '\t', '\n']);
+        Self { lexer: Lexer::of(begin), before: command.len() - begin.len() }
     }
 
     /// Skips what separates words.
@@ -51,37 +50,55 @@ impl<'c> Words<'c> {
         self.lexer.skip_line();
     }
 
-    /// Takes the operator that comes where no word does; `None` at the end of the text.
-    pub(super) fn operator(&mut self) -> Option<Operator> {
-        Some(match self.lexer.take(|_| true)? {
-            '<' => match self.take_any(&['(', '<', '&', '>']) {
-                Some('(') => Operator::ProcessSubstitution,
-                Some('<') => match self.take_any(&['<', '-']) {
-                    Some('<') => Operator::Input,
-                    _ => Operator::HereDocument,
-                },
-                _ => Operator::Input,
-            },
-            '>' => match self.take_any(&['(', '>', '|', '&']) {
-                Some('(') => Operator::ProcessSubstitution,
-                _ => Operator::Output,
-            },
-            '&' => match self.take_any(&['>', '&']) {
-                Some('>') => {
-                    self.take_any(&['>']);
-                    Operator::Output
-                }
-                _ => Operator::End,
-            },
-            '(' | ')' => Operator::Parenthesis,
-            _ => Operator::End,
-        })
+    /// Whether a comment begins here.
+    pub(super) fn is_at_comment(&self) -> bool {
+        self.lexer.is_at_comment()
     }
 
-    /// Takes the next character, if it is one of those.
-    fn take_any(&mut self, characters: &[char]) -> Option<char> {
-        while self.lexer.take_line_continuation() {}
-        self.lexer.take(|it| characters.contains(&it))
+    /// Takes the operator that comes where no word does; `None` at the end of the text.
+    pub(super) fn operator(&mut self) -> Option<Operator> {
+        const SIGNS: [(&str, Operator); 22] = [
+            ("<<<", Operator::Other),
+            ("&>>", Operator::Redirect),
+            (";;&", Operator::Other),
+            ("<<", Operator::Other),
+            ("<(", Operator::Other),
+            (">(", Operator::Other),
+            ("<>", Operator::Other),
+            ("<&", Operator::Duplicate),
+            (">&", Operator::Duplicate),
+            (">>", Operator::Redirect),
+            (">|", Operator::Redirect),
+            ("&>", Operator::Redirect),
+            ("&&", Operator::End),
+            ("||", Operator::End),
+            ("|&", Operator::End),
+            (";;", Operator::Other),
+            (";&", Operator::Other),
+            (";", Operator::End),
+            ("|", Operator::End),
+            ("\n", Operator::End),
+            ("<", Operator::Redirect),
+            (">", Operator::Redirect),
+        ];
+        let rest = self.lexer.rest();
+        let first = rest.chars().next()?;
+        // A line that goes on could take a sign apart.
+        let (length, operator) = match SIGNS.iter().find(|(sign, _)| rest.starts_with(sign)) {
+            Some((sign, operator)) if !rest[sign.len()..].starts_with("\\\n") => {
+                (sign.chars().count(), *operator)
+            }
+            _ => (first.len_utf8().min(1), Operator::Other),
+        };
+        for _ in 0..length {
+            self.lexer.take(|_| true);
+        }
+        Some(operator)
+    }
+
+    /// How many bytes of the command are read.
+    pub(super) fn position(&self) -> usize {
+        self.before + self.lexer.position()
     }
 
     /// The character that comes.

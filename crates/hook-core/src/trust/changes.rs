@@ -1,9 +1,9 @@
 //! What is not what it was when a hook was trusted.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::grant::{Grant, Seen, SeenFile, terms};
+use super::grant::{Grant, terms};
 use super::reviewed_file::ReviewedFile;
 use crate::settings::{HookEntry, MatcherDefinition};
 
@@ -20,45 +20,56 @@ pub enum Change {
         /// What it is.
         after: Option<String>,
     },
-    /// What is in a file that both the decision and the hook name.
+    /// What is in a file of a covered folder.
     File {
         /// The file.
         path: PathBuf,
-        /// What was in it, where that was kept.
+        /// What was in it, where that is known.
         before: Option<String>,
         /// What is in it, where it is a text.
         after: Option<String>,
     },
-    /// Nothing changed, but a decision covers more today than when this one was made.
-    AlsoCovers {
-        /// What, each as a key with its value or a path.
-        what: Vec<String>,
-    },
-    /// Something that the decision does not say: an earlier version recorded it.
+    /// The decision is one of an earlier version, which covered other files.
+    Version,
+    /// Something that the decision does not say.
     Unknown,
 }
 
-/// What changed since a decision was made; never empty.
-pub(super) fn since(grant: &Grant, entry: &HookEntry, files: &[ReviewedFile]) -> Vec<Change> {
+/// What changed since a decision was made; never empty. `before` is what was trusted, where it is still there.
+pub(super) fn since(
+    grant: &Grant,
+    entry: &HookEntry,
+    (before, after): (Option<&[ReviewedFile]>, &[ReviewedFile]),
+    (digest, opaque): (Option<&str>, &[String]),
+) -> Vec<Change> {
     let mut changes = Changes(Vec::new());
     changes.field("event", Some(&grant.event), Some(entry.event.as_str()));
     changes.field("name", grant.name.as_deref(), entry.name.as_deref());
     changes.field("command", Some(&grant.command), Some(&entry.command));
-    let Some(seen) = &grant.seen else {
-        changes.0.push(Change::Unknown);
-        return changes.0;
-    };
-    changes.field(
-        "matcher",
-        seen.matcher.as_deref(),
-        entry.matcher.as_deref().and_then(MatcherDefinition::as_text),
-    );
-    let variables = |env: &[(String, String)]| env.iter().cloned().collect::<BTreeMap<_, _>>();
-    changes.maps("env.", &variables(&seen.env), &variables(&entry.env));
-    if !grant.is_of_earlier_form() {
-        changes.maps("", &seen.terms, &terms(entry));
+    if let Some(seen) = &grant.seen {
+        changes.field(
+            "matcher",
+            seen.matcher.as_deref(),
+            entry.matcher.as_deref().and_then(MatcherDefinition::as_text),
+        );
+        let variables = |env: &[(String, String)]| env.iter().cloned().collect::<BTreeMap<_, _>>();
+        changes.maps("env.", &variables(&seen.env), &variables(&entry.env));
+        if grant.form > 1 {
+            changes.maps("", &seen.terms, &terms(entry));
+        }
     }
-    changes.files(seen, files);
+    if grant.is_of_earlier_form() {
+        changes.0.push(Change::Version);
+        return changes.0;
+    }
+    let joined = |reasons: &[String]| (!reasons.is_empty()).then(|| reasons.join("; "));
+    changes.field("opaque", joined(&grant.opaque).as_deref(), joined(opaque).as_deref());
+    if grant.digest.as_deref() != digest {
+        match before {
+            Some(before) => changes.files(before, after),
+            None => changes.field("files", grant.digest.as_deref(), digest),
+        }
+    }
     if changes.0.is_empty() {
         // The order of variables, say.
         changes.0.push(Change::Unknown);
@@ -98,36 +109,38 @@ impl Changes {
     }
 
     /// Files that came, went, lead elsewhere, or contain something else.
-    fn files(&mut self, seen: &Seen, files: &[ReviewedFile]) {
-        let before: BTreeMap<&str, &SeenFile> =
-            seen.all_files().map(|file| (&*file.path, file)).collect();
-        let after: Vec<(SeenFile, &ReviewedFile)> =
-            files.iter().map(|file| (file.to_seen(), file)).collect();
-        for path in before.keys().filter(|path| after.iter().all(|(file, _)| file.path != **path)) {
-            self.field("file", Some(path), None);
+    fn files(&mut self, before: &[ReviewedFile], after: &[ReviewedFile]) {
+        let is_there = |file: &&ReviewedFile| file.bytes.is_some() || file.target.is_some();
+        let by_path = |files: &'_ [ReviewedFile]| -> BTreeMap<PathBuf, ReviewedFile> {
+            files.iter().filter(is_there).map(|file| (file.path.clone(), file.clone())).collect()
+        };
+        let (before, after) = (by_path(before), by_path(after));
+        let paths: BTreeSet<&PathBuf> = before.keys().chain(after.keys()).collect();
+        for path in paths {
+            let name = path.to_string_lossy();
+            match (before.get(path), after.get(path)) {
+                (Some(before), Some(after)) => self.file(path, before, after),
+                (Some(_), None) => self.field("file", Some(&name), None),
+                (None, _) => self.field("file", None, Some(&name)),
+            }
         }
-        for (now, file) in &after {
-            let Some(before) = before.get(&*now.path) else {
-                self.field("file", None, Some(&now.path));
-                continue;
-            };
-            if !before.target.is_empty() {
-                let name = format!("{} leads to", now.path);
-                self.field(&name, Some(&before.target), Some(&now.target));
-            }
-            if let (Some(before), Some(now)) = (before.executable, now.executable)
-                && before != now
-            {
-                let name = format!("{} is executable", file.path.display());
-                self.field(&name, Some(yes_or_no(before)), Some(yes_or_no(now)));
-            }
-            if before.sha256 != now.sha256 {
-                self.0.push(Change::File {
-                    path: file.path.clone(),
-                    before: before.content.clone(),
-                    after: file.text().map(str::to_owned),
-                });
-            }
+    }
+
+    fn file(&mut self, path: &Path, before: &ReviewedFile, after: &ReviewedFile) {
+        let target = |file: &ReviewedFile| {
+            file.target.as_ref().map(|target| target.to_string_lossy().into_owned())
+        };
+        let name = format!("{} leads to", path.display());
+        self.field(&name, target(before).as_deref(), target(after).as_deref());
+        let name = format!("{} is executable", path.display());
+        let executable = |file: &ReviewedFile| Some(yes_or_no(file.executable));
+        self.field(&name, executable(before), executable(after));
+        if before.bytes != after.bytes {
+            self.0.push(Change::File {
+                path: path.to_path_buf(),
+                before: before.text().map(str::to_owned),
+                after: after.text().map(str::to_owned),
+            });
         }
     }
 }

@@ -1,11 +1,15 @@
 //! What settings say and what of it is trusted, in one hash: whoever has the same runs the same hooks.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
 use super::fingerprint::hexadecimal;
+use super::index::Index;
 use super::policy::TrustPolicy;
+use super::tree::Scope;
+use super::user::indexes;
 use crate::files::regular_file;
 use crate::settings::{MAX_SETTINGS, SettingsSource, listing};
 
@@ -19,6 +23,7 @@ pub fn settings_hash(sources: &[SettingsSource], trust: &TrustPolicy) -> String 
         hash.update(bytes);
     };
     let path_of = |path: &Path| path.as_os_str().as_encoded_bytes().to_vec();
+    let mut folders = BTreeSet::new();
     for source in sources {
         add(source.source.as_str().as_bytes());
         add(&path_of(&source.path));
@@ -27,13 +32,18 @@ pub fn settings_hash(sources: &[SettingsSource], trust: &TrustPolicy) -> String 
         add(&content(&source.path));
         for module in &source.modules {
             add(&path_of(module));
-            add(&content(module));
+            folders.insert(folder_of(module).to_path_buf());
         }
         for (path, is_executable) in listing(source) {
             add(&path_of(&path));
             add(&[u8::from(is_executable)]);
             add(&content(&path));
+            folders.insert(folder_of(&path).to_path_buf());
         }
+    }
+    // What a module loads lies beside it.
+    for folder in folders {
+        add(folder_digest(&folder).unwrap_or_default().as_bytes());
     }
     match trust {
         TrustPolicy::Nothing => add(b"nothing"),
@@ -50,6 +60,20 @@ pub fn settings_hash(sources: &[SettingsSource], trust: &TrustPolicy) -> String 
 #[doc(hidden)]
 pub fn sha256(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
+}
+
+/// The digest of what is loaded with a module: of its folder, or, where that cannot be covered, of its file.
+pub(crate) fn module_digest(module: &Path) -> String {
+    folder_digest(folder_of(module)).unwrap_or_else(|| sha256(&content(module)))
+}
+
+fn folder_of(module: &Path) -> &Path {
+    module.parent().unwrap_or(Path::new("/"))
+}
+
+fn folder_digest(folder: &Path) -> Option<String> {
+    let scope = Scope { roots: vec![PathBuf::new()], data: Vec::new(), started: Vec::new() };
+    Index::new(folder, &scope, indexes().as_deref()).digest().ok()
 }
 
 /// What is in a file, or why that is not known.

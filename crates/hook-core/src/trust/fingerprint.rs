@@ -1,55 +1,25 @@
-//! What a decision is bound to.
-
-use std::path::Path;
+//! What a decision is bound to beside the files: the hook as it would run.
 
 use sha2::{Digest, Sha256};
 
-use super::files::{Content, Covered, Keep, Mentioned};
 use super::grant::terms;
 use crate::settings::{HookEntry, MatcherDefinition};
 
-/// What a decision is bound to: the hook as it would run, with the files of the project that it
-/// runs. Nothing in it depends on the machine, or on where the project is.
+/// The fingerprint of a hook as it would run. Nothing in it depends on the machine, on where the project is,
+/// or on what is in its files: of those a decision has the digest.
 #[doc(hidden)]
-pub fn fingerprint(entry: &HookEntry, project: &Path) -> String {
-    fingerprint_of(entry, &Mentioned::by(entry).read(project, project, Keep::Nothing))
-}
-
-/// The fingerprint of a hook with files that were read before: what was reviewed, and
-/// not what is there by now.
-pub(super) fn fingerprint_of(entry: &HookEntry, covered: &Covered) -> String {
+pub fn fingerprint(entry: &HookEntry) -> String {
     let mut fields = Fields::new();
     fields.add("event", &[entry.event.as_str().as_bytes()]);
     fields.add_optional("matcher", entry.matcher.as_deref().and_then(MatcherDefinition::as_text));
     fields.add_optional("name", entry.name.as_deref());
     fields.add("command", &[entry.command.as_bytes()]);
-    // Variables can make a trusted command do anything (PATH, LD_PRELOAD). Their order counts: the
-    // last of a name wins.
+    // Variables can make a trusted command do anything. Their order counts: the last of a name wins.
     for (name, value) in &entry.env {
         fields.add("env", &[name.as_bytes(), value.as_bytes()]);
     }
     for (name, value) in terms(entry) {
         fields.add("term", &[name.as_bytes(), value.as_bytes()]);
-    }
-    if !covered.unknown.is_empty() {
-        // A decision about a hook whose files are known is none about one whose files are not.
-        fields.add("opaque", &[]);
-    }
-    for file in &covered.files {
-        let (state, sha256): (&[u8], &[u8]) = match &file.content {
-            Content::Read { sha256, .. } => (b"read", sha256),
-            Content::Absent => (b"absent", b""),
-            Content::Unreadable | Content::TooLong => (b"unreadable", b""),
-        };
-        let target = file.target_below_project();
-        let target = target.map_or(&b""[..], |target| target.as_os_str().as_encoded_bytes());
-        let path = file.path.as_os_str().as_encoded_bytes();
-        let starts: &[u8] = match file.executable {
-            None => b"",
-            Some(true) => b"can be started",
-            Some(false) => b"cannot be started",
-        };
-        fields.add("file", &[path, target, state, sha256, starts]);
     }
     fields.finish()
 }
@@ -60,7 +30,7 @@ struct Fields(Sha256);
 
 impl Fields {
     fn new() -> Self {
-        Self(Sha256::new_with_prefix(b"hook trust 2\n"))
+        Self(Sha256::new_with_prefix(b"hook trust 3\n"))
     }
 
     fn add(&mut self, name: &str, parts: &[&[u8]]) {

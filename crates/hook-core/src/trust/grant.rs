@@ -1,16 +1,21 @@
 //! One decision of the user, as the store keeps it.
 
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::event::{EventDefinition, HookEventName};
-use crate::settings::{DEFAULT_PRIORITY, FailBehavior, HookEntry, MatcherDefinition};
+use crate::settings::{
+    DEFAULT_PRIORITY, FailBehavior, HookEntry, HooksConfig, IN_PROJECT, MatcherDefinition, Place,
+};
 
-/// The form of the decisions that this version makes. Decisions of another form say less, or are
-/// bound to other things.
-pub(super) const FORM: u32 = 2;
+/// The form of the decisions that this version makes. Decisions of an earlier form promised something else,
+/// and are asked for again.
+pub(super) const FORM: u32 = 3;
 
 /// One decision, with what it was made about.
 ///
@@ -30,10 +35,25 @@ pub struct Grant {
     /// What the fingerprint is made of; 0 in what the first version wrote.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) form: u32,
-    /// Whether a later decision took the place of this one. It still counts where the hook is
-    /// again what it was, as after a change of branches; but the hook is not missed without it.
+    /// Whether a later decision took the place of this one: it counts again once the user says so (`hook
+    /// trust --use`).
     #[serde(default, skip_serializing_if = "is_default")]
     pub replaced: bool,
+    /// The digest of the folders that it covers; absent where it covers none, or where they cannot be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// These folders, and files that are covered alone, from the project on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub folders: Vec<String>,
+    /// Why the hook runs where it is and not from a copy, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_place: Option<String>,
+    /// Why not all that it starts is known, which was agreed to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub opaque: Vec<String>,
+    /// Whether the hook does not run from its copy where its folder is another one now.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub strict: bool,
     /// The rest of what was agreed to; absent in what earlier versions wrote. It says later what
     /// changed: the fingerprint alone decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -60,37 +80,6 @@ pub struct Seen {
     /// was at its default is absent, and so is everything in what the first version wrote.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub terms: BTreeMap<String, String>,
-    /// The one file that the first version covered.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub script: Option<SeenFile>,
-    /// The files of the project that the decision covers.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub files: Vec<SeenFile>,
-    #[serde(flatten)]
-    pub(super) unknown: Map<String, Value>,
-}
-
-/// A file when its hook was trusted.
-#[doc(hidden)]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct SeenFile {
-    /// Its path, from the project's directory on where it is below it.
-    pub path: String,
-    /// Where that led; empty where that is not kept.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub target: String,
-    /// Its SHA-256; absent when it could not be read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sha256: Option<String>,
-    /// Whether it could be executed; absent where a decision does not depend on that, or was made
-    /// before this was kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub executable: Option<bool>,
-    /// What was in it, if it is a text of at most 64 KiB and this is the latest decision about the
-    /// hook.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content: Option<String>,
     #[serde(flatten)]
     pub(super) unknown: Map<String, Value>,
 }
@@ -102,9 +91,9 @@ impl Grant {
         self.name.as_deref().unwrap_or(&self.command)
     }
 
-    /// Whether the first version made the decision. It is bound to event, matcher, name, command,
-    /// variables and one file; not to the rest of how the hook runs.
-    pub(crate) fn is_of_earlier_form(&self) -> bool {
+    /// Whether an earlier version made the decision, which covered the files that a command was thought to
+    /// open.
+    pub fn is_of_earlier_form(&self) -> bool {
         self.form < FORM
     }
 
@@ -155,8 +144,39 @@ impl Grant {
     /// A key of the hook's settings; `None` where the decision does not say, `Some(None)` for the
     /// default.
     fn term(&self, name: &str) -> Option<Option<&str>> {
-        let seen = self.seen.as_ref().filter(|_| !self.is_of_earlier_form())?;
+        let seen = self.seen.as_ref().filter(|_| self.form > 1)?;
         Some(seen.terms.get(name).map(String::as_str))
+    }
+
+    /// The hook as it was trusted, if it is a command of ours and no more was said of it than this reads.
+    pub(super) fn to_entry(&self, project: &Path) -> Option<HookEntry> {
+        let event = HookEventName::from_name(&self.event)?;
+        let term = |name: &str| self.term(name).flatten();
+        let list = |name: &str| {
+            let list = term(name).map(serde_json::from_str::<Vec<String>>);
+            list.and_then(Result::ok).unwrap_or_default()
+        };
+        let mut config = HooksConfig::default();
+        config.environment.allow = list("environment.allow");
+        config.environment.deny = list("environment.deny");
+        let number = |name: &str| term(name).and_then(|text| text.parse::<u64>().ok());
+        config.max_concurrent = number("maxConcurrent").map_or(0, |it| it as usize);
+        let place = Place::of_file(project.join(IN_PROJECT));
+        let mut entry = HookEntry::of_file(event, &Arc::new(config), place);
+        entry.matcher = self.matcher()?.map(Arc::new);
+        entry.name.clone_from(&self.name);
+        entry.command.clone_from(&self.command);
+        entry.env = self.seen.as_ref()?.env.clone();
+        entry.fail_behavior = self.fail_behavior()?;
+        entry.timeout = number("timeout").map(Duration::from_millis);
+        entry.sequential = term("sequential").is_some();
+        entry.is_async = term("async").is_some();
+        entry.data = list("data");
+        entry.priority = match term("priority") {
+            Some(text) => text.parse().ok()?,
+            None => DEFAULT_PRIORITY,
+        };
+        Some(entry)
     }
 
     /// Whether two decisions may be about one hook: on the same event, with the same name or the same
@@ -178,23 +198,12 @@ impl Grant {
             && variables(earlier).is_none_or(|before| Some(before) == variables(self))
     }
 
-    /// Drops what the files contained. Only the latest decision about a hook has to say that: the
-    /// store would grow with every change otherwise.
-    pub(super) fn forget_content(&mut self) {
-        for file in self.seen.iter_mut().flat_map(Seen::files_mut) {
-            file.content = None;
-        }
-    }
-}
-
-impl Seen {
-    /// All files that the decision covers, whichever version made it.
-    pub(crate) fn all_files(&self) -> impl Iterator<Item = &SeenFile> {
-        self.script.iter().chain(&self.files)
-    }
-
-    fn files_mut(&mut self) -> impl Iterator<Item = &mut SeenFile> {
-        self.script.iter_mut().chain(&mut self.files)
+    /// Whether it is bound to the same as another one.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.form == other.form
+            && self.fingerprint == other.fingerprint
+            && self.digest == other.digest
+            && self.opaque.is_empty() == other.opaque.is_empty()
     }
 }
 

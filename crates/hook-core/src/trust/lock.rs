@@ -89,10 +89,6 @@ impl TrustLock {
             let mut grant = review.to_grant();
             if let Some(seen) = &mut grant.seen {
                 seen.at.clear();
-                for file in &mut seen.files {
-                    file.content = None;
-                    file.target.clear();
-                }
             }
             grant
         };
@@ -154,10 +150,9 @@ impl TrustLock {
 
     /// Compares hooks of the project with the lock. Nothing is trusted by that.
     pub fn check(&self, project: &Path, entries: &[HookEntry]) -> LockCheck {
-        let reviews = review::review(project, entries, &self.hooks);
+        let reviews = review::review(project, entries, &self.hooks, None);
         let all: Vec<&HookEntry> = entries.iter().collect();
-        let fingerprint = |index: usize| reviews.get(index).map(|it| it.fingerprint.clone());
-        let gone = Matched::of(&all, &self.hooks, project, fingerprint).gone;
+        let gone = Matched::of(&all, &self.hooks).gone;
         let gone = gone.into_iter().cloned().collect();
         LockCheck { reviews, gone }
     }

@@ -1,19 +1,16 @@
 //! Which decision is about which hook.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 
-use super::earlier;
+use super::fingerprint::fingerprint;
 use super::grant::Grant;
 use crate::settings::HookEntry;
 
 /// The decision that a hook has.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Match<'g> {
-    /// One that fits.
+    /// One about the hook as it is; of its files nothing is said.
     Fits(&'g Grant),
-    /// One of the first version that fits, as far as those say anything.
-    FitsInPart(&'g Grant),
     /// One that does not fit any more.
     Was(&'g Grant),
     /// The same about a hook of another event.
@@ -32,69 +29,42 @@ pub(super) struct Matched<'g> {
 }
 
 impl<'g> Matched<'g> {
-    /// Finds the decision about each hook. `fingerprint` gives that of the hook at an index; it is
-    /// only asked where a decision could fit.
-    pub(super) fn of(
-        entries: &[&HookEntry],
-        grants: &'g [Grant],
-        project: &Path,
-        fingerprint: impl Fn(usize) -> Option<String>,
-    ) -> Self {
-        let mut by_identity: HashMap<_, Vec<&'g Grant>> = HashMap::new();
-        for grant in grants {
-            by_identity.entry(grant.identity()).or_default().push(grant);
+    /// Finds the decision about each hook, of several the latest. One that a later decision replaced counts
+    /// for nothing.
+    pub(super) fn of(entries: &[&HookEntry], grants: &'g [Grant]) -> Self {
+        let latest: Vec<&'g Grant> = grants.iter().filter(|grant| !grant.replaced).collect();
+        let mut fitting: HashMap<&str, &'g Grant> = HashMap::new();
+        for grant in latest.iter().filter(|grant| !grant.is_of_earlier_form()) {
+            fitting.insert(&grant.fingerprint, grant);
         }
-        let fitting = |index: usize, entry: &HookEntry| {
-            let grants = by_identity.get(&identity(entry))?;
-            let (earlier, current): (Vec<&Grant>, Vec<&Grant>) =
-                grants.iter().partition(|grant| grant.is_of_earlier_form());
-            let find = |grants: &[&'g Grant], fingerprint: Option<String>| {
-                let fingerprint = fingerprint?;
-                grants.iter().rev().find(|it| it.fingerprint == fingerprint).copied()
-            };
-            if !current.is_empty()
-                && let Some(grant) = find(&current, fingerprint(index))
-            {
-                return Some(Match::Fits(grant));
+        let fits: Vec<Option<&'g Grant>> = match fitting.is_empty() {
+            true => entries.iter().map(|_| None).collect(),
+            false => {
+                let fits = |entry: &&HookEntry| {
+                    let grant = fitting.get(&*fingerprint(entry)).copied();
+                    grant.filter(|grant| grant.identity() == identity(entry))
+                };
+                entries.iter().map(fits).collect()
             }
-            if earlier.is_empty() {
-                return None;
-            }
-            find(&earlier, earlier::fingerprint(entry, project, project)).map(Match::FitsInPart)
         };
-        let fits: Vec<Option<Match<'g>>> =
-            entries.iter().enumerate().map(|(index, entry)| fitting(index, entry)).collect();
-        let mut taken: HashSet<*const Grant> = HashSet::new();
-        for fit in &fits {
-            if let Some(Match::Fits(grant) | Match::FitsInPart(grant)) = fit {
-                taken.insert(std::ptr::from_ref(*grant));
-            }
-        }
-        let is_free = |grant: &&Grant| !taken.contains(&std::ptr::from_ref(*grant));
-        let earlier = Earlier::of(grants.iter().filter(is_free));
-        let hooks: Vec<Match<'g>> = entries
-            .iter()
-            .zip(&fits)
-            .map(|(entry, fit)| fit.unwrap_or_else(|| earlier.find(entry)))
-            .collect();
+        let mut taken: HashSet<*const Grant> =
+            fits.iter().flatten().map(|grant| std::ptr::from_ref(*grant)).collect();
+        let is_free = |taken: &HashSet<*const Grant>, grant: &'g Grant| {
+            !taken.contains(&std::ptr::from_ref(grant))
+        };
+        let earlier = Earlier::of(latest.iter().copied().filter(|grant| is_free(&taken, grant)));
+        let hook = |(entry, fits): (&&HookEntry, &Option<&'g Grant>)| {
+            fits.map_or_else(|| earlier.find(entry), Match::Fits)
+        };
+        let hooks: Vec<Match<'g>> = entries.iter().zip(&fits).map(hook).collect();
         for hook in &hooks {
             if let Match::Was(grant) = hook {
                 taken.insert(std::ptr::from_ref(*grant));
             }
         }
-        let is_free = |grant: &&Grant| !taken.contains(&std::ptr::from_ref(*grant));
-        // A hook that another decision fits is there, although it is not what this one is about: it is
-        // again what it was before, as after a change of branches.
-        let is_there = |grant: &&Grant| {
-            fits.iter().flatten().any(|fit| match fit {
-                Match::Fits(older) | Match::FitsInPart(older) => {
-                    older.covers_the_same(grant) || older.replaced && older.is_akin_to(grant)
-                }
-                _ => false,
-            })
-        };
-        let missed = |grant: &&Grant| !grant.replaced && is_free(grant) && !is_there(grant);
-        let gone = grants.iter().filter(missed);
+        let is_there =
+            |grant: &Grant| fits.iter().flatten().any(|found| found.covers_the_same(grant));
+        let gone = latest.into_iter().filter(|grant| is_free(&taken, grant) && !is_there(grant));
         Self { gone: gone.collect(), hooks }
     }
 }
@@ -103,8 +73,7 @@ fn identity(entry: &HookEntry) -> (&str, Option<&str>, &str) {
     (entry.event.as_str(), entry.name.as_deref(), &entry.command)
 }
 
-/// Decisions that fit no hook any more, by what a hook can still be known by. Of several the latest
-/// counts that no later one replaced.
+/// Decisions that fit no hook any more, by what a hook can still be known by. Of several the latest counts.
 #[derive(Default)]
 struct Earlier<'g> {
     same: HashMap<(&'g str, Option<&'g str>, &'g str), &'g Grant>,
@@ -115,9 +84,8 @@ struct Earlier<'g> {
 
 impl<'g> Earlier<'g> {
     fn of(grants: impl Iterator<Item = &'g Grant>) -> Self {
-        let (replaced, last): (Vec<_>, Vec<_>) = grants.partition(|grant| grant.replaced);
         let mut earlier = Self::default();
-        for grant in replaced.into_iter().chain(last) {
+        for grant in grants {
             let (event, name, command) = grant.identity();
             earlier.same.insert((event, name, command), grant);
             if let Some(name) = name {

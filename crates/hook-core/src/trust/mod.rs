@@ -1,36 +1,46 @@
 //! Trust: hooks of a project run only what its user agreed to (protocol.md §1, "Trust").
 //!
-//! A decision is bound to a fingerprint of the hook as it would run, and of the files of the project
-//! that its command names. A change of any of them asks again.
+//! A decision is bound to the hook as it would run, and to the folders of the files that it starts, by what is
+//! in them. Hooks of ours then run from a copy of these folders; others run where they are, and are compared
+//! before each run.
 //!
-//! [`TrustStore`] keeps the decisions. [`TrustStore::review`] says what would run and what changed since
-//! it was trusted, and [`TrustStore::grant_reviewed`] trusts exactly what was shown.
+//! | module | contents |
+//! | --- | --- |
+//! | `command`, `cover` | what a command starts, and which folders that makes |
+//! | `tree`, `index`, `copies` | the files of folders, their digest, copies of them |
+//! | `grant`, `store`, `lock` | decisions, and the files they are kept in |
+//! | `review`, `changes`, `matching` | which decision is about which hook, and what changed since |
+//! | `policy`, `granted` | which hooks may run, and the last look before they do |
 
 mod changes;
+mod command;
+mod copies;
+mod cover;
 mod digest;
-mod earlier;
-mod files;
 mod fingerprint;
 mod grant;
-mod imports;
-mod limits;
+mod granted;
+mod index;
 mod lock;
-mod lookup;
 mod matching;
 mod paths;
 mod policy;
 mod review;
 mod reviewed_file;
 mod store;
+mod tree;
 mod user;
 
 pub use changes::Change;
+pub(crate) use digest::module_digest;
 pub use digest::{settings_hash, sha256};
 pub use fingerprint::fingerprint;
-pub use grant::{Grant, Seen, SeenFile};
+pub use grant::{Grant, Seen};
+pub use granted::CHANGED_SINCE_TRUSTED;
+pub(crate) use granted::Granted;
 pub use lock::{LockCheck, TrustLock, TrustLockError};
+pub(crate) use policy::Trust;
 pub use policy::TrustPolicy;
-pub(crate) use policy::{Granted, Trust};
 pub use review::{Review, Standing};
-pub use reviewed_file::{FileState, ReviewedFile};
+pub use reviewed_file::ReviewedFile;
 pub use store::{TrustStore, TrustStoreError};

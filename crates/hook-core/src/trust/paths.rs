@@ -13,14 +13,7 @@ pub(super) const PROJECT: char = '\0';
 /// The path that a word means to a process in that directory.
 pub(super) fn path_of(word: &str, project: &Path, directory: &Path) -> PathBuf {
     let mut path = OsString::new();
-    let rest = match word.strip_prefix('~') {
-        Some(rest) if rest.is_empty() || rest.starts_with('/') => {
-            path.push(home().unwrap_or_else(|| "~".into()));
-            rest
-        }
-        _ => word,
-    };
-    for (index, part) in rest.split(PROJECT).enumerate() {
+    for (index, part) in word.split(PROJECT).enumerate() {
         if index > 0 {
             path.push(project);
         }
@@ -29,34 +22,31 @@ pub(super) fn path_of(word: &str, project: &Path, directory: &Path) -> PathBuf {
     directory.join(path)
 }
 
-pub(super) fn home() -> Option<OsString> {
-    std::env::var_os("HOME").filter(|home| !home.is_empty())
+pub(super) fn home() -> Option<String> {
+    let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
+    home.and_then(|home| home.into_string().ok())
 }
 
-pub(super) fn same_path(one: &Path, other: &Path) -> bool {
-    without_dots(one) == without_dots(other)
+/// A path from the project's folder on, if it is one in the project: by its name, or by where it leads. What
+/// a link of the project leads to is the project's choice, and may change.
+pub(super) fn below(path: &Path, project: &Path) -> Option<PathBuf> {
+    let plain = without_dots(path);
+    let by_name = |path: &Path| plain.strip_prefix(path).ok().map(Path::to_path_buf);
+    by_name(&without_dots(project)).or_else(|| {
+        let real = fs::canonicalize(project).ok()?;
+        by_name(&real).or_else(|| {
+            let leads_to = fs::canonicalize(path).ok()?;
+            leads_to.strip_prefix(real).ok().map(Path::to_path_buf)
+        })
+    })
 }
 
-/// Whether a path is one in the project.
-pub(super) fn is_inside(named: &Path, project: &Path) -> bool {
-    // By its name, not by where a link leads: what a link of the project leads to is the project's
-    // choice, and may change.
-    let really =
-        || Some(fs::canonicalize(named).ok()?.starts_with(fs::canonicalize(project).ok()?));
-    without_dots(named).starts_with(without_dots(project)) || really().unwrap_or(false)
-}
-
-/// What tells files apart: the path from the project's directory on, and where it leads.
-pub(super) fn key(named: &Path, project: &Path) -> (PathBuf, PathBuf) {
-    let target = fs::canonicalize(named).unwrap_or_else(|_| without_dots(named));
-    let (plain, plain_project) = (without_dots(named), without_dots(project));
-    let path = match plain.strip_prefix(&plain_project) {
-        Ok(below) => below.to_path_buf(),
-        Err(_) => {
-            // The project by another name.
-            let real = fs::canonicalize(project).unwrap_or(plain_project);
-            target.strip_prefix(real).map(Path::to_path_buf).unwrap_or(plain)
-        }
-    };
-    (path, target)
+/// A path without links, also where the end of it is not there.
+pub(super) fn resolved(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let real = path.ancestors().find_map(|around| {
+        let (real, rest) = (fs::canonicalize(around).ok()?, path.strip_prefix(around).ok()?);
+        Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
+    });
+    real.unwrap_or(path)
 }

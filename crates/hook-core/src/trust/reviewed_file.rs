@@ -1,44 +1,24 @@
 //! A file that a decision about a hook covers, as it was reviewed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use serde_json::Map;
-
-use super::files::{Content, CoveredFile};
 use super::fingerprint::hash_of;
-use super::grant::SeenFile;
-
-/// How much of a file is kept with a decision, in bytes: 64 KiB.
-const MAX_KEPT: usize = 64 * 1024;
+use super::tree::{Entry, Listing, MAX_BYTES};
+use crate::files::regular_file;
 
 /// A file as it was when it was reviewed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewedFile {
-    /// Its path, from the project's folder on where it is below it.
+    /// Its path, from the project's folder on.
     pub path: PathBuf,
-    /// Where that leads.
-    pub target: PathBuf,
+    /// Where a link leads.
+    pub target: Option<PathBuf>,
     /// What is in it; absent when it was not read.
     pub bytes: Option<Vec<u8>>,
-    /// Whether it was read, and why not.
-    pub state: FileState,
-    /// Whether it can be executed, where the hook is started by executing it.
-    pub executable: Option<bool>,
-}
-
-/// Whether a file that is reviewed was read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FileState {
-    /// It was read.
-    Read,
-    /// There is no such file.
-    Absent,
-    /// It cannot be read, or is no regular file.
-    Unreadable,
-    /// It is longer than 64 MiB, alone or with the hook's other files, so its hook cannot be trusted:
-    /// it would be read before each run.
-    TooLong,
+    /// Whether it can be executed.
+    pub executable: bool,
+    /// Whether the hook's command names it.
+    pub is_named: bool,
 }
 
 impl ReviewedFile {
@@ -52,29 +32,20 @@ impl ReviewedFile {
     pub fn sha256(&self) -> Option<String> {
         self.bytes.as_deref().map(hash_of)
     }
-}
 
-impl ReviewedFile {
-    pub(super) fn of(file: CoveredFile) -> Self {
-        let (state, bytes) = match file.content {
-            Content::Read { bytes, .. } => (FileState::Read, bytes),
-            Content::Absent => (FileState::Absent, None),
-            Content::Unreadable => (FileState::Unreadable, None),
-            Content::TooLong => (FileState::TooLong, None),
+    /// Reads listed files.
+    pub(super) fn read(base: &Path, listing: &Listing, named: &[PathBuf]) -> Vec<Self> {
+        let file = |(path, entry): (&PathBuf, &Entry)| {
+            let (target, bytes, executable) = match entry {
+                Entry::Absent => (None, None, false),
+                Entry::Link { target } => (Some(target.clone()), None, false),
+                Entry::File { executable, .. } => {
+                    (None, regular_file::read(&base.join(path), MAX_BYTES).ok(), *executable)
+                }
+            };
+            let is_named = named.contains(path);
+            Self { path: path.clone(), target, bytes, executable, is_named }
         };
-        let executable = file.executable;
-        Self { path: file.path, target: file.target, bytes, state, executable }
-    }
-
-    pub(super) fn to_seen(&self) -> SeenFile {
-        SeenFile {
-            path: self.path.to_string_lossy().into_owned(),
-            target: self.target.to_string_lossy().into_owned(),
-            sha256: self.sha256(),
-            // A file that is not there is not merely not executable.
-            executable: self.executable.filter(|_| self.bytes.is_some()),
-            content: self.text().filter(|text| text.len() <= MAX_KEPT).map(str::to_owned),
-            unknown: Map::new(),
-        }
+        listing.files.iter().map(file).collect()
     }
 }

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::copies::Copies;
 use super::fingerprint::hexadecimal;
 use super::grant::Grant;
-use super::review::{self, Review};
-use super::reviewed_file::FileState;
+use super::paths::resolved;
+use super::review::{self, Review, Standing};
 use crate::files::absence;
 use crate::files::atomic::{self, Exclusive, Failed, NewFile, Replaced, absent_is_none};
 use crate::files::regular_file;
@@ -55,30 +56,28 @@ pub enum TrustStoreError {
         /// What is wrong with it.
         source: serde_json::Error,
     },
-    /// A file of a hook that was to be trusted is longer than 64 MiB.
-    #[error(
-        "the hook `{hook}` cannot be trusted: its file {} is longer than 64 MiB, and would be read \
-         before each run; nothing was trusted; start it by a short script", file.display()
-    )]
-    TooLong {
+    /// What was to be trusted could not be copied, or is not what it was.
+    #[error("the hook `{hook}` was not trusted, and nothing else was: failed to copy what it runs to {}: {source}", folder.display())]
+    Copy {
         /// The hook.
         hook: String,
-        /// Its file.
-        file: PathBuf,
+        /// The folder of copies.
+        folder: PathBuf,
+        /// What the system said.
+        source: io::Error,
     },
-    /// A hook that was to be trusted names more than a decision can cover.
+    /// Nothing with that digest was ever trusted in the project.
     #[error(
-        "the hook `{hook}` cannot be trusted: its command names more files or directories than are \
-         looked at, or is too long; nothing was trusted; start it by a script, and name that alone"
+        "nothing with the digest `{digest}` was trusted in this project; `hook trust --list` shows what was"
     )]
-    TooMuch {
-        /// The hook.
-        hook: String,
+    UnknownDigest {
+        /// The digest.
+        digest: String,
     },
     /// The files of a hook that was to be trusted are not all known, and that was not agreed to.
     #[error(
-        "the hook `{hook}` was not trusted, and nothing else was: the files that it may run are not \
-         all known ({reasons}); agree to that by itself, or put the command into a script"
+        "the hook `{hook}` was not trusted, and nothing else was: not all that it starts is known \
+         ({reasons}); agree to that by itself, or put the command into a script"
     )]
     Opaque {
         /// The hook.
@@ -95,6 +94,9 @@ const VERSION: u32 = 1;
 /// How long the store may be, in bytes: 64 MiB.
 const MAX_STORE: u64 = 64 << 20;
 
+/// How many decisions of one project are kept that later ones replaced.
+const MAX_REPLACED: usize = 64;
+
 /// How often a change starts over when a program writes the store without its lock.
 const ATTEMPTS: usize = 8;
 
@@ -102,6 +104,7 @@ const ATTEMPTS: usize = 8;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustStore {
     path: PathBuf,
+    copies: Copies,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -119,9 +122,21 @@ struct Versioned {
 }
 
 impl TrustStore {
-    /// The store in that file, which need not exist yet.
+    /// The store in that file, which need not exist yet; copies of what is trusted are beside it, in `trusted`.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into() }
+        let path = path.into();
+        let copies = Copies(path.with_file_name("trusted"));
+        Self { path, copies }
+    }
+
+    /// The same, with copies in that folder.
+    #[must_use]
+    pub fn with_copies(self, folder: impl Into<PathBuf>) -> Self {
+        Self { copies: Copies(folder.into()), ..self }
+    }
+
+    pub(super) fn copies(&self) -> &Copies {
+        &self.copies
     }
 
     /// The store's file.
@@ -139,7 +154,7 @@ impl TrustStore {
         let mut granted = self.read()?.projects.remove(&key).unwrap_or_default();
         if key.contains(char::REPLACEMENT_CHARACTER) {
             // The first version kept decisions about several projects under such a key.
-            granted.retain(|grant| !grant.is_of_earlier_form());
+            granted.retain(|grant| grant.form > 1);
         }
         Ok(granted)
     }
@@ -164,13 +179,13 @@ impl TrustStore {
         project: &Path,
         entries: &[HookEntry],
     ) -> Result<Vec<Review>, TrustStoreError> {
-        Ok(review::review(project, entries, &self.granted(project)?))
+        Ok(review::review(project, entries, &self.granted(project)?, Some(&self.copies)))
     }
 
     /// The same as if nothing was ever trusted, for a store that is damaged.
     #[doc(hidden)]
     pub fn review_anew(&self, project: &Path, entries: &[HookEntry]) -> Vec<Review> {
-        review::review(project, entries, &[])
+        review::review(project, entries, &[], None)
     }
 
     /// Trusts hooks of a project as they are now, whatever they are: for a host that asks its user in
@@ -179,8 +194,8 @@ impl TrustStore {
     /// # Errors
     /// When the store cannot be read or written.
     pub fn grant(&self, project: &Path, entries: &[HookEntry]) -> Result<(), TrustStoreError> {
-        let mut reviews =
-            review::review(project, entries, &self.granted(project).unwrap_or_default());
+        let granted = self.granted(project).unwrap_or_default();
+        let mut reviews = review::review(project, entries, &granted, Some(&self.copies));
         reviews.iter_mut().for_each(Review::accept_opaque);
         self.grant_reviewed(project, &reviews)
     }
@@ -189,63 +204,120 @@ impl TrustStore {
     /// is not trusted.
     ///
     /// # Errors
-    /// When the store cannot be read or written; when the files of a hook are too long or too many
-    /// to be covered; when they are not all known and that was not agreed to
-    /// ([`Review::accept_opaque`]). Then nothing is trusted.
+    /// When the store cannot be read or written; when what a hook runs cannot be copied, or changed since; when
+    /// it is not all known and that was not agreed to ([`Review::accept_opaque`]). Then nothing is trusted.
     pub fn grant_reviewed<'r>(
         &self,
         project: &Path,
         reviews: impl IntoIterator<Item = &'r Review>,
     ) -> Result<(), TrustStoreError> {
         let reviews: Vec<&Review> = reviews.into_iter().collect();
-        let too_long = |review: &&Review| {
-            let file = review.files.iter().find(|file| file.state == FileState::TooLong)?;
-            Some(TrustStoreError::TooLong {
-                hook: review.entry.display_name().to_owned(),
-                file: file.path.clone(),
-            })
-        };
-        let too_much = |review: &&Review| {
-            let hook = review.entry.display_name().to_owned();
-            review.too_much.then_some(TrustStoreError::TooMuch { hook })
-        };
-        let opaque = |review: &&Review| {
-            let refused = !review.opaque.is_empty() && !review.opaque_accepted;
-            refused.then(|| TrustStoreError::Opaque {
+        let is_refused = |review: &&&Review| !review.opaque.is_empty() && !review.opaque_accepted;
+        if let Some(review) = reviews.iter().find(is_refused) {
+            return Err(TrustStoreError::Opaque {
                 hook: review.entry.display_name().to_owned(),
                 reasons: review.opaque.join("; "),
-            })
-        };
-        let refused = |review: &&Review| {
-            too_long(review).or_else(|| too_much(review)).or_else(|| opaque(review))
-        };
-        if let Some(refused) = reviews.iter().find_map(refused) {
-            return Err(refused);
+            });
         }
-        let mut added = HashSet::new();
-        let replaced: HashSet<&str> = reviews.iter().filter_map(|it| it.replaces()).collect();
-        let grants: Vec<Grant> = reviews
-            .iter()
-            .filter(|review| added.insert(review.fingerprint.clone()))
-            .map(|review| review.to_grant())
-            .collect();
-        self.change(|contents| {
+        let grants: Vec<Grant> = reviews.iter().map(|review| review.to_grant()).collect();
+        let prepare = || reviews.iter().try_for_each(|review| self.copy(project, review));
+        self.change(prepare, |contents| {
             let granted = contents.projects.entry(key(project)).or_default();
-            granted.retain(|grant| !added.contains(&grant.fingerprint));
-            // A decision that is bound to less must not outlive the one that is bound to more.
-            let bound = |grant: &Grant| {
-                grant.is_of_earlier_form() && grants.iter().any(|new| new.covers_the_same(grant))
-            };
-            granted.retain(|grant| !bound(grant));
-            for earlier in granted.iter_mut() {
-                earlier.replaced |= replaced.contains(&*earlier.fingerprint);
+            granted.retain(|grant| !grants.iter().any(|new| new.is_same(grant)));
+            for (new, review) in grants.iter().zip(&reviews) {
+                let replaced = review.replaces().map(|grant| &grant.fingerprint);
+                let is_before = |grant: &Grant| {
+                    Some(&grant.fingerprint) == replaced || grant.fingerprint == new.fingerprint
+                };
+                // What an earlier version meant by a decision does not come back.
+                granted.retain(|grant| {
+                    !(grant.is_of_earlier_form()
+                        && (is_before(grant) || new.covers_the_same(grant)))
+                });
+                granted.iter_mut().for_each(|grant| grant.replaced |= is_before(grant));
+                if !granted.iter().any(|grant| new.is_same(grant)) {
+                    granted.push(new.clone());
+                }
             }
-            let again: HashSet<_> = grants.iter().map(Grant::identity).collect();
-            for earlier in granted.iter_mut().filter(|grant| again.contains(&grant.identity())) {
-                earlier.forget_content();
-            }
-            granted.extend(grants.iter().cloned());
+            let replaced = granted.iter().filter(|grant| grant.replaced).count();
+            let mut surplus = replaced.saturating_sub(MAX_REPLACED);
+            granted.retain(|grant| {
+                let goes = grant.replaced && surplus > 0;
+                surplus -= usize::from(goes);
+                !goes
+            });
         })
+    }
+
+    /// Copies what a hook runs, as it was reviewed. One that runs where it is has a copy, too: it tells later
+    /// what changed.
+    fn copy(&self, project: &Path, review: &Review) -> Result<(), TrustStoreError> {
+        let Some(digest) = &review.digest else { return Ok(()) };
+        let copy = || {
+            self.copies.check(project)?;
+            let listing =
+                review.scope.list(project).map_err(|it| io::Error::other(it.to_string()))?;
+            self.copies.make(project, (&review.scope, &listing), digest)
+        };
+        copy().map_err(|source| TrustStoreError::Copy {
+            hook: review.entry.display_name().to_owned(),
+            folder: self.copies.0.clone(),
+            source,
+        })
+    }
+
+    /// Makes copies again that are gone or changed, of hooks that are trusted as they are. How many there were.
+    ///
+    /// # Errors
+    /// When they cannot be copied.
+    #[doc(hidden)]
+    pub fn restore<'r>(
+        &self,
+        project: &Path,
+        reviews: impl IntoIterator<Item = &'r Review>,
+    ) -> Result<usize, TrustStoreError> {
+        let is_broken = |review: &&Review| {
+            let digest = review.digest.as_deref().filter(|_| review.standing == Standing::Trusted);
+            digest.is_some_and(|digest| !self.copies.is_whole(digest, &review.scope))
+        };
+        let broken: Vec<&Review> = reviews.into_iter().filter(is_broken).collect();
+        if !broken.is_empty() {
+            let prepare = || broken.iter().try_for_each(|review| self.copy(project, review));
+            self.change(prepare, |_| {})?;
+        }
+        Ok(broken.len())
+    }
+
+    /// Trusts again what was trusted before, by the beginning of its digest. The decisions that count now.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written, or nothing with that digest was trusted in the project.
+    #[doc(hidden)]
+    pub fn use_again(&self, project: &Path, digest: &str) -> Result<Vec<Grant>, TrustStoreError> {
+        let is_meant = |grant: &Grant| {
+            let begins = |found: &String| digest.len() >= 8 && found.starts_with(digest);
+            grant.digest.as_ref().is_some_and(begins) && !grant.is_of_earlier_form()
+        };
+        let found: Vec<Grant> = self.granted(project)?.into_iter().filter(is_meant).collect();
+        if found.is_empty() {
+            return Err(TrustStoreError::UnknownDigest { digest: digest.to_owned() });
+        }
+        self.change(
+            || Ok(()),
+            |contents| {
+                let granted = contents.projects.entry(key(project)).or_default();
+                for meant in &found {
+                    for grant in granted.iter_mut() {
+                        let is_about_it =
+                            grant.fingerprint == meant.fingerprint || grant.is_akin_to(meant);
+                        if is_about_it {
+                            grant.replaced = !grant.is_same(meant);
+                        }
+                    }
+                }
+            },
+        )?;
+        Ok(found)
     }
 
     /// Takes back everything that was trusted in a project.
@@ -253,9 +325,12 @@ impl TrustStore {
     /// # Errors
     /// When the store cannot be read or written.
     pub fn revoke(&self, project: &Path) -> Result<(), TrustStoreError> {
-        self.change(|contents| {
-            contents.projects.remove(&key(project));
-        })
+        self.change(
+            || Ok(()),
+            |contents| {
+                contents.projects.remove(&key(project));
+            },
+        )
     }
 
     /// Takes back the decisions with these fingerprints.
@@ -269,14 +344,17 @@ impl TrustStore {
         fingerprints: &[String],
     ) -> Result<(), TrustStoreError> {
         let fingerprints: HashSet<&String> = fingerprints.iter().collect();
-        self.change(|contents| {
-            let key = key(project);
-            let Some(granted) = contents.projects.get_mut(&key) else { return };
-            granted.retain(|grant| !fingerprints.contains(&grant.fingerprint));
-            if granted.is_empty() {
-                contents.projects.remove(&key);
-            }
-        })
+        self.change(
+            || Ok(()),
+            |contents| {
+                let key = key(project);
+                let Some(granted) = contents.projects.get_mut(&key) else { return };
+                granted.retain(|grant| !fingerprints.contains(&grant.fingerprint));
+                if granted.is_empty() {
+                    contents.projects.remove(&key);
+                }
+            },
+        )
     }
 
     /// What the store says. Nothing is written.
@@ -309,10 +387,16 @@ impl TrustStore {
     }
 
     /// Changes the store as a whole: under a lock, to a new file that then takes its place. A
-    /// damaged one is copied aside before.
-    fn change(&self, change: impl Fn(&mut Contents)) -> Result<(), TrustStoreError> {
+    /// damaged one is copied aside before. Under the same lock something is prepared before, and copies that
+    /// no decision is about any more are removed afterwards.
+    fn change(
+        &self,
+        prepare: impl FnOnce() -> Result<(), TrustStoreError>,
+        change: impl Fn(&mut Contents),
+    ) -> Result<(), TrustStoreError> {
         let io = |failed: Failed| self.io(failed.attempt, failed.source);
         let file = Exclusive::wait(&self.path).map_err(io)?;
+        prepare()?;
         for _ in 0..ATTEMPTS {
             let before = absent_is_none(regular_file::read(file.path(), MAX_STORE));
             let before = before.map_err(|source| self.io("read", source))?;
@@ -332,7 +416,12 @@ impl TrustStore {
                 .map_err(|error| self.io("write", error.into()))?;
             text.extend_from_slice(b"\n");
             match file.replace(before.as_deref(), &text, NewFile::Private).map_err(io)? {
-                Replaced::Done => return Ok(()),
+                Replaced::Done => {
+                    let grants = contents.projects.values().flatten();
+                    let digests = grants.filter_map(|grant| grant.digest.as_deref());
+                    self.copies.keep(&digests.collect());
+                    return Ok(());
+                }
                 Replaced::ChangedMeanwhile => {
                     // It was written without the lock: it need not be damaged any more.
                     if let Some(aside) = aside {
@@ -353,8 +442,7 @@ impl TrustStore {
 /// written by its bytes, behind a word that no absolute path begins with: two projects never have
 /// the same key.
 fn key(project: &Path) -> String {
-    let real = fs::canonicalize(project).or_else(|_| std::path::absolute(project));
-    let real = real.unwrap_or_else(|_| project.to_path_buf());
+    let real = resolved(project);
     match real.to_str() {
         Some(text) => text.to_owned(),
         None => format!("bytes:{}", hexadecimal(real.as_os_str().as_encoded_bytes())),

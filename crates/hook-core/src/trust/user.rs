@@ -1,19 +1,33 @@
 //! Where the decisions of a user are kept.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use super::copies::Copies;
 use super::policy::TrustPolicy;
 use super::store::TrustStore;
+use crate::settings::data_home;
 
 /// The store, below `$XDG_CONFIG_HOME`.
 const IN_CONFIG_HOME: &str = "hooks/trust.json";
+
+/// The folder of copies, below `$XDG_DATA_HOME`.
+const IN_DATA_HOME: &str = "hook/trusted";
 
 impl TrustStore {
     /// The user's own store, which `hook trust` writes. `config_home` is `$XDG_CONFIG_HOME` or its
     /// default ([`config_home`](crate::settings::config_home)).
     pub fn of_user(config_home: &Path) -> Self {
-        Self::new(config_home.join(IN_CONFIG_HOME))
+        let store = Self::new(config_home.join(IN_CONFIG_HOME));
+        match data_home() {
+            Some(data) => store.with_copies(data.join(IN_DATA_HOME)),
+            None => store,
+        }
     }
+}
+
+/// Where the user's indexes of folders are kept.
+pub(super) fn indexes() -> Option<PathBuf> {
+    Some(Copies(data_home()?.join(IN_DATA_HOME)).indexes())
 }
 
 impl TrustPolicy {

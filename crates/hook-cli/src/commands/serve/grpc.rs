@@ -65,7 +65,6 @@ mod absent {
     use std::sync::Arc;
 
     use hook_bus::HookSystem;
-    use hook_core::text::PathText;
     use tokio_util::sync::CancellationToken;
 
     use super::super::Arguments;

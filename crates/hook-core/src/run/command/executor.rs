@@ -1,5 +1,6 @@
 //! Runs commands.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -65,6 +66,8 @@ struct Program {
     /// How it is started where it needs no shell.
     direct: Option<DirectCommand>,
     env: Vec<(String, String)>,
+    /// Variables that it is given beside its own.
+    given: Vec<(OsString, OsString)>,
     /// The hook as its home knows it, if it is one of another agent.
     home: Option<Arc<HomeHook>>,
     context: Arc<CommandContext>,
@@ -75,6 +78,7 @@ impl CommandExecutor {
     pub(in crate::run) fn of_home(
         command: String,
         home: Arc<HomeHook>,
+        given: Vec<(OsString, OsString)>,
         context: Arc<CommandContext>,
     ) -> Self {
         // The same words mean other files in another plugin.
@@ -82,22 +86,26 @@ impl CommandExecutor {
         let script = format!("{}{}", home.command.terms(), root.unwrap_or_default());
         let env = home.variables.clone();
         let home = Some(home);
-        Self { program: Arc::new(Program { command, script, direct: None, env, home, context }) }
+        let direct = None;
+        Self { program: Arc::new(Program { command, script, direct, env, given, home, context }) }
     }
 
+    /// A hook that is shown as `command`, and runs another text where it runs from a copy.
     pub(in crate::run) fn new(
         command: String,
+        (text, given): (String, Vec<(OsString, OsString)>),
         env: Vec<(String, String)>,
         context: Arc<CommandContext>,
     ) -> Self {
         let (script, direct) = match cfg!(unix) {
             true => (
-                quote_project_directory(&command),
-                DirectCommand::new(&command, context.environment.constant(&env)),
+                quote_project_directory(&text),
+                DirectCommand::new(&text, context.environment.constant(&env)),
             ),
-            false => (command.clone(), None),
+            false => (text, None),
         };
-        Self { program: Arc::new(Program { command, script, direct, env, home: None, context }) }
+        let home = None;
+        Self { program: Arc::new(Program { command, script, direct, env, given, home, context }) }
     }
 }
 
@@ -289,9 +297,13 @@ impl Program {
             if let Some(file) = env_file {
                 launch.variables.push((file.name.into(), file.path().into()));
             }
+            launch.variables.extend(self.given.iter().cloned());
             return ProcessTree::spawn(self.home_process(&launch, &run));
         }
-        let variables = || environment.variables(&call.input, &run, &self.env);
+        let is_own = |name: &OsString| self.env.iter().any(|(own, _)| name == own.as_str());
+        let given = || self.given.iter().filter(|(name, _)| !is_own(name));
+        let given = || given().map(|(name, value)| (&**name, &**value));
+        let variables = || environment.variables(&call.input, &run, &self.env).chain(given());
         let direct = self.direct.as_ref().and_then(|direct| direct.process(directory, variables()));
         match direct.map(ProcessTree::spawn) {
             Some(Ok(tree)) => return Ok(tree),

@@ -78,7 +78,7 @@ impl Host {
             return Err(io::Error::new(io::ErrorKind::Unsupported, message));
         }
         let main = written()?.join(MAIN);
-        let restricts = terms.modules.iter().any(|module| module.granted.is_some());
+        let restricts = terms.modules.iter().any(|module| module.is_granted);
         let to_load = terms.modules.iter().zip(left_out).filter(|(_, why)| why.is_none());
         let line = ObjectWriter::line(|object| {
             object.integer("in", 4);
@@ -91,8 +91,7 @@ impl Host {
             object.objects("modules", to_load, |object, (module, _)| {
                 object.text("path", &module.path.to_string_lossy());
                 object.text("label", &module.label);
-                let jiti: Vec<_> = module.jiti.iter().map(|it| it.to_string_lossy()).collect();
-                object.texts("jiti", &jiti);
+                object.text("file", &module.file.to_string_lossy());
             });
         });
         let given = String::from_utf8_lossy(&line).into_owned();

@@ -1,5 +1,6 @@
 //! One process of a worker, from its start to its end.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::pin::pin;
@@ -170,9 +171,10 @@ impl Process {
         let mut process = Command::new(&shell.program);
         match shared.terms.modules.is_empty() {
             true => {
+                let script = shared.terms.script.as_ref().unwrap_or(&shared.terms.command);
                 let script = match cfg!(unix) {
-                    true => quote_project_directory(&shared.terms.command),
-                    false => shared.terms.command.clone(),
+                    true => quote_project_directory(script),
+                    false => script.clone(),
                 };
                 process.args(shell.arguments).arg(script);
             }
@@ -191,6 +193,10 @@ impl Process {
             // The module host looks there for what modules need, in no folder of the project.
             process.env("NODE_PATH", path);
         }
+        let env = &shared.terms.env;
+        let is_own = |name: &OsString| env.iter().any(|(own, _)| name == own.as_str());
+        let given = shared.terms.variables.iter().filter(|(name, _)| !is_own(name));
+        process.envs(given.map(|(name, value)| (name, value)));
         // It speaks first, and may speak several versions.
         process.env(PROTOCOL, LIVE_PROTOCOL.to_string());
         let mut tree = ProcessTree::spawn(process)?;

@@ -1,5 +1,6 @@
 //! One worker, over all processes that it has had.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -44,6 +45,10 @@ const PATIENCE_WITH_MODULES: u32 = 3;
 pub(crate) struct WorkerTerms {
     /// Its shell command.
     pub(crate) command: String,
+    /// The same with the files of a copy, of a trusted project's.
+    pub(crate) script: Option<String>,
+    /// Variables that it is given beside its own.
+    pub(crate) variables: Vec<(OsString, OsString)>,
     /// Variables added to its environment.
     pub(crate) env: Vec<(String, String)>,
     /// Which variables of the host's it gets.
@@ -72,12 +77,14 @@ impl WorkerTerms {
 pub(crate) struct ModuleTerms {
     /// Its file.
     pub(crate) path: PathBuf,
+    /// What is loaded: of a trusted project's, the file in the copy.
+    pub(crate) file: PathBuf,
     /// What it is shown as.
     pub(crate) label: String,
-    /// The files that were agreed to, of a project's.
-    pub(crate) granted: Option<String>,
-    /// Folders of the project's own `jiti`, if its files are among them.
-    pub(crate) jiti: Vec<PathBuf>,
+    /// The digest of what is loaded.
+    pub(crate) loaded: Option<String>,
+    /// Whether it is a project's, and trusted.
+    pub(crate) is_granted: bool,
 }
 
 /// What was agreed to of what a worker runs: for each module of one that loads modules, else for its
@@ -588,8 +595,7 @@ impl Shared {
         let (granted, project) = (self.granted.clone(), self.context.environment.project.clone());
         // Files are read, which may take a while.
         let looked = tokio::task::spawn_blocking(move || {
-            let look =
-                |granted: &Option<Arc<Granted>>| granted.as_ref()?.still_holds(&project).err();
+            let look = |it: &Option<Arc<Granted>>| it.as_ref()?.still_holds(&project).err();
             granted.iter().map(look).collect()
         });
         looked.await.map_err(|_| live("the engine is ending, and starts it no more"))
