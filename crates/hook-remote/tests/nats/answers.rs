@@ -64,7 +64,7 @@ async fn whoever_may_ask_about_one_event_asks_about_no_other() {
     assert!(message.contains("is about `BeforeTool`, and was sent under"), "{message}");
     assert_eq!(seen.runs(), 0);
     for (subject, text) in [("hooks.request.x", "nonsense"), ("hooks.request._", "[]")] {
-        let client = connected(broker).await;
+        let client = connected(&broker).await;
         let answer = client.request(subject, text.into()).await.unwrap();
         let answer: Value = serde_json::from_slice(&answer.payload).unwrap();
         assert_eq!(answer["error"]["code"], "invalid_request", "{answer}");
