@@ -395,9 +395,11 @@ fn doctor_does_not_call_an_engine_good_whose_hooks_nobody_trusts() {
     let guard = json!({"type": "command", "command": "exit 2", "failBehavior": "block"});
     let settings = json!({"hooks": {"BeforeTool": [{"hooks": [guard]}]}});
     std::fs::write(folder.join(".hooks/settings.json"), settings.to_string()).unwrap();
+    // The user's folders are beside the project.
     let mut serve = hook(&folder);
-    serve.args(["serve", "--allow-empty", "--nats", &broker.url()]);
-    let _engine = Engine::joined(&mut serve).0;
+    serve.env("HOME", broker.path("home")).env("XDG_CONFIG_HOME", broker.path("home/config"));
+    serve.env("XDG_RUNTIME_DIR", broker.path("home/run"));
+    let _engine = Engine::joined(serve.args(["serve", "--allow-empty", "--nats", &broker.url()])).0;
     let mut command = hook(broker.folder.path());
     let output = command.args(["doctor", "--json", "--nats", &broker.url()]).output().unwrap();
     let lines = String::from_utf8(output.stdout).unwrap();

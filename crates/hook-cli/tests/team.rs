@@ -73,7 +73,13 @@ fn a_team_of_three_guards_one_server() {
     bash.env("PATH", path.unwrap()).env("HOME", folder.path());
     bash.env("XDG_CONFIG_HOME", folder.path().join("config"));
     bash.env("XDG_STATE_HOME", folder.path().join("state"));
-    bash.env("PYTHONPATH", workspace().join("sdks/python/src"));
+    // As `pip install --user` does it: what a worker would load by PYTHONPATH it does not.
+    let mut python = Command::new("python3");
+    python.args(["-c", "import site; print(site.getusersitepackages())"]);
+    let site = python.env("HOME", folder.path()).output().unwrap().stdout;
+    let site = Path::new(std::str::from_utf8(&site).unwrap().trim()).to_path_buf();
+    std::fs::create_dir_all(&site).unwrap();
+    symlink(workspace().join("sdks/python/src/hook_sdk"), site.join("hook_sdk")).unwrap();
     bash.env_remove("HOOK_RUN_TOKEN").env_remove("HOOK_SOCKET");
     let output = bash.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);

@@ -239,6 +239,19 @@ fn fault_86_several_who_trust_the_same_at_once_get_one_copy_and_unused_ones_go()
 }
 
 #[test]
+fn fault_86_two_stores_of_one_user_remove_none_of_each_other_s_copies() {
+    let (project, other) = (project(), project());
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    other.write(".hooks/lib/rules.sh", "false\n");
+    let config = project.home().join("config").display().to_string();
+    let home = project.home().display().to_string();
+    let trusted = Hook::new(&other, &["trust", "--yes"]);
+    let trusted = trusted.env("HOME", &home).env("XDG_CONFIG_HOME", &config).run();
+    assert_eq!(trusted.status, 0, "{trusted:?}");
+    assert!(fire(&project).stdout.contains("reason: no"));
+}
+
+#[test]
 fn fault_86_a_folder_of_copies_in_the_project_is_refused() {
     let project = project();
     let data = project.path().join("data");

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::copies::Copies;
+use super::paths::home;
 use super::policy::TrustPolicy;
 use super::store::TrustStore;
 use crate::settings::data_home;
@@ -18,7 +19,9 @@ impl TrustStore {
     /// default ([`config_home`](crate::settings::config_home)).
     pub fn of_user(config_home: &Path) -> Self {
         let store = Self::new(config_home.join(IN_CONFIG_HOME));
-        match data_home() {
+        // Copies that no decision of a store is about are removed: two stores share no folder of them.
+        let is_default = home().is_some_and(|home| Path::new(&home).join(".config") == config_home);
+        match data_home().filter(|_| is_default) {
             Some(data) => store.with_copies(data.join(IN_DATA_HOME)),
             None => store,
         }
