@@ -234,7 +234,6 @@ impl HookFailure {
         match self {
             Self::Spawn { .. }
             | Self::Directory { .. }
-            | Self::Request { .. }
             | Self::NoService { .. }
             | Self::Unreadable { .. }
             | Self::TooDeep { .. } => Some(self.to_string()),

@@ -31,14 +31,17 @@ export function stackOf(error) {
 /** How long Node may take to say where a module is no JavaScript, in milliseconds. */
 const CHECK = 3_000;
 
-/** Where in a module something went wrong that was thrown while it was loaded, before a message: `FILE:LINE:COLUMN: `. */
-export function placeOf(error, path) {
+/**
+ * Where in a module something went wrong that was thrown while it was loaded, before a message: `PATH:LINE:COLUMN: `.
+ * It was loaded from `file`, which may be a copy.
+ */
+export function placeOf(error, { file, path }) {
   try {
     if (!(error instanceof Error)) return "";
     // What stands in no stack Node itself says, without running anything of it.
-    const checks = error instanceof SyntaxError && !pointIn(String(error.stack), path);
-    const check = () => spawnSync(process.execPath, ["--check", path], { encoding: "utf8", timeout: CHECK }).stderr;
-    const point = pointIn(String(checks ? check() : error.stack), path);
+    const checks = error instanceof SyntaxError && !pointIn(String(error.stack), file);
+    const check = () => spawnSync(process.execPath, ["--check", file], { encoding: "utf8", timeout: CHECK }).stderr;
+    const point = pointIn(String(checks ? check() : error.stack), file);
     return point ? `${path}:${point.line}:${point.column}: ` : "";
   } catch {
     return "";

@@ -126,7 +126,7 @@ async function loadOne(module, options, api) {
   try {
     loaded = await importModule(module, options);
   } catch (error) {
-    throw new LoadError(`Failed to load hook: ${placeOf(error, module.path)}${reasonOf(error)}`);
+    throw new LoadError(`Failed to load hook: ${placeOf(error, module)}${reasonOf(error)}`);
   }
   let factory = loaded?.default ?? loaded;
   // Of what was CommonJS once.
@@ -139,7 +139,7 @@ async function loadOne(module, options, api) {
   try {
     await factory(api);
   } catch (error) {
-    throw new LoadError(`Failed to load hook: ${placeOf(error, module.path)}${reasonOf(error)}`);
+    throw new LoadError(`Failed to load hook: ${placeOf(error, module)}${reasonOf(error)}`);
   }
 }
 

@@ -49,7 +49,8 @@ fn what_needs_a_service_fails_and_says_which() {
         let theirs = settings(event, hook.clone(), None, in_groups);
         let finished = bridge(&project, home, &theirs, event, &said);
         let heard = answer(&finished);
-        assert!(heard.is_null() || heard == json!({}), "{home} {hook}: {finished:?}");
+        assert!(heard["permissionDecision"].is_null(), "{home} {hook}: {finished:?}");
+        assert!(finished.stderr.contains("did not run"), "{home} {hook}: {finished:?}");
         assert!(finished.stderr.contains(service), "{home} {hook}: {finished:?}");
 
         let mut guard = hook.clone();

@@ -435,9 +435,9 @@ fn what_cannot_be_done_is_said_with_a_way_out() {
     ----- stderr -----
     error: no hook is named `scirpt`; did you mean `script`?
       there are:
+        echo ran
         guard
         script
-        touch ran
     ");
     insta::assert_snapshot!(shown(&project, &["trust", "--revoke", "scirpt"]), @r"
     status: 1

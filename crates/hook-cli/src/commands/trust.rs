@@ -27,12 +27,11 @@ use crate::render::{self, Fit};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Hooks of a project run only once they are trusted. This shows what each would
-run, and what changed since it was trusted, and asks. What is trusted is the hook
-and the whole folder that its script is in, by content. Hooks of .hooks/ then run
+run, and what changed since it was trusted, and asks. A decision is about the
+hook and the whole folder of its script, by content. Hooks of .hooks/ then run
 from a copy, so that a later change of the folder changes nothing until it is
-trusted; hooks of other agents run where they are, and not once they changed. No
-hook is run; modules are loaded once they are trusted, and it is said which
-cannot be.
+trusted; hooks of other agents run where they are, until they change. No hook is
+run; modules are loaded once they are trusted.
 
 A command is opaque if more than files of its folder may run, as with `$(...)`,
 `make` or `python3 -c`; that takes a yes of its own: --opaque beside --yes.

@@ -11,6 +11,7 @@ use crate::event::EventPayload;
 use crate::event::input::{EventInput, HookInput};
 use crate::event::output::{HookOutput, PolicyDecision};
 use crate::json::JsonObject;
+use crate::language::HomeCommand;
 use crate::plan::{Hook, HookRegistry, Plan};
 use crate::run::{HookExecutionResult, RunScope, Runner, RunnerGone};
 use crate::settings::FailBehavior;
@@ -78,7 +79,10 @@ impl Told {
 /// Whether a hook is a guard, or another agent's that may refuse a tool.
 fn is_guard(plan: &Plan, place: usize) -> bool {
     let hook = plan.hooks.get(place).map(|planned| &planned.hook);
-    let is_foreign = |hook: &Hook| hook.spec.executor.home().is_some();
+    // What is registered is asked at once with others, and knows that its answer may be changed.
+    let is_foreign = |hook: &Hook| {
+        hook.spec.executor.home().is_some_and(|home| home.command != HomeCommand::Called)
+    };
     hook.is_some_and(|hook| {
         hook.fail_behavior == FailBehavior::Block
             || plan.event.is_before_a_tool() && is_foreign(hook)

@@ -49,8 +49,11 @@ impl HookExecutionResult {
         let changes = |hook: &Self| {
             hook.output.as_ref().is_some_and(|output| output.specific("tool_input").is_some())
         };
-        let is_doubtful =
-            hooks.iter().any(|hook| !hook.grants && (changes(hook) || hook.failure.is_some()));
+        let failed = |hook: &Self| {
+            let failure = hook.failure.as_ref();
+            failure.is_some_and(|failure| failure.is_error() || failure.not_run().is_some())
+        };
+        let is_doubtful = hooks.iter().any(|hook| !hook.grants && (changes(hook) || failed(hook)));
         !is_doubtful && hooks.iter().any(|hook| hook.grants)
     }
 

@@ -18,7 +18,7 @@ fn words_are_what_the_shell_would_make_of_them() {
         ),
         ("'$HOME' \"~\" \\$HOME", vec![Some("$HOME"), Some("~"), Some("$HOME")]),
         ("$OTHER/x *.sh $(date) `x`", vec![None, None, None]),
-        ("\"$(date)\" ${HOME:-x} ~root", vec![None, None, None]),
+        ("\"$(date)\" ${HOME:-x} ~root", vec![None, Some("/home/a b"), None]),
         ("a\nb", vec![Some("a")]),
         ("'' a", vec![Some(""), Some("a")]),
         ("(a)", vec![]),
