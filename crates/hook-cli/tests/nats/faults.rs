@@ -136,8 +136,15 @@ fn fault_66_an_engine_without_hooks_or_with_untrusted_ones_does_not_join() {
     let project = broker.path("project");
     std::fs::create_dir_all(project.join(".hooks")).unwrap();
     std::fs::write(project.join(".hooks/settings.json"), settings_with(GUARD)).unwrap();
-    let in_project = || {
+    // The user's folders are beside the project.
+    let hook = || {
         let mut command = hook(&project);
+        command.env("HOME", broker.path("home")).env("XDG_CONFIG_HOME", broker.path("home/config"));
+        command.env("XDG_RUNTIME_DIR", broker.path("home/run"));
+        command
+    };
+    let in_project = || {
+        let mut command = hook();
         command.args(["serve", "--nats", &broker.url()]);
         command
     };
@@ -146,7 +153,7 @@ fn fault_66_an_engine_without_hooks_or_with_untrusted_ones_does_not_join() {
     for (language, answer) in ask(broker.folder.path(), &broker.url(), "", "block") {
         assert_eq!(answer["error"]["code"], "no_handler", "{language}: {answer}");
     }
-    assert!(hook(&project).args(["trust", "--yes"]).status().unwrap().success());
+    assert!(hook().args(["trust", "--yes"]).status().unwrap().success());
     let _engine = joined(&mut in_project());
     let _told = joined(serve(&broker, "told", "{}").arg("--allow-empty"));
 }

@@ -276,8 +276,8 @@ fn doctor(broker: &Broker, more: &[&str]) -> (Option<i32>, Vec<Value>) {
 fn fault_70_doctor_ends_with_a_code_that_says_whether_the_fleet_is_as_expected() {
     let Some(broker) = Broker::start() else { return };
     // What is wrong with this machine is no part of it.
-    std::fs::create_dir_all(broker.path(".hooks")).unwrap();
-    std::fs::write(broker.path(".hooks/settings.json"), "{").unwrap();
+    std::fs::create_dir_all(broker.path("config/hooks")).unwrap();
+    std::fs::write(broker.path("config/hooks/settings.json"), "{").unwrap();
     let (code, found) = doctor(&broker, &["--expect", "1"]);
     assert_eq!(code, Some(1), "{found:?}");
     let join = |name: &str, command: &str| {
