@@ -314,3 +314,49 @@ fn fault_84_a_bridged_agent_s_user_is_told_once_a_session_that_trusted_copies_ru
     project.write(".hooks/lib/rules.sh", "false\n");
     assert_eq!([ask("s"), ask("s"), ask("t"), ask("s")], [1, 0, 1, 0]);
 }
+
+#[test]
+fn fault_83_a_first_line_that_may_start_more_than_the_script_needs_its_own_yes() {
+    for (line, is_plain) in [
+        ("#!.hooks/interp", false),
+        ("#!/usr/bin/env -S node --import ./pre.mjs", false),
+        ("#!/usr/bin/env -S npx tsx", false),
+        ("#!/usr/bin/env -S PYTHONPATH=. python3", false),
+        ("#!/usr/bin/env bin/sh", false),
+        ("#!/usr/bin/perl -I.", false),
+        ("#!/usr/bin/python3 -E", false),
+        ("#!/usr/bin/env bash", true),
+        ("#!/usr/bin/env -S bash -e", true),
+        ("#!/bin/sh -eu", true),
+        ("#! /bin/sh", true),
+        ("", true),
+    ] {
+        let project = project();
+        project.write(".hooks/guard.sh", &format!("{line}\necho no >&2\nexit 2\n"));
+        let trusted = run(&project, &["trust", "--yes"]);
+        assert_eq!(trusted.status == 0, is_plain, "{line} {trusted:?}");
+        assert_eq!(trusted.stdout.contains("which may run anything"), !is_plain, "{trusted:?}");
+    }
+    // One of the project's own is not outside of it.
+    let project = project();
+    let own = project.write("bin/sh", "");
+    project.write(".hooks/guard.sh", &format!("#!{}\nexit 2\n", own.display()));
+    assert_ne!(run(&project, &["trust", "--yes"]).status, 0);
+}
+
+#[test]
+fn fault_85_a_guard_of_node_guards_on_where_its_script_or_its_folder_is_gone() {
+    let project = Project::new();
+    let settings = json!({"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "name": "guard",
+        "command": "node .hooks/guard.mjs", "failBehavior": "block"}]}]}});
+    project.write(SETTINGS, &settings.to_string());
+    project.write(".hooks/guard.mjs", "console.error('no');\nprocess.exit(2);\n");
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    assert!(fire(&project).stdout.contains("reason: no"));
+    fs::remove_file(project.path().join(".hooks/guard.mjs")).unwrap();
+    let fired = fire(&project);
+    assert!(fired.stdout.contains("reason: no"), "{fired:?}");
+    fs::remove_dir_all(project.path().join(".hooks")).unwrap();
+    let fired = fire(&project);
+    assert!(fired.stdout.contains("reason: no"), "{fired:?}");
+}

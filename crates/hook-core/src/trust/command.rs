@@ -240,7 +240,11 @@ impl Command {
             // A folder, or a name without its ending, may be any file.
             let script = script.filter(|it| *it != "-").and_then(file);
             match script.filter(|script| !project.join(script).is_dir()) {
-                Some(script) if !looks_around(program) || project.join(&script).is_file() => {
+                Some(script)
+                    if !looks_around(program)
+                        || has_ending(&script)
+                        || project.join(&script).is_file() =>
+                {
                     self.start(script);
                 }
                 _ => {
@@ -310,6 +314,36 @@ impl Command {
         }
         rewritten
     }
+}
+
+/// Whether a script of Node's is named with its ending, so that no other file is meant, be it there or not.
+fn has_ending(script: &Path) -> bool {
+    const ENDINGS: [&str; 6] = ["js", "mjs", "cjs", "ts", "mts", "cts"];
+    script.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known))
+}
+
+/// Whether the first line of a script, behind `#!`, starts an interpreter outside of the project that runs
+/// nothing but the script.
+pub(super) fn is_plain_interpreter(line: &str, project: &Path) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let Some((first, mut rest)) = words.split_first() else { return false };
+    let is_outside =
+        |path: &str| path.starts_with('/') && below(Path::new(path), project).is_none();
+    let mut program = *first;
+    if !is_outside(program) {
+        return false;
+    }
+    if program.ends_with("/env") {
+        rest = rest.strip_prefix(&["-S"]).unwrap_or(rest);
+        let Some((named, behind)) = rest.split_first() else { return false };
+        if named.contains('/') && !is_outside(named) {
+            return false;
+        }
+        (program, rest) = (named, behind);
+    }
+    // The script stands behind them.
+    let arguments: Vec<&str> = rest.iter().copied().chain(["script"]).collect();
+    interpreter(program).is_some() && options_before_script(program, &arguments) == Some(rest.len())
 }
 
 /// What is known of a variable before a hook runs.

@@ -3,12 +3,13 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::command::Command;
+use super::command::{Command, is_plain_interpreter};
 use super::index::Index;
 use super::tree::{Entry, Listing, Scope};
 use crate::files::regular_file;
 use crate::settings::HookEntry;
 use crate::shell::looks_around;
+use crate::text::PathText;
 
 /// Where hooks of ours are.
 const OURS: &str = ".hooks";
@@ -62,16 +63,17 @@ impl Cover {
         Some(read().map_err(|problem| problem.to_string()))
     }
 
-    /// Scripts whose first line has python ignore where it is told to keep what it compiles: it would read what
-    /// lies beside them.
-    pub(super) fn ignores_variables(&self, project: &Path) -> Vec<String> {
-        let started = self.scope.started.iter().filter(|path| {
+    /// Scripts whose first line may start or load more than the script, each with that line.
+    pub(super) fn other_interpreters(&self, project: &Path) -> Vec<String> {
+        let started = self.scope.started.iter().filter_map(|path| {
             let line = first_line(&project.join(path));
-            let is_such = |word: &str| word.starts_with('-') && word.contains(['E', 'I']);
-            line.contains("python") && line.split_whitespace().any(is_such)
+            let is_plain = line.is_empty() || is_plain_interpreter(&line, project);
+            let line = || crate::text::shortened(&line);
+            (!is_plain).then(|| {
+                format!("{} begins with `#!{}`, which may run anything", path.shown(), line())
+            })
         });
-        let why = |path: &PathBuf| format!("{} has python ignore its variables", path.display());
-        started.map(why).collect()
+        started.collect()
     }
 
     /// Why a hook is to run where it is and not from a copy, if it is.

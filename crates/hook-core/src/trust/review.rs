@@ -71,7 +71,7 @@ impl Review {
             }
             None => None,
         };
-        opaque.extend(cover.ignores_variables(project));
+        opaque.extend(cover.other_interpreters(project));
         let in_place = covered.as_ref().and_then(|covered| match opaque.is_empty() {
             true => cover.runs_in_place(entry, project, &covered.listing),
             false => Some("not all that it starts is known".to_owned()),
