@@ -86,15 +86,15 @@ impl FileCall {
     }
 
     /// The same with an absolute path, as in most agents; and once more with where that leads, if it is behind
-    /// a link. `base` is where the directory leads.
-    pub(super) fn located(&self, directory: &Path, base: &Path) -> Vec<Self> {
+    /// a link.
+    pub(super) fn located(&self, directory: &Path) -> Vec<Self> {
         let at = |path: &Path, origin: &Origin| {
             let mut fields = self.arguments.fields();
             fields.insert(PATH[0], RawJson::from_text(&path.to_string_lossy()));
             Self { arguments: fields.to_raw(), origin: origin.clone(), ..self.clone() }
         };
         let path = normalized(&self.path, directory);
-        let target = behind_links(&self.path, directory, base);
+        let target = behind_links(&self.path, &path, directory);
         let other = match &self.origin {
             Origin::Deletion => &Origin::Deletion,
             _ => &Origin::Composed,

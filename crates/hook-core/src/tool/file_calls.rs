@@ -82,8 +82,7 @@ pub(crate) fn file_calls(call: &ToolCall<'_>, directory: &Path) -> FileCalls {
     match read {
         Ok(calls) if calls.is_empty() => FileCalls::AsItIs,
         Ok(calls) => {
-            let base = &resolved("", directory);
-            FileCalls::Each(calls.iter().flat_map(|call| call.located(directory, base)).collect())
+            FileCalls::Each(calls.iter().flat_map(|call| call.located(directory)).collect())
         }
         Err(why) => FileCalls::Unreadable(why),
     }

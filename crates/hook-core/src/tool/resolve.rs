@@ -28,11 +28,15 @@ pub(super) fn normalized(path: &str, directory: &Path) -> PathBuf {
     joined(PathBuf::new(), path.components())
 }
 
-/// Where a path leads. What is inside of the directory stays there, also where that is behind a link itself;
-/// `base` is where it leads.
-pub(super) fn behind_links(path: &str, directory: &Path, base: &Path) -> PathBuf {
+/// Where a path leads, which is `plain` without its links. What is inside of the directory stays there, also where
+/// that is behind a link itself.
+pub(super) fn behind_links(path: &str, plain: &Path, directory: &Path) -> PathBuf {
     let target = resolved(path, directory);
-    match target.strip_prefix(base) {
+    // Most paths lead where they say.
+    if target == plain {
+        return target;
+    }
+    match target.strip_prefix(resolved("", directory)) {
         Ok(below) if below.as_os_str().is_empty() => directory.to_path_buf(),
         Ok(below) => directory.join(below),
         Err(_) => target,
@@ -41,9 +45,8 @@ pub(super) fn behind_links(path: &str, directory: &Path, base: &Path) -> PathBuf
 
 /// Whether a path is written as it is found, with no link on its way.
 pub(super) fn is_located(path: &str, directory: &Path) -> bool {
-    let base = resolved("", directory);
     let plain = normalized(path, directory);
-    plain.as_os_str() == path && behind_links(path, directory, &base) == plain
+    plain.as_os_str() == path && behind_links(path, &plain, directory) == plain
 }
 
 /// The path of a `file://` URI on this machine.

@@ -104,7 +104,7 @@ impl Cover {
 impl Covered {
     /// Lines of its files by which they open others: what those are is not covered.
     pub(super) fn opens(&self, project: &Path) -> Vec<String> {
-        const OPENS: [&str; 14] = [
+        const OPENS: [&str; 16] = [
             ". ./",
             "source ",
             "make ",
@@ -119,6 +119,8 @@ impl Covered {
             "importlib",
             "runpy",
             "exec(open(",
+            "__dirname",
+            "import.meta.",
         ];
         lines(project, &self.listing, |line| OPENS.iter().any(|it| line.contains(it)))
     }
