@@ -25,6 +25,8 @@ fn an_uninstallation_disconnects_all_agents_ends_servers_and_says_what_remains()
         .unwrap();
     let mut lines = BufReader::new(server.stderr.take().unwrap()).lines();
     assert!(lines.next().unwrap().unwrap().starts_with("listening on"));
+    let copies = project.home().join(".local/share/hook");
+    fs::create_dir_all(copies.join("trusted")).unwrap();
     let claude = project.home().join(".claude/settings.json");
     let shown = Hook::new(&project, &["uninstall", "--dry-run"]).run();
     assert!(shown.stdout.contains("would end the server at"), "{shown:?}");
@@ -36,6 +38,7 @@ fn an_uninstallation_disconnects_all_agents_ends_servers_and_says_what_remains()
     server.wait().unwrap();
     for (what, path) in [
         ("your settings, hooks and decisions", project.home().join(".config/hooks")),
+        ("copies of what you trusted", copies),
         ("the hooks of this project", project.path().join(".hooks")),
         ("this program", fs::canonicalize(hook_binary()).unwrap()),
     ] {

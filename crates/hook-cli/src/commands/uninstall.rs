@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use hook_core::settings::state_home;
+use hook_core::settings::{data_home, state_home};
 use hook_core::text::{PathText, one_line};
 use serde_json::json;
 
@@ -73,6 +73,7 @@ fn remaining(context: &Context) -> Vec<(&'static str, PathBuf)> {
     let all = [
         ("your settings, hooks and decisions", below(user, "hooks")),
         ("the log of calls, and what sessions left", below(state_home(), "hook")),
+        ("copies of what you trusted", below(data_home(), "hook")),
         ("the hooks of this project", Some(context.project().join(".hooks"))),
         ("this program", std::env::current_exe().ok()),
     ];

@@ -60,7 +60,8 @@ pub fn misplaced(project: &Path) -> Option<String> {
 }
 
 /// Where the user's programs keep their data: `$XDG_DATA_HOME`, else `.local/share` in the home directory.
-pub(crate) fn data_home() -> Option<PathBuf> {
+#[doc(hidden)]
+pub fn data_home() -> Option<PathBuf> {
     absolute("XDG_DATA_HOME").or_else(|| Some(home_directory()?.join(".local/share")))
 }
 

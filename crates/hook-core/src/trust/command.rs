@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::paths::{PROJECT, below, home, path_of};
 use crate::language::{HomeCommand, HomeDirectory, HomeHook, Place};
 use crate::settings::HookEntry;
-use crate::shell::loaders::is_loader;
+use crate::shell::loaders::is_refused_of_project;
 use crate::shell::{
     HERE, PROJECT_DIRECTORY, ShellWord, SimpleCommand, interpreter, is_filter,
     is_harmless_variable, looks_around, options_before_script, quoted, simple_commands,
@@ -94,7 +94,7 @@ impl Command {
     pub(super) fn of(entry: &HookEntry, project: &Path) -> Self {
         let mut command = Self::default();
         for (name, _) in &entry.env {
-            if is_loader(name) || name == "PATH" {
+            if is_refused_of_project(name) {
                 command.opaque.insert(Opaque::Variable(name.clone()));
             }
         }
