@@ -1,7 +1,7 @@
 //! Hooks of other agents: how each of them writes its hooks down, tells them of an event, starts
 //! them, and reads what they answer.
 //!
-//! An agent's [`Language`] is given by a crate that knows it; the engine runs a [`HomeHook`] as its
+//! An agent's [`Language`] is given by a crate that knows it; the engine runs a [`ForeignHook`] as its
 //! home would, and everything around it (the plan, limits, trust, merging) as ever. What an agent said
 //! itself, where it was one that asked, is [`AskedBy`]: hooks of its own get that, and no translation
 //! of a translation.
@@ -27,7 +27,7 @@ use crate::event::{EventDefinition, Events, HookEventName};
 use crate::failure::{HookFailure, InvalidAnswer};
 use crate::json::{RawJson, RawObject};
 pub(crate) use calls::{Calls, PartialCall, calls};
-pub use runs::{HomeCommand, HomeRequest};
+pub use runs::{ForeignCommand, ForeignRequest};
 
 /// How one agent's hooks are written, told and understood.
 pub trait Language: fmt::Debug + Send + Sync {
@@ -43,31 +43,31 @@ pub trait Language: fmt::Debug + Send + Sync {
     /// The files in which it may keep hooks, in the order of its own precedence: of these projects, from
     /// the innermost to the outermost, and of the user with that home, if the user's count. Whether they
     /// are there is looked at by the caller.
-    fn places(&self, projects: &[PathBuf], home: Option<&Path>) -> Vec<HomePlace>;
+    fn places(&self, projects: &[PathBuf], home: Option<&Path>) -> Vec<ForeignSource>;
 
     /// Which of the agent's directories a variable holds in the environment of a hook.
-    fn variable(&self, name: &str) -> Option<HomeDirectory>;
+    fn variable(&self, name: &str) -> Option<HookDirectory>;
 
     /// Where a hook runs whose event is about that directory, in that project.
-    fn directory(&self, hook: &HomeHook, place: &Place<'_>) -> PathBuf;
+    fn directory(&self, hook: &ForeignHook, place: &Place<'_>) -> PathBuf;
 
     /// Reads a settings file of the agent. What its home would not run is no hook here, either.
-    fn read(&'static self, text: &str, file: &HomeFile<'_>) -> HomeSettings;
+    fn read(&'static self, text: &str, file: &ForeignFile<'_>) -> ForeignSettings;
 
     /// Reads one definition of hooks that stands in settings of ours and says that it is in the agent's
     /// language.
     fn read_definition(
         &'static self,
-        definition: &HomeDefinition<'_>,
-        file: &HomeFile<'_>,
-    ) -> HomeSettings;
+        definition: &ForeignDefinition<'_>,
+        file: &ForeignFile<'_>,
+    ) -> ForeignSettings;
 
     /// What a hook is told on standard input; `None` where this is not what its event means at home.
-    fn told(&self, hook: &HomeHook, input: &EventInput) -> Option<RawObject>;
+    fn told(&self, hook: &ForeignHook, input: &EventInput) -> Option<RawObject>;
 
     /// What a tool is called here that at home has that name, in an event of home. `None` where no tool has
     /// that name there.
-    fn our_tool(&self, _home_event: &str, name: &str) -> Option<String> {
+    fn our_tool(&self, _foreign_event: &str, name: &str) -> Option<String> {
         Some(name.to_owned())
     }
 
@@ -75,7 +75,7 @@ pub trait Language: fmt::Debug + Send + Sync {
     /// names it as its own agent does.
     fn host_tool(
         &self,
-        _hook: &HomeHook,
+        _hook: &ForeignHook,
         _input: &EventInput,
         name: &str,
         arguments: &RawObject,
@@ -84,7 +84,7 @@ pub trait Language: fmt::Debug + Send + Sync {
     }
 
     /// Whether an allow of a hook spares the user of its own agent a question.
-    fn approves(&self, _hook: &HomeHook) -> bool {
+    fn approves(&self, _hook: &ForeignHook) -> bool {
         false
     }
 
@@ -100,23 +100,23 @@ pub trait Language: fmt::Debug + Send + Sync {
 
     /// Why what a hook would be told of a tool's call is not what the tool may be given: two arguments that are
     /// one at home, and differ. Nobody can tell by which of them the tool goes.
-    fn contradiction(&self, _hook: &HomeHook, _input: &EventInput) -> Option<String> {
+    fn contradiction(&self, _hook: &ForeignHook, _input: &EventInput) -> Option<String> {
         None
     }
 
     /// Whether a hook is for that, by its matcher and its condition.
-    fn matches(&self, hook: &HomeHook, told: &RawObject) -> bool;
+    fn matches(&self, hook: &ForeignHook, told: &RawObject) -> bool;
 
     /// What it means at home that a hook failed without an answer: nothing, for most.
-    fn failed(&self, _hook: &HomeHook, _failure: &HookFailure) -> Option<HookOutput> {
+    fn failed(&self, _hook: &ForeignHook, _failure: &HookFailure) -> Option<HookOutput> {
         None
     }
 
     /// How a hook is started.
-    fn launch(&self, hook: &HomeHook, told: &RawObject, place: &Place<'_>) -> Launch;
+    fn launch(&self, hook: &ForeignHook, told: &RawObject, place: &Place<'_>) -> Launch;
 
     /// The variable that names a file to which a hook writes variables for its session, where it has one.
-    fn env_file(&self, _hook: &HomeHook) -> Option<&'static str> {
+    fn env_file(&self, _hook: &ForeignHook) -> Option<&'static str> {
         None
     }
 
@@ -128,25 +128,25 @@ pub trait Language: fmt::Debug + Send + Sync {
     /// What a hook that was told something of an event has answered when it ended.
     fn answer(
         &self,
-        hook: &HomeHook,
+        hook: &ForeignHook,
         input: &EventInput,
         told: &RawObject,
         ended: &Ended<'_>,
-    ) -> HomeAnswer;
+    ) -> ForeignAnswer;
 
     /// What a hook of type `http` sends beside what it is told, and where to.
     ///
     /// # Errors
     /// When its home would not send it, with the reason.
-    fn post(&self, hook: &HomeHook, place: &Place<'_>) -> Result<Post, String>;
+    fn post(&self, hook: &ForeignHook, place: &Place<'_>) -> Result<Post, String>;
 
     /// What the server of a hook of type `http` has answered, or what it means that it has not.
     fn replied(
         &self,
-        hook: &HomeHook,
+        hook: &ForeignHook,
         told: &RawObject,
         reply: Result<&str, HookFailure>,
-    ) -> HomeAnswer;
+    ) -> ForeignAnswer;
 }
 
 impl PartialEq for dyn Language {
@@ -192,18 +192,18 @@ impl FromIterator<&'static dyn Language> for Languages {
 
 /// A file in which an agent may keep hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HomePlace {
+pub struct ForeignSource {
     /// The file.
     pub path: PathBuf,
     /// Whose it is.
-    pub owner: HomeOwner,
+    pub owner: SettingsOwner,
     /// The directory of the plugin that it belongs to, if it belongs to one.
     pub plugin_root: Option<PathBuf>,
 }
 
 /// Whose a settings file is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum HomeOwner {
+pub enum SettingsOwner {
     /// The project's in that directory.
     Project(PathBuf),
     /// The user's.
@@ -214,7 +214,7 @@ pub enum HomeOwner {
 
 /// A directory that a hook finds by a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HomeDirectory {
+pub enum HookDirectory {
     /// The project's.
     Project,
     /// The one that the event names.
@@ -288,7 +288,7 @@ pub struct Ended<'e> {
 
 /// What a hook has answered, in our words.
 #[derive(Debug, Clone, Default)]
-pub struct HomeAnswer {
+pub struct ForeignAnswer {
     /// What it said; absent where it said nothing.
     pub output: Option<HookOutput>,
     /// Why its home counts it as failed, if it does.
@@ -301,7 +301,7 @@ pub struct HomeAnswer {
 
 /// One hook of another agent, as its home knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HomeHook {
+pub struct ForeignHook {
     /// Its home's language.
     pub language: &'static dyn Language,
     /// What its home calls the event.
@@ -311,7 +311,7 @@ pub struct HomeHook {
     /// A further condition (`if`), if it has one.
     pub condition: Option<String>,
     /// What it runs.
-    pub command: HomeCommand,
+    pub command: ForeignCommand,
     /// Where it runs, beginning at the project.
     pub directory: Option<PathBuf>,
     /// The folder of its home's own file that it stands in, or the project whose file that is.
@@ -336,7 +336,7 @@ pub struct HomeHook {
     pub is_found: bool,
 }
 
-impl HomeHook {
+impl ForeignHook {
     /// How it is run at home beyond what every hook has, by the key in settings: what a decision to trust
     /// it is bound to as well.
     pub(crate) fn terms(&self) -> Vec<(String, String)> {
@@ -356,9 +356,9 @@ impl HomeHook {
 
 /// A hook as it stands in a file.
 #[derive(Debug, Clone)]
-pub struct HomeEntry {
+pub struct ForeignEntry {
     /// The hook.
-    pub hook: HomeHook,
+    pub hook: ForeignHook,
     /// Our event.
     pub event: HookEventName,
     /// What it is called: its name, where its home knows names.
@@ -379,7 +379,7 @@ pub struct HomeEntry {
 
 /// What is wrong with a file, or lost of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HomeProblem {
+pub struct ForeignProblem {
     /// Where, in bytes of the text.
     pub at: Range<usize>,
     /// The JSON path.
@@ -387,12 +387,12 @@ pub struct HomeProblem {
     /// What.
     pub message: String,
     /// What that costs.
-    pub loss: HomeLoss,
+    pub loss: ForeignLoss,
 }
 
 /// What is lost by a problem of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HomeLoss {
+pub enum ForeignLoss {
     /// Hooks are missing that the home would run.
     Hooks,
     /// A hook does less than at home.
@@ -403,7 +403,7 @@ pub enum HomeLoss {
 
 /// A settings file of another agent.
 #[derive(Debug, Clone, Copy)]
-pub struct HomeFile<'f> {
+pub struct ForeignFile<'f> {
     /// Where it is.
     pub path: Option<&'f Path>,
     /// The directory of the plugin that it belongs to, if it belongs to one.
@@ -420,12 +420,12 @@ pub struct HomeFile<'f> {
     pub events: &'f Events,
     /// The agent's other settings files that are read with it, plugins' left out: one may say what holds for
     /// all.
-    pub others: &'f [HomeText<'f>],
+    pub others: &'f [OtherFile<'f>],
 }
 
 /// Another settings file of the agent.
 #[derive(Debug, Clone, Copy)]
-pub struct HomeText<'f> {
+pub struct OtherFile<'f> {
     /// Where it is.
     pub path: &'f Path,
     /// What stands in it.
@@ -440,7 +440,7 @@ pub struct HomeText<'f> {
 
 /// A definition of hooks in an agent's language, in settings of ours.
 #[derive(Debug, Clone, Copy)]
-pub struct HomeDefinition<'d> {
+pub struct ForeignDefinition<'d> {
     /// The event under which it stands, as the agent calls it.
     pub event: &'d str,
     /// The definition; a part of the text that it stands in.
@@ -453,11 +453,11 @@ pub struct HomeDefinition<'d> {
 
 /// What was read of a file.
 #[derive(Debug, Clone, Default)]
-pub struct HomeSettings {
+pub struct ForeignSettings {
     /// The hooks, in the order of the file.
-    pub hooks: Vec<HomeEntry>,
+    pub hooks: Vec<ForeignEntry>,
     /// What is wrong with it.
-    pub problems: Vec<HomeProblem>,
+    pub problems: Vec<ForeignProblem>,
     /// How many entries it has by which its agent asks hooks. They are no hooks themselves.
     pub entries: usize,
     /// Whether hooks were read at all.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hook_core::files::regular_file;
-use hook_core::language::{HomeFile, Language};
+use hook_core::language::{ForeignFile, Language};
 use hook_core::settings::edit::{
     AbsentFile, EditMode, FileChange, NewDefinition, NotEditable, edit_in_file,
     missing_definitions, with_definitions,
@@ -176,7 +176,7 @@ fn find(
         };
         let text = String::from_utf8_lossy(&bytes);
         let text = text.trim_start_matches('\u{feff}');
-        let file = HomeFile {
+        let file = ForeignFile {
             path: Some(&source.path),
             plugin_root: source.plugin_root.as_deref(),
             is_users: source.source == HookSource::User,

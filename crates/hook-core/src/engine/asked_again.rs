@@ -11,7 +11,7 @@ use crate::event::EventPayload;
 use crate::event::input::{EventInput, HookInput};
 use crate::event::output::{HookOutput, PolicyDecision};
 use crate::json::JsonObject;
-use crate::language::HomeCommand;
+use crate::language::ForeignCommand;
 use crate::plan::{Hook, HookRegistry, Plan};
 use crate::run::{HookExecutionResult, RunScope, Runner, RunnerGone};
 use crate::settings::FailBehavior;
@@ -81,7 +81,7 @@ fn is_guard(plan: &Plan, place: usize) -> bool {
     let hook = plan.hooks.get(place).map(|planned| &planned.hook);
     // What is registered is asked at once with others, and knows that its answer may be changed.
     let is_foreign = |hook: &Hook| {
-        hook.spec.executor.home().is_some_and(|home| home.command != HomeCommand::Called)
+        hook.spec.executor.home().is_some_and(|home| home.command != ForeignCommand::Called)
     };
     hook.is_some_and(|hook| {
         hook.fail_behavior == FailBehavior::Block

@@ -1,7 +1,7 @@
 //! The calls with which a foreign hook is asked about a tool: it was written for the tools of its own agent,
 //! which may change one file at a time where the asking agent sends a patch of many, or the other way round.
 
-use super::HomeHook;
+use super::ForeignHook;
 use crate::event::input::{EventInput, HookInput};
 use crate::json::{JsonObject, RawJson, RawObject};
 use crate::tool::{
@@ -89,7 +89,7 @@ impl PartialCall {
 }
 
 /// The calls with which a hook is asked about an event, as its matcher says.
-pub(crate) fn calls(hook: &HomeHook, input: &HookInput) -> Calls {
+pub(crate) fn calls(hook: &ForeignHook, input: &HookInput) -> Calls {
     let is_own = input.asked.as_deref().is_some_and(|asked| asked.agent == hook.language.name());
     let Some(call) = input.tool_call().filter(|_| !is_own) else {
         return if is_for(hook, input) { Calls::AsItIs } else { Calls::None };
@@ -108,7 +108,7 @@ pub(crate) fn calls(hook: &HomeHook, input: &HookInput) -> Calls {
 /// # Errors
 /// Says why nobody can tell what the call does.
 fn asked_by_parts(
-    hook: &HomeHook,
+    hook: &ForeignHook,
     input: &HookInput,
     call: &ToolCall<'_>,
 ) -> Result<Option<(Vec<PartialCall>, usize)>, String> {
@@ -184,15 +184,15 @@ fn renamed(input: &HookInput, call: &ToolCall<'_>) -> Result<Option<PartialCall>
 }
 
 /// Whether a hook is for an event as it is.
-fn is_for(hook: &HomeHook, input: &EventInput) -> bool {
+fn is_for(hook: &ForeignHook, input: &EventInput) -> bool {
     let input = hook.language.told(hook, input);
     input.is_some_and(|input| hook.language.matches(hook, &input))
 }
 
 /// Whether a hook is for any form that a call of that kind may have, whatever its condition says of the
 /// arguments.
-fn is_for_any_form(hook: &HomeHook, input: &EventInput, kind: ToolKind) -> bool {
-    let hook = HomeHook { condition: None, ..hook.clone() };
+fn is_for_any_form(hook: &ForeignHook, input: &EventInput, kind: ToolKind) -> bool {
+    let hook = ForeignHook { condition: None, ..hook.clone() };
     let nothing = RawObject::empty();
     let reading = ["read_file"].as_slice();
     let writing = ["write_file", "replace", APPLY_PATCH].as_slice();

@@ -7,7 +7,7 @@ use crate::json::{JsonObject, RawJson, RawObject};
 /// What a hook of another agent runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum HomeCommand {
+pub enum ForeignCommand {
     /// A text for the home's shell, or another one that it names.
     Shell {
         /// The text.
@@ -23,7 +23,7 @@ pub enum HomeCommand {
         arguments: Vec<String>,
     },
     /// A server that is asked with a POST of what the hook is told (`http`).
-    Http(HomeRequest),
+    Http(ForeignRequest),
     /// A model's verdict (`prompt`).
     Prompt {
         /// The question; `$ARGUMENTS` stands for what the hook is told.
@@ -55,7 +55,7 @@ pub enum HomeCommand {
 
 /// Where a hook of type `http` posts what it is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HomeRequest {
+pub struct ForeignRequest {
     /// The URL, as it is written.
     pub url: String,
     /// Headers of its own, in which variables may stand.
@@ -66,7 +66,7 @@ pub struct HomeRequest {
     pub allowed_urls: Option<Vec<String>>,
 }
 
-impl HomeCommand {
+impl ForeignCommand {
     /// The word for its kind, as `type` has it.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -217,36 +217,36 @@ mod tests {
     #[test]
     fn every_part_of_what_is_run_is_in_its_terms() {
         let own = |text: &str| text.to_owned();
-        let request = HomeRequest {
+        let request = ForeignRequest {
             url: own("u"),
             headers: vec![(own("a"), own("b"))],
             variables: vec![own("V")],
             allowed_urls: None,
         };
-        let http = |change: &dyn Fn(&mut HomeRequest)| {
+        let http = |change: &dyn Fn(&mut ForeignRequest)| {
             let mut request = request.clone();
             change(&mut request);
-            HomeCommand::Http(request)
+            ForeignCommand::Http(request)
         };
-        let prompt = |prompt: &str, model: Option<&str>, continues| HomeCommand::Prompt {
+        let prompt = |prompt: &str, model: Option<&str>, continues| ForeignCommand::Prompt {
             prompt: own(prompt),
             model: model.map(own),
             continues,
         };
-        let agent = |prompt: &str, model: Option<&str>| HomeCommand::Agent {
+        let agent = |prompt: &str, model: Option<&str>| ForeignCommand::Agent {
             prompt: own(prompt),
             model: model.map(own),
         };
-        let tool = |server: &str, tool: &str, input: &str| HomeCommand::McpTool {
+        let tool = |server: &str, tool: &str, input: &str| ForeignCommand::McpTool {
             server: own(server),
             tool: own(tool),
             input: RawObject::parse(input).unwrap(),
         };
-        let shell = |text: &str, shell: Option<&str>| HomeCommand::Shell {
+        let shell = |text: &str, shell: Option<&str>| ForeignCommand::Shell {
             text: own(text),
             shell: shell.map(own),
         };
-        let program = |words: &[&str]| HomeCommand::Program {
+        let program = |words: &[&str]| ForeignCommand::Program {
             program: own(words[0]),
             arguments: words[1..].iter().map(|it| own(it)).collect(),
         };
@@ -277,8 +277,8 @@ mod tests {
             program(&["a b"]),
             program(&["a", "b", "c"]),
         ];
-        let mut terms: Vec<String> = all.iter().map(HomeCommand::terms).collect();
-        assert_eq!(terms, all.iter().map(HomeCommand::terms).collect::<Vec<_>>());
+        let mut terms: Vec<String> = all.iter().map(ForeignCommand::terms).collect();
+        assert_eq!(terms, all.iter().map(ForeignCommand::terms).collect::<Vec<_>>());
         terms.sort();
         terms.dedup();
         assert_eq!(terms.len(), all.len(), "{terms:#?}");

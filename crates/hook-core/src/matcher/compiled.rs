@@ -11,7 +11,7 @@ use super::pattern::{Compiled, FOR_EVERYTHING, compile_pattern, consequence, whe
 use super::reach;
 use super::rule::{MatchOutcome, MatcherProblem, Rule, TextPattern};
 use crate::event::Matching;
-use crate::language::{Calls, HomeHook, calls};
+use crate::language::{Calls, ForeignHook, calls};
 use crate::settings::{FailBehavior, MatcherDefinition, Rule as SettingsRule};
 use crate::text::nearest;
 use crate::text::shortened;
@@ -27,7 +27,7 @@ pub struct Matcher {
     rule: Rule,
     filter: Option<Arc<Filter>>,
     /// Of a hook of another agent: asked by its home's rules.
-    home: Option<Arc<HomeHook>>,
+    home: Option<Arc<ForeignHook>>,
 }
 
 impl Matcher {
@@ -83,7 +83,7 @@ impl Matcher {
     /// here.
     pub(crate) fn of(
         definition: Option<Arc<MatcherDefinition>>,
-        home: Option<&Arc<HomeHook>>,
+        home: Option<&Arc<ForeignHook>>,
         matching: Matching,
         fail_behavior: FailBehavior,
     ) -> (Self, Vec<MatcherProblem>) {
@@ -103,7 +103,7 @@ impl Matcher {
     }
 
     /// What the event is called at the home of a hook of another agent.
-    pub(crate) fn home_event(&self) -> Option<&str> {
+    pub(crate) fn foreign_event(&self) -> Option<&str> {
         self.home.as_ref().map(|home| &*home.event)
     }
 
@@ -114,7 +114,7 @@ impl Matcher {
 
     /// What it says of the input.
     pub(crate) fn ask(&self, facts: &Facts<'_>) -> FilterOutcome {
-        let is_for = |home: &Arc<HomeHook>| !matches!(calls(home, facts.event()), Calls::None);
+        let is_for = |home: &Arc<ForeignHook>| !matches!(calls(home, facts.event()), Calls::None);
         if self.home.as_ref().is_some_and(|home| !is_for(home)) {
             return FilterOutcome::No(Unmatched::Home);
         }

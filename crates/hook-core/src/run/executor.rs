@@ -19,7 +19,7 @@ use super::slots::{Slot, SlotQueue};
 use super::worker::Worker;
 use crate::event::input::HookInput;
 use crate::failure::HookFailure;
-use crate::language::HomeHook;
+use crate::language::ForeignHook;
 use crate::settings::UpstreamRules;
 
 /// What a hook is run by.
@@ -233,7 +233,7 @@ pub(crate) struct CommandIdentity<'h> {
     /// The project that `HOOK_PROJECT_DIR` names.
     pub(crate) project: &'h Path,
     /// What the event is called at home, of a hook of another agent.
-    pub(crate) home_event: Option<&'h str>,
+    pub(crate) foreign_event: Option<&'h str>,
     /// Whether it is a worker's.
     pub(crate) is_worker: bool,
 }
@@ -279,7 +279,7 @@ pub(crate) trait HookExecutor: fmt::Debug + Send + Sync {
     }
 
     /// Whose words it is told and answers in, if they are not ours.
-    fn home(&self) -> Option<&HomeHook> {
+    fn home(&self) -> Option<&ForeignHook> {
         None
     }
 

@@ -15,7 +15,7 @@ use crate::event::input::EventInput;
 use crate::event::output::HookOutput;
 use crate::failure::{HookFailure, InvalidAnswer};
 use crate::json::{JsonObject, RawJson, RawObject};
-use crate::language::{Ended, HomeAnswer, HomeCommand, HomeHook};
+use crate::language::{Ended, ForeignAnswer, ForeignCommand, ForeignHook};
 use crate::text::shortened;
 
 /// What stands for what the hook is told, in a question to a model.
@@ -30,7 +30,7 @@ pub(super) struct HostedExecutor {
 #[derive(Debug)]
 struct HostedHook {
     label: String,
-    home: Arc<HomeHook>,
+    home: Arc<ForeignHook>,
     service: &'static str,
     context: Arc<CommandContext>,
 }
@@ -39,7 +39,7 @@ impl HostedExecutor {
     /// `service` is what the host must have.
     pub(super) fn new(
         label: String,
-        home: Arc<HomeHook>,
+        home: Arc<ForeignHook>,
         service: &'static str,
         context: Arc<CommandContext>,
     ) -> Self {
@@ -50,13 +50,13 @@ impl HostedExecutor {
 impl HookExecutor for HostedExecutor {
     fn kind(&self) -> HookKind {
         match &self.hook.home.command {
-            HomeCommand::Agent { .. } => HookKind::Agent,
-            HomeCommand::McpTool { .. } => HookKind::McpTool,
+            ForeignCommand::Agent { .. } => HookKind::Agent,
+            ForeignCommand::McpTool { .. } => HookKind::McpTool,
             _ => HookKind::Prompt,
         }
     }
 
-    fn home(&self) -> Option<&HomeHook> {
+    fn home(&self) -> Option<&ForeignHook> {
         Some(&self.hook.home)
     }
 
@@ -131,13 +131,14 @@ impl HostedHook {
     fn wanted(&self, told: &RawObject) -> Result<(&'static str, RawJson), String> {
         let mut params = JsonObject::new();
         match &self.home.command {
-            HomeCommand::McpTool { server, tool, input } => {
+            ForeignCommand::McpTool { server, tool, input } => {
                 params.insert("server", RawJson::from_text(server));
                 params.insert("tool", RawJson::from_text(tool));
                 params.insert("arguments", filled(input, told)?);
                 Ok(("mcp.call", params.to_raw().as_raw().clone()))
             }
-            HomeCommand::Prompt { prompt, model, .. } | HomeCommand::Agent { prompt, model } => {
+            ForeignCommand::Prompt { prompt, model, .. }
+            | ForeignCommand::Agent { prompt, model } => {
                 let mut question = prompt.replace(ARGUMENTS, told.as_str());
                 if !prompt.contains(ARGUMENTS) {
                     let _ = write!(question, "\n\n{}", told.as_str());
@@ -146,7 +147,7 @@ impl HostedHook {
                 if let Some(model) = model {
                     params.insert("model", RawJson::from_text(model));
                 }
-                let has_tools = matches!(self.home.command, HomeCommand::Agent { .. });
+                let has_tools = matches!(self.home.command, ForeignCommand::Agent { .. });
                 params.insert("tools", RawJson::from_bool(has_tools));
                 params.insert("answer", RawJson::from_text("verdict"));
                 Ok(("model.ask", params.to_raw().as_raw().clone()))
@@ -158,7 +159,7 @@ impl HostedHook {
     /// What the host's result means.
     fn read(&self, input: &EventInput, told: &RawObject, result: &RawJson) -> Answer {
         let said = text_of(result);
-        if let HomeCommand::McpTool { .. } = self.home.command {
+        if let ForeignCommand::McpTool { .. } = self.home.command {
             let is_error = result
                 .to_object()
                 .is_ok_and(|it| it.get("isError").and_then(RawJson::to_bool) == Some(true));
@@ -176,12 +177,12 @@ impl HostedHook {
         };
         let ok = verdict.as_ref().and_then(|it| it.get("ok")).and_then(RawJson::to_bool);
         match (ok, verdict) {
-            (Some(true), _) => home_answer(HomeAnswer::default()),
+            (Some(true), _) => home_answer(ForeignAnswer::default()),
             (Some(false), Some(verdict)) => {
                 let reason = verdict.get("reason").and_then(RawJson::to_text);
                 let reason = reason.unwrap_or_else(|| "a model said no".to_owned());
                 let output = Some(HookOutput::deny(reason));
-                home_answer(HomeAnswer { output, ..HomeAnswer::default() })
+                home_answer(ForeignAnswer { output, ..ForeignAnswer::default() })
             }
             _ => Answer::failed(HookFailure::InvalidAnswer(InvalidAnswer::new(
                 "the model's answer is no verdict",

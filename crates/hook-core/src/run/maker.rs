@@ -14,7 +14,7 @@ use super::slots::SlotQueue;
 use super::unserved::{Unreadable, Unserved};
 use super::upstream::{UpstreamExecutor, Upstreams};
 use super::worker::{ModuleTerms, Worker, WorkerTerms, Workers};
-use crate::language::{HomeCommand, HomeHook};
+use crate::language::{ForeignCommand, ForeignHook};
 use crate::settings::{EnvironmentRules, HookEntry, HookSource, UpstreamRules, WorkerRules};
 use crate::trust::{Trust, module_digest};
 
@@ -136,19 +136,19 @@ impl ExecutorMaker {
     pub(crate) fn home_executor(
         &self,
         label: &str,
-        home: &Arc<HomeHook>,
+        home: &Arc<ForeignHook>,
         trust: &Trust,
     ) -> Arc<dyn HookExecutor> {
         let (label, context) = (label.to_owned(), Arc::clone(&self.context));
         match &home.command {
-            HomeCommand::Shell { .. } | HomeCommand::Program { .. } => {
+            ForeignCommand::Shell { .. } | ForeignCommand::Program { .. } => {
                 let granted = trust.granted();
                 let home = granted.map_or_else(|| Arc::clone(home), |it| it.home(home));
                 let variables = granted.map(|it| it.variables()).unwrap_or_default();
                 Arc::new(CommandExecutor::of_home(label, home, variables, context))
             }
             #[cfg(feature = "http")]
-            HomeCommand::Http(_) => {
+            ForeignCommand::Http(_) => {
                 let client = Arc::clone(&self.client);
                 Arc::new(HttpExecutor::new(label, Arc::clone(home), context, client))
             }

@@ -16,7 +16,7 @@ use super::registration::RegistrationRules;
 use super::source::HookSource;
 use super::upstream::UpstreamRules;
 use crate::event::{EventDefinition, HookEventName};
-use crate::language::{HomeHook, Language};
+use crate::language::{ForeignHook, Language};
 
 /// The priority of hooks that set none.
 pub const DEFAULT_PRIORITY: i32 = 100;
@@ -174,7 +174,7 @@ pub struct HookEntry {
     pub place: Place,
     pub(crate) spans: HookSpans,
     /// The hook as its home knows it, if it is one of another agent.
-    pub(crate) home: Option<Arc<HomeHook>>,
+    pub(crate) home: Option<Arc<ForeignHook>>,
     /// Why it cannot be read, of a guard that cannot: it fails whenever it is to run.
     pub(crate) unreadable: Option<Arc<str>>,
 }

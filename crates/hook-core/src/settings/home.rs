@@ -11,18 +11,20 @@ use super::fail_behavior::FailBehavior;
 use super::rule::Rule;
 use super::source::{HookSource, SettingsSource};
 use crate::event::Events;
-use crate::language::{HomeEntry, HomeFile, HomeLoss, HomeProblem, HomeText, Language};
+use crate::language::{
+    ForeignEntry, ForeignFile, ForeignLoss, ForeignProblem, Language, OtherFile,
+};
 
 /// Reads a settings text of an agent.
 pub(super) fn parse(
     text: &str,
     source: &SettingsSource,
     language: &'static dyn Language,
-    others: &[HomeText<'_>],
+    others: &[OtherFile<'_>],
     events: &Events,
 ) -> SettingsFile {
     let document = Document::new(text, Some(source.path.clone()));
-    let home = HomeFile {
+    let home = ForeignFile {
         path: Some(&source.path),
         plugin_root: source.plugin_root.as_deref(),
         is_users: source.source == HookSource::User,
@@ -51,12 +53,12 @@ pub(super) fn parse(
 }
 
 /// What is wrong with hooks of an agent.
-pub(super) fn diagnostic(problem: HomeProblem, document: &Document<'_>) -> Diagnostic {
+pub(super) fn diagnostic(problem: ForeignProblem, document: &Document<'_>) -> Diagnostic {
     let rule = match (problem.loss, problem.path.is_empty()) {
-        (HomeLoss::Hooks, true) => Rule::NotJson,
-        (HomeLoss::Hooks, false) => Rule::ForeignSkipped,
-        (HomeLoss::Part, _) => Rule::ForeignLost,
-        (HomeLoss::Nothing, _) => Rule::ForeignUnused,
+        (ForeignLoss::Hooks, true) => Rule::NotJson,
+        (ForeignLoss::Hooks, false) => Rule::ForeignSkipped,
+        (ForeignLoss::Part, _) => Rule::ForeignLost,
+        (ForeignLoss::Nothing, _) => Rule::ForeignUnused,
     };
     let place = document.place_at(problem.at, problem.path);
     Diagnostic::new(rule, place, problem.message)
@@ -64,7 +66,7 @@ pub(super) fn diagnostic(problem: HomeProblem, document: &Document<'_>) -> Diagn
 
 /// A hook of an agent, in a file for which that holds.
 pub(super) fn entry(
-    entry: HomeEntry,
+    entry: ForeignEntry,
     document: &Document<'_>,
     config: &Arc<HooksConfig>,
 ) -> HookEntry {

@@ -20,7 +20,9 @@ use super::said_language::{LANGUAGE, declared_as};
 use super::source::HookSource;
 use crate::event::HookEventName;
 use crate::json::RawJson;
-use crate::language::{self, HomeDefinition, HomeEntry, HomeFile, HomeLoss, HomeProblem, Language};
+use crate::language::{
+    self, ForeignDefinition, ForeignEntry, ForeignFile, ForeignLoss, ForeignProblem, Language,
+};
 use crate::text::{nearest, shortened};
 
 /// What becomes of hooks in a language that is not known.
@@ -115,8 +117,8 @@ impl Reader<'_> {
         let root = self.plugin_root(definition);
         let events = self.events.clone();
         let read = language.read_definition(
-            &HomeDefinition { event, value: &definition.value, path: definition.path(), only },
-            &HomeFile {
+            &ForeignDefinition { event, value: &definition.value, path: definition.path(), only },
+            &ForeignFile {
                 path: self.path.as_deref(),
                 plugin_root: root.as_deref(),
                 is_users: self.source == HookSource::User,
@@ -131,7 +133,7 @@ impl Reader<'_> {
             let message = "the definition has no hooks; it was skipped";
             self.document.report(Rule::MissingHooks, definition, message);
         }
-        let mut entries: HashMap<usize, HomeEntry> =
+        let mut entries: HashMap<usize, ForeignEntry> =
             read.hooks.into_iter().map(|entry| (entry.at.start, entry)).collect();
         let problems = Problems::of(&read.problems, definition);
         let of_all = self.matcher_object(definition, language, event);
@@ -157,7 +159,7 @@ impl Reader<'_> {
             }
             // What does nothing at home guards nothing there.
             let problem = problems.of_hook(&hook);
-            if problem.is_none_or(|problem| problem.loss != HomeLoss::Nothing) {
+            if problem.is_none_or(|problem| problem.loss != ForeignLoss::Nothing) {
                 let why = problem.map_or("", |problem| &problem.message);
                 self.guard_instead(event, &hook, around, why);
             }
@@ -249,7 +251,7 @@ impl Reader<'_> {
     }
 
     /// A hook that its language has read, with what is said of it in our words.
-    fn entry(&mut self, entry: HomeEntry, node: &Node, around: &Said) -> HookEntry {
+    fn entry(&mut self, entry: ForeignEntry, node: &Node, around: &Said) -> HookEntry {
         let said = self.said_of(node).or(around);
         let (fails_closed, is_async) = (entry.blocks_on_failure, entry.is_async);
         let mut hook = home::entry(entry, &self.document, &self.config);
@@ -316,21 +318,21 @@ struct MatcherObject {
 /// What is wrong with hooks of a definition, to be found by the hook.
 struct Problems<'p> {
     /// In the order of their places.
-    all: Vec<&'p HomeProblem>,
+    all: Vec<&'p ForeignProblem>,
     /// One that is about the whole definition.
-    of_all: Option<&'p HomeProblem>,
+    of_all: Option<&'p ForeignProblem>,
 }
 
 impl<'p> Problems<'p> {
-    fn of(problems: &'p [HomeProblem], definition: &Node) -> Self {
+    fn of(problems: &'p [ForeignProblem], definition: &Node) -> Self {
         let whole = definition.value.range();
         let of_all = problems.iter().find(|it| it.at == whole);
-        let mut all: Vec<&HomeProblem> = problems.iter().collect();
+        let mut all: Vec<&ForeignProblem> = problems.iter().collect();
         all.sort_by_key(|problem| problem.at.start);
         Self { all, of_all }
     }
 
-    fn of_hook(&self, hook: &Node) -> Option<&'p HomeProblem> {
+    fn of_hook(&self, hook: &Node) -> Option<&'p ForeignProblem> {
         let at = hook.value.range();
         let first = self.all.partition_point(|problem| problem.at.start < at.start);
         let own = self.all.get(first).copied().filter(|problem| problem.at.start < at.end);

@@ -17,7 +17,7 @@ use super::source::{HookSource, SettingsSource};
 use super::{home, said_language};
 use crate::event::Events;
 use crate::files::{absence, regular_file};
-use crate::language::HomeText;
+use crate::language::OtherFile;
 
 /// How long a settings file may be, in bytes: 16 MiB.
 #[doc(hidden)]
@@ -79,11 +79,11 @@ fn of_agent<'s>(text: &Text<'s>) -> Option<(&'s SettingsSource, String)> {
 fn others_of<'t>(
     source: &SettingsSource,
     all: &'t [(&'t SettingsSource, String)],
-) -> Vec<HomeText<'t>> {
+) -> Vec<OtherFile<'t>> {
     let others = all.iter().filter(|(other, _)| {
         source.language.is_some() && other.language == source.language && *other != source
     });
-    let text = |(other, text): &'t (&'t SettingsSource, String)| HomeText {
+    let text = |(other, text): &'t (&'t SettingsSource, String)| OtherFile {
         path: &other.path,
         text,
         is_users: other.source == HookSource::User,
@@ -150,7 +150,7 @@ impl<'s> Text<'s> {
         }
     }
 
-    fn parse(self, events: &Events, others: &[HomeText<'_>]) -> (SettingsFile, String) {
+    fn parse(self, events: &Events, others: &[OtherFile<'_>]) -> (SettingsFile, String) {
         let source = self.source;
         let text = self.text().into_owned();
         let bytes = match &self.read {

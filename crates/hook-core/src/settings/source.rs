@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::files::plain_path::absolute;
-use crate::language::{HomeOwner, HomePlace, Language, Languages};
+use crate::language::{ForeignSource, Language, Languages, SettingsOwner};
 
 /// What a hook's origin is to the engine.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -150,11 +150,11 @@ impl SettingsSource {
     }
 
     /// A file that an agent keeps hooks in.
-    pub(crate) fn found(language: &'static dyn Language, place: HomePlace) -> Self {
+    pub(crate) fn found(language: &'static dyn Language, place: ForeignSource) -> Self {
         let (source, project) = match place.owner {
-            HomeOwner::Project(project) => (HookSource::Project, Some(project)),
-            HomeOwner::User => (HookSource::User, None),
-            HomeOwner::System => (HookSource::System, None),
+            SettingsOwner::Project(project) => (HookSource::Project, Some(project)),
+            SettingsOwner::User => (HookSource::User, None),
+            SettingsOwner::System => (HookSource::System, None),
         };
         let source = Self { project, is_found: true, ..Self::optional(source, place.path) };
         source.in_language(language, place.plugin_root)

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::paths::{PROJECT, below, home, path_of};
-use crate::language::{HomeCommand, HomeDirectory, HomeHook, Place};
+use crate::language::{ForeignCommand, ForeignHook, HookDirectory, Place};
 use crate::settings::HookEntry;
 use crate::shell::loaders::is_refused_of_project;
 use crate::shell::{
@@ -119,13 +119,13 @@ impl Command {
         match entry.home.as_ref().map(|home| &home.command) {
             None if entry.upstream.is_some() || entry.unreadable.is_some() => {}
             None => command.read(&entry.command, entry, project, &directory),
-            Some(HomeCommand::Shell { text, shell }) => {
+            Some(ForeignCommand::Shell { text, shell }) => {
                 if let Some(shell) = shell.as_ref().filter(|shell| *shell != "bash") {
                     command.opaque.insert(Opaque::Shell(shell.clone()));
                 }
                 command.read(text, entry, project, &directory);
             }
-            Some(HomeCommand::Program { program, arguments }) => {
+            Some(ForeignCommand::Program { program, arguments }) => {
                 let texts = std::iter::once(program).chain(arguments);
                 let words = texts.enumerate().map(|(index, text)| {
                     command.word_of_program(index, text, entry, project, &directory)
@@ -356,9 +356,9 @@ fn variable(entry: &HookEntry, name: &str) -> Option<String> {
     let project = || Some(PROJECT.to_string());
     match &entry.home {
         Some(home) => match home.language.variable(name) {
-            Some(HomeDirectory::Project) => project(),
-            Some(HomeDirectory::OfEvent) => Some(HERE.to_string()),
-            Some(HomeDirectory::Plugin) => home.plugin_root.as_ref()?.to_str().map(str::to_owned),
+            Some(HookDirectory::Project) => project(),
+            Some(HookDirectory::OfEvent) => Some(HERE.to_string()),
+            Some(HookDirectory::Plugin) => home.plugin_root.as_ref()?.to_str().map(str::to_owned),
             None if name == "PWD" => Some(HERE.to_string()),
             None if name == "HOME" => self::home(),
             None => None,
@@ -376,7 +376,7 @@ fn variable(entry: &HookEntry, name: &str) -> Option<String> {
 
 /// What a hook of another agent takes from the host's environment beside its command: its home expands
 /// variables in them.
-fn variables_of_host(entry: &HookEntry, home: &HomeHook) -> Vec<Opaque> {
+fn variables_of_host(entry: &HookEntry, home: &ForeignHook) -> Vec<Opaque> {
     let directory = home.directory.iter().map(|it| it.to_string_lossy().into_owned());
     let values = entry.env.iter().map(|(_, value)| value.clone());
     let named = directory.chain(values).flat_map(|text| {

@@ -11,7 +11,7 @@ use super::grant::Grant;
 use super::index::Index;
 use super::tree::Scope;
 use crate::failure::HookFailure;
-use crate::language::{HomeCommand, HomeHook};
+use crate::language::{ForeignCommand, ForeignHook};
 use crate::settings::HookEntry;
 
 /// The warning where a copy runs and the folder in the project is another one by now.
@@ -177,25 +177,25 @@ impl Granted {
     }
 
     /// The same of a hook of another agent.
-    pub(crate) fn home(&self, home: &Arc<HomeHook>) -> Arc<HomeHook> {
+    pub(crate) fn home(&self, home: &Arc<ForeignHook>) -> Arc<ForeignHook> {
         if self.copy.is_none() {
             return Arc::clone(home);
         }
         let command = match &home.command {
-            HomeCommand::Shell { text, shell } => HomeCommand::Shell {
+            ForeignCommand::Shell { text, shell } => ForeignCommand::Shell {
                 text: self.rewritten(&[text], true).into_iter().next().unwrap_or_default(),
                 shell: shell.clone(),
             },
-            HomeCommand::Program { program, arguments } => {
+            ForeignCommand::Program { program, arguments } => {
                 let texts: Vec<&str> =
                     std::iter::once(program).chain(arguments).map(String::as_str).collect();
                 let mut texts = self.rewritten(&texts, false).into_iter();
                 let program = texts.next().unwrap_or_default();
-                HomeCommand::Program { program, arguments: texts.collect() }
+                ForeignCommand::Program { program, arguments: texts.collect() }
             }
             _ => return Arc::clone(home),
         };
-        Arc::new(HomeHook { command, ..(**home).clone() })
+        Arc::new(ForeignHook { command, ..(**home).clone() })
     }
 
     fn rewritten(&self, texts: &[&str], is_shell: bool) -> Vec<String> {

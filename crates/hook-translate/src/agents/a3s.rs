@@ -8,7 +8,7 @@ use std::time::Duration;
 use hook_core::HookEventName as Event;
 use hook_core::event::output::{Decision, HookOutput};
 use hook_core::failure::{HookFailure, InvalidAnswer};
-use hook_core::language::{Ended, HomeAnswer};
+use hook_core::language::{Ended, ForeignAnswer};
 use hook_core::{JsonObject, RawJson};
 
 use super::UPDATED_INPUT;
@@ -255,20 +255,20 @@ pub(super) static AGENT: Agent = Agent {
 };
 
 /// What a hook has answered: an action on standard output, or exit 2 for a block.
-fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
+fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
     match ended.code {
         Some(0) => {}
         Some(2) => {
             let output = Some(HookOutput::deny(reason(ended.stderr)));
-            return HomeAnswer { output, ..HomeAnswer::default() };
+            return ForeignAnswer { output, ..ForeignAnswer::default() };
         }
         code => {
             let failure = Some(HookFailure::ExitCode { code: code.unwrap_or(1) });
-            return HomeAnswer { failure, ..HomeAnswer::default() };
+            return ForeignAnswer { failure, ..ForeignAnswer::default() };
         }
     }
     if ended.stdout.trim().is_empty() {
-        return HomeAnswer::default();
+        return ForeignAnswer::default();
     }
     let Some(fields) = object_on(ended.stdout) else {
         return wrong("standard output is no object");
@@ -295,13 +295,13 @@ fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
             specific.insert(UPDATED_INPUT, arguments);
         }
     }
-    HomeAnswer { output: Some(output), ..HomeAnswer::default() }
+    ForeignAnswer { output: Some(output), ..ForeignAnswer::default() }
 }
 
-fn wrong(why: &str) -> HomeAnswer {
+fn wrong(why: &str) -> ForeignAnswer {
     let hint = "A3S takes nothing of such an answer".to_owned();
     let failure = Some(HookFailure::InvalidAnswer(InvalidAnswer::new(why.to_owned(), hint)));
-    HomeAnswer { failure, ..HomeAnswer::default() }
+    ForeignAnswer { failure, ..ForeignAnswer::default() }
 }
 
 /// What is said in the words of A3S.

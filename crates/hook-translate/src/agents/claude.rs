@@ -3,7 +3,7 @@
 use hook_core::HookEventName as Event;
 use hook_core::event::output::{Decision, HookOutput};
 use hook_core::failure::{HookFailure, InvalidAnswer};
-use hook_core::language::{Ended, HomeAnswer};
+use hook_core::language::{Ended, ForeignAnswer};
 use hook_core::{JsonObject, RawJson};
 
 use super::kind::{At, HttpRules, Kind, Plain};
@@ -409,17 +409,17 @@ pub(super) fn object_on(stdout: &str) -> Option<JsonObject> {
 
 /// What a hook has answered, as Claude Code reads it: an object on any exit code, text where it is
 /// context, and a denial of exit 2.
-pub(super) fn answer(event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
+pub(super) fn answer(event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
     if goes_on_alone(ended.stdout) {
-        return HomeAnswer::default();
+        return ForeignAnswer::default();
     }
     let object = object_on(ended.stdout);
     let mut read = match &object {
         Some(fields) => match of_object(event, fields) {
-            Ok(output) => HomeAnswer { output: Some(output), ..HomeAnswer::default() },
-            Err(wrong) => HomeAnswer { failure: Some(wrong), ..HomeAnswer::default() },
+            Ok(output) => ForeignAnswer { output: Some(output), ..ForeignAnswer::default() },
+            Err(wrong) => ForeignAnswer { failure: Some(wrong), ..ForeignAnswer::default() },
         },
-        None => HomeAnswer::default(),
+        None => ForeignAnswer::default(),
     };
     match ended.code {
         Some(0) if object.is_none() => {

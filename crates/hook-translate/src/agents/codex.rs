@@ -3,7 +3,7 @@
 use hook_core::HookEventName as Event;
 use hook_core::event::output::{Decision, HookOutput};
 use hook_core::failure::{HookFailure, InvalidAnswer};
-use hook_core::language::{Ended, HomeAnswer};
+use hook_core::language::{Ended, ForeignAnswer};
 use hook_core::{JsonObject, RawJson};
 
 use super::claude::object_on;
@@ -254,44 +254,44 @@ const SPECIFIC: &[(&str, &[&str])] = &[
 /// Events where plain text is a failed run, and not nothing.
 const JSON_ONLY: &[&str] = &["Stop", "SubagentStop", "Interrupt"];
 
-fn failed(reason: &str) -> HomeAnswer {
+fn failed(reason: &str) -> ForeignAnswer {
     let hint = "Codex takes nothing of such an answer".to_owned();
     let failure = HookFailure::InvalidAnswer(InvalidAnswer::new(reason.to_owned(), hint));
-    HomeAnswer { failure: Some(failure), ..HomeAnswer::default() }
+    ForeignAnswer { failure: Some(failure), ..ForeignAnswer::default() }
 }
 
 /// What a hook has answered, as Codex reads it: an object on exit 0, in which everything is known; a
 /// denial of exit 2 that says why.
-fn answer(event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
+fn answer(event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
     match ended.code {
         Some(0) => {}
         Some(2) if event.exit_two == ExitTwo::Denies && !ended.stderr.trim().is_empty() => {
             let output = HookOutput::deny(ended.stderr.trim());
-            return HomeAnswer { output: Some(output), ..HomeAnswer::default() };
+            return ForeignAnswer { output: Some(output), ..ForeignAnswer::default() };
         }
         code => {
             let failure = Some(HookFailure::ExitCode { code: code.unwrap_or(1) });
-            return HomeAnswer { failure, ..HomeAnswer::default() };
+            return ForeignAnswer { failure, ..ForeignAnswer::default() };
         }
     }
     let text = ended.stdout.trim();
     if text.is_empty() {
-        return HomeAnswer::default();
+        return ForeignAnswer::default();
     }
     let Some(fields) = object_on(text) else {
         return match () {
             () if text.starts_with(['{', '[']) || JSON_ONLY.contains(&event.name) => {
                 failed("standard output is no object")
             }
-            () if event.plain_is_context => HomeAnswer {
+            () if event.plain_is_context => ForeignAnswer {
                 output: Some(HookOutput::default().with_additional_context(text)),
-                ..HomeAnswer::default()
+                ..ForeignAnswer::default()
             },
-            () => HomeAnswer::default(),
+            () => ForeignAnswer::default(),
         };
     };
     match of_object(event, &fields) {
-        Ok(output) => HomeAnswer { output: Some(output), ..HomeAnswer::default() },
+        Ok(output) => ForeignAnswer { output: Some(output), ..ForeignAnswer::default() },
         Err(reason) => failed(&reason),
     }
 }

@@ -3,7 +3,7 @@
 use hook_core::HookEventName as Event;
 use hook_core::event::output::{Decision, HookOutput};
 use hook_core::failure::HookFailure;
-use hook_core::language::{Ended, HomeAnswer, HomeHook};
+use hook_core::language::{Ended, ForeignAnswer, ForeignHook};
 use hook_core::{JsonObject, RawJson};
 
 use super::claude::{self, object_on, reason};
@@ -367,7 +367,7 @@ pub(super) static AGENT: Agent = Agent {
 
 /// Of its own events a matcher is an expression for the whole text; of those that are called as Claude
 /// Code calls them, a list of names or such an expression.
-fn matches(event: &AgentEvent, hook: &HomeHook, told: &JsonObject) -> bool {
+fn matches(event: &AgentEvent, hook: &ForeignHook, told: &JsonObject) -> bool {
     let (Some(pattern), Some(subject)) = (matching::pattern(hook), matching::subject(event, told))
     else {
         return true;
@@ -427,23 +427,23 @@ fn document(stdout: &str) -> Option<JsonObject> {
 }
 
 /// What a hook has answered, as Copilot reads it.
-fn answer(event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
+fn answer(event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
     let said = document(ended.stdout).map(|fields| of_object(event, &fields));
     match ended.code {
-        Some(0) => HomeAnswer { output: said, ..HomeAnswer::default() },
+        Some(0) => ForeignAnswer { output: said, ..ForeignAnswer::default() },
         Some(2) if event.exit_two == ExitTwo::Denies => {
             let mut output = said.unwrap_or_default();
             if output.decision != Some(Decision::Deny) || output.reason.is_none() {
                 output.reason = Some(reason(ended.stderr));
             }
             output.decision = Some(Decision::Deny);
-            HomeAnswer { output: Some(output), ..HomeAnswer::default() }
+            ForeignAnswer { output: Some(output), ..ForeignAnswer::default() }
         }
         Some(2) if is(event, "postToolUseFailure") => {
             let text = ended.stdout.trim();
             let output =
                 (!text.is_empty()).then(|| HookOutput::default().with_additional_context(text));
-            HomeAnswer { output, ..HomeAnswer::default() }
+            ForeignAnswer { output, ..ForeignAnswer::default() }
         }
         // Before a tool, any failure denies; only one that took too long does not.
         Some(code) if is_call(event) => {
@@ -453,11 +453,11 @@ fn answer(event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
                 text => text.to_owned(),
             };
             let output = Some(HookOutput::deny(reason));
-            HomeAnswer { output, ..HomeAnswer::default() }
+            ForeignAnswer { output, ..ForeignAnswer::default() }
         }
         code => {
             let failure = Some(HookFailure::ExitCode { code: code.unwrap_or(1) });
-            HomeAnswer { failure, ..HomeAnswer::default() }
+            ForeignAnswer { failure, ..ForeignAnswer::default() }
         }
     }
 }

@@ -3,7 +3,7 @@
 use hook_core::HookEventName as Event;
 use hook_core::event::output::{Decision, HookOutput};
 use hook_core::failure::{HookFailure, InvalidAnswer};
-use hook_core::language::{Ended, HomeAnswer, HomeHook};
+use hook_core::language::{Ended, ForeignAnswer, ForeignHook};
 use hook_core::{JsonObject, RawJson};
 
 use super::claude::{object_on, reason};
@@ -330,7 +330,7 @@ pub(super) static AGENT: Agent = Agent {
 };
 
 /// An expression, for whatever the event is about; in Claude's form, a tool has Claude's name, too.
-fn matches(event: &AgentEvent, hook: &HomeHook, told: &JsonObject) -> bool {
+fn matches(event: &AgentEvent, hook: &ForeignHook, told: &JsonObject) -> bool {
     let (Some(pattern), Some(subject)) = (matching::pattern(hook), matching::subject(event, told))
     else {
         return true;
@@ -356,7 +356,7 @@ fn has_permission(event: &AgentEvent) -> bool {
 
 /// What a hook has answered, as Cursor reads it: an object on exit 0; a denial of exit 2; anything else
 /// is a failure.
-fn answer(event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
+fn answer(event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
     match ended.code {
         Some(0) => {}
         Some(2) if event.exit_two == ExitTwo::Denies => {
@@ -366,26 +366,26 @@ fn answer(event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
                 output.reason = Some(reason(ended.stderr));
             }
             output.decision = Some(Decision::Deny);
-            return HomeAnswer { output: Some(output), ..HomeAnswer::default() };
+            return ForeignAnswer { output: Some(output), ..ForeignAnswer::default() };
         }
-        Some(2) => return HomeAnswer::default(),
+        Some(2) => return ForeignAnswer::default(),
         code => {
             let failure = Some(HookFailure::ExitCode { code: code.unwrap_or(1) });
-            return HomeAnswer { failure, ..HomeAnswer::default() };
+            return ForeignAnswer { failure, ..ForeignAnswer::default() };
         }
     }
     if ended.stdout.trim().is_empty() {
-        return HomeAnswer::default();
+        return ForeignAnswer::default();
     }
     match object_on(ended.stdout) {
         Some(fields) => {
-            HomeAnswer { output: Some(of_object(event, &fields)), ..HomeAnswer::default() }
+            ForeignAnswer { output: Some(of_object(event, &fields)), ..ForeignAnswer::default() }
         }
         None => {
             let hint = "Cursor takes nothing of such an answer".to_owned();
             let wrong = InvalidAnswer::new("standard output is no object".to_owned(), hint);
             let failure = Some(HookFailure::InvalidAnswer(wrong));
-            HomeAnswer { failure, ..HomeAnswer::default() }
+            ForeignAnswer { failure, ..ForeignAnswer::default() }
         }
     }
 }

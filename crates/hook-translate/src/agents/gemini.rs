@@ -3,7 +3,7 @@
 use hook_core::HookEventName as Event;
 use hook_core::event::output::HookOutput;
 use hook_core::failure::HookFailure;
-use hook_core::language::{Ended, HomeAnswer};
+use hook_core::language::{Ended, ForeignAnswer};
 use hook_core::{JsonObject, RawJson};
 
 use super::kind::COMMANDS;
@@ -196,7 +196,7 @@ pub(super) const GEMINI: Agent = Agent {
 
 /// What a hook has answered, as Gemini CLI reads it: standard output, or standard error where that is
 /// empty; an object on any exit code; else text, whose meaning is the exit code's.
-fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
+fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
     let text = match ended.stdout.trim() {
         "" => ended.stderr.trim(),
         text => text,
@@ -204,7 +204,7 @@ fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
     let code = ended.code.unwrap_or_default();
     let failure = (code != 0 && code != 2).then_some(HookFailure::ExitCode { code });
     if text.is_empty() {
-        return HomeAnswer { failure, ..HomeAnswer::default() };
+        return ForeignAnswer { failure, ..ForeignAnswer::default() };
     }
     let parsed = RawJson::parse(text).ok();
     let parsed = parsed.and_then(|value| match value.to_text() {
@@ -215,14 +215,19 @@ fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
     if let Some(fields) = parsed.and_then(|value| value.to_object().ok()) {
         let mut warnings = Vec::new();
         let output = Some(HookOutput::read(known(&fields), &mut warnings));
-        return HomeAnswer { output, failure, warnings, ..HomeAnswer::default() };
+        return ForeignAnswer { output, failure, warnings, ..ForeignAnswer::default() };
     }
     let output = match code {
         0 => HookOutput::allow().with_system_message(text),
         1 => HookOutput::allow().with_system_message(format!("Warning: {text}")),
-        _ => return HomeAnswer { output: Some(HookOutput::deny(text)), ..HomeAnswer::default() },
+        _ => {
+            return ForeignAnswer {
+                output: Some(HookOutput::deny(text)),
+                ..ForeignAnswer::default()
+            };
+        }
     };
-    HomeAnswer { output: Some(output), failure, ..HomeAnswer::default() }
+    ForeignAnswer { output: Some(output), failure, ..ForeignAnswer::default() }
 }
 
 /// What is said to Gemini CLI: always an object on standard output and exit 0, since it reads standard

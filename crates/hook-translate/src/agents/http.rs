@@ -1,7 +1,7 @@
 //! What a hook of type `http` sends, and what its server's answer means.
 
 use hook_core::failure::{HookFailure, InvalidAnswer};
-use hook_core::language::{Ended, HomeAnswer, HomeCommand, HomeHook, Place, Post};
+use hook_core::language::{Ended, ForeignAnswer, ForeignCommand, ForeignHook, Place, Post};
 
 use super::claude::object_on;
 use super::kind::{HttpRules, Plain};
@@ -14,8 +14,8 @@ const HERE: [&str; 3] = ["localhost", "127.", "[::1]"];
 ///
 /// # Errors
 /// When its home would not send it.
-pub(super) fn post(agent: &Agent, hook: &HomeHook, place: &Place<'_>) -> Result<Post, String> {
-    let (HomeCommand::Http(request), Some(rules)) = (&hook.command, &agent.http) else {
+pub(super) fn post(agent: &Agent, hook: &ForeignHook, place: &Place<'_>) -> Result<Post, String> {
+    let (ForeignCommand::Http(request), Some(rules)) = (&hook.command, &agent.http) else {
         return Err(format!("{} has no hooks of type `http`", agent.title));
     };
     let url = request.url.trim();
@@ -142,7 +142,7 @@ pub(super) fn replied(
     agent: &Agent,
     event: &AgentEvent,
     reply: Result<&str, HookFailure>,
-) -> HomeAnswer {
+) -> ForeignAnswer {
     let says_nothing = |body: &str| {
         let rules = agent.http.as_ref();
         rules.is_some_and(|rules| rules.text_is_nothing_at.contains(&event.name))
@@ -154,7 +154,7 @@ pub(super) fn replied(
             let hint = "its home takes nothing of such an answer".to_owned();
             let why = InvalidAnswer::new("the answer is no JSON object".to_owned(), hint);
             let failure = Some(HookFailure::InvalidAnswer(why));
-            HomeAnswer { failure, ..HomeAnswer::default() }
+            ForeignAnswer { failure, ..ForeignAnswer::default() }
         }
         Ok(body) => {
             let stdout = if says_nothing(body) { "" } else { body };
@@ -162,13 +162,13 @@ pub(super) fn replied(
         }
         // Of these no home hears anything of the hook's.
         Err(failure @ (HookFailure::TimedOut { .. } | HookFailure::Cancelled)) => {
-            HomeAnswer { failure: Some(failure), ..HomeAnswer::default() }
+            ForeignAnswer { failure: Some(failure), ..ForeignAnswer::default() }
         }
         Err(failure) => {
             let stderr = failure.to_string();
             let answer =
                 (agent.answer)(event, &Ended { code: Some(1), stdout: "", stderr: &stderr });
-            HomeAnswer { failure: Some(failure), ..answer }
+            ForeignAnswer { failure: Some(failure), ..answer }
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use hook_core::language::{HomeFile, HomeLoss};
+use hook_core::language::{ForeignFile, ForeignLoss};
 use hook_core::settings::edit::NewDefinition;
 use hook_core::{JsonObject, RawJson};
 
@@ -39,7 +39,7 @@ impl Agent {
     /// The hooks of a file of the agent, as they are written in settings of ours; the entries of
     /// `hook connect` are left out. With `rewrite`, what is said in other words and means the same is said
     /// in ours.
-    pub fn import(&'static self, text: &str, file: &HomeFile<'_>, rewrite: bool) -> Import {
+    pub fn import(&'static self, text: &str, file: &ForeignFile<'_>, rewrite: bool) -> Import {
         let mut import = Import::default();
         let read = settings::read(self, text, file);
         let root = RawJson::parse_in_place(text).ok().and_then(|root| root.to_object().ok());
@@ -94,8 +94,8 @@ impl Agent {
         let losses = problems.filter(|it| !ours.iter().any(|own| covers(own, &it.at)));
         import.losses.extend(losses.map(|problem| {
             let nothing = match problem.loss {
-                HomeLoss::Nothing => " (nor at home)",
-                HomeLoss::Hooks | HomeLoss::Part => "",
+                ForeignLoss::Nothing => " (nor at home)",
+                ForeignLoss::Hooks | ForeignLoss::Part => "",
             };
             let message = format!("{}{nothing}", problem.message);
             Loss { at: problem.at, path: problem.path, message }
@@ -110,7 +110,7 @@ impl Agent {
         own: JsonObject,
         root: &JsonObject,
         hooks: &[RawJson],
-        file: &HomeFile<'_>,
+        file: &ForeignFile<'_>,
     ) -> JsonObject {
         let mut said = JsonObject::new();
         said.insert("language", RawJson::from_text(self.name));

@@ -1,6 +1,6 @@
 //! Which kinds of hooks an agent has, and at which of its events it runs them.
 
-use hook_core::language::{HomeCommand, HomeRequest};
+use hook_core::language::{ForeignCommand, ForeignRequest};
 use hook_core::{JsonObject, RawJson, RawObject};
 
 /// One kind of hooks of an agent.
@@ -93,24 +93,24 @@ pub(super) fn other(
     kind: &str,
     fields: &JsonObject,
     http: &HttpSettings,
-) -> Result<HomeCommand, &'static str> {
+) -> Result<ForeignCommand, &'static str> {
     let text = |name: &str| {
         let text = fields.get(name).and_then(RawJson::to_text);
         text.filter(|text| !text.trim().is_empty())
     };
     let flag = |name: &str| fields.get(name).and_then(RawJson::to_bool) == Some(true);
     Ok(match kind {
-        "http" => HomeCommand::Http(request(fields, text("url").ok_or("has no `url`")?, http)?),
-        "prompt" => HomeCommand::Prompt {
+        "http" => ForeignCommand::Http(request(fields, text("url").ok_or("has no `url`")?, http)?),
+        "prompt" => ForeignCommand::Prompt {
             prompt: text("prompt").ok_or("has no `prompt`")?,
             model: text("model"),
             continues: flag("continueOnBlock"),
         },
-        "agent" => HomeCommand::Agent {
+        "agent" => ForeignCommand::Agent {
             prompt: text("prompt").ok_or("has no `prompt`")?,
             model: text("model"),
         },
-        "mcp_tool" => HomeCommand::McpTool {
+        "mcp_tool" => ForeignCommand::McpTool {
             server: text("server").ok_or("has no `server`")?,
             tool: text("tool").ok_or("has no `tool`")?,
             input: match fields.get("input") {
@@ -127,7 +127,7 @@ fn request(
     fields: &JsonObject,
     url: String,
     http: &HttpSettings,
-) -> Result<HomeRequest, &'static str> {
+) -> Result<ForeignRequest, &'static str> {
     const HEADERS: &str = "has `headers` that are no object of texts";
     const VARIABLES: &str = "has `allowedEnvVars` that are no array of names";
     let headers = match fields.get("headers") {
@@ -145,7 +145,7 @@ fn request(
     };
     let is_allowed =
         |name: &String| http.variables.as_ref().is_none_or(|allowed| allowed.contains(name));
-    Ok(HomeRequest {
+    Ok(ForeignRequest {
         url,
         headers,
         variables: variables.into_iter().filter(is_allowed).collect(),

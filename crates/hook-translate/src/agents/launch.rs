@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use hook_core::language::{HomeCommand, HomeHook, Launch, Place};
+use hook_core::language::{ForeignCommand, ForeignHook, Launch, Place};
 use hook_core::{RawJson, RawObject};
 
 use super::table::{Agent, Base, Directory, Expands, Variable};
@@ -67,7 +67,7 @@ pub(super) const OF_EXTENSION: &[(&str, Variable)] = &[
 
 pub(super) fn launch(
     agent: &Agent,
-    hook: &HomeHook,
+    hook: &ForeignHook,
     told: &RawObject,
     place: &Place<'_>,
 ) -> Launch {
@@ -127,11 +127,11 @@ pub(super) fn launch(
         Expands::Never => replaced(text, &of_extension),
     };
     let (program, arguments) = match &hook.command {
-        HomeCommand::Program { program, arguments } => (
+        ForeignCommand::Program { program, arguments } => (
             OsString::from(text(program)),
             arguments.iter().map(|it| OsString::from(text(it))).collect(),
         ),
-        HomeCommand::Shell { text: command, shell } => {
+        ForeignCommand::Shell { text: command, shell } => {
             let shell: Vec<&str> = match shell.as_deref() {
                 Some("bash") => vec!["bash", "-c"],
                 Some("powershell") => vec!["pwsh", "-NoProfile", "-Command"],
@@ -155,7 +155,7 @@ pub(super) fn launch(
 }
 
 /// Where a hook runs.
-pub(super) fn directory(agent: &Agent, hook: &HomeHook, place: &Place<'_>) -> PathBuf {
+pub(super) fn directory(agent: &Agent, hook: &ForeignHook, place: &Place<'_>) -> PathBuf {
     let known = |name: &str| -> Option<OsString> {
         let own = hook.variables.iter().find(|(known, _)| known == name);
         let variable = agent.variables.iter().find(|(known, _)| *known == name);
@@ -173,7 +173,7 @@ pub(super) fn directory(agent: &Agent, hook: &HomeHook, place: &Place<'_>) -> Pa
 
 fn directory_with(
     agent: &Agent,
-    hook: &HomeHook,
+    hook: &ForeignHook,
     place: &Place<'_>,
     known: &dyn Fn(&str) -> Option<OsString>,
 ) -> PathBuf {
@@ -194,7 +194,7 @@ fn is_own(agent: &Agent, mark: &str) -> bool {
 
 /// Where a hook runs that stands in no file of the project, where that is another place: in the folder of its
 /// plugin, of its user, or of its file.
-fn outside(agent: &Agent, hook: &HomeHook, place: &Place<'_>) -> Option<PathBuf> {
+fn outside(agent: &Agent, hook: &ForeignHook, place: &Place<'_>) -> Option<PathBuf> {
     if agent.directory != Directory::OfFile {
         return None;
     }

@@ -2,7 +2,7 @@
 
 use hook_core::event::output::{Decision, HookOutput};
 use hook_core::failure::HookFailure;
-use hook_core::language::{Ended, HomeAnswer};
+use hook_core::language::{Ended, ForeignAnswer};
 use hook_core::{JsonObject, RawJson};
 
 use super::claude::object_on;
@@ -109,30 +109,30 @@ pub(super) static AGENT: Agent = Agent {
 
 /// What a hook has answered, as llxprt reads it: an object on exit 0, a denial of exit 2, and a warning of
 /// anything else.
-fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
+fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
     let (stdout, stderr) = (ended.stdout.trim(), ended.stderr.trim());
     match ended.code.unwrap_or(1) {
-        0 if stdout.is_empty() => HomeAnswer::default(),
+        0 if stdout.is_empty() => ForeignAnswer::default(),
         0 => {
             let mut warnings = Vec::new();
             let output = match object_on(stdout) {
                 Some(fields) => of_object(fields, &mut warnings),
                 None => HookOutput::allow().with_system_message(stdout),
             };
-            HomeAnswer { output: Some(output), warnings, ..HomeAnswer::default() }
+            ForeignAnswer { output: Some(output), warnings, ..ForeignAnswer::default() }
         }
         2 => {
             let reason = match stderr {
                 "" => "Hook exited with code 2 without an error message",
                 text => text,
             };
-            HomeAnswer { output: Some(HookOutput::deny(reason)), ..HomeAnswer::default() }
+            ForeignAnswer { output: Some(HookOutput::deny(reason)), ..ForeignAnswer::default() }
         }
         code => {
             let warning = || HookOutput::allow().with_system_message(format!("Warning: {stderr}"));
             let output = (!stderr.is_empty()).then(warning);
             let failure = Some(HookFailure::ExitCode { code });
-            HomeAnswer { output, failure, ..HomeAnswer::default() }
+            ForeignAnswer { output, failure, ..ForeignAnswer::default() }
         }
     }
 }

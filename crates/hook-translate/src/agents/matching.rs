@@ -1,7 +1,7 @@
 //! Whether a hook is for what it would be told, by its home's rules.
 
 use hook_core::event::Matching;
-use hook_core::language::HomeHook;
+use hook_core::language::ForeignHook;
 use hook_core::matcher::{MatchOutcome, Matcher};
 use hook_core::settings::FailBehavior;
 use hook_core::{JsonObject, RawJson};
@@ -31,7 +31,7 @@ fn tool_field(event: &AgentEvent) -> &'static str {
 }
 
 /// The matcher's text; `None` for one that matches everything.
-pub(super) fn pattern(hook: &HomeHook) -> Option<&str> {
+pub(super) fn pattern(hook: &ForeignHook) -> Option<&str> {
     let text = hook.matcher.as_deref()?.trim();
     (!text.is_empty() && text != "*").then_some(text)
 }
@@ -84,7 +84,7 @@ pub(super) fn names<'p>(
 }
 
 /// Claude Code's: a list of names, exactly, or an expression.
-pub(super) fn claude(event: &AgentEvent, hook: &HomeHook, told: &JsonObject) -> bool {
+pub(super) fn claude(event: &AgentEvent, hook: &ForeignHook, told: &JsonObject) -> bool {
     let subject = subject(event, told);
     let matched = match (pattern(hook), &subject) {
         (None, _) | (_, None) => true,
@@ -106,7 +106,7 @@ pub(super) fn claude(event: &AgentEvent, hook: &HomeHook, told: &JsonObject) -> 
 }
 
 /// Whether a matcher is for `Task`, as `Agent` was called before.
-fn is_task(hook: &HomeHook) -> bool {
+fn is_task(hook: &ForeignHook) -> bool {
     pattern(hook).is_some_and(|pattern| match names(pattern, "- ", &['|', ',']) {
         Some(names) => names.contains(&"Task"),
         None => found(pattern, "Task"),
@@ -114,7 +114,7 @@ fn is_task(hook: &HomeHook) -> bool {
 }
 
 /// Gemini CLI's: an expression for tools, a word for everything else.
-pub(super) fn gemini(event: &AgentEvent, hook: &HomeHook, told: &JsonObject) -> bool {
+pub(super) fn gemini(event: &AgentEvent, hook: &ForeignHook, told: &JsonObject) -> bool {
     match (pattern(hook), subject(event, told)) {
         (None, _) | (_, None) => true,
         // What is no expression of JavaScript's is compared as it is.
@@ -128,7 +128,7 @@ pub(super) fn gemini(event: &AgentEvent, hook: &HomeHook, told: &JsonObject) -> 
 }
 
 /// Codex's: a list of names, exactly, or an expression; some tools have several names.
-pub(super) fn codex(event: &AgentEvent, hook: &HomeHook, told: &JsonObject) -> bool {
+pub(super) fn codex(event: &AgentEvent, hook: &ForeignHook, told: &JsonObject) -> bool {
     let (Some(pattern), Some(subject)) = (pattern(hook), subject(event, told)) else { return true };
     let mut subjects = vec![subject.as_str()];
     match subject.as_str() {
@@ -161,6 +161,6 @@ pub(super) fn is_whole(pattern: &str, subject: &str) -> bool {
 }
 
 /// Every hook is for everything.
-pub(super) fn anything(_: &AgentEvent, _: &HomeHook, _: &JsonObject) -> bool {
+pub(super) fn anything(_: &AgentEvent, _: &ForeignHook, _: &JsonObject) -> bool {
     true
 }

@@ -19,7 +19,7 @@
 //! assert_eq!(asked.input().get("tool_name").unwrap().as_str(), r#""run_shell_command""#);
 //!
 //! // Nothing to say is nothing on standard output.
-//! assert_eq!(claude.say(asked.home_event(), &Verdict::proceed()).stdout, "");
+//! assert_eq!(claude.say(asked.foreign_event(), &Verdict::proceed()).stdout, "");
 //! # Ok::<(), hook_core::JsonError>(())
 //! ```
 
@@ -62,8 +62,8 @@ use hook_core::event::input::EventInput;
 use hook_core::event::output::HookOutput;
 use hook_core::failure::{HookFailure, InvalidAnswer};
 use hook_core::language::{
-    Ended, HomeAnswer, HomeCommand, HomeDefinition, HomeDirectory, HomeFile, HomeHook, HomePlace,
-    HomeSettings, Language, Launch, Place, Post,
+    Ended, ForeignAnswer, ForeignCommand, ForeignDefinition, ForeignFile, ForeignHook,
+    ForeignSettings, ForeignSource, HookDirectory, Language, Launch, Place, Post,
 };
 use hook_core::{EventDefinition, Events, HookEventName, JsonObject, RawJson, RawObject};
 
@@ -147,7 +147,7 @@ impl Agent {
     }
 
     /// Whether it runs a hook by itself, since it stands in a file that it reads.
-    fn runs_itself(&self, hook: &HomeHook) -> bool {
+    fn runs_itself(&self, hook: &ForeignHook) -> bool {
         let reads = |(name, reach): &(&str, Reach)| {
             *name == hook.language.name()
                 && hook.plugin_root.is_none()
@@ -171,7 +171,7 @@ impl Agent {
     }
 
     /// Whether it runs such a hook of a file of another agent's that it reads: Cursor passes some over.
-    fn takes_over(&self, hook: &HomeHook) -> bool {
+    fn takes_over(&self, hook: &ForeignHook) -> bool {
         self.reads_as_own.as_ref().is_none_or(|form| {
             let is_known = form.events.iter().any(|(theirs, _)| *theirs == hook.event);
             is_known && !form.leaves_out(hook.matcher.as_deref())
@@ -209,17 +209,17 @@ impl Agent {
     /// have.
     pub fn called(
         &'static self,
-        home_event: &str,
+        foreign_event: &str,
         matcher: Option<String>,
         events: &Events,
-    ) -> Option<(HookEventName, HomeHook)> {
-        let event = self.event(home_event)?;
-        let hook = HomeHook {
+    ) -> Option<(HookEventName, ForeignHook)> {
+        let event = self.event(foreign_event)?;
+        let hook = ForeignHook {
             language: self,
             event: event.name.to_owned(),
             matcher,
             condition: None,
-            command: HomeCommand::Called,
+            command: ForeignCommand::Called,
             directory: None,
             folder: None,
             variables: Vec::new(),
@@ -240,14 +240,14 @@ impl Agent {
     }
 
     /// What a tool of the agent is called here.
-    pub fn our_tool(&self, home_event: &str, name: &str) -> String {
-        self.ours(self.event(home_event), name, &RawObject::empty()).0
+    pub fn our_tool(&self, foreign_event: &str, name: &str) -> String {
+        self.ours(self.event(foreign_event), name, &RawObject::empty()).0
     }
 
     /// What is said to the agent about one of its events. Of an event that it does not have nothing is said,
     /// as it says nothing.
-    pub fn say(&self, home_event: &str, verdict: &Verdict<'_>) -> Said {
-        let Some(event) = self.event(home_event) else {
+    pub fn say(&self, foreign_event: &str, verdict: &Verdict<'_>) -> Said {
+        let Some(event) = self.event(foreign_event) else {
             let nothing = self.events.first().map(|any| (self.say)(any, &Verdict::proceed()));
             return nothing.unwrap_or_default();
         };
@@ -276,8 +276,8 @@ impl Agent {
     }
 
     /// What the agent does not do that hooks of ours say about one of its events, in a few words each.
-    pub fn ignores(&self, home_event: &str) -> Vec<&'static str> {
-        let Some(event) = self.event(home_event) else { return Vec::new() };
+    pub fn ignores(&self, foreign_event: &str) -> Vec<&'static str> {
+        let Some(event) = self.event(foreign_event) else { return Vec::new() };
         let can_block = |ours: HookEventName| ours.row().block_means.is_some();
         let is_deaf = matches!(event.ours, Ours::BuiltIn(ours) if can_block(ours) && !event.blocks);
         let of_event = self.ignores.iter().filter(|(name, _)| *name == event.name);
@@ -348,12 +348,12 @@ impl Agent {
     /// that it sent itself.
     pub fn arguments(
         &self,
-        home_event: &str,
+        foreign_event: &str,
         tool: &str,
         arguments: &RawObject,
         input: &RawObject,
     ) -> RawObject {
-        let event = self.event(home_event);
+        let event = self.event(foreign_event);
         let sent = event.and_then(|event| sent_arguments(event, input)).unwrap_or_default();
         let mut tools = self.tools_of(event).iter().filter(|it| it.ours == tool);
         match tools.find(|tool| tool.is_spelled_in(&sent)) {
@@ -376,8 +376,8 @@ impl Agent {
         &self,
         event: &AgentEvent,
         told: &RawObject,
-        mut answer: HomeAnswer,
-    ) -> HomeAnswer {
+        mut answer: ForeignAnswer,
+    ) -> ForeignAnswer {
         // Only before a tool runs can its arguments be changed by ours.
         if !event.is(HookEventName::BeforeTool) {
             return answer;
@@ -442,15 +442,15 @@ impl Language for Agent {
         self.title
     }
 
-    fn our_tool(&self, home_event: &str, name: &str) -> Option<String> {
-        let ours = Self::our_tool(self, home_event, name);
-        let (back, _) = self.theirs(self.event(home_event), &ours, &RawObject::empty());
+    fn our_tool(&self, foreign_event: &str, name: &str) -> Option<String> {
+        let ours = Self::our_tool(self, foreign_event, name);
+        let (back, _) = self.theirs(self.event(foreign_event), &ours, &RawObject::empty());
         (back == name).then_some(ours)
     }
 
     fn host_tool(
         &self,
-        hook: &HomeHook,
+        hook: &ForeignHook,
         input: &EventInput,
         name: &str,
         arguments: &RawObject,
@@ -475,7 +475,7 @@ impl Language for Agent {
         }
     }
 
-    fn approves(&self, hook: &HomeHook) -> bool {
+    fn approves(&self, hook: &ForeignHook) -> bool {
         self.written_event(&hook.event).is_some_and(|event| event.approves)
     }
 
@@ -489,7 +489,7 @@ impl Language for Agent {
         has("apply_patch") && !has("write_file") && !has("replace")
     }
 
-    fn contradiction(&self, hook: &HomeHook, input: &EventInput) -> Option<String> {
+    fn contradiction(&self, hook: &ForeignHook, input: &EventInput) -> Option<String> {
         told::contradiction(self, hook, input)
     }
 
@@ -505,7 +505,7 @@ impl Language for Agent {
         .collect()
     }
 
-    fn env_file(&self, hook: &HomeHook) -> Option<&'static str> {
+    fn env_file(&self, hook: &ForeignHook) -> Option<&'static str> {
         let event = self.written_event(&hook.event)?;
         self.env_file.filter(|_| event.is(HookEventName::SessionStart))
     }
@@ -514,51 +514,51 @@ impl Language for Agent {
         std::ptr::eq(self, &a3s::AGENT)
     }
 
-    fn places(&self, projects: &[PathBuf], home: Option<&Path>) -> Vec<HomePlace> {
+    fn places(&self, projects: &[PathBuf], home: Option<&Path>) -> Vec<ForeignSource> {
         self.places.files(projects, home)
     }
 
-    fn variable(&self, name: &str) -> Option<HomeDirectory> {
+    fn variable(&self, name: &str) -> Option<HookDirectory> {
         let of_plugin =
             launch::OF_EXTENSION.iter().filter(|_| self.expands != table::Expands::Braces);
         let known = self.variables.iter().chain(of_plugin).find(|(known, _)| *known == name);
         match known?.1 {
-            Variable::Project => Some(HomeDirectory::Project),
-            Variable::Cwd => Some(HomeDirectory::OfEvent),
-            Variable::PluginRoot => Some(HomeDirectory::Plugin),
+            Variable::Project => Some(HookDirectory::Project),
+            Variable::Cwd => Some(HookDirectory::OfEvent),
+            Variable::PluginRoot => Some(HookDirectory::Plugin),
             Variable::Session | Variable::Transcript | Variable::Said(_) | Variable::Word(_) => {
                 None
             }
         }
     }
 
-    fn directory(&self, hook: &HomeHook, place: &Place<'_>) -> PathBuf {
+    fn directory(&self, hook: &ForeignHook, place: &Place<'_>) -> PathBuf {
         launch::directory(self, hook, place)
     }
 
-    fn read(&'static self, text: &str, file: &HomeFile<'_>) -> HomeSettings {
+    fn read(&'static self, text: &str, file: &ForeignFile<'_>) -> ForeignSettings {
         settings::read(self, text, file)
     }
 
     fn read_definition(
         &'static self,
-        definition: &HomeDefinition<'_>,
-        file: &HomeFile<'_>,
-    ) -> HomeSettings {
+        definition: &ForeignDefinition<'_>,
+        file: &ForeignFile<'_>,
+    ) -> ForeignSettings {
         settings::read_definition(self, definition, file)
     }
 
-    fn told(&self, hook: &HomeHook, input: &EventInput) -> Option<RawObject> {
+    fn told(&self, hook: &ForeignHook, input: &EventInput) -> Option<RawObject> {
         told::told(self, hook, input)
     }
 
-    fn matches(&self, hook: &HomeHook, told: &RawObject) -> bool {
+    fn matches(&self, hook: &ForeignHook, told: &RawObject) -> bool {
         // What is not known to be for something else is.
         self.written_event(&hook.event)
             .is_none_or(|event| (self.matches)(event, hook, &told.fields()))
     }
 
-    fn failed(&self, hook: &HomeHook, failure: &HookFailure) -> Option<HookOutput> {
+    fn failed(&self, hook: &ForeignHook, failure: &HookFailure) -> Option<HookOutput> {
         let event = self.written_event(&hook.event)?;
         let blocks = match failure {
             HookFailure::TimedOut { .. } => event.blocks_at_timeout || event.blocks_on_failure,
@@ -577,18 +577,18 @@ impl Language for Agent {
         blocks.then(|| HookOutput::deny(reason))
     }
 
-    fn launch(&self, hook: &HomeHook, told: &RawObject, place: &Place<'_>) -> Launch {
+    fn launch(&self, hook: &ForeignHook, told: &RawObject, place: &Place<'_>) -> Launch {
         launch::launch(self, hook, told, place)
     }
 
     fn answer(
         &self,
-        hook: &HomeHook,
+        hook: &ForeignHook,
         input: &EventInput,
         told: &RawObject,
         ended: &Ended<'_>,
-    ) -> HomeAnswer {
-        let Some(event) = self.written_event(&hook.event) else { return HomeAnswer::default() };
+    ) -> ForeignAnswer {
+        let Some(event) = self.written_event(&hook.event) else { return ForeignAnswer::default() };
         let mut answer = self.in_our_names(event, told, (self.answer)(event, ended));
         if let Some(lay) = event.lay {
             lay(&mut answer, input, told);
@@ -609,22 +609,22 @@ impl Language for Agent {
         answer
     }
 
-    fn post(&self, hook: &HomeHook, place: &Place<'_>) -> Result<Post, String> {
+    fn post(&self, hook: &ForeignHook, place: &Place<'_>) -> Result<Post, String> {
         http::post(self, hook, place)
     }
 
     fn replied(
         &self,
-        hook: &HomeHook,
+        hook: &ForeignHook,
         told: &RawObject,
         reply: Result<&str, HookFailure>,
-    ) -> HomeAnswer {
+    ) -> ForeignAnswer {
         let Some(event) = self.written_event(&hook.event) else {
-            return HomeAnswer { failure: reply.err(), ..HomeAnswer::default() };
+            return ForeignAnswer { failure: reply.err(), ..ForeignAnswer::default() };
         };
         let output = reply.as_ref().err().and_then(|failure| self.failed(hook, failure));
         let answer = self.in_our_names(event, told, http::replied(self, event, reply));
-        HomeAnswer { output: output.or(answer.output), ..answer }
+        ForeignAnswer { output: output.or(answer.output), ..answer }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use hook_core::files::regular_file;
-use hook_core::language::{HomeOwner, HomePlace};
+use hook_core::language::{ForeignSource, SettingsOwner};
 use hook_core::{JsonObject, RawJson};
 
 /// How long a file may be that says which plugins there are, in bytes.
@@ -57,10 +57,10 @@ impl Places {
     }
 
     /// Every file in which there may be hooks.
-    pub(super) fn files(&self, projects: &[PathBuf], home: Option<&Path>) -> Vec<HomePlace> {
+    pub(super) fn files(&self, projects: &[PathBuf], home: Option<&Path>) -> Vec<ForeignSource> {
         let mut files = Vec::new();
-        let mut add = |paths: Vec<PathBuf>, owner: &HomeOwner, plugin_root: Option<&Path>| {
-            files.extend(paths.into_iter().map(|path| HomePlace {
+        let mut add = |paths: Vec<PathBuf>, owner: &SettingsOwner, plugin_root: Option<&Path>| {
+            files.extend(paths.into_iter().map(|path| ForeignSource {
                 path,
                 owner: owner.clone(),
                 plugin_root: plugin_root.map(Path::to_path_buf),
@@ -79,7 +79,7 @@ impl Places {
             of_projects.extend(projects.iter().rev().flat_map(|it| settings_of(it, self.project)));
         }
         for project in projects {
-            let owner = HomeOwner::Project(project.clone());
+            let owner = SettingsOwner::Project(project.clone());
             for path in self.project {
                 add(fitting(project, path), &owner, None);
             }
@@ -93,15 +93,15 @@ impl Places {
         }
         if let Some(user) = &user {
             for path in self.user {
-                add(fitting(user, path), &HomeOwner::User, None);
+                add(fitting(user, path), &SettingsOwner::User, None);
             }
             for root in self.plugins.iter().flat_map(|plugins| plugins.of_user(user, &of_user)) {
                 let files = self.plugins.as_ref().map(|plugins| plugins.files_of(&root));
-                add(files.unwrap_or_default(), &HomeOwner::User, Some(&root));
+                add(files.unwrap_or_default(), &SettingsOwner::User, Some(&root));
             }
         }
         for path in self.system {
-            add(fitting(Path::new("/"), path), &HomeOwner::System, None);
+            add(fitting(Path::new("/"), path), &SettingsOwner::System, None);
         }
         files
     }

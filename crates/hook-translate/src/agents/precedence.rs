@@ -5,7 +5,7 @@
 //! its shared one, the user's. The lists of all are one. A project that is not trusted has no such say there,
 //! since no hooks run; here it has none over the hooks of others, unless its file was named.
 
-use hook_core::language::{HomeFile, HomeText};
+use hook_core::language::{ForeignFile, OtherFile};
 use hook_core::text::PathText;
 use hook_core::{JsonObject, RawJson};
 
@@ -66,7 +66,7 @@ struct Voice {
 }
 
 impl Voice {
-    fn of(other: &HomeText<'_>, comments: Comments) -> Option<Self> {
+    fn of(other: &OtherFile<'_>, comments: Comments) -> Option<Self> {
         let text = written::without_comments(other.text, comments);
         let fields = RawJson::parse(&*text).ok()?.to_object().ok()?;
         Some(Self {
@@ -88,7 +88,7 @@ impl Voice {
 }
 
 /// What holds for a file that says this itself.
-pub(super) fn in_force(file: &HomeFile<'_>, own: &JsonObject, comments: Comments) -> InForce {
+pub(super) fn in_force(file: &ForeignFile<'_>, own: &JsonObject, comments: Comments) -> InForce {
     let owner = Owner::of(file.is_machines, file.is_users, file.path);
     let mut voices: Vec<Voice> =
         file.others.iter().filter_map(|it| Voice::of(it, comments)).collect();
@@ -173,8 +173,8 @@ mod tests {
     fn holds(path: &str, files: &[(&str, &str)], is_named: bool) -> InForce {
         let events = Events::built_in();
         let others = files.iter().filter(|(other, _)| *other != path);
-        let others: Vec<HomeText<'_>> = others
-            .map(|(path, text)| HomeText {
+        let others: Vec<OtherFile<'_>> = others
+            .map(|(path, text)| OtherFile {
                 path: Path::new(path),
                 text,
                 is_users: *path == USER && !is_named,
@@ -182,7 +182,7 @@ mod tests {
                 is_named,
             })
             .collect();
-        let file = HomeFile {
+        let file = ForeignFile {
             path: Some(Path::new(path)),
             plugin_root: None,
             is_users: path == USER && !is_named,

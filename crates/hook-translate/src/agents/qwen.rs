@@ -3,7 +3,7 @@
 use hook_core::HookEventName as Event;
 use hook_core::event::output::{Decision, HookOutput};
 use hook_core::failure::{HookFailure, InvalidAnswer};
-use hook_core::language::{Ended, HomeAnswer, HomeHook};
+use hook_core::language::{Ended, ForeignAnswer, ForeignHook};
 use hook_core::{JsonObject, RawJson};
 
 use super::claude::{self, TOOL_FAILURE, TOOL_RESULT, about_tool, blocking, compared};
@@ -143,7 +143,7 @@ const OTHER_NAMES: &[(&str, &[&str])] = &[
 
 /// Qwen Code's: the name, one of a list of names, or an expression somewhere in it; one that is none is for
 /// nothing.
-fn matches(event: &AgentEvent, hook: &HomeHook, told: &JsonObject) -> bool {
+fn matches(event: &AgentEvent, hook: &ForeignHook, told: &JsonObject) -> bool {
     let Some(pattern) = matching::pattern(hook).filter(|it| *it != ".*") else { return true };
     let Some(subject) = matching::subject(event, told).filter(|it| !it.is_empty()) else {
         return true;
@@ -311,14 +311,14 @@ fn is_about_call(event: &AgentEvent) -> bool {
 
 /// What a hook has answered, as Qwen Code reads it: standard output, or standard error where that is empty
 /// or the exit code is 2; an object on any exit code; else text, whose meaning is the exit code's.
-fn answer(event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
+fn answer(event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
     let (stdout, stderr) = (ended.stdout.trim(), ended.stderr.trim());
     let code = ended.code.unwrap_or(1);
     let is_stdout = code != 2 && !stdout.is_empty();
     let text = if is_stdout { stdout } else { stderr };
     let failure = (code != 0 && code != 2).then_some(HookFailure::ExitCode { code });
     if text.is_empty() {
-        return HomeAnswer { failure, ..HomeAnswer::default() };
+        return ForeignAnswer { failure, ..ForeignAnswer::default() };
     }
     let parsed = RawJson::parse(text).ok().and_then(|value| match value.to_text() {
         // Written twice.
@@ -327,20 +327,20 @@ fn answer(event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
     });
     if let Some(fields) = parsed.as_ref().and_then(|value| value.to_object().ok()) {
         let output = Some(of_object(event, &fields));
-        return HomeAnswer { output, failure, ..HomeAnswer::default() };
+        return ForeignAnswer { output, failure, ..ForeignAnswer::default() };
     }
     if code == 2 {
         let mut denial = JsonObject::new();
         put(&mut denial, "decision", Some("deny"));
         put(&mut denial, "reason", Some(text));
         let output = Some(of_object(event, &denial));
-        return HomeAnswer { output, ..HomeAnswer::default() };
+        return ForeignAnswer { output, ..ForeignAnswer::default() };
     }
     if parsed.is_none() && text.starts_with('{') {
         let reason = "it begins like an object and is no JSON".to_owned();
         let wrong = InvalidAnswer::new(reason, "Qwen Code takes nothing of it".to_owned());
         let failure = Some(HookFailure::InvalidAnswer(wrong));
-        return HomeAnswer { failure, ..HomeAnswer::default() };
+        return ForeignAnswer { failure, ..ForeignAnswer::default() };
     }
     let output = match code {
         0 if is_stdout && event.plain_is_context => {
@@ -349,7 +349,7 @@ fn answer(event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
         0 => HookOutput::allow().with_system_message(text),
         _ => HookOutput::allow().with_system_message(format!("Warning: {text}")),
     };
-    HomeAnswer { output: Some(output), failure, ..HomeAnswer::default() }
+    ForeignAnswer { output: Some(output), failure, ..ForeignAnswer::default() }
 }
 
 fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use hook_core::language::{
-    HomeCommand, HomeDefinition, HomeEntry, HomeFile, HomeHook, HomeLoss, HomeProblem,
-    HomeSettings, is_refused_of_project,
+    ForeignCommand, ForeignDefinition, ForeignEntry, ForeignFile, ForeignHook, ForeignLoss,
+    ForeignProblem, ForeignSettings, is_refused_of_project,
 };
 use hook_core::text::{nearest, shortened};
 use hook_core::{JsonKind, JsonObject, RawJson};
@@ -48,14 +48,14 @@ const LONGEST: u64 = 86_400_000;
 const SWITCHES: &[&str] = &["enabled", "disabled", "notifications"];
 
 /// Reads a file of an agent.
-pub(super) fn read(agent: &'static Agent, text: &str, file: &HomeFile<'_>) -> HomeSettings {
+pub(super) fn read(agent: &'static Agent, text: &str, file: &ForeignFile<'_>) -> ForeignSettings {
     let mut reader = Reader::new(agent, file);
     let text = match file.path.and_then(|path| path.extension()) {
         Some(extension) if extension == "toml" => match written::toml_as_json(text) {
             Ok(json) => Cow::Owned(json),
             Err(error) => {
                 let message = format!("not TOML: {error}; none of its hooks run");
-                reader.problem(0..0, "", message, HomeLoss::Hooks);
+                reader.problem(0..0, "", message, ForeignLoss::Hooks);
                 return reader.settings;
             }
         },
@@ -65,7 +65,7 @@ pub(super) fn read(agent: &'static Agent, text: &str, file: &HomeFile<'_>) -> Ho
         Ok(root) => reader.root(&root),
         Err(error) => {
             let message = format!("not JSON: {error}; none of its hooks run");
-            reader.problem(0..0, "", message, HomeLoss::Hooks);
+            reader.problem(0..0, "", message, ForeignLoss::Hooks);
         }
     }
     reader.settings
@@ -75,9 +75,9 @@ pub(super) fn read(agent: &'static Agent, text: &str, file: &HomeFile<'_>) -> Ho
 /// form is, and what at home holds for all of a file's hooks that are posted stands in the definition.
 pub(super) fn read_definition(
     agent: &'static Agent,
-    definition: &HomeDefinition<'_>,
-    file: &HomeFile<'_>,
-) -> HomeSettings {
+    definition: &ForeignDefinition<'_>,
+    file: &ForeignFile<'_>,
+) -> ForeignSettings {
     let mut reader = Reader { is_definition: true, ..Reader::new(agent, file) };
     reader.settings.was_read = true;
     let (value, path) = (definition.value, definition.path);
@@ -90,7 +90,7 @@ pub(super) fn read_definition(
         let name = shortened(definition.event);
         let message =
             format!("{} has no event `{name}`, so nothing there runs{meant}", agent.title);
-        reader.problem(value.range(), path, message, HomeLoss::Hooks);
+        reader.problem(value.range(), path, message, ForeignLoss::Hooks);
         return reader.settings;
     };
     match value.to_object() {
@@ -108,7 +108,7 @@ pub(super) fn read_definition(
         }
         Err(_) => {
             let message = "expected an object; it was skipped".to_owned();
-            reader.problem(value.range(), path, message, HomeLoss::Hooks);
+            reader.problem(value.range(), path, message, ForeignLoss::Hooks);
         }
     }
     reader.settings
@@ -116,8 +116,8 @@ pub(super) fn read_definition(
 
 struct Reader<'f> {
     agent: &'static Agent,
-    file: &'f HomeFile<'f>,
-    settings: HomeSettings,
+    file: &'f ForeignFile<'f>,
+    settings: ForeignSettings,
     /// The names, or commands, of hooks that are switched off.
     disabled: Vec<String>,
     /// What holds for all hooks that are posted.
@@ -144,11 +144,11 @@ impl Group {
 }
 
 impl<'f> Reader<'f> {
-    fn new(agent: &'static Agent, file: &'f HomeFile<'f>) -> Self {
+    fn new(agent: &'static Agent, file: &'f ForeignFile<'f>) -> Self {
         Self {
             agent,
             file,
-            settings: HomeSettings::default(),
+            settings: ForeignSettings::default(),
             disabled: Vec::new(),
             http: HttpSettings::default(),
             is_definition: false,
@@ -183,13 +183,13 @@ impl Reader<'_> {
         // In settings of ours it was written by somebody.
         if self.is_definition {
             let message = "an entry of `hook connect` is no hook here; it was skipped".to_owned();
-            self.problem(at, path, message, HomeLoss::Nothing);
+            self.problem(at, path, message, ForeignLoss::Nothing);
         }
     }
 
-    fn problem(&mut self, at: Range<usize>, path: &str, message: String, loss: HomeLoss) {
+    fn problem(&mut self, at: Range<usize>, path: &str, message: String, loss: ForeignLoss) {
         let path = path.to_owned();
-        self.settings.problems.push(HomeProblem { at, path, message, loss });
+        self.settings.problems.push(ForeignProblem { at, path, message, loss });
     }
 
     fn root(&mut self, root: &RawJson) {
@@ -198,7 +198,7 @@ impl Reader<'_> {
                 root.range(),
                 "",
                 "not an object; none of its hooks run".into(),
-                HomeLoss::Hooks,
+                ForeignLoss::Hooks,
             );
             return;
         };
@@ -217,12 +217,12 @@ impl Reader<'_> {
                            home the user's, too"
                     .to_owned();
             let at = fields.get("disableAllHooks").map_or(0..0, RawJson::range);
-            self.problem(at, "disableAllHooks", message, HomeLoss::Part);
+            self.problem(at, "disableAllHooks", message, ForeignLoss::Part);
         }
         if in_force.is_off {
             if let (Some(by), Some(hooks)) = (&in_force.off_by, fields.get("hooks")) {
                 let message = format!("all hooks of {} are switched off by {by}", self.agent.title);
-                self.problem(hooks.range(), "hooks", message, HomeLoss::Nothing);
+                self.problem(hooks.range(), "hooks", message, ForeignLoss::Nothing);
             }
             return;
         }
@@ -242,7 +242,7 @@ impl Reader<'_> {
         let Some(hooks) = fields.get("hooks") else { return };
         let Ok(events) = hooks.to_object() else {
             let message = "expected an object; none of its hooks run".to_owned();
-            self.problem(hooks.range(), "hooks", message, HomeLoss::Hooks);
+            self.problem(hooks.range(), "hooks", message, ForeignLoss::Hooks);
             return;
         };
         for (name, definitions) in events.iter().filter(|(name, _)| !SWITCHES.contains(name)) {
@@ -253,12 +253,12 @@ impl Reader<'_> {
                     self.agent.title,
                     shortened(name)
                 );
-                self.problem(definitions.range(), &path, message, HomeLoss::Nothing);
+                self.problem(definitions.range(), &path, message, ForeignLoss::Nothing);
                 continue;
             };
             let Some(definitions) = definitions.to_items() else {
                 let message = "expected an array; nothing there runs".to_owned();
-                self.problem(definitions.range(), &path, message, HomeLoss::Hooks);
+                self.problem(definitions.range(), &path, message, ForeignLoss::Hooks);
                 continue;
             };
             for (index, definition) in definitions.iter().enumerate() {
@@ -279,7 +279,7 @@ impl Reader<'_> {
                 definition.range(),
                 path,
                 "expected an object; it was skipped".into(),
-                HomeLoss::Hooks,
+                ForeignLoss::Hooks,
             );
             return;
         };
@@ -316,7 +316,7 @@ impl Reader<'_> {
                 self.agent.title
             );
             let at = fields.get("matcher").map_or(0..0, RawJson::range);
-            self.problem(at, path, message, HomeLoss::Nothing);
+            self.problem(at, path, message, ForeignLoss::Nothing);
             return;
         }
         let hooks = fields.get("hooks");
@@ -329,7 +329,7 @@ impl Reader<'_> {
                 hooks.map_or(0..0, RawJson::range),
                 path,
                 message.to_owned(),
-                HomeLoss::Hooks,
+                ForeignLoss::Hooks,
             );
             return;
         }
@@ -342,7 +342,7 @@ impl Reader<'_> {
                 Ok(fields) => self.hook(event, &fields, hook.range(), &path, &group),
                 Err(_) => {
                     let message = "expected an object; it was skipped".to_owned();
-                    self.problem(hook.range(), &path, message, HomeLoss::Hooks);
+                    self.problem(hook.range(), &path, message, ForeignLoss::Hooks);
                 }
             }
         }
@@ -369,7 +369,7 @@ impl Reader<'_> {
             None if !needs_type => "command".to_owned(),
             None => {
                 let message = "a hook without a `type`; it was skipped".to_owned();
-                self.problem(at, path, message, HomeLoss::Hooks);
+                self.problem(at, path, message, ForeignLoss::Hooks);
                 return;
             }
         };
@@ -382,7 +382,7 @@ impl Reader<'_> {
             Ok(command) => command,
             Err(reason) => {
                 let message = format!("a hook that {reason}; it was skipped");
-                self.problem(at, path, message, HomeLoss::Hooks);
+                self.problem(at, path, message, ForeignLoss::Hooks);
                 return;
             }
         };
@@ -392,11 +392,11 @@ impl Reader<'_> {
         }
         let Some(ours) = self.agent.our_event(event, self.file.events) else {
             let message = format!("the event `{}` is not declared; it was skipped", event.name);
-            self.problem(at, path, message, HomeLoss::Hooks);
+            self.problem(at, path, message, ForeignLoss::Hooks);
             return;
         };
         let shown = match &command {
-            HomeCommand::Shell { text, .. } => Some(text),
+            ForeignCommand::Shell { text, .. } => Some(text),
             _ => None,
         };
         if self.disabled.iter().any(|off| Some(off) == text("name").as_ref() || Some(off) == shown)
@@ -420,14 +420,14 @@ impl Reader<'_> {
                          ignored",
                         shortened(name)
                     );
-                    self.problem(at.clone(), path, message, HomeLoss::Part);
+                    self.problem(at.clone(), path, message, ForeignLoss::Part);
                 }
                 !is_refused
             });
         }
         let own_matcher = || text("matcher");
-        self.settings.hooks.push(HomeEntry {
-            hook: HomeHook {
+        self.settings.hooks.push(ForeignEntry {
+            hook: ForeignHook {
                 language: self.agent,
                 event: group.other_name.clone().unwrap_or_else(|| event.name.to_owned()),
                 matcher: group.matcher.clone().or_else(own_matcher),
@@ -473,7 +473,7 @@ impl Reader<'_> {
         let Some(kind) = self.agent.kinds.iter().find(|kind| kind.word == word) else {
             let word = shortened(word);
             let message = format!("{title} has no hooks of type `{word}`; it was skipped");
-            self.problem(at.clone(), path, message, HomeLoss::Hooks);
+            self.problem(at.clone(), path, message, ForeignLoss::Hooks);
             return None;
         };
         if !kind.runs_at(event.name) {
@@ -481,14 +481,14 @@ impl Reader<'_> {
                 "{title} runs no hooks of type `{word}` at {}, so it does nothing",
                 event.name
             );
-            self.problem(at.clone(), path, message, HomeLoss::Nothing);
+            self.problem(at.clone(), path, message, ForeignLoss::Nothing);
             return None;
         }
         if let Some(reason) = kind.impossible {
             let message = format!(
                 "a hook of type `{word}` does nothing here: {reason}, which only {title} can"
             );
-            self.problem(at.clone(), path, message, HomeLoss::Part);
+            self.problem(at.clone(), path, message, ForeignLoss::Part);
             return None;
         }
         Some(kind)
@@ -498,7 +498,7 @@ impl Reader<'_> {
     fn losses(
         &mut self,
         fields: &JsonObject,
-        command: &HomeCommand,
+        command: &ForeignCommand,
         blocks_on_failure: bool,
         at: &Range<usize>,
         path: &str,
@@ -514,7 +514,7 @@ impl Reader<'_> {
                  time, {meaning}",
                 command.kind()
             );
-            self.problem(at.clone(), path, message, HomeLoss::Part);
+            self.problem(at.clone(), path, message, ForeignLoss::Part);
         }
         let wakes = fields.get("asyncRewake").and_then(RawJson::to_bool) == Some(true);
         if wakes && command.is_process() {
@@ -522,7 +522,7 @@ impl Reader<'_> {
                 "`asyncRewake`: it runs in the background as `async` does, but with exit code 2 it \
                  does not wake {title}, which only {title} can do"
             );
-            self.problem(at.clone(), path, message, HomeLoss::Part);
+            self.problem(at.clone(), path, message, ForeignLoss::Part);
         }
     }
 }
@@ -532,7 +532,7 @@ fn hooks_of(group: &JsonObject) -> Vec<RawJson> {
 }
 
 /// What a hook runs on this system, under whichever key that stands.
-fn command(fields: &JsonObject) -> Option<HomeCommand> {
+fn command(fields: &JsonObject) -> Option<ForeignCommand> {
     let text = |name: &str| {
         let text = fields.get(name).and_then(RawJson::to_text);
         text.filter(|text| !text.trim().is_empty())
@@ -547,19 +547,19 @@ fn command(fields: &JsonObject) -> Option<HomeCommand> {
         _ => ["linux", "bash"].as_slice(),
     };
     if let Some(program) = text("exec") {
-        return Some(HomeCommand::Program {
+        return Some(ForeignCommand::Program {
             program,
             arguments: words("args").unwrap_or_default(),
         });
     }
     let shell = text("shell");
     if let Some(text) = own.iter().find_map(|key| text(key)) {
-        return Some(HomeCommand::Shell { text, shell });
+        return Some(ForeignCommand::Shell { text, shell });
     }
     let command = text("command")?;
     match words("args") {
-        Some(arguments) => Some(HomeCommand::Program { program: command, arguments }),
-        None => Some(HomeCommand::Shell { text: command, shell }),
+        Some(arguments) => Some(ForeignCommand::Program { program: command, arguments }),
+        None => Some(ForeignCommand::Shell { text: command, shell }),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is written down of an agent: tables, and functions only where a table cannot say it.
 
 use hook_core::event::input::EventInput;
-use hook_core::language::{Ended, HomeAnswer, HomeHook};
+use hook_core::language::{Ended, ForeignAnswer, ForeignHook};
 use hook_core::{HookEventName, JsonObject, RawJson, RawObject};
 
 use super::kind::{HttpRules, Kind};
@@ -36,8 +36,8 @@ pub struct Agent {
     pub(super) env_file: Option<&'static str>,
     /// What of these variables is replaced in a command before the shell sees it.
     pub(super) expands: Expands,
-    pub(super) matches: fn(&AgentEvent, &HomeHook, &JsonObject) -> bool,
-    pub(super) answer: fn(&AgentEvent, &Ended<'_>) -> HomeAnswer,
+    pub(super) matches: fn(&AgentEvent, &ForeignHook, &JsonObject) -> bool,
+    pub(super) answer: fn(&AgentEvent, &Ended<'_>) -> ForeignAnswer,
     pub(super) say: fn(&AgentEvent, &Verdict<'_>) -> Said,
     /// Where a hook runs that names no directory.
     pub(super) directory: Directory,
@@ -173,7 +173,7 @@ pub(super) struct AgentEvent {
     /// What a field of theirs is told as that is no copy of ours, of the fields of our input.
     pub(super) value: Option<fn(&str, &JsonObject) -> Option<RawJson>>,
     /// Makes of an answer that stands for a part of what the hook was told the whole.
-    pub(super) lay: Option<fn(&mut HomeAnswer, &EventInput, &RawObject)>,
+    pub(super) lay: Option<fn(&mut ForeignAnswer, &EventInput, &RawObject)>,
     /// Fields of ours that are made of several of theirs, where the agent asks.
     pub(super) made: Option<fn(&JsonObject, &mut JsonObject)>,
     /// Fields of ours that must be there, and that the agent does not say; as JSON.

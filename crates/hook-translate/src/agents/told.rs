@@ -1,14 +1,14 @@
 //! What is told in one form, said in the other.
 
 use hook_core::event::input::{EventInput, EventPayload};
-use hook_core::language::{AskedBy, HomeHook};
+use hook_core::language::{AskedBy, ForeignHook};
 use hook_core::{HookEventName, JsonObject, RawJson, RawObject};
 
 use super::table::{Agent, AgentEvent, Base, Ours, Part, with_field};
 use super::{self as agents};
 
 /// What a hook is told of an event.
-pub(super) fn told(agent: &Agent, hook: &HomeHook, input: &EventInput) -> Option<RawObject> {
+pub(super) fn told(agent: &Agent, hook: &ForeignHook, input: &EventInput) -> Option<RawObject> {
     let event = agent.written_event(&hook.event)?;
     let asks = input.asked.as_deref().and_then(|asked| agents::agent(asked.agent));
     if asks.is_some_and(|asks| asks.runs_itself(hook)) {
@@ -33,7 +33,11 @@ pub(super) fn told(agent: &Agent, hook: &HomeHook, input: &EventInput) -> Option
 
 /// Which two arguments of a tool are one in the agent's words, and differ: one would hide the other. What an
 /// agent said itself hides nothing from its own hooks.
-pub(super) fn contradiction(agent: &Agent, hook: &HomeHook, input: &EventInput) -> Option<String> {
+pub(super) fn contradiction(
+    agent: &Agent,
+    hook: &ForeignHook,
+    input: &EventInput,
+) -> Option<String> {
     let is_own = |asked: &AskedBy| asked.agent == agent.name;
     if input.asked.as_deref().is_some_and(is_own) {
         return None;

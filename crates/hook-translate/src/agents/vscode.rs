@@ -3,7 +3,7 @@
 use hook_core::HookEventName as Event;
 use hook_core::event::output::{Decision, HookOutput};
 use hook_core::failure::HookFailure;
-use hook_core::language::{Ended, HomeAnswer};
+use hook_core::language::{Ended, ForeignAnswer};
 use hook_core::{JsonObject, RawJson};
 
 use super::claude::{self, object_on};
@@ -181,20 +181,20 @@ pub(super) static AGENT: Agent = Agent {
 };
 
 /// What a hook has answered, as VS Code reads it.
-fn answer(event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
+fn answer(event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
     match ended.code {
         Some(0) => {}
         Some(2) => {
             let output = claude::exit_two(event, None, ended.stderr);
-            return HomeAnswer { output, ..HomeAnswer::default() };
+            return ForeignAnswer { output, ..ForeignAnswer::default() };
         }
         code => {
             let failure = Some(HookFailure::ExitCode { code: code.unwrap_or(1) });
-            return HomeAnswer { failure, ..HomeAnswer::default() };
+            return ForeignAnswer { failure, ..ForeignAnswer::default() };
         }
     }
     let output = object_on(ended.stdout).map(|fields| of_object(event, &fields));
-    HomeAnswer { output, ..HomeAnswer::default() }
+    ForeignAnswer { output, ..ForeignAnswer::default() }
 }
 
 fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {

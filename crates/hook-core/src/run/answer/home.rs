@@ -6,12 +6,12 @@ use crate::event::input::EventInput;
 use crate::event::output::{Invalid, PolicyDecision, Reading};
 use crate::failure::InvalidAnswer;
 use crate::json::{RawJson, RawObject};
-use crate::language::{Ended, HomeAnswer, HomeHook};
+use crate::language::{Ended, ForeignAnswer, ForeignHook};
 use crate::run::report::Captured;
 
 /// Interprets a hook of another agent that ended.
 pub(in crate::run) fn interpret_home(
-    home: &HomeHook,
+    home: &ForeignHook,
     input: &EventInput,
     told: &RawObject,
     ending: Ending,
@@ -33,7 +33,7 @@ pub(in crate::run) fn interpret_home(
 
 /// The answer of a hook of another agent that ended, as one here.
 pub(in crate::run) fn answer_at_home(
-    home: &HomeHook,
+    home: &ForeignHook,
     input: &EventInput,
     told: &RawObject,
     ended: &Ended<'_>,
@@ -47,7 +47,7 @@ pub(in crate::run) fn answer_at_home(
 }
 
 /// What a hook of another agent has answered, as an answer here.
-pub(in crate::run) fn home_answer(answer: HomeAnswer) -> Answer {
+pub(in crate::run) fn home_answer(answer: ForeignAnswer) -> Answer {
     let mut said = Answer {
         is_explicit: answer.output.is_some(),
         output: answer.output,
@@ -63,7 +63,7 @@ pub(in crate::run) fn home_answer(answer: HomeAnswer) -> Answer {
 /// taken to have no objections.
 pub(in crate::run) fn without_doubt(
     mut answer: Answer,
-    home: &HomeHook,
+    home: &ForeignHook,
     event: HookEventName,
     text: &str,
 ) -> Answer {

@@ -15,7 +15,7 @@ use super::process::{self, ProcessCall};
 use crate::event::input::EventInput;
 use crate::failure::HookFailure;
 use crate::json::RawObject;
-use crate::language::{HomeHook, Launch, Place};
+use crate::language::{ForeignHook, Launch, Place};
 use crate::run::answer::{Ending, interpret, interpret_home};
 use crate::run::executor::{
     CommandIdentity, Execution, HookCall, HookExecutor, HookKind, HookStart, Permits, Run,
@@ -69,7 +69,7 @@ struct Program {
     /// Variables that it is given beside its own.
     given: Vec<(OsString, OsString)>,
     /// The hook as its home knows it, if it is one of another agent.
-    home: Option<Arc<HomeHook>>,
+    home: Option<Arc<ForeignHook>>,
     context: Arc<CommandContext>,
 }
 
@@ -77,7 +77,7 @@ impl CommandExecutor {
     /// A hook of another agent, which is started, told and understood as at home.
     pub(in crate::run) fn of_home(
         command: String,
-        home: Arc<HomeHook>,
+        home: Arc<ForeignHook>,
         given: Vec<(OsString, OsString)>,
         context: Arc<CommandContext>,
     ) -> Self {
@@ -114,7 +114,7 @@ impl HookExecutor for CommandExecutor {
         HookKind::Command
     }
 
-    fn home(&self) -> Option<&HomeHook> {
+    fn home(&self) -> Option<&ForeignHook> {
         self.program.home.as_deref()
     }
 
@@ -142,7 +142,7 @@ impl HookExecutor for CommandExecutor {
             command: if home.is_some() { script } else { command },
             env: variables(env),
             project: &context.environment.project,
-            home_event: home.as_ref().map(|home| &*home.event),
+            foreign_event: home.as_ref().map(|home| &*home.event),
             is_worker: false,
         })
     }

@@ -10,7 +10,7 @@ use crate::event::HookEventName;
 use crate::event::input::HookInput;
 use crate::event::output::HookOutput;
 use crate::failure::{HookFailure, panic_message};
-use crate::language::HomeHook;
+use crate::language::ForeignHook;
 use crate::run::answer::Answer;
 use crate::run::executor::Run;
 use crate::run::live::{CallTarget, FailureListener};
@@ -40,7 +40,7 @@ pub(super) enum Function {
 pub(super) struct OfModule {
     pub(super) handler: ModuleHandler,
     /// The words that it is told and answers in.
-    pub(super) home: Arc<HomeHook>,
+    pub(super) home: Arc<ForeignHook>,
 }
 
 /// A hook that is called over a conversation.
@@ -50,7 +50,7 @@ pub(super) struct Called {
     /// What it is called there.
     pub(super) id: Arc<str>,
     /// The words that it is told and answers in, if they are not ours.
-    pub(super) home: Option<Arc<HomeHook>>,
+    pub(super) home: Option<Arc<ForeignHook>>,
     /// Who is told of failures.
     pub(super) on_failure: Option<FailureListener>,
 }

@@ -10,7 +10,7 @@ use futures::FutureExt;
 use super::function::{Called, Function, HandlerError, HandlerResult, OfModule};
 use crate::event::input::HookInput;
 use crate::event::{Event, HookEventName, TypedAnswer, TypedInput};
-use crate::language::HomeHook;
+use crate::language::ForeignHook;
 use crate::matcher::{Matcher, MatcherProblem};
 use crate::run::live::{CallTarget, FailureListener};
 use crate::run::module::ModuleHandler;
@@ -157,7 +157,7 @@ impl HandlerHook {
         name: impl Into<String>,
         id: &str,
         target: CallTarget,
-        home: Option<Arc<HomeHook>>,
+        home: Option<Arc<ForeignHook>>,
     ) -> Self {
         let called = Function::Called(Called { target, id: id.into(), home, on_failure: None });
         Self { source: HookSource::Client, ..Self::new(event, name, called) }
@@ -179,7 +179,7 @@ impl HandlerHook {
         event: HookEventName,
         name: impl Into<String>,
         handler: ModuleHandler,
-        home: Arc<HomeHook>,
+        home: Arc<ForeignHook>,
     ) -> Self {
         Self::new(event, name, Function::Module(OfModule { handler, home })).in_turn()
     }

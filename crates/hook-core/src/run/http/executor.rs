@@ -9,7 +9,7 @@ use super::address::Address;
 use super::client::Client;
 use crate::failure::HookFailure;
 use crate::json::RawObject;
-use crate::language::{HomeHook, Place};
+use crate::language::{ForeignHook, Place};
 use crate::run::answer::{home_answer, without_doubt};
 use crate::run::command::CommandContext;
 use crate::run::executor::{
@@ -29,7 +29,7 @@ struct HttpHook {
     label: String,
     /// All that decides what is asked.
     terms: String,
-    home: Arc<HomeHook>,
+    home: Arc<ForeignHook>,
     context: Arc<CommandContext>,
     client: Arc<Client>,
 }
@@ -37,7 +37,7 @@ struct HttpHook {
 impl HttpExecutor {
     pub(in crate::run) fn new(
         label: String,
-        home: Arc<HomeHook>,
+        home: Arc<ForeignHook>,
         context: Arc<CommandContext>,
         client: Arc<Client>,
     ) -> Self {
@@ -51,7 +51,7 @@ impl HookExecutor for HttpExecutor {
         HookKind::Http
     }
 
-    fn home(&self) -> Option<&HomeHook> {
+    fn home(&self) -> Option<&ForeignHook> {
         Some(&self.hook.home)
     }
 
@@ -73,7 +73,7 @@ impl HookExecutor for HttpExecutor {
             command: terms,
             env: Default::default(),
             project: &context.environment.project,
-            home_event: Some(&home.event),
+            foreign_event: Some(&home.event),
             is_worker: false,
         })
     }

@@ -22,7 +22,7 @@ use crate::event::HookEventName;
 use crate::event::input::EventInput;
 use crate::failure::{HookFailure, InvalidAnswer};
 use crate::json::{RawJson, RawObject};
-use crate::language::{Ended, HomeHook};
+use crate::language::{Ended, ForeignHook};
 use crate::run::answer::{Answer, answer_at_home};
 use crate::run::executor::{
     CommandIdentity, Execution, HookCall, HookExecutor, HookKind, HookStart, Permits, Run,
@@ -73,7 +73,7 @@ struct LiveHook {
     id: Arc<str>,
     event: Arc<str>,
     /// The words that it is told and answers in, if they are not ours.
-    home: Option<Arc<HomeHook>>,
+    home: Option<Arc<ForeignHook>>,
     session: CallTarget,
     running: Arc<RunningHooks>,
     timers: Timers,
@@ -86,7 +86,7 @@ impl LiveExecutor {
         label: &str,
         id: &str,
         event: HookEventName,
-        home: Option<Arc<HomeHook>>,
+        home: Option<Arc<ForeignHook>>,
         session: CallTarget,
         running: &Arc<RunningHooks>,
         programs: Option<Arc<Programs>>,
@@ -127,7 +127,7 @@ impl HookExecutor for LiveExecutor {
         }
     }
 
-    fn home(&self) -> Option<&HomeHook> {
+    fn home(&self) -> Option<&ForeignHook> {
         self.hook.home.as_deref()
     }
 
@@ -444,7 +444,7 @@ impl Asked {
 }
 
 /// The parameters of `tool.execute` with the tool and its arguments named as the host does.
-fn by_host_names(home: &HomeHook, input: &EventInput, params: RawJson) -> RawJson {
+fn by_host_names(home: &ForeignHook, input: &EventInput, params: RawJson) -> RawJson {
     let Ok(mut fields) = params.to_object() else { return params };
     let Some(name) = fields.get("tool").and_then(RawJson::to_text) else { return params };
     let arguments = fields.get("args").cloned().map(RawObject::try_from).and_then(Result::ok);

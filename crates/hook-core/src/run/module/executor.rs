@@ -12,7 +12,7 @@ use super::errors::ModuleFault;
 use super::handler::{ModuleEvent, ModuleHandler, ModuleReturn};
 use crate::failure::{HookFailure, panic_message};
 use crate::json::RawObject;
-use crate::language::{Ended, HomeHook};
+use crate::language::{Ended, ForeignHook};
 use crate::run::answer::{Answer, answer_at_home};
 use crate::run::executor::{Execution, HookCall, HookExecutor, HookKind, Run};
 use crate::run::live::{Clock, Programs, Timers};
@@ -26,7 +26,7 @@ pub(in crate::run) struct ModuleExecutor {
 
 struct Handler {
     label: String,
-    home: Arc<HomeHook>,
+    home: Arc<ForeignHook>,
     handler: ModuleHandler,
     running: Arc<RunningHooks>,
     programs: Arc<Programs>,
@@ -36,7 +36,7 @@ struct Handler {
 impl ModuleExecutor {
     pub(in crate::run) fn new(
         label: &str,
-        home: &Arc<HomeHook>,
+        home: &Arc<ForeignHook>,
         handler: &ModuleHandler,
         running: &Arc<RunningHooks>,
         programs: Arc<Programs>,
@@ -66,7 +66,7 @@ impl HookExecutor for ModuleExecutor {
         HookKind::Module
     }
 
-    fn home(&self) -> Option<&HomeHook> {
+    fn home(&self) -> Option<&ForeignHook> {
         Some(&self.hook.home)
     }
 

@@ -2,7 +2,7 @@
 
 use hook_core::event::input::{EventInput, EventPayload};
 use hook_core::failure::InvalidAnswer;
-use hook_core::language::HomeAnswer;
+use hook_core::language::ForeignAnswer;
 use hook_core::{JsonObject, RawJson, RawObject};
 
 use crate::agents::output::OUTPUTS;
@@ -21,7 +21,7 @@ struct Changes {
 
 /// Puts what a hook wants changed into our words. What cannot be done is an invalid answer: the hook may
 /// be a guard that lets things go on because of it.
-pub(super) fn lay(answer: &mut HomeAnswer, input: &EventInput, told: &RawObject) {
+pub(super) fn lay(answer: &mut ForeignAnswer, input: &EventInput, told: &RawObject) {
     let Some(output) = &mut answer.output else { return };
     let Some(specific) = &mut output.hook_specific_output else { return };
     let Some(modified) = specific.remove(MODIFIED) else { return };

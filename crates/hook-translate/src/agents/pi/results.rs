@@ -4,7 +4,7 @@ use hook_core::event::input::{EventInput, EventPayload};
 use hook_core::event::output::{Decision, HookOutput};
 use hook_core::failure::{HookFailure, InvalidAnswer};
 use hook_core::json::JsonKind;
-use hook_core::language::{Ended, HomeAnswer};
+use hook_core::language::{Ended, ForeignAnswer};
 use hook_core::text::shortened;
 use hook_core::{JsonObject, RawJson, RawObject};
 
@@ -49,38 +49,38 @@ const LATEST: [&str; 5] = [
 
 /// What a hook has answered in the words of modules: what a handler returns, on standard output. One that
 /// fails is a handler that throws, which before a tool is a denial.
-pub(super) fn answer(event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
+pub(super) fn answer(event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
     match ended.code {
         Some(0) => read(event, ended.stdout.trim()),
         Some(2) if event.blocks => {
             let output = Some(HookOutput::deny(reason(ended.stderr)));
-            HomeAnswer { output, ..HomeAnswer::default() }
+            ForeignAnswer { output, ..ForeignAnswer::default() }
         }
         _ if event.blocks_on_failure => {
             let output = Some(HookOutput::deny(reason(ended.stderr)));
-            HomeAnswer { output, ..HomeAnswer::default() }
+            ForeignAnswer { output, ..ForeignAnswer::default() }
         }
         code => {
             let failure = Some(HookFailure::ExitCode { code: code.unwrap_or(1) });
-            HomeAnswer { failure, ..HomeAnswer::default() }
+            ForeignAnswer { failure, ..ForeignAnswer::default() }
         }
     }
 }
 
 /// Reads what was returned.
-fn read(event: &AgentEvent, text: &str) -> HomeAnswer {
+fn read(event: &AgentEvent, text: &str) -> ForeignAnswer {
     let known = RETURNED.iter().find(|(name, _)| *name == event.name);
     let Some((_, known)) = known.filter(|_| !text.is_empty()) else {
-        return HomeAnswer::default();
+        return ForeignAnswer::default();
     };
     let invalid = |what: String| {
         let names: Vec<String> = known.iter().map(|(name, _)| format!("`{name}`")).collect();
         let hint = format!("return nothing, or an object with {}", names.join(", "));
         let failure = Some(HookFailure::InvalidAnswer(InvalidAnswer::new(what, hint)));
-        HomeAnswer { failure, ..HomeAnswer::default() }
+        ForeignAnswer { failure, ..ForeignAnswer::default() }
     };
     let value = match RawJson::parse(text) {
-        Ok(value) if value.is_null() => return HomeAnswer::default(),
+        Ok(value) if value.is_null() => return ForeignAnswer::default(),
         Ok(value) => value,
         Err(_) => return invalid(format!("what {} is answered is no JSON", event.name)),
     };
@@ -110,7 +110,7 @@ fn read(event: &AgentEvent, text: &str) -> HomeAnswer {
         return invalid(format!("{} has no word for what it is answered", event.name));
     }
     let output = Some(of_object(event, &fields));
-    HomeAnswer { output, warnings, ..HomeAnswer::default() }
+    ForeignAnswer { output, warnings, ..ForeignAnswer::default() }
 }
 
 /// What an object means whose fields are of their kinds.
@@ -166,7 +166,7 @@ const IS_ERROR: &str = "isError";
 const MESSAGES: &str = "messages";
 
 /// Makes a whole response of what a handler wants of a tool's.
-pub(super) fn lay_result(answer: &mut HomeAnswer, input: &EventInput, _: &RawObject) {
+pub(super) fn lay_result(answer: &mut ForeignAnswer, input: &EventInput, _: &RawObject) {
     let EventPayload::AfterTool(told) = &input.payload else { return };
     let Some(specific) =
         answer.output.as_mut().and_then(|output| output.hook_specific_output.as_mut())
@@ -188,7 +188,7 @@ pub(super) fn lay_result(answer: &mut HomeAnswer, input: &EventInput, _: &RawObj
 }
 
 /// The same, where the result of a tool that failed is the tool's error, whatever handlers return.
-pub(super) fn lay_own_result(answer: &mut HomeAnswer, input: &EventInput, said: &RawObject) {
+pub(super) fn lay_own_result(answer: &mut ForeignAnswer, input: &EventInput, said: &RawObject) {
     let has_failed =
         matches!(&input.payload, EventPayload::AfterTool(told) if told.is_error == Some(true));
     let specific = answer.output.as_mut().and_then(|output| output.hook_specific_output.as_mut());
@@ -202,7 +202,7 @@ pub(super) fn lay_own_result(answer: &mut HomeAnswer, input: &EventInput, said: 
 
 /// Puts messages where those came from that a handler was told: an agent that gave none of its own was
 /// told with the stable ones.
-pub(super) fn lay_messages(answer: &mut HomeAnswer, input: &EventInput, _: &RawObject) {
+pub(super) fn lay_messages(answer: &mut ForeignAnswer, input: &EventInput, _: &RawObject) {
     let EventPayload::BeforeModel(told) = &input.payload else { return };
     let specific = answer.output.as_mut().and_then(|output| output.hook_specific_output.as_mut());
     let (None, Some(specific)) = (&told.messages, specific) else { return };
