@@ -1,7 +1,7 @@
-//! One function per event, so that a caller cannot fire an event with another one's payload.
+//! One `fire_` function per event, so that the payload always belongs to the event.
 
-/// Gives a type with a function `fire` one more for each of the most common events: for whatever fires
-/// events, here or elsewhere.
+/// Adds a typed function for each of the most common events to a type with a `fire` method, local
+/// or remote.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! fire_functions {
@@ -35,7 +35,7 @@ macro_rules! fire_functions {
     };
 }
 
-/// What the functions take and give.
+/// The arguments and results of the `fire_` functions.
 #[doc(hidden)]
 pub mod payloads {
     pub use hook_core::{

@@ -1,5 +1,5 @@
-//! What an agent says of itself once, so that every trigger function knows it: its session, its
-//! directories, whether it has hooks at all, and who may confirm what hooks ask about.
+//! The agent's own data, given once and used by every trigger: session, directories, whether hooks
+//! are enabled, and the approver of the `ask` decision.
 
 use std::fmt;
 use std::future::Future;
@@ -14,23 +14,22 @@ use crate::bus::AlreadyServed;
 use crate::system::{HookSystem, HookSystemBuilder};
 use crate::triggers::{Continuations, ToolCall, ToolObserver, ToolStatus};
 
-/// A hook asks whether something may happen.
+/// A hook's request for the user's approval.
 #[derive(Debug, Clone)]
 pub struct ApprovalRequest {
-    /// The event that the hook answered to.
+    /// The event of the hook.
     pub event: HookEventName,
     /// The tool's name, or the prompt; empty for a model call.
     pub subject: String,
-    /// What the tool or the model would be called with, or what it gave.
+    /// The input of the tool or model call, or its result.
     pub input: Option<RawJson>,
-    /// Why the hook asks.
+    /// The hook's reason.
     pub reason: String,
 }
 
 type Approver = dyn Fn(ApprovalRequest) -> BoxFuture<'static, bool> + Send + Sync;
 
-/// An agent as its hooks see it. One per session.
-///
+/// An agent with its hooks. One per session.
 /// ```
 /// use hook_bus::{AgentHost, HookSystem};
 ///
@@ -43,8 +42,8 @@ type Approver = dyn Fn(ApprovalRequest) -> BoxFuture<'static, bool> + Send + Syn
 pub struct AgentHost {
     hooks: HookSystemBuilder,
     enabled: bool,
-    /// Built when it is first asked for; `None` for good where hooks are off. One that could not be
-    /// attached to its bus runs no hooks, but its guards still block.
+    /// Built on first use; `None` forever if hooks are off. A system that could not be attached to
+    /// its bus runs no hooks, but its guards still block.
     system: OnceLock<Option<(HookSystem, Result<(), AlreadyServed>)>>,
     approver: Option<Arc<Approver>>,
     pub(crate) tool_observer: Option<ToolObserver>,
@@ -52,7 +51,7 @@ pub struct AgentHost {
 }
 
 impl AgentHost {
-    /// An agent whose hooks are settled by a builder: session, directories, settings, trust.
+    /// Creates an agent from a builder that sets its session, directories, settings and trust.
     pub fn new(hooks: HookSystemBuilder) -> Self {
         Self {
             hooks,
@@ -64,16 +63,15 @@ impl AgentHost {
         }
     }
 
-    /// Switches hooks on or off as a whole; they are on by default. Off, no hook system is ever
-    /// built (seed 000 §4).
+    /// Switches all hooks on (the default) or off. When off, no hook system is built (seed 000 §4).
     #[must_use]
     pub fn hooks_enabled(mut self, enabled: bool) -> Self {
         self.enabled = enabled;
         self
     }
 
-    /// Who decides where a hook asks. Without anybody, what needs confirmation is blocked
-    /// (protocol.md §8).
+    /// Sets the function that approves requests with the decision `ask`. Without it they are
+    /// blocked (protocol.md §8).
     #[must_use]
     pub fn approver<F>(
         mut self,
@@ -86,8 +84,8 @@ impl AgentHost {
         self
     }
 
-    /// Who is told where a tool call of [`execute_tool_with_hooks`] stands, for a display. It is
-    /// called in between, so it must not block.
+    /// Sets a function to be called with the progress of each tool call of
+    /// [`execute_tool_with_hooks`], for a display. It is called inline, so it must not block.
     ///
     /// [`execute_tool_with_hooks`]: crate::triggers::execute_tool_with_hooks
     #[must_use]
@@ -99,25 +97,25 @@ impl AgentHost {
         self
     }
 
-    /// How often in a row a hook may make the agent go on at the end of a turn; 8 by default.
+    /// Sets how many times in a row a hook may make the agent continue after a turn; 8 by default.
     #[must_use]
     pub fn max_continuations(mut self, most: u32) -> Self {
         self.continuations = Continuations::at_most(most);
         self
     }
 
-    /// The hook system: built on first use, once, and absent where hooks are off. Where another
-    /// system serves the bus (see [`build`](Self::build)) it runs no hooks, and its guards block.
+    /// Returns the hook system, built on first use, or `None` if hooks are off. If another system
+    /// serves the bus (see [`build`](Self::build)), it runs no hooks and its guards block.
     pub fn hook_system(&self) -> Option<&HookSystem> {
         self.system().map(|(system, _)| system)
     }
 
-    /// [`hook_system`](Self::hook_system), built now: for a host that must not go on without its
-    /// hooks.
+    /// Builds the [`hook_system`](Self::hook_system) now, for a host that must not continue without
+    /// its hooks.
     ///
     /// # Errors
-    /// When another system serves the bus already. It stays so: no hook of this host is run, and
-    /// every event is answered `no_handler`, which blocks where a hook's `failBehavior` says so.
+    /// If another system already serves the bus. This is permanent: no hook of this host runs, and
+    /// every event is answered `no_handler`, which blocks if a hook's `failBehavior` is `block`.
     pub fn build(&self) -> Result<Option<&HookSystem>, AlreadyServed> {
         match self.system() {
             Some((system, attached)) => (*attached).map(|()| Some(system)),
@@ -136,28 +134,28 @@ impl AgentHost {
         self.system.get_or_init(build).as_ref()
     }
 
-    /// The session that events belong to.
+    /// Returns the id of the session that events belong to.
     pub fn session_id(&self) -> &str {
         &self.hooks.context().session_id
     }
 
-    /// The agent's working directory.
+    /// Returns the agent's working directory.
     pub fn working_directory(&self) -> &str {
         &self.hooks.context().cwd
     }
 
-    /// The file with the session's transcript; empty where there is none.
+    /// Returns the path of the session's transcript, or an empty string without one.
     pub fn transcript_path(&self) -> &str {
         &self.hooks.context().transcript_path
     }
 
-    /// How long a request may take, if there is a limit.
+    /// Returns the time limit of a request, if there is one.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         self.hooks.request_deadline()
     }
 
-    /// Fires an event; `None` where hooks are off. A failure is among the warnings, since the
-    /// results of triggers have no other place for it.
+    /// Fires an event; returns `None` if hooks are off. A failure becomes a warning, since the
+    /// results of triggers have no field for it.
     pub(crate) async fn fire(&self, input: impl Into<RequestInput>) -> Option<ProcessedHookResult> {
         let mut processed = self.hook_system()?.fire(input).await;
         if let Some(failure) = &processed.failure {
@@ -166,7 +164,7 @@ impl AgentHost {
         Some(processed)
     }
 
-    /// Turns an ask into the answer of the host's user; without a user it is a block.
+    /// Resolves the decision `ask` by asking the host's user; without a user it becomes a block.
     pub(crate) async fn confirmed(
         &self,
         decision: PolicyDecision,
@@ -181,10 +179,10 @@ impl AgentHost {
         }
     }
 
-    /// Asks the host's user.
+    /// Asks the host's user for approval.
     ///
     /// # Errors
-    /// Why not, for the model: the answer was no, or there is no user to ask.
+    /// The reason for the model: the user refused, or there is no user to ask.
     pub async fn confirm(&self, request: ApprovalRequest) -> Result<(), String> {
         let reason = request.reason.clone();
         let Some(approver) = &self.approver else {

@@ -1,16 +1,15 @@
-//! Every hook execution is a message.
+//! Runs hooks as messages on a bus.
 //!
-//! A component publishes a [`HookExecutionRequest`] on a [`MessageBus`]. One handler checks it,
-//! finds the hooks that listen to its event, runs them and answers with exactly one
-//! [`HookExecutionResponse`] of the same correlation id. Subscribers see requests,
-//! responses and progress. A [`HookSystem`] is that handler with its settings; its `fire_`
-//! functions publish a request and await the response.
+//! A component publishes a [`HookExecutionRequest`] on a [`MessageBus`]. One handler validates it,
+//! finds the hooks of its event, runs them and answers with exactly one [`HookExecutionResponse`]
+//! of the same correlation id. Subscribers see requests, responses and progress. A [`HookSystem`]
+//! is that handler with its settings; its `fire_` functions publish a request and await the
+//! response.
 //!
-//! This crate knows no arguments and no terminals (`hook-cli` does). How hooks run is
-//! `hook-core`'s, what vendor SDKs say is `hook-translate`'s.
+//! This crate has no command line and no terminal (see `hook-cli`). `hook-core` runs the hooks,
+//! `hook-translate` translates the payloads of model SDKs.
 //!
 //! # Example
-//!
 //! ```
 //! use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
 //! use hook_core::{HandlerHook, HookEventName, HookOutput};
@@ -46,28 +45,28 @@
 //!
 //! # Map
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! | --- | --- |
 //! | [`message`] | requests, responses, progress, and their JSON form |
 //! | `bus`, `limits`, `places`, `subscription` | the bus and its bounded queues |
-//! | `accepted`, `in_flight` | from acceptance to the one answer |
-//! | `event_handler` | the nine stages that a request goes through |
-//! | `engine`, `system`, `native`, `fire` | the engine on the bus, and its host's side |
-//! | [`triggers`], `host` | what an agent does with the answers, and what it says of itself |
+//! | `accepted`, `in_flight` | a request from its acceptance to its one answer |
+//! | `event_handler` | the nine stages of a request |
+//! | `engine`, `system`, `native`, `fire` | the engine on the bus, and the API of its host |
+//! | [`triggers`], `host` | how an agent applies the answers, and the agent's own data |
 //! | [`schema`] | JSON Schema of the messages |
-//! | [`wire`] | JSON lines: reading, serving a client or, over a socket, many, and following what happens |
-//! | [`bridge`] | an agent that asks in its own language |
-//! | [`live`] | hooks of clients: registered over a connection, called over it, back after it was lost |
-//! | [`audit`] | what happened to hooks, as a stream and as a file |
-//! | `redaction`, `registrations` | what is left out of both, and which hooks came and went |
-//! | [`module`] | modules in Rust: handlers, commands and renderers that come together |
-//! | [`recording`] | everything that happens on a bus: written down, read again, and replayed |
-//! | [`script`] | driving the bus with scripted messages, and testing hooks with them |
+//! | [`wire`] | JSON lines: reading, serving one client or many (over a socket), following events |
+//! | [`bridge`] | requests in an agent's own format |
+//! | [`live`] | hooks of clients: registered, called and resumed over a connection |
+//! | [`audit`] | the audit of hooks, as a stream and as a file |
+//! | `redaction`, `registrations` | the redaction of both, and the hooks added and removed |
+//! | [`module`] | modules in Rust: sets of handlers, commands and renderers |
+//! | [`recording`] | recordings of a bus: writing, reading, replaying |
+//! | [`script`] | scripted messages, and tests of hooks with them |
 //!
 //! # Why no queue between caller and handler
 //!
-//! A request is served on the caller's task, up to where something must be waited for: a
-//! queue and a wake-up would cost more than all the stages before (docs/performance.md).
+//! A request is served on the caller's task until it first has to wait: a queue and a wake-up would
+//! cost more than all the stages before (docs/performance.md).
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 

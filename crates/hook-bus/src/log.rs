@@ -1,5 +1,5 @@
-//! Stage 9: one record for each hook, one summary for each event, a diagnostic for each failure
-//! (requirements.md DELTA-HTEL-001 to -003). Nothing is built while no subscriber listens.
+//! Stage 9: one record per hook, one summary per event, a diagnostic per failure (requirements.md
+//! DELTA-HTEL-001 to -003). Nothing is built while no subscriber listens.
 
 use hook_core::text::{OneLine, Output, one_line};
 use hook_core::{
@@ -8,10 +8,10 @@ use hook_core::{
 
 use crate::message::CorrelationId;
 
-/// How much of a hook's output a record shows.
+/// The number of bytes of a hook's output that a record shows.
 const SHOWN_OUTPUT: usize = 4 * 1024;
 
-/// The tool that an event is about, for its summary; nothing where nobody listens.
+/// Returns the tool of an event for its summary, or `None` if no subscriber listens.
 pub(crate) fn tool(input: &RequestInput) -> Option<Box<str>> {
     let payload = &input.payload;
     let is_listened_to = || tracing::enabled!(target: "hook::event", tracing::Level::DEBUG);
@@ -22,7 +22,7 @@ pub(crate) fn tool(input: &RequestInput) -> Option<Box<str>> {
         .map(Box::from)
 }
 
-/// Whether hooks changed something, and did not only decide.
+/// Checks whether hooks changed something besides their decision.
 fn is_modified(event: HookEventName, processed: &ProcessedHookResult) -> bool {
     let is_decision = |name: &&&str| **name == "cancel" || name.starts_with("permissionDecision");
     let mut changes = event.row().answers.iter().filter(|name| !is_decision(name));
@@ -30,7 +30,7 @@ fn is_modified(event: HookEventName, processed: &ProcessedHookResult) -> bool {
     changes.any(|name| outputs.iter().any(|output| output.specific(name).is_some()))
 }
 
-/// Records an event whose hooks ran, also where it was cut off before all of them were done.
+/// Records an event whose hooks ran, even if it was cancelled before all of them finished.
 pub(crate) fn event(
     event: HookEventName,
     tool: Option<&str>,
@@ -57,7 +57,7 @@ pub(crate) fn event(
     );
 }
 
-/// Records one hook. Its name is its author's, and the id its caller's.
+/// Records one hook. Its name comes from its author and the id from the caller: both are untrusted.
 fn hook(event: HookEventName, id: &CorrelationId, result: &HookExecutionResult) {
     let name = result.hook.display_name();
     tracing::debug!(
@@ -96,7 +96,7 @@ fn hook(event: HookEventName, id: &CorrelationId, result: &HookExecutionResult) 
     }
 }
 
-/// Records an event that a stage failed for.
+/// Records an event for which a stage failed.
 pub(crate) fn failure(event: Option<HookEventName>, id: &CorrelationId, failure: &StageFailure) {
     tracing::warn!(
         target: "hook::event",

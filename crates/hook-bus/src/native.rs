@@ -1,4 +1,4 @@
-//! A hook system as the `hook` command has it.
+//! The hook system of the `hook` command.
 
 use std::path::PathBuf;
 
@@ -8,14 +8,13 @@ use hook_core::settings::config_home;
 use crate::system::{HookSystem, HookSystemBuilder};
 
 impl HookSystem {
-    /// Begins a system with what the `hook` command has: the native files of the project, its user
-    /// and the machine, looked for whenever settings are read, and the user's trust store, so that
-    /// of a project's hooks only those run that its user agreed to by `hook trust`. Where the user's
-    /// files are, this process's environment says.
+    /// Returns a builder with the defaults of the `hook` command: the native settings files of
+    /// project, user and machine, looked for each time settings are read, and the user's trust
+    /// store, so that only project hooks approved by `hook trust` run. This process's environment
+    /// locates the user's files.
     ///
     /// Hooks that are not trusted are among the warnings of every response; [`HookSystem::hooks`]
     /// lists them.
-    ///
     /// ```
     /// use hook_bus::{AgentHost, HookSystem};
     ///

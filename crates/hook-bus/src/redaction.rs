@@ -8,14 +8,14 @@ use serde_json::Value;
 
 use crate::handler::EngineSlot;
 
-/// The objects of messages that the engine makes.
+/// The names of the message objects that the engine itself writes.
 const OBJECTS: [&str; 5] = ["error", "hook", "hooks", "output", "processed"];
 
-/// The redaction of a hook system, which it does not keep alive.
+/// The effective redaction of a hook system, which this does not keep alive.
 #[derive(Debug)]
 pub(crate) struct CurrentRedaction {
     engine: Weak<EngineSlot>,
-    /// What was in force before the system was gone.
+    /// The last known rules, for when the system is gone.
     last: Arc<Redaction>,
 }
 
@@ -25,7 +25,7 @@ impl CurrentRedaction {
         Self { engine: Arc::downgrade(engine), last }
     }
 
-    /// What is in force; everything is left out while that is not known.
+    /// Returns the effective rules; until they are known, everything is redacted.
     pub(crate) fn now(&mut self) -> Arc<Redaction> {
         if let Some(engine) = self.engine.upgrade() {
             self.last = engine.redaction();
@@ -33,7 +33,7 @@ impl CurrentRedaction {
         Arc::clone(&self.last)
     }
 
-    /// What is in force once settings were read.
+    /// Returns the effective rules once the settings are read.
     ///
     /// # Cancellation
     /// Dropping the future loses nothing.
@@ -45,7 +45,7 @@ impl CurrentRedaction {
     }
 }
 
-/// The words of the protocol: names of fields, and texts that are one of a few.
+/// Returns the protocol's own strings, which are never redacted: field names and enum values.
 pub(crate) fn own_words() -> OwnWords<'static> {
     static WORDS: OnceLock<HashSet<String>> = OnceLock::new();
     let words = WORDS.get_or_init(|| words_of(&crate::schema::messages()));

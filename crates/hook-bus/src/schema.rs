@@ -48,7 +48,7 @@ pub fn messages() -> Value {
     let about = "One JSON object a line. What a client sends is #/$defs/client, what the engine \
                  sends #/$defs/engine.";
     let mut schema = document("messages", "Messages of the hook engine", about);
-    // Some are said in both directions.
+    // // Some types are sent in both directions.
     schema["anyOf"] = one_of(&["client", "engine"])["oneOf"].take();
     schema["$defs"] = Value::Object(definitions);
     schema
@@ -62,7 +62,7 @@ fn one_of(names: &[&str]) -> Value {
     json!({"oneOf": names.iter().map(|name| reference(name)).collect::<Vec<_>>()})
 }
 
-/// A built-in event, or one that was declared.
+/// Returns the schema of an event's name: a built-in event or a declared one.
 fn event_name() -> Value {
     let names: Vec<&str> = HookEventName::all().map(HookEventName::as_str).collect();
     json!({
@@ -73,7 +73,7 @@ fn event_name() -> Value {
     })
 }
 
-/// A request: its input is that of its event, and may stand under its older name.
+/// Returns the schema of a request: `input` (or its alias `payload`) has its event's schema.
 fn request() -> Value {
     let mut schema = View::Read.object(&REQUEST, true);
     let with_aliases = |event: HookEventName| {
@@ -115,7 +115,7 @@ fn input(event: HookEventName) -> Value {
     schema
 }
 
-/// A response: with what hooks did, or with what kept them from it.
+/// Returns the schema of a response: with results of hooks if it succeeded, else with an error.
 fn response() -> Value {
     let mut schema = View::Written.object(&RESPONSE, true);
     schema["if"] = json!({"properties": {"success": {"const": true}}});
@@ -124,10 +124,10 @@ fn response() -> Value {
     schema
 }
 
-/// What [`named`] knows beside events.
+/// The names, besides those of events, that [`named`] accepts.
 pub const NAMES: [&str; 3] = ["settings", "messages", "payloads"];
 
-/// The schema of that name: one of [`NAMES`], or one of these events', whose payload it describes.
+/// Returns a schema by its name: one of [`NAMES`], or an event, for the schema of its payload.
 pub fn named(name: &str, events: &Events) -> Option<Value> {
     match name {
         "settings" => Some(hook_core::schema::settings()),

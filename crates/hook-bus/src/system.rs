@@ -1,4 +1,4 @@
-//! A hook system: one engine on one bus, with everything a host needs to drive it.
+//! A hook system: one engine on one bus, with the API of its host.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -39,20 +39,20 @@ use crate::module::{
 };
 use crate::redaction::CurrentRedaction;
 
-/// Where a hook system stands.
+/// The current status of a hook system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookSystemStatus {
-    /// Whether the engine is built.
+    /// `true` once the engine is built.
     pub initialized: bool,
-    /// How many hooks are registered.
+    /// The number of registered hooks.
     pub total_hooks: usize,
-    /// How many requests wait for their hooks.
+    /// The number of requests in progress.
     pub in_flight: usize,
-    /// How many blocking handlers never returned and still hold a thread.
+    /// The number of blocking handlers that never returned and still hold a thread.
     pub abandoned_threads: usize,
 }
 
-/// Settles what a hook system is made of; see [`HookSystem::builder`].
+/// A builder for a [`HookSystem`]; see [`HookSystem::builder`].
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct HookSystemBuilder {
@@ -67,23 +67,24 @@ pub struct HookSystemBuilder {
 }
 
 impl HookSystemBuilder {
-    /// Adds a settings file. Files run in the order in which they are added.
+    /// Adds a settings file. The hooks of files run in the order in which the files are added.
     pub fn settings(mut self, source: SettingsSource) -> Self {
         self.options.sources.push(Sources::File(source));
         self
     }
 
-    /// Adds modules of JavaScript or TypeScript, by their files; naming one trusts it. They share a process, and
-    /// run behind the hooks of sources that were added before.
+    /// Adds JavaScript or TypeScript modules by file, and trusts them. They share a process, and
+    /// run after the hooks of sources added before.
     pub fn module_files(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
         self.options.sources.extend(SettingsSource::modules(paths).map(Sources::File));
         self
     }
 
-    /// Adds the native files: project, user, system (protocol.md §1), looked for whenever settings
-    /// are read. `config_home` is `$XDG_CONFIG_HOME` or its default; `None` leaves the user's out.
+    /// Adds the native settings files of project, user and system (protocol.md §1), looked for each
+    /// time settings are read. `config_home` is `$XDG_CONFIG_HOME` or its default; `None` skips the
+    /// user's files.
     ///
-    /// The files of other agents that they name under `hooksConfig.agents` are read as well.
+    /// Settings files of other agents that they list under `hooksConfig.agents` are read as well.
     pub fn native_settings(mut self, config_home: Option<&Path>) -> Self {
         self.options.agents.with_users &= config_home.is_some();
         let config_home = config_home.map(Path::to_path_buf);
@@ -91,8 +92,8 @@ impl HookSystemBuilder {
         self
     }
 
-    /// Reads the files in which these agents keep their own hooks, whether settings name them or not, and
-    /// the user's among them only if `with_users`.
+    /// Reads the settings files of these agents, even if no settings list them. The users' own
+    /// files among them are read only if `with_users`.
     #[doc(hidden)]
     pub fn agents(mut self, agents: &[&'static dyn Language], with_users: bool) -> Self {
         self.options.agents.named.extend(agents);
@@ -100,32 +101,31 @@ impl HookSystemBuilder {
         self
     }
 
-    /// Keeps what hooks set for their sessions for later processes, and writes down what
-    /// [agents ask](crate::bridge).
+    /// Sets where values that hooks set for their sessions are kept for later processes, and where
+    /// [calls of agents](crate::bridge) are logged.
     pub fn bridge_state(mut self, state: Option<BridgeState>) -> Self {
         self.state = state.map(|state| state.of_project(&self.options.host.project));
         self
     }
 
-    /// Has a server say which settings it serves, so that a client can tell whether they are those that it
-    /// would read itself.
+    /// Makes a server report the hash of its settings, so that a client can compare it with its own
+    /// settings.
     #[doc(hidden)]
     pub fn proves_settings(mut self) -> Self {
         self.options.proves_settings = true;
         self
     }
 
-    /// Starts only with settings that have no error, missing files that were named included: else
-    /// [`initialize`](HookSystem::initialize) fails with all of them, and every event is answered
-    /// `planning_failed` and blocks, since a guard may be configured. A reload that finds a file with
-    /// an error leaves what was in force before, with a warning in every response.
+    /// Rejects settings with errors, including missing files that were named: then
+    /// [`initialize`](HookSystem::initialize) fails with all errors, and every event is answered
+    /// `planning_failed` and blocks, since a guard may be configured. A reload that finds an error
+    /// keeps the previous settings and adds a warning to every response.
     pub fn strict(mut self) -> Self {
         self.options.strict = true;
         self
     }
 
-    /// Declares an event beside the built-in ones.
-    ///
+    /// Declares an event in addition to the built-in ones.
     /// ```
     /// use hook_bus::HookSystem;
     /// use hook_core::{EventDefinition, HandlerHook, HookOutput, JsonObject, OpenInput, RawJson};
@@ -151,7 +151,7 @@ impl HookSystemBuilder {
     /// ```
     ///
     /// # Errors
-    /// When there is an event of that name that means something else, or too many.
+    /// If the name is already declared with another definition, or there are too many events.
     pub fn event(mut self, definition: EventDefinition) -> Result<Self, DeclareError> {
         self.options.events.declare(definition)?;
         Ok(self)
@@ -163,35 +163,35 @@ impl HookSystemBuilder {
         self
     }
 
-    /// Has a module register its handlers, commands and renderers.
+    /// Adds a module's handlers, commands and renderers.
     ///
     /// # Errors
-    /// When it registers a handler for something that is no event.
+    /// If it registers a handler for an unknown event.
     pub fn module(mut self, module: impl HookModule) -> Result<Self, ModuleError> {
         self.options.handlers.extend(self.modules.load(&module)?);
         Ok(self)
     }
 
-    /// Which hooks of the project may run; [`TrustPolicy::Nothing`] by default.
+    /// Sets which hooks of the project may run; [`TrustPolicy::Nothing`] by default.
     pub fn trust(mut self, trust: TrustPolicy) -> Self {
         self.options.trust = trust;
         self
     }
 
-    /// What one hook may cost.
+    /// Sets the resource limits of each hook.
     pub fn limits(mut self, limits: RunnerLimits) -> Self {
         self.options.host.limits = limits;
         self
     }
 
-    /// Who knows how to ask the fleets of engines that settings name (`hooksConfig.upstream`). Without
-    /// anybody, the hooks that stand for them fail, and block.
+    /// Sets the connector to the fleets of engines listed in the settings (`hooksConfig.upstream`).
+    /// Without one, the hooks that represent these fleets fail, and block.
     pub fn upstreams(mut self, upstreams: Arc<dyn Upstreams>) -> Self {
         self.options.upstreams = Some(upstreams);
         self
     }
 
-    /// The environment that hooks inherit; this process's own by default.
+    /// Sets the environment that hooks inherit; this process's own by default.
     pub fn environment(
         mut self,
         variables: impl IntoIterator<Item = (OsString, OsString)>,
@@ -200,39 +200,39 @@ impl HookSystemBuilder {
         self
     }
 
-    /// The session that events belong to unless a request says otherwise.
+    /// Sets the default session of events, used if a request has none.
     pub fn session_id(mut self, session_id: impl Into<Arc<str>>) -> Self {
         self.context.session_id = session_id.into();
         self
     }
 
-    /// The agent's working directory; the project by default.
+    /// Sets the agent's working directory; the project by default.
     pub fn working_directory(mut self, cwd: impl Into<PathBuf>) -> Self {
         self.context.cwd = cwd.into().to_string_lossy().into();
         self
     }
 
-    /// The file with the session's transcript; none by default.
+    /// Sets the path of the session's transcript; none by default.
     pub fn transcript_path(mut self, path: impl Into<PathBuf>) -> Self {
         self.context.transcript_path = path.into().to_string_lossy().into();
         self
     }
 
-    /// How long a request may take that does not say it itself; for ever by default, since each
-    /// hook has a timeout of its own.
+    /// Sets the default time limit of a request; none by default, since each hook has its own
+    /// timeout.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
         self
     }
 
-    /// What becomes of hooks that nothing waits for; they are started by default. For a process that
-    /// ends with the event, and leaves them to one that outlives it.
+    /// Sets how `async` hooks run; by default they are started. A process that exits with the event
+    /// leaves them to a longer-lived process.
     pub fn background(mut self, background: Background) -> Self {
         self.background = background;
         self
     }
 
-    /// The bus to serve; one of its own by default.
+    /// Sets the bus to serve; a new one by default.
     pub fn bus(mut self, bus: MessageBus) -> Self {
         self.bus = Some(bus);
         self
@@ -246,31 +246,31 @@ impl HookSystemBuilder {
         &self.context
     }
 
-    /// What the host does for hooks that ask it for something: a question to the user, a tool to run. Requests
-    /// that come with [services of their own](HookExecutionRequest::with_host_services) use those. Without
-    /// any, hooks get what there is without a user interface, and errors.
+    /// Sets the services that hooks may call in their host: a question to the user, a tool to run.
+    /// Requests with [services of their own](HookExecutionRequest::with_host_services) use those.
+    /// Without any, hooks get the answers of a host without a user interface, or errors.
     pub fn host_services(mut self, services: Arc<dyn HostServices>) -> Self {
         self.services = Some(services);
         self
     }
 
-    /// Builds the system and attaches it to the bus. Nothing is read until it is first needed.
+    /// Builds the system and attaches it to the bus. Settings are read on first use.
     ///
     /// # Errors
-    /// When the bus has a handler already.
+    /// If the bus already has a handler.
     pub fn build(self) -> Result<HookSystem, AlreadyServed> {
         let (system, attached) = self.build_unattached();
         attached.map(|()| system)
     }
 
-    /// Builds the system, and tries to attach it. One that is not attached runs no hooks, but knows
-    /// which of its guards want a block then.
+    /// Builds the system and tries to attach it. An unattached system runs no hooks, but knows
+    /// which guards must block.
     pub(crate) fn build_unattached(self) -> (HookSystem, Result<(), AlreadyServed>) {
         let bus = self.bus.unwrap_or_default();
         self.modules.ready(self.services.as_ref());
         let registrations = Registrations::on(bus.core().topics());
         let engine = Arc::new(EngineSlot::new(self.options, registrations));
-        // The one place where bus, engine and log come together.
+        // // The only code that connects bus, engine and log.
         let handler = HookEventHandler::new(
             bus.clone(),
             Arc::clone(&engine),
@@ -289,10 +289,9 @@ impl HookSystemBuilder {
     }
 }
 
-/// Hooks for one agent: an engine that is built on first use, serving a bus.
+/// Hooks for one agent: an engine, built on first use, that serves a bus.
 ///
 /// Dropping it disposes of it.
-///
 /// ```
 /// use hook_bus::HookSystem;
 /// use hook_core::{BeforeAgentInput, HandlerHook, HookEventName, HookOutput};
@@ -313,9 +312,9 @@ pub struct HookSystem {
     bus: MessageBus,
     engine: Arc<EngineSlot>,
     handler: Arc<HookEventHandler>,
-    /// The same, as the bus knows it.
+    /// `handler` as a trait object, to compare with the bus's handler.
     served: Arc<dyn RequestHandler>,
-    /// Clients that have hooks.
+    /// The clients with registered hooks.
     live: Arc<LiveClients>,
     state: Option<BridgeState>,
     modules: Modules,
@@ -333,9 +332,9 @@ impl fmt::Debug for HookSystem {
 }
 
 impl HookSystem {
-    /// Begins a system for a project.
+    /// Returns a builder for a project.
     pub fn builder(project: impl Into<PathBuf>) -> HookSystemBuilder {
-        // Hooks are told where the project is, and may run elsewhere.
+        // // Hooks get the project's path and may run in another directory: make it absolute.
         let project = project.into();
         let project = std::path::absolute(&project).unwrap_or(project);
         let context = HostContext {
@@ -372,13 +371,12 @@ impl HookSystem {
         }
     }
 
-    /// Reads the settings and builds the engine, unless that was done. Any number of callers at
-    /// once do it once. The first event does it if it has not been done.
+    /// Reads the settings and builds the engine, if that is not done yet. Concurrent calls do it
+    /// once. Otherwise the first event does it.
     ///
     /// # Errors
-    /// When the process is not fit to run hooks. The error is remembered until [`reload`].
-    /// Settings that are wrong are an error only for a [strict](HookSystemBuilder::strict) system:
-    /// see [`diagnostics`].
+    /// If the process cannot run hooks. The error is kept until [`reload`]. Errors in settings are
+    /// errors here only for a [strict](HookSystemBuilder::strict) system; see [`diagnostics`].
     ///
     /// [`reload`]: Self::reload
     /// [`diagnostics`]: Self::diagnostics
@@ -386,8 +384,8 @@ impl HookSystem {
         self.engine.initialize().await.map(drop).map_err(reason)
     }
 
-    /// As [`initialize`](Self::initialize), on the caller's own thread, which waits as long as the
-    /// file system does. It spares a program that has nothing else to do the cost of a thread.
+    /// Initializes like [`initialize`](Self::initialize), but blocks the caller's thread on file
+    /// access. This saves a program with nothing else to do the cost of a thread.
     /// [Workers](Self::start_workers) are not started.
     ///
     /// # Errors
@@ -396,25 +394,25 @@ impl HookSystem {
         self.engine.initialize_here().await.map(drop).map_err(reason)
     }
 
-    /// Starts the workers that settings want before their first call (`"start": "eager"`), where
-    /// [`initialize_here`](Self::initialize_here) has read the settings. One that cannot be started says
-    /// so in the log, and fails its first call.
+    /// Starts the workers with `"start": "eager"`, after
+    /// [`initialize_here`](Self::initialize_here). A worker that fails to start is reported in the
+    /// log, and its first call fails.
     pub fn start_workers(&self) {
         if let Ok(engine) = self.ready() {
             engine.pipeline.registry().start_workers();
         }
     }
 
-    /// Reads the settings again. Requests in flight stay with the old ones, what was switched at
-    /// run time stays switched.
+    /// Reads the settings again. Requests in flight keep the old settings. Hooks switched on or off
+    /// at run time stay so.
     ///
     /// # Errors
-    /// As [`initialize`](Self::initialize); a system that worked goes on with what it had.
+    /// As [`initialize`](Self::initialize); after an error the previous settings stay in effect.
     pub async fn reload(&self) -> Result<(), InitializeError> {
         self.engine.reload().await.map(drop).map_err(reason)
     }
 
-    /// Where the system stands.
+    /// Returns the current status.
     pub fn status(&self) -> HookSystemStatus {
         let engine = self.ready().ok();
         HookSystemStatus {
@@ -427,37 +425,37 @@ impl HookSystem {
         }
     }
 
-    /// The bus that the system serves.
+    /// Returns the bus that the system serves.
     pub fn bus(&self) -> &MessageBus {
         &self.bus
     }
 
-    /// The project's directory.
+    /// Returns the project's directory.
     pub fn project(&self) -> &Path {
         self.engine.project()
     }
 
-    /// What serves the bus.
+    /// Returns the handler that serves the bus.
     ///
     /// # Errors
-    /// Before [`initialize`](Self::initialize), or when that failed.
+    /// Before [`initialize`](Self::initialize), or if that failed.
     pub fn event_handler(&self) -> Result<&Arc<HookEventHandler>, NotInitialized> {
         self.ready().map(|_| &self.handler)
     }
 
-    /// The hooks there are.
+    /// Returns the registered hooks.
     ///
     /// # Errors
-    /// Before [`initialize`](Self::initialize), or when that failed.
+    /// Before [`initialize`](Self::initialize), or if that failed.
     pub fn registry(&self) -> Result<Arc<HookRegistry>, NotInitialized> {
         self.ready().map(|engine| Arc::clone(engine.pipeline.registry()))
     }
 
-    /// Loads the modules of JavaScript that may run, where that was not done yet: the first event does it as
-    /// well. What is wrong with one is said by [`loaded_modules`](Self::loaded_modules).
+    /// Loads the JavaScript modules that may run, if that is not done yet; otherwise the first
+    /// event does it. [`loaded_modules`](Self::loaded_modules) returns their errors.
     ///
     /// # Errors
-    /// Before [`initialize`](Self::initialize), or when that failed.
+    /// Before [`initialize`](Self::initialize), or if that failed.
     ///
     /// # Cancellation
     /// Dropping the future leaves their process starting.
@@ -467,24 +465,24 @@ impl HookSystem {
         Ok(())
     }
 
-    /// The modules of JavaScript that may run, in the order in which they are loaded: of two commands of one
-    /// name that of the first is run.
+    /// Returns the JavaScript modules that may run, in load order: if two commands share a name,
+    /// the first one runs.
     ///
     /// # Errors
-    /// Before [`initialize`](Self::initialize), or when that failed.
+    /// Before [`initialize`](Self::initialize), or if that failed.
     pub fn loaded_modules(&self) -> Result<Vec<LoadedModule>, NotInitialized> {
         Ok(live_modules::modules(&self.ready()?.pipeline))
     }
 
-    /// A message of a module's own type as lines of styled text, by the renderer that was loaded first: modules
-    /// in Rust come first. `None` where no module that is [loaded](Self::load_modules) renders it; what fails
-    /// is said in the log.
+    /// Renders a message of a module's own type as lines of styled text. The first loaded renderer
+    /// of the type is used, Rust modules first. Returns `None` if no [loaded](Self::load_modules)
+    /// module renders the type, or if rendering fails, which is logged.
     ///
     /// # Errors
-    /// Before [`initialize`](Self::initialize), or when that failed.
+    /// Before [`initialize`](Self::initialize), or if that failed.
     ///
     /// # Cancellation
-    /// Dropping the future leaves the renderer to itself.
+    /// Dropping the future does not stop the renderer.
     pub async fn render_message(
         &self,
         custom_type: &str,
@@ -498,109 +496,110 @@ impl HookSystem {
         Ok(live_modules::render(&engine.pipeline, custom_type, message, options).await)
     }
 
-    /// What a request would run, and why not the rest
+    /// Explains which hooks a request would run, and why not the others
     /// ([`HookRegistry::explain`]).
     ///
     /// # Errors
-    /// Before [`initialize`](Self::initialize), or when that failed.
+    /// Before [`initialize`](Self::initialize), or if that failed.
     pub fn explain(&self, input: &RequestInput) -> Result<Explanation, NotInitialized> {
         let input_of = MatchInput::of(input, self.handler.host());
         self.ready().map(|engine| engine.pipeline.registry().explain(input.event(), &input_of))
     }
 
-    /// The shell that runs commands.
+    /// Returns the path of the shell that runs commands.
     ///
     /// # Errors
-    /// Before [`initialize`](Self::initialize), or when that failed.
+    /// Before [`initialize`](Self::initialize), or if that failed.
     pub fn shell(&self) -> Result<PathBuf, NotInitialized> {
         Ok(self.ready()?.pipeline.runner().shell().to_path_buf())
     }
 
-    /// Every hook in run order, with whether it runs.
+    /// Returns all hooks in run order, and whether each of them runs.
     ///
     /// # Errors
-    /// Before [`initialize`](Self::initialize), or when that failed.
+    /// Before [`initialize`](Self::initialize), or if that failed.
     pub fn hooks(&self) -> Result<Vec<HookListing>, NotInitialized> {
         Ok(self.registry()?.list())
     }
 
-    /// How the workers of its hooks are.
+    /// Returns the states of the hooks' workers.
     ///
     /// # Errors
-    /// Before [`initialize`](Self::initialize), or when that failed.
+    /// Before [`initialize`](Self::initialize), or if that failed.
     pub fn worker_states(&self) -> Result<WorkerStates, NotInitialized> {
         Ok(WorkerStates::of(&self.hooks()?))
     }
 
-    /// Switches every hook of that name (or, where a hook has none, command) on or off, also those
-    /// that a reload brings. Gives how many hooks have it now.
+    /// Switches all hooks of a name (or of a command, for hooks without a name) on or off,
+    /// including hooks added by a later reload. Returns the number of such hooks now.
     ///
     /// # Errors
-    /// Before [`initialize`](Self::initialize), or when that failed.
+    /// Before [`initialize`](Self::initialize), or if that failed.
     pub fn set_hook_enabled(&self, name: &str, enabled: bool) -> Result<usize, NotInitialized> {
         self.engine.set_enabled(name, enabled)
     }
 
-    /// What happens to hooks, for a trail that can be looked at later: as much as `level` says, or,
-    /// without one, as much as the settings do. It begins with the hooks that there are.
+    /// Returns the audit of the hooks: at `level`, or, with `None`, at the level of the settings.
+    /// It begins with the present hooks.
     ///
-    /// The bus does not wait for a reader; what one missed is an entry.
+    /// The bus does not wait for a slow reader; missed entries are reported as an entry.
     pub fn audit(&self, level: impl Into<Option<AuditLevel>>) -> Audit {
         Audit::begin(&self.bus, &self.engine, level.into())
     }
 
-    /// What is left out of audits and recordings, as it is in force now.
+    /// Returns the effective redaction of audits and recordings.
     pub(crate) fn current_redaction(&self) -> CurrentRedaction {
         CurrentRedaction::of(&self.engine)
     }
 
-    /// Everything that is wrong with the settings.
+    /// Returns all problems found in the settings.
     ///
     /// # Errors
-    /// Before [`initialize`](Self::initialize), or when that failed.
+    /// Before [`initialize`](Self::initialize), or if that failed.
     pub fn diagnostics(&self) -> Result<Vec<Diagnostic>, NotInitialized> {
         Ok(self.registry()?.diagnostics().to_vec())
     }
 
-    /// Where it keeps what calls of agents leave for later ones.
+    /// Returns the state that calls of agents keep for later calls.
     pub(crate) fn bridge_state(&self) -> Option<&BridgeState> {
         self.state.as_ref()
     }
 
-    /// What the settings in force were, and what was trusted of them, as a hash; `None` before they are
-    /// read, and where they changed while they were.
+    /// Returns a hash of the effective settings and their trust; `None` before they are read, or if
+    /// they changed while being read.
     #[doc(hidden)]
     pub fn settings_hash(&self) -> Option<String> {
         self.ready().ok()?.settings_hash.clone()
     }
 
-    /// Whether the settings want a server where none runs.
+    /// Checks whether the settings want a server to be started if none runs.
     #[doc(hidden)]
     pub fn wants_server(&self) -> bool {
         self.ready().is_ok_and(|engine| engine.starts_server)
     }
 
-    /// Whether calls of agents are written down, as far as settings are read.
+    /// Checks whether the settings enable the log of agents' calls; `false` before they are read.
     pub(crate) fn logs_calls(&self) -> bool {
         self.ready().is_ok_and(|engine| engine.logs_calls)
     }
 
-    /// Why guards of an event may be missing among the hooks: there are settings that cannot be read.
+    /// Returns why guards of an event may be missing from the hooks, if some settings cannot be
+    /// read.
     #[doc(hidden)]
     pub fn unread_guards(&self, event: HookEventName) -> Option<String> {
         self.ready().ok()?.unread_guards(event)
     }
 
-    /// The events there are: the built-in ones, and those that the host, settings and clients declared.
+    /// Returns all events: built-in ones, and those declared by the host, settings and clients.
     pub fn events(&self) -> Events {
         self.engine.events()
     }
 
-    /// Declares an event while the system runs, for as long as what is given back is kept. Another
-    /// declaration of the same keeps it, too.
+    /// Declares an event while the system runs, until the returned handle is dropped. Other
+    /// declarations of the same event keep it alive, too.
     ///
     /// # Errors
-    /// When there is an event of that name that means something else, or too many.
+    /// If the name is already declared with another definition, or there are too many events.
     pub fn declare_event(
         &self,
         definition: EventDefinition,
@@ -608,10 +607,9 @@ impl HookSystem {
         self.engine.declare(definition)
     }
 
-    /// Registers a function of the host as a hook while the system runs: it is asked from the next
-    /// request on, behind the other hooks of its priority, also after a reload. It goes when what is
-    /// given back is dropped.
-    ///
+    /// Registers a function of the host as a hook while the system runs. It is called from the next
+    /// request on, after other hooks of its priority, and survives reloads. It is removed when the
+    /// returned handle is dropped.
     /// ```
     /// use hook_bus::HookSystem;
     /// use hook_core::{BeforeAgentInput, HandlerHook, events::BeforeAgent};
@@ -632,16 +630,16 @@ impl HookSystem {
     /// ```
     ///
     /// # Errors
-    /// When its matcher cannot be used, or its event was not declared.
+    /// If its matcher is invalid, or its event is not declared.
     pub fn register(&self, hook: HandlerHook) -> Result<Registration, RegisterError> {
         self.engine.register(hook, None, Registrant::Host)
     }
 
-    /// As [`register`](Self::register), under an id, and on behalf of somebody else: hooks of clients
-    /// are limited by `hooksConfig.registration`.
+    /// Registers like [`register`](Self::register), with an id and a registrant. The number of
+    /// hooks of clients is limited by `hooksConfig.registration`.
     ///
     /// # Errors
-    /// Also when there is one of that id, or there are too many.
+    /// Also if the id is taken, or there are too many hooks.
     pub fn register_as(
         &self,
         id: &str,
@@ -651,14 +649,14 @@ impl HookSystem {
         self.engine.register(hook, Some(id), registrant)
     }
 
-    /// The hooks that were registered while the system runs, in the order of their registration.
+    /// Returns the hooks registered at run time, in registration order.
     pub fn registrations(&self) -> Vec<RegisteredHook> {
         self.engine.registered().list()
     }
 
-    /// Whether an event has a guard (a hook with `failBehavior: block` that is switched on), or may have
-    /// one: where settings were not read yet, or could not be. For a caller that could not fire the
-    /// event, and must not go on if a hook could have forbidden that.
+    /// Checks whether an event has a guard (an enabled hook with `failBehavior: block`) or may have
+    /// one because settings are not read yet or unreadable. For a caller that could not fire the
+    /// event and must not continue if a hook could have forbidden it.
     pub fn may_have_guard(&self, event: HookEventName) -> bool {
         self.engine.may_have_guard(event)
     }
@@ -671,23 +669,22 @@ impl HookSystem {
         }
     }
 
-    /// The clients that have hooks: for what serves clients.
+    /// Returns the clients with registered hooks, for servers.
     pub fn live_clients(&self) -> &Arc<LiveClients> {
         &self.live
     }
 
-    /// The modules that are part of the host: their commands, their renderers, and who is told of their
-    /// errors.
+    /// Returns the host's own Rust modules: their commands, renderers and error handlers.
     pub fn modules(&self) -> &Modules {
         &self.modules
     }
 
-    /// The commands that modules have, in the order in which they were loaded: those in Rust first. Of equal names the
-    /// first is the one that is [run](Self::run_command). Modules of JavaScript are loaded for it; why one
-    /// cannot be is said by [`loaded_modules`](Self::loaded_modules).
+    /// Returns the commands of all modules in load order, Rust modules first. If names are equal,
+    /// the first one [runs](Self::run_command). JavaScript modules are loaded first;
+    /// [`loaded_modules`](Self::loaded_modules) returns their errors.
     ///
     /// # Errors
-    /// When the system cannot be initialized.
+    /// If the system cannot be initialized.
     pub async fn commands(&self) -> Result<Vec<CommandInfo>, NotInitialized> {
         self.initialize().await.map_err(NotInitialized::Failed)?;
         self.load_modules().await?;
@@ -701,21 +698,21 @@ impl HookSystem {
         Ok(all)
     }
 
-    /// Runs a command that a module registered. One in Rust has no time limit: whoever waits for it may stop. One in
-    /// JavaScript has its module's; it is run by the event `Command`, which is fired for it, and other hooks of that
-    /// event with it.
+    /// Runs a command of a module. A Rust command has no time limit; the caller may cancel it. A
+    /// JavaScript command has its module's timeout, and runs as a hook of the event `Command`,
+    /// along with other hooks of that event.
     ///
     /// # Errors
-    /// When there is none of that name, it failed, or another hook kept it from being run.
+    /// If the command is unknown or failed, or another hook blocked it.
     ///
     /// # Cancellation
-    /// Dropping the future ends it.
+    /// Dropping the future cancels the command.
     pub async fn run_command(
         &self,
         name: &str,
         arguments: &str,
     ) -> Result<CommandOutput, CommandError> {
-        // It may run programs, for which there has to be an engine.
+        // // The command may run programs, which needs an engine.
         let initialized = self.initialize().await;
         if let Some(command) = self.modules.get_command(name) {
             if let Err(error) = initialized {
@@ -736,17 +733,16 @@ impl HookSystem {
         command.came_to(&response)
     }
 
-    /// Detaches from the bus: later requests are answered `no_handler`, accepted ones finish. A
-    /// second call does nothing.
+    /// Detaches from the bus: later requests are answered `no_handler`, accepted ones finish.
+    /// Calling it again does nothing.
     pub fn dispose(&self) {
         self.handler.dispose();
     }
 
-    /// Ends the system: later requests are answered `shutting_down`, accepted ones finish until
-    /// the deadline, and are then ended and answered `shutting_down` too. Hooks that nothing waits for
-    /// (`async`) have the same deadline. Returns when every
-    /// request is answered and every hook's process group is gone, which takes a little longer
-    /// than the deadline where a hook ignores TERM.
+    /// Shuts the system down: later requests are answered `shutting_down`; accepted ones and
+    /// `async` hooks may finish until the deadline, and are then cancelled, the requests answered
+    /// `shutting_down` too. Returns when every request is answered and every hook's process group
+    /// is gone. This takes a little longer than the deadline if a hook ignores TERM.
     pub async fn shutdown(&self, deadline: Duration) {
         let begun = Instant::now();
         self.handler.shut_down(deadline).await;
@@ -756,44 +752,43 @@ impl HookSystem {
             let left = deadline.saturating_sub(begun.elapsed());
             let _ = tokio::time::timeout(left, runner.tasks().wait()).await;
             runner.end_background();
-            // Last, since hooks that nothing waits for may call them.
+            // // Last, since `async` hooks may call workers.
             runner.close_workers().await;
         }
         self.clean_up().await;
     }
 
-    /// How many hooks that nothing waits for (`async`) a [`shutdown`](Self::shutdown) ended before they
-    /// were done.
+    /// Returns the number of `async` hooks cancelled by [`shutdown`](Self::shutdown).
     pub fn ended_in_background(&self) -> usize {
         self.ready().map_or(0, |engine| engine.pipeline.runner().ended_in_background())
     }
 
-    /// Waits until nothing runs on behalf of hooks any more: no hook and no clean-up after one.
+    /// Waits until no hook, and no clean-up after one, runs any more.
     pub async fn clean_up(&self) {
         if let Ok(engine) = self.ready() {
             engine.pipeline.runner().tasks().wait().await;
         }
     }
 
-    /// Gives hooks that were told to end no grace any more: they are killed at once. For a user who
-    /// does not want to wait for [`shutdown`](Self::shutdown).
+    /// Kills all hooks that are being terminated, without their grace period. For a user who does
+    /// not want to wait for [`shutdown`](Self::shutdown).
     pub fn kill(&self) {
         if let Ok(engine) = self.ready() {
             engine.pipeline.runner().kill();
         }
     }
 
-    /// From now on hooks that have to go are told so by that signal, TERM before. For a command that
-    /// hands on what its user sent.
+    /// Sets the signal that terminates hooks from now on, TERM by default. For a command that
+    /// forwards its own signal.
     pub fn end_hooks_with(&self, signal: EndSignal) {
         if let Ok(engine) = self.ready() {
             engine.pipeline.runner().end_with(signal);
         }
     }
 
-    /// Fires an event: publishes a request on the bus, serves it on the caller's own task and
-    /// gives the result. Never fails: what went wrong is the result's `failure`. Once this system is
-    /// disposed of, nothing is run, but its guards still block.
+    /// Fires an event: publishes a request on the bus, serves it on the caller's task and returns
+    /// the result. Never fails: an error is in the result's `failure`. After disposal nothing runs,
+    /// but guards still block.
     ///
     /// # Cancellation
     /// As [`MessageBus::request`].
@@ -801,7 +796,7 @@ impl HookSystem {
         &self,
         input: impl Into<RequestInput>,
     ) -> impl Future<Output = ProcessedHookResult> + Send {
-        // Built here and not in the future, which would carry the payload through every layer.
+        // // Built outside the future, which would otherwise carry the payload through every layer.
         let request = HookExecutionRequest::typed(input);
         async move { self.bus.serve(request, ServeBy::Only(&self.served)).await.processed }
     }

@@ -1,13 +1,13 @@
-//! Tokens by which those who come back are known.
+//! Tokens that identify returning clients.
 
 use uuid::Uuid;
 
-/// 64 hexadecimal digits, 244 bits of which are random: nobody guesses them.
+/// Returns 64 random hexadecimal digits (244 random bits), which cannot be guessed.
 pub(crate) fn token() -> String {
     format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple())
 }
 
-/// Whether two tokens are the same, in a time that does not depend on how much of them is.
+/// Compares two tokens in constant time, whatever the length of their common prefix.
 pub fn is_same_token(ours: &str, theirs: &str) -> bool {
     let pairs = ours.bytes().zip(theirs.bytes());
     ours.len() == theirs.len() && pairs.fold(0, |seen, (one, other)| seen | (one ^ other)) == 0

@@ -54,7 +54,7 @@ pub struct Bridged {
 #[derive(Debug, Clone)]
 pub(crate) struct Unsettled {
     agent: &'static Agent,
-    home_event: &'static str,
+    foreign_event: &'static str,
     bridged: Bridged,
     kept: Option<Box<ToKeep>>,
 }
@@ -105,7 +105,7 @@ impl Unsettled {
 
     /// The answer. It reads and writes files, for which it may wait, but not for long.
     pub(crate) fn settle(self) -> Bridged {
-        let Self { agent, home_event, mut bridged, kept } = self;
+        let Self { agent, foreign_event, mut bridged, kept } = self;
         let Some(kept) = kept else { return bridged };
         let ToKeep { state, session, turn_end, mut call, noticed } = *kept;
         if let Some((noticed, notices)) = noticed
@@ -124,7 +124,7 @@ impl Unsettled {
             })
         });
         if is_too_often {
-            bridged.said = agent.say(home_event, &Verdict::proceed());
+            bridged.said = agent.say(foreign_event, &Verdict::proceed());
             if let Some(call) = &mut call {
                 call.decision = PolicyDecision::Proceed.as_str();
             }
@@ -197,7 +197,7 @@ impl Bridge {
             Box::new(ToKeep { state: state.clone(), session, turn_end, call, noticed })
         });
         let bridged = answered.bridged;
-        Unsettled { agent: self.agent, home_event: self.asked.home_event(), bridged, kept }
+        Unsettled { agent: self.agent, foreign_event: self.asked.foreign_event(), bridged, kept }
     }
 
     /// The answer that also tells the user of hooks that nobody has trusted yet, or that run from copies since they
@@ -264,7 +264,7 @@ impl Bridge {
             warnings.push(format!(
                 "hooks said {} on {}, which {} cannot be told there: {}",
                 decision.as_str(),
-                self.asked.home_event(),
+                self.asked.foreign_event(),
                 self.agent.title(),
                 response.processed.reason.as_deref().unwrap_or_default()
             ));
@@ -313,7 +313,7 @@ impl Bridge {
         };
         Call {
             agent: self.agent.name(),
-            event: self.asked.home_event().to_owned(),
+            event: self.asked.foreign_event().to_owned(),
             session: kept(self.session()),
             project: project.to_string_lossy().into_owned(),
             by: if state.is_server() { "server" } else { "bridge" },
@@ -332,7 +332,7 @@ impl Bridge {
         of_engine: &[&str],
         unknown: Option<&str>,
     ) -> Answered {
-        let home_event = self.asked.home_event();
+        let foreign_event = self.asked.foreign_event();
         let processed = &response.processed;
         let merged = processed.as_answer();
         let tool_input = self.input.as_ref().and_then(|input| {
@@ -340,7 +340,8 @@ impl Bridge {
             let changed = processed.changed_tool_input(original)?;
             let tool = input.payload.match_subject()?;
             let sent = &input.asked.as_deref()?.said;
-            (changed != *original).then(|| self.agent.arguments(home_event, tool, &changed, sent))
+            (changed != *original)
+                .then(|| self.agent.arguments(foreign_event, tool, &changed, sent))
         });
         // Of an event that only observes nothing is merged, and what is said is said all the same.
         let outputs = &processed.aggregated.all_outputs;
@@ -371,7 +372,7 @@ impl Bridge {
         let goes_on = response.event.is_some_and(HookEventName::ends_a_turn);
         if goes_on && (response.error().is_some() || unknown.is_some()) {
             verdict.decision = PolicyDecision::Proceed;
-            let said = self.agent.say(home_event, &verdict);
+            let said = self.agent.say(foreign_event, &verdict);
             return Answered::new(said, &verdict);
         }
         // No event proceeds that a missing guard might have blocked.
@@ -383,8 +384,8 @@ impl Bridge {
         }
         // Who asks may obey other words than the agent whose entry it runs.
         let said = match self.input.is_none() || self.asked.is_other_form() {
-            true => self.agent.refuse(home_event, &verdict),
-            false => self.agent.say(home_event, &verdict),
+            true => self.agent.refuse(foreign_event, &verdict),
+            false => self.agent.say(foreign_event, &verdict),
         };
         Answered::new(said, &verdict)
     }

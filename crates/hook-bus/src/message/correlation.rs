@@ -6,16 +6,16 @@ use std::sync::{Arc, OnceLock};
 
 use uuid::Uuid;
 
-/// How long an id from outside may be, in bytes.
+/// The maximum length of a caller's id, in bytes.
 pub(super) const MAX_LENGTH: usize = 256;
 
-/// An opaque id, echoed with the same value.
+/// An opaque id, returned unchanged in the response.
 #[derive(Clone)]
 pub struct CorrelationId(Repr);
 
 #[derive(Clone)]
 enum Repr {
-    /// Formatted only when read: every request has an id, few are looked at.
+    /// Formatted only when read: every request has an id, but few are read.
     Generated {
         uuid: Uuid,
         text: OnceLock<Arc<str>>,
@@ -31,10 +31,10 @@ pub struct CorrelationIdTooLong {
 }
 
 impl CorrelationId {
-    /// An id from outside.
+    /// Creates an id from a caller's text.
     ///
     /// # Errors
-    /// When it is longer than 256 bytes.
+    /// If it is longer than 256 bytes.
     pub fn new(text: impl Into<Arc<str>>) -> Result<Self, CorrelationIdTooLong> {
         let text = text.into();
         match text.len() {
@@ -43,12 +43,12 @@ impl CorrelationId {
         }
     }
 
-    /// A fresh random id (UUID v4).
+    /// Generates a random id (UUID v4).
     pub fn generate() -> Self {
         Self(Repr::Generated { uuid: Uuid::new_v4(), text: OnceLock::new() })
     }
 
-    /// The id's text.
+    /// Returns the id's text.
     pub fn as_str(&self) -> &str {
         match &self.0 {
             Repr::Generated { uuid, text } => text.get_or_init(|| uuid.to_string().into()),

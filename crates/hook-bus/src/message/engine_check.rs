@@ -1,13 +1,14 @@
-//! What a request wants of the engine that serves it.
+//! A request's conditions on the engine that serves it.
 
 use std::fmt;
 use std::sync::Arc;
 
 use hook_core::HookRegistry;
 
-/// Says whether an engine may serve a request. Settings are read again while requests wait: it is asked once it is
-/// settled which hooks run, and before any does.
+/// A check whether an engine may serve a request. It is called after the hooks of the request are
+/// determined and before any runs, since settings may be reloaded while the request waits.
 pub trait EngineCheck: fmt::Debug + Send + Sync + 'static {
-    /// Whether the engine with these hooks and these settings, by their hash, may.
+    /// Checks whether the engine with these hooks, and settings with this hash, may serve the
+    /// request.
     fn may_serve(&self, registry: &Arc<HookRegistry>, settings_hash: Option<&str>) -> bool;
 }

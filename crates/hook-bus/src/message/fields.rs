@@ -1,4 +1,4 @@
-//! The fields of each message, for their schema.
+//! The fields of each message, for its schema.
 
 use hook_core::HookKind;
 use hook_core::event::DEFINITION_FIELDS;
@@ -11,13 +11,13 @@ use super::correlation::MAX_LENGTH;
 use super::kind;
 use crate::audit::AuditKind;
 
-/// What the schema defines by itself.
+/// The names of types that the schema defines itself.
 pub(crate) mod defined {
     /// The name of an event, in responses and progress.
     pub(crate) const EVENT: &str = "event";
-    /// What a hook answered, as it was read or merged.
+    /// A hook's output, as read or merged.
     pub(crate) const OUTPUT: &str = "output";
-    /// Why a request could not be served.
+    /// The error of a request that could not be served.
     pub(crate) const ERROR: &str = "error";
 }
 
@@ -31,7 +31,7 @@ pub(super) const fn type_of(word: &'static str) -> Field {
     Field::required("type", Kind::Word(word), "What message it is.")
 }
 
-/// A request, but for `input`, which depends on the event.
+/// A request, except `input`, which depends on the event.
 pub(crate) static REQUEST: [Field; 7] = [
     type_of(kind::REQUEST),
     Field::required("eventName", Kind::Text, "The event."),
@@ -58,7 +58,7 @@ pub(crate) static REQUEST: [Field; 7] = [
     ),
 ];
 
-/// What else a client sends, by name.
+/// The other messages of clients, by name.
 pub(crate) static CONTROL: [(&str, &[Field]); 8] = [
     ("subscribe", &[type_of("hook-subscribe")]),
     ("status", &[type_of("hook-status")]),
@@ -211,7 +211,7 @@ static PROCESSED: [Field; 11] = [
     ),
 ];
 
-/// Why a request could not be served.
+/// The error of a request that could not be served.
 pub(crate) static ERROR: [Field; 3] = [
     Field::required("code", Kind::Text, "Which stage failed."),
     Field::required("message", Kind::Text, "What went wrong, and how to fix it."),
@@ -238,7 +238,7 @@ const WORKER_HISTORY: [Field; 2] = [
     Field::required("restarts", Kind::Whole(0, None), "How often it was started again."),
 ];
 
-/// A worker, told by the first hook of the settings that calls it.
+/// A worker, identified by the first hook in the settings that calls it.
 static WORKER: [Field; 10] = [
     Field::required("eventName", Kind::Text, "The event of that hook; `*` for every one."),
     HOOK_NAME,
@@ -269,7 +269,7 @@ static DROPPED: [Field; 2] = [
     Field::required("unknown", Kind::Whole(0, None), "To calls that never were."),
 ];
 
-/// What a hook did.
+/// The result of a hook.
 static HOOK: [Field; 20] = [
     HOOK_NAME,
     HOOK_TYPE,
@@ -339,7 +339,7 @@ static RECORDED_GROUP: [Field; 2] = [
     Field::required("hooks", Kind::Whole(1, None), "How many of the response's hooks it is."),
 ];
 
-/// What else an engine sends, by name: the last three are what `hook-tail` asks for, and the lines
+/// The other messages of the engine, by name; the last three answer `hook-tail` and are the lines
 /// of a recording.
 pub(crate) static NEWS: [(&str, &[Field]); 13] = [
     (

@@ -1,31 +1,31 @@
-//! Everything that happens on the bus, in one order.
+//! All messages on the bus, in one order.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::{HookExecutionRequest, HookExecutionResponse, HookProgress, RequestKey};
 
-/// Something that happened on the bus. Subscribing to these gives requests, progress and responses
-/// in one order; they are not built while there is no such subscriber.
+/// A message on the bus. A subscription to this type receives requests, progress and responses in
+/// one order; entries are built only while one exists.
 #[derive(Debug, Clone)]
 pub struct JournalEntry {
-    /// When it happened.
+    /// The time of the message.
     pub at: Instant,
     /// The request that it belongs to.
     pub request: RequestKey,
-    /// What happened.
+    /// The message.
     pub message: JournalMessage,
 }
 
-/// What happened to a request.
+/// A message about a request.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum JournalMessage {
-    /// It was accepted.
+    /// The request was accepted.
     Request(Arc<HookExecutionRequest>),
-    /// One of its hooks started or finished.
+    /// One of the request's hooks started or finished.
     Progress(Arc<HookProgress>),
-    /// It was answered. What hooks do after a response that did not wait for them may follow.
+    /// The request was answered. Progress of `async` hooks may follow.
     Response(Arc<HookExecutionResponse>),
 }
 
@@ -34,7 +34,7 @@ impl JournalEntry {
         Arc::new(Self { at: Instant::now(), request, message })
     }
 
-    /// About how many bytes the entry holds in memory.
+    /// Returns the entry's approximate size in memory, in bytes.
     pub(crate) fn weight(&self) -> usize {
         match &self.message {
             JournalMessage::Request(request) => request.weight(),

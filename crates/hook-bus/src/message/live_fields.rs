@@ -1,5 +1,5 @@
-//! The fields of messages about hooks that stay alive, for their schema. Those of a worker are among
-//! them: its pipes and a client's connection carry the same.
+//! The fields of messages about live hooks, for their schema. They include those of workers: a
+//! worker's pipes and a client's connection carry the same messages.
 
 use hook_core::schema::{Field, Kind};
 
@@ -62,7 +62,7 @@ static LISTED: [Field; 6] = [
     Field::required("own", Kind::Bool, "Whether it is the asking client's."),
 ];
 
-/// What a hook that stays alive, or the client whose it is, sends.
+/// Messages to the engine, from a worker or from a client with hooks.
 pub(crate) static TO_ENGINE: [(&str, &[Field]); 8] = [
     (
         "client-hello",
@@ -138,7 +138,7 @@ pub(crate) static TO_ENGINE: [(&str, &[Field]); 8] = [
     ),
 ];
 
-/// What the engine sends to a hook that stays alive, or to the client whose it is.
+/// Messages from the engine, to a worker or to a client with hooks.
 pub(crate) static FROM_ENGINE: [(&str, &[Field]); 11] = [
     ("registered", &[type_of("hook-registered"), HOOK_ID]),
     ("unregistered", &[type_of("hook-unregistered"), HOOK_ID]),

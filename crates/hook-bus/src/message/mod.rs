@@ -22,7 +22,7 @@ pub use request::HookExecutionRequest;
 pub(crate) use request::{Body, Invalid, Named, RequestFields};
 pub use response::{AnsweringEngine, HookExecutionResponse};
 
-/// What the message types are called in JSON.
+/// The `type` of each kind of message in JSON.
 pub mod kind {
     /// A request.
     pub const REQUEST: &str = "hook-execution-request";
@@ -32,11 +32,11 @@ pub mod kind {
     pub const STARTED: &str = "hook-started";
     /// A hook finished.
     pub const FINISHED: &str = "hook-finished";
-    /// An entry of an audit, and what a client asks for one with.
+    /// An entry of an audit, and a client's request for an audit.
     pub const AUDIT: &str = "hook-audit";
 }
 
-/// Tells requests apart, also those that share a correlation id.
+/// A key that identifies a request, even among those that share a correlation id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RequestKey(u64);
 
@@ -46,7 +46,7 @@ impl RequestKey {
         Self(NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
     }
 
-    /// A number that no other request of this process has.
+    /// Returns the number of the request, unique within this process.
     pub fn number(self) -> u64 {
         self.0
     }

@@ -1,4 +1,4 @@
-//! Progress: which hook runs now, and how it went.
+//! Progress: a hook started or finished.
 
 use std::time::Duration;
 
@@ -7,17 +7,17 @@ use hook_core::{HookExecutionResult, HookIdentity, HookInput, ObjectWriter};
 use super::response::{result_weight, write_hook, write_hook_identity};
 use super::{CorrelationId, RequestKey, kind};
 
-/// Which hook runs now, and how it went; in the order in which it happened.
+/// A message that a hook started or finished, in the order of these events.
 #[derive(Debug, Clone, PartialEq)]
 pub enum HookProgress {
     /// A hook started.
     Started(HookStarted),
-    /// A hook is over.
+    /// A hook finished.
     Finished(Box<HookFinished>),
 }
 
 impl HookProgress {
-    /// The request that the hook runs for; absent in a message that was read.
+    /// Returns the request that the hook runs for; `None` in a message read from JSON.
     pub fn request(&self) -> Option<RequestKey> {
         match self {
             Self::Started(started) => started.request,
@@ -25,7 +25,7 @@ impl HookProgress {
         }
     }
 
-    /// The name of the event that it runs for.
+    /// Returns the name of the hook's event.
     pub fn event_name(&self) -> &str {
         match self {
             Self::Started(started) => started.hook.event_name(),
@@ -33,12 +33,12 @@ impl HookProgress {
         }
     }
 
-    /// The message as one line of JSON, without the line's end.
+    /// Returns the message as one line of JSON, without the newline.
     pub fn to_json(&self) -> Vec<u8> {
         ObjectWriter::line(|out| self.write(out, false))
     }
 
-    /// [`to_json`](Self::to_json) with what a hook that is over wrote to stdout and stderr.
+    /// Like [`to_json`](Self::to_json), with the standard output and error of a finished hook.
     pub fn to_json_with_streams(&self) -> Vec<u8> {
         ObjectWriter::line(|out| self.write(out, true))
     }
@@ -50,7 +50,7 @@ impl HookProgress {
         }
     }
 
-    /// About how many bytes the message holds in memory.
+    /// Returns the message's approximate size in memory, in bytes.
     pub(crate) fn weight(&self) -> usize {
         match self {
             Self::Started(_) => 512,
@@ -65,26 +65,26 @@ impl HookProgress {
 /// A hook's process or function started.
 #[derive(Debug, Clone)]
 pub struct HookStarted {
-    /// The request it runs for; absent in a message that was read.
+    /// The request that the hook runs for; `None` in a message read from JSON.
     pub request: Option<RequestKey>,
-    /// That request's id.
+    /// The request's id.
     pub correlation_id: CorrelationId,
-    /// The hook, with its event.
+    /// The hook and its event.
     pub hook: HookIdentity,
-    /// How long it may run.
+    /// The hook's timeout.
     pub timeout: Duration,
 }
 
-/// A hook is over.
+/// A hook finished.
 #[derive(Debug, Clone)]
 pub struct HookFinished {
-    /// The request it ran for; absent in a message that was read.
+    /// The request that the hook ran for; `None` in a message read from JSON.
     pub request: Option<RequestKey>,
-    /// That request's id.
+    /// The request's id.
     pub correlation_id: CorrelationId,
-    /// What became of it.
+    /// The hook's result.
     pub result: HookExecutionResult,
-    /// What it was told, where it was started and there is an audit. No part of the JSON form.
+    /// The hook's input, if the hook was started and there is an audit. Not in the JSON form.
     pub told: Option<HookInput>,
 }
 
@@ -95,7 +95,7 @@ impl PartialEq for HookStarted {
     }
 }
 
-/// Two messages are equal if their JSON forms are, with what the hook wrote.
+/// Two messages are equal if their JSON forms are, including the hook's standard output and error.
 impl PartialEq for HookFinished {
     fn eq(&self, other: &Self) -> bool {
         let line = |it: &Self| ObjectWriter::line(|out| it.write(out, true));
@@ -104,7 +104,7 @@ impl PartialEq for HookFinished {
 }
 
 impl HookStarted {
-    /// The message as one line of JSON, without the line's end.
+    /// Returns the message as one line of JSON, without the newline.
     pub fn to_json(&self) -> Vec<u8> {
         ObjectWriter::line(|out| self.write(out))
     }
@@ -118,7 +118,7 @@ impl HookStarted {
 }
 
 impl HookFinished {
-    /// The message as one line of JSON, without the line's end.
+    /// Returns the message as one line of JSON, without the newline.
     pub fn to_json(&self) -> Vec<u8> {
         ObjectWriter::line(|out| self.write(out, false))
     }

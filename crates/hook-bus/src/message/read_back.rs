@@ -14,40 +14,41 @@ use super::response::AnsweringEngine;
 use super::{CorrelationId, HookExecutionResponse, HookFinished, HookProgress, HookStarted, kind};
 use crate::wire::MAX_LINE;
 
-/// A text is not the message that it was to be read as.
+/// An error of reading a message from JSON.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum MessageError {
-    /// It is longer than any line.
+    /// The text is longer than the longest line.
     #[error(
         "failed to read a message: it has {length} bytes, and a line has at most {MAX_LINE}; ask for \
          less, without streams and inputs"
     )]
     TooLong {
-        /// How many bytes it has.
+        /// The text's length in bytes.
         length: usize,
     },
-    /// It is no JSON object.
+    /// The text is no JSON object.
     #[error(
         "failed to read a message: expected one JSON object: {reason} at column {column}",
         reason = source.reason(),
         column = source.column()
     )]
     NotJson {
-        /// What is wrong.
+        /// The syntax error.
         source: JsonError,
     },
-    /// A field is missing, or is not what it must be.
+    /// A field is missing or invalid.
     #[error("failed to read a message: {source}")]
     Shape {
-        /// Which field, and what is wrong with it.
+        /// The field and its error.
         #[from]
         source: ShapeError,
     },
 }
 
 impl MessageError {
-    /// The field that is wrong, such as `hooks[0].duration`; `None` where the text is no object.
+    /// Returns the path of the invalid field, such as `hooks[0].duration`; `None` if the text is no
+    /// object.
     pub fn field(&self) -> Option<&str> {
         match self {
             Self::Shape { source } => Some(source.path()),
@@ -57,11 +58,10 @@ impl MessageError {
 }
 
 impl HookExecutionResponse {
-    /// Reads a response from a line of JSON. It is equal to the one that was written.
+    /// Reads a response from a line of JSON. The result equals the response that was written.
     ///
-    /// Unknown fields are ignored; an event that is not built in is known by its
-    /// [name](Self::event_name) alone. Bytes that are not UTF-8 are replaced, as in every line.
-    ///
+    /// Unknown fields are ignored. An event that is not built in is known only by its
+    /// [name](Self::event_name). Bytes that are not UTF-8 are replaced, as in every line.
     /// ```
     /// use hook_bus::HookExecutionResponse;
     ///
@@ -77,15 +77,15 @@ impl HookExecutionResponse {
     /// ```
     ///
     /// # Errors
-    /// When it is no response, or one whose fields contradict each other.
+    /// If it is no response, or its fields contradict each other.
     pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self, MessageError> {
         Self::of(message(text.as_ref())?)
     }
 
-    /// Reads a response whose fields have been found, as [`from_json`](Self::from_json) does.
+    /// Reads a response from its parsed fields, as [`from_json`](Self::from_json) does.
     ///
     /// # Errors
-    /// As there.
+    /// As [`from_json`](Self::from_json).
     #[doc(hidden)]
     pub fn from_fields(fields: JsonObject) -> Result<Self, MessageError> {
         Self::of(of_fields(fields)?)
@@ -135,7 +135,7 @@ fn response(fields: &mut FieldReader) -> Result<HookExecutionResponse, ShapeErro
     };
     result.warnings = fields.texts("warnings")?.unwrap_or_default();
     let of_event = event_name.as_deref().unwrap_or_default();
-    // What each hook wrote is there for all or for none.
+    // // Either all hooks have their streams in the message, or none has.
     let mut streams = false;
     let hooks = read_objects(fields, "hooks", |hook| {
         streams |= hook.fields().get("stdout").is_some();
@@ -164,7 +164,7 @@ impl HookProgress {
     /// [`HookExecutionResponse::from_json`] reads a response.
     ///
     /// # Errors
-    /// When it is neither.
+    /// If it is neither.
     pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self, MessageError> {
         let mut fields = message(text.as_ref())?;
         match of_type(&mut fields, &[kind::STARTED, kind::FINISHED])? {
@@ -175,11 +175,11 @@ impl HookProgress {
 }
 
 impl HookStarted {
-    /// Reads a `hook-started` message from a line of JSON, as
-    /// [`HookExecutionResponse::from_json`] reads a response.
+    /// Reads a `hook-started` message from a line of JSON, as [`HookExecutionResponse::from_json`]
+    /// reads a response.
     ///
     /// # Errors
-    /// When it is no such message.
+    /// If it is no such message.
     pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self, MessageError> {
         let mut fields = message(text.as_ref())?;
         of_type(&mut fields, &[kind::STARTED])?;
@@ -188,11 +188,11 @@ impl HookStarted {
 }
 
 impl HookFinished {
-    /// Reads a `hook-finished` message from a line of JSON, as
-    /// [`HookExecutionResponse::from_json`] reads a response.
+    /// Reads a `hook-finished` message from a line of JSON, as [`HookExecutionResponse::from_json`]
+    /// reads a response.
     ///
     /// # Errors
-    /// When it is no such message.
+    /// If it is no such message.
     pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self, MessageError> {
         let mut fields = message(text.as_ref())?;
         of_type(&mut fields, &[kind::FINISHED])?;
@@ -219,7 +219,7 @@ fn finished(fields: &mut FieldReader) -> Result<HookFinished, ShapeError> {
     Ok(HookFinished { request: None, correlation_id, result, told: None })
 }
 
-/// What both messages about one hook have: whose it is, of which event, and the hook.
+/// Reads the common fields of both progress messages: correlation id, event name and hook.
 fn progress(fields: &mut FieldReader) -> Result<(CorrelationId, String, RawObject), ShapeError> {
     let correlation_id = correlation_id(fields)?;
     let event_name = required(fields.text("eventName")?, "eventName", "the name of an event")?;
@@ -235,7 +235,7 @@ fn message(text: &[u8]) -> Result<FieldReader, MessageError> {
     Ok(fields_once(&object)?)
 }
 
-/// Which of these types the message has.
+/// Checks that the message has one of these types, and returns it.
 fn of_type(fields: &mut FieldReader, types: &[&'static str]) -> Result<&'static str, ShapeError> {
     let found = fields.text("type")?;
     let known = types.iter().find(|known| found.as_deref() == Some(**known));

@@ -1,38 +1,38 @@
-//! Registrations: which hooks came into force, and which went.
+//! Registrations: hooks added and removed.
 
 use std::time::Instant;
 
 use hook_core::HookIdentity;
 
-/// A hook came into force, or is in force no more.
+/// A hook was added to or removed from the effective hooks.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HookRegistration {
-    /// When.
+    /// The time of the change.
     pub at: Instant,
-    /// Which of the two.
+    /// The kind of the change.
     pub change: RegistrationChange,
     /// The hook.
     pub hook: HookIdentity,
-    /// What it came or went with.
+    /// The cause of the change.
     pub(crate) with: ChangedWith,
 }
 
-/// What a hook came or went with.
+/// The cause of a registration or its removal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChangedWith {
-    /// The engine of this generation.
+    /// An engine of this generation was built.
     Engine(u64),
-    /// Nothing else: it was registered or unregistered at run time, as the change of this number.
+    /// The hook was registered or unregistered at run time, as the change of this number.
     Nothing(u64),
 }
 
-/// What happened to a hook.
+/// A change of the effective hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RegistrationChange {
-    /// It came into force.
+    /// The hook was added.
     Registered,
-    /// It is in force no more.
+    /// The hook was removed.
     Unregistered,
 }
 
@@ -41,7 +41,7 @@ impl HookRegistration {
         Self { at: Instant::now(), change, hook, with }
     }
 
-    /// About how many bytes the message holds in memory.
+    /// Returns the message's approximate size in memory, in bytes.
     pub(crate) fn weight(&self) -> usize {
         512
     }

@@ -15,8 +15,8 @@ use super::{CorrelationId, EngineCheck, kind};
 
 /// A request to run the hooks of one event.
 ///
-/// Every text that claims to be a request is one: what is wrong with it is found at the handler's
-/// door, which answers it like any other (architecture.md, "Data flow", stage 1).
+/// Any text can become a request: an invalid one holds its error, and the handler answers it like
+/// any other (architecture.md, "Data flow", stage 1).
 #[derive(Debug, Clone)]
 pub struct HookExecutionRequest {
     correlation_id: CorrelationId,
@@ -25,54 +25,54 @@ pub struct HookExecutionRequest {
     inputs: bool,
     run_token: Option<Box<str>>,
     hops: u32,
-    /// Who asks over a fleet; no message has it.
+    /// The client's public key, if a fleet forwarded the request. Not in the JSON form.
     asker: Option<Arc<str>>,
-    /// What it wants of the engine; no message has it.
+    /// The check of the engine that serves the request. Not in the JSON form.
     check: Option<Arc<dyn EngineCheck>>,
-    /// What whoever asks does for hooks; no message has it.
+    /// The client's services for hooks. Not in the JSON form.
     host: Option<Arc<dyn HostServices>>,
     body: Body,
 }
 
-/// What is asked for by name, to be checked at the door.
+/// An event by name with its input, not validated yet.
 #[derive(Debug, Clone)]
 pub(crate) struct Named {
     pub(crate) event_name: String,
     pub(crate) input: JsonObject,
 }
 
-/// What is no envelope, with the event that it names if it does.
+/// An invalid message, with the event that it names, if any.
 #[derive(Debug, Clone)]
 pub(crate) struct Invalid {
     pub(crate) event_name: Option<Box<str>>,
-    /// Another event that it names.
+    /// A second event that it names.
     pub(crate) other_event_name: Option<Box<str>>,
     pub(crate) failure: StageFailure,
 }
 
-/// Boxed, so that a request is cheap to hand on.
+/// The payload, boxed so that a request is cheap to move.
 #[derive(Debug, Clone)]
 pub(crate) enum Body {
     /// Valid by construction.
     Typed(Box<RequestInput>),
-    /// To be checked at the door.
+    /// To be validated by the handler.
     Named(Box<Named>),
-    /// Not an envelope.
+    /// An invalid message.
     Invalid(Box<Invalid>),
 }
 
 impl HookExecutionRequest {
-    /// A request with a payload that has been checked by being built.
+    /// Creates a request with a typed payload, which is valid by construction.
     pub fn typed(input: impl Into<RequestInput>) -> Self {
         Self::with_body(Body::Typed(Box::new(input.into())))
     }
 
-    /// A request as a component publishes it that knows names and JSON only.
+    /// Creates a request from an event name and JSON, which the handler validates.
     pub fn new(event_name: impl Into<String>, input: JsonObject) -> Self {
         Self::with_body(Body::Named(Box::new(Named { event_name: event_name.into(), input })))
     }
 
-    /// A request with an input that may be anything: what is not an object is found at the door.
+    /// Creates a request with any JSON as input; the handler rejects it unless it is an object.
     pub fn unchecked(event_name: &str, input: impl Into<RawJson>) -> Self {
         let mut message = JsonObject::new();
         message.insert("type", RawJson::from_text(kind::REQUEST));
@@ -96,36 +96,36 @@ impl HookExecutionRequest {
         }
     }
 
-    /// Sets the id that the response will carry; without it, one was generated.
+    /// Sets the id of the response; by default a generated one.
     #[must_use]
     pub fn with_correlation_id(mut self, correlation_id: CorrelationId) -> Self {
         self.correlation_id = correlation_id;
         self
     }
 
-    /// Sets how long after its acceptance the request must be answered, queueing included.
+    /// Sets the time limit for the answer, counted from acceptance and including queueing.
     #[must_use]
     pub fn with_deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
         self
     }
 
-    /// Asks for what each hook wrote to stdout and stderr in the response's JSON form.
+    /// Requests each hook's standard output and error in the response's JSON form.
     #[must_use]
     pub fn with_streams(mut self) -> Self {
         self.streams = true;
         self
     }
 
-    /// Asks for what each hook was told: in a sequential plan that is not the same for all.
+    /// Requests each hook's input in the response; in a sequential plan inputs differ.
     #[must_use]
     pub fn with_inputs(mut self) -> Self {
         self.inputs = true;
         self
     }
 
-    /// Gives the input an `idempotencyKey`, in the place of what was there: hooks that act on the world may
-    /// see the same event more than once, and know it by this.
+    /// Sets the input's `idempotencyKey`, replacing any previous one: hooks with side effects may
+    /// get the same event more than once, and recognize it by this key.
     #[must_use]
     pub fn with_idempotency_key(mut self, key: &str) -> Self {
         let named = match self.body {
@@ -142,51 +142,53 @@ impl HookExecutionRequest {
         self
     }
 
-    /// Says that the request comes from inside of a hook that waits for its answer: the one with this
-    /// `HOOK_RUN_TOKEN` in its environment. It then gets slots of its own (protocol.md §6).
+    /// Marks the request as made by a running hook that waits for the answer: the one with this
+    /// `HOOK_RUN_TOKEN` in its environment. The request then gets its own slots (protocol.md §6).
     ///
-    /// The token is for the engine that serves the request, and no part of the JSON form.
+    /// The token is for the engine that serves the request. It is not in the JSON form.
     #[must_use]
     pub fn with_run_token(mut self, token: impl Into<Box<str>>) -> Self {
         self.run_token = Some(token.into());
         self
     }
 
-    /// Says what whoever asks does for hooks that ask their host for something. Without it the host's own
-    /// services do it ([`HookSystemBuilder::host_services`](crate::HookSystemBuilder::host_services)).
+    /// Sets the client's services for hooks that call their host. By default the host's own
+    /// services are used
+    /// ([`HookSystemBuilder::host_services`](crate::HookSystemBuilder::host_services)).
     ///
-    /// They are for the engine that serves the request, and no part of the JSON form.
+    /// They are for the engine that serves the request. They are not in the JSON form.
     #[must_use]
     pub fn with_host_services(mut self, services: Arc<dyn HostServices>) -> Self {
         self.host = Some(services);
         self
     }
 
-    /// Says how many engines have had the request before: one that asks another fleet ends a circle by that.
+    /// Sets the number of engines that forwarded the request; an engine uses it to detect cycles.
     ///
-    /// It is for the engine that serves the request, and no part of the JSON form.
+    /// It is for the engine that serves the request. It is not in the JSON form.
     #[must_use]
     pub fn with_hops(mut self, hops: u32) -> Self {
         self.hops = hops;
         self
     }
 
-    /// How many engines have had the request before.
+    /// Returns the number of engines that forwarded the request.
     pub fn hops(&self) -> u32 {
         self.hops
     }
 
-    /// Says who asks over a fleet: the public key of the user to whose replies the response goes.
+    /// Sets the public key of the client, if a fleet forwarded the request; the response goes to
+    /// that user.
     ///
-    /// It is for the audit of the engine that serves the request, and no part of the JSON form.
+    /// It is for the audit of the engine that serves the request. It is not in the JSON form.
     #[must_use]
     pub fn with_asker(mut self, asker: Option<Arc<str>>) -> Self {
         self.asker = asker;
         self
     }
 
-    /// Sets what it wants of the engine that serves it. Where that may not, it is answered with a failure, as guards
-    /// of its event want.
+    /// Sets a check of the engine that serves the request. If the check fails, the request is
+    /// answered with a failure, and blocks if its event has guards.
     #[must_use]
     pub fn with_engine_check(mut self, check: Arc<dyn EngineCheck>) -> Self {
         self.check = Some(check);
@@ -197,7 +199,8 @@ impl HookExecutionRequest {
         self.check.as_ref()
     }
 
-    /// The session and the tool that it is about, and the agent that asks in its own words.
+    /// Returns session, tool and agent of the request; the agent only if it sent the request in its
+    /// own format.
     pub(crate) fn about(&self) -> (Option<String>, Option<String>, Option<&'static str>) {
         match &self.body {
             Body::Typed(input) => {
@@ -215,7 +218,7 @@ impl HookExecutionRequest {
         }
     }
 
-    /// Who asks over a fleet.
+    /// Returns the client's public key, if a fleet forwarded the request.
     pub(crate) fn asker(&self) -> Option<&Arc<str>> {
         self.asker.as_ref()
     }
@@ -224,7 +227,7 @@ impl HookExecutionRequest {
         self.host.as_ref()
     }
 
-    /// Reads a request from JSON text. What is wrong with it is its
+    /// Parses a request from JSON text. An error is kept as its
     /// [`envelope_error`](Self::envelope_error).
     pub fn from_json(text: &str) -> Self {
         match RawObject::parse(text) {
@@ -240,19 +243,19 @@ impl HookExecutionRequest {
         }
     }
 
-    /// Reads a request from a JSON object.
+    /// Parses a request from a JSON object.
     pub fn from_object(object: &RawObject) -> Self {
         Self::from_fields(&RequestFields::of(object))
     }
 
-    /// Reads a request whose fields have been found.
+    /// Parses a request from fields already found.
     pub(crate) fn from_fields(fields: &RequestFields<'_>) -> Self {
         let correlation_id = match fields.id() {
             Ok(given) => given.unwrap_or_else(CorrelationId::generate),
             Err(message) => return Self::refused(fields, message),
         };
         if let Some(name) = fields.repeated {
-            // What reads the request elsewhere may take the first value.
+            // // Another parser of this request may use the first value.
             let error = ShapeError::new(name, "one value", "several");
             return Self::refused(fields, error.to_string());
         }
@@ -267,8 +270,8 @@ impl HookExecutionRequest {
         }
     }
 
-    /// A message with these fields that is answered `invalid_request`: under its own id if that can be
-    /// read, and as the guards want of the events that it names, whatever else is wrong.
+    /// Creates a request that is answered `invalid_request`: under its own id if that is readable,
+    /// and blocked if an event that it names has guards, whatever else is wrong.
     pub(crate) fn refused(fields: &RequestFields<'_>, message: impl Into<String>) -> Self {
         let event_name = fields.event_name.and_then(JsonSlice::text);
         let first_event_name = fields.first_event_name.and_then(JsonSlice::text);
@@ -283,8 +286,8 @@ impl HookExecutionRequest {
         }
     }
 
-    /// What claims to be a request, and is answered `invalid_request` for that reason: as the guards want of
-    /// the event that it names.
+    /// Creates a request that is answered `invalid_request` for this reason, and blocked if the
+    /// event that it names has guards.
     pub fn refusal(event_name: Option<&str>, why: impl Into<String>) -> Self {
         Self::with_body(Body::Invalid(Box::new(Invalid {
             event_name: event_name.map(Box::from),
@@ -293,7 +296,7 @@ impl HookExecutionRequest {
         })))
     }
 
-    /// A request that cannot be served, to be answered with that failure.
+    /// Creates a request that is answered with this failure.
     pub(crate) fn invalid(code: FailureCode, message: impl Into<String>) -> Self {
         let failure = StageFailure::new(code, message);
         Self::with_body(Body::Invalid(Box::new(Invalid {
@@ -303,7 +306,7 @@ impl HookExecutionRequest {
         })))
     }
 
-    /// Adds a detail to what is wrong with the envelope, if anything is.
+    /// Adds a detail to the error of the envelope, if there is one.
     pub(crate) fn with_envelope_detail(
         mut self,
         name: &str,
@@ -315,17 +318,17 @@ impl HookExecutionRequest {
         self
     }
 
-    /// The id that the response will carry.
+    /// Returns the id of the response.
     pub fn correlation_id(&self) -> &CorrelationId {
         &self.correlation_id
     }
 
-    /// How long after its acceptance the request must be answered.
+    /// Returns the time limit for the answer, counted from acceptance.
     pub fn deadline(&self) -> Option<Duration> {
         self.deadline
     }
 
-    /// The event's name as it was given, if there is one.
+    /// Returns the event's name as given, if there is one.
     pub fn event_name(&self) -> Option<&str> {
         match &self.body {
             Body::Typed(input) => Some(input.event().as_str()),
@@ -334,12 +337,13 @@ impl HookExecutionRequest {
         }
     }
 
-    /// The event, if it is typed or its name is that of a built-in one.
+    /// Returns the event, if it is typed or named like a built-in one.
     pub fn event(&self) -> Option<HookEventName> {
         self.event_among(HookEventName::from_name)
     }
 
-    /// The event, if `known` knows its name. A typed one may be of a declaration that is not in force.
+    /// Returns the event, if `known` finds its name. A typed event may belong to a declaration that
+    /// is no longer effective.
     pub(crate) fn event_among(
         &self,
         known: impl Fn(&str) -> Option<HookEventName>,
@@ -355,7 +359,7 @@ impl HookExecutionRequest {
         }
     }
 
-    /// What is wrong with its envelope, if anything is: the failure that it will be answered with.
+    /// Returns the error of an invalid request, which will be its answer.
     pub fn envelope_error(&self) -> Option<&StageFailure> {
         match &self.body {
             Body::Invalid(invalid) => Some(&invalid.failure),
@@ -379,7 +383,7 @@ impl HookExecutionRequest {
         (self.correlation_id, self.body)
     }
 
-    /// The request as one line of JSON, without the line's end.
+    /// Returns the request as one line of JSON, without the newline.
     pub fn to_json(&self) -> Vec<u8> {
         ObjectWriter::line(|out| self.write(out))
     }
@@ -406,11 +410,11 @@ impl HookExecutionRequest {
         out.warnings_if_any::<&str>(&[]);
     }
 
-    /// About how many bytes the request holds in memory.
+    /// Returns the request's approximate size in memory, in bytes.
     pub(crate) fn weight(&self) -> usize {
         512 + match &self.body {
             Body::Typed(input) => ObjectWriter::length(|out| input.write(out)),
-            // What it holds on to is the text that it was read from.
+            // // The input keeps the text alive from which it was parsed.
             Body::Named(named) => named.event_name.len() + named.input.retained_bytes(),
             Body::Invalid(invalid) => invalid.failure.message.len(),
         }
@@ -424,7 +428,7 @@ impl PartialEq for HookExecutionRequest {
     }
 }
 
-/// The fields of a message that may be a request, found in one pass and not looked at yet.
+/// The fields of a message that may be a request, found in one pass and not validated yet.
 pub(crate) struct RequestFields<'v> {
     pub(crate) kind: Option<JsonSlice<'v>>,
     event_name: Option<JsonSlice<'v>>,
@@ -434,9 +438,9 @@ pub(crate) struct RequestFields<'v> {
     streams: Option<JsonSlice<'v>>,
     inputs: Option<JsonSlice<'v>>,
     run_token: Option<JsonSlice<'v>>,
-    /// A field that is written twice.
+    /// The name of a repeated field.
     pub(crate) repeated: Option<&'static str>,
-    /// The first event that it names, if it names several.
+    /// The first of several events that it names.
     first_event_name: Option<JsonSlice<'v>>,
 }
 
@@ -451,7 +455,7 @@ impl<'v> RequestFields<'v> {
             "streams",
             "inputs",
             "runToken",
-            // An older name of `input`.
+            // // The old name of `input`.
             "payload",
         ];
         let FoundFields { values, repeated } = find_fields(object, names);
@@ -484,15 +488,15 @@ impl<'v> RequestFields<'v> {
         }
     }
 
-    /// The same as those of a message that is about no event's hooks.
+    /// Returns the same fields without the event.
     pub(crate) fn of_no_event(&self) -> Self {
         Self { event_name: None, first_event_name: None, ..*self }
     }
 
-    /// The id that the answer shall carry, if there is one.
+    /// Returns the id of the answer, if the message has one.
     ///
     /// # Errors
-    /// When it is no id.
+    /// If the id is invalid.
     pub(crate) fn id(&self) -> Result<Option<CorrelationId>, String> {
         let text = read_text("correlationId", self.correlation_id);
         let text = text.map_err(|error| error.to_string())?;

@@ -10,42 +10,42 @@ use hook_core::{
 
 use super::{CorrelationId, kind};
 
-/// The answer to a request: exactly one for each that was accepted.
+/// The answer to a request: exactly one per accepted request.
 #[derive(Debug, Clone)]
 pub struct HookExecutionResponse {
     /// The request's id.
     pub correlation_id: CorrelationId,
-    /// The event; absent where the request named none that is known.
+    /// The event; `None` if the request names no known one.
     pub event: Option<HookEventName>,
-    /// The name of an event that a message named and that is not built in.
+    /// The name of an event that is not built in, in a message read from JSON.
     pub(super) other_event: Option<Box<str>>,
-    /// The result for the caller. Its `failure` says which stage failed, if one did.
+    /// The result for the caller. Its `failure` names the stage that failed, if one did.
     pub processed: ProcessedHookResult,
-    /// What each hook did, in plan order.
+    /// The hooks' results, in plan order.
     pub hooks: Vec<HookExecutionResult>,
-    /// The hooks that were not started, because of what one of an earlier priority said.
+    /// The hooks that an answer of an earlier priority kept from starting.
     pub not_started: Vec<NotStarted>,
-    /// Whether the JSON form says what each hook wrote to stdout and stderr.
+    /// Includes each hook's standard output and error in the JSON form.
     pub streams: bool,
-    /// Which engine of a fleet answered, where one did.
+    /// The engine of a fleet that answered, if one did.
     pub engine: Option<Arc<AnsweringEngine>>,
 }
 
-/// An engine of a fleet, as its responses name it.
+/// An engine of a fleet, as identified in its responses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AnsweringEngine {
-    /// Tells it apart from others for as long as it runs.
+    /// An id of this run of the engine.
     pub id: String,
-    /// Its version.
+    /// The engine's version.
     pub version: String,
-    /// What its settings are, and what is trusted of them, as a hash, where it knows. Engines whose hashes
-    /// differ may decide differently.
+    /// A hash of the engine's settings and their trust, if known. Engines with different hashes may
+    /// decide differently.
     pub settings_hash: Option<String>,
 }
 
 impl AnsweringEngine {
-    /// An engine of this build.
+    /// Describes an engine of this build.
     pub fn new(id: impl Into<String>, settings_hash: Option<String>) -> Self {
         Self { id: id.into(), version: env!("CARGO_PKG_VERSION").to_owned(), settings_hash }
     }
@@ -58,7 +58,7 @@ impl AnsweringEngine {
         Ok(Self { id, version, settings_hash: fields.text("settingsHash")? })
     }
 
-    /// Writes its fields.
+    /// Writes the engine's fields.
     pub fn write(&self, out: &mut ObjectWriter<'_>) {
         out.text("id", &self.id);
         out.text("version", &self.version);
@@ -67,18 +67,18 @@ impl AnsweringEngine {
 }
 
 impl HookExecutionResponse {
-    /// Whether every stage completed. A hook that denied, failed or timed out is no failed stage.
+    /// Returns `true` if every stage completed, even if hooks denied, failed or timed out.
     pub fn success(&self) -> bool {
         self.processed.failure.is_none()
     }
 
-    /// The event's name; of a response that was [read](Self::from_json) also that of one that is not
-    /// built in.
+    /// Returns the event's name. In a response [read from JSON](Self::from_json) it may name an
+    /// event that is not built in.
     pub fn event_name(&self) -> Option<&str> {
         self.event.map(HookEventName::as_str).or(self.other_event.as_deref())
     }
 
-    /// The stage that failed, if one did.
+    /// Returns the failure of the stage that failed, if one did.
     pub fn error(&self) -> Option<&StageFailure> {
         self.processed.failure.as_deref()
     }
@@ -100,8 +100,7 @@ impl HookExecutionResponse {
         }
     }
 
-    /// The answer to a request that no engine was there for. `guard` is one that is known all the
-    /// same.
+    /// Answers a request that no engine could serve. `guard` is a guard known nevertheless.
     pub(crate) fn unserved(
         correlation_id: CorrelationId,
         event: Option<HookEventName>,
@@ -113,8 +112,8 @@ impl HookExecutionResponse {
         Box::new(Self::failed(correlation_id, event, processed))
     }
 
-    /// The answer to a request of which no engine heard, since `failure` came before. Where its event
-    /// is guarded, or may be, the request is blocked.
+    /// Answers a request that failed before it reached an engine. It is blocked if its event has,
+    /// or may have, a guard.
     pub fn unheard(
         correlation_id: CorrelationId,
         event: Option<HookEventName>,
@@ -146,13 +145,13 @@ impl HookExecutionResponse {
         }
     }
 
-    /// The response as one line of JSON, without the line's end.
+    /// Returns the response as one line of JSON, without the newline.
     pub fn to_json(&self) -> Vec<u8> {
         ObjectWriter::line(|out| self.write(out))
     }
 
-    /// [`to_json`](Self::to_json) with what each hook wrote to stdout and stderr, whether the
-    /// request asked for it or not.
+    /// Like [`to_json`](Self::to_json), with each hook's standard output and error, requested or
+    /// not.
     pub fn to_json_with_streams(&self) -> Vec<u8> {
         ObjectWriter::line(|out| self.write_fields(out, true))
     }
@@ -188,7 +187,7 @@ impl HookExecutionResponse {
             }
             Some(failure) => {
                 object.object("error", |out| write_failure(out, failure));
-                // Said only where it matters: the caller must not go on (protocol.md §1).
+                // // Written only if the caller must not proceed (protocol.md §1).
                 if self.processed.decision > PolicyDecision::Proceed {
                     object.object("processed", |out| self.processed.write(out));
                 }
@@ -200,28 +199,28 @@ impl HookExecutionResponse {
         object.warnings_if_any(&self.processed.warnings);
     }
 
-    /// About how many bytes the response holds in memory.
+    /// Returns the response's approximate size in memory, in bytes.
     pub(crate) fn weight(&self) -> usize {
-        // What hooks said is held per hook, among all outputs, and merged.
+        // // A hook's output is held three times: per hook, among all outputs, and merged.
         1_024 + 3 * self.hooks.iter().map(result_weight).sum::<usize>()
     }
 }
 
-/// Two responses are equal if their JSON forms are: what a message does not say makes no difference.
+/// Two responses are equal if their JSON forms are; data outside the JSON form is ignored.
 impl PartialEq for HookExecutionResponse {
     fn eq(&self, other: &Self) -> bool {
         self.to_json() == other.to_json()
     }
 }
 
-/// About how many bytes what became of a hook holds in memory.
+/// Returns the approximate size in memory of a hook's result, in bytes.
 pub(super) fn result_weight(result: &HookExecutionResult) -> usize {
     let said = result.output.as_ref().map_or(0, |output| output.to_raw().as_str().len());
     let told = result.input.as_ref().map_or(0, |input| input.as_str().len());
     1_024 + result.process.stdout.bytes.len() + result.process.stderr.bytes.len() + said + told
 }
 
-/// The outcome of a request for which no hook ran, as most are: always the same, and written once.
+/// Returns the outcome of a request for which no hook ran, the most common one, written only once.
 fn nothing_ran() -> &'static RawObject {
     static WRITTEN: OnceLock<RawObject> = OnceLock::new();
     let write = |out: &mut ObjectWriter<'_>| {

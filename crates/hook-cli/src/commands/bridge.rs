@@ -89,7 +89,7 @@ pub(crate) async fn run(
     };
     let context = &context.at_places_of(&asked);
     if let Some(error) = context.misplaced() {
-        return refuse(agent, Some(asked.home_event()), &error, context, printer).await;
+        return refuse(agent, Some(asked.foreign_event()), &error, context, printer).await;
     }
     let begun = Instant::now();
     let mut is_served = true;
@@ -125,7 +125,7 @@ pub(crate) async fn run(
         && logs_calls(context)
     {
         let code = if stake.is_guarded() { 2 } else { 1 };
-        let (event, why) = (asked.home_event(), error.to_string());
+        let (event, why) = (asked.foreign_event(), error.to_string());
         state.unheard(agent, Some(event), context.project(), &why, code);
     }
     bridged

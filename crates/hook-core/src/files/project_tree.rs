@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use super::plain_path::absolute;
 
@@ -19,10 +20,12 @@ impl ProjectTree {
         let project = real(project);
         let is_repository = |folder: &&Path| folder.join(".git").exists();
         let root = project.ancestors().find(is_repository).unwrap_or(&project);
-        let home = user_home().map(|home| real(&home));
-        let is_inside = |root: &Path| home.as_ref().is_some_and(|home| home.starts_with(root));
-        // Who keeps the whole home in a repository has projects below it.
-        let root = [root, &project].into_iter().find(|root| !is_inside(root) && is_project(root));
+        let contains_home =
+            |root: &Path| user_home().is_some_and(|home| real(home).starts_with(root));
+        // A user whose whole home is a repository has projects below it.
+        let inner = Some(project.as_path()).filter(|project| *project != root);
+        let mut roots = std::iter::once(root).chain(inner);
+        let root = roots.find(|root| is_project(root) && !contains_home(root));
         Self { root: root.map(Path::to_path_buf) }
     }
 
@@ -49,8 +52,8 @@ fn is_project(folder: &Path) -> bool {
     const OF_AGENTS: [&str; 7] =
         [".claude", ".codex", ".cursor", ".gemini", ".github", ".qwen", ".vscode"];
     let has = |names: &[&str]| names.iter().any(|name| folder.join(name).exists());
-    let home = std::env::var_os("HOME").map(|home| real(Path::new(&home)));
-    has(&OF_PROJECTS) || (home.as_deref() != Some(folder) && has(&OF_AGENTS))
+    let is_home = || std::env::var_os("HOME").is_some_and(|home| real(Path::new(&home)) == folder);
+    has(&OF_PROJECTS) || (has(&OF_AGENTS) && !is_home())
 }
 
 /// Where a path leads, as far as it is there.
@@ -67,9 +70,14 @@ fn real(path: &Path) -> PathBuf {
     path
 }
 
-/// The user's home by the system's own table, which no variable changes, else by `HOME`.
+/// The user's home directory by the system's own table, which no variable changes, else by `HOME`.
+fn user_home() -> Option<&'static Path> {
+    static HOME: OnceLock<Option<PathBuf>> = OnceLock::new();
+    HOME.get_or_init(find_user_home).as_deref()
+}
+
 #[cfg(unix)]
-fn user_home() -> Option<PathBuf> {
+fn find_user_home() -> Option<PathBuf> {
     let user = rustix::process::getuid().as_raw().to_string();
     let table = super::regular_file::read_to_string(Path::new("/etc/passwd"), 1 << 20).ok();
     let by_table = table.as_deref().unwrap_or_default().lines().find_map(|line| {
@@ -81,7 +89,7 @@ fn user_home() -> Option<PathBuf> {
 }
 
 #[cfg(not(unix))]
-fn user_home() -> Option<PathBuf> {
+fn find_user_home() -> Option<PathBuf> {
     std::env::var_os("USERPROFILE").map(PathBuf::from)
 }
 
@@ -119,6 +127,6 @@ mod tests {
     fn what_holds_the_home_is_no_project_in_that_sense() {
         let Some(home) = user_home() else { return };
         assert!(!ProjectTree::of(Path::new("/")).holds(&home.join(".config")));
-        assert!(!ProjectTree::of(&home).holds(&home.join(".config")));
+        assert!(!ProjectTree::of(home).holds(&home.join(".config")));
     }
 }

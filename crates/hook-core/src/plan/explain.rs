@@ -328,7 +328,7 @@ fn not_matched_at_home(hook: &Hook, subject: Option<&str>) -> NotRun {
         (Some(text), Some(subject)) => {
             (text, hook.event.row().matching.field().unwrap_or("event"), subject)
         }
-        _ => (hook.matcher.home_event().unwrap_or_default(), "event", hook.event.as_str()),
+        _ => (hook.matcher.foreign_event().unwrap_or_default(), "event", hook.event.as_str()),
     };
     let (matcher, subject) = (matcher.to_owned(), subject.to_owned());
     NotRun::NotMatched { matcher, field, subject, exactly: false }

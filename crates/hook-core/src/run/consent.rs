@@ -1,4 +1,4 @@
-//! The last check, just before a hook runs, that it is still what was trusted.
+//! The last trust check before a hook runs.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,13 +12,13 @@ use crate::event::input::EventInput;
 use crate::failure::HookFailure;
 use crate::trust::Granted;
 
-/// What the hook's user should know, once that is found out.
+/// A warning for the hook's user, sent when its check is done.
 pub(super) type Warning = oneshot::Receiver<Option<&'static str>>;
 
-/// Gives the slots back for the run, if the hook may still run, and later what its user should know.
+/// Checks that a hook is still trusted, and returns its slots and a later warning for its user.
 ///
-/// Reading its files may take a while, so a thread does it. It holds the slots until it is done, even
-/// if the caller is dropped: so there are never more such threads than slots.
+/// Reading the hook's files may be slow, so this runs on a thread. The thread holds the slots until
+/// it has finished, even if the caller is dropped, so there are never more such threads than slots.
 pub(super) async fn confirm(
     granted: Arc<Granted>,
     input: &EventInput,
@@ -30,7 +30,7 @@ pub(super) async fn confirm(
     let (warning, warned) = oneshot::channel();
     let started = threads.run(move |worker| {
         let confirmed = granted.still_holds(&directory).map(|()| (slots, warned));
-        // Where the caller was dropped, the slots become free here.
+        // If the caller was dropped, this frees the slots.
         let _ = sender.send(confirmed);
         let found = granted.warning();
         worker.free();

@@ -1,4 +1,4 @@
-//! What can run a hook: one trait, with a few implementations beside this file.
+//! The trait of everything that runs a hook. The implementations are in modules beside this file.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,39 +22,39 @@ use crate::failure::HookFailure;
 use crate::language::ForeignHook;
 use crate::settings::UpstreamRules;
 
-/// What a hook is run by.
+/// The kind of program that runs a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HookKind {
     /// A shell command in its own process.
     Command,
-    /// A server that is asked, by a hook of another agent.
+    /// A server, which gets an HTTP request; for hooks of other agents only.
     Http,
-    /// A model's verdict, for a hook of another agent.
+    /// A verdict of a model; for hooks of other agents only.
     Prompt,
-    /// The verdict of a model that has tools, for a hook of another agent.
+    /// A verdict of a model that may use tools; for hooks of other agents only.
     Agent,
-    /// A tool of an MCP server, for a hook of another agent.
+    /// A tool of an MCP server; for hooks of other agents only.
     McpTool,
-    /// A process of the engine's that stays alive and is called.
+    /// A long-lived process of the engine, called for each event.
     Worker,
-    /// A fleet of engines elsewhere.
+    /// A fleet of remote engines.
     Upstream,
-    /// A hook of a client, which is called over its connection.
+    /// A hook that a client registered, called over its connection.
     Registered,
-    /// A handler of a module: of one that is part of the host, or of JavaScript, in a process that the
-    /// modules of its settings share.
+    /// A handler of a module: a module of the host, or a JavaScript module in a process that it
+    /// shares with the other modules of its settings.
     Module,
-    /// A function of the host, called where the event is served.
+    /// A function of the host, called on the thread that serves the event.
     Inline,
-    /// A future of the host, on a task of its own.
+    /// A future of the host, on its own task.
     Async,
-    /// A function of the host that may block, on a thread of the engine's.
+    /// A function of the host that may block, on a thread of the engine.
     Blocking,
 }
 
 impl HookKind {
-    /// The words for all of them.
+    /// The names of all kinds.
     #[doc(hidden)]
     pub const NAMES: [&str; 12] = [
         "command",
@@ -71,7 +71,7 @@ impl HookKind {
         "blocking",
     ];
 
-    /// The word in messages.
+    /// Returns the kind's name in messages.
     #[doc(hidden)]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -91,28 +91,27 @@ impl HookKind {
     }
 }
 
-/// How a hook is started.
+/// The way a hook is started.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HookStart<'h> {
     /// As a function of the host.
     InProcess,
-    /// As a process without a shell around it (protocol.md §3); where that cannot be, the shell
-    /// gets it after all.
+    /// As a process without a shell (protocol.md §3); through the shell if that is impossible.
     Direct,
-    /// By this shell.
+    /// Through this shell.
     Shell(&'h Path),
-    /// As a request to a server.
+    /// As a request to an HTTP server.
     Posted,
-    /// Not for each event: it stays alive and is called.
+    /// As a call to a process or connection that outlives the event.
     Called,
-    /// Not at all, since its host lacks this.
+    /// Not at all: the host lacks this service.
     Missing(&'h str),
 }
 
 impl HookStart<'_> {
-    /// The word in messages.
+    /// Returns the name in messages.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::InProcess => "in-process",
@@ -125,42 +124,42 @@ impl HookStart<'_> {
     }
 }
 
-/// What an executor is given for one run.
+/// The input of one run of an executor.
 pub(crate) struct HookCall {
     pub(crate) input: HookInput,
     pub(crate) timeout: Duration,
-    /// Cancelled when the caller is gone.
+    /// Cancelled when the caller has gone away.
     pub(crate) cancel: CancellationToken,
     pub(crate) slots: Slots,
-    /// How many blocking handlers wait for this one.
+    /// The number of blocking handlers that wait for this hook.
     pub(crate) nesting: Nesting,
-    /// How many command hooks of this engine wait for this one.
+    /// The number of command hooks of this engine that wait for this hook.
     pub(crate) depth: u32,
-    /// What hooks set for later ones of the session, and how far this one is trusted.
+    /// The session's variables so far, and the trust rank of this hook.
     pub(crate) session_env: (SessionEnv, u8),
-    /// The request that it is run for, where that is known.
+    /// The request that the hook runs for, if known.
     pub(crate) correlation: Option<Arc<str>>,
-    /// How many engines have had the request before this one.
+    /// The number of engines that handled the request before this one.
     pub(crate) hops: u32,
-    /// What whoever asked does for hooks.
+    /// The services that the request's caller offers to hooks.
     pub(crate) host: Option<Arc<dyn HostServices>>,
 }
 
-/// Permits to run; held until the process is gone or the thread is free.
+/// The permits of one run, held until its process is gone or its thread is free.
 #[derive(Debug, Default)]
 pub(crate) struct Slots {
-    /// Of the hook's source.
+    /// The permit of the hook's source.
     pub(crate) of_source: Option<Arc<Slot>>,
-    /// Of the engine.
+    /// The permit of the engine.
     pub(crate) of_engine: Option<Arc<Slot>>,
-    /// Of the conversation that it is called in.
+    /// The permit of the session that the hook is called in.
     pub(crate) of_session: Option<Arc<Slot>>,
-    /// What tells requests of the process from others.
+    /// The entry that identifies requests from the hook's own process.
     pub(crate) running: Option<RunningHook>,
 }
 
 impl Slots {
-    /// The same permits for one more call, given back when the last of these calls is over.
+    /// Shares the permits with one more call; they are released when the last of the calls ends.
     fn share(&self) -> Self {
         let Self { of_source, of_engine, of_session, .. } = self;
         Self {
@@ -173,7 +172,7 @@ impl Slots {
 }
 
 impl HookCall {
-    /// The same call with another input, which may take that long.
+    /// Returns the same call with another input and timeout.
     pub(crate) fn with_input(&self, input: HookInput, timeout: Duration) -> Self {
         Self {
             input,
@@ -190,7 +189,7 @@ impl HookCall {
     }
 }
 
-/// What came of one run.
+/// The outcome of one run.
 #[derive(Debug, Default)]
 pub(crate) struct Run {
     pub(crate) answer: Answer,
@@ -203,7 +202,7 @@ impl From<Answer> for Run {
     }
 }
 
-/// A run that is over already, or one that must be polled.
+/// A finished run, or one that must be polled.
 #[expect(
     clippy::large_enum_variant,
     reason = "short-lived, and the common inline run must not allocate"
@@ -214,7 +213,7 @@ pub(crate) enum Execution {
 }
 
 impl Execution {
-    /// Waits until it is over.
+    /// Waits for the run to end.
     pub(crate) async fn finished(self) -> Run {
         match self {
             Self::Done(run) => run,
@@ -223,81 +222,81 @@ impl Execution {
     }
 }
 
-/// What a hook of settings runs: the same for two hooks of which one would be superfluous.
+/// The identity of a settings hook: of two hooks with equal identities, one is redundant.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CommandIdentity<'h> {
-    /// Its command; all that decides what it runs where it is a hook of another agent.
+    /// The command; for a foreign hook, everything that decides what it runs.
     pub(crate) command: &'h str,
-    /// Its own variables; their order means nothing.
+    /// The hook's own variables, whose order does not matter.
     pub(crate) env: BTreeMap<&'h str, &'h str>,
-    /// The project that `HOOK_PROJECT_DIR` names.
+    /// The project in `HOOK_PROJECT_DIR`.
     pub(crate) project: &'h Path,
-    /// What the event is called at home, of a hook of another agent.
+    /// The event's name in the other agent, for a foreign hook.
     pub(crate) foreign_event: Option<&'h str>,
-    /// Whether it is a worker's.
+    /// `true` for a worker's hook.
     pub(crate) is_worker: bool,
 }
 
-/// What a hook waits for before its time begins.
+/// The permit that a hook needs before its timeout starts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Permits<'e> {
     /// Nothing.
     None,
-    /// A slot for a process, or for what costs as much.
+    /// A slot for a process, or for something equally expensive.
     Process,
     /// A thread for a function that may block.
     Blocking,
-    /// One of the calls that may go on in a conversation.
+    /// One of the concurrent calls of a session.
     Session(&'e SlotQueue),
 }
 
-/// What runs a hook.
+/// Runs the hooks of one kind.
 pub(crate) trait HookExecutor: fmt::Debug + Send + Sync {
     fn kind(&self) -> HookKind;
 
-    /// The command, or the handler's name: what the hook is shown as where it has no name.
+    /// Returns the command, or the handler's name: the display name of a hook without a name.
     fn label(&self) -> &str;
 
-    /// How it is started.
+    /// Returns the way the hook is started.
     fn start(&self) -> HookStart<'_> {
         HookStart::InProcess
     }
 
-    /// What it waits for before its time begins.
+    /// Returns the permit that the hook needs before its timeout starts.
     fn permits(&self) -> Permits<'_> {
         Permits::None
     }
 
-    /// The worker that it calls, if it calls one.
+    /// Returns the worker that the hook calls, if any.
     fn worker(&self) -> Option<&Arc<Worker>> {
         None
     }
 
-    /// What it runs, if that can be compared; functions of the host cannot.
+    /// Returns the identity of what the hook runs; `None` for functions of the host.
     fn identity(&self) -> Option<CommandIdentity<'_>> {
         None
     }
 
-    /// Whose words it is told and answers in, if they are not ours.
+    /// Returns the foreign hook whose formats it uses, if it is one.
     fn home(&self) -> Option<&ForeignHook> {
         None
     }
 
-    /// The fleet of engines that it stands for, if it stands for one.
+    /// Returns the fleet of engines that the hook represents, if any.
     fn upstream(&self) -> Option<&UpstreamRules> {
         None
     }
 
-    /// Whether the hook may run for an event that so many command hooks of this engine wait for.
-    /// Asked before it waits for a slot.
+    /// Checks whether the hook may run at a depth: the number of command hooks of this engine that
+    /// wait for the event. Called before the hook waits for a slot.
     ///
     /// # Errors
-    /// When hooks are nested too deep.
+    /// Returns an error if hooks are nested too deep.
     fn check_depth(&self, _depth: u32) -> Result<(), HookFailure> {
         Ok(())
     }
 
-    /// Runs the hook. A running future must be over soon after the call's timeout or its
-    /// cancellation; what it leaves to clean up belongs to the engine.
+    /// Runs the hook. A running future ends soon after the call's timeout or cancellation; the
+    /// engine owns whatever it leaves to clean up.
     fn execute(&self, call: HookCall) -> Execution;
 }

@@ -1,4 +1,4 @@
-//! Makes of a run the hook's result: its fail behaviour applied, its observer told.
+//! Turns a run into the hook's result: applies `failBehavior` and notifies the observer.
 
 use std::time::Duration;
 
@@ -13,20 +13,20 @@ use crate::event::output::{Decision, HookOutput, PolicyDecision};
 use crate::failure::HookFailure;
 use crate::settings::{DEFAULT_PRIORITY, FailBehavior, HookSource};
 
-/// How long a hook waited and ran.
+/// The time a hook waited and ran.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Timing {
     pub(super) duration: Duration,
     pub(super) queued: Duration,
 }
 
-/// What a hook was told, or was to be told.
+/// The input of a hook, and whether it was started.
 pub(super) struct Told {
     pub(super) input: HookInput,
     pub(super) was_started: bool,
 }
 
-/// Makes a run the hook's result: its fail behaviour applied, its observer told.
+/// Turns a run into the hook's result: applies `failBehavior` and notifies the observer.
 pub(super) fn finish(
     hook: &HookSpec,
     run: Run,
@@ -39,7 +39,7 @@ pub(super) fn finish(
     let unapplied =
         output.as_mut().map(|output| output.take_unapplied(&told.input)).unwrap_or_default();
     let mut invalid = invalid.into_iter().chain(unapplied);
-    // An agent's own hooks are its guards, and it has no word that says so.
+    // Hooks of other agents guard their tools, but their settings have no `failBehavior`.
     let is_changed_guard = hook.executor.home().is_some()
         && hook.event.is_before_a_tool()
         && matches!(failure, Some(HookFailure::Untrusted | HookFailure::TrustedCopy { .. }));
@@ -48,7 +48,7 @@ pub(super) fn finish(
             && let Some(first) = invalid.next()
         {
             failure = Some(HookFailure::InvalidAnswer(first.answer));
-            // What it decided is not known, so of the rest only what restricts counts.
+            // The decision is unknown, so only the restricting parts of the output count.
             output = output.map(|output| output.restricting(hook.event));
         }
         if let Some(failure) = &failure {
@@ -84,8 +84,9 @@ pub(super) fn finish(
     result
 }
 
-/// Whether an answer spares the user a question: one of the user's own settings that says so in words that
-/// do that in the agent they are of. Elsewhere a guard without objections says the same.
+/// Checks whether an answer spares the user a question: an explicit approval, in its agent's terms,
+/// of a hook in the user's own settings. In other agents, a guard without objections answers the
+/// same.
 fn approves(hook: &HookSpec, output: &HookOutput, input: &HookInput) -> bool {
     let is_users = hook.trust_rank >= HookSource::User.trust_rank();
     let means_it = match hook.executor.home() {
@@ -102,7 +103,7 @@ fn approves(hook: &HookSpec, output: &HookOutput, input: &HookInput) -> bool {
     is_users && means_it && output.allows(hook.event)
 }
 
-/// That what a hook decided means nothing on its event.
+/// Returns a warning for a decision that has no effect on the event.
 fn useless_decision(event: HookEventName, output: &HookOutput) -> Option<String> {
     let row = event.row();
     let wanted = output.wanted(event);
@@ -118,7 +119,7 @@ fn useless_decision(event: HookEventName, output: &HookOutput) -> Option<String>
     })
 }
 
-/// A hook with `failBehavior: block` that failed has denied, whatever it said before.
+/// Denies on behalf of a failed hook with `failBehavior: block`, whatever its output was.
 fn deny_for_failure(
     hook: &HookSpec,
     failure: &HookFailure,
@@ -129,7 +130,7 @@ fn deny_for_failure(
         output.decision = Some(Decision::Deny);
         let name = hook.display_name();
         output.reason = Some(match failure {
-            // Nothing failed: a person has to decide first.
+            // Nothing failed; the user has to decide first.
             HookFailure::Untrusted
             | HookFailure::TrustedCopy { .. }
             | HookFailure::BrokenSettings { .. } => {

@@ -1,5 +1,5 @@
-//! Hooks of other agents that are something of their host's: a model's verdict, a tool of an MCP server.
-//! Whoever asked for the event does it, or the hook fails and says what is missing.
+//! Foreign hooks that the host executes: a model's verdict, a tool of an MCP server. The caller of
+//! the event provides the service; without it, the hook fails with the name of the missing service.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use crate::json::{JsonObject, RawJson, RawObject};
 use crate::language::{Ended, ForeignAnswer, ForeignCommand, ForeignHook};
 use crate::text::shortened;
 
-/// What stands for what the hook is told, in a question to a model.
+/// The placeholder for the hook's input in a prompt.
 const ARGUMENTS: &str = "$ARGUMENTS";
 
-/// A hook that its host runs.
+/// Runs a hook by asking the host.
 #[derive(Debug)]
 pub(super) struct HostedExecutor {
     hook: Arc<HostedHook>,
@@ -36,7 +36,7 @@ struct HostedHook {
 }
 
 impl HostedExecutor {
-    /// `service` is what the host must have.
+    /// Creates the executor of a hook that needs this service of the host.
     pub(super) fn new(
         label: String,
         home: Arc<ForeignHook>,
@@ -68,7 +68,7 @@ impl HookExecutor for HostedExecutor {
         HookStart::Missing(self.hook.service)
     }
 
-    /// What it asks for costs as much as a process.
+    /// The service costs as much as a process.
     fn permits(&self) -> Permits<'_> {
         Permits::Process
     }
@@ -99,7 +99,7 @@ impl HostedHook {
             Ok(wanted) => wanted,
             Err(why) => return Answer::failed(HookFailure::Live { reason: why }).into(),
         };
-        // Requests that the host makes for it come from inside of it.
+        // Requests that the host makes for the hook count as coming from inside it.
         let CommandContext { running, environment, .. } = &*self.context;
         let running = running.enter(environment.outer_token.as_deref(), call.depth);
         let wanted = HostCall {
@@ -127,7 +127,7 @@ impl HostedHook {
         }
     }
 
-    /// What the host is asked to do, and with what.
+    /// Returns the method and parameters of the call to the host.
     fn wanted(&self, told: &RawObject) -> Result<(&'static str, RawJson), String> {
         let mut params = JsonObject::new();
         match &self.home.command {
@@ -156,7 +156,7 @@ impl HostedHook {
         }
     }
 
-    /// What the host's result means.
+    /// Interprets the host's result.
     fn read(&self, input: &EventInput, told: &RawObject, result: &RawJson) -> Answer {
         let said = text_of(result);
         if let ForeignCommand::McpTool { .. } = self.home.command {
@@ -192,7 +192,7 @@ impl HostedHook {
     }
 }
 
-/// The text of a result: as it is, in `text`, or in the parts of an MCP tool's `content`.
+/// Returns the text of a result: a string, its `text`, or the parts of an MCP tool's `content`.
 fn text_of(result: &RawJson) -> Option<String> {
     if let Some(text) = result.to_text() {
         return Some(text);
@@ -206,14 +206,14 @@ fn text_of(result: &RawJson) -> Option<String> {
     Some(texts.collect::<Vec<_>>().join("\n"))
 }
 
-/// A model's JSON without the fence that it may stand in.
+/// Removes the Markdown code fence around a model's JSON, if there is one.
 fn without_fence(said: &str) -> &str {
     let said = said.trim();
     let inner = said.strip_prefix("```json").or_else(|| said.strip_prefix("```"));
     inner.and_then(|inner| inner.strip_suffix("```")).unwrap_or(said)
 }
 
-/// Arguments in which `${a.b}` stands for a part of what the hook is told.
+/// Fills in arguments: `${a.b}` is replaced by that field of the hook's input.
 fn filled(input: &RawObject, told: &RawObject) -> Result<RawJson, String> {
     let mut value: Value = serde_json::from_str(input.as_str())
         .map_err(|error| format!("its `input` cannot be filled in: {error}"))?;
@@ -236,7 +236,7 @@ fn replaced(text: &str, told: &RawObject) -> String {
     while let Some((before, after)) = rest.split_once("${") {
         let Some((path, after)) = after.split_once('}') else { break };
         done.push_str(before);
-        // What is not there is nothing.
+        // A missing field becomes empty text.
         done.push_str(&part(told, path).unwrap_or_default());
         rest = after;
     }

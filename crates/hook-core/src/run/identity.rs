@@ -1,4 +1,4 @@
-//! What a hook is called in messages: plain data, written and read back.
+//! The identity of a hook in messages: plain data that is written and read back.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,10 +11,11 @@ use crate::event::HookEventName;
 use crate::settings::HookSource;
 use crate::text::shortened;
 
-/// What messages, results and records say of a hook. It is made once for a hook; a clone is a handle.
+/// The identity of a hook in messages, results and records. Made once per hook; a clone is a
+/// handle.
 ///
-/// One that was read from a message may hold words that this engine does not know: they are kept as
-/// they are. Two are equal if they say the same.
+/// An identity from a message may hold names that this engine does not know; they are kept
+/// unchanged. Two identities are equal if all their names are equal.
 ///
 /// ```
 /// use hook_core::HookIdentity;
@@ -44,7 +45,8 @@ struct Words {
 }
 
 impl HookIdentity {
-    /// Of a hook of this engine. `kind` is the word for what it is run by.
+    /// Creates the identity of a hook of this engine. `kind` is the name of its
+    /// [`HookKind`](crate::HookKind).
     pub(crate) fn new(
         name: &str,
         kind: &'static str,
@@ -65,7 +67,7 @@ impl HookIdentity {
         Self { words: Arc::new(words), event: Some(event) }
     }
 
-    /// Of a hook as a message says, by the words there.
+    /// Creates the identity of a hook from the names in a message.
     #[doc(hidden)]
     pub fn told(name: &str, kind: &str, source: &str, event_name: &str) -> Self {
         let owned = |word: &str| Cow::Owned(word.to_owned());
@@ -78,7 +80,7 @@ impl HookIdentity {
         })
     }
 
-    /// Adds the name of the extension that it comes from.
+    /// Adds the name of the extension that the hook comes from.
     #[doc(hidden)]
     #[must_use]
     pub fn with_extension(mut self, extension: &str) -> Self {
@@ -91,27 +93,27 @@ impl HookIdentity {
         Self { words: Arc::new(words), event }
     }
 
-    /// Its name, else its command.
+    /// Returns the hook's name, or its command if it has none.
     pub fn display_name(&self) -> &str {
         &self.words.name
     }
 
-    /// What it is run by, as [`HookKind::as_str`](crate::HookKind::as_str) says it.
+    /// Returns the hook's kind, as [`HookKind::as_str`](crate::HookKind::as_str) names it.
     pub fn kind(&self) -> &str {
         &self.words.kind
     }
 
-    /// Where it comes from, as [`HookSource::as_str`] says it.
+    /// Returns the hook's source, as [`HookSource::as_str`] names it.
     pub fn source(&self) -> &str {
         &self.words.source
     }
 
-    /// The extension that it comes from, if it comes from one.
+    /// Returns the name of the extension that the hook comes from, if any.
     pub fn extension(&self) -> Option<&str> {
         self.words.extension.as_deref()
     }
 
-    /// Where it comes from, as people are shown it: `user`, `extension NAME`.
+    /// Returns the hook's source for display: `user`, `extension NAME`.
     pub fn origin(&self) -> Cow<'_, str> {
         match self.extension() {
             Some(extension) => format!("{} {extension}", self.source()).into(),
@@ -119,24 +121,24 @@ impl HookIdentity {
         }
     }
 
-    /// The event that it listens to; `None` where it was read from a message and its
-    /// [name](Self::event_name) is that of no built-in event.
+    /// Returns the event that the hook listens to; `None` if the identity comes from a message and
+    /// its [event name](Self::event_name) is not a built-in event's.
     pub fn event(&self) -> Option<HookEventName> {
         self.event
     }
 
-    /// The name of the event that it listens to.
+    /// Returns the name of the event that the hook listens to.
     pub fn event_name(&self) -> &str {
         &self.words.event_name
     }
 
-    /// Whether both are of the same hook of this engine. Two hooks may say the same of themselves.
+    /// Checks whether both are handles of one hook of this engine. Different hooks may be equal.
     #[doc(hidden)]
     pub fn is_same_hook(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.words, &other.words)
     }
 
-    /// A warning about it, as callers get it.
+    /// Returns a warning that names the hook, as callers get it.
     pub(crate) fn says(&self, text: &str) -> String {
         format!("hook {}: {text}", shortened(self.display_name()))
     }

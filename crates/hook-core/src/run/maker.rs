@@ -1,4 +1,4 @@
-//! What runs the hooks of one settings file.
+//! The factory of executors for the hooks of one settings file.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -18,26 +18,26 @@ use crate::language::{ForeignCommand, ForeignHook};
 use crate::settings::{EnvironmentRules, HookEntry, HookSource, UpstreamRules, WorkerRules};
 use crate::trust::{Trust, module_digest};
 
-/// Makes executors for the hooks of one source.
+/// Creates executors for the hooks of one source.
 #[derive(Debug)]
 pub(crate) struct ExecutorMaker {
     pub(super) context: Arc<CommandContext>,
     #[cfg(feature = "http")]
     pub(super) client: Arc<super::http::Client>,
     pub(super) workers: Arc<Workers>,
-    /// What its hooks that stay alive may have the engine run.
+    /// The programs that the source's live hooks may have the engine run.
     pub(super) programs: Arc<Programs>,
-    /// The folder of its settings.
+    /// The directory of the settings file.
     pub(super) folder: PathBuf,
-    /// What of the host's environment the source's hooks get.
+    /// The rules for the environment variables that the source's hooks inherit.
     pub(super) rules: EnvironmentRules,
-    /// Who knows how to ask fleets of engines.
+    /// The clients of remote fleets, if the host has any.
     pub(super) upstreams: Option<Arc<dyn Upstreams>>,
     pub(crate) slots: Option<Arc<SlotQueue>>,
 }
 
 impl ExecutorMaker {
-    /// What runs a command of ours; of one that is trusted, from its copy.
+    /// Returns the executor of a native command; a trusted command runs from its copy.
     pub(crate) fn executor(
         &self,
         command: &str,
@@ -56,13 +56,13 @@ impl ExecutorMaker {
         ))
     }
 
-    /// Variables that a hook of ours is given beside its own.
+    /// Returns the variables that a native hook gets beside its own.
     fn variables(&self, trust: &Trust) -> Vec<(OsString, OsString)> {
         let folder = || ("HOOK_DIR".into(), self.folder.as_os_str().to_owned());
         trust.granted().map_or_else(|| vec![folder()], |it| it.variables())
     }
 
-    /// What calls a worker of ours.
+    /// Returns the executor of a native worker.
     pub(crate) fn worker(
         &self,
         entry: &HookEntry,
@@ -86,7 +86,8 @@ impl ExecutorMaker {
         self.calling(entry, worker)
     }
 
-    /// What loads modules: all those that one process is for, each with what was agreed to of it.
+    /// Returns the worker that loads all modules of one process, each with the files that were
+    /// trusted.
     pub(crate) fn module_worker(
         &self,
         modules: &[(&HookEntry, &Trust)],
@@ -123,7 +124,7 @@ impl ExecutorMaker {
         self.workers.get(terms, granted, &self.context)
     }
 
-    /// What calls a worker for a hook.
+    /// Returns the executor that calls a worker for a hook.
     pub(crate) fn calling(&self, entry: &HookEntry, worker: Arc<Worker>) -> Arc<dyn HookExecutor> {
         let (label, id) = (&entry.command, entry.display_name());
         let session = CallTarget::Worker(worker);
@@ -132,7 +133,7 @@ impl ExecutorMaker {
         Arc::new(LiveExecutor::new(label, id, entry.event, None, session, running, programs))
     }
 
-    /// What runs a hook of another agent, which is shown as `label`.
+    /// Returns the executor of a foreign hook, shown as `label`.
     pub(crate) fn home_executor(
         &self,
         label: &str,
@@ -161,18 +162,18 @@ impl ExecutorMaker {
         }
     }
 
-    /// What asks a fleet of engines.
+    /// Returns the executor that asks a fleet of engines.
     pub(crate) fn upstream(&self, rules: &UpstreamRules) -> Arc<dyn HookExecutor> {
         Arc::new(UpstreamExecutor::new(rules, self.upstreams.as_ref()))
     }
 
-    /// What stands for a guard that cannot be read, and why not.
+    /// Returns the executor of a guard that cannot be read, which fails with `why`.
     pub(crate) fn unreadable(&self, label: &str, why: &Arc<str>) -> Arc<dyn HookExecutor> {
         Arc::new(Unreadable { label: label.to_owned(), why: Arc::clone(why) })
     }
 }
 
-/// Where a module is.
+/// Returns the path of an entry's module.
 fn module_path(entry: &HookEntry) -> String {
     entry.module.as_deref().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
 }

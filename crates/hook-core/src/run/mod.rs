@@ -1,30 +1,30 @@
-//! Running hooks: each process, future or thread on a task that the engine owns, with its own
-//! deadline; inline handlers right where they are asked.
+//! Running hooks: processes, futures and threads on tasks that the engine owns, each with its own
+//! deadline; inline handlers on the caller's thread.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
-//! | `identity`, `spec` | what a hook is called; what is run, without what decided that it runs |
-//! | `executor` | what can run a hook: the trait |
-//! | `command` | commands: which program, where, with what around it, and what it wrote |
-//! | `handler` | functions of the host; those that may block |
-//! | `live` | hooks that stay alive and are called: the conversation with one, whoever carries it |
+//! | `identity`, `spec` | the identity of a hook in messages; a hook that is ready to run |
+//! | `executor` | the trait of everything that runs a hook |
+//! | `command` | commands: program, directory, environment and captured output |
+//! | `handler` | functions of the host, also blocking ones |
+//! | `live` | long-lived hooks: the session with one, over any transport |
 //! | `module` | handlers of modules that are part of the host |
-//! | `worker` | processes of the engine's that are called |
-//! | `http` | servers that are asked, as hooks of other agents may be |
-//! | `hosted` | what the host does for hooks of other agents: a model's verdict, an MCP tool |
-//! | `upstream` | fleets of engines elsewhere, which the host knows how to ask |
+//! | `worker` | long-lived processes of the engine |
+//! | `http` | HTTP servers, for hooks of other agents |
+//! | `hosted` | host-executed hooks of other agents: a model's verdict, an MCP tool |
+//! | `upstream` | fleets of remote engines, which the host knows how to ask |
 //! | `unserved` | hooks that cannot run |
-//! | `maker` | which of these runs a hook of settings |
-//! | `answer` | what a finished hook means |
-//! | `limits`, `slots`, `nesting` | what hooks may cost: time, places to run, depth |
-//! | `running` | which commands run now, and what is asked for from inside of them |
-//! | `tree`, `termination` | all that a process started, and its end after the verdict |
-//! | `consent` | the last look at what was trusted |
-//! | `per_file` | one call on several files, with which a hook is asked file by file |
-//! | `threads` | threads of the engine's own |
-//! | `session_env` | variables that hooks set for later ones of the session |
+//! | `maker` | the factory of executors for hooks of settings |
+//! | `answer` | the interpretation of a finished hook's output |
+//! | `limits`, `slots`, `nesting` | the limits of hooks: time, concurrency, depth |
+//! | `running` | the running command hooks, and the requests that come from inside them |
+//! | `tree`, `termination` | the process tree of a hook, and its end after the verdict |
+//! | `consent` | the last trust check before a run |
+//! | `per_file` | one tool call on several files, for a hook that handles one file at a time |
+//! | `threads` | threads of the engine |
+//! | `session_env` | variables that hooks set for later hooks of the session |
 //! | `scope`, `supervise`, `finish`, `result`, `report` | one run, from its queue to its result |
-//! | `runner` | all of it, for the engine |
+//! | `runner` | the entry point for the engine |
 
 mod answer;
 mod command;

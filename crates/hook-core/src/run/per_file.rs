@@ -1,4 +1,5 @@
-//! One call on several files, with which a hook is asked file by file: its answers become one.
+//! One tool call on several files, for a hook that handles one file per call: its answers are
+//! joined.
 
 use std::time::Instant;
 
@@ -11,8 +12,8 @@ use crate::failure::{HookFailure, InvalidAnswer};
 use crate::json::{RawJson, RawObject};
 use crate::language::PartialCall;
 
-/// Asks a hook about one part after the other, all within the call's timeout; `of` is how many parts the whole
-/// has. Before a tool runs the first denial is that of the whole.
+/// Calls a hook for each part in turn, all within the call's timeout. `of` is the number of parts
+/// of the whole call. Before a tool runs, the first denial denies the whole call.
 pub(super) async fn run(
     executor: &dyn HookExecutor,
     call: &HookCall,
@@ -64,7 +65,7 @@ pub(super) async fn run(
     whole
 }
 
-/// Takes out of an answer what it makes of the arguments of its part, if it changes them.
+/// Removes the change of its part's arguments from an answer, and returns the new arguments.
 fn changed_arguments(part: &PartialCall, output: &mut HookOutput) -> Option<RawObject> {
     let mut next = EventInput::clone(&part.input);
     next.payload.apply(output);
@@ -77,14 +78,14 @@ fn changed_arguments(part: &PartialCall, output: &mut HookOutput) -> Option<RawO
     changed.cloned()
 }
 
-/// Puts changed arguments of parts into those of the whole call. What cannot be put back is a failure: a
-/// hook meant the tool to run with something else.
+/// Merges the changed arguments of parts into the whole call. If that is impossible, the hook has
+/// failed: it meant the tool to run with other arguments.
 fn put_back(input: &EventInput, changed: Vec<(&PartialCall, RawObject)>, answer: &mut Answer) {
     let Some(mut whole) = input.payload.tool_input().cloned().filter(|_| !changed.is_empty())
     else {
         return;
     };
-    // From the last on, so that what stands before stays where it was.
+    // In reverse order, so that earlier positions stay valid.
     for (part, arguments) in changed.into_iter().rev() {
         match part.put_back(&whole, &arguments) {
             Some(new) => whole = new,
@@ -105,7 +106,7 @@ fn put_back(input: &EventInput, changed: Vec<(&PartialCall, RawObject)>, answer:
     answer.output = Some(output.with_specific("toolInputReplaces", RawJson::from_bool(true)));
 }
 
-/// Adds what came of one part.
+/// Adds the outcome of one part to that of the whole.
 fn add(event: HookEventName, whole: &mut Run, run: Run) {
     let Answer { output, failure, warnings, invalid, is_explicit } = run.answer;
     let answer = &mut whole.answer;
@@ -126,7 +127,7 @@ fn add(event: HookEventName, whole: &mut Run, run: Run) {
     whole.process = run.process;
 }
 
-/// One part that was not allowed is enough for the whole not to be.
+/// Removes the approval from an answer, because one part was not approved.
 fn withdraw_approval(output: &mut HookOutput) {
     output.decision.take_if(|word| matches!(word, Decision::Allow | Decision::Approve));
     if let Some(specific) = &mut output.hook_specific_output {
@@ -138,7 +139,7 @@ fn withdraw_approval(output: &mut HookOutput) {
     }
 }
 
-/// Two answers as one: the stricter decision, and the texts of both.
+/// Joins two answers: the stricter decision, and the texts of both.
 fn joined(event: HookEventName, one: HookOutput, other: HookOutput) -> HookOutput {
     let both = |one: Option<String>, other: Option<String>| match (one, other) {
         (Some(one), Some(other)) if one != other => Some(format!("{one}\n{other}")),
@@ -146,7 +147,7 @@ fn joined(event: HookEventName, one: HookOutput, other: HookOutput) -> HookOutpu
     };
     let context = both(one.additional_context(), other.additional_context());
     let is_stricter = other.policy(event) > one.policy(event);
-    // The stricter one, with all that it says: it may stop the agent.
+    // The stricter answer keeps everything it says; it may stop the agent.
     let (mut joined, lax) = if is_stricter { (other, one) } else { (one, other) };
     let mut specific = lax.hook_specific_output.unwrap_or_default();
     specific.overlay(&joined.hook_specific_output.take().unwrap_or_default());

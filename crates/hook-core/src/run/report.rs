@@ -1,39 +1,39 @@
-//! What a hook's process left behind.
+//! The report of a hook's process: exit, output, worker.
 
 use std::fmt;
 
 use crate::json::{ObjectWriter, RawObject};
 use crate::text::one_line;
 
-/// How a hook's process ended and what it wrote.
+/// The exit and the output of a hook's process.
 #[derive(Debug, Clone, Default)]
 pub struct ProcessReport {
-    /// The exit code, if it exited.
+    /// The exit code, if the process exited.
     pub exit_code: Option<i32>,
-    /// The signal that ended it.
+    /// The signal that ended the process, if one did.
     pub signal: Option<i32>,
-    /// Whether it exited while something it started still held its output open.
+    /// `true` if the process exited while something it had started still held its output open.
     pub leaked: bool,
-    /// Standard output, as far as it was kept.
+    /// The part of standard output that was kept.
     pub stdout: Captured,
-    /// Standard error, as far as it was kept.
+    /// The part of standard error that was kept.
     pub stderr: Captured,
-    /// What is worth knowing of the worker that was called: absent of one that was never started again and
-    /// is not broken.
+    /// The history of the worker that was called; `None` for one that was never restarted and is
+    /// not broken.
     pub worker: Option<WorkerHistory>,
 }
 
-/// What a worker has been through, when a call of it was over.
+/// The history of a worker at the end of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerHistory {
-    /// In a word: `stopped`, `starting`, `ready` or `broken`.
+    /// The worker's state: `stopped`, `starting`, `ready` or `broken`.
     pub state: Box<str>,
-    /// How often it was started again.
+    /// The number of restarts.
     pub restarts: u64,
 }
 
-/// For people.
+/// A description for people.
 impl fmt::Display for WorkerHistory {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&one_line(&self.state))?;
@@ -46,19 +46,19 @@ impl fmt::Display for WorkerHistory {
 }
 
 impl WorkerHistory {
-    /// Whether it is started no more.
+    /// Returns `true` if the worker is not started any more.
     pub fn is_broken(&self) -> bool {
         &*self.state == "broken"
     }
 
-    /// As fields of a message.
+    /// Writes the history as fields of a message.
     #[doc(hidden)]
     pub fn write(&self, object: &mut ObjectWriter<'_>) {
         object.text("state", &self.state);
         object.integer("restarts", self.restarts.into());
     }
 
-    /// Reads what [`write`](Self::write) wrote; `None` of anything else.
+    /// Reads the output of [`write`](Self::write); returns `None` for anything else.
     #[doc(hidden)]
     pub fn read_back(object: &RawObject) -> Option<Self> {
         let fields = object.fields();
@@ -67,11 +67,11 @@ impl WorkerHistory {
     }
 }
 
-/// What was kept of a stream.
+/// The kept part of a stream.
 #[derive(Debug, Clone, Default)]
 pub struct Captured {
-    /// The bytes kept.
+    /// The kept bytes.
     pub bytes: Vec<u8>,
-    /// How many bytes came beyond the limit and were dropped.
+    /// The number of bytes over the limit, which were dropped.
     pub dropped: u64,
 }

@@ -1,4 +1,4 @@
-//! What became of one hook.
+//! The result of one hook.
 
 use std::time::Duration;
 
@@ -8,42 +8,43 @@ use crate::event::output::{HookOutput, PolicyDecision};
 use crate::failure::HookFailure;
 use crate::json::RawObject;
 
-/// What became of one hook.
+/// The result of one hook.
 #[derive(Debug, Clone)]
 pub struct HookExecutionResult {
     /// The hook.
     pub hook: HookIdentity,
-    /// Whether it did what it should: exit 0, or a handler's answer.
+    /// `true` if the hook exited with 0, or its handler answered.
     pub success: bool,
-    /// What it said. No message has it: there it is among what all hooks said.
+    /// The hook's output. Messages leave it out: they have the merged output of all hooks.
     pub output: Option<HookOutput>,
-    /// What it decided by what it said; `None` if it said nothing, or a message does not tell.
+    /// The decision of the output; `None` without output, or if a message does not include it.
     pub decision: Option<PolicyDecision>,
-    /// Why it failed, if it did.
+    /// The reason of the failure, if the hook failed.
     pub failure: Option<HookFailure>,
-    /// How its process ended and what it wrote.
+    /// The exit and the output of the hook's process.
     pub process: ProcessReport,
-    /// How long it ran.
+    /// The run time.
     pub duration: Duration,
-    /// How long it waited for a place to run.
+    /// The time the hook waited for a slot.
     pub queued: Duration,
-    /// What its author should know.
+    /// Warnings for the hook's author.
     pub warnings: Vec<String>,
-    /// What it was told, if it was started and [`RunScope::keeps_inputs`](crate::RunScope::keeps_inputs).
+    /// The hook's input, if it was started and
+    /// [`RunScope::keeps_inputs`](crate::RunScope::keeps_inputs) is set.
     pub input: Option<RawObject>,
-    /// Which group of its plan it ran in, from 0, and the priority of that. No message has them.
+    /// The index of the hook's group in the plan, and the group's priority. Messages leave them
+    /// out.
     pub group: (usize, i32),
-    /// Whether it said itself that it allows what it was asked about, exactly as documented, and did
-    /// not fail.
+    /// `true` if the hook explicitly allowed the request in the documented form and did not fail.
     pub grants: bool,
-    /// Whether it ran a second time, because another hook had changed what it had approved. All
-    /// but the changes in `output` is then of the second run; times are of both.
+    /// `true` if the hook ran a second time because another hook had changed what it had approved.
+    /// Times are then of both runs, and so are the changes in `output`; all else is of the second.
     pub asked_again: bool,
 }
 
 impl HookExecutionResult {
-    /// Whether these results of one request approve what was asked about: one does, and of what it was sent no
-    /// other hook changed the arguments, or failed to say something.
+    /// Checks whether the results of one request approve it: one hook does, and no hook that did
+    /// not changed the arguments or failed.
     #[doc(hidden)]
     pub fn approve(hooks: &[Self]) -> bool {
         let changes = |hook: &Self| {
@@ -57,7 +58,7 @@ impl HookExecutionResult {
         !is_doubtful && hooks.iter().any(|hook| hook.grants)
     }
 
-    /// Whether it was ended by its timeout.
+    /// Returns `true` if the hook was ended by its timeout.
     pub fn timed_out(&self) -> bool {
         matches!(
             self.failure,

@@ -1,4 +1,4 @@
-//! Starts hooks, and owns every task and process of theirs.
+//! The runner, which starts hooks and owns their tasks and processes.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -36,37 +36,37 @@ use crate::failure::HookFailure;
 use crate::files::project_tree::ProjectTree;
 use crate::settings::HooksConfig;
 
-/// Runs hooks. Owns every task and process that it starts.
+/// Runs hooks, and owns every task and process that it starts.
 #[derive(Debug)]
 pub struct Runner {
     shell: Shell,
     host: RunnerHost,
-    /// Made when the first hook wants a place: to ask how many cores there are takes a while.
+    /// Created when the first hook needs a slot, because counting the cores is slow.
     slots: OnceLock<Arc<SlotQueue>>,
     running: Arc<RunningHooks>,
     tasks: EngineTasks,
     blocking: Arc<BlockingHandlers>,
     threads: Arc<Threads>,
     workers: Arc<Workers>,
-    /// What hooks of clients may have the engine run.
+    /// The programs that hooks of clients may have the engine run.
     programs: OnceLock<Arc<Programs>>,
-    /// Who knows how to ask fleets of engines.
+    /// The clients of remote fleets, if the host has any.
     upstreams: Option<Arc<dyn Upstreams>>,
     #[cfg(feature = "http")]
     client: Arc<super::http::Client>,
-    /// Cancelled when hooks are to end that nothing waits for.
+    /// Cancelled to end the background hooks.
     background: CancellationToken,
-    /// How many of these run now, each a handle.
+    /// One handle per running background hook; its strong count is their number plus one.
     in_background: Arc<()>,
-    /// How many of them were ended.
+    /// The number of background hooks that were ended.
     ended_in_background: AtomicUsize,
 }
 
 impl Runner {
-    /// Settles what all hooks share.
+    /// Creates a runner.
     ///
     /// # Errors
-    /// When the process is not fit to run hooks.
+    /// Returns an error if the process is not fit to run hooks.
     pub fn new(host: RunnerHost) -> Result<Self, RunnerError> {
         if ignores_child_signal() {
             return Err(RunnerError::ChildSignalIgnored);
@@ -75,8 +75,8 @@ impl Runner {
         Ok(Self::with(shell, host))
     }
 
-    /// A runner for a process that is not fit to run hooks: with it one can still say which hooks
-    /// there would be.
+    /// Creates a runner in a process that is not fit to run hooks. It can still show which hooks
+    /// would run.
     #[doc(hidden)]
     pub fn unfit(host: RunnerHost) -> Self {
         let shell = Shell::find(Some(&path_of(&host))).unwrap_or_else(|_| Shell::missing());
@@ -108,7 +108,7 @@ impl Runner {
         }
     }
 
-    /// With somebody who knows how to ask fleets of engines.
+    /// Sets the clients of remote fleets.
     #[doc(hidden)]
     #[must_use]
     pub fn with_upstreams(mut self, upstreams: Option<Arc<dyn Upstreams>>) -> Self {
@@ -116,7 +116,7 @@ impl Runner {
         self
     }
 
-    /// Makes executors for the hooks of one settings file in that folder, which belong to that project.
+    /// Returns the executor factory for one settings file, in this directory and of this project.
     pub(crate) fn executors(
         &self,
         config: &HooksConfig,
@@ -153,7 +153,7 @@ impl Runner {
         }
     }
 
-    /// The shell that runs commands, as it was found.
+    /// Returns the path of the shell that runs commands.
     pub fn shell(&self) -> &Path {
         &self.shell.program
     }
@@ -179,47 +179,47 @@ impl Runner {
         handler.executor(&self.blocking, &self.running, programs)
     }
 
-    /// Ends all workers, and waits until each is gone or was left to the [tasks](Self::tasks). None is
-    /// started any more.
+    /// Ends all workers, and waits until each is gone or handed over to the [tasks](Self::tasks).
+    /// No worker is started after that.
     #[doc(hidden)]
     pub async fn close_workers(&self) {
         self.workers.close();
         self.tasks.workers.wait().await;
     }
 
-    /// The command hooks that run now.
+    /// Returns the command hooks that run now.
     #[doc(hidden)]
     pub fn running_hooks(&self) -> &Arc<RunningHooks> {
         &self.running
     }
 
-    /// The engine's tasks: runs in progress and clean-ups after a timeout. Waiting for it waits
-    /// until every process group is gone.
+    /// Returns the engine's tasks: runs in progress and clean-ups after a timeout. Waiting for them
+    /// waits until every process group is gone.
     #[doc(hidden)]
     pub fn tasks(&self) -> &TaskTracker {
         &self.tasks.tracker
     }
 
-    /// Gives no process a grace any more: those that were told to end are killed at once.
+    /// Kills all processes that are being terminated, and gives no grace period from now on.
     #[doc(hidden)]
     pub fn kill(&self) {
         self.tasks.impatient.cancel();
     }
 
-    /// From now on hooks that have to go are told so by that signal; by TERM before.
+    /// Sets the signal that asks hooks to end; TERM by default.
     #[doc(hidden)]
     pub fn end_with(&self, signal: EndSignal) {
         self.tasks.end_with(signal);
     }
 
-    /// How many blocking handlers never returned and still hold a thread.
+    /// Returns the number of blocking handlers that never returned and still hold a thread.
     #[doc(hidden)]
     pub fn abandoned_threads(&self) -> usize {
         self.blocking.abandoned()
     }
 
-    /// Starts one hook. Inline handlers are over when this returns; everything else runs on a task
-    /// of the engine's, and ends with the returned value if that is dropped.
+    /// Starts one hook. An inline handler has finished when this returns. Everything else runs on a
+    /// task of the engine, which is cancelled when the returned value is dropped.
     pub(crate) fn start(
         &self,
         hook: &Arc<HookSpec>,
@@ -245,7 +245,7 @@ impl Runner {
                 host: None,
             };
             let Execution::Done(run) = hook.executor.execute(call) else {
-                // Only the other kinds are running after `execute`.
+                // Only other kinds of hooks are still running after `execute`.
                 let run = Answer::failed(HookFailure::Cancelled).into();
                 let told = Told { was_started: false, ..told };
                 return StartedHook::Done(finish(hook, run, Timing::default(), &told, scope));
@@ -253,7 +253,7 @@ impl Runner {
             let timing = Timing { duration: started.elapsed(), queued: Duration::ZERO };
             return StartedHook::Done(finish(hook, run, timing, &told, scope));
         }
-        // A call is over when nobody waits for it, and holds nothing that would have to be ended.
+        // A session call ends with its future and leaves nothing to clean up, so it needs no task.
         if let Permits::Session(_) = hook.executor.permits() {
             return StartedHook::Here(self.supervised(hook, input, scope.clone()).boxed());
         }
@@ -262,14 +262,14 @@ impl Runner {
         let task =
             self.supervised(hook, input, RunScope { cancel: cancel.clone(), ..scope.clone() });
         self.tasks.tracker.spawn(async move {
-            // Without a receiver the run was cancelled, and is over.
+            // Without a receiver the run was cancelled and is over.
             let _ = sender.send(task.await);
         });
         StartedHook::Running { receiver, hook: Arc::clone(hook), _cancel: cancel.drop_guard() }
     }
 
-    /// Starts a hook that nothing waits for: it ends with its timeout, or with the engine. Whether it
-    /// was started: not where as many of its runs go on as may.
+    /// Starts a background hook, which ends with its timeout or the engine. Returns `false` if the
+    /// maximum number of its runs is in progress.
     pub(crate) fn start_in_background(
         &self,
         hook: &Arc<HookSpec>,
@@ -293,7 +293,7 @@ impl Runner {
         true
     }
 
-    /// Ends the hooks that nothing waits for.
+    /// Ends the background hooks.
     #[doc(hidden)]
     pub fn end_background(&self) {
         if !self.background.is_cancelled() {
@@ -303,7 +303,8 @@ impl Runner {
         self.background.cancel();
     }
 
-    /// How many hooks that nothing waits for were [ended](Self::end_background) before they were done.
+    /// Returns the number of background hooks [ended](Self::end_background) before they had
+    /// finished.
     #[doc(hidden)]
     pub fn ended_in_background(&self) -> usize {
         self.ended_in_background.load(Ordering::Relaxed)
@@ -327,7 +328,7 @@ impl Runner {
     }
 }
 
-/// Where programs are looked for: not in the project.
+/// Returns the host's `PATH` without the directories of the project.
 fn path_of(host: &RunnerHost) -> OsString {
     let path = host.environment.iter().find(|(name, _)| name == "PATH");
     let path = path.map(|(_, value)| value.as_os_str()).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Which command hooks run now, so that a request from inside of one is told from others. The hook
-//! waits for the answer while it holds its slot: what it asks for must not wait for that slot.
+//! The running command hooks, which identify requests from inside a hook. A hook waits for its
+//! request's answer while it holds its slot, so the request must not wait for that slot.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use uuid::Uuid;
 
-/// The command hooks that run now: from the start of each until its slot is free again.
+/// The running command hooks, each from its start until its slot is free again.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct RunningHooks {
@@ -16,32 +16,32 @@ pub struct RunningHooks {
 
 #[derive(Debug, Default)]
 struct State {
-    /// How deep each is, by its own part of its token.
+    /// The depth of each hook, by the last part of its token.
     tokens: HashMap<Uuid, u32>,
-    /// The same by process group.
+    /// The depth of each hook, by process group.
     groups: HashMap<u32, u32>,
 }
 
-/// A token names the hooks around it, too: those of other engines, outermost first. One of another
-/// engine may be between a hook and the server that it asks.
+/// The separator of tokens. A token also names the outer hooks, also those of other engines,
+/// outermost first: another engine may be between a hook and the server that it calls.
 const SEPARATOR: char = '.';
 
 impl RunningHooks {
-    /// How deep a request is that carries this token: one deeper than the hook that it was given to.
-    /// `None` if no such hook runs now.
+    /// Returns the depth of a request with this token: one more than the depth of the hook that got
+    /// the token. Returns `None` if no such hook runs now.
     pub fn depth_inside(&self, token: &str) -> Option<u32> {
         let state = self.lock();
         let parts = token.split(SEPARATOR).filter_map(|part| Uuid::try_parse(part).ok());
         parts.filter_map(|part| state.tokens.get(&part)).max().map(|depth| depth.saturating_add(1))
     }
 
-    /// [`depth_inside`](Self::depth_inside) for a process of this group.
+    /// Returns the same as [`depth_inside`](Self::depth_inside), for a process of this group.
     pub fn depth_inside_group(&self, group: u32) -> Option<u32> {
         self.lock().groups.get(&group).map(|depth| depth.saturating_add(1))
     }
 
-    /// Notes a hook that is about to be started: nested so deep in hooks of this engine, and inside
-    /// of a hook of another engine that has the token `outer`.
+    /// Registers a hook that is about to start, at this depth in hooks of this engine and inside
+    /// the hook of another engine that has the token `outer`.
     pub(super) fn enter(self: &Arc<Self>, outer: Option<&str>, depth: u32) -> RunningHook {
         let id = Uuid::new_v4();
         self.lock().tokens.insert(id, depth);
@@ -55,7 +55,7 @@ impl RunningHooks {
     }
 }
 
-/// A hook that runs; forgotten by being dropped.
+/// A running hook, removed from the registry when dropped.
 #[derive(Debug)]
 pub(crate) struct RunningHook {
     hooks: Arc<RunningHooks>,
@@ -66,12 +66,12 @@ pub(crate) struct RunningHook {
 }
 
 impl RunningHook {
-    /// What it finds in its environment.
+    /// Returns the token that is set in the hook's environment.
     pub(super) fn token(&self) -> &str {
         &self.token
     }
 
-    /// Its processes have started, in this group.
+    /// Records the process group of the hook, once it has started.
     pub(super) fn started(&mut self, group: Option<u32>) {
         self.group = group;
         if let Some(group) = group {

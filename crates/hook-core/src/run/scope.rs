@@ -1,4 +1,4 @@
-//! What the runs of one event share.
+//! The shared state of the runs of one event.
 
 use std::sync::Arc;
 
@@ -13,55 +13,55 @@ use super::spec::HookSpec;
 use crate::event::input::HookInput;
 use crate::json::RawObject;
 
-/// Told when hooks start and finish, for progress. Called where the hook is run; must not block.
+/// Notified when hooks start and finish. Called where the hook runs, so it must not block.
 pub trait RunObserver: Send + Sync {
-    /// The hook's process or function starts, after it waited for a place to run.
+    /// Called when the hook's process or function starts, after its wait for a slot.
     fn hook_started(&self, hook: &HookSpec);
 
-    /// The hook is over. `told` is what it was started with; absent for one that was not started.
+    /// Called when the hook has finished. `told` is its input; `None` if it was not started.
     fn hook_finished(&self, result: &HookExecutionResult, told: Option<&HookInput>);
 }
 
-/// What becomes of the hooks of an event that nothing waits for (`async`).
+/// The handling of an event's background hooks (`async`).
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Background {
-    /// They are started, and the event goes on.
+    /// They are started, and the event goes on without them.
     #[default]
     Start,
     /// They are left to another process.
     Leave,
-    /// They alone are run, and waited for: what the other process does.
+    /// Only they run, and the event waits for them: the task of the other process.
     Only,
 }
 
-/// What the runs of one event share.
+/// The shared state of the runs of one event.
 #[derive(Clone, Default)]
 pub struct RunScope {
-    /// Cancelled when the event's hooks should end.
+    /// Cancelled to end the event's hooks.
     pub cancel: CancellationToken,
-    /// Who wants to know of starts and finishes.
+    /// The observer of starts and finishes.
     pub observer: Option<Arc<dyn RunObserver>>,
-    /// On whose behalf they run.
+    /// The fairness key of their caller.
     pub lane: RunLane,
-    /// How many blocking handlers wait for them.
+    /// The number of blocking handlers that wait for the event.
     pub nesting: Nesting,
-    /// How many command hooks of this engine wait for it: 0 for an event from outside.
+    /// The number of command hooks of this engine that wait for the event; 0 for an external one.
     pub depth: u32,
-    /// Whether each result says what its hook was told.
+    /// `true` if each result includes the hook's input.
     pub keeps_inputs: bool,
-    /// What becomes of hooks that nothing waits for.
+    /// The handling of background hooks.
     pub background: Background,
-    /// What hooks set for later ones of the session.
+    /// The variables that hooks set for later hooks of the session.
     pub session_env: SessionEnv,
-    /// The request that they run for, where that is known.
+    /// The request that the hooks run for, if known.
     pub correlation: Option<Arc<str>>,
-    /// How many engines have had that request before this one.
+    /// The number of engines that handled the request before this one.
     pub hops: u32,
-    /// What whoever asked does for hooks.
+    /// The services that the caller offers to hooks.
     pub host: Option<Arc<dyn HostServices>>,
-    /// Whether the hooks ran before and are asked once more (protocol.md §2, "Asking again").
+    /// `true` if the hooks run again after a change (protocol.md §2, "Asking again").
     pub asked_again: bool,
 }
 

@@ -5,21 +5,21 @@ use std::sync::Arc;
 use crate::json::{JsonObject, RawJson};
 use crate::shell::loaders::is_loader;
 
-/// How many variables one hook may set.
+/// The number of variables that one hook may set.
 const MAX_VARIABLES: usize = 64;
 
-/// How long a name and its value may be together, in bytes.
+/// The maximum length of a name and its value together, in bytes.
 const MAX_VARIABLE: usize = 4 * 1024;
 
-/// What no answer sets beside what [programs load](is_loader): where programs and their settings are, and
-/// what the engine itself says. A name may end in `*`.
+/// Variables that hooks may not set, in addition to those that [programs load](is_loader): the
+/// paths of programs, and the engine's own variables. A `*` at the end matches any suffix.
 const RESERVED: [&str; 3] = ["PATH", "CDPATH", "HOOK_*"];
 
-/// What hooks set for a session. A clone is a handle.
+/// The variables that hooks set for a session. A clone is a handle.
 #[doc(hidden)]
 #[derive(Debug, Clone, Default)]
 pub struct SessionEnv {
-    /// In plan order: later ones win.
+    /// In plan order; later hooks override earlier ones.
     set: Arc<Vec<SetBy>>,
 }
 
@@ -30,12 +30,12 @@ struct SetBy {
 }
 
 impl SessionEnv {
-    /// Whether no hook set any.
+    /// Returns `true` if no variable is set.
     pub fn is_empty(&self) -> bool {
         self.set.is_empty()
     }
 
-    /// As JSON, for a later process of the session.
+    /// Returns the variables as JSON, for a later process of the session.
     pub fn to_json(&self) -> RawJson {
         let set = self.set.iter().map(|set| {
             let variables = set.variables.iter();
@@ -49,7 +49,7 @@ impl SessionEnv {
         RawJson::from_items(&set.collect::<Vec<_>>())
     }
 
-    /// What [`to_json`](Self::to_json) gave. What is none of that is left out.
+    /// Reads the output of [`to_json`](Self::to_json); anything else is left out.
     pub fn from_json(json: &RawJson) -> Self {
         let mut env = Self::default();
         for set in json.to_items().unwrap_or_default() {
@@ -61,15 +61,15 @@ impl SessionEnv {
             {
                 let given =
                     variables.iter().map(|(name, value)| (name.to_owned(), value.to_text()));
-                // What hooks may not set is not read, either.
+                // Variables that hooks may not set are left out here, too.
                 let _ = env.add(rank, given);
             }
         }
         env
     }
 
-    /// Adds what a hook of that [rank](crate::HookSource::trust_rank) sets. Gives what is wrong with
-    /// those that it cannot, which are left out.
+    /// Adds the variables of a hook of that [rank](crate::HookSource::trust_rank). Returns the
+    /// problems of those that cannot be set; they are left out.
     pub(crate) fn add(
         &mut self,
         rank: u8,
@@ -103,14 +103,15 @@ impl SessionEnv {
         problems
     }
 
-    /// Those that a hook of that rank gets: of hooks that are trusted no less.
+    /// Returns the variables for a hook of that rank: those set by hooks of an equal or higher
+    /// rank.
     pub(super) fn of_rank(&self, rank: u8) -> impl Iterator<Item = (&str, &str)> {
         let set = self.set.iter().filter(move |set| rank <= set.rank);
         set.flat_map(|set| set.variables.iter()).map(|(name, value)| (&**name, &**value))
     }
 }
 
-/// Why a variable cannot be set.
+/// Returns the reason why a variable cannot be set.
 fn problem(name: &str, value: &str) -> Option<&'static str> {
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let begins = name.bytes().next().is_some_and(|first| !first.is_ascii_digit());

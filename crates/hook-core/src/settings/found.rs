@@ -127,7 +127,7 @@ impl Reader<'_> {
     /// no tool's name there.
     fn our_tool(&self, agent: Option<&str>, event: HookEventName, name: &str) -> Option<String> {
         let Some(agent) = agent else { return Some(name.to_owned()) };
-        self.languages.named(agent)?.our_tool(home_event(event), name)
+        self.languages.named(agent)?.our_tool(foreign_event(event), name)
     }
 
     fn add_hook_file(&mut self, path: &Path, event: HookEventName, agent: Option<&str>) {
@@ -174,7 +174,7 @@ impl Reader<'_> {
         tool: Option<&str>,
     ) -> Option<HookEntry> {
         let command = quoted(path.to_str()?);
-        let name = home_event(event);
+        let name = foreign_event(event);
         let mut definition = serde_json::json!({"language": agent,
             "hooks": [{"type": "command", "command": command}]});
         if let Some(tool) = tool {
@@ -199,7 +199,7 @@ impl Reader<'_> {
 }
 
 /// What the agent calls an event whose hook files are read.
-fn home_event(event: HookEventName) -> &'static str {
+fn foreign_event(event: HookEventName) -> &'static str {
     if event == HookEventName::BeforeTool { "tool_call" } else { "tool_result" }
 }
 

@@ -1,4 +1,4 @@
-//! What an agent says that asks us.
+//! Requests from other agents.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use hook_core::{HookEventName, JsonObject, RawJson, RawObject, RequestInput};
 use super::table::{Agent, AgentEvent, Base, Ours, Variable};
 use super::{refusal, told};
 
-/// An agent asks about something that happens.
+/// A request from an agent about one of its events.
 #[derive(Debug, Clone)]
 pub struct Asked {
     agent: &'static Agent,
@@ -24,14 +24,14 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// The same as it was written in that text: what stands behind it reaches hooks of the agent's own.
+    /// Keeps the bytes after the JSON in the request's text: the agent's own hooks get them, too.
     #[must_use]
     pub fn written_in(self, text: &str) -> Self {
         let ending = text.get(text.trim_end().len()..).unwrap_or_default();
         Self { ending: ending.into(), ..self }
     }
 
-    /// Our name of the event.
+    /// Returns the native name of the event.
     pub fn event_name(&self) -> &'static str {
         match self.event.ours {
             Ours::BuiltIn(ours) => ours.as_str(),
@@ -39,13 +39,14 @@ impl Asked {
         }
     }
 
-    /// What the agent calls it.
-    pub fn home_event(&self) -> &'static str {
+    /// Returns the agent's name of the event.
+    pub fn foreign_event(&self) -> &'static str {
         self.event.name
     }
 
-    /// Where the agent works, as far as it says: its own variable of its project, its first workspace, its
-    /// working directory; before that the project whose settings one of these files is.
+    /// Returns the agent's directories, as it reports them: project variable, first workspace,
+    /// working directory. The project of `settings` comes first if no other than the working
+    /// directory is known.
     pub fn places_with(&self, settings: &[PathBuf]) -> Vec<PathBuf> {
         let mut places = self.places();
         let of_settings = settings.iter().find_map(|path| self.agent.project_of(path));
@@ -71,26 +72,26 @@ impl Asked {
         set.chain(said).filter(|place| place.is_absolute() && place.is_dir()).collect()
     }
 
-    /// Whether it is in the form of another agent, which may read this one's settings and call us by them.
+    /// Returns `true` if this is another agent's form: that agent may read this one's settings.
     pub fn is_other_form(&self) -> bool {
         self.is_other_form
     }
 
-    /// How long the agent waits for an answer, where `hook connect` wrote the entry.
+    /// Returns the agent's timeout for an answer, for entries that `hook connect` wrote.
     pub fn patience(&self) -> Duration {
         Duration::from_secs(super::entry::patience(self.event))
     }
 
-    /// The input of our event.
+    /// Returns the input of the native event.
     pub fn input(&self) -> &JsonObject {
         &self.input
     }
 
-    /// The request's input, with what the agent said itself. Words that no field of ours has are left to
-    /// hooks of the agent's own.
+    /// Returns the native request, with the original attached. The agent's own hooks get the
+    /// original, with any values that native events do not know.
     ///
     /// # Errors
-    /// When what the agent said is not what the event requires.
+    /// Returns an error if the request lacks what the event requires.
     pub fn request(&self, event: HookEventName) -> Result<RequestInput, PayloadError> {
         let mut input = self.read(event)?;
         let mut asked =
@@ -100,8 +101,8 @@ impl Asked {
         Ok(input)
     }
 
-    /// The input, in which a word that our event does not know is one that it does: hooks of the agent's
-    /// own are told the agent's.
+    /// Reads the input. An unknown keyword becomes a known one; the agent's own hooks get the
+    /// original input.
     fn read(&self, event: HookEventName) -> Result<RequestInput, PayloadError> {
         let sample = event.sample_input().fields();
         let mut fields = self.input.clone();
@@ -112,7 +113,7 @@ impl Asked {
             };
             let name = error.shape().path();
             let other = RawJson::from_text("other");
-            // Only a word that says why; anything else is wrong, and guards are to know.
+            // Replace only an unknown keyword. Guards must see any other error.
             let is_text = fields.get(name).is_some_and(|value| value.to_text().is_some());
             let known = match event.row().matching {
                 Matching::Exact { field, words } if field == name && is_text => {
@@ -120,7 +121,7 @@ impl Asked {
                 }
                 _ => None,
             };
-            // What is wrong in it still is wrong.
+            // The replacement did not fix the error.
             let Some(known) = known.filter(|known| fields.get(name) != Some(*known)) else {
                 return Err(error);
             };
@@ -129,13 +130,13 @@ impl Asked {
     }
 }
 
-/// What an agent said cannot be understood.
+/// An error that makes a request unintelligible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotAsked {
-    /// It does not say which event it is about.
+    /// The request does not name its event.
     NoEvent,
-    /// The agent has no event of that name.
+    /// The agent has no event of this name.
     UnknownEvent(String),
 }
 
@@ -151,16 +152,16 @@ impl fmt::Display for NotAsked {
 }
 
 impl Agent {
-    /// How long the agent waits for an answer to one of its events, where `hook connect` wrote the entry.
-    pub fn patience(&self, home_event: Option<&str>) -> Duration {
-        let event = home_event.and_then(|name| self.event(name));
+    /// Returns the agent's timeout for an answer to an event, for entries of `hook connect`.
+    pub fn patience(&self, foreign_event: Option<&str>) -> Duration {
+        let event = foreign_event.and_then(|name| self.event(name));
         Duration::from_secs(event.map_or(super::entry::PATIENCE, super::entry::patience))
     }
 
-    /// What an agent has said: about the event that is named, or that it names itself.
+    /// Parses a request about the given event, or about the event that it names itself.
     ///
     /// # Errors
-    /// When it cannot be known which event of the agent it is about.
+    /// Returns an error if the request names no event of the agent.
     pub fn asked(&'static self, event: Option<&str>, said: &RawObject) -> Result<Asked, NotAsked> {
         let fields = said.fields();
         let named = || {
@@ -195,8 +196,8 @@ impl Agent {
     }
 }
 
-/// What an agent says, or an object in it whose fields the event has, if a field is in there twice. The agent may
-/// act on the first of two values, and a guard would be told of the last: as in a request, that is no input.
+/// Returns the object that has a duplicate key: the request, or an object in it that the event
+/// reads. Such a request is invalid: the agent may use the first value while a guard sees the last.
 fn repeating(event: &AgentEvent, said: &JsonObject) -> Option<JsonObject> {
     if said.repeated().is_some() {
         return Some(said.clone());

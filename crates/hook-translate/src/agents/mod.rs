@@ -1,9 +1,9 @@
-//! Other agents: their events, their tools, what their hooks are told and answer, and what they are
-//! answered themselves.
+//! Other agents: their events, their tools, the input and answers of their hooks, and the responses
+//! to the agents themselves.
 //!
-//! Each agent is a table ([`Agent`]) in a file of its own, with functions only for what a table cannot
-//! say. It is used in two ways: as the [`Language`] in which hooks of that agent are run here, and to
-//! understand an agent that asks us ([`Agent::asked`]) and to answer it ([`Agent::say`]).
+//! Each agent is a table ([`Agent`]) in its own file, with functions only for what a table cannot
+//! express. The table is the [`Language`] of the agent's hooks when they run here. It also parses
+//! the agent's requests ([`Agent::asked`]) and renders the responses ([`Agent::say`]).
 //!
 //! ```
 //! use hook_core::RawObject;
@@ -78,10 +78,10 @@ pub use table::{Agent, Consent, Entry};
 use table::{AgentEvent, Ours, Reach, Tool, Variable};
 pub use verdict::{Said, Verdict};
 
-/// Under this name the arguments that a hook wants stand in an answer until they are in our names.
+/// The field that holds a hook's changed arguments until they are converted to native names.
 const UPDATED_INPUT: &str = "updatedInput";
 
-/// Every agent there is a description of.
+/// All supported agents.
 pub static AGENTS: [&Agent; 11] = [
     &claude::AGENT,
     &gemini::AGENT,
@@ -96,7 +96,7 @@ pub static AGENTS: [&Agent; 11] = [
     &a3s::AGENT,
 ];
 
-/// The agent whose settings a file is, by where it stands.
+/// Returns the agent that reads a settings file, judged by the file's path.
 pub fn agent_of(path: &Path) -> Option<&'static Agent> {
     AGENTS.into_iter().filter(|agent| agent.is_told_by_place).find(|agent| {
         let places = &agent.places;
@@ -106,13 +106,13 @@ pub fn agent_of(path: &Path) -> Option<&'static Agent> {
     })
 }
 
-/// Every agent, as a language of hooks.
+/// Returns all agents as hook languages.
 pub fn languages() -> impl Iterator<Item = &'static dyn Language> {
     AGENTS.into_iter().map(|agent| agent as &'static dyn Language)
 }
 
-/// The first agent that has an event of that name, in whatever case, and what it is here where a built-in
-/// event stands for it.
+/// Returns the first agent that maps an event of this name, in any case, to a built-in event, and
+/// that built-in event.
 pub fn event_elsewhere(name: &str) -> Option<(&'static Agent, HookEventName)> {
     AGENTS.into_iter().find_map(|agent| {
         let event = agent.events.iter().find(|event| event.name.eq_ignore_ascii_case(name))?;
@@ -123,30 +123,31 @@ pub fn event_elsewhere(name: &str) -> Option<(&'static Agent, HookEventName)> {
     })
 }
 
-/// The agent of that name.
+/// Returns the agent with this name.
 pub fn agent(name: &str) -> Option<&'static Agent> {
     AGENTS.into_iter().find(|agent| agent.name == name)
 }
 
 impl Agent {
-    /// Its word in settings and on the command line.
+    /// Returns the agent's name in settings and on the command line.
     pub fn word(&self) -> &'static str {
         self.name
     }
 
-    /// The folder of its user's settings, in that home or where its own variable says.
+    /// Returns the user's settings folder: in `home`, or as given by the agent's own variable.
     pub fn user_folder(&self, home: &Path) -> PathBuf {
         self.places.of_user(home)
     }
 
-    /// The project that a file is the settings of, by where it stands.
+    /// Returns the project that a settings file belongs to, judged by the file's path.
     fn project_of(&self, path: &Path) -> Option<PathBuf> {
         let path = std::path::absolute(path).ok()?;
         let place = self.places.project.iter().find(|place| places::ends_like(&path, place))?;
         path.ancestors().nth(place.split('/').count()).map(Path::to_path_buf)
     }
 
-    /// Whether it runs a hook by itself, since it stands in a file that it reads.
+    /// Checks whether the agent runs a hook itself, because it reads the file that defines the
+    /// hook.
     fn runs_itself(&self, hook: &ForeignHook) -> bool {
         let reads = |(name, reach): &(&str, Reach)| {
             *name == hook.language.name()
@@ -158,19 +159,19 @@ impl Agent {
         hook.is_found && (self.name == hook.language.name() || self.runs_too.iter().any(reads))
     }
 
-    /// Whether it takes what a hook prints on standard error for its answer, where all went well and there is
-    /// no other.
+    /// Returns `true` if the agent takes standard error as the answer of a hook that succeeded and
+    /// printed nothing else.
     pub fn reads_standard_error(&self) -> bool {
         let ended = Ended { code: Some(0), stdout: "", stderr: "x" };
         self.events.iter().any(|event| (self.answer)(event, &ended).output.is_some())
     }
 
-    /// Whether it ends a turn by itself that hooks have had it go on with too often.
+    /// Returns `true` if the agent itself ends a turn that hooks have continued too often.
     pub fn counts_continuations(&self) -> bool {
         self.caps_continuations
     }
 
-    /// Whether it runs such a hook of a file of another agent's that it reads: Cursor passes some over.
+    /// Checks whether the agent runs a hook from another agent's file. Cursor skips some.
     fn takes_over(&self, hook: &ForeignHook) -> bool {
         self.reads_as_own.as_ref().is_none_or(|form| {
             let is_known = form.events.iter().any(|(theirs, _)| *theirs == hook.event);
@@ -178,17 +179,18 @@ impl Agent {
         })
     }
 
-    /// The event that the agent calls so.
+    /// Returns the agent's event with this name.
     fn event(&self, name: &str) -> Option<&'static AgentEvent> {
         let known = |name: &str| self.events.iter().find(|event| event.name == name);
         known(name).or_else(|| {
-            // Some write the names of others, in another case.
+            // Some agents also accept a lowercase first letter.
             let (first, rest) = name.split_at_checked(1).filter(|_| self.takes_any_case)?;
             known(&format!("{}{rest}", first.to_ascii_uppercase()))
         })
     }
 
-    /// The event that its settings call so: by its own name, or as another agent does whose form it reads.
+    /// Returns the event for a name in settings: the agent's own name, or that of another agent
+    /// whose form it reads.
     fn written_event(&self, name: &str) -> Option<&'static AgentEvent> {
         self.event(name).or_else(|| {
             let form = self.reads_as_own.as_ref()?;
@@ -196,7 +198,7 @@ impl Agent {
         })
     }
 
-    /// Our event for one of the agent's.
+    /// Returns the native event for an agent's event.
     fn our_event(&self, event: &AgentEvent, events: &Events) -> Option<HookEventName> {
         match event.ours {
             Ours::BuiltIn(ours) => Some(ours),
@@ -204,9 +206,9 @@ impl Agent {
         }
     }
 
-    /// A hook that is told and answers in the agent's words and is called instead of run, with the event of
-    /// ours; a matcher that is a text is compared as the agent does. `None` of an event that it does not
-    /// have.
+    /// Returns a hook that is called instead of started, and its native event. The input and the
+    /// answer of such a hook are in the agent's format, and a text matcher is compared by the
+    /// agent's rules. Returns `None` if the agent has no such event.
     pub fn called(
         &'static self,
         foreign_event: &str,
@@ -234,18 +236,18 @@ impl Agent {
         Some((self.our_event(event, events)?, hook))
     }
 
-    /// The agent's events, by its names.
+    /// Returns the agent's names of its events.
     pub fn event_names(&self) -> impl Iterator<Item = &'static str> {
         self.events.iter().map(|event| event.name)
     }
 
-    /// What a tool of the agent is called here.
+    /// Returns the native name of an agent's tool.
     pub fn our_tool(&self, foreign_event: &str, name: &str) -> String {
         self.ours(self.event(foreign_event), name, &RawObject::empty()).0
     }
 
-    /// What is said to the agent about one of its events. Of an event that it does not have nothing is said,
-    /// as it says nothing.
+    /// Returns the response to one of the agent's events. An unknown event gets the response to a
+    /// verdict that proceeds.
     pub fn say(&self, foreign_event: &str, verdict: &Verdict<'_>) -> Said {
         let Some(event) = self.event(foreign_event) else {
             let nothing = self.events.first().map(|any| (self.say)(any, &Verdict::proceed()));
@@ -258,7 +260,7 @@ impl Agent {
         said
     }
 
-    /// What makes no difference to what is said.
+    /// Returns the parts of a verdict that do not change the response.
     fn unheard(&self, event: &AgentEvent, verdict: &Verdict<'_>, said: &Said) -> Vec<&'static str> {
         let is_same = |without: &Verdict<'_>| (self.say)(event, without) == *said;
         let mut lost = Vec::new();
@@ -275,7 +277,7 @@ impl Agent {
         lost
     }
 
-    /// What the agent does not do that hooks of ours say about one of its events, in a few words each.
+    /// Returns what the agent ignores in an answer to one of its events, in a few words each.
     pub fn ignores(&self, foreign_event: &str) -> Vec<&'static str> {
         let Some(event) = self.event(foreign_event) else { return Vec::new() };
         let can_block = |ours: HookEventName| ours.row().block_means.is_some();
@@ -289,7 +291,7 @@ impl Agent {
         event.and_then(|event| event.tools).unwrap_or(self.tools)
     }
 
-    /// A tool and its arguments under the agent's names.
+    /// Converts a tool and its arguments to the agent's names.
     fn theirs(
         &self,
         event: Option<&AgentEvent>,
@@ -310,7 +312,7 @@ impl Agent {
         }
     }
 
-    /// A tool and its arguments under our names.
+    /// Converts a tool and its arguments to native names.
     fn ours(
         &self,
         event: Option<&AgentEvent>,
@@ -319,7 +321,7 @@ impl Agent {
     ) -> (String, RawObject) {
         let mut named = self.tools_of(event).iter().filter(|tool| tool.theirs == name);
         let sent = arguments.fields();
-        // Of two spellings of its arguments, that which was sent.
+        // A tool can have two spellings of its arguments: take the one that was sent.
         if let Some(tool) =
             named.clone().find(|tool| tool.is_spelled_in(&sent)).or_else(|| named.next())
         {
@@ -330,7 +332,7 @@ impl Agent {
         let of_server = name.strip_prefix(before_server).filter(|_| before_server != "mcp_");
         let name = match of_server {
             Some(tool) if before_tool.is_empty() => format!("mcp_{tool}"),
-            // Names of servers have hyphens, too.
+            // Server names contain hyphens, too, so split at the last one.
             Some(rest) if before_server.is_empty() => match rest.rsplit_once(before_tool) {
                 Some((server, tool)) => format!("mcp_{server}_{tool}"),
                 None => name.to_owned(),
@@ -344,8 +346,8 @@ impl Agent {
         (name, arguments.clone())
     }
 
-    /// The arguments of a tool in the agent's form, for an answer about one of its events: under the names
-    /// that it sent itself.
+    /// Converts the arguments of a tool for an answer to one of the agent's events, in the spelling
+    /// that the agent itself sent.
     pub fn arguments(
         &self,
         foreign_event: &str,
@@ -365,20 +367,20 @@ impl Agent {
         }
     }
 
-    /// The name of the tool that a hook is told of, in the agent's words.
+    /// Returns the tool's name from a hook's input, as the agent writes it.
     fn tool_told(&self, event: &AgentEvent, told: &RawObject) -> Option<String> {
         let field = event.fields.iter().find(|(ours, _)| *ours == "tool_name")?.1;
         told.fields().get(field)?.to_text()
     }
 
-    /// What a hook answered, with the arguments of a tool in our names.
+    /// Converts the tool arguments in a hook's answer to native names.
     fn in_our_names(
         &self,
         event: &AgentEvent,
         told: &RawObject,
         mut answer: ForeignAnswer,
     ) -> ForeignAnswer {
-        // Only before a tool runs can its arguments be changed by ours.
+        // Native hooks can change arguments only before a tool runs.
         if !event.is(HookEventName::BeforeTool) {
             return answer;
         }
@@ -403,14 +405,14 @@ impl Agent {
     }
 }
 
-/// The arguments of a tool in the input of an agent's event.
+/// Returns the tool's arguments from the input of an agent's event.
 fn sent_arguments(event: &AgentEvent, input: &RawObject) -> Option<JsonObject> {
     let (_, name) = event.fields.iter().find(|(ours, _)| *ours == "tool_input")?;
     input.fields().get(name)?.to_object().ok()
 }
 
-/// Arguments under other names. One that has such a name already, and is none of the tool's, gives way to
-/// the one that the tool reads: a hook is to see that.
+/// Renames arguments. An argument that already has one of the new names, but is not the tool's, is
+/// dropped in favor of the one that the tool reads: hooks must see the latter.
 fn renamed(
     arguments: &RawObject,
     names: impl Iterator<Item = (&'static str, &'static str)> + Clone,
@@ -457,7 +459,7 @@ impl Language for Agent {
     ) -> (String, RawObject) {
         let event = self.written_event(&hook.event);
         let Some(asked) = input.asked.as_deref() else {
-            // A host may call its own tools as this agent does: what the event names tells.
+            // A host may use this agent's tool names itself; the event's tool name shows it.
             let subject = input.payload.tool_input().and_then(|_| input.payload.match_subject());
             let is_named_so =
                 |tool: &Tool| subject == Some(tool.theirs) && tool.ours != tool.theirs;
@@ -480,7 +482,7 @@ impl Language for Agent {
     }
 
     fn takes_relative_paths(&self) -> bool {
-        // pi and oh-my-pi.
+        // Only pi and oh-my-pi.
         self.is_asked_by_extension()
     }
 
@@ -553,7 +555,7 @@ impl Language for Agent {
     }
 
     fn matches(&self, hook: &ForeignHook, told: &RawObject) -> bool {
-        // What is not known to be for something else is.
+        // A hook of an unknown event matches, so that no guard is skipped.
         self.written_event(&hook.event)
             .is_none_or(|event| (self.matches)(event, hook, &told.fields()))
     }
@@ -569,7 +571,7 @@ impl Language for Agent {
             _ => false,
         };
         let reason = match failure {
-            // In its own words: what a handler that throws says is the reason.
+            // The message of a handler's own error is the reason, without a prefix.
             HookFailure::Reported { message } => message.clone(),
             HookFailure::Handler { source } => source.to_string(),
             failure => failure.to_string(),
@@ -647,7 +649,7 @@ mod tests {
         for agent in AGENTS {
             let of_events = agent.events.iter().filter_map(|event| event.tools);
             for tools in of_events.chain([agent.tools]) {
-                // Of two that have one name, the first is meant by it.
+                // If two tools share a name, the first one counts.
                 let meant = |tool: &&Tool| tools.iter().find(|it| it.theirs == tool.theirs);
                 for tool in tools.iter().filter_map(|tool| meant(&tool)) {
                     let found = our_name(tool.theirs);

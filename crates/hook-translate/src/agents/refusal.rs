@@ -11,15 +11,15 @@ impl Agent {
     /// A refusal in each way that an agent obeys which reads this one's files: in this one's own form, at the
     /// top level where that is no error, on standard error, and by exit code 2. Where an event cannot be
     /// refused, it is what is said of it otherwise.
-    pub fn refuse(&self, home_event: &str, verdict: &Verdict<'_>) -> Said {
+    pub fn refuse(&self, foreign_event: &str, verdict: &Verdict<'_>) -> Said {
         let verdict = match verdict.decision {
             // Nobody says that such an agent would ask its user.
             PolicyDecision::Ask => Verdict { decision: PolicyDecision::Block, ..*verdict },
             _ => *verdict,
         };
-        let event = self.event(home_event);
+        let event = self.event(foreign_event);
         let said = match event {
-            Some(_) => self.say(home_event, &verdict),
+            Some(_) => self.say(foreign_event, &verdict),
             None => Said::default(),
         };
         if !event.is_none_or(AgentEvent::can_be_refused) || !verdict.forbids() {
@@ -35,16 +35,16 @@ impl Agent {
     }
 
     /// Whether what one of its events is about can be kept from happening.
-    pub fn can_refuse(&self, home_event: &str) -> bool {
-        self.event(home_event).is_some_and(AgentEvent::can_be_refused)
+    pub fn can_refuse(&self, foreign_event: &str) -> bool {
+        self.event(foreign_event).is_some_and(AgentEvent::can_be_refused)
     }
 
     /// The same of what could not be read at all, with the reason.
-    pub fn refuse_unread(&self, home_event: Option<&str>, reason: &str) -> Said {
+    pub fn refuse_unread(&self, foreign_event: Option<&str>, reason: &str) -> Said {
         let mut verdict = Verdict::proceed();
         verdict.decision = PolicyDecision::Block;
         verdict.reason = Some(reason);
-        self.refuse(home_event.unwrap_or_default(), &verdict)
+        self.refuse(foreign_event.unwrap_or_default(), &verdict)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is written down of an agent: tables, and functions only where a table cannot say it.
+//! The description of an agent: tables, with functions only for what a table cannot express.
 
 use hook_core::event::input::EventInput;
 use hook_core::language::{Ended, ForeignAnswer, ForeignHook};
@@ -9,70 +9,70 @@ use super::places::Places;
 use super::verdict::{Said, Verdict};
 use super::written::Comments;
 
-/// One agent, in tables.
+/// One agent, as tables.
 #[derive(Debug)]
 pub struct Agent {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
     pub(super) events: &'static [AgentEvent],
     pub(super) tools: &'static [Tool],
-    /// What tools of MCP servers are called: what stands before the server, and before the tool.
+    /// The prefix of MCP tool names, and the separator between server and tool.
     pub(super) mcp: (&'static str, &'static str),
     pub(super) base: &'static [(Base, &'static str)],
     pub(super) settings: SettingsForm,
-    /// The kinds of its hooks; one that does not say its kind is of the first.
+    /// The supported kinds of hooks. A hook without a `type` is of the first kind.
     pub(super) kinds: &'static [Kind],
-    /// The rules of those that are posted, where it has such.
+    /// The rules for `http` hooks, if supported.
     pub(super) http: Option<HttpRules>,
-    /// What its settings may have beside JSON.
+    /// The comments and trailing commas that its settings may have beside JSON.
     pub(super) comments: Comments,
-    /// Keys of a hook that it knows, of those that not every agent does.
+    /// The optional keys of a hook that this agent supports.
     pub(super) keys: &'static [&'static str],
     pub(super) timeout: Timeouts,
     pub(super) shell: &'static [&'static str],
-    /// Variables that its hooks have.
+    /// The environment variables of its hooks.
     pub(super) variables: &'static [(&'static str, Variable)],
-    /// The variable that names a file into which hooks at the start of a session write variables for it.
+    /// The variable that names a file, in which `SessionStart` hooks put session variables.
     pub(super) env_file: Option<&'static str>,
-    /// What of these variables is replaced in a command before the shell sees it.
+    /// The syntax of variables that are replaced in a command before the shell runs.
     pub(super) expands: Expands,
     pub(super) matches: fn(&AgentEvent, &ForeignHook, &JsonObject) -> bool,
     pub(super) answer: fn(&AgentEvent, &Ended<'_>) -> ForeignAnswer,
     pub(super) say: fn(&AgentEvent, &Verdict<'_>) -> Said,
-    /// Where a hook runs that names no directory.
+    /// The working directory of a hook that names none.
     pub(super) directory: Directory,
-    /// Whether the first letter of an event's name may be a small one.
+    /// Whether the first letter of an event name may be lowercase.
     pub(super) takes_any_case: bool,
-    /// What it does not do of what it is answered, by its event; that a denial means nothing there is said
-    /// of the event.
+    /// The parts of an answer that the agent ignores, by event. Ignored denials are not listed
+    /// here: see [`AgentEvent::blocks`].
     pub(super) ignores: &'static [(&'static str, &'static [&'static str])],
-    /// Where `hook connect` writes; `None` where it cannot.
+    /// The file that `hook connect` writes; `None` if the agent cannot be connected.
     pub(super) entry: Option<Entry>,
-    /// The word of a denial at the top level of an answer, where that is no error: other agents that read its
-    /// files may obey that alone.
+    /// The value of a top-level `decision` that denies, if the agent tolerates one. Other agents
+    /// that read this agent's files may obey nothing else.
     pub(super) top_level: Option<&'static str>,
-    /// Whether it ends a turn by itself that hooks have had it go on with too often.
+    /// Whether the agent itself ends a turn that hooks have continued too often.
     pub(super) caps_continuations: bool,
-    /// Where it keeps its hooks.
+    /// The paths of its settings files.
     pub(super) places: Places,
-    /// Whether a file that is named is known as its own by where it stands. One of Gemini CLI's is read as
-    /// ours are.
+    /// Whether a file's path identifies it as this agent's. `false` for Gemini CLI, whose files are
+    /// read as native settings.
     pub(super) is_told_by_place: bool,
-    /// Other agents whose files it reads by itself, beside plugins: of projects alone, or of the user, too.
+    /// Other agents whose files, plugins aside, this agent reads itself, and which of their files.
     pub(super) runs_too: &'static [(&'static str, Reach)],
-    /// Whether the same hook runs only once for one event.
+    /// Whether identical hooks run only once per event.
     pub(super) runs_once: bool,
-    /// Hooks in another agent's form that it runs as its own.
+    /// Another agent's form in which it accepts hooks as its own.
     pub(super) reads_as_own: Option<OtherForm>,
-    /// Answers of its hooks as they are printed, of which its page says what they mean in other agents.
+    /// Sample answers of its hooks. Its page shows what they mean for other agents.
     pub(super) answers: &'static [Printed],
-    /// Whether what one of its files says of all hooks holds for those of its other files, by precedence.
+    /// Whether a setting for all hooks in one file also applies to its other files, by precedence.
     pub(super) has_one_switch: bool,
-    /// What its page says beside the tables, in a sentence or two each.
+    /// Notes for its page, of a sentence or two each.
     pub(super) notes: &'static [&'static str],
 }
 
-/// An answer of a hook, and where it stands what it means at home.
+/// A sample answer of a hook, and the source that documents it.
 #[derive(Debug)]
 pub(super) struct Printed {
     pub(super) event: &'static str,
@@ -88,113 +88,112 @@ pub(super) const fn printed(
     Printed { event, text, source }
 }
 
-/// The form of another agent, in groups, in which an agent may have hooks of its own.
+/// Another agent's grouped form, in which an agent may have hooks of its own.
 #[derive(Debug)]
 pub(super) struct OtherForm {
-    /// Events: as they are called there, and by the agent.
+    /// Pairs of event names: the other agent's, and this agent's.
     pub(super) events: &'static [(&'static str, &'static str)],
-    /// Tools, for matchers: as they are called there, and by the agent.
+    /// Pairs of tool names for matchers: the other agent's, and this agent's.
     pub(super) tools: &'static [(&'static str, &'static str)],
-    /// What no matcher may name: the agent does not run such hooks.
+    /// Tools that no matcher may name: the agent does not run such hooks.
     pub(super) without: &'static [&'static str],
 }
 
 impl OtherForm {
-    /// Whether a hook with that matcher is passed over.
+    /// Checks whether a hook with this matcher is skipped.
     pub(super) fn leaves_out(&self, matcher: Option<&str>) -> bool {
         let matcher = matcher.unwrap_or_default();
         self.without.iter().any(|tool| matcher.contains(tool))
     }
 }
 
-/// Where the entries are written by which an agent calls us.
+/// The file of the entries by which an agent calls `hook bridge`.
 #[derive(Debug)]
 pub struct Entry {
-    /// The file in the user's folder.
+    /// The path in the user's folder.
     pub file: &'static str,
-    /// The file in a project; one that is not committed, where the agent has such.
+    /// The path in a project, of a file that is not committed if the agent has one.
     pub in_project: &'static str,
-    /// A file without any hooks; or an extension, with a place for the commands that it asks.
+    /// The text of a file without hooks, or of an extension with a placeholder for its commands.
     pub new_file: &'static str,
-    /// What the user still has to do.
+    /// The next step for the user.
     pub remains: &'static str,
-    /// How that can be written down for the user, where there is a way.
+    /// The agent's consent file, if consent can be written for the user.
     pub(super) consent: Option<Consent>,
 }
 
-/// What an agent wants before it runs entries, where there is a way to write it down.
+/// The consent that an agent requires before it runs entries, if it can be written to a file.
 #[derive(Debug)]
 pub struct Consent {
-    /// What the user is asked.
+    /// The question for the user.
     pub question: &'static str,
-    /// The file below the user's folder; without one it is that of the entries.
+    /// The path in the user's folder; `None` for the file of the entries.
     pub file: Option<&'static str>,
     pub(super) form: Form,
 }
 
-/// How it is written down.
+/// The JSON form of a consent.
 #[derive(Debug)]
 pub(super) enum Form {
-    /// The folder in an array under that name.
+    /// The folder as an item of the array with this name.
     In(&'static str),
-    /// The folder as a name, with that word.
+    /// The folder as a member name, with this value.
     Is(&'static str),
-    /// A switch in an object.
+    /// A switch in an object: the names of the object and of the switch.
     On(&'static str, &'static str),
 }
 
 /// One event of an agent.
 #[derive(Debug)]
 pub(super) struct AgentEvent {
-    /// What it is called.
     pub(super) name: &'static str,
     pub(super) ours: Ours,
-    /// Which part of ours it is.
+    /// The part of the native event that this one covers.
     pub(super) part: Part,
-    /// What matchers are compared with.
+    /// The value that matchers are compared with.
     pub(super) subject: Subject,
-    /// What exit 2 means.
+    /// The effect of exit code 2.
     pub(super) exit_two: ExitTwo,
     /// Whether plain text on standard output is context for the model.
     pub(super) plain_is_context: bool,
-    /// Whether a block means something.
+    /// Whether a block has an effect.
     pub(super) blocks: bool,
-    /// Whether an allow of its hooks spares the user a question. Only then it is an allow in other agents.
+    /// Whether an allow spares the user a question. Only then is it one for other agents.
     pub(super) approves: bool,
-    /// Whether a hook that takes too long blocks.
+    /// Whether a hook that times out blocks.
     pub(super) blocks_at_timeout: bool,
-    /// Whether a hook blocks that says that it failed, takes too long or answers what is none.
+    /// Whether a hook blocks that reports an error, times out or gives an invalid answer.
     pub(super) blocks_on_failure: bool,
-    /// The fields of its payload, ours and theirs.
+    /// Pairs of payload fields: the native name, and the agent's.
     pub(super) fields: &'static [(&'static str, &'static str)],
-    /// Fields of theirs that are none of ours, or not always: they are told where [`value`](Self::value)
-    /// gives them.
+    /// Further fields of the agent that have no native field, or not always. They are sent if
+    /// [`value`](Self::value) returns one.
     pub(super) beside: &'static [&'static str],
-    /// What a field of theirs is told as that is no copy of ours, of the fields of our input.
+    /// Computes an agent's field that is no copy of a native field, from the native input.
     pub(super) value: Option<fn(&str, &JsonObject) -> Option<RawJson>>,
-    /// Makes of an answer that stands for a part of what the hook was told the whole.
+    /// Completes an answer that replaces only a part of the hook's input.
     pub(super) lay: Option<fn(&mut ForeignAnswer, &EventInput, &RawObject)>,
-    /// Fields of ours that are made of several of theirs, where the agent asks.
+    /// Computes native fields that combine several fields of the agent's request.
     pub(super) made: Option<fn(&JsonObject, &mut JsonObject)>,
-    /// Fields of ours that must be there, and that the agent does not say; as JSON.
+    /// Required native fields that the agent does not send, with their values as JSON.
     pub(super) missing: &'static [(&'static str, &'static str)],
-    /// The timeout of its hooks where it is another than the agent's, in milliseconds.
+    /// The default timeout of its hooks in milliseconds, if it differs from the agent's.
     pub(super) timeout: Option<u64>,
-    /// How long the agent waits for all hooks of it, whatever their timeouts, in seconds.
+    /// The agent's time limit for all its hooks together, whatever their timeouts, in seconds.
     pub(super) longest: Option<u64>,
-    /// How long one of its hooks may run at most, in milliseconds.
+    /// The maximum timeout of one hook, in milliseconds.
     pub(super) timeout_cap: Option<u64>,
-    /// How often in a row one of its hooks may have the agent go on that says nothing of it.
+    /// The default of how many times in a row one of its hooks may continue the agent.
     pub(super) loop_limit: Option<u64>,
-    /// The fields that every input has, and the names of tools, where they are others than the agent's.
+    /// The fields of every input, if they differ from the agent's.
     pub(super) base: Option<&'static [(Base, &'static str)]>,
     pub(super) tools: Option<&'static [Tool]>,
-    /// Whether another event of the agent's asks about the same moment.
+    /// Whether another event covers the same moment, so that this one is not connected.
     pub(super) is_asked_elsewhere: bool,
 }
 
 impl AgentEvent {
-    /// An event that is ours under another name, and nothing more.
+    /// An event that equals a native one except for its name.
     pub(super) const fn of(name: &'static str, ours: HookEventName) -> Self {
         Self {
             name,
@@ -223,64 +222,63 @@ impl AgentEvent {
         }
     }
 
-    /// Whether it is this one of ours.
+    /// Checks whether this event maps to the given native event.
     pub(super) fn is(&self, ours: HookEventName) -> bool {
         matches!(self.ours, Ours::BuiltIn(own) if own == ours)
     }
 
-    /// An event that none of ours stands for.
+    /// An event without a native counterpart.
     pub(super) const fn own(name: &'static str) -> Self {
         Self { ours: Ours::Declared, ..Self::of(name, HookEventName::Notification) }
     }
 }
 
-/// Our event for one of theirs.
+/// The native event of an agent's event.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Ours {
     BuiltIn(HookEventName),
-    /// It is declared, under the agent's name.
+    /// Declared under the agent's name.
     Declared,
 }
 
-/// Which part of our event one of theirs is.
+/// The part of a native event that an agent's event covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     All,
-    /// Calls of these tools of ours.
+    /// Calls of these native tools.
     Tools(&'static [&'static str]),
-    /// Calls of tools of MCP servers.
+    /// Calls of MCP tools.
     Mcp,
-    /// Tools that ran and did not fail.
+    /// Tool calls that succeeded.
     Succeeded,
 }
 
-/// What matchers are compared with.
+/// The value that matchers are compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Subject {
-    /// The event has none: every matcher matches.
+    /// No value: every matcher matches.
     Nothing,
-    /// A field of what the hook is told.
+    /// A field of the hook's input.
     Field(&'static str),
     /// The name of the tool.
     Tool,
     /// The last part of a path.
     FileName(&'static str),
-    /// Always this word.
+    /// A constant.
     Word(&'static str),
 }
 
-/// What exit code 2 means on an event.
+/// The effect of exit code 2 at an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ExitTwo {
-    /// It is a denial, with standard error as its reason.
+    /// A denial, with standard error as its reason.
     Denies,
-    /// The user is told standard error.
+    /// A message to the user, from standard error.
     Tells,
-    /// Nothing.
     Nothing,
 }
 
-/// A tool under our name and theirs, with the arguments that have other names.
+/// The native and the agent's name of a tool, and those of its arguments that are renamed.
 #[derive(Debug)]
 pub(super) struct Tool {
     pub(super) ours: &'static str,
@@ -289,7 +287,7 @@ pub(super) struct Tool {
 }
 
 impl Tool {
-    /// Whether arguments have names of the agent's for this tool, and none of ours in their place.
+    /// Checks whether arguments use the agent's names, and no argument has both names.
     pub(super) fn is_spelled_in(&self, arguments: &JsonObject) -> bool {
         let has = |name: &str| arguments.get(name).is_some();
         let mut fields = self.fields.iter();
@@ -302,65 +300,65 @@ pub(super) const fn tool(ours: &'static str, theirs: &'static str) -> Tool {
     Tool { ours, theirs, fields: &[] }
 }
 
-/// What every input of ours has.
+/// A field that every native input has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Base {
     Session,
     Transcript,
-    /// The same, `null` where there is none.
+    /// The transcript, or `null` if there is none.
     TranscriptOrNull,
     Cwd,
-    /// The same, in an array.
+    /// The working directory, in an array.
     Roots,
     Event,
     Timestamp,
-    /// The same, in milliseconds since 1970.
+    /// The timestamp in milliseconds since 1970.
     Milliseconds,
     /// An empty object.
     Empty,
 }
 
-/// Which files of another agent one reads.
+/// The files of another agent that an agent reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// Those of projects.
+    /// Project files only.
     Projects,
-    /// Those of the user, too.
+    /// Project files and the user's.
     All,
 }
 
-/// How settings are laid out.
+/// The layout of hooks in settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SettingsForm {
     /// Groups with a matcher, each with hooks.
     Groups,
     /// Hooks with a matcher each.
     Flat,
-    /// Either.
+    /// Both layouts.
     Both,
 }
 
-/// How long hooks may run.
+/// The timeouts of an agent's hooks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Timeouts {
-    /// The keys, of which the first that is there counts.
+    /// The keys of a timeout; the first one present counts.
     pub(super) keys: &'static [&'static str],
-    /// How many milliseconds the unit has.
+    /// The unit of a timeout, in milliseconds.
     pub(super) unit: u64,
-    /// In milliseconds.
+    /// The default, in milliseconds.
     pub(super) default: u64,
-    /// The number from which on it is read as milliseconds, whatever the unit.
+    /// The smallest number that is read as milliseconds, whatever the unit.
     pub(super) milliseconds_from: Option<u64>,
 }
 
 impl Timeouts {
-    /// A unit of so many milliseconds, and the default in milliseconds.
+    /// Timeouts with a unit and a default, both in milliseconds.
     pub(super) const fn of(keys: &'static [&'static str], unit: u64, default: u64) -> Self {
         Self { keys, unit, default, milliseconds_from: None }
     }
 }
 
-/// The value of a variable.
+/// The source of a variable's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Variable {
     Project,
@@ -368,32 +366,32 @@ pub(super) enum Variable {
     Session,
     Transcript,
     PluginRoot,
-    /// What the hook is told under that name.
+    /// A field of the hook's input.
     Said(&'static str),
     Word(&'static str),
 }
 
-/// What is replaced in a command before the shell sees it.
+/// The variables that are replaced in a command before the shell runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expands {
-    /// `${NAME}`, by the value as it is.
+    /// `${NAME}`, by the raw value.
     Braces,
-    /// `$NAME`, by the value in quotes.
+    /// `$NAME`, by the quoted value.
     Quoted,
-    /// Nothing: the shell does it.
+    /// None: the shell expands them.
     Never,
 }
 
-/// Where a hook runs.
+/// The working directory of a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Directory {
     OfEvent,
     Project,
-    /// The project for its own files; for others the folder that they stand in.
+    /// The project for its own files; for other files, the folder that contains them.
     OfFile,
 }
 
-/// All fields of an object, in their order, one of them with another value.
+/// Returns a copy of an object with one field replaced.
 pub(super) fn with_field(object: &RawObject, name: &str, value: &RawObject) -> RawObject {
     let mut fields = object.fields();
     fields.insert(name, value.clone());

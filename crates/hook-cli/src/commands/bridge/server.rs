@@ -30,7 +30,7 @@ pub(super) async fn ask(
     let Some(OwnServer { path, expected }) = OwnServer::of(context) else { return Ok(None) };
     let deadline = time_to_answer(asked.patience());
     let mut message =
-        BridgeMessage::new(agent, Some(asked.home_event().to_owned()), said.to_owned());
+        BridgeMessage::new(agent, Some(asked.foreign_event().to_owned()), said.to_owned());
     // The server has answered before it is waited for no more: what it began is not begun again.
     message.deadline = Some(deadline.saturating_sub(SLACK.min(deadline / 4)));
     let once = async || {

@@ -411,7 +411,7 @@ impl Worker {
             command: &self.shared.terms.command,
             env: variables(&self.shared.terms.env),
             project: &self.shared.context.environment.project,
-            home_event: None,
+            foreign_event: None,
             is_worker: true,
         }
     }
