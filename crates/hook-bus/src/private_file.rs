@@ -10,7 +10,7 @@ use hook_core::files::{private_folder, regular_file};
 pub(crate) fn write(path: &Path, text: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     private_folder::make(folder)?;
-    // // Each of several concurrent writers has its own temporary file.
+    // Each of several concurrent writers has its own temporary file.
     let staged = path.with_extension(format!("{}.new", uuid::Uuid::new_v4().simple()));
     let written = regular_file::append(&staged).and_then(|mut file| file.write_all(text));
     let renamed = written.and_then(|()| fs::rename(&staged, path));

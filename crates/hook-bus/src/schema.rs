@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use crate::message::fields::{CONTROL, ERROR, NEWS, REQUEST, RESPONSE, defined};
 use crate::message::live_fields::{FROM_ENGINE, TO_ENGINE};
 
-/// The schema of every message: what a client sends (`#/$defs/client`) and what it receives
+/// Returns the schema of all messages, of clients (`#/$defs/client`) and of the engine
 /// (`#/$defs/engine`).
 pub fn messages() -> Value {
     let mut definitions = Map::new();
@@ -48,7 +48,7 @@ pub fn messages() -> Value {
     let about = "One JSON object a line. What a client sends is #/$defs/client, what the engine \
                  sends #/$defs/engine.";
     let mut schema = document("messages", "Messages of the hook engine", about);
-    // // Some types are sent in both directions.
+    // Some types are sent in both directions.
     schema["anyOf"] = one_of(&["client", "engine"])["oneOf"].take();
     schema["$defs"] = Value::Object(definitions);
     schema

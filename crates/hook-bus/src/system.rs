@@ -270,7 +270,7 @@ impl HookSystemBuilder {
         self.modules.ready(self.services.as_ref());
         let registrations = Registrations::on(bus.core().topics());
         let engine = Arc::new(EngineSlot::new(self.options, registrations));
-        // // The only code that connects bus, engine and log.
+        // The only code that connects bus, engine and log.
         let handler = HookEventHandler::new(
             bus.clone(),
             Arc::clone(&engine),
@@ -334,7 +334,7 @@ impl fmt::Debug for HookSystem {
 impl HookSystem {
     /// Returns a builder for a project.
     pub fn builder(project: impl Into<PathBuf>) -> HookSystemBuilder {
-        // // Hooks get the project's path and may run in another directory: make it absolute.
+        // Hooks get the project's path and may run in another directory: make it absolute.
         let project = project.into();
         let project = std::path::absolute(&project).unwrap_or(project);
         let context = HostContext {
@@ -712,7 +712,7 @@ impl HookSystem {
         name: &str,
         arguments: &str,
     ) -> Result<CommandOutput, CommandError> {
-        // // The command may run programs, which needs an engine.
+        // The command may run programs, which needs an engine.
         let initialized = self.initialize().await;
         if let Some(command) = self.modules.get_command(name) {
             if let Err(error) = initialized {
@@ -752,7 +752,7 @@ impl HookSystem {
             let left = deadline.saturating_sub(begun.elapsed());
             let _ = tokio::time::timeout(left, runner.tasks().wait()).await;
             runner.end_background();
-            // // Last, since `async` hooks may call workers.
+            // Last, since `async` hooks may call workers.
             runner.close_workers().await;
         }
         self.clean_up().await;
@@ -796,7 +796,7 @@ impl HookSystem {
         &self,
         input: impl Into<RequestInput>,
     ) -> impl Future<Output = ProcessedHookResult> + Send {
-        // // Built outside the future, which would otherwise carry the payload through every layer.
+        // Built outside the future, which would otherwise carry the payload through every layer.
         let request = HookExecutionRequest::typed(input);
         async move { self.bus.serve(request, ServeBy::Only(&self.served)).await.processed }
     }

@@ -1,5 +1,4 @@
-//! What can go wrong, twice: a hook that failed, and a stage of the pipeline that could not be
-//! completed.
+//! Errors: of a single hook, and of a stage of the pipeline.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,27 +7,27 @@ use std::time::Duration;
 
 use crate::text::PathText;
 
-/// Why a hook failed. A hook that denied did not fail (architecture.md, invariant 7).
+/// The reason why a hook failed. A denial is not a failure (architecture.md, invariant 7).
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum HookFailure {
     /// The process could not be started.
     #[error("failed to start {program}: {source}")]
     Spawn {
-        /// The program that was to run.
+        /// The program.
         program: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: Arc<io::Error>,
     },
-    /// Neither the input's directory nor the project's can be entered.
+    /// Neither the input's directory nor the project's directory can be entered.
     #[error("failed to enter the working directory {}: {source}", directory.shown())]
     Directory {
         /// The directory that was tried last.
         directory: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: Arc<io::Error>,
     },
-    /// The timeout passed.
+    /// The hook did not end within its timeout.
     #[error("Hook timed out after {}ms", after.as_millis())]
     TimedOut {
         /// The hook's timeout.
@@ -40,7 +39,7 @@ pub enum HookFailure {
         /// The signal's number.
         number: i32,
     },
-    /// The process exited with something other than 0 or 2.
+    /// The process exited with a code other than 0 or 2.
     #[error("Hook exited with code {code}")]
     ExitCode {
         /// The exit code.
@@ -54,64 +53,64 @@ pub enum HookFailure {
         /// The limit in bytes.
         limit: usize,
     },
-    /// The answer of a hook with `failBehavior: block` does not say what it decided.
+    /// The answer of a hook with `failBehavior: block` does not state a decision.
     #[error("invalid_answer: {0}")]
     InvalidAnswer(InvalidAnswer),
-    /// Talking to the process failed.
+    /// Communication with the process failed.
     #[error("failed to {attempt}: {source}")]
     Io {
-        /// What was attempted.
+        /// The attempted operation.
         attempt: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: Arc<io::Error>,
     },
-    /// The server of a hook of another agent was not asked, or has not answered as it must.
+    /// The server of a foreign HTTP hook was not reached, or sent an invalid reply.
     #[error("the request to {server} failed: {reason}")]
     Request {
-        /// The server, without what may be secret in its URL.
+        /// The server's URL without the parts that may be secret.
         server: String,
-        /// What went wrong.
+        /// The cause.
         reason: String,
     },
-    /// The hook needs something of its host that this host does not have.
+    /// The hook needs a service that this host does not provide.
     #[error("it is of type `{kind}`, which needs {service}; this host has none")]
     NoService {
         /// The hook's type.
         kind: &'static str,
-        /// What is missing.
+        /// The missing service.
         service: &'static str,
     },
-    /// A hook that stays alive could not be asked, or did not live to answer.
+    /// A worker could not be called, or ended before it answered.
     #[error("{reason}")]
     Live {
-        /// What became of it.
+        /// The cause.
         reason: String,
     },
-    /// A hook that stays alive says that it failed.
+    /// A worker reported that it failed.
     #[error("it failed, and says: {message}")]
     Reported {
-        /// What it says.
+        /// The worker's message.
         message: String,
     },
-    /// What settings say of a guard cannot be read.
+    /// The settings of a guard cannot be read.
     #[error("its settings cannot be read: {reason}")]
     Unreadable {
-        /// Why not.
+        /// The cause.
         reason: String,
     },
-    /// A handler in process returned an error.
+    /// An in-process handler returned an error.
     #[error("handler failed: {source}")]
     Handler {
-        /// The handler's own error.
+        /// The handler's error.
         source: Arc<dyn std::error::Error + Send + Sync>,
     },
-    /// A handler in process panicked.
+    /// An in-process handler panicked.
     #[error("handler panicked: {message}")]
     Panicked {
-        /// What it said.
+        /// The panic's message.
         message: String,
     },
-    /// The settings file that has a trusted guard in it cannot be read, or lost it by an error.
+    /// The settings file of a trusted guard cannot be read, or an error in it hides the guard.
     #[error(
         "it is trusted, but missing from the settings file {}, which has errors; the user can fix \
          them, or revoke the trust with `hook trust --revoke`", file.shown()
@@ -120,13 +119,13 @@ pub enum HookFailure {
         /// The file.
         file: PathBuf,
     },
-    /// The command, or the file it runs, is not what was trusted.
+    /// The command, or a file that it runs, differs from the trusted one.
     #[error(
         "it, or a file that it runs, changed since it was trusted or is gone, so it does not run; the \
          user can review the change with `hook trust`"
     )]
     Untrusted,
-    /// The copy that it runs from is not what was trusted.
+    /// The trusted copy that the hook runs from was changed or removed.
     #[error(
         "the copy that it runs from, {}, was changed or removed since it was trusted, so it does not run; \
          the user can restore it with `hook trust`", copy.shown()
@@ -135,83 +134,83 @@ pub enum HookFailure {
         /// The copy.
         copy: PathBuf,
     },
-    /// From the input's directory the command names another file than the trusted one, or none.
+    /// From the input's directory, the command names a file other than the trusted one, or no file.
     #[error(
         "`{script}` is another file, or none, from the working directory {}, so it is not the one \
          that was trusted; write \"$HOOK_PROJECT_DIR\"/{} in the settings, which is the same from \
          everywhere", directory.shown(), script.trim_start_matches("./")
     )]
     UntrustedHere {
-        /// The script, as the command names it.
+        /// The script, as the command spells it.
         script: String,
         /// The input's directory.
         directory: PathBuf,
     },
-    /// Hooks that fire hooks that fire hooks.
+    /// Hooks that fire events are nested too deep.
     #[error(
         "hooks are nested too deep: HOOK_DEPTH would be {depth} (a value that is no number counts as \
          too deep); a hook of this engine starts the engine again, or asks the server that runs it"
     )]
     TooDeep {
-        /// How deep this hook would be.
+        /// The depth that this hook would run at.
         depth: u32,
     },
-    /// Too many blocking handlers have not returned in time and hold their threads.
+    /// Too many blocking handlers missed their timeout and still occupy their threads.
     #[error(
         "{abandoned} threads of blocking handlers that did not return in time still run, so no \
          further handler is started; return in time, use asynchronous handlers, or raise \
          `RunnerLimits::max_abandoned`"
     )]
     ThreadsExhausted {
-        /// How many such threads there are.
+        /// The number of such threads.
         abandoned: usize,
     },
-    /// Blocking handlers that wait for events whose blocking handlers wait for events.
+    /// Blocking handlers that wait for events with blocking handlers are nested too deep.
     #[error(
         "blocking handlers are nested more than {limit} deep; a handler fires an event that runs it \
          again"
     )]
     HandlersTooDeep {
-        /// How deep they may be.
+        /// The limit of the nesting.
         limit: u32,
     },
     /// The caller is gone.
     #[error("cancelled")]
     Cancelled,
-    /// The request ended while the hook waited for its turn to be called.
+    /// The request ended while the hook waited for a free call slot.
     #[error(
         "it was not called: as many calls of its conversation as there may be ({limit}) waited for \
          their answers until the request ended"
     )]
     NotCalled {
-        /// How many calls there may be at once.
+        /// The maximum number of concurrent calls.
         limit: usize,
     },
-    /// What a message says of a failure.
+    /// A failure that was received as a message.
     #[error("{message}")]
     Told {
-        /// Its text.
+        /// The message's text.
         message: String,
-        /// Whether the hook was ended by its timeout.
+        /// `true` if the timeout ended the hook.
         timed_out: bool,
     },
 }
 
-/// Why it cannot be known what a hook decided: its answer is almost JSON, or what decides in it
-/// cannot be read (protocol.md §3, "Invalid answers").
+/// The reason why a hook's decision is unknown: its answer is malformed JSON, or a deciding field
+/// in it cannot be read (protocol.md §3, "Invalid answers").
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InvalidAnswer {
-    /// What is wrong.
+    /// The problem.
     pub reason: String,
-    /// The line and the column of standard output where it is, both from 1, the column in bytes.
+    /// The line and column of the problem in standard output, both from 1, the column in bytes.
     pub position: Option<(usize, usize)>,
-    /// How to answer instead.
+    /// A description of a valid answer.
     pub hint: String,
 }
 
 impl InvalidAnswer {
-    /// An answer that is wrong for a reason, and how to write it instead.
+    /// Creates an error from its reason and a hint about a valid answer.
     #[doc(hidden)]
     pub fn new(reason: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { reason: reason.into(), position: None, hint: hint.into() }
@@ -229,7 +228,7 @@ impl std::fmt::Display for InvalidAnswer {
 }
 
 impl HookFailure {
-    /// Why the hook did not run at all, where that is what the failure means.
+    /// Returns the reason why the hook did not run at all, if the failure means that.
     pub fn not_run(&self) -> Option<String> {
         match self {
             Self::Spawn { .. }
@@ -247,20 +246,20 @@ impl HookFailure {
         }
     }
 
-    /// Whether the request ended before the hook had.
+    /// Returns `true` if the request ended before the hook did.
     #[doc(hidden)]
     pub fn is_cut_off(&self) -> bool {
         matches!(self, Self::Cancelled | Self::NotCalled { .. })
     }
 
-    /// Whether the failure is listed among an event's errors. An odd exit code is not: it is the
-    /// script's own way to warn (protocol.md §3).
+    /// Returns `true` if the failure is listed among an event's errors. An unusual exit code is
+    /// not: it is a script's way to warn (protocol.md §3).
     pub fn is_error(&self) -> bool {
         !matches!(self, Self::ExitCode { .. })
     }
 }
 
-/// The signals that have names in messages.
+/// The signals that messages name.
 #[cfg(unix)]
 const SIGNALS: [(i32, &str); 19] = {
     use rustix::process::Signal;
@@ -287,7 +286,7 @@ const SIGNALS: [(i32, &str); 19] = {
     ]
 };
 
-/// Here no signal ends a process, and messages of other systems have the numbers of Linux.
+/// No signal ends a process on this system; messages of other systems carry Linux numbers.
 #[cfg(not(unix))]
 const SIGNALS: [(i32, &str); 19] = [
     (1, "SIGHUP"),
@@ -311,58 +310,58 @@ const SIGNALS: [(i32, &str); 19] = [
     (31, "SIGSYS"),
 ];
 
-/// The name of a signal of this system, such as `SIGKILL`, else its number.
+/// Returns the name of a signal of this system, such as `SIGKILL`, or its number.
 #[doc(hidden)]
 pub fn signal_name(number: i32) -> String {
     let known = SIGNALS.iter().find(|(known, _)| *known == number);
     known.map_or_else(|| number.to_string(), |(_, name)| (*name).to_owned())
 }
 
-/// The signal of a name that [`signal_name`] gives.
+/// Returns the signal of a name that [`signal_name`] returns.
 pub(crate) fn signal_number(name: &str) -> Option<i32> {
     let known = SIGNALS.iter().find(|(_, known)| *known == name);
     known.map(|(number, _)| *number).or_else(|| name.parse().ok())
 }
 
-/// Where an event's way through the engine ended early (architecture.md, "Data flow").
+/// The stage at which an event ended early in the engine (architecture.md, "Data flow").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FailureCode {
-    /// The request is not an envelope.
+    /// The request is not a valid envelope.
     InvalidRequest,
-    /// The event has no row in the table.
+    /// The event is unknown.
     UnsupportedEvent,
-    /// The payload is not what the event requires.
+    /// The payload does not have the event's shape.
     InvalidPayload,
     /// The hooks to run could not be determined.
     PlanningFailed,
-    /// A model payload could not be brought into the stable form.
+    /// A model payload could not be translated to the stable form.
     TranslationFailed,
     /// The hooks could not be run.
     ExecutionFailed,
     /// The answers could not be merged.
     AggregationFailed,
-    /// Nothing serves the bus.
+    /// The bus has no handler.
     NoHandler,
     /// The system is shutting down.
     ShuttingDown,
-    /// The caller is gone or asked to stop.
+    /// The caller is gone or cancelled the request.
     Cancelled,
     /// The request's own deadline passed.
     DeadlineExceeded,
-    /// It was asked of an engine elsewhere, and none answered.
+    /// The request was sent to a remote engine, and none answered.
     Unanswered,
-    /// There is no async runtime, and the hooks need one.
+    /// The hooks need an async runtime, and there is none.
     NoRuntime,
-    /// A panic in the engine or in a handler's wrapping.
+    /// A panic in the engine or around a handler.
     InternalError,
-    /// A code in a message that this engine does not know; see
+    /// An unknown code in a message; see
     /// [`StageFailure::code_word`](crate::StageFailure::code_word).
     Other,
 }
 
 impl FailureCode {
-    /// All codes that an engine gives.
+    /// All codes that an engine reports.
     #[doc(hidden)]
     pub const ALL: [Self; 14] = [
         Self::InvalidRequest,
@@ -381,18 +380,18 @@ impl FailureCode {
         Self::InternalError,
     ];
 
-    /// The code of a word in `error.code`.
+    /// Returns the code of a name in `error.code`.
     #[doc(hidden)]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|code| code.as_str() == word)
     }
 
-    /// The word in `error.code`.
+    /// Returns the code's name in `error.code`.
     pub fn as_str(self) -> &'static str {
         self.words().0
     }
 
-    /// The stage that failed, in a word.
+    /// Returns the name of the failed stage.
     #[doc(hidden)]
     pub fn stage(self) -> &'static str {
         self.words().1
@@ -419,7 +418,7 @@ impl FailureCode {
     }
 }
 
-/// The text of a panic.
+/// Returns the message of a panic.
 #[doc(hidden)]
 pub fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
     payload

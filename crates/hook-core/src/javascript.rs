@@ -1,31 +1,32 @@
-//! JavaScript regular expressions as patterns for the `fancy-regex` crate.
+//! Translates JavaScript regular expressions into patterns for the `fancy-regex` crate.
 //!
-//! Matchers are written for JavaScript: `new RegExp(source)` without flags, with the web syntax of
-//! Annex B. The two languages look alike and differ silently (`\d` and `\b` know Unicode in Rust,
-//! `\z` is a plain letter in JavaScript), so each construct is parsed as JavaScript would and
-//! rewritten in a form that means the same to the engine (with its `variable-lookbehinds`).
+//! Matchers are JavaScript patterns: `new RegExp(source)` without flags, with the web syntax of
+//! Annex B. The two languages look alike but differ silently (`\d` and `\b` are Unicode-aware in
+//! Rust, `\z` is a plain letter in JavaScript), so each construct is parsed as JavaScript does and
+//! rewritten with the same meaning for the engine (with its `variable-lookbehinds`).
 //!
-//! Refused although JavaScript accepts it, since no matcher needs it: references to groups, and
-//! escapes by octal number or control letter. And because the engine would answer wrongly or not at
-//! all: a lookbehind alternative that varies in length and holds an assertion; half of a character
-//! beyond U+FFFF (`\ud83d`); deep nesting; large repetitions; escapes in group names.
+//! Valid JavaScript that is refused because no matcher needs it: references to groups, and escapes
+//! by octal number or control letter. Refused because the engine would fail or give a wrong answer:
+//! a lookbehind alternative of varying length with an assertion; a lone surrogate (`\ud83d`); deep
+//! nesting; large repetitions; escapes in group names.
 //!
 //! Known differences:
 //!
-//! - JavaScript matches UTF-16 units, Rust characters. A character beyond U+FFFF is one here and two
-//!   there: `^.$` accepts it, `^..$` does not.
-//! - An upper bound beyond [`EXPANSION_LIMIT`], as in `a{0,99999}`, counts as none.
-//! - Groups capture nothing. Letters of their names are Rust's, not `ID_Start`; a name may be used
-//!   twice where only one of the groups can take part, as in ECMAScript 2025. Inline flags are errors.
-//! - A match fails at the engine's backtracking limit, where JavaScript goes on.
+//! - JavaScript matches UTF-16 units, Rust characters. A character beyond U+FFFF counts as one here
+//!   and as two in JavaScript: `^.$` accepts it, `^..$` does not.
+//! - An upper bound beyond [`EXPANSION_LIMIT`], as in `a{0,99999}`, counts as no bound.
+//! - Groups capture nothing. Letters of their names are Rust's, not `ID_Start`; a name may occur
+//!   twice if only one of the groups can match, as in ECMAScript 2025. Inline flags are errors.
+//! - A match fails at the engine's backtracking limit; JavaScript has none.
 
 use std::collections::HashSet;
 use std::mem;
 
-/// How many parts the repetitions of one pattern may expand to: the engine copies a part for each
-/// round it counts, without limit inside a lookbehind, so a short line could take all memory.
+/// The maximum number of parts after expanding the repetitions of one pattern. The engine copies a
+/// part for each counted round, without a limit inside a lookbehind, so a short line could use up
+/// memory.
 const EXPANSION_LIMIT: usize = 10_000;
-/// The engine refuses groups nested 64 deep; the rest is for what one construct may add.
+/// The maximum nesting of groups. The engine refuses 64; one construct may add the difference.
 const NESTING_LIMIT: usize = 60;
 
 const NEVER: &str = r"[^\x{0}-\x{10FFFF}]";
@@ -33,14 +34,14 @@ const ANYTHING: &str = r"[\x{0}-\x{10FFFF}]";
 const NOT_LINE_END: &str = r"[^\n\r\x{2028}\x{2029}]";
 const SPACE: &str =
     r"\t-\r \x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}";
-/// The engine's own `\b` takes letters of all scripts for word characters.
+/// The engine's own `\b` counts letters of all scripts as word characters.
 const BOUNDARY: &str = "(?:(?<=[0-9A-Za-z_])(?![0-9A-Za-z_])|(?<![0-9A-Za-z_])(?=[0-9A-Za-z_]))";
 const NO_BOUNDARY: &str = "(?:(?<=[0-9A-Za-z_])(?=[0-9A-Za-z_])|(?<![0-9A-Za-z_])(?![0-9A-Za-z_]))";
 /// `fancy-regex` 0.20 rewrites `a+b?a+` into `a+(?:ba+)?`, which a single `a` matches too. This
-/// matches the empty text, costs nothing, and keeps the rewrite from seeing the parts as neighbours.
+/// empty match costs nothing and hides from the rewrite that the parts are adjacent.
 const REWRITE_BARRIER: &str = "a{0}";
 
-/// How groups begin, in both languages; lookarounds with whether they look back.
+/// The openings of groups in both languages; for lookarounds, `true` if they look behind.
 const MARKS: [(&str, Option<bool>); 5] = [
     ("?:", None),
     ("?=", Some(false)),
@@ -49,7 +50,7 @@ const MARKS: [(&str, Option<bool>); 5] = [
     ("?<!", Some(true)),
 ];
 
-/// Why a text cannot be used as a JavaScript regular expression; the position is in bytes.
+/// The reason why a text is not a supported JavaScript pattern; the position is in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{construct} at position {position}")]
 pub(crate) struct JavaScriptPatternError {
@@ -61,17 +62,17 @@ pub(crate) struct JavaScriptPatternError {
 #[derive(Debug)]
 pub(crate) struct Translation {
     pub(crate) pattern: String,
-    /// How many parts the engine adds to it when it copies those that are repeated.
+    /// The number of parts that the engine adds when it copies repeated ones.
     pub(crate) copies: usize,
 }
 
 type Outcome<T> = Result<T, JavaScriptPatternError>;
 
-/// Translates a JavaScript regular expression into a `fancy-regex` pattern with the same answers.
+/// Translates a JavaScript regular expression into an equivalent `fancy-regex` pattern.
 ///
 /// # Errors
 ///
-/// If JavaScript refuses the text or no such pattern is known (see the module's documentation).
+/// If the text is not valid JavaScript or has no known equivalent (see the module's documentation).
 /// The engine may still refuse a pattern as too large.
 pub(crate) fn to_rust_pattern(source: &str) -> Result<Translation, JavaScriptPatternError> {
     let mut translator = Translator { source, rest: source, ..Translator::default() };
@@ -79,20 +80,20 @@ pub(crate) fn to_rust_pattern(source: &str) -> Result<Translation, JavaScriptPat
     Ok(Translation { pattern: translator.output, copies: translator.copies })
 }
 
-/// A translated pattern for an engine that has no lookarounds, and knows boundaries of ASCII words.
+/// Returns a translated pattern for an engine with ASCII word boundaries but no lookarounds.
 pub(crate) fn with_ascii_boundaries(translated: &str) -> String {
     translated.replace(BOUNDARY, r"(?-u:\b)").replace(NO_BOUNDARY, r"(?-u:\B)")
 }
 
-/// A part of the translation, such as a quantifier may follow.
+/// A part of the translation that a quantifier may follow.
 #[derive(Default)]
 struct Part {
     start: usize,
     expansion_before: usize,
-    /// How many characters it matches, at least and at most.
+    /// The minimum and maximum number of characters that it matches.
     shortest: usize,
     longest: usize,
-    /// The engine may take it, or what is before it, for a repetition when it rewrites some.
+    /// The engine's rewrite may treat it, or the part before it, as a repetition.
     may_repeat: bool,
     follows_repetition: bool,
 }
@@ -100,17 +101,18 @@ struct Part {
 /// An open group, or the whole pattern.
 #[derive(Default)]
 struct Frame<'a> {
-    /// For a lookaround, whether it looks back.
+    /// The direction of a lookaround: `true` if it looks behind.
     looks: Option<bool>,
     nesting: usize,
     content: Part,
     alternative: Part,
-    /// Names of groups: those that take part together with what comes next, and those of other alternatives.
+    /// Names of the groups that can match together with the next part, and of other alternatives.
     names: HashSet<&'a str>,
     other_names: HashSet<&'a str>,
 }
 
-/// Writes as it reads. Open groups are a list, not a recursion, so no source exhausts the stack.
+/// Translates while it parses. Open groups are a list, not recursion, so no source exhausts the
+/// stack.
 #[derive(Default)]
 struct Translator<'a> {
     source: &'a str,
@@ -118,17 +120,17 @@ struct Translator<'a> {
     frame: Frame<'a>,
     enclosing: Vec<Frame<'a>>,
     output: String,
-    /// Where the output's last lookaround ends.
+    /// The end of the last lookaround in the output.
     hard_until: usize,
-    /// Where its last part ends, if the engine may take that for a repetition.
+    /// The end of the last part in the output, if the engine may treat it as a repetition.
     repetition_until: Option<usize>,
     expansion: usize,
-    /// How much of the expansion are copies.
+    /// The share of copies in the expansion.
     copies: usize,
 }
 
 impl<'a> Translator<'a> {
-    /// Refuses the construct that begins with the given rest of the source.
+    /// Refuses the construct at the start of the given rest of the source.
     fn refuse<T>(&self, rest: &str, construct: &'static str) -> Outcome<T> {
         Err(JavaScriptPatternError { position: self.source.len() - rest.len(), construct })
     }
@@ -146,8 +148,8 @@ impl<'a> Translator<'a> {
         after.is_some()
     }
 
-    /// Goes back to where it was if there is nothing to read: what begins like a construct but is
-    /// none, Annex B reads as plain characters.
+    /// Restores the position if `read` finds nothing: Annex B reads an incomplete construct as
+    /// plain characters.
     fn attempt<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let start = self.rest;
         let found = read(self);
@@ -189,7 +191,7 @@ impl<'a> Translator<'a> {
         })
     }
 
-    /// Passes the name of a group, behind its `?`.
+    /// Skips the name of a group, after its `?`.
     fn name(&mut self) -> Outcome<()> {
         let start = self.rest;
         let begins = |letter: char| letter.is_alphabetic() || "$_".contains(letter);
@@ -208,8 +210,8 @@ impl<'a> Translator<'a> {
         }
     }
 
-    /// Reads what is behind the parenthesis of a group. Since nothing refers to groups, one that
-    /// captures is written as one that does not.
+    /// Reads what follows a group's parenthesis. Capturing groups become non-capturing ones, since
+    /// nothing refers to them.
     fn opening(&mut self) -> Outcome<(&'static str, Option<bool>)> {
         if let Some(found) = MARKS.into_iter().find(|(mark, _)| self.accept(mark)) {
             return Ok(found);
@@ -234,7 +236,7 @@ impl<'a> Translator<'a> {
         })
     }
 
-    /// What an escape stands for, read from behind its backslash: a character or half of one.
+    /// Reads the character, or surrogate, of an escape after its backslash.
     fn character_escape(&mut self, start: &str) -> Outcome<u32> {
         let code = match self.next() {
             Some('t') => Some(0x09),
@@ -244,7 +246,7 @@ impl<'a> Translator<'a> {
             Some('r') => Some(0x0D),
             Some('x') => self.hexadecimal(2).or(Some(u32::from('x'))),
             Some('u') => self.hexadecimal(4).or(Some(u32::from('u'))),
-            // What these mean depends on what comes, and on the groups of the whole pattern.
+            // Their meaning depends on what follows and on all groups of the pattern.
             Some('0'..='9' | 'k' | 'c') => None,
             Some(letter) => Some(u32::from(letter)),
             None => return self.refuse(start, "backslash at the end"),
@@ -286,7 +288,7 @@ impl<'a> Translator<'a> {
         let (mark, looks) = self.opening()?;
         self.output.push('(');
         self.output.push_str(mark);
-        // A lookahead may be written with one group more.
+        // A lookahead may need one more group in the output.
         let nesting = self.frame.nesting + if looks.is_some() { 2 } else { 1 };
         if nesting > NESTING_LIMIT {
             return self.refuse(start, "unsupported deeply nested group");
@@ -368,7 +370,7 @@ impl<'a> Translator<'a> {
         }
     }
 
-    /// Reads a character of a class; a set goes into the class as it is and gives none.
+    /// Reads one character of a class. A set is added to the class and returns `None`.
     fn class_member(&mut self, start: &str, class: &mut String) -> Outcome<Option<u32>> {
         let escaped = self.accept("\\");
         if let Some(set) = if escaped { self.class_escape() } else { None } {
@@ -385,7 +387,8 @@ impl<'a> Translator<'a> {
         }
     }
 
-    /// Adds a range of units to a class. With all halves, it has all characters beyond U+FFFF.
+    /// Adds a range of units to a class. All surrogates together stand for all characters beyond
+    /// U+FFFF.
     fn push_range(&self, start: &str, class: &mut String, first: u32, last: u32) -> Outcome<()> {
         let whole = first <= 0xD800 && (0xDFFF..=0xFFFF).contains(&last);
         if first > last || last > 0xFFFF && first < last {
@@ -429,7 +432,7 @@ impl<'a> Translator<'a> {
         self.append(&part);
     }
 
-    /// Adds the part just written to the open group, repeated if a quantifier follows.
+    /// Adds the last written part to the open group, repeated if a quantifier follows.
     fn repeat(&mut self, mut part: Part) -> Outcome<()> {
         let start = self.rest;
         let Some((minimum, maximum)) = self.quantifier() else {
@@ -456,7 +459,7 @@ impl<'a> Translator<'a> {
                 return self.refuse(start, "unsupported large repetition");
             }
         } else if minimum == 0 {
-            // The engine does not repeat assertions, and one round of them is as good as many; but
+            // The engine does not repeat assertions, and one round has the effect of many; but
             // JavaScript drops an optional round that matches the empty text.
             self.output.insert_str(part.start, "(?:");
             self.output.push_str("|){0}");

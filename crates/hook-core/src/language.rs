@@ -1,10 +1,9 @@
-//! Hooks of other agents: how each of them writes its hooks down, tells them of an event, starts
-//! them, and reads what they answer.
+//! Hooks of other agents: their settings files, inputs, processes and answers.
 //!
-//! An agent's [`Language`] is given by a crate that knows it; the engine runs a [`ForeignHook`] as its
-//! home would, and everything around it (the plan, limits, trust, merging) as ever. What an agent said
-//! itself, where it was one that asked, is [`AskedBy`]: hooks of its own get that, and no translation
-//! of a translation.
+//! A crate that knows an agent implements its [`Language`]. The engine runs a [`ForeignHook`] as
+//! that agent would; plan, limits, trust and merging are the same as for native hooks. If the
+//! client is itself an agent with foreign hooks, its original message is an [`AskedBy`]: hooks of
+//! the same agent get that message, not a translation of its translation.
 
 mod calls;
 mod runs;
@@ -29,32 +28,32 @@ use crate::json::{RawJson, RawObject};
 pub(crate) use calls::{Calls, PartialCall, calls};
 pub use runs::{ForeignCommand, ForeignRequest};
 
-/// How one agent's hooks are written, told and understood.
+/// The format of one agent's hooks: its settings, inputs and answers.
 pub trait Language: fmt::Debug + Send + Sync {
-    /// Its word in settings and on the command line, such as `claude`.
+    /// Returns the agent's name in settings and on the command line, such as `claude`.
     fn name(&self) -> &'static str;
 
-    /// What people call the agent.
+    /// Returns the agent's display name.
     fn title(&self) -> &'static str;
 
-    /// The agent's events that no built-in event stands for, to be declared under its names.
+    /// Returns the agent's events without a built-in equivalent, to be declared under its names.
     fn declared(&self) -> Vec<EventDefinition>;
 
-    /// The files in which it may keep hooks, in the order of its own precedence: of these projects, from
-    /// the innermost to the outermost, and of the user with that home, if the user's count. Whether they
-    /// are there is looked at by the caller.
+    /// Returns the files in which the agent may keep hooks, in its own order of precedence: those
+    /// of the projects, from the innermost to the outermost, and those of the user if `home` is
+    /// given. The caller checks which of them exist.
     fn places(&self, projects: &[PathBuf], home: Option<&Path>) -> Vec<ForeignSource>;
 
-    /// Which of the agent's directories a variable holds in the environment of a hook.
+    /// Returns the agent's directory that a variable names in the environment of a hook.
     fn variable(&self, name: &str) -> Option<HookDirectory>;
 
-    /// Where a hook runs whose event is about that directory, in that project.
+    /// Returns the working directory of a hook.
     fn directory(&self, hook: &ForeignHook, place: &Place<'_>) -> PathBuf;
 
-    /// Reads a settings file of the agent. What its home would not run is no hook here, either.
+    /// Reads a settings file of the agent. Hooks that the agent would not run are left out.
     fn read(&'static self, text: &str, file: &ForeignFile<'_>) -> ForeignSettings;
 
-    /// Reads one definition of hooks that stands in settings of ours and says that it is in the agent's
+    /// Reads one definition of hooks in native settings that is declared to be in the agent's
     /// language.
     fn read_definition(
         &'static self,
@@ -62,17 +61,17 @@ pub trait Language: fmt::Debug + Send + Sync {
         file: &ForeignFile<'_>,
     ) -> ForeignSettings;
 
-    /// What a hook is told on standard input; `None` where this is not what its event means at home.
+    /// Returns the input of a hook, or `None` if the agent's event does not cover this input.
     fn told(&self, hook: &ForeignHook, input: &EventInput) -> Option<RawObject>;
 
-    /// What a tool is called here that at home has that name, in an event of home. `None` where no tool has
-    /// that name there.
+    /// Returns the native name of a tool that the agent calls `name` in the given event of the
+    /// agent, or `None` if the agent has no such tool.
     fn our_tool(&self, _foreign_event: &str, name: &str) -> Option<String> {
         Some(name.to_owned())
     }
 
-    /// The tool that a hook wants run, by the names of whoever asked for the event: its host runs it. The hook
-    /// names it as its own agent does.
+    /// Returns the tool call that a hook requests, with the names of the client, whose host runs
+    /// it. The hook uses the names of its own agent.
     fn host_tool(
         &self,
         _hook: &ForeignHook,
@@ -83,49 +82,50 @@ pub trait Language: fmt::Debug + Send + Sync {
         (name.to_owned(), arguments.clone())
     }
 
-    /// Whether an allow of a hook spares the user of its own agent a question.
+    /// Returns `true` if an allow of the hook skips the permission prompt in its own agent.
     fn approves(&self, _hook: &ForeignHook) -> bool {
         false
     }
 
-    /// Whether its tools, and so its hooks, take paths as the model writes them, and not absolute ones alone.
+    /// Returns `true` if the agent's tools, and so its hooks, accept relative paths of the model.
     fn takes_relative_paths(&self) -> bool {
         false
     }
 
-    /// Whether the agent changes files by patches alone, so that its hooks know no other edits.
+    /// Returns `true` if the agent changes files only by patches, so its hooks know no other edits.
     fn edits_by_patch(&self) -> bool {
         false
     }
 
-    /// Why what a hook would be told of a tool's call is not what the tool may be given: two arguments that are
-    /// one at home, and differ. Nobody can tell by which of them the tool goes.
+    /// Returns the reason why the hook's input contradicts the tool call: two arguments differ that
+    /// are one argument for the agent, so the one that the tool uses is unknown.
     fn contradiction(&self, _hook: &ForeignHook, _input: &EventInput) -> Option<String> {
         None
     }
 
-    /// Whether a hook is for that, by its matcher and its condition.
+    /// Returns `true` if the hook's matcher and condition accept the input.
     fn matches(&self, hook: &ForeignHook, told: &RawObject) -> bool;
 
-    /// What it means at home that a hook failed without an answer: nothing, for most.
+    /// Returns the answer that the agent reads from a hook's failure; most agents read none.
     fn failed(&self, _hook: &ForeignHook, _failure: &HookFailure) -> Option<HookOutput> {
         None
     }
 
-    /// How a hook is started.
+    /// Returns the command line, directory and variables to start a hook with.
     fn launch(&self, hook: &ForeignHook, told: &RawObject, place: &Place<'_>) -> Launch;
 
-    /// The variable that names a file to which a hook writes variables for its session, where it has one.
+    /// Returns the variable that names a file where a hook writes variables for its session, if
+    /// any.
     fn env_file(&self, _hook: &ForeignHook) -> Option<&'static str> {
         None
     }
 
-    /// Whether `{"action": …}` is an answer in its own words.
+    /// Returns `true` if the agent's own answers include `{"action": …}`.
     fn answers_by_action(&self) -> bool {
         false
     }
 
-    /// What a hook that was told something of an event has answered when it ended.
+    /// Reads the answer of a hook whose process ended.
     fn answer(
         &self,
         hook: &ForeignHook,
@@ -134,13 +134,13 @@ pub trait Language: fmt::Debug + Send + Sync {
         ended: &Ended<'_>,
     ) -> ForeignAnswer;
 
-    /// What a hook of type `http` sends beside what it is told, and where to.
+    /// Returns the URL and headers for a hook of type `http`.
     ///
     /// # Errors
-    /// When its home would not send it, with the reason.
+    /// If the agent would not send the request; the error is the reason.
     fn post(&self, hook: &ForeignHook, place: &Place<'_>) -> Result<Post, String>;
 
-    /// What the server of a hook of type `http` has answered, or what it means that it has not.
+    /// Reads the reply of a hook of type `http`, or the meaning of a failed request.
     fn replied(
         &self,
         hook: &ForeignHook,
@@ -157,28 +157,28 @@ impl PartialEq for dyn Language {
 
 impl Eq for dyn Language {}
 
-/// The words of all agents that are described, as settings and the command line have them.
+/// The names of all known agents in settings and on the command line.
 pub const NAMES: [&str; 11] = [
     "claude", "gemini", "llxprt", "qwen", "codex", "cursor", "copilot", "vscode", "pi", "omp",
     "a3s",
 ];
 
-/// The languages that a reader of settings knows, by their names.
+/// The languages known to a reader of settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Languages(Arc<[&'static dyn Language]>);
 
 impl Languages {
-    /// The one of that name.
+    /// Returns the language of the given name.
     pub fn named(&self, name: &str) -> Option<&'static dyn Language> {
         self.all().find(|language| language.name() == name)
     }
 
-    /// All of them.
+    /// Returns all languages.
     pub fn all(&self) -> impl Iterator<Item = &'static dyn Language> {
         self.0.iter().copied()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no languages.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -195,150 +195,150 @@ impl FromIterator<&'static dyn Language> for Languages {
 pub struct ForeignSource {
     /// The file.
     pub path: PathBuf,
-    /// Whose it is.
+    /// The owner of the file.
     pub owner: SettingsOwner,
-    /// The directory of the plugin that it belongs to, if it belongs to one.
+    /// The directory of the file's plugin, if it belongs to one.
     pub plugin_root: Option<PathBuf>,
 }
 
-/// Whose a settings file is.
+/// The owner of a settings file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SettingsOwner {
-    /// The project's in that directory.
+    /// The project in that directory.
     Project(PathBuf),
-    /// The user's.
+    /// The user.
     User,
-    /// The machine's.
+    /// The machine.
     System,
 }
 
-/// A directory that a hook finds by a variable.
+/// A directory that a variable gives to a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HookDirectory {
-    /// The project's.
+    /// The project's directory.
     Project,
-    /// The one that the event names.
+    /// The event's directory.
     OfEvent,
-    /// That of the hook's plugin.
+    /// The directory of the hook's plugin.
     Plugin,
 }
 
-/// Where a hook is started.
+/// The directories and environment in which a hook is started.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'p> {
     /// The project's directory.
     pub project: &'p Path,
-    /// The directory that the event names.
+    /// The event's directory.
     pub directory: &'p Path,
-    /// The host's variables, of which the last of equal names counts.
+    /// The host's environment; the last of equal names wins.
     pub environment: &'p [(OsString, OsString)],
 }
 
 impl Place<'_> {
-    /// What the host has of a variable.
+    /// Returns the value of a variable of the host.
     pub fn variable(&self, name: &str) -> Option<&OsStr> {
         let found = self.environment.iter().rev().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_os_str())
     }
 }
 
-/// How a hook is started.
+/// The command line, directory and variables of a hook's process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Launch {
-    /// The program, by its path or to be looked for in `PATH`, and its arguments.
+    /// The program: a path, or a name to search in `PATH`.
     pub program: OsString,
-    /// Its arguments.
+    /// The program's arguments.
     pub arguments: Vec<OsString>,
-    /// Where it runs.
+    /// The working directory.
     pub directory: PathBuf,
-    /// Variables that it has beside the host's.
+    /// Variables added to the host's.
     pub variables: Vec<(OsString, OsString)>,
-    /// Variables of the host's that it does not have: those by which it would take another agent for
-    /// its home.
+    /// Variables of the host to remove, because a hook would recognise a different agent by them.
     pub without: Vec<&'static str>,
 }
 
-/// What is posted beside what the hook is told.
+/// The URL and headers of an HTTP hook's request; its body is the hook's input.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Post {
-    /// Where to.
+    /// The URL.
     pub url: String,
-    /// Headers, with the values of variables in them.
+    /// Headers, with variables expanded.
     pub headers: Vec<(String, String)>,
 }
 
 impl fmt::Debug for Post {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Their values are secrets.
+        // Values of headers are secrets.
         let names: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
         formatter.debug_struct("Post").field("headers", &names).finish_non_exhaustive()
     }
 }
 
-/// How a hook's process ended.
+/// The result of a hook's process.
 #[derive(Debug, Clone, Copy)]
 pub struct Ended<'e> {
-    /// Its exit code; absent where a signal or the engine ended it.
+    /// The exit code; absent if a signal or the engine ended the process.
     pub code: Option<i32>,
-    /// What it printed.
+    /// The process's standard output.
     pub stdout: &'e str,
-    /// What it printed on standard error.
+    /// The process's standard error.
     pub stderr: &'e str,
 }
 
-/// What a hook has answered, in our words.
+/// The answer of a foreign hook, in native form.
 #[derive(Debug, Clone, Default)]
 pub struct ForeignAnswer {
-    /// What it said; absent where it said nothing.
+    /// The output; absent if the hook gave none.
     pub output: Option<HookOutput>,
-    /// Why its home counts it as failed, if it does.
+    /// The reason why the agent counts the hook as failed, if it does.
     pub failure: Option<HookFailure>,
-    /// What of it cannot be done: a failure of a guard, and a warning to any other.
+    /// The parts that cannot be applied: a failure of a guard, a warning for other hooks.
     pub invalid: Vec<InvalidAnswer>,
-    /// What its author should know.
+    /// Warnings for the hook's author.
     pub warnings: Vec<String>,
 }
 
-/// One hook of another agent, as its home knows it.
+/// One hook of another agent, in that agent's terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForeignHook {
-    /// Its home's language.
+    /// The agent's language.
     pub language: &'static dyn Language,
-    /// What its home calls the event.
+    /// The agent's name of the event.
     pub event: String,
-    /// Its matcher, if it has one.
+    /// The matcher, if any.
     pub matcher: Option<String>,
-    /// A further condition (`if`), if it has one.
+    /// A further condition (`if`), if any.
     pub condition: Option<String>,
-    /// What it runs.
+    /// The command.
     pub command: ForeignCommand,
-    /// Where it runs, beginning at the project.
+    /// The working directory, relative to the project.
     pub directory: Option<PathBuf>,
-    /// The folder of its home's own file that it stands in, or the project whose file that is.
+    /// The folder of the agent's settings file with this hook, or the project of that file.
     pub folder: Option<PathBuf>,
-    /// Variables of its own.
+    /// Additional variables.
     pub variables: Vec<(String, String)>,
-    /// The directory of the plugin that it comes with.
+    /// The directory of the hook's plugin.
     pub plugin_root: Option<PathBuf>,
-    /// Whether it is one of the user's, and not of a project.
+    /// `true` if the hook is the user's, not a project's.
     pub is_users: bool,
-    /// Whether it is one of the machine's.
+    /// `true` if the hook is the machine's.
     pub is_machines: bool,
-    /// Whether its file was named: then the asking agent is believed where its project is.
+    /// `true` if the file was named explicitly: then the client's statement of its project is
+    /// trusted.
     pub is_named: bool,
-    /// Whether its home runs the same hook of one event only once.
+    /// `true` if the agent runs duplicates of a hook only once per event.
     pub runs_once: bool,
-    /// How often in a row it may have the agent go on at the end of a turn, where its home counts that for
-    /// each hook.
+    /// The number of times in a row that the hook may continue a turn, if the agent counts that per
+    /// hook.
     pub loop_limit: Option<u64>,
-    /// Whether it stands where its agent keeps its hooks, and was not named: then that agent runs it by
-    /// itself.
+    /// `true` if the file was found in the agent's standard location, not named: the agent runs the
+    /// hook itself.
     pub is_found: bool,
 }
 
 impl ForeignHook {
-    /// How it is run at home beyond what every hook has, by the key in settings: what a decision to trust
-    /// it is bound to as well.
+    /// Returns the hook's agent-specific settings by their keys: trust in the hook is bound to them
+    /// as well.
     pub(crate) fn terms(&self) -> Vec<(String, String)> {
         let text = |path: &PathBuf| path.to_string_lossy().into_owned();
         let terms = [
@@ -354,112 +354,112 @@ impl ForeignHook {
     }
 }
 
-/// A hook as it stands in a file.
+/// A hook as written in a file.
 #[derive(Debug, Clone)]
 pub struct ForeignEntry {
     /// The hook.
     pub hook: ForeignHook,
-    /// Our event.
+    /// The native event.
     pub event: HookEventName,
-    /// What it is called: its name, where its home knows names.
+    /// The hook's name, if the agent has names.
     pub name: Option<String>,
-    /// How long it may run.
+    /// The timeout.
     pub timeout: Duration,
-    /// Whether its failure is a denial.
+    /// `true` if a failure of the hook is a denial.
     pub blocks_on_failure: bool,
-    /// Whether nothing waits for it.
+    /// `true` if the engine does not wait for the hook.
     pub is_async: bool,
-    /// Whether the event's hooks run one after the other.
+    /// `true` if the event's hooks run one after the other.
     pub sequential: bool,
-    /// Where it stands in the text, in bytes.
-    pub at: Range<usize>,
-    /// Its JSON path.
-    pub path: String,
-}
-
-/// What is wrong with a file, or lost of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ForeignProblem {
-    /// Where, in bytes of the text.
+    /// The byte range in the text.
     pub at: Range<usize>,
     /// The JSON path.
     pub path: String,
-    /// What.
+}
+
+/// A problem in a settings file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForeignProblem {
+    /// The byte range in the text.
+    pub at: Range<usize>,
+    /// The JSON path.
+    pub path: String,
+    /// The message.
     pub message: String,
-    /// What that costs.
+    /// The consequence.
     pub loss: ForeignLoss,
 }
 
-/// What is lost by a problem of a file.
+/// The consequence of a problem in a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ForeignLoss {
-    /// Hooks are missing that the home would run.
+    /// Hooks are missing that the agent would run.
     Hooks,
-    /// A hook does less than at home.
+    /// A hook does less than in its agent.
     Part,
-    /// Nothing: it does nothing at home, either.
+    /// None: the agent does nothing for it, either.
     Nothing,
 }
 
 /// A settings file of another agent.
 #[derive(Debug, Clone, Copy)]
 pub struct ForeignFile<'f> {
-    /// Where it is.
+    /// The file's path.
     pub path: Option<&'f Path>,
-    /// The directory of the plugin that it belongs to, if it belongs to one.
+    /// The directory of the file's plugin, if it belongs to one.
     pub plugin_root: Option<&'f Path>,
-    /// Whether it is the user's, and not a project's.
+    /// `true` if the file is the user's, not a project's.
     pub is_users: bool,
-    /// Whether it is the machine's.
+    /// `true` if the file is the machine's.
     pub is_machines: bool,
-    /// Whether it was named.
+    /// `true` if the file was named explicitly.
     pub is_named: bool,
-    /// Whether it was found where the agent keeps its settings, and not named.
+    /// `true` if the file was found in the agent's standard location, not named.
     pub is_found: bool,
-    /// The events there are.
+    /// The known events.
     pub events: &'f Events,
-    /// The agent's other settings files that are read with it, plugins' left out: one may say what holds for
-    /// all.
+    /// The agent's other settings files that are read with this one, without those of plugins: a
+    /// setting in one of them may apply to all.
     pub others: &'f [OtherFile<'f>],
 }
 
 /// Another settings file of the agent.
 #[derive(Debug, Clone, Copy)]
 pub struct OtherFile<'f> {
-    /// Where it is.
+    /// The file's path.
     pub path: &'f Path,
-    /// What stands in it.
+    /// The file's text.
     pub text: &'f str,
-    /// Whether it is the user's, and not a project's.
+    /// `true` if the file is the user's, not a project's.
     pub is_users: bool,
-    /// Whether it is the machine's.
+    /// `true` if the file is the machine's.
     pub is_machines: bool,
-    /// Whether it was named.
+    /// `true` if the file was named explicitly.
     pub is_named: bool,
 }
 
-/// A definition of hooks in an agent's language, in settings of ours.
+/// A definition of hooks in an agent's language, inside native settings.
 #[derive(Debug, Clone, Copy)]
 pub struct ForeignDefinition<'d> {
-    /// The event under which it stands, as the agent calls it.
+    /// The event, in the agent's name.
     pub event: &'d str,
-    /// The definition; a part of the text that it stands in.
+    /// The definition; a slice of the settings' text.
     pub value: &'d RawJson,
     /// Its JSON path.
     pub path: &'d str,
-    /// Which of its `hooks` are in that language, where not all are.
+    /// The indices of the `hooks` in that language, if not all are.
     pub only: Option<&'d BTreeSet<usize>>,
 }
 
-/// What was read of a file.
+/// The result of reading a settings file.
 #[derive(Debug, Clone, Default)]
 pub struct ForeignSettings {
     /// The hooks, in the order of the file.
     pub hooks: Vec<ForeignEntry>,
-    /// What is wrong with it.
+    /// The problems of the file.
     pub problems: Vec<ForeignProblem>,
-    /// How many entries it has by which its agent asks hooks. They are no hooks themselves.
+    /// The number of entries by which the agent runs hooks; they are not hooks themselves.
     pub entries: usize,
-    /// Whether hooks were read at all.
+    /// `true` if the hooks were read at all.
     pub was_read: bool,
 }

@@ -1,16 +1,16 @@
-//! What an agent hook is, and how one event runs through the hooks that listen to it.
+//! The core of a hook engine: it runs one event of an agent through the hooks that listen to it.
 //!
-//! An agent announces what it is about to do, or has done, as one of some forty
-//! [events](HookEventName), or of those that are declared beside them. Hooks that listen to it (shell commands from settings, or functions of
-//! the host) are [planned](plan), [run] and their answers [merged](engine) into one
-//! [`ProcessedHookResult`].
+//! An agent announces what it is about to do, or has done, as one of some forty [built-in
+//! events](HookEventName) or of a declared one. The engine [plans](plan) which hooks listen to it
+//! (shell commands from settings, or functions of the host), [runs](run) them, and [merges](engine)
+//! their answers into one [`ProcessedHookResult`].
 //!
-//! This crate is the machinery. It knows no message bus (`hook-bus` does, and is what hosts use),
-//! no vendor SDK's JSON (`hook-translate`) and no terminal (`hook-cli`).
+//! This crate depends on no message bus (`hook-bus` adds one, and is the crate that hosts use), no
+//! JSON of vendor SDKs (`hook-translate`) and no terminal (`hook-cli`).
 //!
 //! # Example
 //!
-//! A guard in process, asked about one tool call:
+//! An in-process guard that denies one tool call:
 //!
 //! ```
 //! # use std::sync::Arc;
@@ -49,34 +49,34 @@
 //!
 //! # Features
 //!
-//! `run` (on by default): the rooms [`run`], [`plan`] and [`engine`], which need an async runtime. Without
-//! it the others can be used alone, as `hook-translate` does.
+//! `run` (on by default): the modules [`run`], [`plan`] and [`engine`], which need an async
+//! runtime. Without it the other modules still work, as `hook-translate` uses them.
 //!
 //! # Map
 //!
-//! Each room uses only those above it. Those without a link are for the crates beside this one: what they
-//! hold may change at any time.
+//! Each module uses only those above it. Modules without a link serve the neighbouring crates and
+//! may change at any time.
 //!
-//! | room | what it holds |
+//! | module | contents |
 //! | --- | --- |
 //! | `files` | reading, writing and finding files |
-//! | `text` | text from outside, as people and logs are shown it |
+//! | `text` | showing text of unknown origin to people and in logs |
 //! | `lines` | reading lines of bytes, with a limit |
-//! | [`failure`] | what can go wrong |
-//! | [`json`] | JSON that is carried as text, and reading it into types |
-//! | `redact` | keeping secrets out of what is written down |
-//! | `tool` | tool calls: what a tool is, and the files that a call names |
+//! | [`failure`] | errors |
+//! | [`json`] | JSON kept as text, and reading it into types |
+//! | `redact` | keeping secrets out of records and logs |
+//! | `tool` | tool calls: kinds of tools, and the files that a call names |
 //! | [`model`] | the stable form of model requests and responses |
-//! | [`event`] | the event table: one row per event decides everything about it; inputs and outputs |
-//! | `language` | hooks of other agents, which are told and understood as at home |
-//! | `shell` | reading shell text |
-//! | [`settings`], [`trust`] | which hooks there are and which may run |
-//! | `matcher` | which inputs a hook is for |
+//! | [`event`] | the event table, with one row per event; inputs and outputs |
+//! | `language` | hooks of other agents, run by the rules of those agents |
+//! | `shell` | parsing shell commands |
+//! | [`settings`], [`trust`] | the configured hooks, and the ones that may run |
+//! | `matcher` | matching inputs against a hook's matcher |
 //! | [`run`] | running hooks: processes, futures, threads, functions |
-//! | [`plan`] | which of them an event runs, and why not the others |
-//! | `check` | what is wrong with settings, and with what they name |
-//! | `schema` | JSON Schema of all that is read and written |
-//! | [`engine`] | all of it in order: plan, run, aggregate |
+//! | [`plan`] | the hooks that an event runs, and the reasons why others do not run |
+//! | `check` | diagnostics for settings and for the files that they name |
+//! | `schema` | JSON Schemas of everything that is read and written |
+//! | [`engine`] | the pipeline: plan, run, aggregate |
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 #![cfg_attr(

@@ -1,4 +1,4 @@
-//! Reading lines of bytes, with a limit that a hostile line cannot get past.
+//! Reads lines of bytes with a length limit.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::io;
 use memchr::memchr;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// How long a line may be where nothing else is said, in bytes: 64 MiB.
+/// The default maximum length of a line in bytes: 64 MiB.
 pub const MAX_LINE: usize = 64 * 1024 * 1024;
 
 const READ_SIZE: usize = 64 * 1024;
@@ -15,25 +15,25 @@ const READ_SIZE: usize = 64 * 1024;
 /// One line that is not blank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
-    /// A line's text. Bytes that are not UTF-8 are replaced, as everywhere (protocol.md §3).
+    /// A line's text. Invalid UTF-8 is replaced, as everywhere (protocol.md §3).
     Text {
-        /// The line's number, from 1, blank ones counted.
+        /// The line's number, from 1; blank lines count.
         number: usize,
-        /// The text, without the line's end.
+        /// The text, without the line ending.
         text: String,
     },
-    /// A line of more bytes than a line may have, or one for which there was no room among those of
-    /// other clients; nothing of it was kept.
+    /// A line that was discarded because it exceeds the length limit, or the memory that it shares
+    /// with other clients.
     TooLong {
         /// The line's number, from 1.
         number: usize,
-        /// How long it was, in bytes.
+        /// The line's length in bytes.
         length: u64,
     },
 }
 
 impl Line {
-    /// The line's number, from 1, blank ones counted.
+    /// Returns the line's number, from 1; blank lines count.
     pub fn number(&self) -> usize {
         match self {
             Self::Text { number, .. } | Self::TooLong { number, .. } => *number,
@@ -41,10 +41,10 @@ impl Line {
     }
 }
 
-/// Room for lines whose end has not come yet, which several readers share.
+/// A memory budget for unfinished lines that several readers share.
 pub trait Room: Send {
-    /// Holds room for an unfinished line of that length, and gives back what is more. False where
-    /// there is not so much left; then what was held stays held.
+    /// Reserves memory for an unfinished line of the given length and releases any excess. Returns
+    /// `false` and keeps the present reservation if the budget is exhausted.
     #[must_use]
     fn hold(&mut self, line: usize) -> bool;
 }
@@ -52,17 +52,17 @@ pub trait Room: Send {
 /// Splits a stream of bytes into lines.
 pub struct LineReader<R> {
     reader: R,
-    /// How long a line may be.
+    /// The maximum length of a line in bytes.
     limit: usize,
-    /// What was read: lines that were given out, the line so far, and perhaps lines after it.
+    /// The bytes read: returned lines, the unfinished line, and perhaps lines after it.
     buffer: Vec<u8>,
-    /// Where the line so far begins in the buffer.
+    /// The start of the unfinished line in the buffer.
     start: usize,
-    /// How far the buffer is known to hold no further line's end.
+    /// The offset up to which the buffer has no further line ending.
     searched: usize,
-    /// How many bytes of an overlong line were thrown away.
+    /// The number of discarded bytes of an overlong line.
     skipped: u64,
-    /// Its share of the room that readers have together, if it has only a share.
+    /// The reader's share of a common memory budget, if it has one.
     room: Option<Box<dyn Room>>,
     number: usize,
     ended: bool,
@@ -75,7 +75,7 @@ impl<R> fmt::Debug for LineReader<R> {
 }
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
-    /// Reads from a stream; it need not be buffered.
+    /// Creates a reader of a stream, which need not be buffered.
     pub fn new(reader: R) -> Self {
         Self {
             reader,
@@ -90,32 +90,33 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         }
     }
 
-    /// Lines may have so many bytes at most, instead of [`MAX_LINE`].
+    /// Limits lines to the given number of bytes instead of [`MAX_LINE`].
     #[must_use]
     pub fn up_to(mut self, limit: usize) -> Self {
         self.limit = limit;
         self
     }
 
-    /// Holds no more of an unfinished line than there is room for.
+    /// Takes the memory for unfinished lines from a shared budget.
     #[must_use]
     pub fn within(mut self, room: impl Room + 'static) -> Self {
         self.room = Some(Box::new(room));
         self
     }
 
-    /// The stream, without what was read of it.
+    /// Returns the stream, without the bytes already read from it.
     pub fn into_inner(self) -> R {
         self.reader
     }
 
-    /// The next line that is not blank; `None` at the end. A last line without an end counts.
+    /// Returns the next line that is not blank, or `None` at the end. A last line need not be
+    /// terminated.
     ///
     /// # Cancellation
-    /// Dropping the future loses nothing.
+    /// Dropping the future loses no data.
     ///
     /// # Errors
-    /// When the stream cannot be read.
+    /// If the stream cannot be read.
     pub async fn next(&mut self) -> io::Result<Option<Line>> {
         loop {
             if let Some(line) = self.next_read() {
@@ -129,7 +130,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         }
     }
 
-    /// The next line that is not blank among what was read already.
+    /// Returns the next line that is not blank from the bytes already read.
     pub fn next_read(&mut self) -> Option<Line> {
         loop {
             if let Some(line) = self.take_line()? {
@@ -138,7 +139,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         }
     }
 
-    /// Drops what was given out, once for each read and not for each line.
+    /// Drops the returned lines; this happens once per read, not per line.
     fn make_room(&mut self) {
         self.buffer.drain(..self.start);
         self.searched -= self.start;
@@ -153,13 +154,13 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             self.searched = 0;
         }
         if self.buffer.is_empty() {
-            // What a long line took is not kept for the short ones after it.
+            // Releases the memory of a long line.
             self.buffer.shrink_to(4 * READ_SIZE);
         }
         self.buffer.reserve(READ_SIZE);
     }
 
-    /// Takes the next whole line out of the buffer, `Some(None)` for a blank one.
+    /// Takes the next complete line out of the buffer, `Some(None)` for a blank one.
     fn take_line(&mut self) -> Option<Option<Line>> {
         let unsearched = self.buffer.get(self.searched..).unwrap_or_default();
         let end = match memchr(b'\n', unsearched) {
@@ -181,12 +182,12 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         if skipped > 0 || length > self.limit as u64 {
             return Some(Some(Line::TooLong { number: self.number, length }));
         }
-        // To look for what must be replaced takes ten times as long.
+        // The check is ten times as fast as the search for invalid bytes.
         let text = match std::str::from_utf8(line) {
             Ok(text) => Cow::Borrowed(text),
             Err(_) => String::from_utf8_lossy(line),
         };
-        // A byte order mark is an editor's habit, not a mistake.
+        // Editors may write a byte order mark.
         let text = text.trim_start_matches('\u{feff}').trim();
         if text.is_empty() {
             return Some(None);

@@ -1,8 +1,8 @@
-//! The stable model types: what hook scripts see of a model call, whatever SDK made it
-//! (protocol.md §7).
+//! The stable model types: the form in which hook scripts see a model call of any SDK (protocol.md
+//! §7).
 //!
-//! They are deliberately text only. Every field is optional on the way in, since a hook answers
-//! with only what it wants to change. Unknown fields are kept in `extra`; numbers stay as written.
+//! They are deliberately text only. Every input field is optional, since a hook answers with only
+//! the fields to change. Unknown fields are kept in `extra`; numbers stay as written.
 
 use crate::json::shape::{
     FieldReader, Required, ShapeError, fields_and, keep_text, read_list, read_text,
@@ -10,10 +10,10 @@ use crate::json::shape::{
 use crate::json::{JsonKind, JsonObject, JsonText, JsonWalk, ObjectWriter, RawJson, RawObject};
 use crate::text::shortened;
 
-/// How many bytes a message takes beside its content.
+/// The bytes of a message apart from its content.
 const MESSAGE_FRAME: usize = r#",{"role":"system","content":}"#.len();
 
-/// How many bytes a request usually takes beside its messages.
+/// The usual bytes of a request apart from its messages.
 const USUAL_REST: usize = 512;
 
 mod fields;
@@ -32,25 +32,25 @@ pub struct LlmRequest {
     pub messages: Option<Vec<LlmMessage>>,
     /// Generation settings: `temperature`, `maxOutputTokens`, `topP`, `topK` and others.
     pub config: Option<JsonObject>,
-    /// Which tools the model may call.
+    /// The tools that the model may call.
     pub tool_config: Option<ToolConfig>,
-    /// Fields this type does not know.
+    /// Unknown fields.
     pub extra: JsonObject,
 }
 
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LlmMessage {
-    /// Who speaks.
+    /// The author.
     pub role: LlmRole,
-    /// What is said.
+    /// The text.
     pub content: JsonText,
 }
 
-/// Who speaks in a message.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LlmRole {
-    /// The person, or a tool on their behalf.
+    /// The user, or a tool on the user's behalf.
     User,
     /// The model.
     Model,
@@ -59,7 +59,7 @@ pub enum LlmRole {
 }
 
 impl LlmRole {
-    /// The role's word in the protocol.
+    /// Returns the role's name in the protocol.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -68,43 +68,43 @@ impl LlmRole {
         }
     }
 
-    /// The words.
+    /// The names of all roles.
     pub(crate) const WORDS: [&'static str; 3] = ["user", "model", "system"];
 
-    /// The role of that word.
+    /// Returns the role of the given name.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::User, Self::Model, Self::System].into_iter().find(|role| role.as_str() == name)
     }
 }
 
-/// Which tools a model may call.
+/// The tools that a model may call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToolConfig {
-    /// `NONE`, `ANY`, `AUTO`, or what else the SDK knows.
+    /// `NONE`, `ANY`, `AUTO`, or another mode of the SDK.
     pub mode: Option<String>,
     /// The names of the tools that may be called.
     pub allowed_function_names: Option<Vec<String>>,
 }
 
-/// A model's complete answer.
+/// A model's complete response.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LlmResponse {
     /// All text of the first candidate.
     pub text: Option<String>,
-    /// The alternatives that the model gave.
+    /// The alternatives that the model returned.
     pub candidates: Vec<LlmCandidate>,
-    /// What the call cost.
+    /// The token counts of the call.
     pub usage_metadata: Option<UsageMetadata>,
-    /// Fields this type does not know.
+    /// Unknown fields.
     pub extra: JsonObject,
 }
 
-/// One alternative of a model's answer. Its role is always `model`.
+/// One alternative of a model's response. Its role is always `model`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LlmCandidate {
     /// The text parts; absent when the candidate has no content.
     pub parts: Option<Vec<String>>,
-    /// Why the model stopped.
+    /// The reason why the model stopped.
     pub finish_reason: Option<String>,
     /// The candidate's number, as written.
     pub index: Option<RawJson>,
@@ -115,11 +115,11 @@ pub struct LlmCandidate {
 /// One safety judgement.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SafetyRating {
-    /// What was judged.
+    /// The judged category.
     pub category: Option<String>,
-    /// How likely it is.
+    /// The probability of harm.
     pub probability: Option<String>,
-    /// Whether the provider blocked the content for it.
+    /// `true` if the provider blocked the content because of it.
     pub blocked: Option<bool>,
 }
 
@@ -128,17 +128,17 @@ pub struct SafetyRating {
 pub struct UsageMetadata {
     /// Tokens of the request.
     pub prompt_token_count: Option<RawJson>,
-    /// Tokens of the answer.
+    /// Tokens of the response.
     pub candidates_token_count: Option<RawJson>,
-    /// Both.
+    /// Tokens of request and response.
     pub total_token_count: Option<RawJson>,
 }
 
 impl LlmRequest {
-    /// Reads a stable request, or the part of one that a hook answered with.
+    /// Reads a stable request, or the part of one in a hook's answer.
     ///
     /// # Errors
-    /// Names the field that does not have its shape.
+    /// If a field has the wrong shape; the error names it.
     pub fn read(request: &RawObject) -> Result<Self, ShapeError> {
         let read_messages = |walk: &mut JsonWalk<'_>| read_list(walk, LlmMessage::read);
         let (fields, messages) = fields_and(request, "messages", read_messages);
@@ -152,7 +152,7 @@ impl LlmRequest {
         })
     }
 
-    /// The request as JSON text.
+    /// Returns the request as JSON text.
     pub fn to_raw(&self) -> RawObject {
         let messages = self.messages.iter().flatten();
         let length: usize =
@@ -177,7 +177,7 @@ impl LlmRequest {
 }
 
 impl LlmMessage {
-    /// Reads the message ahead.
+    /// Reads the next message.
     fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
         let (mut role, mut content) = (None, None);
         let message = walk.entries(|walk, name| match name {
@@ -202,7 +202,7 @@ impl ToolConfig {
     /// Reads a stable tool config.
     ///
     /// # Errors
-    /// Names the field that does not have its shape.
+    /// If a field has the wrong shape; the error names it.
     pub fn read(config: JsonObject) -> Result<Self, ShapeError> {
         let mut fields = FieldReader::new(config);
         Ok(Self {
@@ -220,7 +220,7 @@ impl ToolConfig {
         }
     }
 
-    /// The tool config as JSON text.
+    /// Returns the tool config as JSON text.
     pub fn to_raw(&self) -> RawObject {
         to_raw(0, |out| self.write(out))
     }
@@ -230,7 +230,7 @@ impl LlmResponse {
     /// Reads a stable response.
     ///
     /// # Errors
-    /// Names the field that does not have its shape.
+    /// If a field has the wrong shape; the error names it.
     pub fn read(response: &RawObject) -> Result<Self, ShapeError> {
         let mut fields = FieldReader::new(response.fields());
         let candidates = fields.items("candidates")?.unwrap_or_default();
@@ -242,7 +242,7 @@ impl LlmResponse {
         })
     }
 
-    /// The response as JSON text.
+    /// Returns the response as JSON text.
     pub fn to_raw(&self) -> RawObject {
         to_raw(0, |out| {
             out.optional_text("text", self.text.as_deref());
@@ -352,7 +352,7 @@ fn write_optional(out: &mut ObjectWriter<'_>, name: &str, value: Option<&RawJson
     }
 }
 
-/// Writes an object that is about so many bytes long.
+/// Writes an object of about `length` bytes.
 fn to_raw(length: usize, write: impl FnOnce(&mut ObjectWriter<'_>)) -> RawObject {
     RawObject::from_written(ObjectWriter::value(length, write))
 }

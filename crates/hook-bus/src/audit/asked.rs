@@ -1,4 +1,4 @@
-//! Who asked what, for what happens to a request after it: its hooks, and its response.
+//! The callers of requests, kept for their hooks and responses.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use hook_core::redact::{REDACTED, Redaction};
 use super::entry;
 use crate::message::{HookExecutionRequest, RequestKey};
 
-/// How many requests are known at most: a response may have been missed.
+/// The maximum number of requests kept: a response may have been missed.
 const MOST: usize = 16 * 1_024;
 
-/// How many of them are answered: hooks may still run behind a response that did not wait for them.
+/// The number of answered requests kept: async hooks may still run after the response.
 const ANSWERED: usize = 1_024;
 
-/// What is known of a request.
+/// The context of a request.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Asked {
     pub(super) session: Option<String>,
@@ -23,7 +23,7 @@ pub(super) struct Asked {
     pub(super) asker: Option<String>,
 }
 
-/// The requests whose hooks run, and a few of those that are answered.
+/// The contexts of requests in progress, and of the last answered ones.
 #[derive(Debug, Default)]
 pub(super) struct Asking {
     known: BTreeMap<u64, Arc<Asked>>,
@@ -31,7 +31,7 @@ pub(super) struct Asking {
 }
 
 impl Asking {
-    /// Notes a request that begins.
+    /// Adds a new request.
     pub(super) fn begin(
         &mut self,
         key: RequestKey,
@@ -55,12 +55,12 @@ impl Asking {
         }
     }
 
-    /// What is known of a request.
+    /// Returns the context of a request.
     pub(super) fn of(&self, key: RequestKey) -> Arc<Asked> {
         self.known.get(&key.number()).cloned().unwrap_or_default()
     }
 
-    /// Notes that a request is answered.
+    /// Marks a request as answered.
     pub(super) fn end(&mut self, key: RequestKey) {
         self.answered.push_back(key.number());
         if self.answered.len() > ANSWERED

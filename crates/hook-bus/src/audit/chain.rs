@@ -1,21 +1,21 @@
-//! The chain of an audit's file: each line holds the hash of the one before it, so that none can be changed or taken
-//! out without the next one showing it.
+//! The hash chain of an audit file: each line holds the hash of the previous one, so that a changed
+//! or removed line shows in the next one.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
 use sha2::{Digest, Sha256};
 
-/// The field with the hash of the line before.
+/// The field with the hash of the previous line.
 pub(super) const PREVIOUS: &str = "previous";
 
-/// The field of the first line of a file.
+/// The field that marks the first line of a file.
 pub(super) const BEGINS: &str = "begins";
 
-/// How much of a file is read at once.
+/// The number of bytes read at once.
 const CHUNK: usize = 64 * 1_024;
 
-/// The hash of a line, without its end.
+/// Returns the hash of a line, without its newline.
 pub(super) fn hash_of(line: &[u8]) -> String {
     hexadecimal(&Sha256::digest(line))
 }
@@ -28,19 +28,19 @@ fn hexadecimal(bytes: &[u8]) -> String {
     })
 }
 
-/// How a file ends.
+/// The end of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct End {
-    /// How long it is.
+    /// The file's length.
     pub(super) length: u64,
     /// The hash of its last line that is not empty, if there is one.
     pub(super) last: Option<String>,
-    /// Whether that line has no end.
+    /// `true` if that line has no newline.
     pub(super) is_torn: bool,
 }
 
 impl End {
-    /// Reads it from the file's end on, whatever the length of its last line.
+    /// Reads it backwards from the file's end, whatever the length of its last line.
     pub(super) fn read(file: &mut File) -> io::Result<Self> {
         let length = file.metadata()?.len();
         let Some(end) = find_back(file, length, |byte| byte != b'\n')? else {
@@ -55,7 +55,7 @@ impl End {
     }
 }
 
-/// The place behind the last byte before `end` that is such a one.
+/// Returns the position after the last byte before `end` that satisfies the predicate.
 fn find_back(file: &mut File, end: u64, is_it: impl Fn(u8) -> bool) -> io::Result<Option<u64>> {
     let (mut end, mut chunk) = (end, vec![0; CHUNK]);
     while end > 0 {

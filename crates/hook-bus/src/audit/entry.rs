@@ -1,4 +1,4 @@
-//! One thing that happened to a hook.
+//! One entry of an audit.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,42 +11,42 @@ use hook_core::{HookEventName, JsonKind, ObjectWriter, RawJson, RawObject};
 
 use crate::redaction::own_words;
 
-/// How long a reason is at most, in bytes.
+/// The maximum length of a reason, in bytes.
 const MAX_REASON: usize = 1_024;
 
-/// How long the name of a hook, or a value that it changed, is at most, in bytes.
+/// The maximum length of a hook's name, or of a value that it changed, in bytes.
 const MAX_VALUE: usize = 256;
 
-/// What happened.
+/// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AuditKind {
-    /// A hook came into force.
+    /// A hook was added.
     Registered,
-    /// A hook is in force no more.
+    /// A hook was removed.
     Unregistered,
     /// A hook started.
     Started,
-    /// A hook is over, and did what it should.
+    /// A hook finished without failure.
     Completed,
-    /// What the event was about may go on.
+    /// The event may proceed.
     Allowed,
-    /// What the event was about was forbidden.
+    /// The event was blocked.
     Blocked,
     /// The user is to be asked.
     Asked,
     /// The agent is to stop.
     Stopped,
-    /// A hook failed; or a request did, where no hook is named.
+    /// A hook failed; or a request, if no hook is named.
     Failed,
-    /// A hook changed the input that it was told.
+    /// A hook changed its input.
     Modified,
     /// Entries are missing here.
     Lagged,
 }
 
 impl AuditKind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [Self; 11] = [
         Self::Registered,
         Self::Unregistered,
@@ -61,7 +61,7 @@ impl AuditKind {
         Self::Lagged,
     ];
 
-    /// The words for them.
+    /// The names of the kinds.
     pub const NAMES: [&'static str; 11] = [
         "registered",
         "unregistered",
@@ -76,7 +76,7 @@ impl AuditKind {
         "lagged",
     ];
 
-    /// The word for it.
+    /// Returns the name of the kind.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Registered => "registered",
@@ -93,7 +93,7 @@ impl AuditKind {
         }
     }
 
-    /// From which level on it is told.
+    /// Returns the lowest level that includes the kind.
     pub fn level(self) -> AuditLevel {
         match self {
             Self::Allowed => AuditLevel::Decisions,
@@ -103,36 +103,37 @@ impl AuditKind {
     }
 }
 
-/// One thing that happened to a hook. Its texts are redacted, and cut to some length, which they say.
+/// One entry of an audit. Its texts are redacted and cut; cut texts say so.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AuditEntry {
-    /// When, ISO 8601 in UTC with milliseconds.
+    /// The time, ISO 8601 in UTC with milliseconds.
     pub at: Arc<str>,
-    /// What.
+    /// The kind.
     pub kind: AuditKind,
-    /// The request that it happened for.
+    /// The id of the request.
     pub correlation_id: Option<String>,
-    /// The agent's session that it is about.
+    /// The agent's session.
     pub session: Option<String>,
-    /// The agent, where it asked in its own words.
+    /// The agent, if it sent the request in its own format.
     pub agent: Option<String>,
     /// The tool.
     pub tool: Option<String>,
-    /// Who asked over a fleet: the public key of a user of its broker.
+    /// The public key of the client, a user of the fleet's broker, if a fleet forwarded the
+    /// request.
     pub asker: Option<String>,
     /// The event.
     pub event: Option<HookEventName>,
-    /// The hook's name, else its command.
+    /// The hook's name, or else its command.
     pub hook: Option<String>,
-    /// Why, or what is missing.
+    /// The reason, or a note of what is missing.
     pub reason: Option<String>,
-    /// What was changed of the event's input: JSON Patch (RFC 6902), an array of operations. A value of
-    /// more than 256 bytes is a text with its beginning, and `cut` beside it says how many bytes it had.
+    /// The changes of the event's input: JSON Patch (RFC 6902), an array of operations. A value of
+    /// more than 256 bytes is cut to a text; `cut` beside it is its original size in bytes.
     pub changes: Option<RawJson>,
-    /// How many entries are missing here, where some are. Of each, what it was is not known.
+    /// The number of missing entries. Their content is unknown.
     pub missed: u64,
-    /// Why texts are left out, where it is not known what to redact.
+    /// The reason that texts are left out, if it is not known what to redact.
     pub withheld: Option<String>,
 }
 
@@ -155,12 +156,12 @@ impl AuditEntry {
         }
     }
 
-    /// The entry as one line of JSON, without the line's end.
+    /// Returns the entry as one line of JSON, without the newline.
     pub fn to_json(&self) -> Vec<u8> {
         ObjectWriter::line(|out| self.write(out))
     }
 
-    /// Writes the fields.
+    /// Writes the entry's fields.
     pub(crate) fn write(&self, out: &mut ObjectWriter<'_>) {
         out.text("at", &self.at);
         out.text("kind", self.kind.as_str());
@@ -182,17 +183,17 @@ impl AuditEntry {
     }
 }
 
-/// A text from outside, as entries have it.
+/// Redacts and cuts an untrusted text for an entry.
 pub(super) fn reason(text: &str, redaction: &Redaction) -> Option<String> {
     (!text.is_empty()).then(|| cut(&redaction.text(text), MAX_REASON))
 }
 
-/// The name of a hook, or the id of a request, as entries have it.
+/// Redacts and cuts the name of a hook or the id of a request for an entry.
 pub(super) fn name(text: &str, redaction: &Redaction) -> String {
     cut(&redaction.text(text), MAX_VALUE)
 }
 
-/// What was changed, and whether that is all.
+/// Returns the listed changes, and a note if there are more.
 pub(super) fn changes(patch: &Patch, redaction: &Redaction) -> (RawJson, Option<String>) {
     let operations: Vec<RawJson> = patch
         .operations
@@ -219,7 +220,7 @@ fn write_change(out: &mut ObjectWriter<'_>, operation: &PatchOperation, redactio
         return;
     }
     let value = match redaction.json(value.as_str(), own) {
-        // What was replaced leaves JSON.
+        // Redacted JSON is still JSON.
         Some(redacted) => RawJson::parse(redacted).unwrap_or_else(|_| RawJson::null()),
         None => value.clone(),
     };

@@ -1,4 +1,5 @@
-//! The file of an audit: whole lines, each with the hash of the one before, and what is missing between them.
+//! The file of an audit: whole lines, each with the hash of the previous one, and notes of missing
+//! entries.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -10,16 +11,16 @@ use hook_core::{ObjectWriter, timestamp};
 use super::chain::{BEGINS, End, PREVIOUS, hash_of};
 use super::{AuditEntry, AuditKind};
 
-/// A file that lines are appended to, each with one write. Several processes may append to it.
+/// A file to which lines are appended, each with one write. Several processes may append to it.
 #[derive(Debug)]
 pub(super) struct AuditFile {
     path: PathBuf,
     file: File,
-    /// How many lines were lost since the last one that was written.
+    /// The number of entries lost since the last line was written.
     lost: u64,
-    /// How the file ended after the last line that was written here.
+    /// The file's end after the last line written here.
     end: Option<End>,
-    /// The hash of that line, which a new file goes on from.
+    /// The hash of that line, with which a new file continues.
     last: Option<String>,
 }
 
@@ -33,20 +34,20 @@ impl AuditFile {
         Self { path, file, lost: 0, end: None, last: None }
     }
 
-    /// Goes on in the file that has the name now; where that is not possible, in the one that had it.
+    /// Reopens the file by its name; if that fails, the old file stays in use.
     pub(super) fn reopen(&mut self) -> io::Result<()> {
         (self.file, self.end) = (regular_file::append(&self.path)?, None);
         Ok(())
     }
 
-    /// Writes entries. Those that cannot be written are counted, and named once something can be.
+    /// Writes entries. Entries that cannot be written are counted, and reported in a later entry.
     ///
     /// # Errors
-    /// The first reason why one could not be written.
+    /// The first error of writing an entry.
     pub(super) fn write(&mut self, entries: &[AuditEntry]) -> io::Result<()> {
-        // What another process appends meanwhile would be no part of the chain.
+        // Without the lock, another process could append between reading the end and writing.
         let locked = match self.file.lock() {
-            // There are file systems without; there one process alone can write.
+            // Some file systems have no locks; there only one process can write.
             Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
             locked => locked,
         };
@@ -77,7 +78,7 @@ impl AuditFile {
 
     fn write_line(&mut self, entry: &AuditEntry) -> io::Result<()> {
         let end = self.end_now()?;
-        // The first line of a file goes on from the file that had its name.
+        // The first line of a new file continues the chain of the previous file.
         let begins = end.last.is_none();
         let previous = if begins { self.last.clone() } else { end.last };
         let mut line = ObjectWriter::line(|out| {
@@ -108,7 +109,7 @@ impl AuditFile {
         Err(io::Error::new(io::ErrorKind::WriteZero, message))
     }
 
-    /// How the file ends: as it did after the last line of this process, or as another has left it.
+    /// Returns the file's end: the known one, or re-read if another process appended.
     fn end_now(&mut self) -> io::Result<End> {
         match self.end.take() {
             Some(end) if self.file.metadata()?.len() == end.length => Ok(end),

@@ -1,4 +1,4 @@
-//! Writing an audit into a file.
+//! Writing an audit to a file.
 
 use std::io;
 use std::path::PathBuf;
@@ -14,14 +14,14 @@ use super::file::AuditFile;
 use super::{Audit, AuditEntry};
 use crate::system::HookSystem;
 
-/// How many entries are handed to the file together.
+/// The maximum number of entries written together.
 const AT_ONCE: usize = 256;
 
-/// The file of an audit cannot be used.
+/// An error of using the file of an audit.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuditLogError {
-    /// It cannot be opened or made.
+    /// The file cannot be opened or created.
     #[error(
         "failed to open the audit file {}: {source}; name a regular file of yours, in a folder that \
          exists",
@@ -30,10 +30,10 @@ pub enum AuditLogError {
     Open {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         source: io::Error,
     },
-    /// It cannot be opened again; what had the name before is written on.
+    /// The file cannot be reopened; the old one stays in use.
     #[error(
         "failed to reopen the audit file {}: {source}; the audit goes on in the file that had this \
          name before",
@@ -42,10 +42,10 @@ pub enum AuditLogError {
     Reopen {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         source: io::Error,
     },
-    /// It cannot be written now; it is tried again with each entry, and what was lost is counted.
+    /// The file cannot be written now; each entry is a new attempt, and lost ones are counted.
     #[error(
         "failed to write the audit file {}: {source}; entries are lost until it can be written again",
         path.shown()
@@ -53,34 +53,34 @@ pub enum AuditLogError {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         source: io::Error,
     },
 }
 
-/// An audit that is written into a file: one JSON object a line, each appended with one write.
+/// An audit written to a file: one JSON object per line, each appended with one write.
 #[derive(Debug)]
 pub struct AuditLog {
     path: PathBuf,
     file: Arc<Mutex<AuditFile>>,
     audit: Audit,
-    /// Whether it was said that the file cannot be written.
+    /// `true` once it was reported that the file cannot be written.
     is_failing: bool,
 }
 
 impl AuditLog {
-    /// Opens the file, or makes it, readable by its owner only, and listens from now on. `level` is as
-    /// of [`HookSystem::audit`].
+    /// Opens or creates the file, readable by its owner only, and subscribes. `level` is as in
+    /// [`HookSystem::audit`].
     ///
     /// # Errors
-    /// When it is no regular file, or cannot be opened.
+    /// If it is no regular file, or cannot be opened.
     pub fn open(
         path: impl Into<PathBuf>,
         system: &HookSystem,
         level: impl Into<Option<AuditLevel>>,
     ) -> Result<Self, AuditLogError> {
         let path = path.into();
-        // A working directory may change before the file is opened again.
+        // The working directory may change before the file is reopened.
         let path = std::path::absolute(&path).unwrap_or(path);
         let file = AuditFile::open(path.clone())
             .map_err(|source| AuditLogError::Open { path: path.clone(), source })?;
@@ -88,12 +88,12 @@ impl AuditLog {
         Ok(Self { path, file, audit: system.audit(level), is_failing: false })
     }
 
-    /// Writes until `stop` is cancelled or the bus is gone, and opens the file again whenever `reopen`
-    /// is notified. `problem` is told once what keeps the file from being written, until it can be
-    /// again; the log is told, too.
+    /// Writes until `stop` is cancelled or the bus is gone, and reopens the file whenever `reopen`
+    /// is notified. `problem` is called once per failure to write, until writing works again;
+    /// failures are also logged.
     ///
     /// # Cancellation
-    /// Dropping the future loses what was not written yet.
+    /// Dropping the future loses the entries not yet written.
     pub async fn run(
         mut self,
         stop: &CancellationToken,
@@ -119,13 +119,13 @@ impl AuditLog {
                 },
             }
         }
-        // What happened before the end belongs to it.
+        // Include the entries made before the end.
         while let Some(Some(entry)) = self.audit.next().now_or_never() {
             self.write(entry, &mut report).await;
         }
     }
 
-    /// Writes an entry, and those that are ready behind it.
+    /// Writes an entry, and those that are ready after it.
     async fn write(&mut self, entry: AuditEntry, report: &mut impl FnMut(AuditLogError)) {
         let mut entries = vec![entry];
         while entries.len() < AT_ONCE
@@ -142,7 +142,7 @@ impl AuditLog {
         }
     }
 
-    /// Does something with the file on a thread that may wait.
+    /// Runs `work` with the file on a blocking thread.
     async fn with_file(
         &self,
         work: impl FnOnce(&mut AuditFile) -> io::Result<()> + Send + 'static,

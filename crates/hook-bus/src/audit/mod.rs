@@ -1,8 +1,7 @@
-//! The audit: what happened to hooks, for a trail that can be looked at later (protocol.md §6,
-//! "Audit").
+//! The audit: a record of hooks and decisions, for later inspection (protocol.md §6, "Audit").
 //!
-//! It is made of what the bus tells its subscribers. [`HookSystem::audit`](crate::HookSystem::audit) gives
-//! it as a stream of [`AuditEntry`], [`AuditLog`] writes it into a file.
+//! It is made from the messages on the bus. [`HookSystem::audit`](crate::HookSystem::audit) returns
+//! it as a stream of [`AuditEntry`], [`AuditLog`] writes it to a file.
 
 mod asked;
 mod chain;

@@ -24,8 +24,7 @@ use crate::message::{
 };
 use crate::redaction::CurrentRedaction;
 
-/// What happens to hooks: a stream of [`AuditEntry`], which ends when the bus is gone.
-///
+/// The audit of a system's hooks: a stream of [`AuditEntry`] that ends when the bus is gone.
 /// ```
 /// use hook_bus::HookSystem;
 /// use hook_bus::audit::AuditKind;
@@ -56,26 +55,25 @@ pub struct Audit {
     registrations: Subscription<HookRegistration>,
     engine: Weak<EngineSlot>,
     redaction: CurrentRedaction,
-    /// As much as the settings say, where there is none.
+    /// The level; `None` for the settings' level.
     level: Option<AuditLevel>,
-    /// What was told at the beginning: what is said of that engine, of earlier ones and of earlier
-    /// changes is known.
+    /// The hooks reported at the beginning: changes up to that engine and that change are known.
     told: Option<Told>,
-    /// Read from the bus, and not told yet: the earlier of the two is told first.
+    /// The messages read from both subscriptions; the earlier one is handled first.
     next: Next,
-    /// Ready to be read.
+    /// The entries ready to be read.
     ready: VecDeque<AuditEntry>,
-    /// Who asked what.
+    /// The contexts of requests.
     asking: Asking,
     _audited: Audited,
 }
 
-/// What was in force when an audit began.
+/// The state of the hooks when an audit began.
 #[derive(Debug, Clone, Copy)]
 struct Told {
-    /// Of this engine.
+    /// The engine's generation.
     generation: u64,
-    /// After this change at run time.
+    /// The last change at run time.
     change: u64,
 }
 
@@ -91,7 +89,7 @@ impl Audit {
         engine: &Arc<EngineSlot>,
         level: Option<AuditLevel>,
     ) -> Self {
-        // What happens from now on is heard, before it is looked at what there is.
+        // Subscribe before listing the present hooks, so that no change is missed.
         let (journal, registrations) = (bus.subscribe(), bus.subscribe());
         let mut audit = Self {
             journal,
@@ -123,12 +121,12 @@ impl Audit {
         audit
     }
 
-    /// Tells as much as `level` says from now on; without one, as much as the settings do.
+    /// Sets the level; `None` for the settings' level.
     pub fn set_level(&mut self, level: impl Into<Option<AuditLevel>>) {
         self.level = level.into();
     }
 
-    /// How much it tells now.
+    /// Returns the present level.
     pub fn level(&self) -> AuditLevel {
         let by_settings = || match self.engine.upgrade().and_then(|engine| engine.get()) {
             Some(Ok(engine)) => engine.audit_level,
@@ -151,7 +149,7 @@ impl Audit {
         self.push(entry, &Redaction::default());
     }
 
-    /// Makes entries of the earlier of what was read.
+    /// Handles the earlier of the messages read.
     fn take_earlier(&mut self) {
         let is_registration = match (&self.next.journal, &self.next.registration) {
             (Some(entry), Some(registration)) => registration.at <= entry.at,
@@ -219,7 +217,7 @@ impl Audit {
             let told = of_hook(journal.at, kind, &result.hook, redaction);
             of_request(told, &finished.correlation_id, &asked, redaction)
         };
-        // A hook that denies by its exit code did what it should.
+        // A hook that denies by its exit code did not fail.
         let has_denied = result.failure.is_none() && decided(result) > PolicyDecision::Proceed;
         match result.success || has_denied {
             true => self.push(told(AuditKind::Completed), redaction),
@@ -230,7 +228,7 @@ impl Audit {
                 self.push(AuditEntry { reason, ..told(AuditKind::Failed) }, redaction);
             }
         }
-        // Asked again, it changes nothing.
+        // A hook that ran again changes nothing.
         let Some(input) = finished.told.as_ref().filter(|_| !result.asked_again) else { return };
         if self.level() < AuditLevel::Verbose {
             return;
@@ -331,7 +329,7 @@ fn of_hook(at: Instant, kind: AuditKind, hook: &HookIdentity, redaction: &Redact
     }
 }
 
-/// Says for which request it happened, and who asked what.
+/// Adds the request's context to an entry.
 fn of_request(
     entry: AuditEntry,
     id: &CorrelationId,
@@ -352,7 +350,7 @@ fn timestamp_of(at: Instant) -> Arc<str> {
     timestamp_before(at.elapsed())
 }
 
-/// What a hook decided by itself.
+/// Returns a hook's own decision.
 fn decided(result: &HookExecutionResult) -> PolicyDecision {
     result.decision.unwrap_or_default()
 }
@@ -361,7 +359,7 @@ fn kind_of(decision: PolicyDecision) -> Option<AuditKind> {
     match decision {
         PolicyDecision::Proceed => None,
         PolicyDecision::Ask => Some(AuditKind::Asked),
-        // What is to be tried again does not happen now.
+        // A retry blocks for now.
         PolicyDecision::Block | PolicyDecision::Retry => Some(AuditKind::Blocked),
         PolicyDecision::Stop => Some(AuditKind::Stopped),
     }

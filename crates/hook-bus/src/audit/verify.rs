@@ -1,4 +1,4 @@
-//! Whether files of an audit are as they were written: no line changed, and none missing between others.
+//! Verification of audit files: no line was changed, and none is missing between others.
 
 use std::collections::HashSet;
 use std::io::{self, BufRead, BufReader, Read};
@@ -10,31 +10,31 @@ use hook_core::{RawJson, RawObject};
 
 use super::chain::{BEGINS, PREVIOUS, hash_of};
 
-/// How long a line is at most.
+/// The maximum length of a line.
 const MAX_LINE: u64 = 64 * 1024 * 1024;
 
-/// How many problems, and how many notes, are listed.
+/// The maximum number of problems, and of notes, that are listed.
 const LISTED: usize = 100;
 
-/// What was found in files of an audit.
+/// The result of verifying audit files.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Verified {
-    /// How many lines there are.
+    /// The number of lines.
     pub lines: u64,
-    /// The hash of the last one: who keeps it elsewhere can later see that no line behind it was cut off.
+    /// The hash of the last line: keep it elsewhere, to detect later whether lines were cut off.
     pub last: Option<String>,
-    /// What is not as it was written, of the first 100 places.
+    /// The problems found, at most 100.
     pub problems: Vec<String>,
-    /// What cannot be known from these files.
+    /// Notes of things that these files cannot prove.
     pub notes: Vec<String>,
 }
 
-/// Looks whether files of an audit, the oldest first, are as they were written, and whether a line with that hash
-/// is in them.
+/// Verifies the files of an audit, given oldest first, and whether they contain a line with this
+/// hash.
 ///
 /// # Errors
-/// When a file cannot be read.
+/// If a file cannot be read.
 pub fn verify(files: &[PathBuf], contains: Option<&str>) -> io::Result<Verified> {
     let mut verifying = Verifying::default();
     for path in files {
@@ -54,11 +54,11 @@ pub fn verify(files: &[PathBuf], contains: Option<&str>) -> io::Result<Verified>
 #[derive(Default)]
 struct Verifying {
     found: Verified,
-    /// Those of all lines.
+    /// The hashes of all lines.
     hashes: HashSet<String>,
-    /// Whether lines with hashes have begun in this file.
+    /// `true` once a line with a hash was found in this file.
     is_chained: bool,
-    /// How many lines before them have none.
+    /// The number of lines before it without hashes.
     unchained: u64,
 }
 
@@ -112,7 +112,7 @@ impl Verifying {
         let Verified { problems, notes, .. } = &mut self.found;
         let text = String::from_utf8_lossy(line).into_owned();
         let Ok(object) = RawObject::parse(text) else {
-            // Where it was another line once, the hash in the next one is not its own.
+            // If it was changed, the hash in the next line will not match.
             return note(
                 notes,
                 format!(
@@ -161,7 +161,7 @@ impl Verifying {
             (None, _) if self.is_chained => {
                 note(problems, format!("{place}: the line has no hash of the one before it"));
             }
-            // It was written by a version that had none.
+            // Written by a version without hashes.
             (None, _) => return self.unchained += 1,
         }
         self.is_chained = true;

@@ -1,4 +1,4 @@
-//! What agents asked, and what they were answered: a line for each call.
+//! The log of agents' calls: one line per call.
 
 use std::fs;
 use std::io::{self, Write};
@@ -7,33 +7,33 @@ use std::path::Path;
 use hook_core::files::{private_folder, regular_file};
 use hook_core::{ObjectWriter, timestamp};
 
-/// How long the file grows before it is set aside, in bytes.
+/// The size in bytes from which the file is rotated.
 const FULL: u64 = 4 << 20;
 
-/// A call, to be written down, without what is to be left out.
+/// A call to be logged, already redacted.
 #[derive(Debug, Clone)]
 pub(super) struct Call {
     pub(super) agent: &'static str,
     pub(super) event: String,
     pub(super) session: String,
     pub(super) project: String,
-    /// Who answered.
+    /// The process that answered: `server` or `bridge`.
     pub(super) by: &'static str,
     pub(super) tool: Option<String>,
-    /// What it was about: the command, the file, the beginning of the prompt.
+    /// The subject of the call: a command, a file, or the beginning of the prompt.
     pub(super) about: Option<String>,
-    /// What the agent was told.
+    /// The decision that the agent got.
     pub(super) decision: &'static str,
     pub(super) reason: Option<String>,
     pub(super) milliseconds: u64,
 }
 
 impl Call {
-    /// Appends it to the log, with what became of it.
+    /// Appends the call and its outcome to the log.
     pub(super) fn append(&self, log: &Path, code: u8, warnings: usize) -> io::Result<()> {
         private_folder::make(log.parent().unwrap_or(Path::new("/")))?;
         if fs::metadata(log).is_ok_and(|it| it.len() > FULL) {
-            // One is kept. Another call may have done it meanwhile.
+            // One old file is kept. A concurrent call may have rotated already.
             let _ = fs::rename(log, log.with_extension("jsonl.1"));
         }
         let mut line = self.line(code, warnings);

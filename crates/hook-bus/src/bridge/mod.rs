@@ -1,8 +1,8 @@
-//! An agent that asks in its own language, and what it is answered in that.
+//! The bridge: requests in an agent's own format, and answers in that format.
 //!
-//! What the agent says becomes a request like any other; its response becomes what the agent reads.
-//! `hook bridge` does it for agents that start a command as their hook, with an engine of its own or over
-//! the [wire](crate::wire) with a running one.
+//! The agent's input becomes a request like any other; its response becomes the agent's answer.
+//! `hook bridge` does this for agents that run a command as their hook, with its own engine or with
+//! a running one over the [wire](crate::wire).
 
 mod log;
 pub(crate) mod state;
@@ -27,30 +27,30 @@ use self::state::SessionState;
 use crate::message::{HookExecutionRequest, HookExecutionResponse};
 use crate::system::HookSystem;
 
-/// How often in a row hooks may have an agent go on at the end of its turn that does not count itself.
+/// The limit on continuations in a row at the end of a turn, for agents without their own.
 const MAX_CONTINUATIONS: u32 = 8;
 
-/// What an agent asks.
+/// A call of an agent.
 #[derive(Debug, Clone)]
 pub struct Bridge {
     agent: &'static Agent,
     asked: Asked,
-    /// What the hooks are told, where it is what the event requires.
+    /// The hooks' input, if the agent's input is valid for the event.
     input: Option<RequestInput>,
     begun: Instant,
 }
 
-/// What an agent is answered.
+/// The answer to an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Bridged {
-    /// What it reads.
+    /// The output that the agent reads.
     pub said: Said,
-    /// What its user should know beside it.
+    /// Warnings for the user besides that.
     pub warnings: Vec<String>,
 }
 
-/// What an agent is answered, as far as no file is needed for it.
+/// The answer to an agent, before files are read and written.
 #[derive(Debug, Clone)]
 pub(crate) struct Unsettled {
     agent: &'static Agent,
@@ -59,19 +59,19 @@ pub(crate) struct Unsettled {
     kept: Option<Box<ToKeep>>,
 }
 
-/// What is read and written for an answer.
+/// The data to read and write for an answer.
 #[derive(Debug, Clone)]
 struct ToKeep {
     state: BridgeState,
     session: String,
     turn_end: Option<TurnEnd>,
-    /// What is written down of it, if anything is.
+    /// The log entry, if the call is logged.
     call: Option<Call>,
-    /// The answer with what the user is told once in a session, and which notices these are.
+    /// The answer with notices shown once per session, and the set of these notices.
     noticed: Option<(Bridged, u32)>,
 }
 
-/// An answer, and what it means to the agent.
+/// An answer with its decision.
 struct Answered {
     bridged: Bridged,
     decision: PolicyDecision,
@@ -81,14 +81,14 @@ struct Answered {
 /// The end of a turn.
 #[derive(Debug, Clone, Copy)]
 struct TurnEnd {
-    /// Whether hooks had the agent go on before.
+    /// `true` if hooks already made the agent continue.
     goes_on_already: bool,
-    /// Whether they want it to now.
+    /// `true` if hooks want it to continue now.
     wants: bool,
 }
 
 impl TurnEnd {
-    /// Whether hooks had the agent go on too often in a row. Remembers how often they did.
+    /// Checks whether hooks made the agent continue too often in a row, and updates the count.
     fn is_too_often(self, kept: &mut SessionState) -> bool {
         let before = if self.goes_on_already { kept.continuations } else { 0 };
         let is_too_often = self.wants && before >= MAX_CONTINUATIONS;
@@ -98,12 +98,12 @@ impl TurnEnd {
 }
 
 impl Unsettled {
-    /// The answer without what files would have said.
+    /// Returns the answer without the data of files.
     pub(crate) fn bridged(&self) -> &Bridged {
         &self.bridged
     }
 
-    /// The answer. It reads and writes files, for which it may wait, but not for long.
+    /// Returns the final answer. Reads and writes files, waiting for them only briefly.
     pub(crate) fn settle(self) -> Bridged {
         let Self { agent, foreign_event, mut bridged, kept } = self;
         let Some(kept) = kept else { return bridged };
@@ -143,19 +143,19 @@ impl Unsettled {
 }
 
 impl Bridge {
-    /// What the agent asks. Hooks can listen to these events.
+    /// Creates a bridge for an agent's call; `events` are the known events.
     pub fn new(agent: &'static Agent, asked: Asked, events: &Events) -> Self {
         let event = events.from_name(asked.event_name());
         let input = event.and_then(|event| asked.request(event).ok());
         Self { agent, asked, input, begun: Instant::now() }
     }
 
-    /// What the hooks are told; `None` where what the agent said is not what the event requires.
+    /// Returns the hooks' input; `None` if the agent's input is invalid for the event.
     pub fn input(&self) -> Option<&RequestInput> {
         self.input.as_ref()
     }
 
-    /// The request. What is wrong with it is said by the engine, which knows its guards.
+    /// Returns the request. The engine reports errors in it, since it knows the guards.
     pub fn request(&self) -> HookExecutionRequest {
         match &self.input {
             Some(input) => HookExecutionRequest::typed(input.clone()),
@@ -166,9 +166,9 @@ impl Bridge {
         }
     }
 
-    /// What the agent is answered by a system: with what is remembered of its session, and written down where
-    /// the system keeps that. `unknown_guards` says why guards of the event may be missing, if they may. It
-    /// reads and writes files.
+    /// Returns the agent's answer, with the session's state and the log, if the system keeps them.
+    /// `unknown_guards` returns the reason if guards of the event may be missing. Reads and writes
+    /// files.
     pub fn answered_by(
         &self,
         system: &HookSystem,
@@ -178,7 +178,7 @@ impl Bridge {
         self.unsettled(system, response, unknown_guards).settle()
     }
 
-    /// The same, before files are read and written for it.
+    /// Like [`answered_by`](Self::answered_by), before files are read and written.
     pub(crate) fn unsettled(
         &self,
         system: &HookSystem,
@@ -200,8 +200,9 @@ impl Bridge {
         Unsettled { agent: self.agent, foreign_event: self.asked.foreign_event(), bridged, kept }
     }
 
-    /// The answer that also tells the user of hooks that nobody has trusted yet, or that run from copies since they
-    /// changed, if there are any, and the agent can show it; and which of these notices it has.
+    /// Returns the answer with notices about untrusted hooks, and about hooks that run from copies
+    /// since they changed, if there are any and the agent can show them; also the set of these
+    /// notices.
     fn noticed(
         &self,
         response: &HookExecutionResponse,
@@ -226,8 +227,8 @@ impl Bridge {
         is_shown.then_some((noticed, notices))
     }
 
-    /// What the agent is answered. `unknown_guards` says why guards of the event may be missing among those
-    /// that were asked, if they may: then it does not happen.
+    /// Returns the agent's answer. `unknown_guards` returns the reason if guards of the event may
+    /// be missing; then the event is blocked.
     pub fn answer(
         &self,
         response: &HookExecutionResponse,
@@ -237,7 +238,7 @@ impl Bridge {
         self.answered(response, unknown.as_deref(), &[]).bridged
     }
 
-    /// The same, with what is known of guards, and notices for the user.
+    /// Like [`answer`](Self::answer), with the missing guards and notices for the user.
     fn answered(
         &self,
         response: &HookExecutionResponse,
@@ -252,7 +253,7 @@ impl Bridge {
         let mut warnings: Vec<String> = response.processed.warnings.clone();
         warnings.extend(not_run);
         let title = self.agent.title();
-        // An event that nothing here knows has no hooks.
+        // An unknown event has no hooks.
         let failure = response.error().filter(|it| it.code != FailureCode::UnsupportedEvent);
         if let Some(failure) = failure {
             warnings.push(format!("hooks were not asked: {failure}"));
@@ -273,7 +274,8 @@ impl Bridge {
         answer
     }
 
-    /// What the end of a turn is about, where hooks may have the agent go on that does not count how often.
+    /// Returns the state of a turn's end, if hooks may continue it and the agent does not count
+    /// that.
     fn turn_end(&self, response: &HookExecutionResponse) -> Option<TurnEnd> {
         let input = self.input.as_ref()?;
         let counts = input.event().ends_a_turn()
@@ -292,7 +294,7 @@ impl Bridge {
         session.unwrap_or_default()
     }
 
-    /// What is written down of the call.
+    /// Returns the log entry of the call.
     fn call(
         &self,
         answered: &Answered,
@@ -325,7 +327,7 @@ impl Bridge {
         }
     }
 
-    /// What the agent is told; of what is shown its user alone.
+    /// Returns the agent's answer; `of_engine` are texts for the user only.
     fn said(
         &self,
         response: &HookExecutionResponse,
@@ -343,7 +345,7 @@ impl Bridge {
             (changed != *original)
                 .then(|| self.agent.arguments(foreign_event, tool, &changed, sent))
         });
-        // Of an event that only observes nothing is merged, and what is said is said all the same.
+        // Outputs of events that only observe are not merged, but their messages are shown.
         let outputs = &processed.aggregated.all_outputs;
         let observed = outputs.iter().filter_map(|output| output.system_message.as_deref());
         let observed = observed.filter(|_| merged.is_none());
@@ -352,14 +354,14 @@ impl Bridge {
         let told: Vec<&str> = told.chain(of_engine.iter().copied()).collect();
         let told = told.join("\n");
         let mut verdict = Verdict::proceed();
-        // Where a block has no effect, as its author is warned, no agent is to obey one.
+        // If a block has no effect (its author gets a warning), the agent must not apply it.
         let is_useless = processed.decision == PolicyDecision::Block
             && response.event.is_some_and(|event| event.row().block_means.is_none());
         verdict.decision = if is_useless { PolicyDecision::Proceed } else { processed.decision };
         verdict.reason = processed.reason.as_deref();
         verdict.allowed = HookExecutionResult::approve(&response.hooks);
         verdict.system_message = Some(&*told).filter(|it| !it.is_empty());
-        // No agent has a word for a message that is put before a prompt; the model is told what is in it.
+        // No agent has a message before the prompt; the model gets its text as context.
         let message = BeforeAgentOutput::new(&processed.aggregated).message_text();
         let context = match (&processed.additional_context, message) {
             (Some(context), Some(message)) => Some(format!("{context}\n{message}")),
@@ -368,21 +370,22 @@ impl Bridge {
         verdict.additional_context = context.as_deref();
         verdict.tool_input = tool_input.as_ref();
         verdict.answer = merged.as_ref();
-        // To block the end of a turn is to go on working, which helps nobody where hooks could not be asked.
+        // Blocking the end of a turn makes the agent continue, which is wrong if hooks could not
+        // run.
         let goes_on = response.event.is_some_and(HookEventName::ends_a_turn);
         if goes_on && (response.error().is_some() || unknown.is_some()) {
             verdict.decision = PolicyDecision::Proceed;
             let said = self.agent.say(foreign_event, &verdict);
             return Answered::new(said, &verdict);
         }
-        // No event proceeds that a missing guard might have blocked.
+        // An event must not proceed if a missing guard might have blocked it.
         if verdict.decision == PolicyDecision::Proceed
             && let Some(why) = unknown
         {
             verdict.decision = PolicyDecision::Block;
             verdict.reason = Some(why);
         }
-        // Who asks may obey other words than the agent whose entry it runs.
+        // The caller may apply the rules of another agent than the one of this entry.
         let said = match self.input.is_none() || self.asked.is_other_form() {
             true => self.agent.refuse(foreign_event, &verdict),
             false => self.agent.say(foreign_event, &verdict),
@@ -399,7 +402,8 @@ impl Answered {
     }
 }
 
-/// Hooks that did not run, and were not obeyed for it: a guard among them has guarded nothing.
+/// Returns warnings about hooks that did not run and had no effect: a guard among them has guarded
+/// nothing.
 fn not_run(response: &HookExecutionResponse) -> Vec<String> {
     let passed = response.hooks.iter().filter(|hook| hook.decision < Some(PolicyDecision::Block));
     let said = passed.filter_map(|hook| {

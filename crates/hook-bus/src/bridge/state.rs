@@ -1,4 +1,5 @@
-//! Where calls of agents leave what later ones need: each is a process of its own, and a session has many.
+//! State that calls of agents leave for later calls: each call is its own process, and a session
+//! has many.
 
 use std::fs;
 use std::io;
@@ -19,40 +20,41 @@ use hook_translate::agents::Agent;
 use super::log::Call;
 use crate::private_file;
 
-/// How long a session is remembered that nothing more is heard of: a week.
+/// The time that an unused session is kept: one week.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// How long the file of a session may be, in bytes.
+/// The maximum size of a session's file, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// How many files of ended sessions are looked at, each time that one begins.
+/// The maximum number of session files checked for expiry each time a session begins.
 const LOOKED_AT: usize = 4_096;
 
-/// The file that is locked by who changes what is remembered of a session.
+/// The file that is locked to change a session.
 const LOCK: &str = "lock";
 
-/// How long others are waited for that change something. Each of them needs some milliseconds.
+/// The time to wait for the lock. Each change takes a few milliseconds.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// When a file was written, how long it is, and its number in the file system.
+/// A file's modification time, length, and number in the file system.
 pub(crate) type Stamp = Option<(SystemTime, u64, u64)>;
 
-/// The folder of what is kept between calls: `hook` in the user's state directory.
+/// The directory of the state: `hook` in the user's state directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BridgeState {
     folder: PathBuf,
     is_server: bool,
-    /// Sessions of different projects may have the same id.
+    /// The project, since sessions of different projects may have the same id.
     project: PathBuf,
 }
 
 impl BridgeState {
-    /// The user's: in `$XDG_STATE_HOME`, else `.local/state` of the home. `None` without either.
+    /// Returns the user's state directory: in `$XDG_STATE_HOME`, or else `.local/state` of the home
+    /// directory. `None` without either.
     pub fn of_user() -> Option<Self> {
         Some(Self { folder: state_home()?.join("hook"), is_server: false, project: PathBuf::new() })
     }
 
-    /// The same for a server, which says so where it writes down that it was asked.
+    /// Marks the state as a server's, for the log of calls.
     #[must_use]
     pub fn of_server(self) -> Self {
         Self { is_server: true, ..self }
@@ -66,13 +68,12 @@ impl BridgeState {
         self.is_server
     }
 
-    /// The file that calls are written down in.
+    /// Returns the path of the log of calls.
     pub fn log(&self) -> PathBuf {
         self.folder.join("bridge.jsonl")
     }
 
-    /// Writes down that an agent was answered without a look at what its hooks say: that it was refused, or
-    /// that nothing was run.
+    /// Logs a call that was answered without hooks: it was refused, or nothing was run.
     pub fn unheard(&self, agent: &Agent, event: Option<&str>, project: &Path, why: &str, code: u8) {
         let call = Call {
             agent: agent.name(),
@@ -91,7 +92,8 @@ impl BridgeState {
         }
     }
 
-    /// Whether the user of a session is to be shown one of these notices now, each of which is a bit: each once.
+    /// Checks whether one of these notices (a set of bits) is new to the session's user, and marks
+    /// all as shown.
     pub(crate) fn are_first_notices(&self, session: &str, notices: u32) -> bool {
         let are_new = |known: u32| notices & !known != 0;
         let note = |kept: &mut SessionState| {
@@ -102,7 +104,7 @@ impl BridgeState {
         are_new(self.session(session).notices) && self.change(session, note).unwrap_or(false)
     }
 
-    /// What is remembered of a session.
+    /// Returns the state of a session.
     pub(crate) fn session(&self, session: &str) -> SessionState {
         let read = regular_file::read_to_string(&self.file_of(session), LONGEST);
         let fields = read.ok().and_then(|text| RawObject::parse(text).ok()).map(|it| it.fields());
@@ -119,11 +121,12 @@ impl BridgeState {
         }
     }
 
-    /// Changes what is remembered of a session, or forgets it where nothing is left to know. Calls that do
-    /// so at once do it one after the other, and none loses what another wrote. It blocks, but not for long.
+    /// Changes the state of a session, and removes its file if nothing is left in it. Concurrent
+    /// calls take turns, so that no change is lost. It blocks, but only briefly.
     ///
     /// # Errors
-    /// When it cannot be written, or others are at it for too long. Then it is as it was.
+    /// If the file cannot be written, or the lock is not available in time. Then nothing is
+    /// changed.
     pub(crate) fn change<T>(
         &self,
         session: &str,
@@ -145,7 +148,7 @@ impl BridgeState {
         Ok(said)
     }
 
-    /// What tells whether a session's file is what it was: `None` where there is none.
+    /// Returns a stamp to detect changes of a session's file; `None` without a file.
     pub(crate) fn stamp(&self, session: &str) -> Stamp {
         let found = fs::metadata(self.file_of(session)).ok()?;
         #[cfg(unix)]
@@ -155,7 +158,7 @@ impl BridgeState {
         Some((found.modified().ok()?, found.len(), number))
     }
 
-    /// Forgets the sessions that nothing was heard of for a week.
+    /// Removes sessions unused for a week.
     pub(crate) fn sweep(&self) {
         let now = SystemTime::now();
         let entries = fs::read_dir(self.sessions()).into_iter().flatten().flatten();
@@ -172,7 +175,7 @@ impl BridgeState {
         self.folder.join("sessions")
     }
 
-    /// A session's file. Its name says nothing of the session.
+    /// Returns a session's file. Its name does not reveal the session.
     fn file_of(&self, session: &str) -> PathBuf {
         let project = self.project.as_os_str().as_encoded_bytes();
         let name = sha256(&[project, b"\0", session.as_bytes()].concat());
@@ -180,14 +183,14 @@ impl BridgeState {
     }
 }
 
-/// What is remembered of a session.
+/// The state of a session.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SessionState {
-    /// What its first hooks set for later ones.
+    /// The variables that its first hooks set for later ones.
     pub(crate) env: SessionEnv,
-    /// How often in a row hooks had the agent go on at the end of its turn.
+    /// The number of continuations in a row at the end of its turns.
     pub(crate) continuations: u32,
-    /// Which notices its user was shown, each a bit.
+    /// The notices shown to its user, one bit each.
     pub(crate) notices: u32,
 }
 

@@ -1,5 +1,5 @@
-//! From acceptance to answer: a request that was accepted is answered exactly once, whatever
-//! happens to its handler (architecture.md, invariant 1).
+//! An accepted request: it is answered exactly once, whatever happens to its handler
+//! (architecture.md, invariant 1).
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,20 +19,20 @@ use crate::message::{
     RequestKey,
 };
 
-/// Who is to serve a request.
+/// The handler that a request is for.
 #[derive(Clone, Copy)]
 pub(crate) enum ServeBy<'h> {
     /// The handler attached to the bus.
     Attached,
-    /// This handler alone. Where it is not attached it refuses, since it knows what its guards want.
+    /// This handler only. If it is not attached, it refuses the request, since it knows its guards.
     Only(&'h Arc<dyn RequestHandler>),
 }
 
-/// What is settled of a request before it is accepted.
+/// The parameters of accepting a request.
 pub(crate) struct AcceptAs<'h> {
-    /// On whose behalf its hooks run.
+    /// The fairness key of its hooks.
     pub(crate) lane: RunLane,
-    /// Where it comes from.
+    /// The request's origin.
     pub(crate) origin: Origin,
     pub(crate) by: ServeBy<'h>,
 }
@@ -43,14 +43,14 @@ pub(crate) struct Accepted {
     key: RequestKey,
     lane: RunLane,
     origin: Origin,
-    /// Counted from the acceptance.
+    /// Counted from acceptance.
     deadline: Option<Instant>,
     correlation_id: CorrelationId,
     event: Option<HookEventName>,
     streams: bool,
-    /// Its handler, fixed now: an accepted request finishes even if the handler is detached later.
+    /// The handler, fixed now: an accepted request finishes even if its handler is detached later.
     handler: Option<Arc<dyn RequestHandler>>,
-    /// Why the handler did not take the request on, if it did not.
+    /// The handler's reason for refusing the request, if it did.
     refusal: Option<Box<StageFailure>>,
     answered: bool,
 }
@@ -93,12 +93,12 @@ impl Accepted {
         }
     }
 
-    /// The event that it is about, if there is one of that name.
+    /// Returns the event of the request, if its name is known.
     pub(crate) fn event(&self) -> Option<HookEventName> {
         self.event
     }
 
-    /// Hands the request to its handler. What runs on must be driven to its end.
+    /// Passes the request to its handler. A running request must be polled to its end.
     pub(crate) fn begin(
         self,
         request: HookExecutionRequest,
@@ -136,7 +136,7 @@ impl Accepted {
             .unwrap_or_else(|panic| Served::Done(self.panicked(panic.as_ref())))
     }
 
-    /// Publishes the response and gives it back.
+    /// Publishes the response and returns it.
     fn answer(mut self, mut response: Box<HookExecutionResponse>) -> Box<HookExecutionResponse> {
         self.answered = true;
         response.streams = self.streams;
@@ -173,7 +173,7 @@ impl Accepted {
 }
 
 impl Drop for Accepted {
-    /// The future that served the request was dropped: its caller is gone, or the runtime is.
+    /// Answers a request whose future was dropped by its caller or runtime.
     fn drop(&mut self) {
         if !self.answered {
             let message = "the caller does not wait for the answer any more";

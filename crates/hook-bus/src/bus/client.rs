@@ -1,4 +1,4 @@
-//! One of several clients of a bus, with its share of what is few.
+//! One of several clients of a bus, with its fair share.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use super::origin::MAX_DEPTH;
 use super::published::Submitted;
 use crate::message::{HookExecutionRequest, HookExecutionResponse, RequestKey};
 
-/// One of several clients of a bus. Its requests stand in a lane of their own, and ask for one place on the
-/// bus at a time, so that a client with a hundred of them holds up another's first by a place. Clones are
-/// the same client.
+/// One of several clients of a bus. Its requests have their own fairness key and wait for one bus
+/// permit at a time, so that a client with a hundred requests delays another client's first one by
+/// one permit only. Clones are the same client.
 #[derive(Clone)]
 pub struct BusClient {
     bus: MessageBus,
@@ -25,8 +25,8 @@ pub struct BusClient {
 }
 
 impl MessageBus {
-    /// A client of the bus, one of several, with its own share of what is few. `process_group` is that of
-    /// its process, where it is known: requests from inside of a hook's processes are known by it.
+    /// Returns a new client with its own fair share. `process_group` is that of the client's
+    /// process, if known: it identifies requests made by a hook's processes.
     pub fn client(&self, process_group: Option<u32>) -> BusClient {
         BusClient {
             bus: self.clone(),
@@ -38,13 +38,13 @@ impl MessageBus {
 }
 
 impl BusClient {
-    /// Serves a request once the bus has room for it, and gives its response.
+    /// Serves a request once the bus has room for it, and returns the response.
     ///
     /// # Errors
-    /// When the async runtime ends before there is a response.
+    /// If the async runtime ends before there is a response.
     ///
     /// # Cancellation
-    /// Dropping the future ends the request's hooks.
+    /// Dropping the future cancels the request's hooks.
     pub async fn request(
         &self,
         request: HookExecutionRequest,

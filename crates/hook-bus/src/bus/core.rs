@@ -1,4 +1,4 @@
-//! What all handles of a bus share: its one handler, its subscribers, its places.
+//! The shared state of all handles of a bus: its handler, subscribers and permits.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -10,14 +10,14 @@ use super::request_handler::RequestHandler;
 use super::subscription::{Message, Topics};
 use crate::message::{JournalEntry, JournalMessage, RequestKey};
 
-/// The bus serves requests already; it has at most one handler.
+/// The error of a bus that already has a handler; it has at most one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the bus has a handler already; dispose of the other hook system first, or use another bus"
 )]
 pub struct AlreadyServed;
 
-/// What all handles of a bus share.
+/// The shared state of all handles of a bus.
 pub(crate) struct BusCore {
     pub(super) limits: BusLimits,
     handler: RwLock<Option<Arc<dyn RequestHandler>>>,
@@ -39,16 +39,17 @@ impl BusCore {
         self.handler.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether requests wait for somebody elsewhere, and not for hooks that are run here.
+    /// Checks whether the handler forwards requests to remote engines instead of running hooks
+    /// here.
     pub(super) fn is_elsewhere(&self) -> bool {
         let handler = self.handler.read().unwrap_or_else(PoisonError::into_inner);
         handler.as_ref().is_some_and(|handler| handler.is_elsewhere())
     }
 
-    /// Whether `handler` is the one attached.
+    /// Checks that `handler` is the attached one.
     ///
     /// # Errors
-    /// Why it is not, as a failure of a request that was meant for it.
+    /// If it is not: a failure for requests to `handler`.
     pub(crate) fn is_served_by(
         &self,
         handler: &Arc<dyn RequestHandler>,
@@ -74,7 +75,7 @@ impl BusCore {
         Ok(())
     }
 
-    /// Detaches `handler` if it is the one attached.
+    /// Detaches `handler` if it is the attached one.
     pub(crate) fn detach(&self, handler: &Arc<dyn RequestHandler>) {
         let mut current = self.handler.write().unwrap_or_else(PoisonError::into_inner);
         current.take_if(|current| Arc::ptr_eq(current, handler));
@@ -92,7 +93,7 @@ impl BusCore {
         M::topic(&self.topics).publish(message);
     }
 
-    /// Tells those who want to know everything; the message is made only for them.
+    /// Publishes a message to the journal's subscribers; it is built only if there are any.
     pub(crate) fn record(&self, request: RequestKey, message: impl FnOnce() -> JournalMessage) {
         if self.has_subscribers::<JournalEntry>() {
             self.publish_message(&JournalEntry::now(request, message()));

@@ -1,18 +1,19 @@
-//! What a bus may hold, and what a publisher is told when it is full.
+//! The limits of a bus, and the errors of publishing.
 
 use super::subscription::SubscriptionLimits;
 
-/// What a bus may hold.
+/// The limits of a bus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BusLimits {
-    /// How many published requests may be in flight, 1,024 by default. When they are,
-    /// [`MessageBus::publish`](crate::MessageBus::publish) waits; direct requests ([`MessageBus::request`](crate::MessageBus::request)) are bounded by
-    /// there being callers.
+    /// The maximum number of published requests in flight, 1,024 by default. At the limit,
+    /// [`MessageBus::publish`](crate::MessageBus::publish) waits. Direct requests
+    /// ([`MessageBus::request`](crate::MessageBus::request)) are limited only by the number of
+    /// callers.
     pub in_flight: usize,
-    /// How many bytes the published requests in flight may hold, about; 256 MiB by default. They
-    /// wait as above. A single request may be larger, and is then in flight alone.
+    /// The approximate maximum size of the published requests in flight, in bytes; 256 MiB by
+    /// default. At the limit, publishing waits. A larger single request is in flight alone.
     pub in_flight_bytes: usize,
-    /// How much a subscriber may leave unread.
+    /// The limits on a subscriber's unread messages.
     pub subscription: SubscriptionLimits,
 }
 
@@ -26,14 +27,14 @@ impl Default for BusLimits {
     }
 }
 
-/// A request was not accepted, and will not be answered.
+/// The error of a request that was not accepted, and will not be answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PublishError {
-    /// As many requests are in flight as may be, or as many bytes.
+    /// The number or the size of the requests in flight is at its limit.
     #[error("the bus is full: as much is in flight as it may hold; publish again later")]
     Full,
-    /// There is no async runtime to serve the request on.
+    /// There is no async runtime to serve the request.
     #[error(
         "failed to publish outside of a tokio runtime; call from a task, or enter the runtime first"
     )]

@@ -1,4 +1,4 @@
-//! The bus: requests go to the one handler, everything goes to subscribers.
+//! The bus: it passes requests to its one handler, and all messages to subscribers.
 
 use std::fmt;
 use std::pin::Pin;
@@ -25,20 +25,20 @@ use super::request_handler::Served;
 use super::subscription::{Message, Subscription, SubscriptionLimits};
 use crate::message::{CorrelationId, HookExecutionRequest, HookExecutionResponse, RequestKey};
 
-/// What is settled of a request before it is published.
+/// The parameters of publishing a request.
 pub(crate) struct Publication {
-    /// Tells it apart.
+    /// The request's key.
     pub(crate) key: RequestKey,
-    /// Ends it. Where there is none, one is made once the request must wait for hooks.
+    /// Cancels the request. If `None`, a token is made once the request must wait for hooks.
     pub(crate) cancel: Option<CancellationToken>,
-    /// On whose behalf its hooks run.
+    /// The fairness key of its hooks.
     pub(crate) lane: RunLane,
-    /// Where it comes from.
+    /// The request's origin.
     pub(crate) origin: Origin,
 }
 
 impl Publication {
-    /// A request of no client.
+    /// Returns the parameters for a request of no particular client.
     fn new(bus: &MessageBus, request: &HookExecutionRequest) -> Self {
         Self {
             key: RequestKey::next(),
@@ -86,64 +86,64 @@ impl Default for MessageBus {
 }
 
 impl MessageBus {
-    /// A bus with the default limits.
+    /// Creates a bus with the default limits.
     pub fn new() -> Self {
         Self::with_limits(BusLimits::default())
     }
 
-    /// A bus with limits of one's own.
+    /// Creates a bus with these limits.
     pub fn with_limits(limits: BusLimits) -> Self {
         Self { core: Arc::new(BusCore::new(limits)) }
     }
 
-    /// What it may hold.
+    /// Returns the limits of the bus.
     pub fn limits(&self) -> BusLimits {
         self.core.limits
     }
 
-    /// Hands subscribers a message that happened on another bus.
+    /// Passes a message of another bus to subscribers.
     pub fn relay<M: Message>(&self, message: Arc<M>) {
         self.core.publish_message(&message);
     }
 
     /// Subscribes to one type of message from now on.
     ///
-    /// Messages are shared. What is not read in time is dropped, oldest first, and its number
-    /// reported instead; the bus never waits for a subscriber.
+    /// Messages are shared. Messages not read in time are dropped, oldest first, and their number
+    /// is reported instead; the bus never waits for a subscriber.
     pub fn subscribe<M: Message>(&self) -> Subscription<M> {
         self.subscribe_with(self.core.limits.subscription)
     }
 
-    /// Subscribes with limits of one's own.
+    /// Subscribes with these limits.
     pub fn subscribe_with<M: Message>(&self, limits: SubscriptionLimits) -> Subscription<M> {
         Subscription::new(&self.core.topics, limits)
     }
 
-    /// Serves a request and gives its response, which also goes to subscribers.
+    /// Serves a request and returns its response, which also goes to subscribers.
     ///
-    /// What needs no waiting runs on the caller's own task; hooks that must be waited for run on
-    /// tasks of the engine, whether the caller goes on polling or not. The request is accepted
-    /// when the future is first polled, and a deadline counts from then.
+    /// Work that does not wait runs on the caller's task. Hooks that must be waited for run on
+    /// tasks of the engine, even if the caller stops polling. The request is accepted when the
+    /// future is first polled; its deadline counts from then.
     ///
     /// # Cancellation
-    /// Dropping the future ends the hooks it started (their process groups are signalled at once)
-    /// and publishes a `cancelled` response.
+    /// Dropping the future cancels its hooks (their process groups are signalled at once) and
+    /// publishes a `cancelled` response.
     pub async fn request(&self, request: HookExecutionRequest) -> HookExecutionResponse {
         *self.serve(request, ServeBy::Attached).await
     }
 
-    /// Where a request comes from, whose client is in this process group if it is known.
+    /// Determines a request's origin; `group` is the client's process group, if known.
     pub(crate) fn origin_of(&self, request: &HookExecutionRequest, group: Option<u32>) -> Origin {
         Origin::of(request, group, || self.core.handler()?.running_hooks())
     }
 
-    /// [`request`](Self::request), with the response where it was made.
+    /// Like [`request`](Self::request), but for a given handler and with the boxed response.
     pub(crate) async fn serve(
         &self,
         request: HookExecutionRequest,
         by: ServeBy<'_>,
     ) -> Box<HookExecutionResponse> {
-        // Nothing of a request that is answered at once is carried through the future.
+        // Keep the future small: a request that is answered at once leaves nothing in it.
         let id = request.correlation_id().clone();
         let origin = self.origin_of(&request, None);
         let (key, lane) = (RequestKey::next(), RunLane::default());
@@ -161,13 +161,13 @@ impl MessageBus {
         }
     }
 
-    /// Publishes a request, to be served on a task of the bus. Waits while as much is in flight as
-    /// may be.
+    /// Publishes a request, to be served on a task of the bus. Waits while the limits in flight are
+    /// reached.
     ///
-    /// What it returns can be awaited or dropped; dropping it cancels nothing.
+    /// The returned request can be awaited or dropped; dropping it does not cancel it.
     ///
     /// # Errors
-    /// When the request was not accepted.
+    /// If the request was not accepted.
     pub async fn publish(
         &self,
         request: HookExecutionRequest,
@@ -177,7 +177,7 @@ impl MessageBus {
         self.publish_in(place, request, publication)
     }
 
-    /// Waits until the request may be in flight.
+    /// Waits for a permit for the request.
     pub(crate) async fn admit(
         &self,
         request: &HookExecutionRequest,
@@ -186,13 +186,13 @@ impl MessageBus {
         self.core.places.enter(request, depth).await
     }
 
-    /// [`admit`](Self::admit) without waiting; `None` where that would be needed.
+    /// Like [`admit`](Self::admit), but returns `None` instead of waiting.
     pub(crate) fn try_admit(&self, request: &HookExecutionRequest, depth: u32) -> Option<Place> {
         self.core.places.try_enter(request, depth).ok()
     }
 
-    /// Accepts a request as [`publish`](Self::publish) does, but serves it on the caller's own task
-    /// as far as it needs no waiting: only what must wait for hooks gets a task.
+    /// Accepts a request like [`publish`](Self::publish), but serves it on the caller's task until
+    /// it has to wait for hooks: only then it gets its own task.
     pub(crate) fn submit(
         &self,
         place: Place,
@@ -216,16 +216,16 @@ impl MessageBus {
         runtime.spawn(logged_as_here(async move {
             let response = running.await;
             drop(place);
-            // A response that is not waited for has gone to subscribers.
+            // The caller may be gone; subscribers have the response already.
             let _ = sender.send(*response);
         }));
         Ok(Submitted::Running(PublishedRequest { key, correlation_id, cancel, response }))
     }
 
-    /// Publishes a request if there is room for it now.
+    /// Publishes a request if the limits allow it now.
     ///
     /// # Errors
-    /// When the request was not accepted.
+    /// If the request was not accepted.
     pub fn try_publish(
         &self,
         request: HookExecutionRequest,
@@ -245,8 +245,8 @@ impl MessageBus {
         let runtime = Handle::try_current().map_err(|_| PublishError::NoRuntime)?;
         let correlation_id = request.correlation_id().clone();
         let (sender, response) = oneshot::channel();
-        // Accepted from here on, also if the task never gets to run. The task ends with its
-        // answer, which its handler gives in any case.
+        // Accepted from here on, even if the task never runs. The task ends with an answer in any
+        // case.
         let accepted = Accepted::new(
             &self.core,
             &request,
@@ -261,19 +261,18 @@ impl MessageBus {
                 Served::Running { running, .. } => running.await,
             };
             drop(place);
-            // It is fine if no caller waits; subscribers have it.
+            // The caller may be gone; subscribers have the response already.
             let _ = sender.send(*response);
         }));
         Ok(PublishedRequest { key, correlation_id, cancel, response })
     }
 
-    /// What all handles of the bus share.
+    /// Returns the shared state of the bus.
     pub(crate) fn core(&self) -> &Arc<BusCore> {
         &self.core
     }
 
-    /// The answer where the runtime ended with the request's task in it; subscribers were told
-    /// `cancelled`.
+    /// Answers a request whose task ended with the runtime; subscribers got `cancelled`.
     fn runtime_ended(
         &self,
         id: CorrelationId,
@@ -289,8 +288,8 @@ impl MessageBus {
     }
 }
 
-/// What waits for somebody elsewhere: on the caller's own task, which saves waking another. Dropped before
-/// it is over, it is cancelled, and answered on a task of its own.
+/// A request to remote engines, polled on the caller's task, which saves a wake-up. If dropped
+/// early, it is cancelled, and answered on its own task.
 struct Here {
     running: Option<BoxFuture<'static, Box<HookExecutionResponse>>>,
     cancel: CancellationToken,
@@ -317,21 +316,21 @@ impl Drop for Here {
     }
 }
 
-/// Drives a request on a task of its own, which goes on when the caller does not poll, and ends the
-/// request when the caller is gone.
+/// Drives a request on its own task, which continues if the caller does not poll, and is cancelled
+/// if the caller is gone.
 async fn drive(
     running: BoxFuture<'static, Box<HookExecutionResponse>>,
     cancel: CancellationToken,
 ) -> Result<Box<HookExecutionResponse>, JoinError> {
     let Ok(runtime) = Handle::try_current() else {
-        // What can be done without one is done here; the rest is answered `no_runtime`.
+        // Hooks that need no runtime run here; others are answered `no_runtime`.
         return Ok(running.await);
     };
     let _cancel = cancel.drop_guard();
     runtime.spawn(logged_as_here(running)).await
 }
 
-/// What a task records belongs to the span, and goes to the tracing subscriber, of the caller.
+/// Keeps the caller's tracing span and subscriber for a task.
 fn logged_as_here<F: Future>(future: F) -> impl Future<Output = F::Output> {
     future.in_current_span().with_current_subscriber()
 }

@@ -1,15 +1,15 @@
-//! The bus: requests go to the one handler, everything goes to subscribers.
+//! The bus: it passes requests to its one handler, and all messages to subscribers.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
-//! | `message_bus` | the bus, as those who publish and subscribe see it |
-//! | `core` | what all handles of a bus share |
-//! | `request_handler` | what serves its requests: the trait |
+//! | `message_bus` | the bus, for publishers and subscribers |
+//! | `core` | the shared state of all handles of a bus |
+//! | `request_handler` | the trait of the handler |
 //! | `accepted` | one accepted request, which is answered exactly once |
-//! | `published` | a request that was published, for its publisher |
-//! | `client` | one of several clients, with its share |
-//! | `limits`, `places` | how much may be in flight |
-//! | `origin` | whether a request comes from inside of a hook |
+//! | `published` | a published request, for its publisher |
+//! | `client` | one of several clients, with its fair share |
+//! | `limits`, `places` | the limits on requests in flight |
+//! | `origin` | whether a request comes from a running hook |
 //! | `subscription` | bounded queues for subscribers |
 
 mod accepted;

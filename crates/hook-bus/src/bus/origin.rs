@@ -1,4 +1,4 @@
-//! Where a request comes from: from outside, or from inside of a hook that runs now.
+//! The origin of a request: outside, or a hook that is now running.
 
 use std::sync::Arc;
 
@@ -6,21 +6,20 @@ use hook_core::run::RunningHooks;
 
 use crate::message::HookExecutionRequest;
 
-/// The deepest that is told apart: what is deeper fails in its plan, at once.
+/// The maximum nesting depth that is tracked: deeper requests fail at once when planned.
 pub(crate) const MAX_DEPTH: u32 = 9;
 
-/// Where a request comes from. The default is from outside.
+/// The origin of a request. The default is outside any hook.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Origin {
-    /// How many hooks wait for it.
+    /// The number of hooks waiting for the request.
     pub(crate) depth: u32,
-    /// Whether it has a token that no hook has that runs now.
+    /// `true` if the request has a token of no running hook.
     pub(crate) is_token_unknown: bool,
 }
 
 impl Origin {
-    /// Looks for the hook that a request has the token of, else for the one whose process group the
-    /// client is in.
+    /// Finds the hook with the request's token, or else with the client's process group.
     pub(crate) fn of(
         request: &HookExecutionRequest,
         group: Option<u32>,
@@ -39,7 +38,7 @@ impl Origin {
     }
 }
 
-/// What is said of a token that no hook has.
+/// The warning about a token of no running hook.
 pub(crate) const UNKNOWN_TOKEN: &str = "runToken: no hook has this token that runs now, so the \
     request is not nested in one; send the HOOK_RUN_TOKEN of the hook that waits for the answer, or \
     none";

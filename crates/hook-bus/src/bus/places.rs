@@ -1,5 +1,5 @@
-//! How much of what was published may be in flight: so many requests, and so many bytes of them, for
-//! each depth of nesting. A hook holds its request's place while it waits for what it asked for.
+//! Permits for published requests in flight: their number and size are limited per nesting depth,
+//! since a hook's request keeps its permit while it waits for nested requests.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,15 +9,15 @@ use super::limits::{BusLimits, PublishError};
 use super::origin::MAX_DEPTH;
 use crate::message::HookExecutionRequest;
 
-/// Bytes are counted by the KiB.
+/// The unit of size: permits count KiB.
 const UNIT: usize = 1024;
 
-/// The places there are for each depth; a request waits for its own behind those that came before it.
+/// The permits for each depth, handed out in the order of requests.
 #[derive(Debug)]
 pub(crate) struct Places {
     requests: usize,
     units: u32,
-    /// Made when the first of a depth comes.
+    /// Made on the first request of a depth.
     depths: [OnceLock<Depth>; MAX_DEPTH as usize + 1],
 }
 
@@ -27,7 +27,7 @@ struct Depth {
     units: Arc<Semaphore>,
 }
 
-/// A request's place; given back by being dropped.
+/// A request's permit; dropping it returns it.
 #[derive(Debug)]
 #[expect(dead_code, reason = "the permits are held, and given back by being dropped")]
 pub(crate) struct Place {
@@ -45,7 +45,7 @@ impl Places {
         }
     }
 
-    /// Waits for a place.
+    /// Waits for a permit.
     pub(crate) async fn enter(
         &self,
         request: &HookExecutionRequest,
@@ -57,11 +57,11 @@ impl Places {
             let units = Arc::clone(&depth.units).acquire_many_owned(units).await?;
             Ok(Place { request, units })
         };
-        // The bus never closes its places.
+        // The semaphores are never closed.
         entered.await.map_err(|_: AcquireError| PublishError::Full)
     }
 
-    /// Takes a place if there is one.
+    /// Takes a permit if one is free.
     pub(crate) fn try_enter(
         &self,
         request: &HookExecutionRequest,
@@ -76,7 +76,7 @@ impl Places {
         entered().map_err(|_: TryAcquireError| PublishError::Full)
     }
 
-    /// The places of a depth. There are some for every depth that an [`Origin`] has.
+    /// Returns the permits of a depth; every depth of an [`Origin`] has some.
     ///
     /// [`Origin`]: crate::bus::origin::Origin
     fn at(&self, depth: u32) -> Result<&Depth, PublishError> {

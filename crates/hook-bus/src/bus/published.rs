@@ -1,11 +1,11 @@
-//! A request that was published.
+//! A published request.
 
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::message::{CorrelationId, HookExecutionResponse, RequestKey};
 
-/// What came of a request that was served as far as that needed no waiting.
+/// A submitted request: answered already, or waiting for hooks.
 pub(crate) enum Submitted {
     Answered(Box<HookExecutionResponse>),
     Running(PublishedRequest),
@@ -21,17 +21,17 @@ pub struct PublishedRequest {
 }
 
 impl PublishedRequest {
-    /// Tells this request apart from others, also from those with the same correlation id.
+    /// Returns the key of this request, unique even among equal correlation ids.
     pub fn key(&self) -> RequestKey {
         self.key
     }
 
-    /// The id that the response carries.
+    /// Returns the id of the response.
     pub fn correlation_id(&self) -> &CorrelationId {
         &self.correlation_id
     }
 
-    /// Ends the request's hooks; its response is `cancelled`. Too late is no error.
+    /// Cancels the request's hooks; its response is `cancelled`. Does nothing once it is answered.
     pub fn cancel(&self) {
         self.cancel.cancel();
     }
@@ -40,8 +40,8 @@ impl PublishedRequest {
         &self.cancel
     }
 
-    /// Waits for the response. `None` only if the async runtime ended first; subscribers were told
-    /// `cancelled` then.
+    /// Waits for the response. Returns `None` only if the async runtime ended first; subscribers
+    /// got `cancelled` then.
     ///
     /// # Cancellation
     /// Dropping the future cancels nothing.

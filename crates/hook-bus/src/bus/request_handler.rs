@@ -1,4 +1,4 @@
-//! What serves the requests of a bus.
+//! The trait of the handler of a bus.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -10,57 +10,57 @@ use tokio_util::sync::CancellationToken;
 
 use crate::message::{CorrelationId, HookExecutionRequest, HookExecutionResponse, RequestKey};
 
-/// What a handler is told beside the request.
+/// The parameters of serving a request.
 pub(crate) struct RequestControl {
     pub(crate) key: RequestKey,
     /// Cancelled when the publisher no longer wants the answer.
     pub(crate) cancel: Option<CancellationToken>,
-    /// When the answer must be there.
+    /// The time by which the request must be answered.
     pub(crate) deadline: Option<Instant>,
-    /// On whose behalf its hooks run.
+    /// The fairness key of its hooks.
     pub(crate) lane: RunLane,
-    /// How many hooks wait for it.
+    /// The number of hooks waiting for the request.
     pub(crate) depth: u32,
 }
 
-/// A request that is answered already, or one that must be driven to its answer.
+/// A request that is answered already, or that must be polled to its answer.
 pub(crate) enum Served {
     Done(Box<HookExecutionResponse>),
     Running {
         running: BoxFuture<'static, Box<HookExecutionResponse>>,
-        /// Ends it, with an answer all the same.
+        /// Cancels the request, which is still answered.
         cancel: CancellationToken,
     },
 }
 
-/// What serves the requests of a bus.
+/// A handler of the requests of a bus.
 pub(crate) trait RequestHandler: Send + Sync {
-    /// Takes on a request, or says why not. What was taken on is served, whatever happens to the
-    /// handler afterwards, and counts as in flight until it is released.
+    /// Accepts a request, or returns the reason for refusing it. An accepted request is served
+    /// whatever happens to the handler later, and counts as in flight until it is released.
     fn accept(&self) -> Result<(), StageFailure>;
 
-    /// The event that a request is about, if there is one of its name.
+    /// Returns the event of a request, if its name is known.
     fn event_of(&self, request: &HookExecutionRequest) -> Option<HookEventName>;
 
-    /// The hooks that run now; `None` before there are any.
+    /// Returns the running hooks; `None` before the engine is built.
     fn running_hooks(&self) -> Option<Arc<RunningHooks>>;
 
-    /// Whether what it serves waits for somebody elsewhere, so that nothing goes wrong here where it is polled
-    /// late.
+    /// Checks whether requests are forwarded to remote engines, so that late polling does no harm
+    /// here.
     fn is_elsewhere(&self) -> bool {
         false
     }
 
-    /// Told when a request that was taken on has been answered.
+    /// Releases an accepted request after its answer.
     fn release(&self);
 
-    /// Serves a request that was taken on.
+    /// Serves an accepted request.
     fn serve(self: Arc<Self>, request: HookExecutionRequest, control: RequestControl) -> Served;
 
-    /// Answers a request that was not taken on, as its guards want.
+    /// Answers a refused request, blocking it if it has guards.
     fn refuse(self: Arc<Self>, request: HookExecutionRequest, failure: StageFailure) -> Served;
 
-    /// The answer to a request that could not be served.
+    /// Answers a request that could not be served.
     fn failed(
         &self,
         id: CorrelationId,

@@ -1,5 +1,5 @@
-//! Subscribing: a bounded queue for each subscriber, so that a slow one delays no other and learns
-//! what it missed (architecture.md, invariant 12).
+//! Subscriptions: each subscriber has a bounded queue, so that a slow one delays no other and
+//! learns how many messages it missed (architecture.md, invariant 12).
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -14,14 +14,14 @@ use crate::message::{
     HookExecutionRequest, HookExecutionResponse, HookProgress, HookRegistration, JournalEntry,
 };
 
-/// How much one subscriber may leave unread. Beyond it, the oldest messages are dropped and
-/// counted. A single message that is larger than all of `bytes` is delivered where nothing else waits
-/// when it comes, beside the allowance; where something does, it is dropped.
+/// The limits on one subscriber's unread messages. Beyond them, the oldest messages are dropped and
+/// counted. A single message larger than `bytes` is delivered only if the queue is empty when it is
+/// published, and does not count towards `bytes`; otherwise it is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SubscriptionLimits {
-    /// Messages, 4,096 by default.
+    /// The number of messages, 4,096 by default.
     pub messages: usize,
-    /// Bytes that the messages hold, about; 64 MiB by default.
+    /// The approximate size of the messages in bytes, 64 MiB by default.
     pub bytes: usize,
 }
 
@@ -31,7 +31,7 @@ impl Default for SubscriptionLimits {
     }
 }
 
-/// Messages are missing here: the subscriber fell behind, or they were too large to wait.
+/// The report of dropped messages: the subscriber was too slow, or they were too large.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, thiserror::Error)]
 pub struct Lagged {
     missed: u64,
@@ -39,13 +39,13 @@ pub struct Lagged {
 }
 
 impl Lagged {
-    /// How many messages were dropped since the last one that was read.
+    /// Returns the number of messages dropped since the last one that was read.
     pub fn missed(&self) -> u64 {
         self.missed
     }
 
-    /// How many of them were each larger than all that the subscriber may leave unread, and came
-    /// while others waited. The rest was not read in time.
+    /// Returns how many of them were each larger than the whole limit and published while others
+    /// were waiting. The others were not read in time.
     pub fn too_large(&self) -> u64 {
         self.too_large
     }
@@ -80,14 +80,14 @@ impl<M: sealed::Message> Message for M {}
 pub(crate) mod sealed {
     use super::{Topic, Topics};
 
-    /// What the bus needs of a message type. Sealed: what travels on the bus is the bus's contract.
+    /// The bus's view of a message type. Sealed: the set of message types is part of the bus's API.
     pub trait Message: Send + Sync + Sized + 'static {
         fn topic(topics: &Topics) -> &Topic<Self>;
         fn weight(&self) -> usize;
     }
 }
 
-/// Everything that can be subscribed to.
+/// The topics of all message types.
 #[derive(Debug, Default)]
 pub struct Topics {
     requests: Topic<HookExecutionRequest>,
@@ -95,18 +95,18 @@ pub struct Topics {
     progress: Topic<HookProgress>,
     journal: Topic<JournalEntry>,
     registrations: Topic<HookRegistration>,
-    /// How many audits there are.
+    /// The number of audits.
     audits: AtomicUsize,
 }
 
 impl Topics {
-    /// Whether anybody wants to know what hooks changed of what they were told.
+    /// Checks whether an audit needs the changes that hooks made to their inputs.
     pub(crate) fn are_audited(&self) -> bool {
         self.audits.load(Ordering::Acquire) > 0
     }
 }
 
-/// Counts as an audit until it is dropped.
+/// A handle that counts as an audit until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Audited(Weak<Topics>);
 
@@ -148,7 +148,8 @@ topic!(HookRegistration, registrations, HookRegistration::weight);
 /// All subscribers to one type of message.
 #[derive(Debug)]
 pub struct Topic<M> {
-    /// Beside the lock, so that publishing without subscribers costs one load.
+    /// The number of queues, outside the lock so that publishing without subscribers costs one
+    /// load.
     subscribers: AtomicUsize,
     queues: Mutex<Vec<Arc<Queue<M>>>>,
 }
@@ -164,7 +165,7 @@ impl<M: sealed::Message> Topic<M> {
         self.subscribers.load(Ordering::Acquire) > 0
     }
 
-    /// Hands a message to every subscriber, without waiting for any.
+    /// Queues a message for every subscriber, without waiting.
     pub(crate) fn publish(&self, message: &Arc<M>) {
         let weight = message.weight();
         for queue in lock(&self.queues).iter() {
@@ -199,12 +200,12 @@ struct Queue<M> {
     state: Mutex<State<M>>,
 }
 
-/// What waits for a subscriber.
+/// An entry of a subscriber's queue.
 #[derive(Debug)]
 enum Waiting<M> {
-    /// A message, and the bytes of the allowance that it takes.
+    /// A message and its size, as counted towards the limit.
     Message(Arc<M>, usize),
-    /// Messages that are missing here.
+    /// Dropped messages.
     Gap(Lagged),
 }
 
@@ -212,7 +213,7 @@ enum Waiting<M> {
 struct State<M> {
     waiting: VecDeque<Waiting<M>>,
     bytes: usize,
-    /// What is missing before the first that waits.
+    /// The messages dropped before the first entry.
     lagged: Lagged,
     closed: bool,
     reader: Option<Waker>,
@@ -222,7 +223,7 @@ impl<M> Queue<M> {
     fn push(&self, message: &Arc<M>, weight: usize) {
         let mut state = lock(&self.state);
         match weight > self.limits.bytes {
-            // The one message that the allowance is not for: there is never a second.
+            // The one message that does not count towards the limit: there is never a second.
             true if state.waiting.is_empty() => {
                 state.waiting.push_back(Waiting::Message(Arc::clone(message), 0));
             }
@@ -254,7 +255,7 @@ impl<M> Queue<M> {
 }
 
 impl<M> State<M> {
-    /// Notes that messages are missing behind all that waits.
+    /// Records messages dropped after the last entry.
     fn skip(&mut self, lagged: Lagged) {
         match self.waiting.back_mut() {
             Some(Waiting::Gap(gap)) => gap.add(lagged),

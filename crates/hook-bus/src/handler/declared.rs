@@ -1,4 +1,4 @@
-//! Events that are declared while a system runs, each for as long as one of its declarers wants it.
+//! Events declared while a system runs, each until its last declaration is dropped.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use hook_core::event::DeclareError;
 use hook_core::{EventDefinition, Events, HookEventName};
 
-/// Those there are now.
+/// The events declared at run time.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DeclaredEvents {
     by_name: Arc<Mutex<BTreeMap<String, Declared>>>,
@@ -19,7 +19,7 @@ struct Declared {
     declarers: usize,
 }
 
-/// One declaration of an event. The event goes with the last of them.
+/// One declaration of an event. The event is removed with the last of them.
 #[derive(Debug)]
 #[must_use = "the event is forgotten when this is dropped"]
 pub struct DeclaredEvent {
@@ -28,21 +28,21 @@ pub struct DeclaredEvent {
 }
 
 impl DeclaredEvent {
-    /// The event.
+    /// Returns the event.
     pub fn event(&self) -> HookEventName {
         self.event
     }
 }
 
 impl DeclaredEvents {
-    /// Declares an event beside those `known`.
+    /// Declares an event in addition to those `known`.
     pub(crate) fn declare(
         &self,
         definition: EventDefinition,
         mut known: Events,
     ) -> Result<DeclaredEvent, DeclareError> {
         let mut by_name = self.lock();
-        // What was declared since `known` was looked up counts, too.
+        // Others may have been declared since `known` was read.
         for declared in by_name.values() {
             let _ = known.declare(declared.definition.clone());
         }
@@ -60,14 +60,14 @@ impl DeclaredEvents {
         self.lock().get(name).map(|declared| declared.event)
     }
 
-    /// Those that are declared now.
+    /// Returns the events declared now.
     pub(crate) fn events(&self) -> impl Iterator<Item = HookEventName> + use<> {
         let events: Vec<HookEventName> =
             self.lock().values().map(|declared| declared.event).collect();
         events.into_iter()
     }
 
-    /// Adds them to the others. One that settings declare otherwise by now is what they say.
+    /// Adds these events to `events`. An event that settings declare differently stays as it is.
     pub(crate) fn add_to(&self, events: &mut Events) {
         for declared in self.lock().values() {
             let _ = events.declare(declared.definition.clone());

@@ -1,4 +1,4 @@
-//! Serving a bus by asking engines that are somewhere else.
+//! Serving a bus by forwarding its requests to remote engines.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,38 +17,38 @@ use super::in_flight::InFlight;
 use crate::bus::{AlreadyServed, MessageBus, RequestControl, RequestHandler, Served};
 use crate::message::{CorrelationId, HookExecutionRequest, HookExecutionResponse};
 
-/// A way to engines that are somewhere else. What reaches none of them is answered here.
+/// A connection to remote engines. If none can be reached, the request is answered here.
 pub trait Elsewhere: fmt::Debug + Send + Sync + 'static {
-    /// Asks one for the response to a request, which must be there by the deadline.
+    /// Forwards a request to an engine, which must respond by the deadline.
     ///
     /// # Errors
-    /// When there will be none: that becomes the response, with a decision by
+    /// If there will be no response: the failure becomes the response, with a decision by
     /// [`fail_behavior`](Self::fail_behavior).
     ///
     /// # Cancellation
-    /// The future is dropped when nobody waits for the response any more.
+    /// The future is dropped when no caller waits for the response any more.
     fn ask(
         self: Arc<Self>,
         request: HookExecutionRequest,
         deadline: Option<Instant>,
     ) -> BoxFuture<'static, Result<HookExecutionResponse, StageFailure>>;
 
-    /// What it means for an event that no engine answered: nobody here knows whether it has a guard.
+    /// Returns the behavior for an event that no engine answered: its guards are not known here.
     fn fail_behavior(&self) -> FailBehavior;
 }
 
-/// A bus that is served somewhere else. Dropped, it is served no more: later requests are answered
-/// `no_handler`, accepted ones finish.
+/// A handle to a bus that remote engines serve. Dropping it detaches them: later requests are
+/// answered `no_handler`, accepted ones finish.
 pub struct ServedElsewhere {
     bus: MessageBus,
     handler: Arc<ElsewhereHandler>,
 }
 
 impl MessageBus {
-    /// Has the bus served somewhere else.
+    /// Serves the bus by remote engines.
     ///
     /// # Errors
-    /// When it has a handler already.
+    /// If it already has a handler.
     pub fn serve_elsewhere(
         &self,
         elsewhere: Arc<dyn Elsewhere>,
@@ -64,13 +64,13 @@ impl MessageBus {
 }
 
 impl ServedElsewhere {
-    /// How many requests wait for their responses.
+    /// Returns the number of requests waiting for their responses.
     pub fn in_flight(&self) -> usize {
         self.handler.in_flight.count()
     }
 
-    /// Answers later requests `shutting_down`, waits for accepted ones until the deadline, and answers
-    /// those that are left likewise.
+    /// Answers later requests `shutting_down`, waits for accepted ones until the deadline, and then
+    /// answers those `shutting_down` too.
     pub async fn shutdown(&self, deadline: Duration) {
         let handler = &self.handler;
         handler.in_flight.close();
@@ -127,7 +127,7 @@ impl RequestHandler for ElsewhereHandler {
     fn serve(self: Arc<Self>, request: HookExecutionRequest, control: RequestControl) -> Served {
         let (id, event) = (request.correlation_id().clone(), request.event());
         if let Some(failure) = request.envelope_error().cloned() {
-            // There is nothing that could be asked.
+            // The request is invalid and cannot be forwarded.
             return Served::Done(self.failed(id, event, failure));
         }
         if Handle::try_current().is_err() {

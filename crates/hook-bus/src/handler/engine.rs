@@ -1,4 +1,4 @@
-//! The engine behind a hook system: built once, on first use, and again on reload.
+//! The engine of a hook system: built on first use, and again on reload.
 
 use std::collections::HashSet;
 use std::io;
@@ -30,15 +30,14 @@ use crate::handler::registered::{
 };
 use crate::handler::registrations::Registrations;
 
-/// Why a hook system could not be initialized. Remembered until a reload, but for
-/// [`Thread`](Self::Thread).
+/// The error of initializing a hook system. Kept until a reload, except [`Thread`](Self::Thread).
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum InitializeError {
-    /// The host's process is not fit to run hooks.
+    /// The host's process cannot run hooks.
     #[error("failed to initialize the hook system: {0}")]
     Runner(#[source] Arc<RunnerError>),
-    /// No thread can be started that reads the settings.
+    /// No thread can be started to read the settings.
     #[error(
         "failed to initialize the hook system: no thread can be started that reads the settings \
          ({0}); raise the limit of processes, or end some"
@@ -50,7 +49,7 @@ pub enum InitializeError {
     /// The runtime ended before the settings were read.
     #[error("failed to initialize the hook system: the runtime ended before settings were read")]
     RuntimeEnded,
-    /// The settings have errors, and the system is to start only without any.
+    /// The settings of a strict system have errors.
     #[error(
         "failed to initialize the hook system: it is strict, and its settings are broken: {}; fix \
          them, or start without strict",
@@ -62,19 +61,19 @@ pub enum InitializeError {
     },
 }
 
-/// The hook system was not initialized yet, or could not be.
+/// The error of a hook system that is not initialized.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotInitialized {
     /// It is not initialized; call `initialize()` or fire an event.
     #[error("the hook system is not initialized yet; call initialize() first")]
     NotYet,
-    /// It could not be; call `reload()` once the cause is fixed.
+    /// Initialization failed; call `reload()` once the cause is fixed.
     #[error(transparent)]
     Failed(InitializeError),
 }
 
-/// The first few problems, and how many more there are.
+/// Lists the first few problems, and the number of the others.
 fn listed(problems: &[Diagnostic]) -> String {
     const SHOWN: usize = 3;
     let mut listed: Vec<String> = problems.iter().take(SHOWN).map(ToString::to_string).collect();
@@ -84,33 +83,33 @@ fn listed(problems: &[Diagnostic]) -> String {
     listed.join("; ")
 }
 
-/// Where settings are read from.
+/// The sources of settings.
 #[derive(Debug, Clone)]
 pub(crate) enum Sources {
-    /// From this file.
+    /// One file.
     File(SettingsSource),
-    /// From the native files, looked for each time, since a project may get some.
+    /// The native files, looked for on each read, since files may be added.
     Native { config_home: Option<PathBuf> },
 }
 
-/// What is settled before the engine is built.
+/// The parameters of building an engine.
 #[derive(Debug, Clone)]
 pub(crate) struct EngineOptions {
     pub(crate) sources: Vec<Sources>,
-    /// Other agents whose hooks may run, too.
+    /// The other agents whose hooks may run.
     pub(crate) agents: Agents,
     pub(crate) handlers: Vec<HandlerHook>,
     pub(crate) host: RunnerHost,
-    /// Who knows how to ask fleets of engines.
+    /// The connector to fleets of engines.
     pub(crate) upstreams: Option<Arc<dyn Upstreams>>,
     pub(crate) trust: TrustPolicy,
-    /// Whether errors in settings keep the system from starting.
+    /// Refuses to start with errors in settings.
     pub(crate) strict: bool,
-    /// Whether it is to be known which settings are in force.
+    /// Computes a hash of the effective settings.
     pub(crate) proves_settings: bool,
-    /// The events that the host declared, beside the built-in ones.
+    /// The built-in events and those that the host declared.
     pub(crate) events: Events,
-    /// Those that were declared while the system runs.
+    /// The events declared at run time.
     pub(crate) declared: DeclaredEvents,
 }
 
@@ -125,42 +124,41 @@ impl EngineOptions {
     }
 }
 
-/// What requests run with, as settings and the host say it.
+/// The state that requests run with, made from settings and host.
 #[derive(Debug)]
 pub(crate) struct Engine {
     pub(crate) pipeline: Pipeline,
-    /// The events there are, with those that settings declare.
+    /// The known events, including those that settings declare.
     pub(crate) events: Events,
-    /// The names of events that were unknown when settings were read, and that those have guards of.
+    /// The names of events that were unknown when settings were read, but have guards in them.
     unplaced_guards: HashSet<Box<str>>,
-    /// How many hooks clients may register.
+    /// The limits on hooks registered by clients.
     pub(crate) registration: RegistrationLimits,
-    /// What the registry was made of, for a reload that finds a file broken.
+    /// The files of the registry, kept for a reload that finds one of them broken.
     files: Vec<SettingsFile>,
-    /// Whether `hook bridge` is to start a server.
+    /// Makes `hook bridge` start a server.
     pub(crate) starts_server: bool,
     pub(crate) logs_calls: bool,
-    /// What is left out of audits and recordings.
+    /// The redaction of audits and recordings.
     pub(crate) redaction: Arc<Redaction>,
-    /// How much an audit tells that does not say it itself.
+    /// The default level of an audit.
     pub(crate) audit_level: AuditLevel,
-    /// What its settings were, where they did not change meanwhile.
+    /// The hash of the settings, unless they changed while being read.
     pub(crate) settings_hash: Option<String>,
-    /// Which engine of its system it is; the later, the greater.
+    /// The number of this engine in its system; each rebuild has a greater one.
     pub(crate) generation: u64,
 }
 
-/// Why there is no engine, and what is known of its hooks all the same: a guard that cannot be asked
-/// is not to be got past.
+/// A failed build, with the guards that are known nevertheless: they must still block.
 #[derive(Debug)]
 pub(crate) struct Unbuilt {
     pub(crate) error: InitializeError,
-    /// What would have been the engine. Nothing is run with it.
+    /// The engine that was read. It runs nothing.
     pub(crate) unused: Option<Engine>,
 }
 
 impl Unbuilt {
-    /// Whether there may be hooks that were not read.
+    /// Checks whether there may be hooks that were not read.
     pub(crate) fn is_incomplete(&self) -> bool {
         self.unused.is_none() || matches!(self.error, InitializeError::Strict { .. })
     }
@@ -169,10 +167,10 @@ impl Unbuilt {
 pub(crate) type BuiltEngine = Result<Arc<Engine>, Arc<Unbuilt>>;
 
 impl Engine {
-    /// Builds an engine on a thread that may wait: settings may lie on a slow or absent file system.
-    /// Where no thread can be had, they are read here all the same, to know which guards there are.
+    /// Builds an engine on a blocking thread, since settings may be on a slow or absent file
+    /// system. If no thread can be started, they are read here to find the guards.
     async fn build(options: &EngineOptions, before: Option<Arc<Self>>) -> BuiltEngine {
-        // The runtime panics where it can start no thread.
+        // `spawn_blocking` panics if it cannot start a thread.
         match thread::Builder::new().spawn(|| ()) {
             Ok(thread) => drop(thread.join()),
             Err(error) => {
@@ -181,7 +179,7 @@ impl Engine {
         }
         let owned = options.clone();
         let build = move || Self::build_here(&owned, before.as_deref());
-        // Another may have taken the last thread since.
+        // The last free thread may be taken meanwhile.
         let Ok(built) = catch_unwind(AssertUnwindSafe(|| tokio::task::spawn_blocking(build)))
         else {
             let error = Arc::new(io::ErrorKind::WouldBlock.into());
@@ -190,8 +188,8 @@ impl Engine {
         built.await.unwrap_or_else(|error| Err(Unbuilt::unfinished(options, &error)))
     }
 
-    /// Reads the settings. The runner of an engine `before` this one goes on: what it runs counts
-    /// against its limits, and is waited for at the end.
+    /// Reads the settings. Keeps the runner of a previous engine: its running hooks count towards
+    /// the limits, and shutdown waits for them.
     fn build_here(options: &EngineOptions, before: Option<&Self>) -> BuiltEngine {
         let runner = match before {
             Some(before) => Ok(before.pipeline.runner().clone()),
@@ -211,7 +209,7 @@ impl Engine {
             tracing::warn!(target: "hook::settings", "{diagnostic}");
         }
         let broken = || -> Option<InitializeError> {
-            // A system that works goes on with what it had of a broken file.
+            // A working system keeps the previous content of a broken file.
             if !options.strict || before.is_some() {
                 return None;
             }
@@ -225,15 +223,15 @@ impl Engine {
         }
     }
 
-    /// Whether there is a guard of an event of that name that the event's plan does not have: the event
-    /// was declared after settings were read, or otherwise by then.
+    /// Checks for guards of that event name that are not in the event's plan, because the event was
+    /// declared, or declared differently, after settings were read.
     pub(crate) fn has_displaced_guard(&self, event: HookEventName) -> bool {
         event.row().is_declared()
             && (self.unplaced_guards.contains(event.as_str())
                 || self.pipeline.registry().displaced_guard(event.as_str(), Some(event)).is_some())
     }
 
-    /// The event that guards listen to by a name that is no event's now.
+    /// Returns the event of guards whose event name is not declared now.
     pub(crate) fn undeclared_event(&self, name: &str) -> Option<HookEventName> {
         let displaced = self.pipeline.registry().displaced_guard(name, None).map(|hook| hook.event);
         displaced.or_else(|| {
@@ -242,19 +240,19 @@ impl Engine {
         })
     }
 
-    /// Why guards of an event may be missing among the hooks: there are settings that cannot be read.
+    /// Returns why guards of an event may be missing: some settings cannot be read.
     pub(crate) fn unread_guards(&self, event: HookEventName) -> Option<String> {
         let unread = self.pipeline.registry().unread_guards(event)?;
         Some(format!("{unread}; a hook with `failBehavior: block` may be missing"))
     }
 
-    /// Why a guard is missing that was there: its settings cannot be read any more.
+    /// Returns why a known guard is missing: its settings cannot be read any more.
     pub(crate) fn unread_guard(&self) -> Option<String> {
         let unread = self.pipeline.registry().unread_guard()?;
         Some(format!("{unread}; a hook with `failBehavior: block` is missing"))
     }
 
-    /// Whether an event has a guard, or one may be missing that could not be read.
+    /// Checks whether an event has a guard, or may have one in settings that could not be read.
     pub(crate) fn may_have_guard(&self, event: HookEventName) -> bool {
         self.pipeline.registry().blocking_on_failure(event).is_some()
             || self.has_displaced_guard(event)
@@ -264,7 +262,7 @@ impl Engine {
     fn read(options: &EngineOptions, runner: Arc<Runner>, before: Option<&Self>) -> Self {
         let known = before.map_or(&[][..], |before| &before.files);
         let mut events = options.events.clone();
-        // Hooks in settings can listen to these, too, for as long as they are declared.
+        // Hooks in settings can use events declared at run time.
         let at_run_time = |events: &mut Events| options.declared.add_to(events);
         let sources = options.files();
         let hash_of = || options.proves_settings.then(|| settings_hash(&sources, &options.trust));
@@ -296,7 +294,7 @@ impl Engine {
             starts_server: starts_server(&files),
             logs_calls: logs_calls(&files),
             files,
-            // What changed while it was read may have been read half.
+            // Settings that changed meanwhile may have been read in part only.
             settings_hash: hash_of().filter(|after| Some(after) == before_reading.as_ref()),
             generation: before.map_or(0, |before| before.generation + 1),
         }
@@ -304,7 +302,7 @@ impl Engine {
 }
 
 impl Unbuilt {
-    /// Whether it may be over by the next request, so that it is not remembered.
+    /// Checks whether the error may be temporary; it is then not kept.
     fn may_pass(&self) -> bool {
         matches!(self.error, InitializeError::Thread(_))
     }
@@ -317,7 +315,7 @@ impl Unbuilt {
         Self::because(options, error)
     }
 
-    /// Reads the settings while the caller waits, so that it is known what guards there are.
+    /// Reads the settings on the caller's thread, to find the guards.
     fn because(options: &EngineOptions, error: InitializeError) -> Arc<Self> {
         let read = || Engine::read(options, Arc::new(Runner::unfit(options.host.clone())), None);
         let unused = match error {
@@ -328,14 +326,14 @@ impl Unbuilt {
     }
 }
 
-/// Starts the workers that are to be there before their first call.
+/// Starts the workers with `"start": "eager"`.
 fn start_workers(built: &BuiltEngine) {
     if let Ok(engine) = built {
         engine.pipeline.registry().start_workers();
     }
 }
 
-/// What registered hooks are given to; also where nothing is run, since its guards are known.
+/// Returns the registry for registered hooks, even of a failed build, since its guards are known.
 fn target(built: &BuiltEngine) -> Option<Target> {
     let engine = match built {
         Ok(engine) => engine,
@@ -350,14 +348,14 @@ fn target(built: &BuiltEngine) -> Option<Target> {
 
 type Built = OnceCell<BuiltEngine>;
 
-/// The place where the engine is, once it is built.
+/// The slot that holds the engine once it is built.
 #[derive(Debug)]
 pub(crate) struct EngineSlot {
     options: EngineOptions,
     current: RwLock<Arc<Built>>,
-    /// One reload at a time, so that the last to begin is the last to be seen.
+    /// Allows one reload at a time, so that the last one to begin wins.
     reloading: Semaphore,
-    /// Registered while the system runs.
+    /// The hooks registered at run time.
     registered: Arc<RegisteredHooks>,
 }
 
@@ -375,7 +373,7 @@ impl EngineSlot {
         &self.registered
     }
 
-    /// Registers a hook, under that id or one that is made.
+    /// Registers a hook with this id or a generated one.
     pub(crate) fn register(
         &self,
         hook: HandlerHook,
@@ -390,7 +388,7 @@ impl EngineSlot {
         self.registered.register(hook, id, registrant)
     }
 
-    /// Tells who listens what changed when this engine took the place of another.
+    /// Publishes the changes of hooks after a new engine replaced the previous one.
     fn tell_replaced(&self, before: Option<&Arc<Engine>>, now: &BuiltEngine) {
         if let Ok(now) = now {
             let before = before.map(|before| &**before.pipeline.registry());
@@ -399,7 +397,7 @@ impl EngineSlot {
         }
     }
 
-    /// What is to be left out of what is written down: everything, while that is not known.
+    /// Returns the redaction of records; until it is known, everything is redacted.
     pub(crate) fn redaction(&self) -> Arc<Redaction> {
         let unknown = |why: &str| Arc::new(Redaction::withholding(why));
         match self.get() {
@@ -412,10 +410,10 @@ impl EngineSlot {
         }
     }
 
-    /// [`redaction`](Self::redaction), once settings were read.
+    /// Returns the [`redaction`](Self::redaction) once the settings are read.
     pub(crate) async fn known_redaction(self: &Arc<Self>) -> Arc<Redaction> {
         if self.get().is_none() {
-            // Why there may be no engine is told to those who need one.
+            // Errors are reported to the callers that need the engine.
             let _ = self.initialize().await;
         }
         self.redaction()
@@ -425,12 +423,12 @@ impl EngineSlot {
         &self.options.host.project
     }
 
-    /// The engine or why there is none; `None` before it was first needed.
+    /// Returns the engine or its build error; `None` before first use.
     pub(crate) fn get(&self) -> Option<BuiltEngine> {
         self.current.read().unwrap_or_else(PoisonError::into_inner).get().cloned()
     }
 
-    /// The event of that name, by all that is known.
+    /// Finds an event by name among all that are known now.
     pub(crate) fn event(&self, name: &str) -> Option<HookEventName> {
         match self.get() {
             Some(Ok(engine)) => self.event_in(&engine, name),
@@ -445,14 +443,14 @@ impl EngineSlot {
         }
     }
 
-    /// The event of that name, by what this engine read and what was declared since.
+    /// Finds an event by name among those of this engine and those declared since.
     pub(crate) fn event_in(&self, engine: &Engine, name: &str) -> Option<HookEventName> {
         let events = &engine.events;
         let declared = || self.options.declared.event(name);
         events.settled(name).or_else(declared).or_else(|| events.from_name(name))
     }
 
-    /// The event of that name, or the one that guards listen to by a name that is none now.
+    /// Finds an event by name; failing that, an event that only guards name.
     pub(crate) fn event_or_undeclared(&self, name: &str) -> Option<HookEventName> {
         self.event(name).or_else(|| match self.get()? {
             Ok(engine) => engine.undeclared_event(name),
@@ -460,7 +458,7 @@ impl EngineSlot {
         })
     }
 
-    /// All events, by all that is known.
+    /// Returns all events known now.
     pub(crate) fn events(&self) -> Events {
         let mut events = match self.get() {
             Some(Ok(engine)) => engine.events.clone(),
@@ -473,7 +471,7 @@ impl EngineSlot {
         events
     }
 
-    /// Declares an event for as long as what is given back is kept.
+    /// Declares an event until the returned handle is dropped.
     pub(crate) fn declare(
         &self,
         definition: EventDefinition,
@@ -481,7 +479,7 @@ impl EngineSlot {
         self.options.declared.declare(definition, self.events())
     }
 
-    /// Whether an event has a guard, or may have one, by all that is known.
+    /// Checks whether an event has, or may have, a guard.
     pub(crate) fn may_have_guard(&self, event: HookEventName) -> bool {
         match self.get() {
             Some(Ok(engine)) => engine.may_have_guard(event),
@@ -493,7 +491,7 @@ impl EngineSlot {
         }
     }
 
-    /// What is known of an event's guards before settings were read: the host's own.
+    /// Returns a guard of an event known before settings are read: one of the host's own.
     pub(crate) fn guard_before_reading(&self, event: Option<HookEventName>) -> Option<Guard<'_>> {
         let handlers = || self.options.handlers.iter();
         let known = event.and_then(|event| handlers().find(|it| it.is_guard_of(event)));
@@ -506,9 +504,9 @@ impl EngineSlot {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Switches hooks on or off in the engine that is in force, and in those that come after it.
+    /// Switches hooks on or off in the current engine and its successors.
     pub(crate) fn set_enabled(&self, name: &str, enabled: bool) -> Result<usize, NotInitialized> {
-        // The lock is held until the end, so that a reload either carries this over or comes before.
+        // The lock is held to the end: a reload either copies this switch or happened before.
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
         match current.get() {
             Some(Ok(engine)) => Ok(engine.pipeline.registry().set_enabled(name, enabled)),
@@ -517,8 +515,8 @@ impl EngineSlot {
         }
     }
 
-    /// Builds the engine unless it is there; any number of callers wait for the one build, which
-    /// goes on if the caller that began it stops polling. Without a runtime it is built here.
+    /// Builds the engine if there is none. Concurrent callers wait for one build, which continues
+    /// if its caller stops polling. Without a runtime it is built here.
     pub(crate) async fn initialize(self: &Arc<Self>) -> BuiltEngine {
         if let Some(built) = self.get() {
             return built;
@@ -555,7 +553,7 @@ impl EngineSlot {
         }
     }
 
-    /// As [`initialize`](Self::initialize), on the caller's own thread, and without starting workers.
+    /// Like [`initialize`](Self::initialize), on the caller's thread and without starting workers.
     pub(crate) async fn initialize_here(self: &Arc<Self>) -> BuiltEngine {
         let mut is_first = false;
         let build = async || {
@@ -571,18 +569,18 @@ impl EngineSlot {
         built
     }
 
-    /// Builds a new engine and replaces the old one; requests in flight stay with the
-    /// old one. What was switched at run time stays switched.
+    /// Builds a new engine and replaces the old one; requests in flight keep the old one. Hooks
+    /// switched on or off at run time stay so.
     pub(crate) async fn reload(self: &Arc<Self>) -> BuiltEngine {
-        // The semaphore is never closed; a reload without it would only be seen too early.
+        // The semaphore is never closed.
         let _one_at_a_time = self.reloading.acquire().await;
-        // There is one runner; the first build makes it.
+        // The first build makes the one runner.
         let before = self.initialize().await;
         let rebuilt = Engine::build(&self.options, before.as_ref().ok().cloned()).await;
         if let Err(unbuilt) = &rebuilt {
             tracing::error!(target: "hook::settings", "reload failed: {}", OneLine(&unbuilt.error));
         }
-        // An engine that works is not given up for one that does not.
+        // A working engine is not replaced by a failed build.
         let may_pass = rebuilt.as_ref().is_err_and(|unbuilt| unbuilt.may_pass());
         if rebuilt.is_ok() || before.is_err() && !may_pass {
             self.registered.adopted_by(target(&rebuilt), || {

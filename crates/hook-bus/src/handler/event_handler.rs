@@ -1,4 +1,4 @@
-//! What serves the requests of a bus: the nine stages of architecture.md, "Data flow".
+//! The handler of a hook system: the nine stages of architecture.md, "Data flow".
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -31,23 +31,23 @@ use crate::message::{
     Body, CorrelationId, HookExecutionRequest, HookExecutionResponse, Invalid, Named,
 };
 
-/// Serves hook-execution requests from a bus.
+/// The handler of the hook-execution requests of a bus.
 pub struct HookEventHandler {
     bus: MessageBus,
     engine: Arc<EngineSlot>,
     host: HostContext,
-    /// How long a request may take that does not say it itself.
+    /// The default time limit of a request.
     deadline: Option<Duration>,
-    /// What becomes of hooks that nothing waits for.
+    /// The way `async` hooks run.
     background: Background,
     /// Cancelled when a shutdown's deadline has passed.
     ended: CancellationToken,
     in_flight: InFlight,
-    /// What the host does for hooks of requests that bring nobody else.
+    /// The host's services, for requests without their own.
     services: Option<Arc<dyn HostServices>>,
-    /// Who is told of handlers of modules that fail.
+    /// The receivers of errors of modules' handlers.
     errors: Arc<ModuleErrors>,
-    /// Also after a reload.
+    /// The sessions' environments; kept over reloads.
     sessions: Arc<Sessions>,
 }
 
@@ -84,24 +84,24 @@ impl HookEventHandler {
         }
     }
 
-    /// The same, which tells these of handlers of modules that fail.
+    /// Sets the receivers of errors of modules' handlers.
     pub(crate) fn telling(self, errors: &Arc<ModuleErrors>) -> Self {
         Self { errors: Arc::clone(errors), ..self }
     }
 
-    /// How many requests wait for their hooks now.
+    /// Returns the number of requests in progress.
     pub fn in_flight(&self) -> usize {
         self.in_flight.count()
     }
 
-    /// Detaches from the bus: later requests are answered `no_handler`, accepted ones finish. A
-    /// second call does nothing.
+    /// Detaches from the bus: later requests are answered `no_handler`, accepted ones finish.
+    /// Calling it again does nothing.
     pub fn dispose(self: &Arc<Self>) {
         self.bus.core().detach(&(Arc::clone(self) as Arc<dyn RequestHandler>));
     }
 
     /// Answers later requests `shutting_down`, waits for accepted ones until the deadline, then
-    /// ends their hooks and answers them `shutting_down` too.
+    /// cancels their hooks and answers them `shutting_down` too.
     pub(crate) async fn shut_down(&self, deadline: Duration) {
         self.in_flight.close();
         let finished = tokio::time::timeout(deadline, self.in_flight.wait()).await;
@@ -111,7 +111,7 @@ impl HookEventHandler {
         }
     }
 
-    /// Stages 1 to 4, and the rest too where it needs no waiting.
+    /// Runs stages 1 to 4, and the others too if nothing has to be waited for.
     fn serve_with(
         &self,
         engine: &Arc<Engine>,
@@ -127,7 +127,8 @@ impl HookEventHandler {
         let mut input = match self.read(engine, body) {
             Ok(input) => input,
             Err(Rejected { event, other_event, failure }) => {
-                // Of several events the one that has a guard, whichever a reader takes.
+                // Of several event names, take the one with a guard: readers differ in which they
+                // use.
                 let guarded = other_event.filter(|event| engine.may_have_guard(*event));
                 return Served::Done(door.reject(guarded.or(event), *failure));
             }
@@ -156,7 +157,7 @@ impl HookEventHandler {
         let input = input.complete(&self.host);
         let session = Arc::clone(&input.session_id);
         let scope = RunScope {
-            // An inline plan is done before anybody could cancel it.
+            // An inline plan finishes before anyone could cancel it.
             cancel: self.ended.clone(),
             observer: Progress::observe(self.bus.core(), control.key, &door.id),
             lane: control.lane,
@@ -164,7 +165,7 @@ impl HookEventHandler {
             hops,
             keeps_inputs,
             background: self.background,
-            // Functions wait for no permit and have no environment of their own.
+            // Functions take no permit and have no environment.
             nesting: Nesting::default(),
             session_env: SessionEnv::default(),
             correlation: None,
@@ -180,7 +181,7 @@ impl HookEventHandler {
             return Served::Done(match run {
                 Ok(mut outcome) => {
                     if let Some(env) = session_env(&plan, &mut outcome) {
-                        // Functions have no files to wait for: nothing is kept there.
+                        // Inline hooks have no files to wait for, so nothing is lost there.
                         let lost = self.sessions.begin_now(session, env);
                         outcome.processed.warnings.extend(lost);
                     }
@@ -214,7 +215,7 @@ impl HookEventHandler {
         Served::Running { running: run.finish().boxed(), cancel }
     }
 
-    /// Stages 1 to 3: envelope, route, payload.
+    /// Runs stages 1 to 3: envelope, route, payload.
     fn read(&self, engine: &Engine, body: Body) -> Result<Box<RequestInput>, Rejected> {
         let known = |name: &str| self.engine.event_in(engine, name);
         let guarded = |name: &str| known(name).or_else(|| engine.undeclared_event(name));
@@ -225,7 +226,7 @@ impl HookEventHandler {
                     if event.row().is_declared() { known(event.as_str()) } else { Some(event) };
                 if here != Some(event) {
                     let failure = Box::new(self.unsupported(event.as_str()));
-                    // Guards of that name listen to the event that is known by it here.
+                    // Guards of this name belong to the event that is known by it now.
                     let event = here.or_else(|| guarded(event.as_str())).or(Some(event));
                     return Err(Rejected { event, other_event: None, failure });
                 }
@@ -260,12 +261,12 @@ impl HookEventHandler {
         }
     }
 
-    /// The host's side of inputs.
+    /// Returns the host's part of inputs.
     pub(crate) fn host(&self) -> &HostContext {
         &self.host
     }
 
-    /// Builds the engine first; the first request does that.
+    /// Builds the engine for the first request, and serves it.
     async fn initialize_and_serve(
         self: Arc<Self>,
         request: HookExecutionRequest,
@@ -279,7 +280,7 @@ impl HookEventHandler {
             failure = cut_off.reached() => return self.failed(id, event, failure),
             built = self.engine.initialize() => built,
         };
-        // One deadline for the whole of it.
+        // One deadline covers both steps.
         let deadline = cut_off.deadline;
         let control = RequestControl { cancel: Some(cancel), deadline, ..control };
         let engine = match &built {
@@ -290,7 +291,7 @@ impl HookEventHandler {
         self.declare_and_serve(Arc::clone(engine), request, cancel, control).await
     }
 
-    /// Asks workers first which hooks they have, where they have not said so.
+    /// Lets new workers declare their hooks first, and serves the request.
     async fn declare_and_serve(
         self: Arc<Self>,
         engine: Arc<Engine>,
@@ -299,7 +300,7 @@ impl HookEventHandler {
         control: RequestControl,
     ) -> Box<HookExecutionResponse> {
         let mut control = RequestControl { cancel: Some(cancel.clone()), ..control };
-        // Without a runtime nothing is started; what stands for guards blocks.
+        // Without a runtime no worker is started; placeholders of guards block.
         if workers::are_due(&engine.pipeline) && Handle::try_current().is_ok() {
             let cut_off = self.cut_off(&cancel, control.deadline);
             let events = self.engine.events();
@@ -375,7 +376,7 @@ impl RequestHandler for HookEventHandler {
         if let Some(built) = self.engine.get() {
             return Served::Done(unserved(&built, id, event, failure));
         }
-        // Only its settings say whether there is a guard.
+        // Only the settings tell whether there is a guard.
         let running = async move { unserved(&self.engine.initialize().await, id, event, failure) };
         Served::Running { running: running.boxed(), cancel: CancellationToken::new() }
     }
@@ -388,7 +389,7 @@ impl RequestHandler for HookEventHandler {
     ) -> Box<HookExecutionResponse> {
         match self.engine.get() {
             Some(built) => unserved(&built, id, event, failure),
-            // Only the host's own guards are known before settings are read.
+            // Before settings are read, only the host's own guards are known.
             None => {
                 let guard = self.engine.guard_before_reading(event);
                 HookExecutionResponse::unserved(id, event, failure, guard)
@@ -397,7 +398,7 @@ impl RequestHandler for HookEventHandler {
     }
 }
 
-/// Ends a request that no hook is asked about. A guard that is known, or may be there, blocks.
+/// Answers a request for which no hook runs. It is blocked if there is, or may be, a guard.
 fn unserved(
     built: &BuiltEngine,
     id: CorrelationId,
@@ -426,7 +427,7 @@ fn not_initialized(error: &InitializeError) -> StageFailure {
     StageFailure::new(FailureCode::PlanningFailed, error.to_string())
 }
 
-/// A request that stops at the door, with its event if that is known.
+/// A request rejected before planning, with its event if known.
 struct Rejected {
     event: Option<HookEventName>,
     other_event: Option<HookEventName>,
@@ -448,7 +449,7 @@ fn read_too_early(event: HookEventName) -> StageFailure {
     StageFailure::new(FailureCode::PlanningFailed, message)
 }
 
-/// The engine is not one that the request may be served by.
+/// Returns the failure of a request whose check rejected the engine.
 fn unfit() -> StageFailure {
     let message = "this engine may not decide the request, so its hooks are not run";
     StageFailure::new(FailureCode::NoHandler, message)
@@ -460,13 +461,13 @@ pub(super) fn no_runtime() -> StageFailure {
     StageFailure::new(FailureCode::NoRuntime, message)
 }
 
-/// Makes responses: what every one of them needs.
+/// Builds the responses to one request.
 struct Door<'e> {
     engine: &'e Engine,
     id: CorrelationId,
-    /// The tool that the event is about, for the log.
+    /// The event's tool, for the log.
     tool: Option<Box<str>>,
-    /// Whether there may be hooks that the engine does not know.
+    /// `true` if there may be hooks that the engine does not know.
     is_incomplete: bool,
 }
 
@@ -488,7 +489,7 @@ impl<'e> Door<'e> {
         response
     }
 
-    /// A request that never got to a plan: any hook of its event might have been meant.
+    /// Answers a request that was not planned: any hook of its event counts.
     fn reject(
         self,
         event: Option<HookEventName>,
@@ -506,14 +507,14 @@ impl<'e> Door<'e> {
         self.failed(event, failure, guard)
     }
 
-    /// A request whose hooks are known.
+    /// Answers a planned request whose hooks did not run.
     fn fail(self, plan: &Plan, failure: StageFailure) -> Box<HookExecutionResponse> {
         let guard = plan.blocking_on_failure().map(|hook| Guard::Known(hook.display_name()));
         self.failed(Some(plan.event), failure, guard)
     }
 
-    /// A request that ended before all of its hooks had. What those that were done said still
-    /// counts where it forbids: a denial sticks (protocol.md §3).
+    /// Answers a request that ended before all its hooks did. Results of finished hooks still count
+    /// if they forbid: a denial sticks (protocol.md §3).
     fn cut_off(
         self,
         plan: &Plan,
@@ -550,8 +551,8 @@ impl<'e> Door<'e> {
     }
 }
 
-/// Blocks what would proceed where a guard is missing, whatever its event: its settings cannot be read. Not
-/// the end of a turn, at whose block the agent would go on working.
+/// Blocks any event while a guard is missing because its settings cannot be read. Except the end of
+/// a turn: a block there would make the agent continue.
 fn refuse_for_unread_guard(engine: &Engine, response: &mut HookExecutionResponse) {
     let is_turn_end = response.event.is_some_and(HookEventName::ends_a_turn);
     let processed = &mut response.processed;
@@ -564,7 +565,7 @@ fn refuse_for_unread_guard(engine: &Engine, response: &mut HookExecutionResponse
     }
 }
 
-/// Adds what the caller should know; allocates nothing where there is nothing to say.
+/// Adds the warnings for the caller; allocates nothing if there are none.
 fn warn(engine: &Engine, response: &mut HookExecutionResponse) {
     let registry = engine.pipeline.registry();
     response.processed.warn(registry.notices(response.event).map(str::to_owned));
@@ -574,14 +575,14 @@ fn warn(engine: &Engine, response: &mut HookExecutionResponse) {
     response.processed.warn(hooks.flat_map(HookExecutionResult::caller_warnings));
 }
 
-/// How long hooks that were cut off may take to say what they had said: they need no time for it.
+/// The time that cancelled hooks get to return their output so far; they need hardly any.
 const LAST_WORD: Duration = Duration::from_secs(1);
 
 /// A plan that must be waited for.
 struct Run {
     engine: Arc<Engine>,
     id: CorrelationId,
-    /// The tool that the event is about, for the log.
+    /// The event's tool, for the log.
     tool: Option<Box<str>>,
     plan: Arc<Plan>,
     input: EventInput,
@@ -603,8 +604,7 @@ impl Run {
             tokio::select! {
                 biased;
                 failure = self.cut_off.reached() => {
-                    // Hooks that are cancelled answer at once, and what they had printed by then
-                    // counts where it forbids.
+                    // Cancelled hooks return at once, and their output so far counts if it forbids.
                     self.scope.cancel.cancel();
                     let _ = tokio::time::timeout(LAST_WORD, run).await;
                     Err(failure)
@@ -627,7 +627,7 @@ impl Run {
     }
 }
 
-/// What may end the wait for a request before its hooks are done.
+/// The conditions that end the wait for a request before its hooks are done.
 struct CutOff {
     ended: CancellationToken,
     cancel: CancellationToken,
@@ -651,7 +651,7 @@ impl CutOff {
 
 async fn passed(deadline: Option<Instant>) {
     match deadline {
-        // Without a runtime nothing runs that would have to be cut off.
+        // Without a runtime there are only inline hooks, which nothing cuts off.
         Some(deadline) if Handle::try_current().is_ok() => {
             tokio::time::sleep_until(deadline.into()).await;
         }

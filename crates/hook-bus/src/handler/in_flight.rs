@@ -1,14 +1,14 @@
-//! Counting requests in flight, and waiting until there are none: one atomic step to take a request
-//! on, since every request pays for it.
+//! A counter of requests in flight that can be awaited: one atomic step to accept a request, since
+//! every request pays for it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
 
-/// The bit that says that no further request is taken on; the rest is the count.
+/// The bit of a closed counter; the other bits are the count.
 const CLOSED: usize = 1 << (usize::BITS - 1);
 
-/// How many requests are in flight, and whether more are taken on.
+/// The number of requests in flight, and whether new ones are accepted.
 #[derive(Debug, Default)]
 pub(crate) struct InFlight {
     state: AtomicUsize,
@@ -16,9 +16,9 @@ pub(crate) struct InFlight {
 }
 
 impl InFlight {
-    /// Counts one more, unless closed. What was counted must be released.
+    /// Counts one more request, unless closed; `leave` must follow.
     pub(crate) fn enter(&self) -> bool {
-        // Counting and looking are one step, so that closing misses no request.
+        // Counting and checking are one step, so that closing misses no request.
         if self.state.fetch_add(1, Ordering::AcqRel) & CLOSED == 0 {
             return true;
         }
@@ -26,19 +26,19 @@ impl InFlight {
         false
     }
 
-    /// Releases one.
+    /// Counts one request less.
     pub(crate) fn leave(&self) {
         if self.state.fetch_sub(1, Ordering::AcqRel) == CLOSED + 1 {
             self.none_left.notify_waiters();
         }
     }
 
-    /// Takes no more on.
+    /// Accepts no more requests.
     pub(crate) fn close(&self) {
         self.state.fetch_or(CLOSED, Ordering::AcqRel);
     }
 
-    /// How many there are.
+    /// Returns the number of requests in flight.
     pub(crate) fn count(&self) -> usize {
         self.state.load(Ordering::Acquire) & !CLOSED
     }
@@ -46,7 +46,7 @@ impl InFlight {
     /// Waits until there are none. To be called once closed.
     pub(crate) async fn wait(&self) {
         loop {
-            // Listening before looking, so that the last one is not missed.
+            // Listen before checking, so that the last notification is not missed.
             let none_left = self.none_left.notified();
             if self.count() == 0 {
                 return;

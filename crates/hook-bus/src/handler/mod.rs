@@ -1,14 +1,14 @@
-//! What serves the requests of a bus.
+//! The handler of the requests of a bus.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
 //! | `event_handler` | the nine stages of a request |
-//! | `elsewhere` | serving a bus by asking engines that are somewhere else |
-//! | `engine` | the engine behind it: built on first use, and again on reload |
-//! | `declared`, `registered`, `registrations` | events and hooks that come and go at run time |
-//! | `sessions` | what hooks set for later hooks of their sessions |
-//! | `translation` | model payloads in an SDK's form |
-//! | `progress`, `unfinished` | what is told of hooks while they run, and when they are cut off |
+//! | `elsewhere` | forwarding requests to remote engines |
+//! | `engine` | the engine: built on first use, and again on reload |
+//! | `declared`, `registered`, `registrations` | events and hooks added and removed at run time |
+//! | `sessions` | values that hooks set for later hooks of their sessions |
+//! | `translation` | model payloads of SDKs |
+//! | `progress`, `unfinished` | progress of hooks, and hooks left unfinished |
 //! | `in_flight` | requests that are not answered yet |
 
 mod declared;

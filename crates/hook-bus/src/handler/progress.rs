@@ -1,4 +1,4 @@
-//! Telling subscribers which hook runs now.
+//! Publishing the progress of hooks.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::message::{
     RequestKey,
 };
 
-/// Publishes the starts and finishes of one request's hooks.
+/// An observer that publishes the starts and finishes of one request's hooks.
 pub(crate) struct Progress {
     bus: Arc<BusCore>,
     request: RequestKey,
@@ -18,7 +18,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// An observer, if anybody subscribed to progress or to everything.
+    /// Returns an observer if there are subscribers to progress or to the journal.
     pub(crate) fn observe(
         bus: &Arc<BusCore>,
         request: RequestKey,

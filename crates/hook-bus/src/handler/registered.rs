@@ -1,4 +1,4 @@
-//! Hooks that are registered while a system runs (protocol.md §1, "Registration at run time").
+//! Hooks registered while a system runs (protocol.md §1, "Registration at run time").
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -10,23 +10,23 @@ use crate::handler::registrations::Registrations;
 use crate::message::{ChangedWith, RegistrationChange};
 use crate::token::is_same_token;
 
-/// How many guards of clients that are gone are remembered by their names.
+/// The maximum number of lost guards that are kept by name.
 const MAX_LOST: usize = 256;
 
-/// What stands for the others.
+/// The name that represents all further ones.
 const MORE: &str = "(others)";
 
-/// Why a hook cannot be registered.
+/// The error of registering a hook.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
-    /// There is one of that id.
+    /// The id is taken.
     #[error("cannot register the hook: there is one with the id `{id}` already")]
     DuplicateId {
         /// The id.
         id: String,
     },
-    /// Its event was not declared.
+    /// The event is not declared.
     #[error("cannot register the hook `{hook}`: the event {event} was not declared")]
     UnknownEvent {
         /// The hook.
@@ -34,15 +34,15 @@ pub enum RegisterError {
         /// The event.
         event: HookEventName,
     },
-    /// Its matcher cannot be used.
+    /// The matcher is invalid.
     #[error("cannot register the hook `{hook}`: {problem}")]
     InvalidMatcher {
         /// The hook.
         hook: String,
-        /// What is wrong with it.
+        /// The error in the matcher.
         problem: String,
     },
-    /// There are as many hooks of clients as there may be.
+    /// The limit on hooks of clients is reached.
     #[error(
         "cannot register the hook `{hook}`: clients may register {limit} hooks{of}; \
          `hooksConfig.registration` of the user's settings sets the limit"
@@ -50,15 +50,15 @@ pub enum RegisterError {
     LimitExceeded {
         /// The hook.
         hook: String,
-        /// How many there may be.
+        /// The limit.
         limit: usize,
-        /// Of what.
+        /// The event that the limit is for, as a suffix of the message; empty for the total.
         of: String,
     },
 }
 
 impl RegisterError {
-    /// The word in messages.
+    /// Returns the error code used in messages.
     pub fn code(&self) -> &'static str {
         match self {
             Self::DuplicateId { .. } => "duplicate_id",
@@ -68,7 +68,7 @@ impl RegisterError {
         }
     }
 
-    /// More about it, for programs: the field, or the limit.
+    /// Returns details for programs: the field, or the limit.
     pub fn details(&self) -> JsonObject {
         let mut details = JsonObject::new();
         let mut field = |name: &str| details.insert("field", RawJson::from_text(name));
@@ -84,18 +84,18 @@ impl RegisterError {
     }
 }
 
-/// On whose behalf a hook is registered.
+/// The party that registers a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Registrant {
-    /// The host itself: there are no limits.
+    /// The host itself: without limits.
     Host,
-    /// A client, over a wire: so many as the settings allow.
+    /// A client over a connection: limited by the settings.
     Client,
 }
 
-/// A hook that was registered. It is unregistered when this is dropped: requests in flight keep it,
-/// later ones do not see it.
+/// A registered hook. Dropping this unregisters it: requests in flight keep it, later ones do not
+/// see it.
 #[derive(Debug)]
 #[must_use = "the hook is unregistered when this is dropped"]
 pub struct Registration {
@@ -105,12 +105,12 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// What it is known by.
+    /// Returns the hook's id.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Leaves the hook registered for as long as the system lives.
+    /// Keeps the hook registered until the system is dropped.
     pub fn keep(mut self) {
         self.hooks = Weak::new();
     }
@@ -124,28 +124,28 @@ impl Drop for Registration {
     }
 }
 
-/// A registered hook, as it is listed.
+/// A registered hook, as listed.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RegisteredHook {
-    /// What it is known by.
+    /// The hook's id.
     pub id: Arc<str>,
     /// The hook.
     pub hook: HandlerHook,
-    /// On whose behalf it is there.
+    /// The party that registered it.
     pub registrant: Registrant,
 }
 
-/// The engine that registered hooks are given to.
+/// The engine that gets the registered hooks.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     pub(crate) registry: Arc<HookRegistry>,
     pub(crate) runner: Arc<Runner>,
-    /// How many hooks clients may register.
+    /// The limits on hooks registered by clients.
     pub(crate) limits: RegistrationLimits,
 }
 
-/// The hooks of one system that were registered at run time, and the engine that has them.
+/// The hooks of one system registered at run time, and its current engine.
 #[derive(Debug)]
 pub(crate) struct RegisteredHooks {
     state: Mutex<State>,
@@ -154,15 +154,15 @@ pub(crate) struct RegisteredHooks {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The engine that is in force, or is about to be.
+    /// The current engine, or the next one.
     target: Option<Target>,
     last: u64,
-    /// How many came and went that somebody was told of.
+    /// The number of published changes.
     changes: u64,
     hooks: BTreeMap<u64, RegisteredHook>,
-    /// Their ids.
+    /// The ids of the hooks.
     ids: HashSet<Arc<str>>,
-    /// Guards of clients that are gone, by what those called them, and the tokens of these clients.
+    /// Guards of disconnected clients by event and id, with the tokens of these clients.
     lost: BTreeMap<(HookEventName, Box<str>), BTreeSet<Box<str>>>,
 }
 
@@ -171,13 +171,13 @@ impl RegisteredHooks {
         Self { state: Mutex::default(), registrations }
     }
 
-    /// Who is told which hooks come and go.
+    /// Returns the publisher of changes.
     pub(crate) fn registrations(&self) -> &Registrations {
         &self.registrations
     }
 
-    /// Gives an engine the hooks that are registered. From now on it is the one that is told of others;
-    /// `install` puts it into its place before anybody registers another.
+    /// Passes the registered hooks to a new engine, which gets all later ones too. `install` makes
+    /// it current before another hook can be registered.
     pub(crate) fn adopted_by<T>(&self, target: Option<Target>, install: impl FnOnce() -> T) -> T {
         let mut state = self.lock();
         state.target = target;
@@ -190,14 +190,13 @@ impl RegisteredHooks {
         install()
     }
 
-    /// Looks at what is in force while none of them comes or goes; `look` is told the number of the last
-    /// change.
+    /// Calls a function with the number of the last change while no hook can be added or removed.
     pub(crate) fn at_rest<T>(&self, look: impl FnOnce(u64) -> T) -> T {
         let state = self.lock();
         look(state.changes)
     }
 
-    /// Whether one of them is a guard of that event.
+    /// Checks whether one of the hooks is a guard of this event.
     pub(crate) fn has_guard_of(&self, event: HookEventName) -> bool {
         self.lock().hooks.values().any(|known| known.hook.is_guard_of(event))
     }
@@ -206,12 +205,12 @@ impl RegisteredHooks {
         self.lock().hooks.values().cloned().collect()
     }
 
-    /// A hook of a client's, with what settings say where it says nothing itself.
+    /// Applies the settings' defaults to a hook of a client.
     pub(crate) fn completed(&self, hook: HandlerHook) -> HandlerHook {
         completed(hook, &self.lock().limits())
     }
 
-    /// Registers a hook of an event that there is, under that id or one that is made.
+    /// Registers a hook of a known event with this id or a generated one.
     pub(crate) fn register(
         self: &Arc<Self>,
         mut hook: HandlerHook,
@@ -226,7 +225,7 @@ impl RegisteredHooks {
         let mut number = state.last + 1;
         let id: Arc<str> = match id {
             Some(id) => id.into(),
-            // The numbers that somebody else's ids have are left out.
+            // Skip numbers that are taken as ids.
             None => loop {
                 let id: Arc<str> = format!("hook-{number}").into();
                 if !state.ids.contains(&id) {
@@ -256,10 +255,10 @@ impl RegisteredHooks {
         Ok(Registration { id, number, hooks: Arc::downgrade(self) })
     }
 
-    /// Notes that a guard is gone with the client of that token, which had it.
+    /// Records that a guard was lost with its client, which had this token.
     pub(crate) fn lost_guard(&self, event: HookEventName, id: &str, token: &str) {
         let mut state = self.lock();
-        // Of more than that those of an event are one, which nobody brings back.
+        // Beyond the limit, all guards of an event share one entry, which is never removed.
         let (id, token) = if state.lost.len() < MAX_LOST { (id, token) } else { (MORE, MORE) };
         let tokens = state.lost.entry((event, id.into())).or_default();
         let token = if tokens.len() < MAX_LOST { token } else { MORE };
@@ -269,14 +268,14 @@ impl RegisteredHooks {
         }
     }
 
-    /// Whether a client that is gone had this token, and guards that are missed.
+    /// Checks whether this token belongs to a disconnected client with lost guards.
     pub(crate) fn has_lost_guards(&self, token: &str) -> bool {
         let state = self.lock();
         let mut tokens = state.lost.values().flatten();
         token != MORE && tokens.any(|known| is_same_token(known, token))
     }
 
-    /// Notes that a guard is there again: the client that had this token has brought it back.
+    /// Records that a lost guard is back: the client with this token registered it again.
     pub(crate) fn found_guard(&self, event: HookEventName, id: &str, token: &str) {
         let mut state = self.lock();
         let key = (event, id.into());
@@ -303,7 +302,7 @@ impl RegisteredHooks {
             let with = ChangedWith::Nothing(state.changes);
             self.registrations.tell(RegistrationChange::Unregistered, hook, with);
         }
-        // A function may hold the registration of another hook, which goes with it.
+        // The hook's function may own another registration, whose drop takes the lock again.
         drop(state);
         drop((gone, hook));
     }

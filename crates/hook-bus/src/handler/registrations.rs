@@ -1,4 +1,4 @@
-//! Telling subscribers which hooks came into force, and which went.
+//! Publishing changes of the effective hooks.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::bus::Topics;
 use crate::bus::sealed::Message;
 use crate::message::{ChangedWith, HookRegistration, RegistrationChange};
 
-/// Publishes what comes and goes. It does not keep the bus alive.
+/// A publisher of added and removed hooks. It does not keep the bus alive.
 #[derive(Debug)]
 pub(crate) struct Registrations {
     topics: Weak<Topics>,
@@ -22,8 +22,8 @@ impl Registrations {
         Self { topics: Arc::downgrade(topics) }
     }
 
-    /// Says what is different now that the hooks of an engine of that generation are in force, perhaps
-    /// after those of another.
+    /// Publishes the differences between the hooks of a previous engine and those of a new one,
+    /// which has this generation.
     pub(crate) fn replaced(
         &self,
         before: Option<&HookRegistry>,
@@ -44,7 +44,7 @@ impl Registrations {
         }
     }
 
-    /// Says that a hook came or went.
+    /// Publishes that a hook was added or removed.
     pub(crate) fn tell(&self, change: RegistrationChange, hook: &Hook, with: ChangedWith) {
         if let Some(topics) = self.topics.upgrade() {
             let registration = HookRegistration::now(change, hook.identity.clone(), with);
@@ -53,8 +53,7 @@ impl Registrations {
     }
 }
 
-/// The hooks that count for their events: they are switched on, and may run or block in place of
-/// running.
+/// Returns the effective hooks: switched on, and trusted or blocking untrusted.
 pub(crate) fn in_force(registry: &HookRegistry) -> Vec<Arc<Hook>> {
     let counts = registry.list().into_iter();
     counts
@@ -63,7 +62,8 @@ pub(crate) fn in_force(registry: &HookRegistry) -> Vec<Arc<Hook>> {
         .collect()
 }
 
-/// What tells hooks apart over reloads: all that says what is run, when, and what its failure means.
+/// A hook's identity over reloads: all fields that determine what runs, when, and what its failure
+/// means.
 #[derive(PartialEq, Eq, Hash)]
 struct Identity<'h> {
     event: HookEventName,
@@ -100,7 +100,7 @@ fn identity(hook: &Hook) -> Identity<'_> {
     }
 }
 
-/// Those of `these` that are not among `those`; of equal ones, as many as there are more.
+/// Returns the hooks of `these` that are not in `those`, counting equal ones.
 fn without<'h>(these: &'h [Arc<Hook>], those: &'h [Arc<Hook>]) -> Vec<&'h Arc<Hook>> {
     let mut known: HashMap<Identity<'h>, usize> = HashMap::new();
     for hook in those {

@@ -1,4 +1,4 @@
-//! What hooks set for their sessions.
+//! Environment variables that hooks set for their sessions.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,42 +8,42 @@ use hook_core::run::SessionEnv;
 
 use crate::bridge::state::{BridgeState, Stamp};
 
-/// How many sessions are remembered; the oldest goes first.
+/// The maximum number of sessions kept; the oldest is removed first.
 const MAX_SESSIONS: usize = 256;
 
-/// What is known of a session.
+/// A session's environment.
 #[derive(Debug)]
 struct Known {
     id: Arc<str>,
     env: SessionEnv,
-    /// The file that it was read from: another process may have changed it since.
+    /// The state of its file when read: another process may have changed it since.
     stamp: Stamp,
 }
 
-/// The last sessions for which hooks set something.
+/// The last sessions with variables set by hooks.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
-    /// Whether there may be any: most agents have none, and look at nothing else.
+    /// `false` while there are none, as for most agents, which then skip the lookup.
     has_any: AtomicBool,
     oldest_first: Mutex<VecDeque<Known>>,
-    /// Where they are kept for other processes of the session.
+    /// The files that share them with other processes of the session.
     files: Option<BridgeState>,
 }
 
 impl Sessions {
-    /// With those that are kept there.
+    /// Creates the set, backed by these files.
     pub(crate) fn kept_in(files: Option<BridgeState>) -> Self {
         Self { files, ..Self::default() }
     }
 
-    /// What was set for a session. Files are looked at on a thread that may block.
+    /// Returns the variables of a session. A server reads files on a blocking thread.
     pub(crate) async fn env(self: &Arc<Self>, session: &Arc<str>) -> SessionEnv {
         let session = Arc::clone(session);
         self.apart(move |own| own.env_now(&session)).await.unwrap_or_default()
     }
 
-    /// Takes what is set for a session now in the place of what was. Says why later processes of the session
-    /// will not know it, where they will not.
+    /// Replaces the variables of a session. Returns a warning if later processes of the session
+    /// will not see them.
     pub(crate) async fn begin(
         self: &Arc<Self>,
         session: Arc<str>,
@@ -52,8 +52,8 @@ impl Sessions {
         self.apart(move |own| own.begin_now(session, env)).await.flatten()
     }
 
-    /// Does something on a thread that may block, where files are looked at and others wait for this one: a
-    /// server. A process of one call waits for it anyway.
+    /// Runs `work` on a blocking thread in a server, where other requests must not wait for files.
+    /// A process for one call runs it inline.
     async fn apart<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> T + Send + 'static,
@@ -83,7 +83,7 @@ impl Sessions {
         env
     }
 
-    /// The same as [`begin`](Self::begin), on this thread.
+    /// Like [`begin`](Self::begin), on this thread.
     pub(crate) fn begin_now(&self, session: Arc<str>, env: SessionEnv) -> Option<String> {
         let Some(files) = &self.files else {
             self.remember(Known { id: session, env, stamp: None });
@@ -97,7 +97,7 @@ impl Sessions {
         Some(format!("what hooks set for the session is not known to later calls: {error}"))
     }
 
-    /// An empty one is remembered where it would be looked for in files.
+    /// Caches a session; an empty one only if that saves reading its file.
     fn remember(&self, known: Known) {
         let mut sessions = self.lock();
         sessions.retain(|other| other.id != known.id);

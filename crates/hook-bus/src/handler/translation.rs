@@ -1,4 +1,4 @@
-//! Stage 5: model payloads in the form that hooks see (protocol.md §7).
+//! Stage 5: translation of model payloads into the form that hooks see (protocol.md §7).
 
 use hook_core::event::ModelPayload;
 use hook_core::{
@@ -9,31 +9,31 @@ use hook_translate::{
     response_details, to_stable_chunk, to_stable_request, to_stable_response,
 };
 
-/// What became of an input's model payloads.
+/// The outcome of translating an input's model payloads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Translation {
-    /// Hooks can see them.
+    /// The hooks can run.
     Done,
-    /// The response is a chunk of a stream that displays no text: there is nothing for hooks.
+    /// The response is a chunk of a stream without displayed text: no hook runs.
     NothingToShow,
 }
 
-/// Says that a response is one chunk of a stream.
+/// The field that marks a response as one chunk of a stream.
 const CHUNK: &str = "chunk";
 
-/// Brings an input's model payloads into the stable form, and sets the fields that follow from them and
-/// that the agent has not set. The input's `sdk` field says which form
-/// they have; hooks do not see it, since it would not be true of what they see.
+/// Translates an input's model payloads into the stable form, and fills in derived fields that the
+/// agent has not set. The input's `sdk` field names the original form; it is removed, since it
+/// would be wrong for the stable form.
 pub(crate) fn translate(input: &mut RequestInput) -> Result<Translation, StageFailure> {
     if input.event().row().model == ModelPayload::None {
         return Ok(Translation::Done);
     }
     let named = input.extra.remove("sdk").filter(|sdk| !sdk.is_null());
-    // What is not a string is no name that anybody knows; its text says what it is.
+    // Anything but a string is an unknown name; its JSON text goes into the error.
     let named = named.map(|sdk| sdk.to_text().unwrap_or_else(|| sdk.as_str().to_owned()));
     let payloads = input.payload.model_payloads();
     let Some(request) = payloads.request else { return Ok(Translation::Done) };
-    // A response has the form of the request that it answers.
+    // A response has the form of its request.
     let sdk = Sdk::of_request(named.as_deref(), request)
         .map_err(|error| failure("llm_request", &error))?;
     let translated =
@@ -50,7 +50,7 @@ pub(crate) fn translate(input: &mut RequestInput) -> Result<Translation, StageFa
         };
         *response = shown;
         input.extra.insert(CHUNK, RawJson::from_bool(true));
-        // What the model calls and what that took is in the complete response.
+        // Tool calls and usage are in the complete response.
         set_details(&mut input.payload, of_request, ResponseDetails::default());
         return Ok(Translation::Done);
     }
@@ -62,7 +62,7 @@ pub(crate) fn translate(input: &mut RequestInput) -> Result<Translation, StageFa
     Ok(Translation::Done)
 }
 
-/// Sets what the agent has not set itself.
+/// Fills in the fields that the agent has not set.
 fn set_details(payload: &mut EventPayload, request: RequestDetails, response: ResponseDetails) {
     match payload {
         EventPayload::BeforeModel(payload) => {
@@ -79,7 +79,7 @@ fn set_details(payload: &mut EventPayload, request: RequestDetails, response: Re
     }
 }
 
-/// Whether the response is one chunk of a stream: the input's `chunk` says so, or its shape.
+/// Checks whether the response is one chunk of a stream, by the input's `chunk` field or its shape.
 fn is_one_chunk(sdk: Sdk, extra: &JsonObject, response: &RawObject) -> Result<bool, StageFailure> {
     let said = match extra.get(CHUNK).filter(|said| !said.is_null()) {
         None => false,
@@ -91,8 +91,8 @@ fn is_one_chunk(sdk: Sdk, extra: &JsonObject, response: &RawObject) -> Result<bo
     Ok(said || is_chunk(sdk, response))
 }
 
-/// The text of a chunk in the stable form; nothing where it shows none. Never a response without the
-/// text that the chunk does show: hooks that look for secrets in it would find none.
+/// Returns the text of a chunk in the stable form; `None` if it shows none. Never returns a
+/// response without text that the chunk shows: hooks that look for secrets would miss them.
 fn text_of_chunk(sdk: Sdk, chunk: &RawObject) -> Result<Option<RawObject>, StageFailure> {
     if repeats_text(sdk, chunk) {
         let message = format!(
@@ -115,7 +115,7 @@ fn text_of_chunk(sdk: Sdk, chunk: &RawObject) -> Result<Option<RawObject>, Stage
     }
 }
 
-/// Whether a chunk of the SDK has the form of a response.
+/// Checks whether chunks of the SDK have the form of a response.
 fn has_chunks_like_responses(sdk: Sdk) -> bool {
     matches!(sdk, Sdk::GenAi | Sdk::Stable)
 }

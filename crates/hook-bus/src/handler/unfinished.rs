@@ -1,10 +1,10 @@
-//! What a request that was cut off left undone.
+//! The unfinished hooks of a request that was cut off.
 
 use hook_core::text::shortened;
 use hook_core::{HookExecutionResult, HookFailure, HookIdentity, NotStarted, Plan, RawJson};
 
-/// The names of the planned hooks that were still at work, or had not begun and would have; an array.
-/// `None` where all were done.
+/// Returns a JSON array with the names of the planned hooks that were running or still to start;
+/// `None` if all were done.
 pub(crate) fn unfinished(
     plan: &Plan,
     results: &[HookExecutionResult],
@@ -18,7 +18,7 @@ pub(crate) fn unfinished(
                 && !result.failure.as_ref().is_some_and(HookFailure::is_cut_off)
         })
     };
-    // What nothing waits for is no part of the request.
+    // `async` hooks are no part of the request.
     let hooks = plan.hooks.iter().filter(|planned| !planned.hook.runs_in_background());
     let hooks = hooks.map(|planned| &planned.hook.identity);
     let names: Vec<RawJson> = hooks

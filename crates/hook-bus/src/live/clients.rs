@@ -1,4 +1,4 @@
-//! The clients that have hooks, connected or expected back.
+//! The clients with hooks, connected or expected to reconnect.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -20,32 +20,32 @@ use super::remembered::{self, RememberedGuard};
 use crate::handler::{EngineSlot, Registrant, Registration};
 use crate::token::{is_same_token, token};
 
-/// How long the hooks of a client whose connection was lost are kept for it.
+/// The time that the hooks of a disconnected client are kept for it.
 pub const RECONNECT_GRACE: Duration = Duration::from_secs(30);
 
-/// All clients of a system that have hooks.
+/// All clients of a system with hooks.
 #[derive(Debug)]
 pub struct LiveClients {
     engine: Arc<EngineSlot>,
-    /// By their tokens.
+    /// By client token.
     known: Mutex<HashMap<Box<str>, Arc<LiveClient>>>,
-    /// Those who wait for clients to come back.
+    /// The tasks that wait for clients to reconnect.
     waiting: TaskTracker,
-    /// The system ends: nobody is waited for.
+    /// Cancelled when the system ends: no task waits for clients any more.
     ended: CancellationToken,
-    /// Where guards are remembered for the next server at the same socket.
+    /// The file that saves guards for the next server at the same socket.
     guard_file: OnceLock<PathBuf>,
-    /// How many lists of guards were made, and which of them is written down.
+    /// The number of guard lists made, and the number of the list last written.
     guard_lists: AtomicU64,
     written_list: Mutex<u64>,
 }
 
-/// One client, over all connections that it has had.
+/// One client, over all its connections.
 #[derive(Debug)]
 struct LiveClient {
     token: Box<str>,
     session: CallSession,
-    /// Whether it is a client of the server that was here before, whose guards block until it is back.
+    /// `true` for a client of the previous server; its guards block until it reconnects.
     is_restored: bool,
     state: Mutex<ClientState>,
 }
@@ -53,50 +53,50 @@ struct LiveClient {
 #[derive(Debug)]
 struct ClientState {
     hooks: BTreeMap<String, OwnHook>,
-    /// The number of its last connection, which is the one that counts.
+    /// The number of its last connection, the only valid one.
     connection: u64,
 }
 
 #[derive(Debug)]
 struct OwnHook {
     register: HookRegister,
-    /// Whether its failure blocks.
+    /// The event of a guard; `None` if the hook's failure does not block.
     guards: Option<hook_core::HookEventName>,
-    /// It is unregistered when this is dropped.
+    /// Unregisters the hook when dropped.
     _registration: Registration,
 }
 
-/// A client's connection. Dropping it is losing it: the client's hooks are kept for a while, and new calls
-/// of them fail.
+/// A client's connection. Dropping it means that it was lost: the client's hooks are kept for
+/// [`RECONNECT_GRACE`], and new calls of them fail.
 pub struct LiveConnection {
     clients: Arc<LiveClients>,
     client: Arc<LiveClient>,
     number: u64,
     link: Link,
-    /// The token of a client that is gone and had guards, if this is that client.
+    /// The token of a disconnected client with guards, if this is that client.
     former: Option<Box<str>>,
 }
 
-/// Whether messages to a client's hooks have a way.
+/// The way of messages to a client's hooks.
 enum Link {
-    /// None is needed: the client has had no hooks.
+    /// None yet: the client has had no hooks.
     Unused,
     Up(Carrier),
-    /// The client is known, and cannot be told anything at present.
+    /// The client is known, but cannot receive messages at present.
     Closed,
 }
 
-/// A registered hook, as it is listed.
+/// A registered hook, as listed.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ListedHook {
-    /// As its client described it.
+    /// The client's description of it.
     pub register: HookRegister,
-    /// Whether it is the asking client's own.
+    /// `true` for a hook of the client that requests the list.
     pub own: bool,
 }
 
-/// Nobody is known by a token: it is none of this server's, or its time is over.
+/// The error of an unknown token: another server issued it, or its grace period is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[error(
@@ -127,13 +127,13 @@ impl LiveClients {
         })
     }
 
-    /// Remembers guards in this file from now on, and puts those into force that the server before left in it:
-    /// each blocks until its client is back and registers it again, for [`RECONNECT_GRACE`] at most, and
-    /// is missed then. For guards that cannot be read every event is blocked as long. Returns a warning for
-    /// each that cannot be put into force.
+    /// Saves guards in this file from now on, and restores those of the previous server: each
+    /// blocks until its client reconnects and registers it again, for [`RECONNECT_GRACE`] at most,
+    /// and is then reported as missing. If some cannot be read, every event is blocked for that
+    /// time. Returns a warning for each guard that cannot be restored.
     ///
     /// # Errors
-    /// When the file cannot be read, or none can be written there. What is there is written over by the next guard.
+    /// If the file cannot be read or written. The next guard overwrites its content.
     pub fn remember_guards_in(self: &Arc<Self>, file: PathBuf) -> io::Result<Vec<String>> {
         let left = remembered::read(&file);
         let _ = self.guard_file.set(file);
@@ -155,8 +155,8 @@ impl LiveClients {
         Ok(warnings)
     }
 
-    /// Has every event that can be blocked be so for [`RECONNECT_GRACE`], as a guard of the server before that is
-    /// not known might. Returns a warning for each that cannot.
+    /// Blocks every event that can be blocked for [`RECONNECT_GRACE`], as an unreadable guard of
+    /// the previous server might. Returns a warning for each failure.
     fn block_every_event(self: &Arc<Self>) -> Vec<String> {
         let blocked = HookEventName::all().filter(|event| event.row().block_means.is_some());
         let restored = blocked.filter_map(|event| {
@@ -167,7 +167,7 @@ impl LiveClients {
         restored.map(warning).collect()
     }
 
-    /// Has a guard of the server before block until its client is back.
+    /// Restores a guard of the previous server, which blocks until its client reconnects.
     fn restore(
         self: &Arc<Self>,
         token: Box<str>,
@@ -179,11 +179,11 @@ impl LiveClients {
             None => self.expect_back(token),
         };
         let target = CallTarget::Client(client.session.clone());
-        // Only guards are remembered, some of them made so by settings.
+        // Only guards are saved; some are guards by the settings' default.
         let hook = register.to_hook(&self.engine.events(), target)?;
         let hook = hook.fail_behavior(FailBehavior::Block);
         let guards = Some(hook.event());
-        // It counts towards no limit: its client may register it again.
+        // Registered as the host's, without limits: its client may register it again.
         let registration = self.engine.register(hook, None, Registrant::Host)?;
         let own = OwnHook { guards, register, _registration: registration };
         client.lock().hooks.insert(own.register.hook_id.clone(), own);
@@ -191,7 +191,7 @@ impl LiveClients {
         Ok(())
     }
 
-    /// A client of the server before, which is forgotten unless it comes back in time.
+    /// Creates a client of the previous server, which is removed unless it reconnects in time.
     fn expect_back(self: &Arc<Self>, token: Box<str>) -> Arc<LiveClient> {
         let client = LiveClient::of(token, CallSession::lasting(), true);
         client.session.close(HookFailure::Live {
@@ -201,7 +201,7 @@ impl LiveClients {
         client
     }
 
-    /// Forgets a client that does not come back in time.
+    /// Removes a client that does not reconnect in time.
     fn forget_later(self: &Arc<Self>, client: &Arc<LiveClient>, connection: u64) {
         let (clients, client) = (Arc::clone(self), Arc::clone(client));
         self.waiting.spawn(async move {
@@ -211,13 +211,13 @@ impl LiveClients {
                     let guards = clients.guards(&clients.known());
                     clients.remember(&guards);
                 }
-                // The next server waits for the client.
+                // Its guards stay saved for the next server.
                 () = clients.ended.cancelled() => {}
             }
         });
     }
 
-    /// The guards that there are, for the server that comes after this one.
+    /// Returns the present guards, to be saved for the next server.
     fn guards(&self, known: &HashMap<Box<str>, Arc<LiveClient>>) -> GuardList {
         let mut guards = Vec::new();
         if self.guard_file.get().is_some() {
@@ -233,7 +233,7 @@ impl LiveClients {
         GuardList { number: self.guard_lists.fetch_add(1, Ordering::Relaxed) + 1, guards }
     }
 
-    /// Writes a list of guards down, unless a later one is. Not to be called with a lock.
+    /// Saves a list of guards, unless a later one is saved. Must be called without locks.
     fn remember(&self, list: &GuardList) {
         let Some(file) = self.guard_file.get() else { return };
         let mut written = self.written_list.lock().unwrap_or_else(PoisonError::into_inner);
@@ -250,13 +250,12 @@ impl LiveClients {
         }
     }
 
-    /// Begins the connection of a client on this machine, which is the user's own.
+    /// Starts the connection of a local client of the same user.
     pub fn connect(self: &Arc<Self>) -> LiveConnection {
         self.connect_with(CallSession::lasting())
     }
 
-    /// Begins the connection of a client that may be on another machine: its hooks have no programs run
-    /// here.
+    /// Starts the connection of a client that may be remote: its hooks cannot run programs here.
     pub fn connect_remote(self: &Arc<Self>) -> LiveConnection {
         self.connect_with(CallSession::remote())
     }
@@ -272,7 +271,7 @@ impl LiveClients {
         }
     }
 
-    /// Waits for no client to come back any more.
+    /// Stops waiting for clients to reconnect.
     pub(crate) async fn end(&self) {
         self.ended.cancel();
         self.waiting.wait().await;
@@ -289,7 +288,8 @@ impl LiveClients {
         }
     }
 
-    /// Forgets a client unless it has come back. Its hooks are unregistered, and its guards missed.
+    /// Removes a client unless it has reconnected. Its hooks are unregistered; its guards are
+    /// reported as missing.
     fn forget(&self, client: &LiveClient, connection: u64) {
         let hooks = {
             let mut known = self.known();
@@ -323,25 +323,25 @@ impl LiveClient {
 }
 
 impl LiveConnection {
-    /// What gets this client its hooks back over another connection.
+    /// Returns the token with which this client resumes its hooks over another connection.
     pub fn token(&self) -> &str {
         &self.client.token
     }
 
-    /// Becomes the connection of the client that has this token: its hooks are called over this one, and
-    /// calls that wait for their answers come again. Gives the ids of its hooks.
+    /// Resumes the client with this token: its hooks are called over this connection, and pending
+    /// calls are sent again. Returns the ids of its hooks.
     ///
     /// # Errors
-    /// When nobody has it, or this connection has hooks of its own by now, which nobody would have then. Of
-    /// a client that came too late, guards that it registers again are missed no more.
+    /// If the token is unknown, or this connection already has hooks of its own. If a client's
+    /// grace period is over, its guards stop being missing once it registers them again.
     pub fn resume(&mut self, token: &str) -> Result<Vec<String>, UnknownToken> {
         if !self.client.lock().hooks.is_empty() {
             return Err(UnknownToken);
         }
-        // One that may be on another machine does not become one that is on this.
+        // A connection that may be remote must not become one of a local client.
         let is_near = self.client.session.is_near();
         let clients = Arc::clone(&self.clients);
-        // Held, so that it is not forgotten meanwhile.
+        // Keep the lock, so that the client is not removed meanwhile.
         let known = clients.known();
         let found = known.values().find(|it| is_same_token(&it.token, token)).cloned();
         if found.as_ref().is_some_and(|client| client.is_restored) {
@@ -370,10 +370,10 @@ impl LiveConnection {
         Ok(hook_ids)
     }
 
-    /// Registers a hook of the client's: it is planned from the next request on.
+    /// Registers a hook of the client; it runs from the next request on.
     ///
     /// # Errors
-    /// When something about it is not right, there is one of its id, or there are too many.
+    /// If its description is invalid, its id is taken, or there are too many hooks.
     pub fn register(&mut self, register: HookRegister) -> Result<(), NotRegistered> {
         let engine = &self.clients.engine;
         let hook =
@@ -389,7 +389,7 @@ impl LiveConnection {
             return Err(NotRegistered::DuplicateId { id: register.hook_id });
         }
         let guards = hook.is_guard_of(event).then_some(event);
-        // Before it can be called.
+        // Attach before the hook can be called.
         if matches!(self.link, Link::Unused) {
             self.link = Link::Up(self.client.session.attach());
         }
@@ -401,7 +401,7 @@ impl LiveConnection {
         state.hooks.insert(id.clone(), OwnHook { register, guards, _registration: registration });
         drop(state);
         known.entry(self.client.token.clone()).or_insert_with(|| Arc::clone(&self.client));
-        // It is back, and blocks no more what it was not asked about.
+        // The guard is back: its restored placeholder must not block any more.
         let restored = self.former.as_ref().and_then(|former| known.get(former));
         let replaced = restored.and_then(|client| client.lock().hooks.remove(&id));
         let is_changed = guards.is_some() || replaced.is_some();
@@ -414,10 +414,10 @@ impl LiveConnection {
         Ok(())
     }
 
-    /// Unregisters a hook of the client's. Requests in flight still call it.
+    /// Unregisters a hook of the client. Requests in flight still call it.
     ///
     /// # Errors
-    /// When it has none of that id.
+    /// If the client has no hook with this id.
     pub fn unregister(&mut self, hook_id: &str) -> Result<(), NotRegistered> {
         let known = self.clients.known();
         let mut state = self.client.lock();
@@ -436,7 +436,7 @@ impl LiveConnection {
         Ok(())
     }
 
-    /// All hooks that clients have registered, by client and id.
+    /// Returns all hooks that clients have registered, ordered by client and id.
     pub fn list(&self) -> Vec<ListedHook> {
         let mut clients: Vec<Arc<LiveClient>> = self.clients.known().values().cloned().collect();
         clients.sort_by(|one, other| one.token.cmp(&other.token));
@@ -450,8 +450,8 @@ impl LiveConnection {
         listed
     }
 
-    /// Waits for the next message to the client's hooks; never done while it has none, or when another
-    /// connection took this one's place.
+    /// Waits for the next message to the client's hooks; pending while it has none, or if another
+    /// connection replaced this one.
     ///
     /// # Cancellation
     /// Dropping the future loses nothing.
@@ -464,23 +464,24 @@ impl LiveConnection {
         std::future::pending().await
     }
 
-    /// Takes what the client's hooks say.
+    /// Passes on a message of the client's hooks.
     pub fn take(&self, message: FromHook) {
-        // Without hooks there is no call that it could be about.
+        // Without hooks there are no calls, so the message is dropped.
         if let Link::Up(carrier) = &self.link {
             carrier.take(message);
         }
     }
 
-    /// The client sent something that is no message, for this reason: the call that it may have been about
-    /// fails, or, where that is not known, all calls that it was told of and has not answered.
+    /// Fails the call that an invalid message may have answered, or, if that call is unknown, all
+    /// calls sent to the client and not answered yet.
     pub fn take_unreadable(&self, call: Option<u64>, why: String) {
         if let Link::Up(carrier) = &self.link {
             carrier.take_unreadable(call, why);
         }
     }
 
-    /// The oldest call of a hook that waits for its answer, for clients that do not say which they answer.
+    /// Returns the oldest pending call of a hook, for clients that do not name the call they
+    /// answer.
     pub fn oldest_call_of(&self, hook_id: &str) -> Option<u64> {
         match &self.link {
             Link::Up(carrier) => carrier.oldest_call_of(hook_id),
@@ -488,32 +489,32 @@ impl LiveConnection {
         }
     }
 
-    /// The client cannot be told anything from now on, and is still this connection's: new calls of its
-    /// hooks fail at once, and those in flight wait until it is [open](Self::open) again, or until their
-    /// timeouts. For connections over which a client registers hooks and hears of calls by different ways.
+    /// Suspends sending: new calls of the client's hooks fail at once, and pending ones wait until
+    /// it is [open](Self::open) again or until their timeouts. The connection stays the client's.
+    /// For transports on which a client registers hooks and receives calls by different channels.
     pub fn close(&mut self) {
         self.link = Link::Closed;
     }
 
-    /// The client can be told of calls from now on, those that wait for their answers first.
+    /// Resumes sending calls to the client, the pending ones first.
     pub fn open(&mut self) {
         let is_current = self.client.lock().connection == self.number;
-        // Another connection has its place; that one is called.
+        // Another connection may have replaced this one; calls go there.
         if is_current {
             self.link = Link::Up(self.client.session.attach());
         }
     }
 
-    /// Ends it with the server. Its hooks stay, and calls of them fail: what other clients still ask is not to get
-    /// past its guards. They stay remembered as well, whatever others register meanwhile, so that the next server
-    /// waits for it.
+    /// Closes the connection because the server ends. The hooks stay and calls of them fail, so
+    /// that requests of other clients do not bypass its guards. The guards stay saved, so that the
+    /// next server waits for the client.
     pub fn leave(mut self) {
         if self.unlink() {
             self.clients.keep(&self.client, self.number);
         }
     }
 
-    /// Ends it for good: the client is gone, and does not come back.
+    /// Closes the connection for good: the client does not reconnect.
     pub fn forget(mut self) {
         if self.unlink() {
             self.clients.forget(&self.client, self.number);
@@ -522,22 +523,22 @@ impl LiveConnection {
         }
     }
 
-    /// Whether it has, or had, hooks, or was closed or opened.
+    /// Checks whether the client has, or had, hooks, or the connection was closed or opened.
     pub fn has_hooks(&self) -> bool {
         !matches!(self.link, Link::Unused)
     }
 
-    /// Whether calls of the client's hooks wait for their answers.
+    /// Checks whether calls of the client's hooks are pending.
     pub fn is_waited_for(&self) -> bool {
         self.has_hooks() && !self.client.session.is_idle()
     }
 
-    /// Whether another connection took this one's place.
+    /// Checks whether another connection replaced this one.
     pub fn is_superseded(&self) -> bool {
         self.client.lock().connection != self.number
     }
 
-    /// Nothing goes over it any more. Whether anything could.
+    /// Detaches the connection; returns whether it was in use.
     fn unlink(&mut self) -> bool {
         !matches!(std::mem::replace(&mut self.link, Link::Unused), Link::Unused)
     }
@@ -559,7 +560,7 @@ impl Drop for LiveConnection {
         }
         let (clients, client) = (Arc::clone(&self.clients), Arc::clone(&self.client));
         let number = self.number;
-        // Calls of hooks that it has unregistered since wait for it as well.
+        // Pending calls of hooks unregistered meanwhile also wait for the client.
         let is_missed = !client.lock().hooks.is_empty() || !client.session.is_idle();
         if clients.ended.is_cancelled() {
             return clients.keep(&client, number);

@@ -1,17 +1,17 @@
-//! Hooks of clients: registered over a connection, called over it, and back after it was lost.
+//! Hooks of clients: registered, called and resumed over a connection.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
-//! | `register` | what a client says of a hook, made a hook of the engine |
-//! | `clients` | the clients that have hooks, connected or expected back |
-//! | `remembered` | guards, written down for the server that comes after this one |
-//! | `services` | what a client does for the hooks of its own requests |
-//! | `states` | how the workers of a running system are, for others who look |
-//! | `modules` | what modules of JavaScript have beside hooks |
-//! | `workers` | hooks that workers say they have |
+//! | `register` | a client's description of a hook, and its conversion to a hook |
+//! | `clients` | the clients with hooks, connected or expected to reconnect |
+//! | `remembered` | guards saved for the next server |
+//! | `services` | a client's services for the hooks of its requests |
+//! | `states` | states of a running system's workers, for other processes |
+//! | `modules` | commands and renderers of JavaScript modules |
+//! | `workers` | hooks declared by workers |
 //!
-//! Over which kind of connection a client comes is no matter here: [`wire`](crate::wire) carries JSON
-//! lines, other crates other things.
+//! The transport of the connection does not matter here: [`wire`](crate::wire) uses JSON lines,
+//! other crates use others.
 
 mod clients;
 pub(crate) mod modules;

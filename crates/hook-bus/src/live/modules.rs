@@ -1,4 +1,4 @@
-//! Modules of JavaScript: what they have beside hooks, once they are loaded.
+//! JavaScript modules: their commands and renderers, known once they are loaded.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,29 +9,29 @@ use hook_core::{Hook, HookSource, JsonObject, Pipeline, RawJson, RawObject};
 
 use crate::module::{RenderOptions, StyledLine, lines_of};
 
-/// How long a renderer may take.
+/// The time limit of a renderer.
 const RENDERING: Duration = Duration::from_secs(10);
 
-/// A module that may run, and what it has.
+/// A module that may run, with its commands and renderers.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct LoadedModule {
-    /// Its file.
+    /// The module's file.
     pub path: PathBuf,
-    /// What it is shown as.
+    /// The display name.
     pub name: String,
-    /// Whose it is.
+    /// The source of the module's hook.
     pub source: HookSource,
-    /// Why it is not loaded; absent where it is.
+    /// The reason that it is not loaded; `None` if it is.
     pub error: Option<String>,
-    /// The commands that it registered.
+    /// The commands that the module registered.
     pub commands: Vec<ModuleCommand>,
-    /// The types of messages that it renders.
+    /// The types of messages that the module renders.
     pub renderers: Vec<String>,
 }
 
-/// The modules of an engine, in the order in which they are loaded. Of one that was not loaded yet only where
-/// it is.
+/// Returns the modules of an engine in load order. For a module not loaded yet, only its path and
+/// name are known.
 pub(crate) fn modules(pipeline: &Pipeline) -> Vec<LoadedModule> {
     let listed = pipeline.registry().list();
     let may_run = listed.iter().filter(|listing| listing.enabled && listing.trusted);
@@ -56,8 +56,8 @@ fn loaded(hook: &Hook) -> Option<LoadedModule> {
     })
 }
 
-/// A message of a module's own type, as lines: by the first module that renders it. `None` where none does,
-/// or what does cannot.
+/// Renders a message of a module's own type by the first module that supports the type. Returns
+/// `None` if none does, or if rendering fails.
 pub(crate) async fn render(
     pipeline: &Pipeline,
     custom_type: &str,

@@ -1,4 +1,4 @@
-//! What a client says of a hook, made a hook of the engine.
+//! A client's description of a hook, and its conversion to a hook of the engine.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,69 +14,69 @@ use hook_translate::agents::{self, Agent};
 
 use crate::handler::RegisterError;
 
-/// The longest timeout, in milliseconds: a day.
+/// The maximum timeout, in milliseconds: one day.
 const MAX_TIMEOUT: u64 = 86_400_000;
 
-/// How long an id may be, in bytes.
+/// The maximum length of an id, in bytes.
 const MAX_ID: usize = 256;
 
-/// How many names or globs one matcher may have.
+/// The maximum number of names or globs in one matcher.
 const MAX_IN_MATCHER: usize = 256;
 
-/// A hook, as a client describes it.
+/// A client's description of a hook.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HookRegister {
-    /// What the client calls it.
+    /// The client's id of the hook.
     pub hook_id: String,
-    /// The event, in the words of the vocabulary.
+    /// The event's name in the vocabulary.
     pub event_name: String,
-    /// The words that it is told and answers in: `native`, or an agent's name; ours by default.
+    /// The hook's format of events and answers: `native` (the default) or an agent's name.
     pub vocabulary: Option<String>,
-    /// What it is for: a text or an object; everything by default.
+    /// The matcher, a text or an object; by default the hook runs for everything.
     pub matcher: Option<RawJson>,
-    /// How it runs: `priority`, `timeout` (milliseconds), `async`, `failBehavior`.
+    /// The configuration: `priority`, `timeout` (milliseconds), `async`, `failBehavior`.
     pub config: JsonObject,
 }
 
-/// Why a hook is not registered.
+/// The error of registering or unregistering a client's hook.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotRegistered {
-    /// What is said of it is not right.
+    /// The description is invalid.
     #[error("field `{field}`: {problem}")]
     Invalid {
-        /// Where.
+        /// The invalid field.
         field: String,
-        /// What is wrong there.
+        /// The error in it.
         problem: String,
     },
-    /// There is no such event.
+    /// The event is unknown.
     #[error("there is no event `{event}` in the vocabulary `{vocabulary}`{}", meant(nearest.as_deref()))]
     UnknownEvent {
         /// The event.
         event: String,
         /// The vocabulary.
         vocabulary: String,
-        /// The nearest name that there is.
+        /// The most similar known name.
         nearest: Option<String>,
     },
-    /// The client has a hook of that id.
+    /// The client already has a hook with this id.
     #[error("this client has registered a hook with the id `{id}` already")]
     DuplicateId {
         /// The id.
         id: String,
     },
-    /// It has none.
+    /// The client has no hook with this id.
     #[error("this client has registered no hook with the id `{id}`")]
     UnknownId {
         /// The id.
         id: String,
     },
-    /// The client has come back over another connection.
+    /// The client has reconnected over another connection.
     #[error("this client goes on over another connection; use that")]
     Superseded,
-    /// The engine does not take it.
+    /// The engine rejected the hook.
     #[error(transparent)]
     Refused(#[from] RegisterError),
 }
@@ -86,7 +86,7 @@ fn meant(nearest: Option<&str>) -> String {
 }
 
 impl NotRegistered {
-    /// The word in messages.
+    /// Returns the error code used in messages.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Invalid { .. } => "invalid_request",
@@ -98,7 +98,7 @@ impl NotRegistered {
         }
     }
 
-    /// More about it, for programs: the field, the nearest word, the limit.
+    /// Returns details for programs: the field, the most similar name, the limit.
     pub fn details(&self) -> JsonObject {
         let mut details = JsonObject::new();
         let mut text = |name: &str, value: &str| details.insert(name, RawJson::from_text(value));
@@ -124,7 +124,7 @@ impl NotRegistered {
 }
 
 impl HookRegister {
-    /// A hook of that id for an event, with everything else at its default.
+    /// Describes a hook for an event, with defaults for the other fields.
     pub fn new(hook_id: impl Into<String>, event_name: impl Into<String>) -> Self {
         Self {
             hook_id: hook_id.into(),
@@ -135,7 +135,7 @@ impl HookRegister {
         }
     }
 
-    /// A hook that a worker says it has.
+    /// Describes a hook declared by a worker.
     pub fn of_worker(hook: &WorkerHook) -> Self {
         Self {
             hook_id: hook.hook.clone(),
@@ -146,10 +146,10 @@ impl HookRegister {
         }
     }
 
-    /// Reads the fields of a message.
+    /// Reads the description from the fields of a message.
     ///
     /// # Errors
-    /// When one is missing, of another type, or there twice.
+    /// If a field is missing, of the wrong type, unknown, or repeated.
     pub fn read(fields: &JsonObject) -> Result<Self, NotRegistered> {
         if let Some(name) = fields.repeated() {
             return Err(NotRegistered::invalid(name, "expected one value, found several"));
@@ -187,7 +187,7 @@ impl HookRegister {
         })
     }
 
-    /// Writes the fields of a message, as they are read.
+    /// Writes the description as fields of a message, as [`read`](Self::read) reads them.
     pub(crate) fn write(&self, object: &mut ObjectWriter<'_>) {
         object.text("hookId", &self.hook_id);
         object.text("eventName", &self.event_name);
@@ -198,10 +198,10 @@ impl HookRegister {
         object.object("config", |object| object.fields(&self.config));
     }
 
-    /// The hook, which is called there. `events` are those there are.
+    /// Converts the description to a hook that calls `target`; `events` are the known events.
     ///
     /// # Errors
-    /// When something about it is not right: nothing is guessed, since it may be a guard.
+    /// If anything is invalid: nothing is guessed, since the hook may be a guard.
     pub fn to_hook(
         &self,
         events: &Events,
@@ -229,7 +229,7 @@ impl HookRegister {
         let mut hook = HandlerHook::called(event, id, id, target, home.map(Arc::new));
         match (&self.matcher, text) {
             (None, _) => {}
-            // By its home, where it has one.
+            // If an agent's vocabulary applies, the text is matched by that agent's rules.
             (Some(_), Some(text)) => {
                 if !text.is_empty() {
                     hook = hook.matcher(text);
@@ -364,7 +364,7 @@ impl HookRegister {
         let hook = hook.background(is_async);
         Ok(match fail_behavior {
             Some(behavior) => hook.fail_behavior(behavior),
-            // What settings say of it, which are known where it is registered.
+            // The settings' default applies on registration.
             None => hook,
         })
     }

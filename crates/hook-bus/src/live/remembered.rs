@@ -1,5 +1,5 @@
-//! Guards of clients, written down for the server that comes after this one: it has not heard of them, and
-//! is to let nothing pass that they would have refused.
+//! Guards of clients, saved for the next server, which does not know them yet and must not allow a
+//! request that they would have denied.
 
 use std::fs;
 use std::io;
@@ -13,16 +13,17 @@ use hook_core::{ObjectWriter, RawJson, RawObject};
 use super::register::HookRegister;
 use crate::private_file;
 
-/// How long the file may be, in bytes: all hooks that clients may register, with long matchers.
+/// The maximum size of the file in bytes: enough for all hooks of clients, with long matchers.
 const LONGEST: u64 = 64 << 20;
 
-/// A guard, and the token of the client that has it.
+/// A guard, with the token of its client.
 pub(super) struct RememberedGuard {
     pub(super) token: Box<str>,
     pub(super) register: HookRegister,
 }
 
-/// The file with the guards of the server at a socket, in the user's state directory; `None` without one.
+/// Returns the path of the file with the guards of the server at a socket, in the user's state
+/// directory; `None` without one.
 pub fn guard_file(socket: &Path) -> Option<PathBuf> {
     let socket = fs::canonicalize(socket).unwrap_or_else(|_| socket.to_path_buf());
     let name = sha256(socket.as_os_str().as_encoded_bytes());
@@ -30,8 +31,8 @@ pub fn guard_file(socket: &Path) -> Option<PathBuf> {
     Some(state_home()?.join("hook/guards").join(name))
 }
 
-/// Reads the guards of the server before: none where there is no file, but then one can be written.
-/// `None` stands for one that cannot be read.
+/// Reads the guards of the previous server. If there is no file, checks that one can be written. A
+/// guard that cannot be read is `None`.
 pub(super) fn read(file: &Path) -> io::Result<Vec<Option<RememberedGuard>>> {
     let text = match regular_file::read_to_string(file, LONGEST) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -54,7 +55,7 @@ fn guard(item: &RawJson) -> Option<RememberedGuard> {
     Some(RememberedGuard { token: token.into(), register: HookRegister::read(&register).ok()? })
 }
 
-/// Writes down the guards that there are; without any the file is gone.
+/// Saves the present guards; without any, removes the file.
 pub(super) fn write(file: &Path, guards: &[RememberedGuard]) -> io::Result<()> {
     if guards.is_empty() {
         return match fs::remove_file(file) {

@@ -1,4 +1,4 @@
-//! What a client does for the hooks of its own requests.
+//! A client's services for the hooks of its own requests.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -10,31 +10,31 @@ use hook_core::RawJson;
 use hook_core::run::{HostCall, HostCallError, HostServices};
 use tokio::sync::{mpsc, oneshot};
 
-/// How many calls may wait for a client to take them.
+/// The maximum number of calls queued for a client.
 const WAITING: usize = 64;
 
-/// How many services a client may name.
+/// The maximum number of services that a client may offer.
 const MAX_OFFERED: usize = 64;
 
-/// What a client offers to the hooks of its requests.
+/// The services that a client offers to the hooks of its requests.
 pub struct ClientServices {
     offered: HashSet<String>,
     asked: mpsc::Sender<AskedOfClient>,
 }
 
-/// Something that a client is asked to do.
+/// A call of a client's service.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct AskedOfClient {
-    /// What is to be done.
+    /// The call.
     pub call: HostCall,
-    /// Takes what came of it.
+    /// The channel for its result.
     pub answer: oneshot::Sender<Result<RawJson, HostCallError>>,
 }
 
 impl ClientServices {
-    /// Services of these names, and where the client hears of calls to them. What it does not offer it is
-    /// not asked for.
+    /// Returns services of these names and the receiver of their calls. The client is not called
+    /// for other services.
     pub fn new(
         offered: impl IntoIterator<Item = String>,
     ) -> (Arc<Self>, mpsc::Receiver<AskedOfClient>) {
@@ -43,7 +43,7 @@ impl ClientServices {
         (Arc::new(Self { offered, asked }), receiver)
     }
 
-    /// None at all: for a client that offers nothing.
+    /// Returns no services, for a client that offers none.
     pub fn none() -> Arc<Self> {
         Self::new([]).0
     }

@@ -1,4 +1,4 @@
-//! How the workers of a running system are, for those who look from outside of its process.
+//! The states of a running system's workers, as seen by other processes.
 
 use std::sync::Arc;
 
@@ -6,25 +6,25 @@ use hook_core::run::{Worker, WorkerStatus};
 use hook_core::text::{cut, shortened};
 use hook_core::{Hook, HookListing, JsonObject, ObjectWriter, RawJson, RawObject};
 
-/// How many workers are told of at most; the others are counted.
+/// The maximum number of listed workers; the others are only counted.
 const MOST: usize = 256;
 
-/// How many bytes are told of why a process ended.
+/// The maximum length of a reported failure, in bytes.
 const FAILURE: usize = 1_024;
 
-/// A worker of a system, and how it is. It is told by the first hook of the settings that calls it.
+/// A worker of a system and its state. The first hook in the settings that calls it identifies it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerState {
-    /// What tells that hook from others.
+    /// The identity of that hook.
     hook: HookSign,
-    /// How many hooks call it.
+    /// The number of hooks that call it.
     pub hooks: u64,
-    /// How it is.
+    /// The worker's status.
     pub status: WorkerStatus,
 }
 
-/// What tells hooks of the same settings apart, also in another process.
+/// A hook's identity within the same settings, even in another process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct HookSign {
     event: String,
@@ -32,17 +32,17 @@ struct HookSign {
     kind: String,
     command: String,
     source: String,
-    /// The file, the line and the column.
+    /// The file, line and column.
     place: Option<(Option<String>, u64, u64)>,
 }
 
-/// How the workers of a system are.
+/// The states of a system's workers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerStates {
     /// The workers of hooks that are trusted and switched on, in the order of their hooks.
     pub workers: Vec<WorkerState>,
-    /// How many more there are.
+    /// The number of workers not listed.
     pub omitted: u64,
 }
 
@@ -76,7 +76,7 @@ impl HookSign {
     }
 
     fn read(fields: &JsonObject) -> Option<Self> {
-        // Whoever is at the other end, nothing of it is longer than what is told.
+        // The sender is not trusted: no text may be longer than those written here.
         let short = |text: &String| text.len() <= FAILURE;
         let text = |name: &str| fields.get(name).and_then(RawJson::to_text).filter(short);
         let number = |name: &str| fields.get(name).and_then(RawJson::to_whole_number);
@@ -93,12 +93,12 @@ impl HookSign {
 }
 
 impl WorkerState {
-    /// What the worker is called: the name of its hook, else the command.
+    /// Returns the worker's display name: the name of its hook, or else its command.
     pub fn name(&self) -> &str {
         &self.hook.name
     }
 
-    /// Whether this is the worker of that hook, which another process has read from the same settings.
+    /// Checks whether this is the worker of that hook, read from the same settings by this process.
     pub fn is_told_by(&self, hook: &Hook) -> bool {
         self.hook == HookSign::of(hook)
     }
@@ -120,11 +120,12 @@ impl WorkerState {
 }
 
 impl WorkerStates {
-    /// How the workers of these hooks are now.
+    /// Returns the current states of these hooks' workers.
     pub(crate) fn of(listings: &[HookListing]) -> Self {
         let mut known: Vec<(&Arc<Worker>, WorkerState)> = Vec::new();
         let may_run = listings.iter().filter(|listing| listing.enabled && listing.trusted);
-        // What stands under every event is in the settings; what it has declared another process may not know.
+        // Prefer hooks of every event (`*`), which are in the settings: another process may not
+        // know the hooks that their worker declared.
         let (every, others): (Vec<_>, Vec<_>) = may_run.partition(|it| it.hook.event.is_every());
         for hook in every.iter().chain(&others).map(|listing| &listing.hook) {
             let Some(worker) = hook.worker() else { continue };
@@ -151,7 +152,7 @@ impl WorkerStates {
         }
     }
 
-    /// Reads what [`write`](Self::write) wrote; `None` of anything else.
+    /// Reads the fields that [`write`](Self::write) wrote; `None` for any others.
     pub(crate) fn read(fields: &JsonObject) -> Option<Self> {
         let read = |it: RawJson| WorkerState::read(&RawObject::try_from(it).ok()?);
         let workers = fields.get("workers")?.to_items()?;

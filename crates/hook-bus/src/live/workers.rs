@@ -1,4 +1,4 @@
-//! Hooks that workers declare which stand under `*` in settings.
+//! Hooks declared by workers that settings configure for every event (`*`).
 
 use std::sync::Arc;
 
@@ -12,18 +12,19 @@ use hook_core::{Events, HandlerHook, Pipeline};
 
 use super::register::HookRegister;
 
-/// Whether a worker has hooks that are not in force, or has not said yet which it has.
+/// Checks whether a worker has not declared its hooks yet, or they are not effective yet.
 pub(crate) fn are_due(pipeline: &Pipeline) -> bool {
     !pipeline.registry().on_every().is_empty() && !pipeline.registry().due().is_empty()
 }
 
-/// Puts into force what workers declare; those that have not yet are started, and waited for. What one
-/// cannot say, or says wrong, is a warning to everybody, and a guard of that worker blocks.
+/// Registers the hooks that workers declare; workers that have not declared any yet are started and
+/// awaited. An invalid or missing declaration becomes a warning for every caller, and the guards of
+/// that worker block.
 pub(crate) async fn declare(pipeline: &Pipeline, events: &Events, errors: &Arc<ModuleErrors>) {
     put(pipeline, events, errors, pipeline.registry().due()).await;
 }
 
-/// The same of modules alone, which are loaded where they are not yet.
+/// Like [`declare`], but only for modules, which are loaded first.
 pub(crate) async fn load_modules(pipeline: &Pipeline, events: &Events, errors: &Arc<ModuleErrors>) {
     let mut due = pipeline.registry().due();
     due.retain(|on_every| on_every.hook().module().is_some());
@@ -43,7 +44,7 @@ async fn put(
                 let places = Places { pipeline, events, errors };
                 put_into_force(places, on_every, number, &declared);
             }
-            // Its status says so, and what stands for its hooks.
+            // Its status shows the failure, and the placeholders of its hooks are effective.
             Err(failure) => {
                 let name = shortened(on_every.name());
                 tracing::warn!(
@@ -56,7 +57,7 @@ async fn put(
     futures::future::join_all(due).await;
 }
 
-/// Where what is declared goes.
+/// The context of registering declared hooks.
 struct Places<'a> {
     pipeline: &'a Pipeline,
     events: &'a Events,
@@ -74,7 +75,7 @@ fn put_into_force(
     let mut has_guard = on_every.is_guard();
     let mut hooks: Vec<HandlerHook> = Vec::new();
     let (declared, error) = on_every.own(declared);
-    // One that is not loaded has no hooks; that is no reason to forget its guards.
+    // A module that is not loaded declares no hooks, but its known guards are kept.
     problems.extend(error.map(str::to_owned));
     let is_unloaded = error.is_some();
     for hook in declared {
@@ -103,15 +104,15 @@ fn put_into_force(
     }
     let has_problems = !problems.is_empty();
     on_every.set_problem(has_problems.then(|| cut(&problems.join("; "))));
-    // What a guard meant that is not understood is not known, so all is blocked.
-    // So it is of a module that is not loaded, as far as it may have had one.
+    // An invalid declaration may have been any guard, so block everything. The same holds for a
+    // module that is not loaded and may have had guards.
     match is_wrong && (has_guard || is_unloaded) {
         true => pipeline.registry().block_for(on_every, events, has_guard),
         false => pipeline.registry().declare(on_every, number, &hooks, pipeline.runner()),
     }
 }
 
-/// Tells listeners of a module's handler that failed where that blocks nothing.
+/// Returns a listener that reports failures of a module's handler that block nothing.
 fn reports(errors: &Arc<ModuleErrors>, module: &str, event: &str) -> FailureListener {
     let (errors, module, event) = (Arc::clone(errors), module.to_owned(), event.to_owned());
     Arc::new(move |failure| {
@@ -124,7 +125,7 @@ fn reports(errors: &Arc<ModuleErrors>, module: &str, event: &str) -> FailureList
     })
 }
 
-/// What is wrong, as it goes into responses: long enough to say what to do about it.
+/// Shortens a problem for responses: long enough to say how to fix it.
 fn cut(problems: &str) -> String {
     const LONGEST: usize = 1_000;
     match problems.char_indices().nth(LONGEST) {
@@ -133,8 +134,8 @@ fn cut(problems: &str) -> String {
     }
 }
 
-/// Whether a hook that cannot be understood may be a guard: it says of its failure, or something that may
-/// be meant so, anything but `continue`.
+/// Checks whether an invalid hook may be a guard: it has a `failBehavior`, or an unknown field that
+/// may be meant as one, other than `continue`.
 fn may_guard(hook: &WorkerHook) -> bool {
     const KNOWN: [&str; 3] = ["priority", "timeout", "async"];
     let mut says =

@@ -110,7 +110,6 @@ pub(crate) static CONTROL: [(&str, &[Field]); 8] = [
     ),
 ];
 
-/// A response.
 pub(crate) static RESPONSE: [Field; 11] = [
     type_of(kind::RESPONSE),
     ECHOED_ID,

@@ -135,7 +135,7 @@ fn response(fields: &mut FieldReader) -> Result<HookExecutionResponse, ShapeErro
     };
     result.warnings = fields.texts("warnings")?.unwrap_or_default();
     let of_event = event_name.as_deref().unwrap_or_default();
-    // // Either all hooks have their streams in the message, or none has.
+    // Either all hooks have their streams in the message, or none has.
     let mut streams = false;
     let hooks = read_objects(fields, "hooks", |hook| {
         streams |= hook.fields().get("stdout").is_some();

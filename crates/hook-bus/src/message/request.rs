@@ -255,7 +255,7 @@ impl HookExecutionRequest {
             Err(message) => return Self::refused(fields, message),
         };
         if let Some(name) = fields.repeated {
-            // // Another parser of this request may use the first value.
+            // Another parser of this request may use the first value.
             let error = ShapeError::new(name, "one value", "several");
             return Self::refused(fields, error.to_string());
         }
@@ -414,7 +414,7 @@ impl HookExecutionRequest {
     pub(crate) fn weight(&self) -> usize {
         512 + match &self.body {
             Body::Typed(input) => ObjectWriter::length(|out| input.write(out)),
-            // // The input keeps the text alive from which it was parsed.
+            // The input keeps the text alive from which it was parsed.
             Body::Named(named) => named.event_name.len() + named.input.retained_bytes(),
             Body::Invalid(invalid) => invalid.failure.message.len(),
         }
@@ -455,7 +455,7 @@ impl<'v> RequestFields<'v> {
             "streams",
             "inputs",
             "runToken",
-            // // The old name of `input`.
+            // The old name of `input`.
             "payload",
         ];
         let FoundFields { values, repeated } = find_fields(object, names);

@@ -187,7 +187,7 @@ impl HookExecutionResponse {
             }
             Some(failure) => {
                 object.object("error", |out| write_failure(out, failure));
-                // // Written only if the caller must not proceed (protocol.md §1).
+                // Written only if the caller must not proceed (protocol.md §1).
                 if self.processed.decision > PolicyDecision::Proceed {
                     object.object("processed", |out| self.processed.write(out));
                 }
@@ -201,7 +201,7 @@ impl HookExecutionResponse {
 
     /// Returns the response's approximate size in memory, in bytes.
     pub(crate) fn weight(&self) -> usize {
-        // // A hook's output is held three times: per hook, among all outputs, and merged.
+        // A hook's output is held three times: per hook, among all outputs, and merged.
         1_024 + 3 * self.hooks.iter().map(result_weight).sum::<usize>()
     }
 }

@@ -1,4 +1,4 @@
-//! What a module registers, and with what it does.
+//! The API with which a module registers handlers, commands and renderers.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -17,14 +17,13 @@ use super::command::{CommandReturn, RegisteredCommand};
 use super::renderer::{MessageRenderer, RenderOptions};
 use super::styled::StyledLine;
 
-/// The words that modules speak.
+/// The agent whose event names modules use.
 const WORDS: &str = "omp";
 
-/// How long a handler may run, questions to the user apart.
+/// The timeout of a handler, without questions to the user.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A module that is part of the host: it registers handlers, commands and renderers.
-///
 /// ```
 /// use hook_bus::HookSystem;
 /// use hook_bus::module::{HookModule, ModuleApi};
@@ -52,32 +51,33 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// # }
 /// ```
 pub trait HookModule {
-    /// What it is called in messages and where its errors are reported; its type's name by default.
+    /// Returns the module's name in messages and error reports; its type's name by default.
     fn path(&self) -> &str {
         std::any::type_name::<Self>()
     }
 
-    /// Registers what it has. Handlers run in the order of modules, then of registration.
+    /// Registers the module's handlers, commands and renderers. Handlers run in the order of
+    /// modules, then of registration.
     fn register(&self, api: &mut ModuleApi);
 }
 
-/// Why a module is not loaded.
+/// The error of loading a module.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModuleError {
-    /// It registers a handler for something that is no event.
+    /// The module registers a handler for an unknown event.
     #[error("module {module}: there is no event {event:?}; it may register handlers for {known}")]
     UnknownEvent {
         /// The module.
         module: String,
-        /// What it calls the event.
+        /// The unknown event.
         event: String,
-        /// The events that there are.
+        /// The known events.
         known: String,
     },
 }
 
-/// With what a module registers what it has.
+/// The registry that is passed to a module.
 #[derive(Debug)]
 pub struct ModuleApi {
     handle: ModuleHandle,
@@ -89,10 +89,10 @@ pub struct ModuleApi {
 }
 
 impl ModuleApi {
-    /// Has a module register what it has.
+    /// Lets a module register its items.
     ///
     /// # Errors
-    /// When it registers a handler for something that is no event.
+    /// If it registers a handler for an unknown event.
     pub(super) fn load(
         module: &impl HookModule,
         errors: &Arc<ModuleErrors>,
@@ -112,8 +112,9 @@ impl ModuleApi {
         }
     }
 
-    /// Registers a handler for an event, by its name in the words of modules, such as `tool_call`. It has
-    /// 60 s, and while a question to the user is open, ten minutes. One that fails before a tool blocks it.
+    /// Registers a handler for an event by its name for modules, such as `tool_call`. Its timeout
+    /// is 60 s, or ten minutes while a question to the user is open. A handler that fails before a
+    /// tool blocks the tool.
     pub fn on<F>(
         &mut self,
         event: &str,
@@ -143,8 +144,8 @@ impl ModuleApi {
     }
 
     /// Registers a command, which a user runs by its name
-    /// ([`HookSystem::run_command`](crate::HookSystem::run_command)). Of equal names the first that was
-    /// loaded counts.
+    /// ([`HookSystem::run_command`](crate::HookSystem::run_command)). If names are equal, the first
+    /// one loaded is used.
     pub fn register_command<F>(
         &mut self,
         name: &str,
@@ -161,8 +162,8 @@ impl ModuleApi {
         }));
     }
 
-    /// Registers what shows messages of a kind (their `customType`). Of equal kinds the first that was
-    /// loaded counts.
+    /// Registers a renderer for messages of a type (their `customType`). If types are equal, the
+    /// first one loaded is used.
     pub fn register_message_renderer(
         &mut self,
         custom_type: &str,
@@ -171,13 +172,13 @@ impl ModuleApi {
         self.renderers.push((custom_type.to_owned(), MessageRenderer(Arc::new(renderer))));
     }
 
-    /// What the module keeps to speak to its host later: messages, entries, programs. Before the host is
-    /// ready that is an error.
+    /// Returns the handle with which the module calls its host later: messages, entries, programs.
+    /// Calls fail until the host is ready.
     pub fn handle(&self) -> &ModuleHandle {
         &self.handle
     }
 
-    /// Its log: `tracing` records of the target `hook::module`.
+    /// Returns the module's log: `tracing` records of the target `hook::module`.
     pub fn logger(&self) -> ModuleLogger {
         ModuleLogger { module: Arc::clone(self.handle.path()) }
     }
@@ -194,22 +195,22 @@ impl ModuleLogger {
         shortened(message)
     }
 
-    /// Something went wrong.
+    /// Logs an error.
     pub fn error(&self, message: &str) {
         tracing::error!(target: "hook::module", module = &*self.module, "{}", Self::said(message));
     }
 
-    /// Something should be looked at.
+    /// Logs a warning.
     pub fn warn(&self, message: &str) {
         tracing::warn!(target: "hook::module", module = &*self.module, "{}", Self::said(message));
     }
 
-    /// Something is good to know.
+    /// Logs information.
     pub fn info(&self, message: &str) {
         tracing::info!(target: "hook::module", module = &*self.module, "{}", Self::said(message));
     }
 
-    /// Something is good to know for who looks for a mistake.
+    /// Logs details for debugging.
     pub fn debug(&self, message: &str) {
         tracing::debug!(target: "hook::module", module = &*self.module, "{}", Self::said(message));
     }

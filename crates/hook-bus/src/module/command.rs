@@ -1,4 +1,4 @@
-//! One command of a module, run.
+//! Running one command of a module.
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -11,28 +11,28 @@ use hook_core::{ErrorReport, HookIdentity, HookKind};
 
 use crate::message::HookExecutionResponse;
 
-/// What a command returns: a text to be shown, nothing, or why it failed.
+/// A command's result: a text to show, nothing, or an error.
 pub type CommandReturn = Result<Option<String>, Box<dyn std::error::Error + Send + Sync>>;
 
-/// What came of a command.
+/// The output of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CommandOutput {
-    /// What is to be shown.
+    /// The text to show.
     pub text: Option<String>,
-    /// What is to be said to the model in the place of the command. Only other hooks of `Command` say that.
+    /// The prompt for the model in place of the command. Only other hooks of `Command` set it.
     pub prompt: Option<String>,
-    /// What the user should be told.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 
-/// A command that there is, of a module in Rust or in JavaScript.
+/// A command of a Rust or JavaScript module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CommandInfo {
-    /// What it is run by.
+    /// The command's name.
     pub name: String,
-    /// What it is for.
+    /// The command's description.
     pub description: Option<String>,
     /// The module.
     pub module: String,
@@ -47,14 +47,15 @@ impl CommandInfo {
         }
     }
 
-    /// What it means for the command what its event, `Command`, has come to.
+    /// Returns the command's output from the response to its event, `Command`.
     ///
     /// # Errors
-    /// When it failed, or was not run.
+    /// If the command failed, or was not run.
     pub fn came_to(&self, response: &HookExecutionResponse) -> Result<CommandOutput, CommandError> {
         let result = &response.processed;
         let failed = |error: &str| CommandError::failed(&self.name, &self.module, error);
-        // Of several commands of one name only the first is run. What fails of other hooks is a warning.
+        // If several commands share a name, only the first runs. Failures of other hooks are
+        // warnings.
         let ran = response.hooks.iter().find(|ran| is_command(&ran.hook));
         let is_its = |error: &&ErrorReport| {
             ran.is_some_and(|ran| error.hook.as_deref() == Some(ran.hook.display_name()))
@@ -74,7 +75,7 @@ impl CommandInfo {
         Ok(CommandOutput { text, prompt, warnings: result.warnings.clone() })
     }
 
-    /// Why it was not run.
+    /// Returns the error that the command was not run.
     fn not_run(&self, response: &HookExecutionResponse) -> CommandError {
         let result = &response.processed;
         let not_started = response.not_started.iter().find(|it| is_command(&it.hook));
@@ -90,7 +91,7 @@ impl CommandInfo {
     }
 }
 
-/// Whether a hook of the event `Command` is a module's command.
+/// Checks whether a hook of the event `Command` is a module's command.
 fn is_command(hook: &HookIdentity) -> bool {
     hook.kind() == HookKind::Module.as_str()
 }
@@ -105,42 +106,42 @@ pub struct RegisteredCommand {
     pub(super) function: Box<Function>,
 }
 
-/// Why a command was not run, or failed.
+/// The error of a command.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {
-    /// There is none of that name.
+    /// The name is unknown.
     #[error("there is no command {name:?}; {}", listed(.known))]
     Unknown {
-        /// What was asked for.
+        /// The unknown name.
         name: String,
-        /// The commands that there are.
+        /// The known commands.
         known: Vec<String>,
     },
-    /// Another hook kept it from being run.
+    /// Another hook kept the command from running.
     #[error("the command {name} was not run: {reason}")]
     NotRun {
         /// The command.
         name: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// Modules of JavaScript are not to be had, and it is none of those in Rust.
+    /// JavaScript modules are not available, and no Rust module has the command.
     #[error("the command {name} is not known: {reason}")]
     NotInitialized {
         /// The command.
         name: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// It failed.
+    /// The command failed.
     #[error("the command {name} of module {module} failed: {error}")]
     Failed {
         /// The command.
         name: String,
         /// The module.
         module: String,
-        /// What went wrong.
+        /// The error.
         error: String,
     },
 }
@@ -164,22 +165,22 @@ fn listed(names: &[String]) -> String {
 }
 
 impl RegisteredCommand {
-    /// What it is run by.
+    /// Returns the command's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it is for.
+    /// Returns the command's description.
     pub fn description(&self) -> Option<&str> {
         self.description.as_deref()
     }
 
-    /// The module.
+    /// Returns the name of the module.
     pub fn module(&self) -> &str {
         self.module.path()
     }
 
-    /// Runs it, in that directory and session.
+    /// Runs the command in this directory and session.
     pub(crate) async fn run(
         &self,
         arguments: &str,

@@ -1,4 +1,4 @@
-//! The modules there are.
+//! The loaded modules.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::api::{HookModule, ModuleApi, ModuleError};
 use super::command::{CommandInfo, RegisteredCommand};
 use super::renderer::MessageRenderer;
 
-/// The modules of a host: their commands and renderers, in the order in which they were loaded.
+/// The modules of a host: their commands and renderers, in load order.
 #[derive(Debug, Clone, Default)]
 pub struct Modules {
     handles: Vec<ModuleHandle>,
@@ -19,7 +19,7 @@ pub struct Modules {
 }
 
 impl Modules {
-    /// Loads one more; gives its handlers, as hooks.
+    /// Loads a module; returns its handlers, as hooks.
     pub(crate) fn load(
         &mut self,
         module: &impl HookModule,
@@ -32,31 +32,31 @@ impl Modules {
         Ok(hooks)
     }
 
-    /// From now on there is a host, with what it offers between calls.
+    /// Connects the modules to the host and its services.
     pub(crate) fn ready(&self, host: Option<&Arc<dyn HostServices>>) {
         for handle in &self.handles {
             handle.ready(host.cloned());
         }
     }
 
-    /// The command of that name: of several, the first that was loaded.
+    /// Returns the command of this name: the first one loaded.
     pub fn get_command(&self, name: &str) -> Option<&Arc<RegisteredCommand>> {
         self.commands.iter().find(|command| command.name() == name)
     }
 
-    /// All commands, those included whose name another has.
+    /// Returns all commands, including those with repeated names.
     pub fn get_registered_commands(&self) -> &[Arc<RegisteredCommand>] {
         &self.commands
     }
 
-    /// What shows messages of that kind: of several, the first that was loaded.
+    /// Returns the renderer of this message type: the first one loaded.
     pub fn get_message_renderer(&self, custom_type: &str) -> Option<&MessageRenderer> {
         let mut renderers = self.renderers.iter();
         renderers.find(|(known, _)| known == custom_type).map(|(_, renderer)| renderer)
     }
 
-    /// Has somebody told of each handler that fails where that blocks nothing, until what is given back is
-    /// dropped. It must not block.
+    /// Adds a listener of handler failures that block nothing, until the returned handle is
+    /// dropped. The listener must not block.
     pub fn on_error(
         &self,
         listener: impl Fn(&ModuleFault) + Send + Sync + 'static,
@@ -64,7 +64,7 @@ impl Modules {
         self.errors.on_error(listener)
     }
 
-    /// All commands, as they are listed.
+    /// Returns the descriptions of all commands.
     pub(crate) fn commands(&self) -> impl Iterator<Item = CommandInfo> + '_ {
         let info = |it: &Arc<RegisteredCommand>| {
             CommandInfo::new(it.name(), it.description(), it.module())
@@ -72,7 +72,7 @@ impl Modules {
         self.commands.iter().map(info)
     }
 
-    /// Who is told of errors.
+    /// Returns the listeners of errors.
     pub(crate) fn errors(&self) -> &Arc<ModuleErrors> {
         &self.errors
     }

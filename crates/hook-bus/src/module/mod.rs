@@ -1,13 +1,13 @@
-//! Modules in Rust: handlers, commands and renderers that come together (docs/modules.md).
+//! Modules in Rust: sets of handlers, commands and renderers (docs/modules.md).
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
-//! | `api` | what a module registers, and with what it does |
-//! | `loaded` | the modules there are: commands, renderers, who is told of errors |
-//! | `command` | one command, run |
-//! | `renderer` | what shows messages |
-//! | `styled` | the lines in which they are shown |
-//! | `status_line` | what modules say of themselves, in a line |
+//! | `api` | the API with which a module registers its items |
+//! | `loaded` | the loaded modules: commands, renderers, error listeners |
+//! | `command` | running one command |
+//! | `renderer` | renderers of messages |
+//! | `styled` | the lines that renderers return |
+//! | `status_line` | the modules' status texts, in one line |
 
 mod api;
 mod command;

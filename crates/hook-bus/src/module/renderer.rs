@@ -1,4 +1,4 @@
-//! What shows the messages of modules.
+//! Renderers of the modules' messages.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,18 +9,18 @@ use hook_core::text::OneLine;
 
 use super::styled::StyledLine;
 
-/// How a message is to be shown.
+/// The options for rendering a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RenderOptions {
-    /// Whether all of it is to be seen.
+    /// Shows the complete message.
     pub expanded: bool,
-    /// How many columns there are.
+    /// The number of columns.
     pub width: usize,
 }
 
 impl RenderOptions {
-    /// In so many columns, perhaps all of it.
+    /// Creates options with this width.
     pub fn new(width: usize, expanded: bool) -> Self {
         Self { expanded, width }
     }
@@ -28,17 +28,17 @@ impl RenderOptions {
 
 type Render = dyn Fn(&RawObject, RenderOptions) -> Vec<StyledLine> + Send + Sync;
 
-/// Shows messages of one kind.
+/// A renderer of messages of one type.
 #[derive(Clone)]
 pub struct MessageRenderer(pub(super) Arc<Render>);
 
 impl MessageRenderer {
-    /// The lines of a message.
+    /// Returns the lines of a message.
     pub fn render(&self, message: &RawObject, options: RenderOptions) -> Vec<StyledLine> {
         (self.0)(message, options)
     }
 
-    /// The same; `None` where it panics, which is said in the log.
+    /// Like [`render`](Self::render); returns `None` if it panics, which is logged.
     pub(crate) fn render_caught(
         &self,
         custom_type: &str,

@@ -1,16 +1,15 @@
-//! What modules say of themselves, in a line.
+//! The modules' status texts, in one line.
 
 use std::collections::BTreeMap;
 
 use hook_core::text::one_line;
 use unicode_width::UnicodeWidthChar;
 
-/// How many keys there may be, and how long a text is kept, in characters.
+/// The maximum number of keys, and the maximum length of a text in characters.
 const MAX_KEYS: usize = 64;
 const MAX_TEXT: usize = 1_024;
 
-/// Texts under keys (`ui.setStatus`), shown in one line.
-///
+/// Texts by key (`ui.setStatus`), shown in one line.
 /// ```
 /// use hook_bus::module::StatusLine;
 ///
@@ -26,13 +25,13 @@ pub struct StatusLine {
 }
 
 impl StatusLine {
-    /// An empty one.
+    /// Creates an empty status line.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Puts a text under a key, or takes what is there away. Gives whether there was room: there are 64
-    /// keys at most.
+    /// Sets or removes the text of a key. Returns `false` if there is no room: there are at most 64
+    /// keys.
     pub fn set(&mut self, key: &str, text: Option<&str>) -> bool {
         let Some(text) = text else {
             self.texts.remove(key);
@@ -44,12 +43,12 @@ impl StatusLine {
         let text: String = text.chars().take(MAX_TEXT).collect();
         let words: Vec<&str> =
             text.split([' ', '\t', '\r', '\n']).filter(|it| !it.is_empty()).collect();
-        // What could change the terminal is shown instead.
+        // Control characters are escaped, since they could change the terminal.
         self.texts.insert(key.to_owned(), one_line(&words.join(" ")).into_owned());
         true
     }
 
-    /// All texts, by their keys, in so many columns at most.
+    /// Returns all texts, ordered by key, cut to this number of columns.
     pub fn render(&self, width: usize) -> String {
         let texts: Vec<&str> =
             self.texts.values().map(String::as_str).filter(|text| !text.is_empty()).collect();
@@ -65,7 +64,7 @@ impl StatusLine {
         line
     }
 
-    /// Whether nothing is shown.
+    /// Checks whether nothing is shown.
     pub fn is_empty(&self) -> bool {
         self.texts.values().all(String::is_empty)
     }

@@ -1,4 +1,4 @@
-//! Lines of text with styles, as renderers give them.
+//! Lines of styled text, as renderers return them.
 
 use hook_core::RawJson;
 
@@ -6,38 +6,38 @@ use hook_core::RawJson;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StyledText {
-    /// The text, without codes of terminals. It comes from a module: escape it before it is shown.
+    /// The text, without terminal codes. It comes from a module: escape it before showing it.
     pub text: String,
-    /// Its colour: `red`, `bright-black` and the like.
+    /// The colour: `red`, `bright-black` and the like.
     pub color: Option<String>,
-    /// Which of `bold`, `dim`, `italic`, `underline`, `inverse` and `strikethrough` it is.
+    /// The styles among `bold`, `dim`, `italic`, `underline`, `inverse` and `strikethrough`.
     pub styles: Vec<&'static str>,
 }
 
-/// The styles there are beside colours.
+/// The known styles.
 const STYLES: [&str; 6] = ["bold", "dim", "italic", "underline", "inverse", "strikethrough"];
 
 impl StyledText {
-    /// Plain text.
+    /// Creates plain text.
     pub fn plain(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }
 
-    /// The same in a colour.
+    /// Sets the colour.
     #[must_use]
     pub fn color(mut self, color: impl Into<String>) -> Self {
         self.color = Some(color.into());
         self
     }
 
-    /// The same in bold.
+    /// Makes the text bold.
     #[must_use]
     pub fn bold(mut self) -> Self {
         self.styles.push("bold");
         self
     }
 
-    /// The same, less prominent.
+    /// Makes the text less prominent.
     #[must_use]
     pub fn dim(mut self) -> Self {
         self.styles.push("dim");
@@ -49,25 +49,25 @@ impl StyledText {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StyledLine {
-    /// From left to right.
+    /// The pieces, from left to right.
     pub pieces: Vec<StyledText>,
 }
 
 impl StyledLine {
-    /// A line of these.
+    /// Creates a line of these pieces.
     pub fn of(pieces: impl IntoIterator<Item = StyledText>) -> Self {
         Self { pieces: pieces.into_iter().collect() }
     }
 }
 
 impl<T: Into<String>> From<T> for StyledLine {
-    /// A line of plain text.
+    /// Creates a line of plain text.
     fn from(text: T) -> Self {
         Self::of([StyledText::plain(text)])
     }
 }
 
-/// The lines that a module of JavaScript gives: a list of pieces for each.
+/// Reads the lines of a JavaScript module: a list of pieces for each line.
 pub(crate) fn lines_of(lines: &RawJson) -> Option<Vec<StyledLine>> {
     let line = |line: &RawJson| {
         let pieces = line.to_items()?.iter().map(piece).collect::<Option<Vec<_>>>();

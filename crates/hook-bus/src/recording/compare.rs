@@ -1,14 +1,14 @@
-//! What differs between two responses, but for times and ids.
+//! Comparison of two responses, except times and ids.
 
 use std::collections::HashSet;
 use std::fmt;
 
 use hook_core::{JsonKind, JsonObject, RawJson};
 
-/// How deep values are looked into; what lies deeper is compared as text.
+/// The maximum depth of comparing values; deeper values are compared as text.
 const MAX_DEPTH: usize = 100;
 
-/// Fields of `finalOutput` that `processed` reads: what changed there is said once.
+/// Fields of `finalOutput` that determine a field of `processed`: a change is reported once.
 const READ_BY_PROCESSED: [(&str, &str); 8] = [
     ("continue", "decision"),
     ("decision", "decision"),
@@ -20,38 +20,38 @@ const READ_BY_PROCESSED: [(&str, &str); 8] = [
     ("hookSpecificOutput.additionalContext", "additionalContext"),
 ];
 
-/// One thing that is not what it was.
+/// A difference between two responses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Difference {
-    /// A value: absent where there is none.
+    /// A value changed, appeared or disappeared.
     Value {
-        /// Where, such as `decision`, `finalOutput.hookSpecificOutput.tool_input.path`, or
+        /// The path, such as `decision`, `finalOutput.hookSpecificOutput.tool_input.path`, or
         /// `hooks[guard].exitCode`.
         path: String,
-        /// What it was.
+        /// The value before.
         before: Option<RawJson>,
-        /// What it is.
+        /// The value now.
         now: Option<RawJson>,
     },
-    /// A hook that did not run before.
+    /// A hook did not run before.
     HookAdded(String),
-    /// A hook that does not run now.
+    /// A hook does not run now.
     HookRemoved(String),
     /// The same hooks run in another order.
     HookOrder {
-        /// What it was.
+        /// The order before.
         before: Vec<String>,
-        /// What it is.
+        /// The order now.
         now: Vec<String>,
     },
-    /// A warning that was not given before.
+    /// A warning is new.
     WarningAdded(String),
-    /// A warning that is not given now.
+    /// A warning is gone.
     WarningRemoved(String),
 }
 
 impl Difference {
-    /// The word for its kind, as `hook replay --json` has it.
+    /// Returns the name of its kind, as in `hook replay --json`.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Value { .. } => "value",
@@ -85,9 +85,9 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Compares two response messages: decision, reasons and messages, merged output, error, which hooks
-/// ran and how they ended, which were not started, and warnings. Times, durations, ids and what hooks wrote beside their
-/// answer do not count. An answer that is no object has no fields.
+/// Compares two response messages: decision, reasons and messages, merged output, error, which
+/// hooks ran and how they ended, which were not started, and warnings. Times, durations, ids and
+/// the hooks' other output are ignored. A response that is no object has no fields.
 pub fn compare(before: &RawJson, now: &RawJson) -> Vec<Difference> {
     let (before, now) = (fields(Some(before)), fields(Some(now)));
     let mut differences = Vec::new();
@@ -98,7 +98,7 @@ pub fn compare(before: &RawJson, now: &RawJson) -> Vec<Difference> {
             .iter()
             .any(|it| matches!(it, Difference::Value { path: other, .. } if other == path))
     };
-    // A stop says what the decision and its reason say already, and so does a model's message.
+    // `shouldStop`, `stopReason` and `modelMessage` repeat other fields.
     let (decision, reason) = (is_decided("decision", &decided), is_decided("reason", &decided));
     let message = is_decided("systemMessage", &decided);
     decided.retain(|it| match it {
@@ -130,7 +130,7 @@ pub fn compare(before: &RawJson, now: &RawJson) -> Vec<Difference> {
         }),
         _ => true,
     });
-    // Sums of changes are told of both, and where the merged output does not say the same.
+    // Report `modified` only if both sides have it and the merged output does not show the change.
     let has_sum = |response: &JsonObject| processed(response).get("modified").is_some();
     let have_sums = has_sum(&before) && has_sum(&now);
     decided.retain(|it| match it {
@@ -154,7 +154,7 @@ pub fn compare(before: &RawJson, now: &RawJson) -> Vec<Difference> {
     differences
 }
 
-/// The warnings of a response that are not said of its hooks already.
+/// Returns the warnings of a response that do not repeat those of its hooks.
 fn general_warnings(response: &JsonObject) -> Vec<String> {
     let hooks = response.get("hooks").and_then(RawJson::to_items).unwrap_or_default();
     let names = hooks.iter().filter_map(|hook| fields(Some(hook)).get("name")?.to_text());
@@ -165,7 +165,7 @@ fn general_warnings(response: &JsonObject) -> Vec<String> {
     general
 }
 
-/// Whether one side says only what the other leaves unsaid.
+/// Checks whether a value differs only by stating its default.
 fn is_default(path: &str, before: &Option<RawJson>, now: &Option<RawJson>) -> bool {
     let default = match path {
         "finalOutput.continue" => true,
@@ -176,7 +176,7 @@ fn is_default(path: &str, before: &Option<RawJson>, now: &Option<RawJson>) -> bo
     value(before) == value(now)
 }
 
-/// How the hooks of the one response differ from those of the other.
+/// Compares the hooks of both responses.
 fn hooks(before: &JsonObject, now: &JsonObject, differences: &mut Vec<Difference>) {
     let all = |response: &JsonObject| -> Vec<(String, JsonObject)> {
         let hooks = response.get("hooks").and_then(RawJson::to_items).unwrap_or_default();
@@ -190,7 +190,7 @@ fn hooks(before: &JsonObject, now: &JsonObject, differences: &mut Vec<Difference
     let order: Vec<String> = added.iter().map(|(name, _)| name.clone()).collect();
     let mut stayed = Vec::new();
     for (name, hook) in &before {
-        // Of hooks with one name, those of the same source are the same first.
+        // Among hooks with the same name, match those of the same source first.
         let same_source = |other: &(String, JsonObject)| {
             other.0 == *name && other.1.get("source") == hook.get("source")
         };
@@ -218,7 +218,7 @@ fn hooks(before: &JsonObject, now: &JsonObject, differences: &mut Vec<Difference
     }
 }
 
-/// Which hooks were not started, and by whom.
+/// Compares the hooks that were not started, and the hooks that ended the plan.
 fn not_started(before: &JsonObject, now: &JsonObject, differences: &mut Vec<Difference>) {
     let all = |response: &JsonObject| -> Vec<(String, Option<RawJson>)> {
         let hooks = response.get("notStarted").and_then(RawJson::to_items).unwrap_or_default();
@@ -252,7 +252,7 @@ fn warnings(of: &str, before: &[String], now: &[String], differences: &mut Vec<D
     }
 }
 
-/// The differences of two objects' fields.
+/// Compares the fields of two objects.
 fn objects(path: &str, before: &JsonObject, now: &JsonObject) -> Vec<Difference> {
     let mut differences = Vec::new();
     each_field(path, before, now, MAX_DEPTH, &mut differences);
@@ -274,7 +274,7 @@ fn each_field(
     }
 }
 
-/// Collects what differs at `path` and below it.
+/// Collects the differences at `path` and below it.
 fn differ(
     path: &str,
     before: Option<&RawJson>,
@@ -282,7 +282,7 @@ fn differ(
     depth: usize,
     differences: &mut Vec<Difference>,
 ) {
-    // `null` is absence (protocol.md §6).
+    // `null` means absent (protocol.md §6).
     let (before, now) =
         (before.filter(|value| !value.is_null()), now.filter(|value| !value.is_null()));
     if before == now {
@@ -307,7 +307,7 @@ fn differ(
                     return;
                 }
             }
-            // The same text may be escaped in more than one way.
+            // The same text can be escaped in different ways.
             JsonKind::String if before.to_text() == now.to_text() => return,
             _ => {}
         }

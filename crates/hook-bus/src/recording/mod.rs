@@ -1,9 +1,8 @@
-//! Recordings: everything that happened on a bus, as JSON lines, each with the time at which it came
-//! (protocol.md §6, "Recordings").
+//! Recordings: all messages of a bus as JSON lines with times (protocol.md §6, "Recordings").
 //!
-//! [`Recorder`] writes one, of the lines that [`RecordingLines`] makes. [`Recording`] reads one, says
-//! what each request's hooks did and when, and sends the requests again: [`RecordedRequest::replay`]
-//! compares what comes of them with what was recorded, by [`compare()`].
+//! [`Recorder`] writes a recording, of lines made by [`RecordingLines`]. [`Recording`] reads one,
+//! with the hooks of each request and their times, and sends its requests again:
+//! [`RecordedRequest::replay`] compares the new response with the recorded one, by [`compare()`].
 
 mod compare;
 mod read;

@@ -18,62 +18,61 @@ const VERSION: u64 = 1;
 
 const HEADER: &str = "hook-recording";
 
-/// A recording could not be read.
+/// An error of reading a recording.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordingError {
     /// The file cannot be read.
     #[error("failed to read the recording: {0}")]
     Unreadable(#[from] io::Error),
-    /// It does not begin as a recording does.
+    /// The first line is no header of a recording.
     #[error("line 1: this is no recording: {0}; `hook serve --record FILE` makes one")]
     NoHeader(String),
-    /// It has a format of another version.
+    /// The format has another version.
     #[error(
         "line 1: the recording has version {0} of the format, and this hook reads version \
          {VERSION}; read it with the hook that made it"
     )]
     Version(String),
-    /// A line is not JSON, and not the last one, which a recorder that was killed leaves cut off.
+    /// A line other than the last is not JSON. A killed recorder leaves the last one incomplete.
     #[error("line {line}: expected one JSON object: {reason}", reason = source.reason())]
     NotJson {
         /// The line's number, from 1.
         line: usize,
-        /// What is wrong.
+        /// The syntax error.
         source: JsonError,
     },
-    /// A line does not have the shape of a recorded message.
+    /// A line has not the fields of a recorded message.
     #[error("line {line}: {source}")]
     Shape {
         /// The line's number, from 1.
         line: usize,
-        /// What is wrong.
+        /// The wrong field and its error.
         source: ShapeError,
     },
 }
 
-/// What a recording says of itself.
+/// The header of a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordingHeader {
-    /// The version of the engine that made it.
+    /// The version of the engine.
     pub engine: String,
-    /// When it began, in UTC, ISO 8601.
+    /// The start of the recording, in UTC, ISO 8601.
     pub started_at: String,
-    /// The project of the engine.
+    /// The engine's project.
     pub project: String,
 }
 
-/// Messages that the recorder did not get to write.
+/// A gap: messages that the recorder missed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecordingGap {
-    /// When it noticed.
+    /// The time at which the recorder noticed it.
     pub at: Duration,
-    /// How many.
+    /// The number of missed messages.
     pub missed: u64,
 }
 
-/// A recording, read as a whole into memory.
-///
+/// A recording, read completely into memory.
 /// ```
 /// use hook_bus::recording::{RecordedOutcome, Recording};
 /// # #[tokio::main(flavor = "current_thread")]
@@ -90,28 +89,28 @@ pub struct RecordingGap {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Recording {
-    /// What it says of itself.
+    /// The header.
     pub header: RecordingHeader,
     /// The requests, in the order in which they were accepted.
     pub requests: Vec<RecordedRequest>,
-    /// Where messages are missing.
+    /// The gaps.
     pub gaps: Vec<RecordingGap>,
-    /// Whether the last line is cut off: the engine was killed while it was written.
+    /// `true` if the last line is incomplete: the engine was killed while writing it.
     pub truncated: bool,
-    /// How many lines a later version wrote that mean nothing here.
+    /// The number of ignored lines, which a later version wrote.
     pub ignored: usize,
-    /// When the last thing happened, from the beginning of the recording.
+    /// The time of the last message, from the start of the recording.
     pub duration: Duration,
 }
 
 impl Recording {
-    /// Reads a recording. A last line that is cut off, lines and messages of unknown types, and
-    /// fields that are not known are no error; a line of more than
-    /// [`MAX_LINE`](crate::wire::MAX_LINE) bytes counts as a message that was missed.
+    /// Reads a recording. An incomplete last line, lines and messages of unknown types, and unknown
+    /// fields are no error; a line of more than [`MAX_LINE`](crate::wire::MAX_LINE) bytes counts as
+    /// a missed message.
     ///
     /// # Errors
-    /// When it cannot be read, is no recording or one of another version, or a line in it is
-    /// broken; the error says which.
+    /// If it cannot be read, is no recording or has another version, or has an invalid line, whose
+    /// number the error gives.
     pub async fn read<R: AsyncRead + Unpin>(reader: R) -> Result<Self, RecordingError> {
         let mut lines = LineReader::new(reader);
         let first = lines.next().await?;
@@ -143,7 +142,7 @@ impl Recording {
             }
         }
         for request in &mut recording.requests {
-            // A request may say its name as others spell it.
+            // The request may use another name of the event.
             if let Some(name) = request.answered(&["eventName"]).and_then(|name| name.to_text()) {
                 request.event_name = Some(name);
             }
@@ -152,7 +151,7 @@ impl Recording {
         Ok(recording)
     }
 
-    /// Takes one line's fields.
+    /// Adds one line's fields.
     fn take(&mut self, fields: JsonObject, positions: &mut Positions) -> Result<(), ShapeError> {
         let groups = fields.get("groups").cloned();
         let mut fields = FieldReader::new(fields);
@@ -201,7 +200,7 @@ impl Recording {
 }
 
 impl RecordedRequest {
-    /// Takes one of its messages; false for one that means nothing here.
+    /// Adds one of its messages; returns `false` for an unknown one.
     fn take(&mut self, at: Duration, message: JsonObject, running: &mut Waiting) -> bool {
         if self.event_name.is_none() {
             self.event_name = message.get("eventName").and_then(RawJson::to_text);
@@ -239,7 +238,7 @@ impl RecordedRequest {
         }
     }
 
-    /// Lays what the response says of the hooks over what was told while they ran.
+    /// Merges the hooks of the response into those seen while running.
     fn settle_hooks(&mut self) {
         let Some(response) = &self.response else { return };
         let answered = response.at;
@@ -274,12 +273,11 @@ impl RecordedRequest {
     }
 }
 
-/// Where each request is among the requests, by its number, with those of its hooks that run.
+/// The index of each request by number, with its running hooks.
 #[derive(Debug, Default)]
 struct Positions(HashMap<u64, (usize, Waiting)>);
 
-/// Hooks that wait for what becomes of them: their positions, first come first served. However many
-/// there are, one is found without a look at the others.
+/// Running hooks: the indices for each hook, first in, first out. Lookup takes constant time.
 #[derive(Debug, Default)]
 struct Waiting(HashMap<HookIdentity, VecDeque<usize>>);
 
@@ -293,7 +291,7 @@ impl Waiting {
     }
 }
 
-/// What a message says of a hook; whatever is missing is empty.
+/// Returns the identity of a hook in a message; missing fields are empty.
 fn identity(hook: &JsonObject) -> HookIdentity {
     let text = |name: &str| hook.get(name).and_then(RawJson::to_text).unwrap_or_default();
     HookIdentity::told(&text("name"), &text("type"), &text("source"), "")
@@ -315,7 +313,7 @@ impl RecordedHook {
         }
     }
 
-    /// A hook of which only the end is known.
+    /// Creates a hook of which only the end was recorded; its start is inferred from its duration.
     fn reckoned(end: Duration, result: JsonObject) -> Self {
         let duration = result.get("duration").and_then(milliseconds).unwrap_or_default();
         let mut hook = Self::of(&result, end.saturating_sub(duration));
@@ -349,7 +347,7 @@ fn header(line: Option<Line>) -> Result<RecordingHeader, RecordingError> {
     if version.to_whole_number() != Some(VERSION) {
         return Err(RecordingError::Version(shortened(version.as_str())));
     }
-    // These are for people only.
+    // Only for display.
     let mut text = |name| fields.text(name).ok().flatten().unwrap_or_default();
     Ok(RecordingHeader {
         engine: text("engine"),

@@ -1,4 +1,4 @@
-//! Writing a recording into a file.
+//! Writing a recording to a file.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,17 +18,17 @@ use crate::message::JournalEntry;
 use crate::redaction::CurrentRedaction;
 use crate::system::HookSystem;
 
-/// How long a line may wait to be written.
+/// The maximum time until a line is written.
 const FLUSH_AFTER: Duration = Duration::from_millis(100);
 
-/// How many bytes are written at once, about.
+/// The approximate number of bytes per write.
 const BUFFER: usize = 64 * 1024;
 
-/// A recording could not be made.
+/// An error of making a recording.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecorderError {
-    /// There is a file of that name.
+    /// The file exists already.
     #[error(
         "failed to begin the recording {}: the file is there already; name another one, or remove it",
         path.shown()
@@ -37,12 +37,12 @@ pub enum RecorderError {
         /// The file.
         path: PathBuf,
     },
-    /// The file cannot be made.
+    /// The file cannot be created.
     #[error("failed to begin the recording {}: {source}", path.shown())]
     Create {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         source: io::Error,
     },
     /// The file cannot be written any more.
@@ -50,25 +50,24 @@ pub enum RecorderError {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         source: io::Error,
     },
 }
 
-/// What was recorded.
+/// The size of a finished recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Recorded {
-    /// How many lines, without the first.
+    /// The number of lines, without the first.
     pub lines: u64,
-    /// How much is not in it because the recorder fell behind.
+    /// The number of messages missed because the recorder was too slow.
     pub missed: u64,
 }
 
-/// Records everything that happens on the bus of a hook system.
+/// A recorder of all messages on the bus of a hook system.
 ///
-/// It listens as a subscriber with the bus's usual limits: the bus does not wait for it, and what it is too
-/// slow for is counted in the recording itself. What settings redact (protocol.md §1) is left out.
-///
+/// It is a subscriber with the bus's usual limits: the bus does not wait for it, and the recording
+/// counts the messages that it missed. Values that settings redact (protocol.md §1) are left out.
 /// ```
 /// use hook_bus::HookSystem;
 /// use hook_bus::recording::Recorder;
@@ -102,17 +101,17 @@ pub struct Recorder {
     journal: Subscription<JournalEntry>,
     lines: RecordingLines,
     redaction: CurrentRedaction,
-    /// What is not written yet, and since when.
+    /// The lines not yet written, and the time of the first of them.
     buffer: Vec<u8>,
     waiting_since: Instant,
     recorded: Recorded,
 }
 
 impl Recorder {
-    /// Makes the file, readable by its owner only, and listens from now on.
+    /// Creates the file, readable by its owner only, and subscribes.
     ///
     /// # Errors
-    /// When there is a file of that name, or none can be made.
+    /// If the file exists, or cannot be created.
     pub fn create(path: impl Into<PathBuf>, system: &HookSystem) -> Result<Self, RecorderError> {
         let path = path.into();
         let file = match create_private(&path) {
@@ -138,13 +137,14 @@ impl Recorder {
         Ok(recorder)
     }
 
-    /// Records until `stop` is cancelled or the bus is gone. Written at least every 100 ms.
+    /// Records until `stop` is cancelled or the bus is gone. Lines are written at least every 100
+    /// ms.
     ///
     /// # Cancellation
-    /// Dropping the future loses what was not written yet.
+    /// Dropping the future loses the lines not yet written.
     ///
     /// # Errors
-    /// When the file cannot be written; nothing is recorded from then on.
+    /// If the file cannot be written; recording ends then.
     pub async fn run(mut self, stop: &CancellationToken) -> Result<Recorded, RecorderError> {
         match self.record(stop).await {
             Ok(()) => Ok(self.recorded),
@@ -172,7 +172,7 @@ impl Recorder {
                 self.write().await?;
             }
         }
-        // What happened before the end belongs to it.
+        // Include the messages sent before the end.
         while let Some(Some(entry)) = self.journal.next().now_or_never() {
             let redaction = self.redaction.now();
             self.take(entry, &redaction);
@@ -204,13 +204,13 @@ impl Recorder {
     async fn write(&mut self) -> io::Result<()> {
         self.file.write_all(&self.buffer).await?;
         self.buffer.clear();
-        // What one large line took is not kept for the small ones after it.
+        // Release the memory of an unusually large line.
         self.buffer.shrink_to(4 * BUFFER);
         self.file.flush().await
     }
 }
 
-/// Makes a file that no other user can read: what hooks are told is private.
+/// Creates a file that no other user can read, since inputs of hooks are private.
 fn create_private(path: &Path) -> io::Result<std::fs::File> {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);

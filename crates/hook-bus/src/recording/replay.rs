@@ -1,4 +1,4 @@
-//! Sending a recorded request again.
+//! Replaying a recorded request.
 
 use hook_core::{JsonKind, ObjectWriter, RawJson};
 
@@ -7,46 +7,46 @@ use super::request::RecordedRequest;
 use crate::bus::MessageBus;
 use crate::message::{HookExecutionRequest, HookExecutionResponse};
 
-/// The field of a recording's line that holds the message.
+/// The field of the message in a recording's line.
 const MESSAGE: &str = "message";
 
-/// Error codes that say how the recorded engine ended, and nothing about its hooks.
+/// Error codes caused by the end of the recorded engine, not by its hooks.
 const CUT_OFF: [&str; 3] = ["cancelled", "shutting_down", "no_handler"];
 
-/// How a recorded request went when it was sent again.
+/// The result of replaying a request.
 #[derive(Debug, Clone)]
 pub struct Replay {
-    /// The response now.
+    /// The new response.
     pub response: HookExecutionResponse,
-    /// What is not as it was; nothing when it is the same.
+    /// The differences from the recorded response.
     pub differences: Vec<Difference>,
 }
 
-/// Why a recorded request was not sent again.
+/// The reason that a recorded request cannot be replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unreplayable {
     /// The recorder missed the request.
     #[error("the recording misses its request")]
     NoRequest,
-    /// It was no request, and recorded without what made it none.
+    /// The request was invalid, and recorded without its invalid part.
     #[error("what was sent was no request")]
     NotARequest,
-    /// There is nothing to compare with.
+    /// The recorder missed the response, so there is nothing to compare with.
     #[error("the recording has no response to compare with")]
     NoResponse,
-    /// Its response says that the engine or the client ended.
+    /// The recorded response shows that the engine or the client ended.
     #[error("it was cut off when it was recorded")]
     CutOff,
 }
 
 impl RecordedRequest {
-    /// Why it cannot be sent again, if it cannot.
+    /// Returns the reason if the request cannot be replayed.
     pub fn unreplayable(&self) -> Option<Unreplayable> {
         let code = self.answered(&["error", "code"]).and_then(|code| code.to_text());
         let input = self.input().filter(|input| input.kind() == JsonKind::Object);
         match (&self.message, input, code.as_deref()) {
-            // Recorders leave out what is no envelope, which its answer tells.
+            // Recorders skip invalid requests, which the answer shows.
             (None, _, Some("invalid_request")) | (Some(_), None, _) => {
                 return Some(Unreplayable::NotARequest);
             }
@@ -59,11 +59,11 @@ impl RecordedRequest {
         code.is_some_and(|code| CUT_OFF.contains(&code.as_str())).then_some(Unreplayable::CutOff)
     }
 
-    /// Sends the request again, with its own deadline, and compares the response with the
-    /// recorded one.
+    /// Sends the request again, with its own deadline, and compares the response with the recorded
+    /// one.
     ///
     /// # Errors
-    /// When it cannot be sent again; nothing was sent then.
+    /// If it cannot be replayed; nothing was sent then.
     ///
     /// # Cancellation
     /// As [`MessageBus::request`].
@@ -75,7 +75,7 @@ impl RecordedRequest {
             return Err(Unreplayable::NoResponse);
         };
         let response = bus.request(HookExecutionRequest::from_object(&message.to_raw())).await;
-        // Written as deep in a line as the recorded one was, so that both are cut alike.
+        // Nested as deep as the recorded message, so that both are truncated alike.
         let now = ObjectWriter::line(|out| out.object(MESSAGE, |out| response.write(out)));
         let now = RawJson::parse(String::from_utf8_lossy(&now)).and_then(|line| line.to_object());
         let now = now.ok().and_then(|line| line.get(MESSAGE).cloned());

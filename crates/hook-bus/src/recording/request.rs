@@ -1,26 +1,26 @@
-//! One request of a recording, with its hooks and its response.
+//! One recorded request, with its hooks and its response.
 
 use std::time::Duration;
 
 use hook_core::run::WorkerHistory;
 use hook_core::{HookEventName, JsonObject, PolicyDecision, RawJson, RawObject};
 
-/// One request and what became of it. Times count from the beginning of the recording.
+/// One recorded request. Times count from the start of the recording.
 #[derive(Debug, Clone)]
 pub struct RecordedRequest {
-    /// What tells it apart from the recording's other requests; correlation ids may repeat.
+    /// A number unique in the recording; correlation ids may repeat.
     pub number: u64,
-    /// When it was accepted.
+    /// The time of acceptance.
     pub at: Duration,
-    /// The event's name: as the response says it, else as another of its messages does.
+    /// The event's name, from the response or else from another message.
     pub event_name: Option<String>,
-    /// The request message; absent where the recorder missed it.
+    /// The request message; `None` if the recorder missed it.
     pub message: Option<JsonObject>,
-    /// Its hooks: in plan order where there is a response that names them, else as they started.
+    /// The request's hooks: in plan order if the response lists them, else in start order.
     pub hooks: Vec<RecordedHook>,
-    /// The response; absent where the recorder missed it, or the engine ended before.
+    /// The response; `None` if the recorder missed it, or the engine ended before.
     pub response: Option<RecordedResponse>,
-    /// What the response's line says of groups.
+    /// The groups in the response's line.
     pub(super) groups: Option<RawJson>,
 }
 
@@ -28,26 +28,26 @@ pub struct RecordedRequest {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordedNotStarted {
-    /// Its name, else its command.
+    /// The hook's name, or else its command.
     pub name: String,
-    /// The hook by whose answer it was not.
+    /// The hook whose answer kept it from starting.
     pub ended_by: String,
 }
 
-/// The group that a hook ran in.
+/// The group of hooks that ran together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordedGroup {
-    /// Its number among the groups of its request, from 1.
+    /// The group's number in its request, from 1.
     pub number: usize,
     /// The priority of its hooks.
     pub priority: i32,
 }
 
-/// The answer to a recorded request.
+/// The response to a recorded request.
 #[derive(Debug, Clone)]
 pub struct RecordedResponse {
-    /// When it came.
+    /// The time of the response.
     pub at: Duration,
     /// The response message.
     pub message: RawJson,
@@ -56,45 +56,45 @@ pub struct RecordedResponse {
 /// One run of a hook.
 #[derive(Debug, Clone)]
 pub struct RecordedHook {
-    /// Its name, else its command.
+    /// The hook's name, or else its command.
     pub name: String,
-    /// `command`, `inline`, `async` or `blocking`.
+    /// The name of its [`HookKind`](hook_core::HookKind), such as `command`.
     pub kind: String,
     /// The source of its settings.
     pub source: String,
-    /// When it started.
+    /// The start time.
     pub start: Duration,
-    /// When it ended; absent where nothing says so.
+    /// The end time; `None` if not recorded.
     pub end: Option<Duration>,
-    /// Whether the times were reckoned from its duration, since the recorder missed its messages.
+    /// `true` if the times are inferred from its duration, since the recorder missed its messages.
     pub estimated: bool,
-    /// The group it ran in; absent where all hooks of the request ran together, or nothing says so.
+    /// The hook's group; `None` if all hooks of the request ran together, or it is not recorded.
     pub group: Option<RecordedGroup>,
-    /// What became of it, with the fields of protocol.md §6; absent where nothing says so.
+    /// The hook's result, with the fields of protocol.md §6; `None` if not recorded.
     pub result: Option<JsonObject>,
 }
 
-/// What came of a request or of a hook.
+/// The outcome of a request or a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RecordedOutcome {
-    /// Things may go on.
+    /// The event proceeds.
     Proceed,
     /// The user is asked.
     Ask,
-    /// It is tried again after a while.
+    /// The request is retried after a delay.
     Retry,
-    /// It was forbidden.
+    /// The event was blocked.
     Block,
     /// The agent stops.
     Stop,
-    /// A stage of the request failed, or the hook did; and nothing was decided.
+    /// A stage or the hook failed, without a decision.
     Failed,
-    /// The recording does not say.
+    /// The recording has no outcome.
     Unfinished,
 }
 
 impl RecordedOutcome {
-    /// Every outcome.
+    /// All outcomes.
     pub const ALL: [Self; 7] = [
         Self::Proceed,
         Self::Ask,
@@ -105,7 +105,7 @@ impl RecordedOutcome {
         Self::Unfinished,
     ];
 
-    /// The word for it.
+    /// Returns the outcome's name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Proceed => "proceed",
@@ -132,35 +132,35 @@ impl From<PolicyDecision> for RecordedOutcome {
 }
 
 impl RecordedRequest {
-    /// The event, if it is a built-in one.
+    /// Returns the event, if it is built in.
     pub fn event(&self) -> Option<HookEventName> {
         HookEventName::from_name(self.event_name.as_deref()?)
     }
 
-    /// Whether it is about that event, declared or built in.
+    /// Checks whether the request is for this event, declared or built in.
     pub fn is_of(&self, event: HookEventName) -> bool {
         self.event_name.as_deref() == Some(event.as_str()) || self.event() == Some(event)
     }
 
-    /// The event's input.
+    /// Returns the event's input.
     pub fn input(&self) -> Option<&RawJson> {
         let message = self.message.as_ref()?;
         message.get("input").or_else(|| message.get("payload"))
     }
 
-    /// What the event is about: what its matchers are compared with, such as the tool's name.
+    /// Returns the subject that matchers are compared with, such as the tool's name.
     pub fn subject(&self) -> Option<String> {
         let field = self.event()?.row().matching.field()?;
         self.input()?.to_object().ok()?.get(field)?.to_text()
     }
 
-    /// A value of the response, such as `["processed", "reason"]`.
+    /// Returns a value of the response by its path, such as `["processed", "reason"]`.
     pub fn answered(&self, path: &[&str]) -> Option<RawJson> {
         let start = self.response.as_ref()?.message.clone();
         path.iter().try_fold(start, |value, name| value.to_object().ok()?.get(name).cloned())
     }
 
-    /// The hooks that were not started, because of what one before them said.
+    /// Returns the hooks that an earlier hook's answer kept from starting.
     pub fn not_started(&self) -> Vec<RecordedNotStarted> {
         let hooks = self.answered(&["notStarted"]).and_then(|hooks| hooks.to_items());
         let read = |hook: RawJson| {
@@ -171,17 +171,17 @@ impl RecordedRequest {
         hooks.unwrap_or_default().into_iter().filter_map(read).collect()
     }
 
-    /// How long the caller was to wait before it tries again, where it was to.
+    /// Returns the delay before a retry, if one was requested.
     pub fn retry_after(&self) -> Option<Duration> {
         milliseconds(&self.answered(&["processed", "retryAfterMs"])?)
     }
 
-    /// Whether what the user would be asked for was granted.
+    /// Checks whether a hook granted the user's permission.
     pub fn granted(&self) -> bool {
         self.answered(&["processed", "granted"]).and_then(|it| it.to_bool()) == Some(true)
     }
 
-    /// What came of it.
+    /// Returns the outcome of the request.
     pub fn outcome(&self) -> RecordedOutcome {
         if self.response.is_none() {
             return RecordedOutcome::Unfinished;
@@ -193,7 +193,7 @@ impl RecordedRequest {
         }
     }
 
-    /// When it was over: answered, and every hook of it done, as far as the recording says.
+    /// Returns the end of the request and all its hooks, as far as recorded.
     pub fn end(&self) -> Duration {
         let hooks = self.hooks.iter().map(|hook| hook.end.unwrap_or(hook.start));
         let answered = self.response.iter().map(|response| response.at);
@@ -202,7 +202,7 @@ impl RecordedRequest {
 }
 
 impl RecordedHook {
-    /// What came of it. A denial sticks, whatever happened to the hook after it.
+    /// Returns the hook's outcome. A denial sticks, whatever happened to the hook after it.
     pub fn outcome(&self) -> RecordedOutcome {
         if self.result.is_none() {
             return RecordedOutcome::Unfinished;
@@ -214,30 +214,30 @@ impl RecordedHook {
         }
     }
 
-    /// Whether it failed. A guard that did has decided all the same: its failure blocks.
+    /// Checks whether the hook failed. A failed guard still decides: its failure blocks.
     pub fn has_failed(&self) -> bool {
         self.result.as_ref().is_some_and(|result| result.get("error").is_some())
     }
 
-    /// What its worker had been through by then, where that is worth knowing.
+    /// Returns the history of its worker, if recorded.
     pub fn worker(&self) -> Option<WorkerHistory> {
         let worker = self.result.as_ref()?.get("worker")?.clone();
         WorkerHistory::read_back(&RawObject::try_from(worker).ok()?)
     }
 
-    /// A text of its result, such as `error`.
+    /// Returns a text of its result, such as `error`.
     pub fn text(&self, name: &str) -> Option<String> {
         self.result.as_ref()?.get(name)?.to_text()
     }
 
-    /// How long it ran: as its result says, else between start and end.
+    /// Returns the hook's duration, from its result or else from start to end.
     pub fn duration(&self) -> Option<Duration> {
         let told = self.result.as_ref().and_then(|result| milliseconds(result.get("duration")?));
         told.or_else(|| Some(self.end?.saturating_sub(self.start)))
     }
 }
 
-/// The group of each hook of a response, as far as its line says.
+/// Returns the group of each hook of a response, as far as recorded.
 pub(super) fn groups(said: Option<&RawJson>) -> impl Iterator<Item = RecordedGroup> {
     let groups = said.and_then(RawJson::to_items).unwrap_or_default();
     groups.into_iter().enumerate().flat_map(|(index, group)| {
@@ -252,7 +252,7 @@ pub(super) fn groups(said: Option<&RawJson>) -> impl Iterator<Item = RecordedGro
     })
 }
 
-/// A time as messages have it: milliseconds, perhaps with decimals.
+/// Parses a duration in milliseconds, which may have decimals.
 pub(super) fn milliseconds(value: &RawJson) -> Option<Duration> {
     let milliseconds: f64 = value.as_str().parse().ok()?;
     Duration::try_from_secs_f64(milliseconds / 1_000.0).ok()

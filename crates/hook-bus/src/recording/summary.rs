@@ -1,4 +1,4 @@
-//! What a recording comes to.
+//! The summary of a recording.
 
 use std::time::Duration;
 
@@ -8,47 +8,47 @@ use indexmap::IndexMap;
 use super::read::Recording;
 use super::request::RecordedOutcome;
 
-/// How many of the slowest hooks are named.
+/// The number of slowest hooks listed.
 const SLOWEST: usize = 5;
 
-/// What a recording comes to.
+/// The summary of a recording.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecordingSummary {
-    /// Totals of each event, in the order in which they first came; of requests without a known
-    /// event under the name that they gave, or `?`.
+    /// The totals of each event, in order of first appearance. Requests of unknown events are
+    /// listed under the name they gave, or `?`.
     pub events: Vec<EventTotals>,
-    /// The hooks that ran longest, longest first; at most five.
+    /// The slowest hooks, slowest first; at most five.
     pub slowest: Vec<SlowHook>,
-    /// How many hooks ran.
+    /// The number of hooks that ran.
     pub hooks: usize,
-    /// How many of them failed.
+    /// The number of hooks that failed.
     pub failed_hooks: usize,
-    /// The durations of all hooks, added up.
+    /// The sum of the durations of all hooks.
     pub in_hooks: Duration,
-    /// How long at least one hook ran.
+    /// The time during which at least one hook ran.
     pub waited: Duration,
-    /// The hooks whose workers were started again or are broken, by name, with what was last said of each.
+    /// The last recorded history of each restarted or broken worker, by the name of its hook.
     pub workers: Vec<(String, WorkerHistory)>,
-    /// How many messages the recorder missed.
+    /// The number of messages that the recorder missed.
     pub missed: u64,
 }
 
-/// Totals of one event.
+/// The totals of one event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EventTotals {
     /// The event's name.
     pub event: String,
-    /// How many requests.
+    /// The number of requests.
     pub requests: usize,
-    /// How many of them were blocked, stopped or asked for.
+    /// The number of requests that were blocked, stopped, retried or asked for.
     pub held_up: usize,
-    /// How many hooks ran.
+    /// The number of hooks that ran.
     pub hooks: usize,
-    /// How many of them failed.
+    /// The number of hooks that failed.
     pub failed_hooks: usize,
-    /// The durations of the hooks, added up.
+    /// The sum of the durations of the hooks.
     pub in_hooks: Duration,
-    /// The longest of them.
+    /// The longest duration.
     pub longest: Duration,
 }
 
@@ -57,14 +57,14 @@ pub struct EventTotals {
 pub struct SlowHook {
     /// The index of its request in [`Recording::requests`].
     pub request: usize,
-    /// Its index among the request's hooks.
+    /// The index among the request's hooks.
     pub hook: usize,
-    /// How long it ran.
+    /// The hook's duration.
     pub duration: Duration,
 }
 
 impl Recording {
-    /// Adds everything up.
+    /// Returns the summary.
     pub fn summary(&self) -> RecordingSummary {
         let mut summary = RecordingSummary::default();
         let mut events: IndexMap<String, EventTotals> = IndexMap::new();
@@ -95,7 +95,7 @@ impl Recording {
                 spans.push((hook.start, hook.end.unwrap_or(hook.start)));
             }
         }
-        // Of hooks that took as long, the earlier one comes first.
+        // The sort is stable: of equal durations, the earlier one comes first.
         summary.slowest.sort_by_key(|slow| std::cmp::Reverse(slow.duration));
         summary.slowest.truncate(SLOWEST);
         summary.waited = covered(spans);
@@ -111,7 +111,7 @@ impl Recording {
     }
 }
 
-/// How much time spans cover, where they overlap once.
+/// Returns the length of the union of these spans.
 fn covered(mut spans: Vec<(Duration, Duration)>) -> Duration {
     spans.sort_unstable();
     let (mut covered, mut until) = (Duration::ZERO, Duration::ZERO);

@@ -10,19 +10,19 @@ use crate::bus::Lagged;
 use crate::message::{HookExecutionResponse, JournalEntry, JournalMessage};
 use crate::redaction::own_words;
 
-/// What the first line's `version` says.
+/// The version in the first line.
 const FORMAT_VERSION: u64 = 1;
 
-/// Makes the lines of one recording out of what happens on a bus.
+/// A writer of the lines of one recording, made from messages on a bus.
 #[derive(Debug)]
 pub struct RecordingLines {
     started: Instant,
-    /// The last line's time in microseconds: lines never go back in time.
+    /// The last line's time in microseconds: times never decrease.
     at: u64,
 }
 
 impl RecordingLines {
-    /// Begins a recording now; the first line, without its end.
+    /// Starts a recording now; also returns the first line, without its newline.
     pub fn begin(project: &Path) -> (Self, Vec<u8>) {
         let (started, started_at) = (Instant::now(), timestamp());
         let first = ObjectWriter::line(|object| {
@@ -35,8 +35,9 @@ impl RecordingLines {
         (Self { started, at: 0 }, first)
     }
 
-    /// The line of what a subscription to [`JournalEntry`] gave, without its end. `None` for what
-    /// has no text: a request that was none. What `redaction` says is left out of the message.
+    /// Returns the line for an item of a subscription to [`JournalEntry`], without its newline.
+    /// Returns `None` for an invalid request, which has no text. Values matching `redaction` are
+    /// left out of the message.
     pub fn line(
         &mut self,
         entry: Result<&JournalEntry, Lagged>,
@@ -72,7 +73,7 @@ impl RecordingLines {
     }
 
     fn missed(&mut self, lagged: Lagged) -> Vec<u8> {
-        // What is gone came before what is still to be read, at an unknown time.
+        // The missed messages came before the next one, at an unknown time.
         let at = self.at;
         ObjectWriter::line(|object| {
             object.integer("at", at.into());
@@ -87,8 +88,8 @@ impl RecordingLines {
     }
 }
 
-/// Which of the response's hooks ran together, which its message does not say: how many hooks each
-/// group had, in their order. Nothing where all of them did.
+/// Writes the groups of the response's hooks, which its message does not have: the number of hooks
+/// of each group, in order. Writes nothing if there is only one group.
 fn write_groups(out: &mut ObjectWriter<'_>, response: &HookExecutionResponse) {
     let mut groups: Vec<((usize, i32), usize)> = Vec::new();
     for result in &response.hooks {
@@ -113,11 +114,11 @@ fn write_message(entry: &JournalEntry, out: &mut ObjectWriter<'_>) {
     }
 }
 
-/// The message without what is to be left out.
+/// Returns the message with redacted values.
 fn redacted(message: &RawObject, redaction: &Redaction) -> RawObject {
     match redaction.json(message.as_str(), own_words()) {
         None => message.clone(),
-        // What was replaced leaves JSON.
+        // Redacted JSON is still JSON.
         Some(redacted) => RawObject::parse(redacted).unwrap_or_else(|_| RawObject::empty()),
     }
 }

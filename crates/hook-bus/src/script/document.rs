@@ -1,4 +1,4 @@
-//! The text of a scenario as a tree that knows the place of everything in it.
+//! The text of a scenario as a tree with locations.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use toml_edit::{Document, Item, TableLike, Value};
 use super::error::{ScenarioError, ScenarioErrorKind};
 use super::expectation::{KeyStep, ScenarioKey};
 
-/// A scenario's text with places.
+/// A scenario's text with locations.
 pub(super) struct Located<'t> {
     text: &'t str,
     document: Document<&'t str>,
@@ -20,13 +20,13 @@ impl<'t> Located<'t> {
         Ok(Self { text, document })
     }
 
-    /// The line that a test begins in, from 1.
+    /// Returns the line in which a test begins, from 1.
     pub(super) fn line_of(&self, test: usize) -> usize {
         let start = self.span_of(test, &ScenarioKey::default()).map_or(0, |span| span.start);
         self.text.get(..start).unwrap_or_default().matches('\n').count() + 1
     }
 
-    /// An error at a key of a test, or at what comes nearest to it.
+    /// Creates an error at a key of a test, or at the nearest existing key.
     pub(super) fn error(
         &self,
         test: usize,
@@ -36,7 +36,7 @@ impl<'t> Located<'t> {
         ScenarioError::new(kind, self.text, self.span_of(test, key))
     }
 
-    /// Finds values in a test that have no form in JSON.
+    /// Checks that a test has no values that JSON cannot represent.
     pub(super) fn check_values(&self, test: usize) -> Result<(), ScenarioError> {
         match self.test(test).and_then(Node::not_json) {
             Some((found, span)) => {
@@ -68,7 +68,6 @@ impl<'t> Located<'t> {
     }
 }
 
-/// A node of the tree.
 enum Node<'d> {
     Table(&'d dyn TableLike, Option<Range<usize>>),
     Item(&'d Item),
@@ -112,7 +111,7 @@ impl<'d> Node<'d> {
         }
     }
 
-    /// A date, or a number that is none, in it. As deep as the parser lets a document be.
+    /// Finds a date, or a number that is not finite. The parser limits the recursion's depth.
     fn not_json(self) -> Option<(&'static str, Option<Range<usize>>)> {
         match self {
             Self::Table(table, _) => {

@@ -1,4 +1,4 @@
-//! Why a file is no scenario, and where.
+//! Errors in scenario files, with their locations.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use hook_core::text::shortened;
 
 use super::host::ScriptedHostError;
 
-/// A text is no scenario.
+/// An error in a scenario.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{line}:{column}: {kind}")]
 pub struct ScenarioError {
@@ -18,27 +18,27 @@ pub struct ScenarioError {
     column: usize,
 }
 
-/// What is wrong with a scenario.
+/// The kind of an error in a scenario.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScenarioErrorKind {
-    /// It is not TOML of the scenario's shape.
+    /// The text is no TOML with a scenario's fields.
     #[error("not a scenario: {0}")]
     Toml(String),
-    /// It has no test, so that it would pass whatever the hooks do.
+    /// There is no test, so that the scenario would always pass.
     #[error("the scenario has no [[test]]")]
     Empty,
-    /// An expectation can never hold.
+    /// An expectation can never be met.
     #[error("`{field}` is never {found:?}; it is one of {known}")]
     Impossible {
-        /// What is expected of.
+        /// The field of the expectation.
         field: &'static str,
-        /// What is expected.
+        /// The expected value.
         found: String,
-        /// What it can be.
+        /// The possible values.
         known: String,
     },
-    /// No event has the name, and no failure is expected of it.
+    /// The event is unknown, and no failure is expected.
     #[error("{0}")]
     UnknownEvent(String),
     /// A test has no message, or more than one.
@@ -50,35 +50,35 @@ pub enum ScenarioErrorKind {
         /// The test.
         name: String,
     },
-    /// A regular expression is none.
+    /// A regular expression is invalid.
     #[error("{pattern} is not a regular expression: {reason}")]
     Pattern {
-        /// The expression with its slashes.
+        /// The expression, with its slashes.
         pattern: String,
-        /// What is wrong with it.
+        /// The error in it.
         reason: String,
     },
-    /// A host could not give such a result.
+    /// A host could not return such a result.
     #[error(transparent)]
     Host(#[from] ScriptedHostError),
-    /// A value that TOML has and JSON has not.
+    /// A TOML value cannot be represented in JSON.
     #[error("{found} has no form in JSON, and no hook ever sees one; write it as a text")]
     NotJson {
-        /// What it is.
+        /// The value's type.
         found: &'static str,
     },
 }
 
 impl ScenarioError {
-    /// What a parser of TOML said.
+    /// Converts an error of the TOML parser.
     pub(super) fn toml(message: &str, text: &str, span: Option<Range<usize>>) -> Self {
-        // Which keys there are is said only where none is like the one that was written.
+        // List the known keys only if none is similar to the unknown one.
         let mut names = message.split('`').skip(1).step_by(2);
         let found = names.next().filter(|_| message.starts_with("unknown field `"));
         let known: Vec<&str> = names.collect();
         let is_specific = |found: &str| SPECIFIC_FIELDS.iter().any(|field| field.name == found);
         let message = match found {
-            // Among what is expected.
+            // The unknown key is in `expect`.
             Some(found) if is_specific(found) && known.contains(&"output") => format!(
                 "unknown key `{found}`; what hooks answer there is expected as `output = {{ \
                  hookSpecificOutput = {{ {found} = ... }} }}`"
@@ -102,22 +102,22 @@ impl ScenarioError {
         Self { kind, line: before.matches('\n').count() + 1, column, span }
     }
 
-    /// What is wrong.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> &ScenarioErrorKind {
         &self.kind
     }
 
-    /// Where, in bytes of the text; empty where it is about the text as a whole.
+    /// Returns its location as a byte range; empty if it concerns the whole text.
     pub fn span(&self) -> Range<usize> {
         self.span.clone()
     }
 
-    /// The line, from 1.
+    /// Returns the line, from 1.
     pub fn line(&self) -> usize {
         self.line
     }
 
-    /// The column in characters, from 1.
+    /// Returns the column in characters, from 1.
     pub fn column(&self) -> usize {
         self.column
     }

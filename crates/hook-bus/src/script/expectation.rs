@@ -1,4 +1,4 @@
-//! What is expected of a response, and what is not as expected.
+//! Expectations of a response, and mismatches.
 
 use std::fmt;
 
@@ -10,29 +10,29 @@ use serde_json::{Number, Value};
 use super::error::ScenarioErrorKind;
 use crate::message::HookExecutionResponse;
 
-/// What is expected of a response. What is not mentioned may be anything.
+/// The expectations of a response. Fields left out may have any value.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Expectation {
-    /// `proceed`, `ask`, `retry`, `block` or `stop`.
+    /// The decision: `proceed`, `ask`, `retry`, `block` or `stop`.
     pub decision: Option<String>,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
-    /// How long the caller waits before it tries again, in milliseconds.
+    /// The delay before a retry, in milliseconds.
     pub retry_after_ms: Option<Number>,
-    /// Whether what the user would be asked for is granted.
+    /// `true` if a hook grants the user's permission.
     pub granted: Option<bool>,
-    /// Why the agent stops.
+    /// The reason to stop the agent.
     pub stop_reason: Option<String>,
     /// The message to display.
     pub system_message: Option<String>,
     /// Context for the model.
     pub additional_context: Option<String>,
-    /// Whether the output is hidden from the display.
+    /// `true` if the output is hidden from the display.
     pub suppress_output: Option<bool>,
-    /// The code of the stage that fails.
+    /// The error code of the failed stage.
     pub error: Option<String>,
-    /// Whether every hook succeeds.
+    /// `true` if every hook succeeds.
     pub healthy: Option<bool>,
     /// The names of the hooks that run, in plan order.
     pub hooks: Option<Vec<String>>,
@@ -44,21 +44,21 @@ pub struct Expectation {
     pub response: Option<Value>,
 }
 
-/// One thing that is not as expected.
+/// A mismatch between an expectation and a response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mismatch {
-    /// Where in the response, such as `processed.decision`.
+    /// The path in the response, such as `processed.decision`.
     pub path: String,
-    /// Where in the scenario's test, such as `expect.decision`; `None` for what every test expects
-    /// without saying so.
+    /// The key in the scenario's test, such as `expect.decision`; `None` for the implicit
+    /// expectation that no stage fails.
     pub key: Option<ScenarioKey>,
-    /// What was expected.
+    /// The expected value.
     pub expected: Value,
-    /// What is there; `null` where nothing is.
+    /// The value found; `null` if there is none.
     pub found: Value,
 }
 
-/// A place in a test of a scenario file, such as `expect.output.hooks[1]`.
+/// The path of a key in a test of a scenario file, such as `expect.output.hooks[1]`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ScenarioKey(pub(super) Vec<KeyStep>);
 
@@ -70,7 +70,7 @@ pub(super) enum KeyStep {
 }
 
 impl ScenarioKey {
-    /// A key of `expect`, or of the test itself.
+    /// Returns the path of a key of `expect`, or of the test itself.
     pub(super) fn of(names: &[&str]) -> Self {
         Self(names.iter().map(|name| KeyStep::Field((*name).to_owned())).collect())
     }
@@ -102,7 +102,7 @@ impl fmt::Display for ScenarioKey {
 }
 
 impl Expectation {
-    /// Compares with a response.
+    /// Compares the expectations with a response.
     pub fn compare(&self, response: &HookExecutionResponse) -> Vec<Mismatch> {
         let actual = String::from_utf8_lossy(&response.to_json()).into_owned();
         let actual = RawJson::parse(actual).map_or(Value::Null, |raw| value_of(&raw, MAX_DEPTH));
@@ -139,7 +139,7 @@ impl Expectation {
                 found: Value::from(false),
             });
         }
-        // A message says `granted` only where it is so.
+        // A message has `granted` only if it is true.
         let granted = response.processed.granted;
         if let Some(expected) = self.granted.filter(|expected| *expected != granted) {
             mismatches.push(Mismatch {
@@ -165,12 +165,12 @@ impl Expectation {
         mismatches
     }
 
-    /// Whether it says itself what became of the stages, so that not all need be completed.
+    /// Checks whether a stage may fail: then the expectations cover that themselves.
     pub(super) fn expects_failure(&self) -> bool {
         self.error.is_some() || self.response.is_some()
     }
 
-    /// The keys that are compared as texts, with the place of each in a response.
+    /// Returns the keys compared as texts, with their paths in a response.
     fn texts(&self) -> [(&'static str, &'static str, &Option<String>); 6] {
         [
             ("decision", "processed.decision", &self.decision),
@@ -182,7 +182,7 @@ impl Expectation {
         ]
     }
 
-    /// Finds what can never hold: words that no response ever has, expressions that are none.
+    /// Finds expectations that can never be met: unknown values, and invalid expressions.
     pub(super) fn check(&self) -> Result<(), (ScenarioKey, ScenarioErrorKind)> {
         let decisions = PolicyDecision::ALL.map(PolicyDecision::as_str);
         let codes = FailureCode::ALL.map(FailureCode::as_str);
@@ -219,12 +219,12 @@ impl Expectation {
 pub(super) const HOOKS: &str = "hooks";
 pub(super) const NOT_STARTED: &str = "notStarted";
 
-/// The names of the hooks that were not started, in plan order.
+/// Returns the names of the hooks that were not started, in plan order.
 pub(super) fn names_of_not_started(response: &HookExecutionResponse) -> Vec<&str> {
     response.not_started.iter().map(|it| it.hook.display_name()).collect()
 }
 
-/// The names of the hooks that ran, in plan order.
+/// Returns the names of the hooks that ran, in plan order.
 pub(super) fn names_of_hooks(response: &HookExecutionResponse) -> Vec<&str> {
     response.hooks.iter().map(|result| result.hook.display_name()).collect()
 }
@@ -256,10 +256,10 @@ fn check_pattern(key: &ScenarioKey, text: &str) -> Result<(), (ScenarioKey, Scen
     }
 }
 
-/// How deep a response is looked into.
+/// The maximum depth of comparing a response.
 const MAX_DEPTH: usize = 100;
 
-/// A value by the engine's own reading, which takes what others refuse.
+/// Converts a value with the engine's own parser, which accepts more than `serde_json`.
 fn value_of(raw: &RawJson, depth: usize) -> Value {
     let Some(depth) = depth.checked_sub(1) else { return Value::Null };
     if let Some(text) = raw.to_text() {
@@ -282,7 +282,7 @@ fn lookup<'v>(value: &'v Value, path: &str) -> &'v Value {
         .fold(value, |value, name| value.get(name).unwrap_or(&Value::Null))
 }
 
-/// A place in the response, and the one of the expectation of it.
+/// A path in the response, and the key of its expectation.
 struct At {
     path: String,
     key: ScenarioKey,
@@ -299,8 +299,8 @@ impl At {
     }
 }
 
-/// Collects what differs: an object must hold what is expected of it, a text between slashes must
-/// match, everything else must be equal.
+/// Collects mismatches: an object must contain the expected fields, a text between slashes must
+/// match as an expression, other values must be equal.
 fn compare(at: &At, expected: &Value, found: &Value, mismatches: &mut Vec<Mismatch>) {
     let matches = match (expected, found) {
         (Value::Object(fields), Value::Object(_)) => {
@@ -334,13 +334,13 @@ fn compare(at: &At, expected: &Value, found: &Value, mismatches: &mut Vec<Mismat
     }
 }
 
-/// The expression that a text between slashes is.
+/// Parses a text between slashes as an expression; `None` for other texts.
 fn pattern(text: &str) -> Option<Result<fancy_regex::Regex, fancy_regex::Error>> {
     let inner = text.strip_prefix('/')?.strip_suffix('/')?;
     Some(fancy_regex::Regex::new(inner))
 }
 
-/// An expectation that holds for this text alone: itself, unless it would be an expression.
+/// Returns an expectation that only this text meets: the text itself, or an escaped expression.
 pub(super) fn exactly(text: &str) -> String {
     match pattern(text) {
         None => text.to_owned(),

@@ -5,31 +5,32 @@ use std::path::{Path, PathBuf};
 
 use hook_core::text::PathText;
 
-/// Why scenario files could not be found.
+/// An error of finding scenario files.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScenarioFilesError {
-    /// A file or folder cannot be read.
+    /// A file or directory cannot be read.
     #[error("failed to read {}: {source}", path.shown())]
     Read {
-        /// The file or folder.
+        /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// A folder has no scenario in it.
+    /// A directory has no scenario in it.
     #[error("there is no *.toml file in or below {}", path.shown())]
     None {
-        /// The folder.
+        /// The directory.
         path: PathBuf,
     },
 }
 
-/// The scenario files that a path stands for, by name: the file itself, or every `*.toml` in and
-/// below a folder. Hidden files and folders are left out, and links to folders not followed.
+/// Returns the scenario files of a path, sorted by name: the file itself, or every `*.toml` in and
+/// below a directory. Hidden files and directories are skipped, and links to directories not
+/// followed.
 ///
 /// # Errors
-/// When the path or a folder below it cannot be read, or no scenario is in it.
+/// If the path or a directory below it cannot be read, or has no scenario.
 pub fn scenario_files(path: &Path) -> Result<Vec<PathBuf>, ScenarioFilesError> {
     let read = |source| ScenarioFilesError::Read { path: path.to_path_buf(), source };
     if !std::fs::metadata(path).map_err(read)?.is_dir() {

@@ -1,4 +1,4 @@
-//! A host that is scripted: what hooks ask it has results that were written down.
+//! A scripted host, which returns predefined results to hooks.
 
 use std::collections::BTreeMap;
 
@@ -9,30 +9,30 @@ use hook_core::run::{HOST_METHODS, HostCall, HostCallError, HostServices};
 use hook_core::text::shortened;
 use hook_core::{RawJson, RawObject};
 
-/// A host that offers the methods that it has results for, and gives each as often as it is asked.
+/// A host that offers the methods that it has results for, and returns each any number of times.
 #[derive(Debug, Clone, Default)]
 pub struct ScriptedHost {
     results: BTreeMap<String, RawJson>,
 }
 
-/// A result is none that a host could give.
+/// An invalid result of a host's method.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScriptedHostError {
-    /// Something is no method of hosts.
+    /// The method is unknown.
     #[error("hosts have no method {method:?}; they have {}", known())]
     UnknownMethod {
-        /// What it is.
+        /// The unknown method.
         method: String,
     },
-    /// A method has another result.
+    /// The result has the wrong type.
     #[error("the result of `{method}` is {expected}, and not {found}")]
     WrongResult {
         /// The method.
         method: &'static str,
-        /// What its result is.
+        /// The expected type.
         expected: &'static str,
-        /// What it was to be.
+        /// The given type.
         found: JsonKind,
     },
 }
@@ -43,10 +43,10 @@ fn known() -> String {
 }
 
 impl ScriptedHost {
-    /// With a result for each of these methods.
+    /// Creates a host with a result for each of these methods.
     ///
     /// # Errors
-    /// When one is no method of hosts, or has another result.
+    /// If a method is unknown, or its result has the wrong type.
     pub fn new(
         results: impl IntoIterator<Item = (String, RawJson)>,
     ) -> Result<Self, ScriptedHostError> {
@@ -66,11 +66,11 @@ impl ScriptedHost {
         Ok(Self { results })
     }
 
-    /// The one that a line of a script describes: `{"type": "hook-host-results", "results": {…}}`. `None` for
-    /// every other line; for one that is wrong, what is.
+    /// Parses a line of a script like `{"type": "hook-host-results", "results": {…}}`. Returns
+    /// `None` for other lines, and an error message for an invalid one.
     pub(super) fn of_line(line: &str) -> Option<Result<Self, String>> {
         const TYPE: &str = "hook-host-results";
-        // Most lines are requests.
+        // A quick check, since most lines are requests.
         if !line.contains(TYPE) {
             return None;
         }

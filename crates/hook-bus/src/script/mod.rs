@@ -1,9 +1,10 @@
-//! Driving the bus with scripted messages: what `hook run` and `hook test` do, and tests of hosts
-//! can do too.
+//! Scripted messages for the bus: used by `hook run` and `hook test`, and available for tests of
+//! hosts.
 //!
-//! [`play()`] sends the requests of a script, one JSON object a line, and gives their responses in
-//! the script's order. [`Scenario`] adds what is expected of each; [`play_tests`] plays the tests
-//! of several, and [`update()`] writes what was found into the file that expected something else.
+//! [`play()`] sends the requests of a script, one JSON object per line, and returns their responses
+//! in the script's order. [`Scenario`] adds expectations to each; [`play_tests`] runs the tests of
+//! several scenarios, and [`update()`] replaces failed expectations in a file by the actual
+//! results.
 
 mod document;
 mod error;

@@ -13,16 +13,16 @@ use crate::bus::MessageBus;
 use crate::message::{HookExecutionRequest, HookExecutionResponse};
 use crate::wire::{LineReader, request_of};
 
-/// Sends each request of a script and gives the responses in the script's order, with at most
-/// `concurrent` requests in flight. A line that is no request is answered like any other. Once
-/// `stop` is cancelled, no further line is read.
+/// Sends each request of a script and returns the responses in the script's order, with at most
+/// `concurrent` requests in flight. An invalid line is answered like any other. Once `stop` is
+/// cancelled, no further line is read.
 ///
-/// A line `{"type": "hook-host-results", "results": {"ui.confirm": true}}` is not answered: it says what hooks of
-/// later requests get that ask their host for something ([`ScriptedHost`]).
+/// A line `{"type": "hook-host-results", "results": {"ui.confirm": true}}` is not answered: it sets
+/// the results that hooks of later requests get from their host ([`ScriptedHost`]).
 ///
 /// # Errors
-/// An item is an error when the script cannot be read on, or says wrongly what hosts have for hooks; it is the
-/// last one.
+/// An item is an error if the script cannot be read any further, or has invalid host results; it is
+/// the last item.
 pub fn play<'b, R>(
     bus: &'b MessageBus,
     script: R,
@@ -49,15 +49,15 @@ where
     requests.map(|request| async { Ok(bus.request(request?).await) }).buffered(concurrent.max(1))
 }
 
-/// A script that is being read.
+/// A script being read.
 struct Script<R> {
     lines: LineReader<R>,
-    /// Who does what hooks ask from here on, if the script says so.
+    /// The host for the following requests, if the script sets one.
     host: Option<Arc<ScriptedHost>>,
 }
 
 impl<R: AsyncRead + Unpin> Script<R> {
-    /// The next request.
+    /// Returns the next request.
     async fn next(&mut self) -> io::Result<Option<HookExecutionRequest>> {
         while let Some(line) = self.lines.next().await? {
             if let Line::Text { number, text } = &line
@@ -65,7 +65,7 @@ impl<R: AsyncRead + Unpin> Script<R> {
             {
                 match host {
                     Ok(host) => self.host = Some(Arc::new(host)),
-                    // Nothing is asked with results that were meant otherwise.
+                    // Do not run requests with other results than intended.
                     Err(wrong) => {
                         let wrong = format!("line {number}: hook-host-results: {wrong}");
                         return Err(io::Error::new(io::ErrorKind::InvalidData, wrong));

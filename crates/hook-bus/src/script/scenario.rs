@@ -1,5 +1,4 @@
-//! Scenarios: messages with what is expected of their responses, in TOML.
-//!
+//! Scenarios: messages with expectations of their responses, in TOML.
 //! ```toml
 //! [[test]]
 //! name = "rm -rf is blocked"
@@ -11,9 +10,9 @@
 //! reason = "/destructive/"
 //! ```
 //!
-//! A message is an `event` with its `input`, or a whole `message` line as text. A text between two
-//! slashes in an expectation is a regular expression; an object is a part of what must be there.
-//! The whole format is in docs/scenarios.md.
+//! A message is an `event` with its `input`, or a whole `message` line as text. In an expectation,
+//! a text between two slashes is a regular expression; an object lists some of the fields that must
+//! be present. The complete format is in docs/scenarios.md.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,11 +29,11 @@ use super::host::{ScriptedHost, ScriptedHostError};
 use crate::bus::MessageBus;
 use crate::message::{CorrelationId, HookExecutionRequest, HookExecutionResponse};
 
-/// Messages with what is expected of their responses, played in order.
+/// Messages with expectations of their responses, sent in order.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// Whether its tests may be played side by side, which suits hooks that share nothing.
+    /// Allows its tests to run concurrently, for hooks that share no state.
     #[serde(default)]
     pub parallel: bool,
     /// The tests.
@@ -42,54 +41,54 @@ pub struct Scenario {
     pub tests: Vec<ScenarioTest>,
 }
 
-/// One message and what is expected of its response.
+/// One message with expectations of its response.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct ScenarioTest {
-    /// What the test shows.
+    /// The name of the test.
     pub name: String,
     /// The event to fire.
     event: Option<String>,
     /// Its input; empty by default.
     input: Option<Value>,
-    /// A message as one line of JSON, or what claims to be one.
+    /// A whole message as one line of JSON, possibly invalid.
     message: Option<String>,
-    /// What hooks get that ask their host for something, by methods; without it there is no host.
+    /// The results of host methods that hooks may call; without any there is no host.
     #[serde(default)]
     host: BTreeMap<String, Value>,
-    /// What is expected; by default only that every stage completed.
+    /// The expectations; by default only that every stage completes.
     #[serde(default)]
     pub expect: Expectation,
-    /// The line it begins in, from 1.
+    /// The line in which it begins, from 1.
     #[serde(skip)]
     pub line: usize,
 }
 
-/// How one test went.
+/// The result of one test.
 #[derive(Debug, Clone)]
 pub struct TestReport {
-    /// What the test shows.
+    /// The name of the test.
     pub name: String,
-    /// What is not as expected; nothing when it passed.
+    /// The mismatches; empty if it passed.
     pub mismatches: Vec<Mismatch>,
     /// The response.
     pub response: HookExecutionResponse,
-    /// How long the response took.
+    /// The time until the response.
     pub duration: Duration,
 }
 
 impl TestReport {
-    /// Whether everything is as expected.
+    /// Checks whether there are no mismatches.
     pub fn passed(&self) -> bool {
         self.mismatches.is_empty()
     }
 }
 
 impl Scenario {
-    /// Reads a scenario, whose tests fire these events.
+    /// Parses a scenario; `events` are the known events.
     ///
     /// # Errors
-    /// Says why the text is no scenario, and where.
+    /// The error in the text, and its location.
     pub fn parse(text: &str, events: &Events) -> Result<Self, ScenarioError> {
         let not_toml =
             |error: toml::de::Error| ScenarioError::toml(error.message(), text, error.span());
@@ -141,7 +140,7 @@ impl ScenarioTest {
         if self.host.is_empty() {
             return Ok(None);
         }
-        // Deeper than TOML can be written by hand.
+        // It fails only for values nested deeper than anyone writes by hand in TOML.
         let result = |value: &Value| RawJson::from_value(value).unwrap_or_else(|_| RawJson::null());
         let results = self.host.iter().map(|(method, value)| (method.clone(), result(value)));
         ScriptedHost::new(results).map(|host| Some(Arc::new(host)))
@@ -151,7 +150,7 @@ impl ScenarioTest {
         let request = self.message();
         match self.scripted_host() {
             Ok(Some(host)) => request.with_host_services(host),
-            // Names that are no methods are errors of the file.
+            // `check` has rejected unknown methods.
             Ok(None) | Err(_) => request,
         }
     }
@@ -162,7 +161,7 @@ impl ScenarioTest {
         }
         let input = match self.input.as_ref().map(RawJson::from_value) {
             Some(Ok(input)) => input,
-            // Deeper than TOML can be written by hand.
+            // It fails only for values nested deeper than anyone writes by hand in TOML.
             Some(Err(_)) => RawJson::from_bool(false),
             None => JsonObject::new().to_raw().into(),
         };
@@ -170,7 +169,7 @@ impl ScenarioTest {
         let request = HookExecutionRequest::unchecked(event, input);
         match CorrelationId::new(self.name.as_str()) {
             Ok(id) => request.with_correlation_id(id),
-            // A name too long for an id; the request keeps the one it was made with.
+            // The name is too long for an id; keep the generated one.
             Err(_) => request,
         }
     }

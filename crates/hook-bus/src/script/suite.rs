@@ -1,4 +1,4 @@
-//! Playing the tests of several scenarios side by side.
+//! Running the tests of several scenarios concurrently.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroUsize;
@@ -10,34 +10,34 @@ use tokio_util::sync::CancellationToken;
 use super::scenario::{Scenario, ScenarioTest, TestReport};
 use crate::bus::MessageBus;
 
-/// The tests of one scenario that are to be played.
+/// The tests of one scenario to be run.
 #[derive(Debug, Clone)]
 pub struct Selected<'s> {
     /// The scenario.
     pub scenario: &'s Scenario,
-    /// The places of the tests among its own.
+    /// The indices of the tests in it.
     pub tests: Vec<usize>,
 }
 
-/// A test's turn.
+/// One test that was run or skipped.
 #[derive(Debug, Clone)]
 pub struct Played {
-    /// The place of its scenario among those that were given.
+    /// The index of its scenario in the selection.
     pub scenario: usize,
-    /// Its place in the scenario.
+    /// The test's index in the scenario.
     pub test: usize,
-    /// How it went; `None` when it was not played, because of `stop` or of a failure before.
+    /// The report; `None` if it was skipped, because of `stop` or of an earlier failure.
     pub report: Option<TestReport>,
 }
 
-/// Plays tests, at most `jobs` at once, and gives what became of each in the order they were given.
+/// Runs tests, at most `jobs` at once, and returns their results in the given order.
 ///
-/// Scenarios are played side by side. The tests of one are played one after the other, unless it
-/// says `parallel = true`. Once `stop` is cancelled no further test begins; with `fail_fast` that
-/// holds after the first failure, too.
+/// Scenarios run concurrently. The tests of one run one after the other, unless it has `parallel =
+/// true`. Once `stop` is cancelled no further test begins; with `fail_fast` also after the first
+/// failure.
 ///
 /// # Cancellation
-/// Dropping the stream gives up the tests that are being played, and ends their hooks.
+/// Dropping the stream cancels the running tests and their hooks.
 pub fn play_tests<'s>(
     bus: &'s MessageBus,
     selected: &[Selected<'s>],
@@ -67,7 +67,7 @@ pub fn play_tests<'s>(
     in_order(stream::iter(lanes).flatten_unordered(jobs.get()))
 }
 
-/// One test and where its report belongs.
+/// One test and the position of its report.
 struct Turn<'s> {
     number: usize,
     scenario: usize,
@@ -75,7 +75,7 @@ struct Turn<'s> {
     test: &'s ScenarioTest,
 }
 
-/// What has to be played one after the other.
+/// Returns the sequences of tests that must run one after the other.
 fn lanes<'s>(selected: &[Selected<'s>]) -> Vec<VecDeque<Turn<'s>>> {
     let mut number = 0;
     let mut lanes = Vec::new();
@@ -94,7 +94,7 @@ fn lanes<'s>(selected: &[Selected<'s>]) -> Vec<VecDeque<Turn<'s>>> {
     lanes
 }
 
-/// Holds back what comes before its turn.
+/// Reorders items by their number.
 fn in_order<'s, S>(numbered: S) -> impl Stream<Item = Played> + 's
 where
     S: Stream<Item = (usize, Played)> + 's,

@@ -1,4 +1,4 @@
-//! Writing what was found into the scenario that expected something else.
+//! Replacing a scenario's failed expectations by the actual results.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,52 +13,52 @@ use super::expectation::{
 };
 use super::scenario::{Scenario, TestReport};
 
-/// A scenario that expects what was found.
+/// An updated scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Updated {
     /// The new text of the file; the old one, if there are no changes.
     pub text: String,
-    /// What was changed.
+    /// The changes.
     pub changes: Vec<Change>,
-    /// What is still not as expected, and why that is so.
+    /// The mismatches that could not be updated, with reasons.
     pub left: Vec<NotUpdated>,
 }
 
-/// One key that was changed.
+/// A change of one key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
-    /// The place of the test in the scenario.
+    /// The index of the test in the scenario.
     pub test: usize,
     /// The key.
     pub key: ScenarioKey,
-    /// What was expected; `None` where nothing was.
+    /// The expected value before; `None` if there was none.
     pub before: Option<Json>,
-    /// What is expected now; `None` where the key was removed, since nothing was found.
+    /// The expected value now; `None` if the key was removed, since no value was found.
     pub after: Option<Json>,
 }
 
-/// Something that could not be written down.
+/// A mismatch that could not be updated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NotUpdated {
-    /// The place of the test in the scenario.
+    /// The index of the test in the scenario.
     pub test: usize,
-    /// The key, or the path in the response where no key expected it.
+    /// The key, or the path in the response if no key expected it.
     pub key: String,
-    /// Why not.
+    /// The reason.
     pub reason: NotUpdatedReason,
 }
 
-/// Why a mismatch could not be written down.
+/// The reason that a mismatch could not be updated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotUpdatedReason {
     /// The request failed, and the test does not expect that.
     Failed,
-    /// The request was cut off, which says nothing of the next time.
+    /// The request was cut off, which is not reproducible.
     CutOff,
-    /// TOML has no form for what was found.
+    /// TOML cannot represent the value found.
     NotToml,
-    /// The key is not where it was.
+    /// The key was not found.
     Missing,
 }
 
@@ -76,16 +76,15 @@ impl fmt::Display for NotUpdatedReason {
     }
 }
 
-/// Replaces what the text of a scenario expects by what was found, only in tests that did not
-/// pass, and there only the keys that are expected. Comments, order and formatting stay.
+/// Replaces the expectations of failed tests in a scenario's text by the actual values. Only keys
+/// with mismatches change. Comments, order and formatting stay.
 ///
-/// A text replaces an expression. A key whose value was not found at all is removed. A test
-/// without `expect` gets one: the decision, the hooks and the reason, and where there are some what
-/// was not started, granted or is to be tried again; or the error. Reports come with the place of
-/// their test.
+/// A text replaces an expression. A key whose value was not found at all is removed. A test without
+/// `expect` gets one: the decision, the hooks and the reason; if present, the hooks not started,
+/// the grant and the delay of a retry; or the error. Each report comes with the index of its test.
 ///
 /// # Errors
-/// When the text is no scenario.
+/// If the text is no scenario.
 pub fn update(
     text: &str,
     reports: &[(usize, &TestReport)],
@@ -115,7 +114,7 @@ pub fn update(
     Ok(updated)
 }
 
-/// Whether the response is about the moment, and not about what was asked.
+/// Checks whether the response depends on the moment, not on the test.
 fn says_nothing_of_the_test(report: &TestReport) -> bool {
     use FailureCode::{Cancelled, DeadlineExceeded, InternalError, NoHandler, ShuttingDown};
     let moments = [Cancelled, DeadlineExceeded, InternalError, NoHandler, ShuttingDown];
@@ -133,7 +132,7 @@ fn test_of(document: &mut DocumentMut, index: usize) -> Option<&mut dyn TableLik
     }
 }
 
-/// Gives a test its expectations.
+/// Adds expectations to a test without any.
 fn record(test: &mut dyn TableLike, index: usize, report: &TestReport, updated: &mut Updated) {
     let response = &report.response;
     let mut expect: Vec<(&str, Json)> = Vec::new();
@@ -165,7 +164,7 @@ fn record(test: &mut dyn TableLike, index: usize, report: &TestReport, updated: 
     test.insert("expect", Item::Value(Value::InlineTable(table)));
 }
 
-/// Milliseconds, without a point where they are whole.
+/// Converts to milliseconds, without decimals if whole.
 fn milliseconds(time: Duration) -> Json {
     match time.subsec_nanos() % 1_000_000 {
         0 => u64::try_from(time.as_millis()).map_or(Json::Null, Json::from),
@@ -173,12 +172,11 @@ fn milliseconds(time: Duration) -> Json {
     }
 }
 
-/// Corrects the expectations of a test.
 fn correct(test: &mut dyn TableLike, index: usize, report: &TestReport, updated: &mut Updated) {
     let mut left = |key: String, reason| {
         updated.left.push(NotUpdated { test: index, key, reason });
     };
-    // Nothing of what was expected is there then, and taking it all away would hide that.
+    // The response has none of the expected values; removing all keys would hide that.
     if report.mismatches.iter().any(|mismatch| mismatch.key.is_none()) {
         left("expect".to_owned(), NotUpdatedReason::Failed);
         return;
@@ -204,8 +202,8 @@ fn correct(test: &mut dyn TableLike, index: usize, report: &TestReport, updated:
     }
 }
 
-/// What a test has to expect to find this value: no text in it may be taken for an expression, and
-/// what TOML cannot say of an object need not be said.
+/// Returns the expectation that this value meets: texts must not be read as expressions, and `null`
+/// fields, which TOML cannot represent, are left out.
 fn expected(found: &Json) -> Json {
     match found {
         Json::String(text) => Json::from(exactly(text)),
@@ -219,7 +217,6 @@ fn expected(found: &Json) -> Json {
     }
 }
 
-/// A node of the document.
 enum Node<'d> {
     Table(&'d mut dyn TableLike),
     Array(&'d mut Array),
@@ -245,7 +242,7 @@ impl<'d> Node<'d> {
     }
 }
 
-/// Writes a value at the place that the steps lead to.
+/// Writes a value at this path.
 fn write(node: Node<'_>, steps: &[KeyStep], found: &Json) -> Result<(), NotUpdatedReason> {
     const MISSING: NotUpdatedReason = NotUpdatedReason::Missing;
     match (node, steps) {
@@ -307,11 +304,11 @@ fn remove_field(table: &mut dyn TableLike, name: &str) {
     }
 }
 
-/// Replaces the elements of an array and leaves what stands around them.
+/// Replaces the elements of an array, keeping comments and blanks around them.
 fn write_array(array: &mut Array, after: &Array) {
     while array.len() > after.len() {
         let removed = array.remove(array.len() - 1);
-        // The comment before it is about the element before it.
+        // The comment before it belongs to the element before it.
         let prefix = removed.decor().prefix().and_then(toml_edit::RawString::as_str);
         if let Some(prefix) = prefix.filter(|prefix| prefix.contains('#')) {
             let trailing = array.trailing().as_str().unwrap_or_default();
@@ -332,7 +329,7 @@ fn write_array(array: &mut Array, after: &Array) {
             None => {
                 let mut value = value.clone();
                 match array.get(index.wrapping_sub(1)) {
-                    // One below the other, if the others are.
+                    // On its own line, if the other elements are.
                     Some(last) if is_on_own_line(last) => {
                         let prefix = last.decor().prefix().cloned().unwrap_or_default();
                         value.decor_mut().set_prefix(prefix);
@@ -350,14 +347,14 @@ fn is_on_own_line(value: &Value) -> bool {
     prefix.is_some_and(|prefix| prefix.contains('\n') && !prefix.contains('#'))
 }
 
-/// A JSON value in TOML, if it has a form there.
+/// Converts a JSON value to TOML, if possible.
 fn toml(value: &Json) -> Option<Value> {
     Some(match value {
         Json::Null => return None,
         Json::Bool(value) => Value::from(*value),
         Json::Number(number) => match (number.as_i64(), number.as_u64()) {
             (Some(number), _) => Value::from(number),
-            // Larger than any whole number of TOML, which a fraction cannot stand for.
+            // Too large for TOML's integers; a float would lose digits.
             (None, Some(_)) => return None,
             (None, None) => Value::from(number.as_f64()?),
         },
@@ -373,7 +370,7 @@ fn toml(value: &Json) -> Option<Value> {
     })
 }
 
-/// The tree is written with plain line ends, whatever it was read with.
+/// Restores the original line endings and byte order mark, which the TOML writer drops.
 fn with_line_ends_of(text: &str, written: String) -> String {
     let lines = text.matches('\n').count();
     let with_returns = text.matches("\r\n").count();

@@ -1,25 +1,25 @@
-//! What hooks say beside their decision: context and messages for the model, cut to a size that
+//! The hooks' texts other than their decision: context and messages for the model, cut so that they
 //! cannot flood a conversation, and messages for the user.
 
 use hook_core::ProcessedHookResult;
 
-/// How much text the hooks of one event may put before the model, in bytes (protocol.md §8).
+/// The maximum size of the hooks' text for the model per event, in bytes (protocol.md §8).
 const MOST_FOR_MODEL: usize = 16 * 1024;
 
-/// What hooks say beside their decision.
+/// The hooks' texts other than their decision.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HookAdvice {
-    /// For the model: additional context, then the message as `[System] …`. At most 16 KiB
-    /// for one event, with a note of what was cut.
+    /// The text for the model: additional context, then the message as `[System] …`. At most 16 KiB
+    /// per event, with a note of how much was cut.
     pub for_model: Option<String>,
-    /// For the user's display; absent where a hook suppresses it.
+    /// The text for the user's display; `None` if a hook suppresses it.
     pub for_user: Option<String>,
-    /// Whether the display should hide what the event was about. The model still sees it.
+    /// Hides the event's subject from the display. The model still sees it.
     pub suppress_output: bool,
 }
 
 impl HookAdvice {
-    /// The reason for the decision, and everything else; one allowance of text for both.
+    /// Returns the reason for the decision and the other texts, both cut to one limit together.
     pub(crate) fn with_reason(processed: &ProcessedHookResult) -> (String, Self) {
         let mut room = Room { left: MOST_FOR_MODEL };
         let reason = room.fit(processed.reason.as_deref().unwrap_or_default());
@@ -36,7 +36,7 @@ impl HookAdvice {
         (reason, advice)
     }
 
-    /// Adds what the hooks of a later event said.
+    /// Appends the texts of a later event.
     pub(crate) fn and(self, later: Self) -> Self {
         let both = |one: Option<String>, other: Option<String>| match (one, other) {
             (Some(one), Some(other)) => Some(format!("{one}\n\n{other}")),
@@ -50,7 +50,7 @@ impl HookAdvice {
     }
 }
 
-/// Adds warnings that were not given yet: events of one call repeat what holds for all of them.
+/// Adds warnings that are not in the list yet: the events of one call repeat some.
 pub(super) fn add_warnings(known: &mut Vec<String>, more: Vec<String>) {
     for warning in more {
         if !known.contains(&warning) {
@@ -59,7 +59,7 @@ pub(super) fn add_warnings(known: &mut Vec<String>, more: Vec<String>) {
     }
 }
 
-/// What is left of an event's allowance.
+/// The rest of an event's limit.
 struct Room {
     left: usize,
 }

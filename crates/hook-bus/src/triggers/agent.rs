@@ -1,4 +1,4 @@
-//! The rest of an agent's life: prompts, ends of turns, sessions, compression, notifications.
+//! Triggers for prompts, ends of turns, sessions, compression and notifications.
 
 use hook_core::event::output::{AfterAgentOutput, BeforeAgentOutput, PreCompressOutput};
 use hook_core::{
@@ -9,43 +9,43 @@ use hook_core::{
 use super::advice::HookAdvice;
 use crate::host::{AgentHost, ApprovalRequest};
 
-/// What becomes of a prompt.
+/// The decision about a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BeforeAgentDecision {
     /// The agent works on it.
     Proceed {
-        /// The prompt, with what hooks add to it.
+        /// The prompt, with the additions of hooks.
         prompt: String,
     },
     /// The prompt is refused.
     Refuse {
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The agent is to stop.
     Stop {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// What BeforeAgent hooks want.
+/// The results of BeforeAgent hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BeforeAgentHookResult {
-    /// What becomes of the prompt.
+    /// The decision about the prompt.
     pub decision: BeforeAgentDecision,
-    /// A message that a hook puts before the prompt, with `customType`, `content`, `display` and
+    /// A hook's message to put before the prompt, with `customType`, `content`, `display` and
     /// `details`.
     pub message: Option<RawObject>,
-    /// What they say beside it; what is for the model is in the prompt already.
+    /// The hooks' other texts; the text for the model is in the prompt already.
     pub advice: HookAdvice,
-    /// What the agent should tell its user of its hooks.
+    /// Warnings about hooks, for the agent's user.
     pub warnings: Vec<String>,
 }
 
-/// Shows the BeforeAgent hooks a prompt that the user has submitted, or that the agent goes on with
-/// after [`TurnEnd::GoOn`]: the first prompt after that is taken for it. An ask goes to the host's
-/// approver, and is a refusal where there is none.
+/// Fires BeforeAgent for a prompt of the user, or for the one with which the agent continues after
+/// [`TurnEnd::GoOn`]: the first prompt after that counts as such. The host's approver decides on
+/// `ask`; without one the prompt is refused.
 pub async fn fire_before_agent_hook(
     host: &AgentHost,
     prompt: impl Into<BeforeAgentInput>,
@@ -78,46 +78,45 @@ pub async fn fire_before_agent_hook(
     BeforeAgentHookResult { decision, message, advice, warnings: processed.warnings }
 }
 
-/// What follows the end of a turn.
+/// The decision at the end of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TurnEnd {
     /// The turn is over.
     Done,
-    /// The agent goes on working, with this as its prompt, which may be shown to BeforeAgent hooks
-    /// or not.
+    /// The agent continues with this prompt, which may be shown to BeforeAgent hooks or not.
     GoOn {
-        /// What a hook wants done.
+        /// The hook's reason, as a prompt.
         prompt: String,
     },
-    /// A hook wants the agent to go on once more than it may: the turn is over.
+    /// A hook wants to continue beyond the limit: the turn is over.
     CapReached {
-        /// What the hook wants done.
+        /// The hook's reason.
         reason: String,
-        /// How often in a row the agent has gone on.
+        /// The number of continuations in a row.
         continuations: u32,
     },
     /// The agent is to stop.
     Stop {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// What AfterAgent hooks want.
+/// The results of AfterAgent hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AfterAgentHookResult {
-    /// What follows.
+    /// The decision.
     pub end: TurnEnd,
-    /// Whether the conversation's context is to be cleared.
+    /// Clears the conversation's context.
     pub clear_context: bool,
-    /// What they say beside it; what is for the model belongs into the next request.
+    /// The hooks' other texts; the text for the model belongs into the next request.
     pub advice: HookAdvice,
-    /// What the agent should tell its user of its hooks.
+    /// Warnings about hooks, for the agent's user.
     pub warnings: Vec<String>,
 }
 
-/// Tells the AfterAgent hooks that a turn has ended: the prompt that began it, and the answer. Whether
-/// it is one that they asked for is known here, whatever the input says.
+/// Fires AfterAgent with the prompt that began the turn and the answer. Whether a hook made the
+/// agent continue is set here, whatever the input says.
 pub async fn fire_after_agent_hook(
     host: &AgentHost,
     turn: impl Into<AfterAgentInput>,
@@ -158,19 +157,19 @@ pub async fn fire_after_agent_hook(
     AfterAgentHookResult { end, clear_context, advice, warnings: processed.warnings }
 }
 
-/// What hooks say to an event that asks nothing of them.
+/// The results of hooks of an event without an answer of its own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LifecycleHookResult {
-    /// Why the agent is to stop, if it is.
+    /// The reason to stop the agent, if it is to stop.
     pub stop: Option<String>,
-    /// Why it is not to do what the event announced, if hooks forbid it and the event knows that:
-    /// compressing the conversation.
+    /// The reason not to do what the event announced, if hooks forbid it and the event can be
+    /// blocked: compressing the conversation.
     pub refused: Option<String>,
-    /// What is used in place of the agent's own compression, in its shape, if a hook gives that.
+    /// A hook's replacement for the agent's own compression, in the agent's format.
     pub compaction: Option<RawObject>,
-    /// What they say; what is for the model belongs into the next request.
+    /// The hooks' other texts; the text for the model belongs into the next request.
     pub advice: HookAdvice,
-    /// What the agent should tell its user of its hooks.
+    /// Warnings about hooks, for the agent's user.
     pub warnings: Vec<String>,
 }
 
@@ -182,14 +181,13 @@ async fn fire(host: &AgentHost, input: impl Into<RequestInput>) -> LifecycleHook
     let refuses = processed.decision >= PolicyDecision::Ask;
     let refused = (refuses && event.row().block_means.is_some()).then(|| reason.clone());
     let stop = processed.should_stop_execution().then_some(reason);
-    // Another event has no such field.
+    // Other events have no such field.
     let compaction = PreCompressOutput::new(&processed.aggregated).compaction();
     let compaction = compaction.filter(|_| event.row().answers.contains(&"compaction"));
     LifecycleHookResult { stop, refused, compaction, advice, warnings: processed.warnings }
 }
 
-/// Tells the SessionStart hooks that a session begins. Their context belongs into its first
-/// request.
+/// Fires SessionStart. The hooks' context belongs into the session's first request.
 pub async fn fire_session_start_hook(
     host: &AgentHost,
     start: impl Into<SessionStartInput>,
@@ -197,7 +195,7 @@ pub async fn fire_session_start_hook(
     fire(host, start.into()).await
 }
 
-/// Tells the SessionEnd hooks that the session is over.
+/// Fires SessionEnd.
 pub async fn fire_session_end_hook(
     host: &AgentHost,
     end: impl Into<SessionEndInput>,
@@ -205,9 +203,8 @@ pub async fn fire_session_end_hook(
     fire(host, end.into()).await
 }
 
-/// Tells the PreCompress hooks that the conversation is about to be compressed. Where they refuse it,
-/// an agent that still can does not compress it; where one gives a
-/// [`compaction`](LifecycleHookResult::compaction), that is used.
+/// Fires PreCompress before the conversation is compressed. If hooks refuse, an agent that can does
+/// not compress it; if one returns a [`compaction`](LifecycleHookResult::compaction), that is used.
 pub async fn fire_pre_compress_hook(
     host: &AgentHost,
     compression: impl Into<PreCompressInput>,
@@ -215,7 +212,7 @@ pub async fn fire_pre_compress_hook(
     fire(host, compression.into()).await
 }
 
-/// Tells the Notification hooks what the user is told.
+/// Fires Notification with the user's notification.
 pub async fn fire_notification_hook(
     host: &AgentHost,
     notification: NotificationInput,

@@ -1,8 +1,8 @@
-//! How often in a row hooks made the agent go on.
+//! A limit on how often in a row hooks make the agent continue.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How often in a row hooks made the agent go on, so that none can do it for ever.
+/// The number of times in a row that hooks made the agent continue, with its limit.
 #[derive(Debug)]
 pub(crate) struct Continuations {
     most: u32,
@@ -12,7 +12,7 @@ pub(crate) struct Continuations {
 #[derive(Debug, Default)]
 struct InARow {
     count: u32,
-    /// Whether the next prompt is the one that a hook made the agent go on with, in whatever words.
+    /// `true` if the next prompt is the one with which the agent continues, whatever its text.
     goes_on: bool,
 }
 
@@ -35,7 +35,7 @@ impl Continuations {
         self.state().count
     }
 
-    /// A prompt of the user's starts over.
+    /// Resets the count at a prompt of the user.
     pub(super) fn begin(&self) {
         let mut state = self.state();
         if !std::mem::take(&mut state.goes_on) {
@@ -43,10 +43,10 @@ impl Continuations {
         }
     }
 
-    /// The agent is to go on once more.
+    /// Counts one more continuation.
     ///
     /// # Errors
-    /// With how often it has, when that is as often as it may. It starts over.
+    /// The number of continuations, if that is the limit. The count is reset.
     pub(super) fn go_on(&self) -> Result<(), u32> {
         let mut state = self.state();
         if state.count >= self.most {
@@ -57,7 +57,7 @@ impl Continuations {
         Ok(())
     }
 
-    /// The turn is over.
+    /// Resets the count at the end of a turn.
     pub(super) fn end(&self) {
         *self.state() = InARow::default();
     }

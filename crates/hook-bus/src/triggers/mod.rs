@@ -1,21 +1,20 @@
-//! What an agent does with the answers of its hooks (protocol.md §8), so that every agent does the
-//! same: functions around a tool call, a model call, a turn and a session.
+//! Triggers: functions around a tool call, a model call, a turn and a session, so that all agents
+//! apply their hooks' answers in the same way (protocol.md §8).
 //!
-//! | module | what happens | functions |
+//! | module | event | functions |
 //! | --- | --- | --- |
 //! | `tool` | a tool is called | [`execute_tool_with_hooks`] and its parts |
 //! | `tool_call` | a call and its result | [`ToolCall`], [`ToolResult`] |
-//! | `tool_status` | where a tool call stands | [`ToolStatus`], for [`AgentHost::tool_observer`](crate::AgentHost::tool_observer) |
+//! | `tool_status` | the status of a tool call | [`ToolStatus`], for [`AgentHost::tool_observer`](crate::AgentHost::tool_observer) |
 //! | `model` | a model is called | the three decisions around a call |
 //! | `model_stream` | its answer streams in | [`call_model_with_hooks`] |
 //! | `permission` | the user is asked whether a tool may run | |
-//! | `retry` | hooks ask to try again | |
+//! | `retry` | hooks want another attempt | |
 //! | `agent` | a prompt, a turn, a session | [`fire_before_agent_hook`], [`fire_after_agent_hook`] and the others |
-//! | `advice` | what hooks say beside their decision | [`HookAdvice`] |
+//! | `advice` | the hooks' texts other than their decision | [`HookAdvice`] |
 //!
-//! Each function is total: whatever goes wrong with the hooks, it gives what is safe (things go on
-//! unchanged, or are blocked where a hook's `failBehavior` says so), and the failure is on the bus
-//! and in the log.
+//! No function fails: if anything goes wrong with the hooks, it returns a safe result (unchanged,
+//! or blocked if a hook has `failBehavior: block`), and the failure is on the bus and in the log.
 
 mod advice;
 mod agent;

@@ -1,6 +1,6 @@
-//! Around a model call: which tools it may use, whether and with what it is made, and what becomes
-//! of the answer (protocol.md §8). Requests and responses are those of the caller's SDK; what
-//! hooks see and say is the stable form (§7).
+//! Triggers around a model call: the tools it may use, the call and its request, and the answer
+//! (protocol.md §8). Requests and responses are in the format of the caller's SDK; hooks see and
+//! return the stable form (§7).
 
 use std::time::Duration;
 
@@ -17,27 +17,27 @@ use hook_translate::{
 use super::advice::HookAdvice;
 use crate::host::{AgentHost, ApprovalRequest};
 
-/// A call of a model that the agent is about to make.
+/// A model call that the agent is about to make.
 #[derive(Debug, Clone)]
 pub struct ModelCall {
-    /// The SDK that the request is for; without it, the request must show it (protocol.md §7).
+    /// The SDK of the request; `None` to detect it (protocol.md §7).
     pub sdk: Option<Sdk>,
-    /// The request, as the SDK takes it.
+    /// The request, in the SDK's format.
     pub request: RawObject,
-    /// The tools there are, for hooks that choose among them; an array.
+    /// The available tools as an array, for hooks that choose among them.
     pub available_tools: Option<JsonArray>,
-    /// The conversation in the agent's own shape, for hooks that want more than the stable form.
+    /// The conversation in the agent's own format, for hooks that need more than the stable form.
     pub messages: Option<JsonArray>,
-    /// The prompt that the call is for.
+    /// The prompt of the call.
     pub prompt: Option<String>,
     /// The system prompt.
     pub system_prompt: Option<String>,
-    /// How long the call took, once it was made: for AfterModel hooks.
+    /// The duration of the call, once it was made: for AfterModel hooks.
     pub duration: Option<Duration>,
 }
 
 impl ModelCall {
-    /// A call through an SDK.
+    /// Creates a call of an SDK.
     pub fn new(sdk: Sdk, request: RawObject) -> Self {
         Self {
             sdk: Some(sdk),
@@ -50,7 +50,7 @@ impl ModelCall {
         }
     }
 
-    /// The SDK of the request.
+    /// Returns the SDK of the request.
     pub(crate) fn sdk(&self) -> Result<Sdk, TranslateError> {
         Sdk::of_request(self.sdk.map(Sdk::as_str), &self.request)
     }
@@ -64,8 +64,8 @@ impl ModelCall {
     }
 }
 
-/// A translation of what hooks said, or what there was before where that fails: a hook that answers
-/// nonsense changes nothing, and it is said.
+/// Returns a translation of the hooks' output. If it fails, the previous value is used and a
+/// warning added.
 fn translated(
     what: &'static str,
     result: Result<Translated, TranslateError>,
@@ -96,34 +96,34 @@ fn approval(event: HookEventName, body: &RawObject, reason: String) -> ApprovalR
     ApprovalRequest { event, subject: String::new(), input: Some(body.clone().into()), reason }
 }
 
-/// A response that says why there is no other.
+/// Returns a response with the reason that there is no other.
 pub(crate) fn error_response(sdk: Result<Sdk, TranslateError>, reason: &str) -> RawObject {
     let stable = RawObject::of(|response| response.text("text", reason));
     sdk.and_then(|sdk| from_stable_response(sdk, &stable, None))
         .map_or(stable, |translated| translated.value)
 }
 
-/// What BeforeToolSelection hooks want.
+/// The results of BeforeToolSelection hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BeforeToolSelectionHookResult {
-    /// The request, with the tools narrowed where a hook narrowed them.
+    /// The request, with the tools as narrowed by hooks.
     pub request: RawObject,
-    /// What the tools were narrowed to; `None` where no hook did.
+    /// The hooks' tool configuration; `None` if they did not narrow the tools.
     pub tool_config: Option<ToolConfig>,
-    /// Why the model may call no tool, if a hook blocks the selection.
+    /// The reason to allow no tool, if a hook blocks the selection.
     pub withheld: Option<String>,
-    /// Why the agent is to stop, if it is.
+    /// The reason to stop the agent, if it is to stop.
     pub stop: Option<String>,
-    /// Why the call must not be made: no tool may be called, and the request could not be told so.
+    /// The reason not to make the call: no tool is allowed, but the request cannot express that.
     pub block: Option<String>,
-    /// What they say beside it; what is for the model is in the request already.
+    /// The hooks' other texts; the text for the model is in the request already.
     pub advice: HookAdvice,
-    /// What the agent should tell its user of its hooks, and what they gave that the SDK's request
-    /// cannot take.
+    /// Warnings for the agent's user about hooks, and about outputs that the SDK's request cannot
+    /// express.
     pub warnings: Vec<String>,
 }
 
-/// Lets the BeforeToolSelection hooks narrow which tools the model may call.
+/// Fires BeforeToolSelection, whose hooks can narrow the tools of the call.
 pub async fn fire_before_tool_selection_hook(
     host: &AgentHost,
     call: &ModelCall,
@@ -149,7 +149,7 @@ pub async fn fire_before_tool_selection_hook(
     result.stop = (decision == PolicyDecision::Stop).then(|| reason.clone());
     result.withheld = (decision == PolicyDecision::Block).then(|| reason.clone());
     if processed.aggregated.all_outputs.is_empty() && decision != PolicyDecision::Block {
-        // No hook said anything: the request need not be read.
+        // Without outputs the request need not be parsed.
         return result;
     }
     if let (Some(text), Ok(sdk)) = (&result.advice.for_model, call.sdk()) {
@@ -161,7 +161,7 @@ pub async fn fire_before_tool_selection_hook(
     let narrowed = || -> Result<Option<(Translated, ToolConfig)>, TranslateError> {
         let sdk = call.sdk()?;
         let base = LlmRequest::read(&to_stable_request(sdk, &request)?.value)?;
-        // A hook that blocks for its failure said nothing, and means no tools, too.
+        // A block without output, from a failure, allows no tools either.
         let narrowed = match decision == PolicyDecision::Block {
             true => Some(ToolConfig { mode: Some("NONE".to_owned()), ..ToolConfig::default() }),
             false => output.tool_config(&base.tool_config.unwrap_or_default()),
@@ -184,55 +184,56 @@ pub async fn fire_before_tool_selection_hook(
     result
 }
 
-/// Whether and with what the model is called.
+/// The decision about a model call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BeforeModelDecision {
-    /// It is called with this request: the caller's, or what hooks made of it.
+    /// The model is called with this request: the caller's, or as changed by hooks.
     Call {
-        /// The request, as the SDK takes it.
+        /// The request, in the SDK's format.
         request: RawObject,
     },
-    /// It is not called: a hook has answered in its place.
+    /// The model is not called: a hook answered instead.
     Answer {
-        /// The response, as the SDK would have given it.
+        /// The response, in the SDK's format.
         response: RawObject,
     },
     /// It is not called: a hook blocks it.
     Block {
-        /// Why.
+        /// The reason.
         reason: String,
-        /// What takes the response's place: the hook's own, or one that says why.
+        /// The replacement of the response: the hook's own, or one with the reason.
         response: RawObject,
     },
     /// It is not called, and the agent is to stop.
     Stop {
-        /// Why.
+        /// The reason.
         reason: String,
-        /// What takes the response's place: the hook's own, or one that says why.
+        /// The replacement of the response: the hook's own, or one with the reason.
         response: RawObject,
     },
 }
 
-/// What BeforeModel hooks want.
+/// The results of BeforeModel hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BeforeModelHookResult {
-    /// Whether and with what the model is called.
+    /// The decision about the call.
     pub decision: BeforeModelDecision,
-    /// The conversation that a hook gives for this call, in the agent's own shape; it goes before that
-    /// of the request.
+    /// A hook's conversation for this call, in the agent's own format; it takes precedence over the
+    /// request's.
     pub messages: Option<JsonArray>,
-    /// What they say beside it. What is for the model is in the request already, where there is one
-    /// to be made; else it belongs into the next.
+    /// The hooks' other texts. The text for the model is in the request already, if there is one;
+    /// else it belongs into the next.
     pub advice: HookAdvice,
-    /// What the agent should tell its user of its hooks, and what they gave that the SDK's request
-    /// or response cannot take.
+    /// Warnings for the agent's user about hooks, and about outputs that the SDK's request or
+    /// response cannot express.
     pub warnings: Vec<String>,
 }
 
-/// Asks the BeforeModel hooks about a call.
+/// Fires BeforeModel for a call.
 ///
-/// What they say to the model joins the request as a last message of the user's, as `[System] …`:
-/// no SDK takes system messages in the middle of every conversation (seed 000 §6.2).
+/// The hooks' text for the model becomes the last message of the request, with the user's role, as
+/// `[System] …`: not every SDK takes system messages in the middle of a conversation (seed 000
+/// §6.2).
 pub async fn fire_before_model_hook(host: &AgentHost, call: &ModelCall) -> BeforeModelHookResult {
     let request = call.request.clone();
     let mut told = BeforeModelInput::new(request.clone());
@@ -286,7 +287,7 @@ pub async fn fire_before_model_hook(host: &AgentHost, call: &ModelCall) -> Befor
     BeforeModelHookResult { decision, messages: output.messages(), advice, warnings }
 }
 
-/// A request with one more message at its end.
+/// Appends a message to a request.
 fn with_message(sdk: Sdk, request: &RawObject, text: &str) -> Result<Translated, TranslateError> {
     let shown = to_stable_request(sdk, request)?.value.fields();
     let mut messages = shown.get("messages").and_then(RawJson::to_items).unwrap_or_default();
@@ -301,38 +302,38 @@ fn with_message(sdk: Sdk, request: &RawObject, text: &str) -> Result<Translated,
     from_stable_request(sdk, &change, Some(request))
 }
 
-/// What becomes of a model's answer.
+/// The decision about a model's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AfterModelDecision {
-    /// It counts, as it is or as hooks have changed it.
+    /// It is used, as it is or as changed by hooks.
     Use,
-    /// A hook blocks it; the response says why.
+    /// A hook blocks it; the response has the reason.
     Block {
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The agent is to stop.
     Stop {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// What AfterModel hooks want.
+/// The results of AfterModel hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AfterModelHookResult {
-    /// What becomes of the answer.
+    /// The decision about the answer.
     pub decision: AfterModelDecision,
-    /// The response to go on with, as the SDK gives it.
+    /// The response to use, in the SDK's format.
     pub response: RawObject,
-    /// What they say beside it; what is for the model belongs into the next request.
+    /// The hooks' other texts; the text for the model belongs into the next request.
     pub advice: HookAdvice,
-    /// What the agent should tell its user of its hooks, and what they gave that the SDK's response
-    /// cannot take.
+    /// Warnings for the agent's user about hooks, and about outputs that the SDK's response cannot
+    /// express.
     pub warnings: Vec<String>,
 }
 
-/// Shows the AfterModel hooks a complete answer.
+/// Fires AfterModel with a complete answer.
 pub async fn fire_after_model_hook(
     host: &AgentHost,
     call: &ModelCall,
@@ -348,7 +349,7 @@ pub async fn fire_after_model_hook(
     fire_on_response(host, input, response, lay, refuse).await
 }
 
-/// Fires AfterModel and lays what hooks answered onto the response, or onto a piece of it.
+/// Fires AfterModel and applies the hooks' outputs to the response, or to a chunk of it.
 pub(super) async fn fire_on_response(
     host: &AgentHost,
     input: RequestInput,

@@ -1,9 +1,8 @@
-//! A whole model call with hooks around it, its answer streaming through (protocol.md §8).
+//! A complete model call with its hooks, whose answer is streamed (protocol.md §8).
 //!
-//! Chunks are passed on as they come, and AfterModel fires once, on the complete answer: what was
-//! displayed by then was displayed. Who must redact before display asks for [`ChunkHooks::Each`],
-//! which costs one run of every AfterModel hook for each chunk that shows text, while the
-//! stream waits (seed 000 §11.1).
+//! Chunks are passed on as they arrive, and AfterModel fires once, on the complete answer, after it
+//! was displayed. To redact before display, use [`ChunkHooks::Each`], which runs every AfterModel
+//! hook for each chunk that shows text, while the stream waits (seed 000 §11.1).
 
 use std::future::Future;
 
@@ -24,74 +23,74 @@ use super::model::{
 };
 use crate::host::AgentHost;
 
-/// Which pieces of an answer AfterModel hooks see.
+/// The parts of an answer that AfterModel hooks see.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ChunkHooks {
-    /// The complete answer alone.
+    /// Only the complete answer.
     #[default]
     Complete,
-    /// Each chunk that shows text before it is passed on, and then the complete answer. Hooks
-    /// tell a chunk by the field `chunk_index` of their input. Events that only repeat text (some SDKs
-    /// end with them) are not passed on; what they hold is in the complete answer.
+    /// Each chunk that shows text, before it is passed on, and then the complete answer. The field
+    /// `chunk_index` in a hook's input marks a chunk. Events that only repeat text (some SDKs end
+    /// with them) are not passed on; their content is in the complete answer.
     Each,
 }
 
-/// A piece of an answer, for the display.
+/// A part of an answer, for the display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelChunk {
     /// A chunk of the stream.
     Chunk(RawObject),
-    /// A complete response, by a hook: in place of the call, or of what is left of the stream.
+    /// A hook's complete response: instead of the call, or of the rest of the stream.
     Whole(RawObject),
 }
 
-/// What hooks made of a model call.
+/// The outcome of a model call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelVerdict {
     /// The model was called and its answer counts, perhaps changed.
     Called,
-    /// The model was not called; a hook has answered in its place.
+    /// The model was not called; a hook answered instead.
     Answered,
     /// A hook blocked the call, or the answer.
     Blocked {
-        /// Why.
+        /// The reason.
         reason: String,
-        /// Whether the model was called before.
+        /// `true` if the model was called before.
         called: bool,
     },
     /// The agent is to stop.
     Stopped {
-        /// Why.
+        /// The reason.
         reason: String,
-        /// Whether the model was called before.
+        /// `true` if the model was called before.
         called: bool,
     },
-    /// The stream broke off (its error was passed on), or its chunks made no response: no hook has
-    /// seen the whole of it.
+    /// The stream broke off (its error was passed on), or its chunks made no response: no hook saw
+    /// the complete answer.
     Interrupted,
 }
 
-/// What came of a model call.
+/// The result of a model call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelCallResult {
-    /// The complete response to go on with, as the SDK gives it without streaming. `None` where the
-    /// stream broke off, or its chunks did not make one.
+    /// The complete response to use, in the SDK's format without streaming. `None` if the stream
+    /// broke off, or its chunks made no response.
     pub response: Option<RawObject>,
-    /// What hooks made of it.
+    /// The outcome.
     pub verdict: ModelVerdict,
-    /// Why the model was allowed no tool, if a hook blocked the selection.
+    /// The reason to allow no tool, if a hook blocked the selection.
     pub tools_withheld: Option<String>,
-    /// What hooks say to the model and this request did not; it belongs into the next.
+    /// The hooks' text for the model that was not in this request; it belongs into the next.
     pub for_next_request: Option<String>,
-    /// What hooks say to the user.
+    /// The hooks' text for the user.
     pub for_user: Option<String>,
-    /// Whether the display should hide the answer.
+    /// Hides the answer from the display.
     pub suppress_output: bool,
-    /// What the agent should tell its user of its hooks, and what they gave that could not be used.
+    /// Warnings for the agent's user about hooks, and about outputs that could not be used.
     pub warnings: Vec<String>,
 }
 
-/// A model's answer on its way, with hooks around it.
+/// A model's answer being received, with hooks around it.
 #[must_use = "the AfterModel hooks run in `finish`"]
 pub struct ModelAnswer<'a, E> {
     host: &'a AgentHost,
@@ -99,30 +98,29 @@ pub struct ModelAnswer<'a, E> {
     call: ModelCall,
     hooks: ChunkHooks,
     source: Source<'a, E>,
-    /// When the answer was first waited for.
+    /// The time when the answer was first awaited.
     begun: Option<Instant>,
-    /// The request as hooks of chunks see it, read for the first of them.
+    /// The request as chunk hooks see it, translated for the first chunk.
     shown_request: Option<RawObject>,
     chunks: Vec<RawObject>,
-    /// The chunk that hooks look at; it stays here if the caller stops waiting.
+    /// The chunk that hooks are inspecting; kept if the caller stops waiting.
     looked_at: Option<RawObject>,
     result: ModelCallResult,
 }
 
 enum Source<'a, E> {
     Stream(BoxStream<'a, Result<RawObject, E>>),
-    /// A response by a hook, not passed on yet.
+    /// A hook's response, not passed on yet.
     Whole(RawObject),
     Over,
 }
 
-/// Calls a model with hooks around the call: tool selection, BeforeModel, the call with the request
-/// that they left, AfterModel.
+/// Calls a model with hooks: tool selection, BeforeModel, the call with the resulting request,
+/// AfterModel.
 ///
-/// `call_model` is called at most once, and what it gives is awaited when the answer is first
-/// read. It gives the stream of the SDK's chunks; a call that does not stream is a stream of one.
-/// An error of the call counts as one of the stream.
-///
+/// `call_model` is called at most once, and its future is awaited when the answer is first read. It
+/// returns the stream of the SDK's chunks; a call without streaming is a stream of one. An error of
+/// the call counts as one of the stream.
 /// ```
 /// use futures::stream;
 /// use hook_bus::triggers::{ChunkHooks, ModelCall, call_model_with_hooks};
@@ -198,7 +196,7 @@ where
     let before = fire_before_model_hook(host, &call).await;
     result.hear(before.advice.for_user, before.advice.suppress_output, before.warnings);
     if before.messages.is_some() {
-        // They are in the agent's own shape, and the request is in the SDK's.
+        // They are in the agent's format, which differs from the SDK's.
         result.warnings.push(
             "a BeforeModel hook gave `messages`, which this agent does not use; `llm_request` changes \
              what the model is asked"
@@ -236,11 +234,11 @@ where
     answered(response, verdict, result, call)
 }
 
-/// Adds what a hook says, unless it was said already: hooks of chunks repeat themselves.
+/// Appends a hook's text, unless it is there already: hooks of chunks repeat themselves.
 fn add(said: &mut Option<String>, more: Option<String>) {
     let Some(more) = more else { return };
     let was_said = |said: &str| {
-        // As a whole: between two gaps, or an end and a gap.
+        // Match complete paragraphs only.
         said.match_indices(&more).any(|(at, _)| {
             let (before, after) = (&said[..at], &said[at + more.len()..]);
             (before.is_empty() || before.ends_with("\n\n"))
@@ -266,14 +264,14 @@ impl ModelCallResult {
 }
 
 impl<E> ModelAnswer<'_, E> {
-    /// The next piece for the display; `None` at the end of the answer.
+    /// Returns the next part for the display; `None` at the end of the answer.
     ///
     /// # Cancellation
-    /// Dropping the future loses nothing. It ends the hooks that were looking at a chunk; the next
-    /// call shows them the chunk again.
+    /// Dropping the future loses nothing. It cancels the hooks that were inspecting a chunk; the
+    /// next call shows them the chunk again.
     ///
     /// # Errors
-    /// What the stream gave as an error; it is over then.
+    /// The stream's error; the stream is over then.
     pub async fn next(&mut self) -> Option<Result<ModelChunk, E>> {
         loop {
             let next = match &mut self.source {
@@ -320,7 +318,7 @@ impl<E> ModelAnswer<'_, E> {
         }
     }
 
-    /// Fires AfterModel on one chunk.
+    /// Fires AfterModel for one chunk.
     async fn shown_to_hooks(&mut self, chunk: RawObject) -> ModelChunk {
         let sdk = self.call.sdk();
         let shown = sdk.clone().and_then(|sdk| {
@@ -332,7 +330,7 @@ impl<E> ModelAnswer<'_, E> {
             Ok(Some((request, response.value)))
         });
         let mut input = match shown {
-            // There is nothing in it that would be displayed.
+            // The chunk displays no text.
             Ok(None) => return ModelChunk::Chunk(chunk),
             Ok(Some((llm_request, llm_response))) => {
                 self.shown_request = Some(llm_request.clone());
@@ -340,8 +338,8 @@ impl<E> ModelAnswer<'_, E> {
                 input.extra.insert("sdk", RawJson::from_text("stable"));
                 input
             }
-            // The engine finds the same error, says so on the bus, and blocks where a hook's
-            // `failBehavior` says so.
+            // The engine finds the same error, reports it on the bus, and blocks if a hook has
+            // `failBehavior: block`.
             Err(_) => {
                 let (llm_request, llm_response) = (self.call.request.clone(), chunk.clone());
                 self.call.input(AfterModelInput::new(llm_request, llm_response))
@@ -363,7 +361,7 @@ impl<E> ModelAnswer<'_, E> {
         }
     }
 
-    /// Takes over what AfterModel hooks want. A block or stop ends the stream.
+    /// Applies the results of AfterModel hooks. A block or stop ends the stream.
     fn settle(&mut self, after: AfterModelHookResult) -> RawObject {
         let AfterModelHookResult { decision, response, advice, warnings } = after;
         self.result.hear(advice.for_user, advice.suppress_output, warnings);
@@ -374,7 +372,7 @@ impl<E> ModelAnswer<'_, E> {
             AfterModelDecision::Block { reason } => ModelVerdict::Blocked { reason, called: true },
             AfterModelDecision::Stop { reason } => ModelVerdict::Stopped { reason, called: true },
         };
-        // Nothing is stronger than a stop.
+        // A stop must not become a block.
         if !stopped {
             self.result.verdict = verdict;
         }
@@ -382,11 +380,11 @@ impl<E> ModelAnswer<'_, E> {
         response
     }
 
-    /// Reads what is left of the answer, fires AfterModel on the whole of it, and gives the
+    /// Reads the rest of the answer, fires AfterModel on the complete answer, and returns the
     /// result.
     ///
     /// # Errors
-    /// What the stream gave as an error.
+    /// The stream's error.
     pub async fn finish(mut self) -> Result<ModelCallResult, E> {
         while let Some(chunk) = self.next().await {
             chunk?;
@@ -412,7 +410,7 @@ impl<E> ModelAnswer<'_, E> {
                 self.result.warnings.push(said);
                 self.result.verdict = ModelVerdict::Interrupted;
             }
-            // No caller was to see it.
+            // Hooks are off, so no hook would have seen it.
             Err(_) => {}
         }
         Ok(self.result)

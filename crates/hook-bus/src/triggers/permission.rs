@@ -1,4 +1,4 @@
-//! Asking the user whether a tool may run, with hooks around the question (protocol.md §8).
+//! Asking the user whether a tool may run, with hooks before and after (protocol.md §8).
 
 use hook_core::{
     HookEventName, PermissionDeniedInput, PermissionGrantedInput, PermissionRequestInput,
@@ -12,19 +12,19 @@ use super::retry::Retries;
 use super::tool_call::ToolCall;
 use crate::host::{AgentHost, ApprovalRequest};
 
-/// What came of asking.
+/// The result of asking for permission.
 pub(super) struct Permission {
-    /// Why the tool must not run, if it must not.
+    /// The reason why the tool must not run, if so.
     pub(super) refusal: Option<String>,
-    /// Why the agent is to stop, if it is.
+    /// The reason to stop the agent, if it is to stop.
     pub(super) stop: Option<String>,
-    /// What hooks say beside it.
+    /// The hooks' other texts.
     pub(super) advice: HookAdvice,
-    /// What the agent should tell its user of its hooks.
+    /// Warnings about hooks, for the agent's user.
     pub(super) warnings: Vec<String>,
 }
 
-/// Who granted or refused it.
+/// The party that decided.
 #[derive(Clone, Copy)]
 enum By {
     Hook,
@@ -40,8 +40,8 @@ impl By {
     }
 }
 
-/// Asks PermissionRequest hooks, then the host's user where none decides; and tells hooks what came of
-/// it. Hooks that hear of a refusal may ask for the question to be put once more.
+/// Asks PermissionRequest hooks, then the host's user if none of them decides, and fires the event
+/// of the outcome. PermissionDenied hooks may have the question asked once more.
 pub(super) async fn ask_permission(
     host: &AgentHost,
     call: &ToolCall,
@@ -90,7 +90,7 @@ pub(super) async fn ask_permission(
     }
 }
 
-/// Who decided, and why it is refused, if it is.
+/// Asks once; returns who decided, and the reason if it was refused.
 async fn ask_once(
     host: &AgentHost,
     call: &ToolCall,

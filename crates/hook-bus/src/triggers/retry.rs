@@ -1,4 +1,4 @@
-//! Trying again, as hooks ask for it: after a while, a few times at most (protocol.md §8).
+//! Retries requested by hooks: after a delay and limited in number (protocol.md §8).
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use tokio::time::Instant;
 use super::advice::add_warnings;
 use crate::host::AgentHost;
 
-/// How often the same thing is tried again.
+/// The maximum number of retries.
 pub(super) const MOST_RETRIES: u32 = 3;
 
-/// What is left of the retries for one thing.
+/// The remaining retries of one operation.
 pub(super) struct Retries {
     left: u32,
-    /// The host's deadline for requests; none of the waiting goes beyond it.
+    /// The host's deadline for requests; no delay goes beyond it.
     deadline: Option<Duration>,
 }
 
@@ -23,8 +23,8 @@ impl Retries {
         Self { left: most, deadline: host.deadline() }
     }
 
-    /// Waits for the next attempt, which was asked for in answer to what was fired at `fired`. Why there
-    /// is none, if there is none.
+    /// Waits for the next attempt, as requested by the answer to the event fired at `fired`. Fails
+    /// with the reason if there is no further attempt.
     pub(super) async fn wait(
         &mut self,
         after: Option<Duration>,
@@ -45,8 +45,8 @@ impl Retries {
     }
 }
 
-/// Fires an event, and again for as long as hooks ask for that and may: what it gives is never a
-/// retry, and it has the warnings of all attempts. `None` where hooks are off.
+/// Fires an event again while hooks request it, within the limit: the result is never a retry, and
+/// has the warnings of all attempts. Returns `None` if hooks are off.
 pub(super) async fn fire_until_decided(
     host: &AgentHost,
     input: impl Into<RequestInput>,

@@ -1,4 +1,4 @@
-//! Around a tool call: may it run, with what, and what becomes of its result (protocol.md §8).
+//! Triggers around a tool call: permission, input and result (protocol.md §8).
 
 use std::future::Future;
 use std::time::Duration;
@@ -19,46 +19,46 @@ use super::tool_status::ToolWatch;
 use crate::host::AgentHost;
 use tokio::time::Instant;
 
-/// Whether a tool may run.
+/// The decision about a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BeforeToolDecision {
-    /// It runs, with this input: the model's, or what hooks made of it.
+    /// The tool runs with this input: the model's, or as changed by hooks.
     Run {
-        /// What it is called with.
+        /// The tool's input.
         input: RawObject,
     },
-    /// The user must confirm it.
+    /// The user must confirm the call.
     Ask {
-        /// What it would be called with.
+        /// The tool's input.
         input: RawObject,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// It must not run; the model is told why.
+    /// The tool must not run; the model gets the reason.
     Block {
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The agent is to stop.
     Stop {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// What BeforeTool hooks want.
+/// The results of BeforeTool hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BeforeToolHookResult {
-    /// Whether the tool may run.
+    /// The decision about the call.
     pub decision: BeforeToolDecision,
-    /// What they say beside it.
+    /// The hooks' other texts.
     pub advice: HookAdvice,
-    /// What the agent should tell its user of its hooks.
+    /// Warnings about hooks, for the agent's user.
     pub warnings: Vec<String>,
 }
 
-/// Asks the BeforeTool hooks about a call. Where they want to be asked again after a while, that is
-/// done, three times at most.
+/// Fires BeforeTool for a call. If a hook requests a retry, it fires again after the delay, three
+/// times at most.
 pub async fn fire_before_tool_hook(host: &AgentHost, call: &ToolCall) -> BeforeToolHookResult {
     let input = call.input.clone();
     let mut told = BeforeToolInput::new(call.name.clone(), input.clone());
@@ -83,38 +83,37 @@ pub async fn fire_before_tool_hook(host: &AgentHost, call: &ToolCall) -> BeforeT
     BeforeToolHookResult { decision, advice, warnings: processed.warnings }
 }
 
-/// What becomes of a tool's result.
+/// The decision about a tool's result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AfterToolDecision {
-    /// It goes to the model.
+    /// The result goes to the model.
     Keep,
-    /// The reason goes to the model in its place.
+    /// The reason replaces the result for the model.
     Replace {
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The agent is to stop.
     Stop {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// What AfterTool hooks want.
+/// The results of AfterTool hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AfterToolHookResult {
-    /// What becomes of the result.
+    /// The decision about the result.
     pub decision: AfterToolDecision,
-    /// The response that hooks put in the place of the tool's, in the form in which they are told of
-    /// it.
+    /// A hook's replacement of the tool's response, in the form in which hooks see it.
     pub response: Option<RawJson>,
-    /// What they say beside it.
+    /// The hooks' other texts.
     pub advice: HookAdvice,
-    /// What the agent should tell its user of its hooks.
+    /// Warnings about hooks, for the agent's user.
     pub warnings: Vec<String>,
 }
 
-/// Tells the AfterTool hooks of a result. `call` is the call as it ran.
+/// Fires AfterTool with a result. `call` is the call as it ran.
 pub async fn fire_after_tool_hook(
     host: &AgentHost,
     call: &ToolCall,
@@ -152,7 +151,7 @@ async fn tool_ran(
         }
         (PolicyDecision::Stop, reason) => AfterToolDecision::Stop { reason },
     };
-    // One that is no result does not undo what another hook replaced.
+    // An invalid response must not undo another hook's replacement.
     let given = processed.aggregated.all_outputs.iter().rev();
     let mut given = given.filter_map(|output| output.specific("tool_response"));
     let usable = given.find(|response| ToolContent::of_response(response).is_some()).cloned();
@@ -166,14 +165,14 @@ async fn tool_ran(
     AfterToolHookResult { decision, response: usable.or(last), advice, warnings }
 }
 
-/// Calls a tool with hooks around it, and does what they say.
+/// Calls a tool with hooks and applies their answers.
 ///
-/// `execute` is called with the input that hooks left; not at all where a hook blocks or stops, or asks
-/// and neither a PermissionRequest hook nor the user grants it. Where the tool fails, ToolError hooks
-/// hear of it first and may have the call made again, three times at most: with what the model wanted,
-/// and with BeforeTool hooks asked again. [`AgentHost::tool_observer`] is told how the call goes; a
-/// blocked one ends as any other does, [idle](ToolStatus::Idle) and with its result published.
-///
+/// `execute` is called with the input as changed by hooks. It is not called if a hook blocks or
+/// stops, or asks and neither a PermissionRequest hook nor the user allows it. If the tool fails,
+/// ToolError hooks run first and may request a new call, three times at most: with the model's
+/// input, after BeforeTool hooks run again. [`AgentHost::tool_observer`] is called with the
+/// progress of the call; a blocked call ends like any other, [idle](ToolStatus::Idle) and with its
+/// result published.
 /// ```
 /// use hook_bus::triggers::{ToolCall, ToolResult, ToolVerdict, execute_tool_with_hooks};
 /// use hook_bus::{AgentHost, HookSystem};
@@ -254,7 +253,7 @@ where
             }
             AfterToolDecision::Replace { reason } => {
                 result.llm_content = ToolContent::Text(reason.clone());
-                // What is not to be seen is not to be seen elsewhere, either.
+                // Hidden content must not appear in the display or the metadata either.
                 (result.return_display, result.metadata) = (None, None);
                 result.error = Some(reason.clone());
                 result.verdict = ToolVerdict::Replaced { reason };
@@ -267,7 +266,7 @@ where
     }
 }
 
-/// What the hooks of one call have said so far, beside their decisions.
+/// The texts of one call's hooks so far, other than their decisions.
 #[derive(Default)]
 struct Said {
     advice: HookAdvice,
@@ -281,7 +280,7 @@ impl Said {
     }
 }
 
-/// Why a tool is not called.
+/// The reason not to call a tool.
 enum NotRun {
     Blocked { reason: String },
     Stopped { reason: String },
@@ -298,7 +297,7 @@ impl NotRun {
     }
 }
 
-/// What a tool is called with, if it is.
+/// Returns the input to call a tool with, if it may run.
 async fn may_run(host: &AgentHost, call: &ToolCall, said: &mut Said) -> Result<RawObject, NotRun> {
     let BeforeToolHookResult { decision, advice, warnings } =
         fire_before_tool_hook(host, call).await;
@@ -319,11 +318,11 @@ async fn may_run(host: &AgentHost, call: &ToolCall, said: &mut Said) -> Result<R
     }
 }
 
-/// What follows when a tool failed.
+/// The decision after a tool failed.
 enum AfterFailure {
-    /// The call is made again.
+    /// The tool is called again.
     Again,
-    /// The failure goes its way.
+    /// The failure is the result.
     GoOn,
     /// The agent is to stop.
     Stop { reason: String },

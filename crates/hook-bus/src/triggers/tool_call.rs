@@ -1,4 +1,4 @@
-//! A tool call and its result, for the model, for the display and for hooks.
+//! A tool call and its result, for the model, the display and hooks.
 
 use std::sync::Arc;
 
@@ -7,27 +7,28 @@ use hook_core::{HookEventName, JsonArray, McpContext, RawJson, RawObject, ToolNa
 use super::advice::{HookAdvice, add_warnings};
 use crate::host::ApprovalRequest;
 
-/// A tool that the model wants called.
+/// A model's call of a tool.
 #[derive(Debug, Clone)]
 pub struct ToolCall {
     /// The tool.
     pub name: ToolName,
-    /// What the model wants it called with.
+    /// The model's input.
     pub input: RawObject,
-    /// The MCP server it comes from.
+    /// The MCP server of the tool.
     pub mcp_context: Option<Arc<McpContext>>,
-    /// What the model calls this call.
+    /// The model's id of the call.
     pub id: Option<String>,
-    /// The tools that were called before, the latest last.
+    /// The tools called before, the latest last.
     pub recent_tools: Vec<String>,
-    /// What the conversation has used so far: `prompt_tokens`, `completion_tokens`, `total_tokens`.
+    /// The tokens used by the conversation so far: `prompt_tokens`, `completion_tokens`,
+    /// `total_tokens`.
     pub token_usage: Option<RawObject>,
-    /// What the user is offered to allow for good where they are asked, in the agent's own shape.
+    /// The permanent permissions that the user is offered when asked, in the agent's own format.
     pub suggestions: Option<JsonArray>,
 }
 
 impl ToolCall {
-    /// A call of a tool that does not come from an MCP server.
+    /// Creates a call of a tool that is not from an MCP server.
     pub fn new(name: ToolName, input: RawObject) -> Self {
         Self {
             name,
@@ -50,17 +51,17 @@ impl ToolCall {
     }
 }
 
-/// What a tool gives the model.
+/// A tool's content for the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolContent {
     /// Text.
     Text(String),
-    /// Parts of whatever kind the model's SDK knows.
+    /// Parts of any kind known to the model's SDK.
     Parts(Vec<RawJson>),
 }
 
 impl ToolContent {
-    /// Adds text: to the text, or as a part of its own.
+    /// Appends text: to the text, or as a part of its own.
     pub fn append(&mut self, text: &str) {
         match self {
             Self::Text(own) => {
@@ -70,7 +71,7 @@ impl ToolContent {
                 own.push_str(text);
             }
             Self::Parts(parts) => {
-                // Some SDKs tell parts apart by a `type`, others by the name of the field.
+                // Some SDKs mark parts by a `type`, others by the name of the field.
                 let typed = parts.last().and_then(|part| part.to_object().ok());
                 let typed = typed.is_some_and(|part| part.get("type").is_some());
                 let part = RawObject::of(|part| {
@@ -82,7 +83,7 @@ impl ToolContent {
         }
     }
 
-    /// What the model sees of a tool's response as hooks give it.
+    /// Returns the model's content of a tool response in the hooks' form.
     pub(super) fn of_response(response: &RawJson) -> Option<Self> {
         Self::read(response.to_object().ok()?.get("llmContent")?)
     }
@@ -99,64 +100,64 @@ impl ToolContent {
     }
 }
 
-/// What came of a tool call, for the model and for the display (seed 000 §5.1).
+/// The result of a tool call, for the model and the display (seed 000 §5.1).
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolResult {
-    /// What the model sees.
+    /// The content for the model.
     pub llm_content: ToolContent,
-    /// What the user sees, where that is something else.
+    /// The content for the user, if different.
     pub return_display: Option<String>,
-    /// Whether the display is to show nothing of it; the model sees it all the same.
+    /// Hides the result from the display; the model still sees it.
     pub suppress_display: bool,
-    /// What went wrong, if the tool failed.
+    /// The error, if the tool failed.
     pub error: Option<String>,
-    /// The exit code, of a tool that has one.
+    /// The exit code, if the tool has one.
     pub exit_code: Option<i64>,
-    /// More about it, for hooks.
+    /// More data for hooks.
     pub metadata: Option<RawObject>,
-    /// What hooks say to the user.
+    /// The hooks' text for the user.
     pub message_for_user: Option<String>,
-    /// What hooks made of the call.
+    /// The outcome of the call.
     pub verdict: ToolVerdict,
-    /// What the agent should tell its user of its hooks: see [`ProcessedHookResult::warnings`], and
-    /// why hooks could not be asked, if they could not.
+    /// Warnings for the agent's user about hooks: see [`ProcessedHookResult::warnings`]; also the
+    /// reason if hooks could not run.
     ///
     /// [`ProcessedHookResult::warnings`]: hook_core::ProcessedHookResult::warnings
     pub warnings: Vec<String>,
 }
 
-/// What hooks made of a tool call.
+/// The outcome of a tool call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ToolVerdict {
-    /// It ran; the result is its own, perhaps with more text from hooks.
+    /// The tool ran; the result is its own, perhaps with more text from hooks.
     #[default]
     Ran,
-    /// It never ran. The result tells the model why; nothing is retried.
+    /// The tool never ran. The result has the reason for the model; nothing is retried.
     Blocked {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// It ran, and a hook put its reason in the place of the result.
+    /// The tool ran, and a hook's reason replaced the result.
     Replaced {
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The agent is to stop.
     Stopped {
-        /// Why.
+        /// The reason.
         reason: String,
-        /// Whether the tool ran before.
+        /// `true` if the tool ran before.
         ran: bool,
     },
 }
 
 impl ToolResult {
-    /// The result of a tool that gave text.
+    /// Creates a result with text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::of(ToolContent::Text(text.into()))
     }
 
-    /// The result of a tool.
+    /// Creates a result with this content.
     pub fn of(content: ToolContent) -> Self {
         Self {
             llm_content: content,
@@ -171,7 +172,7 @@ impl ToolResult {
         }
     }
 
-    /// The result of a tool that failed.
+    /// Creates the result of a tool that failed.
     pub fn failed(error: impl Into<String>) -> Self {
         let error = error.into();
         Self { error: Some(error.clone()), ..Self::text(error) }
@@ -206,7 +207,7 @@ impl ToolResult {
         self
     }
 
-    /// Takes over the response that hooks put in the place of this one, as far as it is one.
+    /// Replaces this by a hook's response, if that is valid.
     pub(super) fn replace(&mut self, response: &RawJson, warnings: &mut Vec<String>) {
         let fields = response.to_object().unwrap_or_default();
         let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
@@ -223,7 +224,7 @@ impl ToolResult {
         self.metadata = metadata.and_then(Result::ok);
     }
 
-    /// What AfterTool hooks are told of it.
+    /// Returns the result in the form that AfterTool hooks see.
     pub(super) fn to_raw(&self) -> RawJson {
         let result = RawObject::of(|result| {
             result.raw("llmContent", &self.llm_content.to_raw());

@@ -1,4 +1,4 @@
-//! Where a tool call stands, for what displays it (seed 000 §5.1, "Scheduler status mapping").
+//! The status of a tool call, for a display (seed 000 §5.1, "Scheduler status mapping").
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,32 +7,32 @@ use hook_core::RawObject;
 
 use super::tool_call::{ToolCall, ToolResult};
 
-/// Where a tool call stands. Every call that began ends with exactly one of the last two.
+/// The status of a tool call. Every call ends with exactly one of the last two.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum ToolStatus<'r> {
-    /// Hooks are asked whether it may run.
+    /// Hooks decide whether the tool may run.
     Asking,
-    /// It runs, with the input that hooks left.
+    /// The tool runs with the input as changed by hooks.
     Running {
-        /// What it is called with.
+        /// The tool's input.
         input: &'r RawObject,
     },
     /// The call is over and its slot is idle, whether the tool ran, failed, was blocked or stopped:
-    /// a block is a completed call, not an error, and nothing is retried. The result is published: the
-    /// model gets it, and the display shows it unless `suppress_display`.
+    /// a block is a completed call, not an error, and nothing is retried. The result is published:
+    /// the model gets it, and the display shows it unless `suppress_display`.
     Idle {
-        /// What came of it.
+        /// The result.
         result: &'r ToolResult,
     },
     /// The caller dropped the call.
     Cancelled,
 }
 
-/// Who is told of tool calls.
+/// The host's observer of tool calls.
 pub(crate) type ToolObserver = Arc<dyn Fn(&ToolCall, ToolStatus<'_>) + Send + Sync>;
 
-/// Tells the host's observer of one call, also when the call is dropped half-way.
+/// Reports the status of one call to the host's observer, even if the call is dropped half-way.
 pub(super) struct ToolWatch<'c> {
     observer: Option<&'c ToolObserver>,
     call: &'c ToolCall,

@@ -1,18 +1,18 @@
-//! What the clients of one server may hold together of lines whose end has not come yet.
+//! The memory limit for unfinished lines of all clients of a server.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hook_core::lines::Room;
 
-/// How many bytes of unfinished lines a server holds for all of its clients, beyond [`FREE`] for
-/// each: two lines of the longest kind.
+/// The number of bytes of unfinished lines that a server holds for all clients together, beyond
+/// [`FREE`] for each: two lines of maximum length.
 const TOTAL: usize = 2 * super::MAX_LINE;
 
-/// How long an unfinished line may be that is not counted.
+/// The length up to which an unfinished line is not counted.
 const FREE: usize = 1024 * 1024;
 
-/// Room for unfinished lines, shared by the clients of a server. Clones are handles.
+/// The memory for unfinished lines, shared by the clients of a server. Clones are handles.
 #[derive(Debug, Clone)]
 pub(super) struct LineAllowance {
     left: Arc<AtomicUsize>,
@@ -29,7 +29,7 @@ impl LineAllowance {
     }
 }
 
-/// What one client holds of it; given back by being dropped.
+/// One client's part of it; dropping it returns it.
 #[derive(Debug)]
 pub(super) struct HeldAllowance {
     allowance: LineAllowance,

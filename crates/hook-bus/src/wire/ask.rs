@@ -1,4 +1,4 @@
-//! Asking a server on an agent's behalf.
+//! Calling a server on an agent's behalf.
 
 use std::io;
 use std::time::Duration;
@@ -11,42 +11,41 @@ use super::greeting::{Greeting, error_of, fields_of};
 use super::{Line, LineReader};
 use crate::bridge::Bridged;
 
-/// How long a server has to say that it is one: it does so before it does anything else.
+/// The time limit for a server's greeting, which is the first line that it sends.
 const GREETING: Duration = Duration::from_secs(1);
 
-/// What a server must prove to be asked: that it answers as an engine of one's own would.
+/// The properties that a server must have to be called: then it answers like a local engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expected {
     /// The project that it serves.
     pub project: String,
-    /// What its settings are, and what is trusted of them: `HookSystem::settings_hash`.
+    /// The hash of its settings and their trust: `HookSystem::settings_hash`.
     pub settings_hash: String,
 }
 
-/// A server was not asked, or did not answer.
+/// The error of calling a server.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AskError {
-    /// What is there is no hook server.
+    /// The other end is no hook server.
     #[error("what answers is no hook server")]
     NotAServer,
-    /// The server is another version.
+    /// The server has another version.
     #[error("it is version {version}, and this is {}", env!("CARGO_PKG_VERSION"))]
     OtherVersion {
-        /// Its version.
+        /// The server's version.
         version: String,
     },
-    /// It serves something else.
+    /// The server serves another project.
     #[error("it serves another project, {project}")]
     OtherProject {
-        /// That project.
+        /// The server's project.
         project: String,
     },
-    /// It has other settings than there are now. Where it was to answer for an engine, it was told to read
-    /// them again.
+    /// The server's settings are not the current ones. [`ask`] tells it to reload them.
     #[error("its settings, or what is trusted of them, are not those that there are now")]
     OtherSettings,
-    /// The server will not have it, in its own words.
+    /// The server refused, with its message.
     #[error("it refused: {0}")]
     Refused(String),
     /// The connection broke.
@@ -54,13 +53,13 @@ pub enum AskError {
     Connection(#[from] io::Error),
 }
 
-/// Asks a server, if it is the one that is expected.
+/// Sends an agent's call to a server, if it is the expected one.
 ///
 /// # Errors
-/// When it is not, refuses, or goes away before it has answered: then its hooks may have run.
+/// If it is not, refuses, or disconnects before it answers: then its hooks may have run.
 ///
 /// # Cancellation
-/// Dropping the future ends the connection, and with it the hooks.
+/// Dropping the future closes the connection, which cancels the hooks.
 pub async fn ask<R, W>(
     reader: R,
     mut writer: W,
@@ -74,7 +73,7 @@ where
     let mut lines = LineReader::new(reader);
     match greet(&mut lines, expected).await {
         Err(AskError::OtherSettings) => {
-            // It reads them again, so that it can be asked then.
+            // Make it reload, so that the next call succeeds.
             writer.write_all(b"{\"type\":\"hook-reload\"}\n").await?;
             writer.flush().await?;
             let _ = lines.next().await?;
@@ -101,10 +100,10 @@ where
     }
 }
 
-/// Reads what a server says first, and looks whether it is the one that is expected.
+/// Reads a server's greeting and checks that it is the expected server.
 ///
 /// # Errors
-/// When it is not.
+/// If it is not.
 pub(super) async fn greet<R: AsyncRead + Unpin>(
     lines: &mut LineReader<R>,
     expected: &Expected,

@@ -1,4 +1,4 @@
-//! What an agent says in its own language, on its way to a server and back.
+//! An agent's call in its own format, sent through a server and back.
 
 use std::time::Duration;
 
@@ -14,22 +14,22 @@ use crate::message::{CorrelationId, HookExecutionRequest};
 pub(super) const BRIDGE: &str = "hook-bridge";
 pub(super) const BRIDGED: &str = "hook-bridged";
 
-/// What an agent says, as a client sends it.
+/// An agent's call, as a client sends it.
 #[derive(Debug, Clone)]
 pub struct BridgeMessage {
     /// The agent.
     pub agent: &'static Agent,
-    /// What it calls the event, where that is known beside what it says.
+    /// The agent's name of the event, if known besides the input.
     pub event: Option<String>,
-    /// What it wrote: a JSON object.
+    /// The agent's input: a JSON object.
     pub said: String,
-    /// How long after its acceptance it must be answered.
+    /// The time limit for the answer, counted from acceptance.
     pub deadline: Option<Duration>,
     pub(super) id: Option<CorrelationId>,
 }
 
 impl BridgeMessage {
-    /// What the agent wrote about the event that is named, or that it names itself.
+    /// Creates the message from an agent's input. Without `event`, the input names it.
     pub fn new(agent: &'static Agent, event: Option<String>, said: String) -> Self {
         Self { agent, event, said, deadline: None, id: None }
     }
@@ -54,7 +54,8 @@ impl BridgeMessage {
         Ok(Self { agent, event, said, deadline: deadline.map(Duration::from_millis), id: id? })
     }
 
-    /// The line that a client sends. What the agent wrote may have several lines itself.
+    /// Returns the line that a client sends. The agent's input is a string in it, since it may have
+    /// several lines.
     pub(super) fn line(&self) -> Vec<u8> {
         ObjectWriter::line(|out| {
             out.text("type", BRIDGE);
@@ -68,10 +69,11 @@ impl BridgeMessage {
         })
     }
 
-    /// The request that it is, and what makes its response an answer for the agent.
+    /// Converts the message to a request, and the bridge that turns its response into the agent's
+    /// answer.
     ///
     /// # Errors
-    /// When it is about no event of the agent.
+    /// If the agent has no such event.
     pub(super) fn request(
         self,
         events: &Events,
@@ -95,7 +97,7 @@ impl BridgeMessage {
     }
 }
 
-/// The line that is answered.
+/// Returns the line with the answer.
 pub(super) fn bridged_line(id: &CorrelationId, bridged: &Bridged) -> Vec<u8> {
     ObjectWriter::line(|out| {
         out.text("type", BRIDGED);
@@ -107,7 +109,7 @@ pub(super) fn bridged_line(id: &CorrelationId, bridged: &Bridged) -> Vec<u8> {
     })
 }
 
-/// What a server has answered; `None` of any other message.
+/// Reads a server's answer; `None` for any other message.
 pub(super) fn read_bridged(fields: &JsonObject) -> Option<Bridged> {
     let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
     let code = fields.get("exitCode")?.to_whole_number()?;

@@ -1,8 +1,8 @@
 //! Serving one client over a pair of byte streams: requests in, responses out as they complete.
 //!
-//! Reading, running and writing go on side by side, so a client may send everything before it
-//! reads anything. What is ready and not yet written is bounded; beyond it nothing more is read
-//! until the client reads.
+//! Reading, running and writing happen concurrently, so a client may send everything before it
+//! reads anything. The amount of output not yet written is limited; at the limit nothing more is
+//! read until the client reads.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -46,41 +46,41 @@ use crate::message::{
 };
 use crate::system::HookSystem;
 
-/// How many bytes may be ready for a client that does not read.
+/// The maximum number of bytes queued for a client that does not read.
 const MAX_UNREAD: usize = 64 * 1024 * 1024;
 
-/// How many requests of a client that is behind with reading may be in flight, and from how many
-/// bytes on it is: each of them may answer with megabytes.
+/// The maximum number of requests in flight of a client that is behind with reading, and the number
+/// of queued bytes from which it is: each request may answer with megabytes.
 const IN_FLIGHT_BEHIND: usize = 16;
 const BEHIND: usize = 1024 * 1024;
 
-/// How many reloads may wait for the one that runs: each gets its answer.
+/// The maximum number of reloads that wait for the running one; each gets its answer.
 const MAX_RELOADS: usize = 64;
 
-/// How long a client may leave its last answers unread once the server is to stop.
+/// The time that a client has to read its last answers once the server stops.
 const UNREAD_AT_END: Duration = Duration::from_secs(2);
 
-/// How many requests of one client may be in flight.
+/// The maximum number of requests in flight of one client.
 const IN_FLIGHT: usize = 128;
 
-/// How many lines are taken in a row that were read together, before anything else has its turn.
+/// The maximum number of lines handled in a row, if read together, before anything else.
 const LINES_AT_ONCE: usize = 64;
 
-/// How a client's connection ended.
+/// The end of a client's connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClientEnd {
-    /// Its input ended and everything was answered.
+    /// The client's input ended and everything was answered.
     Finished,
-    /// It does not read any more; its requests were cancelled.
+    /// The client does not read any more; its requests were cancelled.
     Gone,
 }
 
-/// Serves a client until its input has ended and everything it asked is answered, or until it is
-/// gone. What is ready is written together, and flushed before anything is waited for. Once `stop`
-/// is cancelled nothing more is read.
+/// Serves a client until its input has ended and all its requests are answered, or until it is
+/// gone. Queued output is written together, and flushed before waiting. Once `stop` is cancelled
+/// nothing more is read.
 ///
 /// # Errors
-/// When its input cannot be read. A client that does not read is no error.
+/// If its input cannot be read. A client that does not read is no error.
 pub async fn serve_client<R, W>(
     system: &HookSystem,
     reader: R,
@@ -95,8 +95,8 @@ where
     serve_until_gone(system, lines, writer, stop, None, std::future::pending()).await
 }
 
-/// [`serve_client`] for a client whose process group may be known, and that can be seen to be gone
-/// before anything is written to it.
+/// Like [`serve_client`], with the client's process group, if known, and a future that ends when
+/// the client is gone, even if nothing is written to it.
 pub(super) async fn serve_until_gone<R, W>(
     system: &HookSystem,
     mut lines: LineReader<R>,
@@ -137,7 +137,7 @@ where
     let mut stopping = pin!(stop.cancelled());
     while reading && !stopped || client.is_busy() || client.is_waited_for() {
         let unread = client.is_unread();
-        // Once this is to stop, only what answers calls that wait is read.
+        // After stop, only answers of pending calls are read.
         let may_read = reading && client.may_read() && (!stopped || client.is_waited_for());
         let most = client.most_in_flight();
         tokio::select! {
@@ -160,14 +160,15 @@ where
                         client.take_unless(stopped, ClientMessage::read(line));
                     }
                 }
-                // Its hooks can answer nothing any more; what it asked before is still answered.
+                // The client's hooks cannot answer any more; its earlier requests are still
+                // answered.
                 Ok(None) => reading = client.left(),
                 Err(error) => (reading, failed) = (client.left(), Err(error)),
             },
             (depth, key, submitted) = submit(&mut client.depths, most, system.bus()) => {
                 client.submitted(depth, key, submitted);
             }
-            // What is done waits where it is while the client does not read.
+            // Results stay where they are while the client does not read.
             Some(finished) = client.running.next(), if !unread => client.finished(finished),
             progress = next_progress(&mut client.progress), if !unread => {
                 client.push_progress(progress, None);
@@ -176,7 +177,7 @@ where
                 client.outbox.push(message.to_line());
             }
             line = client.services.next(), if !unread => client.outbox.push(line),
-            // Told what happens only as fast as it reads, so that this holds little for it.
+            // Sent only as fast as the client reads, so that little is queued here.
             line = next_line(&mut client.tail), if client.outbox.bytes <= BEHIND => {
                 client.outbox.push(line);
             }
@@ -203,7 +204,7 @@ where
     failed
 }
 
-/// Something that was asked for is done.
+/// A finished task of the client.
 enum Finished {
     Response { depth: usize, key: RequestKey, response: Option<Box<HookExecutionResponse>> },
     Reloaded(Vec<u8>),
@@ -212,45 +213,45 @@ enum Finished {
 
 struct Client<'s, W> {
     system: &'s HookSystem,
-    /// Its own, so that it has no more than its share where places are few.
+    /// The client's own fairness key, so that it gets its fair share of the hook slots.
     lane: RunLane,
     outbox: Outbox<W>,
-    /// Its process group, where it may be that of a hook.
+    /// The client's process group, which may be that of a hook.
     group: Option<u32>,
-    /// Its requests from outside of hooks, then those from inside of them, by depth.
+    /// The client's requests by nesting depth; depth 0 is outside of hooks.
     depths: Vec<Depth>,
     progress: Option<Subscription<HookProgress>>,
     tail: Option<Following>,
     audit: Option<Audit>,
-    /// The events that it declared.
+    /// The events that the client declared.
     declared: Vec<DeclaredEvent>,
     running: FuturesUnordered<BoxFuture<'s, Finished>>,
-    /// This client's requests that are not answered yet.
+    /// The client's requests that are not answered yet.
     requests: HashMap<RequestKey, CorrelationId>,
-    /// Those of them that an agent asked in its own language.
+    /// The bridges of those requests that an agent sent in its own format.
     bridges: HashMap<RequestKey, Bridge>,
-    /// Those that were answered, whose async hooks may go on.
+    /// The last answered requests, whose async hooks may still run.
     answered: Answered,
-    /// What ends them. Ids are per client, and not even there unique.
+    /// The tokens that cancel requests. Ids are per client, and even there not unique.
     cancels: HashMap<CorrelationId, HashMap<RequestKey, CancellationToken>>,
     reloads: Reloads,
-    /// Its hooks.
+    /// The client's connection for its hooks.
     live: Option<LiveConnection>,
     services: Services,
 }
 
-/// Requests of one depth of nesting. Those of another do not wait for them: a hook may wait for what
-/// it asked for over its agent's own connection.
+/// The requests of one nesting depth. Depths do not wait for each other: a hook may wait for a
+/// nested request over its agent's own connection.
 #[derive(Default)]
 struct Depth {
     inbox: Inbox,
     in_flight: usize,
 }
 
-/// How many answered requests are remembered, for what their async hooks still do.
+/// The maximum number of answered requests kept for progress of their async hooks.
 const MAX_ANSWERED: usize = 1_024;
 
-/// The last requests that were answered.
+/// The last answered requests.
 #[derive(Default)]
 struct Answered {
     keys: HashSet<RequestKey>,
@@ -273,7 +274,7 @@ impl Answered {
     }
 }
 
-/// Reloads that were asked for. Any number that come while one runs are done by one after it.
+/// The requested reloads. All that arrive during one are done by the next one.
 #[derive(Default)]
 struct Reloads {
     waiting: usize,
@@ -281,12 +282,12 @@ struct Reloads {
 }
 
 impl<W: AsyncWrite + Unpin> Client<'_, W> {
-    /// Whether nothing more may be made ready for the client before it reads.
+    /// Checks whether the limit of output not yet read is reached.
     fn is_unread(&self) -> bool {
         self.outbox.bytes >= MAX_UNREAD
     }
 
-    /// How many requests of one depth may be in flight now.
+    /// Returns how many requests of one depth may be in flight now.
     fn most_in_flight(&self) -> usize {
         match self.outbox.bytes {
             _ if self.is_unread() => 0,
@@ -307,7 +308,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
             || !self.outbox.is_empty()
     }
 
-    /// Whether a call of its hooks waits for its answer.
+    /// Checks whether a call of the client's hooks is pending.
     fn is_waited_for(&self) -> bool {
         self.live.as_ref().is_some_and(LiveConnection::is_waited_for)
     }
@@ -346,7 +347,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         }
     }
 
-    /// Takes a message; once this is to stop, only if a call waits for it.
+    /// Handles a message; after stop, only one that a pending call waits for.
     fn take_unless(&mut self, stopped: bool, message: ClientMessage) {
         let is_awaited = |message: &LiveMessage| {
             matches!(
@@ -358,14 +359,14 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         };
         match message {
             ClientMessage::Live(message) if is_awaited(&message) => self.live(*message),
-            // It may have been what is waited for.
+            // The invalid line may have been the answer.
             ClientMessage::Unreadable(line) if stopped => self.unreadable(line.call, &line.why),
             message if !stopped => self.take(message),
             _ => {}
         }
     }
 
-    /// Tells its hooks that this ends.
+    /// Announces the end of the connection to the client's hooks.
     fn stop(&mut self) {
         let has_hooks = self.live.as_ref().is_some_and(LiveConnection::has_hooks);
         if has_hooks {
@@ -373,7 +374,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         }
     }
 
-    /// Takes what is about its hooks, or about what it does for hooks.
+    /// Handles a message about the client's hooks or services.
     fn live(&mut self, message: LiveMessage) {
         let Some(live) = &mut self.live else { return };
         let answer = match message {
@@ -413,15 +414,15 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         self.outbox.push(answer);
     }
 
-    /// It sent what is no message and may have been an answer: calls that it was told of do not wait for theirs.
+    /// Fails the calls that an invalid line may have answered.
     fn unreadable(&self, call: Option<u64>, why: &str) {
         if let Some(live) = &self.live {
             live.take_unreadable(call, format!("its client sent a line that is no message: {why}"));
         }
     }
 
-    /// Its input has ended: what its hooks and it itself were asked is not answered any more. Whether there is
-    /// more to read.
+    /// Handles the end of input: pending calls of the client's hooks and services cannot be
+    /// answered any more. Returns `false`, as there is no more to read.
     fn left(&mut self) -> bool {
         self.live = None;
         let withdrawn = self.services.offer(Vec::new());
@@ -429,7 +430,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         false
     }
 
-    /// Asks for an agent. Input that the agent could not have sent is rejected as malformed.
+    /// Handles an agent's call. Input that the agent could not have sent is rejected as malformed.
     fn bridge(&mut self, message: BridgeMessage) {
         let key = RequestKey::next();
         let request = match message.request(&self.system.events()) {
@@ -446,7 +447,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         self.enter(key, request, origin);
     }
 
-    /// Declares an event. What a client declares twice is declared once.
+    /// Declares an event. Repeated declarations by one client count once.
     fn define_event(&mut self, definition: EventDefinition, id: Option<CorrelationId>) {
         match self.system.declare_event(definition) {
             Ok(declared) => {
@@ -481,7 +482,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         }
     }
 
-    /// What has happened by the end is still told, as far as there is room for it.
+    /// Queues the last audit and tail entries, as far as there is room.
     fn push_last_lines(&mut self) {
         while self.outbox.bytes <= BEHIND
             && let Some(entry) = next_entry(&mut self.audit).now_or_never()
@@ -503,7 +504,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         }
     }
 
-    /// Hands a request to the bus at once where it has room and no other waits for it.
+    /// Submits a request at once if the bus has room and no other request waits.
     fn request(&mut self, request: HookExecutionRequest, origin: Origin) {
         self.enter(RequestKey::next(), request, origin);
     }
@@ -521,7 +522,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         {
             let publication = Publication { key, cancel: None, lane, origin };
             let submitted = self.system.bus().submit(place, request, publication);
-            // Most are answered already, and there is nothing to cancel.
+            // Most requests are answered already, with nothing to cancel.
             if let Ok(Submitted::Running(running)) = &submitted {
                 self.remember(key, running.correlation_id(), running.cancellation());
             }
@@ -535,7 +536,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         }
     }
 
-    /// Remembers a request that is not answered at once.
+    /// Records a request that is not answered at once.
     fn remember(&mut self, key: RequestKey, id: &CorrelationId, cancel: &CancellationToken) {
         self.cancels.entry(id.clone()).or_default().insert(key, cancel.clone());
         self.requests.insert(key, id.clone());
@@ -562,13 +563,13 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
                     .boxed(),
                 );
             }
-            // Only a runtime that is gone refuses a request that waits for its place.
+            // A waiting request is refused only if the runtime is gone.
             Err(error) => tracing::error!("request not accepted: {error}"),
         }
     }
 
     fn respond(&mut self, key: RequestKey, response: &HookExecutionResponse) {
-        // What was said of its hooks comes before the response.
+        // Progress of the request's hooks comes before the response.
         while let Some(progress) = next_progress(&mut self.progress).now_or_never() {
             self.push_progress(progress, Some(key));
         }
@@ -577,13 +578,13 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
             self.answered.add(key);
         }
         match self.bridges.remove(&key) {
-            // The client asks an engine of its own.
+            // The server ends: the client runs the hooks with its own engine.
             Some(_) if was_ended(response) => self.outbox.push(response.to_json()),
             Some(bridge) => {
                 let unread = |event| self.system.unread_guards(event);
                 let unsettled = bridge.unsettled(self.system, response, unread);
                 let id = response.correlation_id.clone();
-                // It reads and writes files, which is nothing for this thread.
+                // It accesses files, so it runs on a blocking thread.
                 let without = unsettled.bridged().clone();
                 let settled = tokio::task::spawn_blocking(move || unsettled.settle());
                 let settled = async move {
@@ -607,7 +608,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
                 }
                 match response {
                     Some(response) => self.respond(key, &response),
-                    // The runtime has ended; subscribers were told `cancelled`.
+                    // The runtime has ended; subscribers got `cancelled`.
                     None => {
                         self.bridges.remove(&key);
                         self.forget(key);
@@ -624,8 +625,8 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         }
     }
 
-    /// Says what happened to a request of this client's, or to the one that is `answered` just now. Async
-    /// hooks of the last ones that were answered are told, too.
+    /// Queues progress of this client's requests: of pending ones, of the one being `answered`, and
+    /// of async hooks of the last answered ones.
     fn push_progress(
         &mut self,
         progress: Result<Arc<HookProgress>, Lagged>,
@@ -659,21 +660,21 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
 }
 
 impl<W> Drop for Client<'_, W> {
-    /// The client is gone; the rest cannot be answered.
+    /// Cancels the requests that cannot be answered any more, since the client is gone.
     fn drop(&mut self) {
         let cancels = self.cancels.values().flat_map(HashMap::values);
         cancels.for_each(CancellationToken::cancel);
     }
 }
 
-/// Whether a request was ended by the end of the server, and not answered by hooks.
+/// Checks whether a response is due to the server's end and not to hooks.
 fn was_ended(response: &HookExecutionResponse) -> bool {
     let ends = [FailureCode::ShuttingDown, FailureCode::Cancelled, FailureCode::NoHandler];
     response.error().is_some_and(|failure| ends.contains(&failure.code))
 }
 
-/// Hands the next request that waits to the bus, once it has room; with its depth. Never done while
-/// none may be: so many of each depth may be in flight at most.
+/// Submits the next waiting request once the bus has room; returns it with its depth. Pending while
+/// there is none, or while the limit of its depth is in flight.
 ///
 /// # Cancellation
 /// Dropping the future loses nothing.
@@ -695,7 +696,7 @@ async fn submit(
     .await
 }
 
-/// The next message to a client's hooks; never done while it has none.
+/// Returns the next message to a client's hooks; pending while it has none.
 async fn next_call(live: &mut Option<LiveConnection>) -> ToHook {
     match live {
         Some(live) => live.next().await,
@@ -703,7 +704,7 @@ async fn next_call(live: &mut Option<LiveConnection>) -> ToHook {
     }
 }
 
-/// The next message of progress, of any request; pending while no request asked for progress.
+/// Returns the next progress message of any request; pending without a subscription.
 async fn next_progress(
     progress: &mut Option<Subscription<HookProgress>>,
 ) -> Result<Arc<HookProgress>, Lagged> {
@@ -714,7 +715,7 @@ async fn next_progress(
     }
 }
 
-/// The next line for a client that follows everything; never done for another.
+/// Returns the next line of a client's tail; pending without one.
 async fn next_line(tail: &mut Option<Following>) -> Vec<u8> {
     if let Some(following) = tail
         && let Some(line) = following.next().await
@@ -724,7 +725,7 @@ async fn next_line(tail: &mut Option<Following>) -> Vec<u8> {
     std::future::pending().await
 }
 
-/// The next entry for a client that wants an audit; never done for another.
+/// Returns the next entry of a client's audit; pending without one.
 async fn next_entry(audit: &mut Option<Audit>) -> AuditEntry {
     let Some(audit) = audit else { return std::future::pending().await };
     match audit.next().await {

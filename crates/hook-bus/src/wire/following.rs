@@ -1,4 +1,4 @@
-//! Everything that happens on a bus, as the lines of a recording.
+//! All messages of a bus, as lines of a recording.
 
 use std::fmt;
 
@@ -9,9 +9,8 @@ use crate::redaction::CurrentRedaction;
 use crate::system::HookSystem;
 use futures::StreamExt;
 
-/// Everything that happens on a bus, for all of its clients, as the lines of a recording, without what
-/// settings redact. The bus does not wait for a follower: what is not read in time is a line that says how
-/// much was missed.
+/// All messages of a bus, of all its clients, as lines of a recording without redacted values. The
+/// bus does not wait for a slow reader: a line reports how many messages were missed.
 pub struct Following {
     journal: Subscription<JournalEntry>,
     lines: RecordingLines,
@@ -19,7 +18,7 @@ pub struct Following {
 }
 
 impl Following {
-    /// Follows from now on; with the line that begins the recording.
+    /// Starts following; also returns the first line of the recording.
     pub fn begin(system: &HookSystem) -> (Self, Vec<u8>) {
         let journal = system.bus().subscribe();
         let (lines, first) = RecordingLines::begin(system.project());
@@ -27,13 +26,13 @@ impl Following {
         (Self { journal, lines, redaction }, first)
     }
 
-    /// The next line, without its end; `None` when the bus is gone.
+    /// Returns the next line, without the newline; `None` when the bus is gone.
     ///
     /// # Cancellation
     /// Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<Vec<u8>> {
         loop {
-            // Before an entry is taken, which would be lost with this future.
+            // Await this before taking an entry, which would be lost if the future is dropped.
             self.redaction.known().await;
             let entry = self.journal.next().await?;
             let redaction = self.redaction.now();

@@ -1,4 +1,4 @@
-//! What a server says first.
+//! The first message of a server.
 
 use std::io;
 
@@ -7,28 +7,28 @@ use tokio::io::AsyncRead;
 
 use super::{Line, LineReader};
 
-/// The version of the line protocol, as the hello says it.
+/// The version of the line protocol in the hello.
 pub(super) const PROTOCOL_VERSION: u64 = 1;
 
 pub(super) const HELLO: &str = "hook-hello";
 pub(super) const REFUSED: &str = "hook-refused";
 
-/// What answered when somebody connected.
+/// The first message of the other end of a connection.
 pub(super) enum Greeting {
     /// A server.
     Hello {
-        /// The version of its messages.
+        /// The version of the line protocol.
         protocol: String,
         /// The engine's version.
         version: String,
-        /// The project that it serves.
+        /// The server's project.
         project: String,
-        /// What its settings are, where it knows.
+        /// The hash of its settings, if known.
         settings_hash: Option<String>,
     },
-    /// A server that does not serve this client, and why.
+    /// A server that refuses this client, with its reason.
     Refused(String),
-    /// Something else.
+    /// Anything else.
     Other,
 }
 
@@ -50,13 +50,13 @@ impl Greeting {
     }
 }
 
-/// The message's fields; none of what is no object, or has a field twice.
+/// Returns the message's fields; none if it is no object or repeats a field.
 pub(super) fn fields_of(text: String) -> JsonObject {
     let fields = RawJson::parse(text).and_then(|value| value.to_object());
     fields.ok().filter(|fields| fields.repeated().is_none()).unwrap_or_default()
 }
 
-/// What went wrong, as a response says it.
+/// Returns the error message of a response.
 pub(super) fn error_of(response: &JsonObject) -> Option<String> {
     response.get("error")?.to_object().ok()?.get("message")?.to_text()
 }

@@ -1,4 +1,4 @@
-//! What is said over a client's connection about hooks of its own, and what it does for hooks.
+//! The messages about a client's own hooks, and about its services for hooks.
 
 use hook_core::run::{FromHook, HostCallError, MAX_LIVE_LINE};
 use hook_core::text::shortened;
@@ -9,10 +9,10 @@ use crate::live::{
     AskedOfClient, HookRegister, ListedHook, NotRegistered, RECONNECT_GRACE, UnknownToken,
 };
 
-/// How long an id of a host call may be that is repeated to its hook, in bytes.
+/// The maximum length of a host call's id that is repeated to its hook, in bytes.
 const MAX_ID: usize = 256;
 
-/// The kinds of messages that a client sends about these things.
+/// The types of these messages from clients.
 const KINDS: [&str; 8] = [
     HELLO,
     "hook-register",
@@ -24,63 +24,63 @@ const KINDS: [&str; 8] = [
     "hook-log",
 ];
 
-/// A client's message about hooks of its own, or about what it does for hooks.
+/// A client's message about its own hooks, or about its services for hooks.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum LiveMessage {
-    /// Who it is, and what it does for hooks of its requests.
+    /// Identifies the client, and offers services for the hooks of its requests.
     Hello(ClientHello),
-    /// It registers a hook.
+    /// Registers a hook.
     Register(Result<HookRegister, Refused>),
-    /// It unregisters the hook of that id.
+    /// Unregisters the hook with this id.
     Unregister(String),
-    /// It asks for all registered hooks.
+    /// Requests the list of all registered hooks.
     List,
-    /// Something that one of its hooks says.
+    /// A message of one of its hooks.
     Said(FromHook),
-    /// What came of something that it was asked to do.
+    /// The result of a host call that the client was sent.
     HostResult {
-        /// The id that it was given for that.
+        /// The id of the host call.
         id: String,
-        /// What came of it.
+        /// The result.
         outcome: Result<RawJson, HostCallError>,
     },
-    /// What cannot be understood.
+    /// An invalid message.
     Wrong(Refused),
-    /// What cannot be understood, and may have been an answer to that call, or to any.
+    /// An invalid message that may have answered one call, or any call.
     Unreadable {
-        /// The call, where it is known.
+        /// The call, if known.
         call: Option<u64>,
-        /// Why it is none.
+        /// The error in the message.
         why: String,
-        /// What is answered.
+        /// The reply.
         refused: Refused,
     },
 }
 
-/// What a client says first.
+/// A client's first message.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct ClientHello {
-    /// The version of its messages.
+    /// The version of the line protocol.
     pub protocol: u64,
-    /// The token that it was given over a connection that was lost.
+    /// The token of a lost connection.
     pub client_token: Option<String>,
-    /// What it does for hooks of its requests.
+    /// The services that it offers to the hooks of its requests.
     pub host_services: Vec<String>,
 }
 
-/// Why a message has no effect, as it is answered.
+/// The reply to a message that has no effect.
 #[derive(Debug)]
 pub struct Refused {
     request: &'static str,
     hook_id: Option<String>,
     event_name: Option<String>,
-    /// The host call that it is about, as its hook named it.
+    /// The id of a hook's host call, as the hook sent it.
     host_call_id: Option<RawJson>,
     code: &'static str,
     message: String,
-    /// More about it, for programs.
+    /// Details for programs.
     details: JsonObject,
 }
 
@@ -93,7 +93,7 @@ impl LiveMessage {
         KINDS[1..].join(", ")
     }
 
-    /// Reads a message of one of these kinds.
+    /// Reads a message of one of these types.
     pub(super) fn read(kind: &str, object: &RawObject) -> Self {
         let fields = object.fields();
         let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
@@ -102,7 +102,7 @@ impl LiveMessage {
         const TWICE: &str = "expected one value, found several";
         let twice = fields.repeated().map(shortened);
         match kind {
-            // The hook waits for its result, if it is known which that is.
+            // The hook waits for the result, if the id shows which one.
             "hook-host-result" if fields.repeated() != Some("hostCallId") => {
                 match text("hostCallId") {
                     Some(id) => {
@@ -162,7 +162,7 @@ impl LiveMessage {
             if length > MAX_LIVE_LINE {
                 details.insert("limit", RawJson::from_integer(MAX_LIVE_LINE as u64));
             }
-            // A call must not wait for an answer that has come, and means nothing.
+            // The call must not wait for another answer: this one came, but is invalid.
             return Self::Unreadable { call, why, refused: Refused { details, ..refused } };
         }
         let id = fields.get("hostCallId").filter(|_| kind == "hook-host-call");
@@ -245,7 +245,7 @@ impl Refused {
         Self { code, details, ..Self::invalid(request, error.to_string()) }
     }
 
-    /// Of a hook that was not registered, or unregistered.
+    /// Returns the reply about a hook that was not registered or unregistered.
     pub(super) fn of_hook(
         request: &'static str,
         hook_id: &str,
@@ -266,11 +266,11 @@ impl Refused {
         Self { code: "unknown_token", details, ..Self::invalid(HELLO, error.to_string()) }
     }
 
-    /// The message that says so.
+    /// Returns the reply as a line.
     pub(super) fn to_line(&self) -> Vec<u8> {
         ObjectWriter::line(|object| {
             match &self.host_call_id {
-                // Its hook waits for a result.
+                // The hook waits for the result of its host call.
                 Some(id) => {
                     object.text("type", "hook-host-result");
                     object.raw("hostCallId", id);
@@ -293,12 +293,12 @@ impl Refused {
     }
 }
 
-/// The call that a `callId` names, also where it is written as a number.
+/// Parses a call id, written as a string or as a number.
 pub(super) fn call_of(written: &str) -> Option<u64> {
     written.trim_matches('"').parse().ok()
 }
 
-/// That a hook is registered, or is not any more.
+/// Returns the line that a hook was registered or unregistered.
 pub(super) fn registered(kind: &str, hook_id: &str) -> Vec<u8> {
     ObjectWriter::line(|object| {
         object.text("type", kind);
@@ -306,7 +306,7 @@ pub(super) fn registered(kind: &str, hook_id: &str) -> Vec<u8> {
     })
 }
 
-/// That a client has its hooks back.
+/// Returns the line that a client has resumed its hooks.
 pub(super) fn resumed(token: &str, hook_ids: &[String]) -> Vec<u8> {
     ObjectWriter::line(|object| {
         object.text("type", "hook-resumed");
@@ -315,7 +315,7 @@ pub(super) fn resumed(token: &str, hook_ids: &[String]) -> Vec<u8> {
     })
 }
 
-/// All registered hooks.
+/// Returns the line that lists all registered hooks.
 pub(super) fn listed(hooks: &[ListedHook]) -> Vec<u8> {
     ObjectWriter::line(|object| {
         object.text("type", "hook-hooks");
@@ -326,7 +326,7 @@ pub(super) fn listed(hooks: &[ListedHook]) -> Vec<u8> {
     })
 }
 
-/// That a client is asked to do something for a hook.
+/// Returns the line with a call of a client's service.
 pub(super) fn asked(id: u64, asked: &AskedOfClient) -> Vec<u8> {
     let call = &asked.call;
     ObjectWriter::line(|object| {
@@ -340,7 +340,7 @@ pub(super) fn asked(id: u64, asked: &AskedOfClient) -> Vec<u8> {
     })
 }
 
-/// That nobody waits any more for what a client was asked for.
+/// Returns the line that a call of a client's service is cancelled.
 pub(super) fn withdrawn(id: u64) -> Vec<u8> {
     ObjectWriter::line(|object| {
         object.text("type", "hook-host-call-cancelled");

@@ -1,4 +1,4 @@
-//! What a client may say beside requests, and what the server says beside responses.
+//! The messages of a client other than requests, and those of the server other than responses.
 
 use std::path::Path;
 
@@ -20,48 +20,48 @@ pub(super) const TAIL: &str = "hook-tail";
 pub(super) const STATUS: &str = "hook-status";
 const DEFINE_EVENT: &str = "hook-define-event";
 
-/// What a client's line asks for.
+/// A client's line, parsed.
 #[derive(Debug)]
 pub enum ClientMessage {
-    /// To run an event's hooks, or nothing that is understood, which is answered likewise.
+    /// Runs an event's hooks; or an invalid message, which is answered like a request.
     Request(Box<HookExecutionRequest>),
-    /// Nothing that is understood, and that may have been an answer of one of its hooks.
+    /// An invalid line that may have been the answer of one of the client's hooks.
     Unreadable(Unreadable),
-    /// To be told when hooks of its own requests start and finish.
+    /// Subscribes to the start and finish of hooks of the client's own requests.
     Subscribe,
-    /// To be told everything that happens, for all clients.
+    /// Subscribes to all messages of all clients.
     Tail,
-    /// To be told what happens to hooks, for all clients: as much as the level says.
+    /// Subscribes to the audit of all clients at this level.
     Audit(AuditLevel),
-    /// To end the hooks of its own requests with that id.
+    /// Cancels the hooks of the client's own requests with this id.
     Cancel(CorrelationId),
-    /// To declare an event for as long as the client stays; the reply has the id.
+    /// Declares an event while the client is connected; the reply has the id.
     DefineEvent(Box<EventDefinition>, Option<CorrelationId>),
-    /// What an agent says in its own language; the reply has the id.
+    /// An agent's call in its own format; the reply has the id.
     Bridge(Box<BridgeMessage>),
-    /// Something about hooks of its own, or about what it does for hooks.
+    /// A message about the client's own hooks, or about its services for hooks.
     Live(Box<LiveMessage>),
-    /// To be told how the workers are.
+    /// Requests the states of the workers.
     Status,
-    /// To read the settings again.
+    /// Reloads the settings.
     Reload,
 }
 
-/// A line that is no message.
+/// A line that is no valid message.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Unreadable {
-    /// What is answered as a request that is none.
+    /// The invalid request that represents the line and is answered.
     pub answered: Box<HookExecutionRequest>,
-    /// The call that it may have been about, where that is known.
+    /// The call that the line may have answered, if known.
     pub call: Option<u64>,
-    /// Why it is none.
+    /// The error in the line.
     pub why: String,
 }
 
 impl ClientMessage {
-    /// Reads a line. There is no line that is no message: what is not understood is a request that
-    /// will be answered `invalid_request`.
+    /// Parses a line. This always succeeds: an invalid line becomes a request that will be answered
+    /// `invalid_request`.
     pub fn read(line: Line) -> Self {
         let number = line.number();
         let object = match parse(line) {
@@ -74,7 +74,7 @@ impl ClientMessage {
         let fields = RequestFields::of(&object);
         let kind = fields.kind.and_then(JsonSlice::text);
         if let Some(name) = fields.repeated {
-            // Another reader may take it for another message.
+            // Another parser may read it as another message.
             let answered = Box::new(request_from(number, &fields));
             if name != "type" && kind.as_deref() == Some(kind::REQUEST) {
                 return Self::Request(answered);
@@ -120,7 +120,7 @@ impl ClientMessage {
                     kind::REQUEST,
                     LiveMessage::kinds()
                 );
-                // It may be a request whose type is misspelt, or an answer.
+                // It may be a request with a misspelt type, or an answer.
                 let answered = Box::new(refusal(number, &fields, message.as_str()));
                 match called(&object) {
                     None => Self::Request(answered),
@@ -135,14 +135,15 @@ impl ClientMessage {
     }
 }
 
-/// Whether a message names a call, and which, if that is known.
+/// Returns the call that a message names, if it has a `callId`; the inner value is `None` if that
+/// is invalid.
 fn called(object: &RawObject) -> Option<Option<u64>> {
     let FoundFields { values: [call], .. } = find_fields(object, ["callId"]);
     let call = call.filter(|call| !call.is_null())?;
     Some(call_of(call.as_str()))
 }
 
-/// The event that a client declares.
+/// Reads the event that a client declares.
 fn event_definition(object: &RawObject) -> Result<EventDefinition, String> {
     let mut fields = object.fields();
     if let Some(name) = fields.repeated() {
@@ -156,7 +157,7 @@ fn event_definition(object: &RawObject) -> Result<EventDefinition, String> {
     EventDefinition::read(name, reader.rest()).map_err(|error| error.to_string())
 }
 
-/// A request whose response has that id, if there is one.
+/// Sets the id of a request, if there is one.
 pub(super) fn answered_as(
     id: Option<CorrelationId>,
     request: HookExecutionRequest,
@@ -167,7 +168,7 @@ pub(super) fn answered_as(
     }
 }
 
-/// That an event is declared.
+/// Returns the line that an event is declared.
 pub(super) fn event_defined(event: HookEventName, id: Option<&CorrelationId>) -> Vec<u8> {
     ObjectWriter::line(|object| {
         object.text("type", "hook-event-defined");
@@ -176,7 +177,7 @@ pub(super) fn event_defined(event: HookEventName, id: Option<&CorrelationId>) ->
     })
 }
 
-/// The level that an audit is asked for.
+/// Reads the requested level of an audit.
 fn audit_level(object: &RawObject) -> Result<AuditLevel, String> {
     let FoundFields { values: [level], repeated: [repeated] } = find_fields(object, ["level"]);
     let words = AuditLevel::NAMES.join(", ");
@@ -191,7 +192,7 @@ fn audit_level(object: &RawObject) -> Result<AuditLevel, String> {
     }
 }
 
-/// An entry of the audit.
+/// Returns the line of an audit entry.
 pub(super) fn audit_line(entry: &AuditEntry) -> Vec<u8> {
     ObjectWriter::line(|object| {
         object.text("type", kind::AUDIT);
@@ -199,7 +200,7 @@ pub(super) fn audit_line(entry: &AuditEntry) -> Vec<u8> {
     })
 }
 
-/// What the server says first.
+/// Returns the server's first line.
 pub(super) fn hello(system: &HookSystem, client_token: &str) -> Vec<u8> {
     ObjectWriter::line(|object| {
         object.text("type", HELLO);
@@ -212,13 +213,13 @@ pub(super) fn hello(system: &HookSystem, client_token: &str) -> Vec<u8> {
     })
 }
 
-/// A project by its real path.
+/// Returns a project's canonical path.
 fn real(project: &Path) -> String {
     let real = std::fs::canonicalize(project).unwrap_or_else(|_| project.to_path_buf());
     real.to_string_lossy().into_owned()
 }
 
-/// What the server says instead, to whom it does not serve.
+/// Returns the server's only line for a client that it does not serve.
 #[cfg_attr(not(unix), expect(dead_code, reason = "there is no socket to refuse anybody on"))]
 pub(super) fn refused(message: &str) -> Vec<u8> {
     ObjectWriter::line(|object| {
@@ -227,7 +228,7 @@ pub(super) fn refused(message: &str) -> Vec<u8> {
     })
 }
 
-/// How many messages a client did not read in time.
+/// Returns the line that reports missed messages.
 pub(super) fn lagged(lagged: Lagged) -> Vec<u8> {
     ObjectWriter::line(|object| {
         object.text("type", "hook-lagged");
@@ -238,7 +239,7 @@ pub(super) fn lagged(lagged: Lagged) -> Vec<u8> {
     })
 }
 
-/// Reads the settings again, and says how that went.
+/// Reloads the settings and returns the line with the outcome.
 pub(super) async fn reload(system: &HookSystem) -> Vec<u8> {
     let reloaded = system.reload().await;
     let mut warnings: Vec<String> =

@@ -1,4 +1,4 @@
-//! JSON lines: messages as they travel outside the process (protocol.md §6).
+//! JSON lines: the messages outside the process (protocol.md §6).
 
 #[cfg_attr(not(unix), expect(dead_code, reason = "only a socket has several clients"))]
 mod allowance;
@@ -36,7 +36,7 @@ use hook_core::{FailureCode, RawJson, RawObject};
 
 use crate::message::{HookExecutionRequest, RequestFields};
 
-/// The request that a line holds; a line that holds none is a request that will be answered so.
+/// Parses a request from a line; an invalid line becomes an invalid request, which is answered.
 pub(crate) fn request_of(line: Line) -> HookExecutionRequest {
     let number = line.number();
     match parse(line) {
@@ -45,7 +45,7 @@ pub(crate) fn request_of(line: Line) -> HookExecutionRequest {
     }
 }
 
-/// The object that a line holds, or why it holds none.
+/// Parses the object of a line.
 fn parse(line: Line) -> Result<RawObject, String> {
     match line {
         Line::Text { text, .. } => RawObject::parse(text).map_err(|error| {
@@ -73,7 +73,7 @@ fn request_from(number: usize, fields: &RequestFields<'_>) -> HookExecutionReque
     HookExecutionRequest::from_fields(fields).with_envelope_detail("line", || line_number(number))
 }
 
-/// Why a message is refused that has these fields.
+/// Creates the invalid request for a message with these fields.
 fn refusal(
     number: usize,
     fields: &RequestFields<'_>,
@@ -83,7 +83,7 @@ fn refusal(
         .with_envelope_detail("line", || line_number(number))
 }
 
-/// Why a line is refused that holds no object.
+/// Creates the invalid request for a line without an object.
 fn invalid(number: usize, message: impl Into<String>) -> HookExecutionRequest {
     HookExecutionRequest::invalid(FailureCode::InvalidRequest, message)
         .with_envelope_detail("line", || line_number(number))

@@ -1,4 +1,4 @@
-//! What waits for the bus, and what waits for the client.
+//! The queue of requests for the bus and the queue of lines for the client.
 
 use std::collections::VecDeque;
 use std::io;
@@ -12,13 +12,13 @@ use crate::bus::PublishError;
 use crate::bus::{MessageBus, Publication, Submitted};
 use crate::message::{HookExecutionRequest, RequestKey};
 
-/// Requests that were read and not accepted yet: the bus takes them one by one as it has room,
-/// while what comes behind them (a cancellation, say) is read on.
+/// Requests that were read but not accepted yet: the bus takes them one by one as it has room,
+/// while later messages (a cancellation, say) are still read.
 #[derive(Default)]
 pub(super) struct Inbox {
     waiting: VecDeque<(HookExecutionRequest, Publication)>,
     pub(super) bytes: usize,
-    /// The first of them, on its way into the bus.
+    /// The first of them, waiting for a permit.
     entering: Option<Entering>,
 }
 
@@ -38,7 +38,7 @@ impl Inbox {
         self.waiting.push_back((request, publication));
     }
 
-    /// Hands the next request to the bus, once it has room; pending while there is none.
+    /// Submits the next request once the bus has room; pending while there is none.
     pub(super) fn poll_submit(
         &mut self,
         bus: &MessageBus,
@@ -64,21 +64,21 @@ impl Inbox {
     }
 }
 
-/// Up to how many bytes lines are joined, to be written together.
+/// The size up to which lines are joined, to be written together.
 const CHUNK: usize = 64 * 1024;
 
-/// Lines that are ready for the client.
+/// Lines queued for the client.
 pub(super) struct Outbox<W> {
     writer: W,
-    /// Whole lines, several together where they are short.
+    /// Whole lines; short ones are joined.
     chunks: VecDeque<Vec<u8>>,
-    /// How many bytes are ready and not written.
+    /// The number of bytes not yet written.
     pub(super) bytes: usize,
-    /// How much of the first chunk is written.
+    /// The number of bytes of the first chunk already written.
     written: usize,
-    /// Whether something was written that may wait in the writer.
+    /// `true` if written bytes may still be buffered in the writer.
     unflushed: bool,
-    /// An empty chunk, to be filled again.
+    /// An empty chunk to be reused.
     spare: Vec<u8>,
 }
 
@@ -112,8 +112,8 @@ impl<W: AsyncWrite + Unpin> Outbox<W> {
         }
     }
 
-    /// Writes a piece of what is ready, and flushes once all is written; never done while nothing
-    /// is left to do.
+    /// Writes some of the queued lines, and flushes once all are written; pending while there is
+    /// nothing to do.
     ///
     /// # Cancellation
     /// Dropping the future loses nothing.
@@ -145,7 +145,7 @@ impl<W: AsyncWrite + Unpin> Outbox<W> {
             self.spare = chunk;
         }
         if self.chunks.is_empty() {
-            // Ready at once where nothing waits in the writer: one turn less.
+            // An unbuffered writer flushes at once, which saves a turn of the loop.
             if let Some(flushed) = self.writer.flush().now_or_never() {
                 flushed?;
                 self.unflushed = false;

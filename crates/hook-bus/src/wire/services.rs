@@ -1,5 +1,4 @@
-//! What one client does for the hooks of its requests: what it is asked, what it answers, and what nobody waits
-//! for any more.
+//! One client's services for the hooks of its requests: calls, their results, and cancellations.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,25 +14,25 @@ use crate::live::{AskedOfClient, ClientServices};
 
 type Outcome = Result<RawJson, HostCallError>;
 
-/// How waiting for something that a client was asked for ends.
+/// The end of a call of a client's service.
 enum Over {
     Answered,
-    /// It was answered when nobody waited any more.
+    /// The answer came after the hook stopped waiting.
     Late,
-    /// Nobody waits any more for what has this number.
+    /// The hook stopped waiting for the call with this number.
     Withdrawn(u64),
 }
 
-/// The services of one client, under one numbering for as long as it is connected.
+/// The services of one client, with one numbering of calls while it is connected.
 pub(super) struct Services {
     offered: Arc<ClientServices>,
     asked: mpsc::Receiver<AskedOfClient>,
     last: u64,
-    /// What it was asked for and has not answered.
+    /// The calls that the client has not answered.
     open: HashMap<u64, oneshot::Sender<Outcome>>,
-    /// The hooks that wait for that.
+    /// The hooks that wait for these calls.
     waiting: FuturesUnordered<BoxFuture<'static, Over>>,
-    /// How many results nobody waited for.
+    /// The number of results that came too late.
     dropped: u64,
 }
 
@@ -52,12 +51,12 @@ impl Default for Services {
 }
 
 impl Services {
-    /// What it offers to the hooks of requests that it makes now.
+    /// Returns the services offered to the hooks of new requests.
     pub(super) fn offered(&self) -> Arc<ClientServices> {
         Arc::clone(&self.offered)
     }
 
-    /// From now on it offers these. What it was asked before is not waited for any more: the lines that say so.
+    /// Replaces the offered services. Cancels all previous calls; returns the lines for that.
     pub(super) fn offer(&mut self, offered: Vec<String>) -> Vec<Vec<u8>> {
         (self.offered, self.asked) = ClientServices::new(offered);
         self.waiting.clear();
@@ -66,10 +65,10 @@ impl Services {
         open.into_iter().map(withdrawn).collect()
     }
 
-    /// The next line for the client: that it is asked for something, or that nobody waits for that any more.
+    /// Returns the next line for the client: a call, or the cancellation of one.
     ///
     /// # Cancellation
-    /// Nothing is lost.
+    /// Dropping the future loses nothing.
     pub(super) async fn next(&mut self) -> Vec<u8> {
         loop {
             tokio::select! {
@@ -78,7 +77,7 @@ impl Services {
                     Over::Late => self.dropped(),
                     Over::Withdrawn(_) | Over::Answered => {}
                 },
-                // Who does not wait any more asks for nothing.
+                // Skip calls whose hook has stopped waiting.
                 Some(wanted) = self.asked.recv() => if !wanted.answer.is_closed() {
                     return self.ask(wanted);
                 },
@@ -108,7 +107,7 @@ impl Services {
         line
     }
 
-    /// Takes what came of something that it was asked for. What nobody waits for is dropped, and counted.
+    /// Handles the result of a call. A late result is dropped and counted.
     pub(super) fn answered(&mut self, id: &str, outcome: Outcome) {
         let open = id.parse().ok().and_then(|id: u64| self.open.remove(&id));
         if open.is_none_or(|open| open.send(outcome).is_err()) {
@@ -118,7 +117,7 @@ impl Services {
 
     fn dropped(&mut self) {
         self.dropped += 1;
-        // Rarer and rarer, however many there are.
+        // Log at powers of two only, to keep the log short.
         if self.dropped.is_power_of_two() {
             let dropped = self.dropped;
             tracing::warn!(

@@ -1,4 +1,4 @@
-//! Asking a server how its workers are.
+//! Requesting the states of a server's workers.
 
 use std::io;
 
@@ -13,13 +13,13 @@ use crate::live::WorkerStates;
 
 const STATES: &str = "hook-states";
 
-/// Asks a server how its workers are, if it is the one that is expected. Nothing of it is changed.
+/// Requests the states of a server's workers, if it is the expected server. This changes nothing.
 ///
 /// # Errors
-/// When it is not, refuses, or goes away before it has answered.
+/// If it is not, refuses, or disconnects before it answers.
 ///
 /// # Cancellation
-/// Dropping the future ends the connection.
+/// Dropping the future closes the connection.
 pub async fn ask_states<R, W>(
     reader: R,
     mut writer: W,
@@ -44,7 +44,7 @@ where
     })
 }
 
-/// How the workers are, as a server says it.
+/// Returns the line with the states of the workers.
 pub(super) fn worker_states(states: &WorkerStates) -> Vec<u8> {
     ObjectWriter::line(|object| {
         object.text("type", STATES);

@@ -1,9 +1,9 @@
-//! Standard input and output as a client's connection, read and written on the thread that runs
-//! the engine wherever the system can say when they are ready.
+//! Standard input and output as a client's connection, read and written on the engine's thread
+//! wherever the system can report their readiness.
 //!
-//! Nothing here sets `O_NONBLOCK` on an inherited description: the parent, or a shell, has the same
-//! one. A pipe is opened again, which makes a description of its own; a socket is asked with
-//! `MSG_DONTWAIT`. Files, terminals and everything else go through tokio's blocking threads.
+//! Nothing here sets `O_NONBLOCK` on an inherited open file description, since the parent, or a
+//! shell, shares it. A pipe is opened again, which gives it a new description; a socket is used
+//! with `MSG_DONTWAIT`. Files, terminals and everything else go through tokio's blocking threads.
 
 use std::io;
 
@@ -13,15 +13,14 @@ use tokio_util::sync::CancellationToken;
 use super::client::{ClientEnd, serve_client};
 use crate::system::HookSystem;
 
-/// Serves the client that is on the other end of standard input and output, as [`serve_client`]
-/// does.
+/// Serves the client on the other end of standard input and output, as [`serve_client`] does.
 ///
 /// # Errors
-/// When standard input cannot be read. A client that does not read is no error.
+/// If standard input cannot be read. A client that does not read is no error.
 ///
 /// # Cancellation
-/// Dropping the future ends the client's requests. A read that a blocking thread has begun, for an
-/// input that is neither a pipe nor a socket, goes on until it returns.
+/// Dropping the future cancels the client's requests. If the input is neither a pipe nor a socket,
+/// a read already started on a blocking thread goes on until it returns.
 pub async fn serve_stdio(system: &HookSystem, stop: &CancellationToken) -> io::Result<ClientEnd> {
     serve_client(system, input(), output(), stop).await
 }
@@ -60,10 +59,10 @@ mod linux {
 
     use super::{Input, Output};
 
-    /// How much of a socket is read at once.
+    /// The number of bytes read from a socket at once.
     const READ_SIZE: usize = 64 * 1024;
 
-    /// Standard input, if it is a pipe or a socket; `None` for everything else.
+    /// Returns standard input, if it is a pipe or a socket.
     pub(super) fn input() -> Option<Input> {
         let stdin = io::stdin();
         match kind(stdin.as_fd())? {
@@ -78,7 +77,7 @@ mod linux {
         }
     }
 
-    /// Standard output, likewise.
+    /// Returns standard output, if it is a pipe or a socket.
     pub(super) fn output() -> Option<Output> {
         let stdout = io::stdout();
         match kind(stdout.as_fd())? {
@@ -97,7 +96,7 @@ mod linux {
 
     fn kind(descriptor: BorrowedFd<'_>) -> Option<Kind> {
         match FileType::from_raw_mode(rustix::fs::fstat(descriptor).ok()?.st_mode) {
-            // One with a name is not told of its writer's end if that came before it was opened.
+            // A named pipe does not report its writer's end if that came before it was opened.
             FileType::Fifo if is_nameless(descriptor) => Some(Kind::Pipe),
             FileType::Socket => Some(Kind::Socket),
             _ => None,
@@ -110,7 +109,7 @@ mod linux {
         std::fs::read_link(link).is_ok_and(|name| name.to_string_lossy().starts_with("pipe:["))
     }
 
-    /// A stream socket whose description may be blocking, and stays as it is.
+    /// A stream socket whose description may be blocking, and is left so.
     struct Socket(AsyncFd<OwnedFd>);
 
     impl Socket {
@@ -126,7 +125,7 @@ mod linux {
 
     struct SocketReader {
         socket: Socket,
-        /// What was read last, on its way to the reader.
+        /// The buffer of the last read.
         read: Vec<u8>,
     }
 
@@ -149,7 +148,7 @@ mod linux {
                     Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
                     Ok(received) => {
                         let received = received?;
-                        // Less than there was room for: nothing is left. The end is never cleared.
+                        // A short read: nothing is left. The end of input is never cleared.
                         if received > 0 && received < most {
                             ready.clear_ready();
                         }

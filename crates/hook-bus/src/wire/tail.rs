@@ -1,4 +1,4 @@
-//! Following a server: everything that happens there, for all clients.
+//! Following a server: all its messages, of all clients.
 
 use std::io;
 
@@ -9,26 +9,26 @@ use super::greeting::{HELLO, PROTOCOL_VERSION};
 use super::message::TAIL;
 use super::{Line, LineReader};
 
-/// How a response begins.
+/// The beginning of a response.
 const RESPONSE: &str = "{\"type\":\"hook-execution-response\"";
 
-/// A server cannot be followed.
+/// The error of following a server.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TailError {
-    /// What is there is no hook server.
+    /// The other end is no hook server.
     #[error("failed to follow: what answers is no hook server (it did not say {HELLO})")]
     NotAServer,
-    /// The server speaks another protocol.
+    /// The server has another version of the protocol.
     #[error(
         "failed to follow: the server speaks version {version} of the protocol, this is version \
          {PROTOCOL_VERSION}; use the hook command that the server was started with"
     )]
     OtherVersion {
-        /// Its version.
+        /// The server's version.
         version: String,
     },
-    /// The server will not have it, in its own words.
+    /// The server refused, with its message.
     #[error("the server refused: {0}")]
     Refused(String),
     /// The connection broke.
@@ -39,25 +39,23 @@ pub enum TailError {
     Write(#[source] io::Error),
 }
 
-/// What happens on a server, as the lines of a recording.
+/// A server's messages as lines of a recording.
 ///
-/// The server does not wait for a follower; what is not read in time is a line that says
-/// how much was missed.
+/// The server does not wait for a slow reader; a line reports how many messages were missed.
 #[derive(Debug)]
 pub struct Tail<R, W> {
     lines: LineReader<R>,
-    /// What begins the recording, until it is asked for.
+    /// The first line of the recording, until it is returned.
     first: Option<Line>,
-    /// Kept open: a client that closes it wants no more.
+    /// Kept open: closing it ends the connection.
     _writer: W,
 }
 
 impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Tail<R, W> {
-    /// Greets the server and asks to be told everything. Whatever happens after this has returned
-    /// is told.
+    /// Reads the greeting and subscribes to all messages. None is missed after this returns.
     ///
     /// # Errors
-    /// When there is no server on the other end, or it refuses.
+    /// If there is no server on the other end, or it refuses.
     pub async fn begin(reader: R, mut writer: W) -> Result<Self, TailError> {
         let mut lines = LineReader::new(reader);
         match Greeting::read(&mut lines).await.map_err(TailError::Read)? {
@@ -72,7 +70,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Tail<R, W> {
         writer.write_all(ask.as_bytes()).await.map_err(TailError::Write)?;
         writer.flush().await.map_err(TailError::Write)?;
         let first = match lines.next().await.map_err(TailError::Read)? {
-            // An older one that does not know what was asked for; or it is ending.
+            // An older server that does not know the message, or one that is ending.
             Some(Line::Text { text, .. }) if text.starts_with(RESPONSE) => {
                 return Err(TailError::Refused(error_of(&fields_of(text)).unwrap_or_default()));
             }
@@ -81,13 +79,14 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Tail<R, W> {
         Ok(Self { lines, first, _writer: writer })
     }
 
-    /// The next line, first that which begins the recording; `None` when the server has ended.
+    /// Returns the next line, starting with the first line of the recording; `None` when the server
+    /// has ended.
     ///
     /// # Cancellation
     /// Dropping the future loses nothing.
     ///
     /// # Errors
-    /// When the connection broke.
+    /// If the connection broke.
     pub async fn next(&mut self) -> Result<Option<Line>, TailError> {
         match self.first.take() {
             Some(first) => Ok(Some(first)),

@@ -1,4 +1,4 @@
-//! Aggregating: several outputs become one, by the event's merge strategy (protocol.md §5).
+//! Aggregation: merges the outputs of hooks by the event's merge strategy (protocol.md §5).
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -9,30 +9,30 @@ use crate::json::{JsonObject, ObjectWriter, RawJson};
 use crate::model::ToolConfig;
 use crate::run::HookExecutionResult;
 
-/// What all hooks of one event said together. `success` is their health, not policy
+/// The combined outputs of all hooks of one event. `success` describes their health, not policy
 /// (architecture.md, invariant 7).
 #[derive(Debug, Clone, PartialEq)]
 pub struct AggregatedHookResult {
-    /// Whether every hook succeeded and none has an error.
+    /// `true` if every hook succeeded without an error.
     pub success: bool,
-    /// The merged output; absent when no hook said anything.
+    /// The merged output; `None` if no hook returned one.
     pub final_output: Option<Box<HookOutput>>,
-    /// What each hook said, in plan order; hooks that said nothing are left out.
+    /// The output of each hook, in plan order, without the hooks that returned none.
     pub all_outputs: Vec<HookOutput>,
-    /// What went wrong.
+    /// The errors of hooks and stages.
     pub errors: Vec<ErrorReport>,
     /// The sum of the hooks' durations.
     pub total_duration: Duration,
 }
 
-/// Something that went wrong, as it is reported.
+/// A reported error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorReport {
-    /// What went wrong.
+    /// The error message.
     pub message: String,
-    /// The hook it happened to.
+    /// The hook that failed.
     pub hook: Option<String>,
-    /// The stage it happened in.
+    /// The stage that failed.
     pub stage: Option<Cow<'static, str>>,
 }
 
@@ -43,7 +43,7 @@ impl AsRef<[HookOutput]> for AggregatedHookResult {
 }
 
 impl AggregatedHookResult {
-    /// The result of an event that no hook listens to: a fresh one every time.
+    /// Returns the result of an event without hooks.
     #[doc(hidden)]
     pub fn empty_success() -> Self {
         Self {
@@ -55,7 +55,7 @@ impl AggregatedHookResult {
         }
     }
 
-    /// The result of an event that a stage of the pipeline failed for.
+    /// Returns the result of an event for which a stage of the pipeline failed.
     #[doc(hidden)]
     pub fn failed(error: ErrorReport) -> Self {
         Self { success: false, errors: vec![error], ..Self::empty_success() }
@@ -78,7 +78,7 @@ impl AggregatedHookResult {
     }
 }
 
-/// Merges what the hooks of one event said, in plan order.
+/// Merges the outputs of one event's hooks, given in plan order.
 pub(super) fn aggregate(
     event: HookEventName,
     results: &[HookExecutionResult],
@@ -113,7 +113,7 @@ fn final_output(
         return None;
     }
     let mut merged = merge(event, outputs);
-    // What merely stands for an answer grants nothing.
+    // Only an explicit answer grants; a default answer does not.
     if merge_strategy == MergeStrategy::Permission
         && merged.decision.as_ref().is_some_and(|it| it.policy() == PolicyDecision::Proceed)
         && !results.iter().any(|result| result.grants)
@@ -140,12 +140,12 @@ pub(crate) fn merge(event: HookEventName, outputs: &[HookOutput]) -> HookOutput 
                 if let Some(specific) = &output.hook_specific_output {
                     let before = merged.hook_specific_output.replace(specific.clone());
                     let kept = merged.hook_specific_output.get_or_insert_default();
-                    // What the event acts on is the last that any hook gave.
+                    // For the fields that the event acts on, the last hook that set one wins.
                     for field in event.row().answers {
                         let earlier = before.as_ref().and_then(|before| before.get(field));
                         match (kept.get(field), earlier) {
                             (None, Some(earlier)) => kept.insert(*field, earlier.clone()),
-                            // Takes back what was given.
+                            // `null` removes a value that an earlier hook set.
                             (Some(none), _) if none.is_null() => drop(kept.remove(field)),
                             _ => {}
                         }
@@ -157,7 +157,7 @@ pub(crate) fn merge(event: HookEventName, outputs: &[HookOutput]) -> HookOutput 
     }
 }
 
-/// Merges what decides and what is said; the policy view of any event's outputs.
+/// Merges decisions and messages: the policy view of any event's outputs.
 pub(crate) fn or_decision(event: HookEventName, outputs: &[HookOutput]) -> HookOutput {
     let stopping = || outputs.iter().filter(|output| output.should_stop_execution());
     let mut merged = HookOutput {
@@ -172,8 +172,8 @@ pub(crate) fn or_decision(event: HookEventName, outputs: &[HookOutput]) -> HookO
         hook_specific_output: merge_specific(event, outputs),
         extra: JsonObject::default(),
     };
-    // A permission decision decides as much as a decision does, so the merged one says the same.
-    // So does a cancellation.
+    // A permission decision and a cancellation count like `decision`, so the merged decision covers
+    // them.
     let cancels = outputs.iter().any(|output| output.cancels(event)).then_some(Decision::Block);
     let words = merged.decision.take().into_iter().chain(merged.permission(event));
     let decision = strongest(event, words.chain(cancels));
@@ -188,7 +188,7 @@ pub(crate) fn or_decision(event: HookEventName, outputs: &[HookOutput]) -> HookO
     merged
 }
 
-/// The strongest word, the last of equals; what neither forbids nor asks counts as nothing.
+/// Returns the strongest decision, the last among equals, of those that forbid or ask.
 fn strongest(event: HookEventName, decisions: impl Iterator<Item = Decision>) -> Option<Decision> {
     decisions
         .filter(|decision| decision.policy_on(event) > PolicyDecision::Proceed)
@@ -238,7 +238,7 @@ fn merge_specific(event: HookEventName, outputs: &[HookOutput]) -> Option<JsonOb
     present.then_some(merged)
 }
 
-/// Of fields of which one answer counts, puts those of that answer into what was merged.
+/// For fields that come from a single answer, copies those of the chosen answer into `merged`.
 fn choose_one_answer(event: HookEventName, outputs: &[HookOutput], merged: &mut JsonObject) {
     let row = event.row();
     let (fields, is_last): (&[&str], _) = match row.merge {
@@ -246,7 +246,7 @@ fn choose_one_answer(event: HookEventName, outputs: &[HookOutput], merged: &mut 
         MergeStrategy::Last => (row.answers, true),
         _ => (row.first, false),
     };
-    // The answers of a declared event have no fields that are known.
+    // The answer fields of a declared event are not known.
     let counts = |output: &&HookOutput| match row.is_declared() {
         true => output.hook_specific_output.is_some(),
         false => fields.iter().any(|field| output.specific(field).is_some()),
@@ -282,7 +282,7 @@ fn field_replacement(event: HookEventName, outputs: &[HookOutput]) -> HookOutput
     for output in outputs {
         let decided = (merged.decision.clone(), merged.reason.clone());
         replace_fields(&mut merged, output);
-        // A weaker answer replaces neither the decision nor the reason that was given for it.
+        // A weaker answer replaces neither an earlier decision nor its reason.
         let rank = |decision: &Option<Decision>| decision.as_ref().map(|it| it.policy_on(event));
         if rank(&decided.0).unwrap_or_default() > rank(&output.decision).unwrap_or_default() {
             (merged.decision, merged.reason) = decided;
@@ -303,8 +303,7 @@ fn field_replacement(event: HookEventName, outputs: &[HookOutput]) -> HookOutput
     merged
 }
 
-/// Lets the later output's fields take the place of the earlier one's. Unknown ones stay where
-/// they are, in `allOutputs`.
+/// Replaces fields with those of a later output. Unknown fields stay in `allOutputs`.
 fn replace_fields(merged: &mut HookOutput, output: &HookOutput) {
     fn replace<T: Clone>(field: &mut Option<T>, later: &Option<T>) {
         if later.is_some() {

@@ -1,8 +1,8 @@
-//! Asking guards again whose approval went stale (protocol.md §2, "Asking again").
+//! Second calls of guards whose approval went stale (protocol.md §2, "Asking again").
 //!
-//! A guard says yes to what it was told. If another hook of the plan changes that, the guard has
-//! not seen what will run, and is asked once more. A guard whose matcher asks about paths or commands,
-//! and that was not asked because the input had none of those, is asked if what will run has them.
+//! A guard approves the input it received. If another hook of the plan changes that input, the
+//! guard is called again with the input that will run. A guard whose matcher names paths or
+//! commands, and that did not match the original input, is called if the changed input matches.
 
 use futures::stream::{FuturesUnordered, StreamExt};
 
@@ -16,13 +16,13 @@ use crate::plan::{Hook, HookRegistry, Plan};
 use crate::run::{HookExecutionResult, RunScope, Runner, RunnerGone};
 use crate::settings::FailBehavior;
 
-/// What the hooks of a plan were told.
+/// The inputs that the hooks of a plan received.
 pub(super) struct Told {
-    /// The input of the event.
+    /// The event's input.
     input: HookInput,
-    /// By their place in the plan, guards that were told something else.
+    /// Guards that received another input, by index in the plan.
     changed: Vec<(usize, HookInput)>,
-    /// Likewise, what guards have approved whose answers count with the changes of others in them.
+    /// Payloads that guards approved, including other hooks' changes, by index in the plan.
     approved: Vec<(usize, EventPayload)>,
 }
 
@@ -35,14 +35,14 @@ impl Told {
         &self.input
     }
 
-    /// A hook was told what those before it had made of the input.
+    /// Records the input of a guard if it differs from the event's.
     pub(super) fn note(&mut self, plan: &Plan, place: usize, input: &HookInput) {
         if is_guard(plan, place) && !input.is_same(&self.input) {
             self.changed.push((place, input.clone()));
         }
     }
 
-    /// What a guard has approved that changed what it was told: that, with its own changes.
+    /// Returns the payload that a guard approved with its own changes, if it changed its input.
     pub(super) fn approved_by(
         &self,
         plan: &Plan,
@@ -53,12 +53,12 @@ impl Told {
         plan.event.row().chain.concerns(output).then(|| self.approved(place, result))
     }
 
-    /// Notes that, where the guard's answer says more.
+    /// Records an approved payload.
     pub(super) fn note_approved(&mut self, place: usize, approved: Option<EventPayload>) {
         self.approved.extend(approved.map(|approved| (place, approved)));
     }
 
-    /// What a guard has approved: what it was told, with its own changes.
+    /// Returns the payload that a guard approved: its input with its own changes.
     fn approved(&self, place: usize, result: &HookExecutionResult) -> EventPayload {
         if let Some((_, approved)) = self.approved.iter().find(|(known, _)| *known == place) {
             return approved.clone();
@@ -76,10 +76,10 @@ impl Told {
     }
 }
 
-/// Whether a hook is a guard, or another agent's that may refuse a tool.
+/// Checks whether a hook is a guard, or a foreign hook that may refuse a tool.
 fn is_guard(plan: &Plan, place: usize) -> bool {
     let hook = plan.hooks.get(place).map(|planned| &planned.hook);
-    // What is registered is asked at once with others, and knows that its answer may be changed.
+    // Registered foreign hooks run concurrently with others and expect changes to their answers.
     let is_foreign = |hook: &Hook| {
         hook.spec.executor.home().is_some_and(|home| home.command != ForeignCommand::Called)
     };
@@ -89,10 +89,10 @@ fn is_guard(plan: &Plan, place: usize) -> bool {
     })
 }
 
-/// Asks those guards again that were not told what will run, and lets that verdict count.
+/// Calls guards again whose input differs from what will run, and applies the new verdicts.
 ///
-/// Ready at once where the plan is inline. Costs nothing but a look at each result where no
-/// hook changed anything.
+/// Ready at once if the plan is inline. If no hook changed anything, this only looks at the
+/// results.
 pub(super) async fn ask_again(
     (registry, runner): (&HookRegistry, &Runner),
     plan: &Plan,
@@ -112,7 +112,7 @@ pub(super) async fn ask_again(
         return Ok(());
     }
     let input = HookInput::new(changed);
-    // They run behind all groups, as one more.
+    // Late guards form one more group behind all others.
     let number = plan.groups.len();
     for (index, guard) in late.into_iter().enumerate() {
         let started = runner.start(&guard.hook.spec, input.clone(), scope);
@@ -122,7 +122,7 @@ pub(super) async fn ask_again(
         let ends = result.decision >= Some(PolicyDecision::Retry);
         finished.results.push((plan.hooks.len() + index, result));
         if ends {
-            // What it forbids nobody needs to be asked about.
+            // The event is forbidden already, so the stale guards need no second call.
             finished.results.append(&mut stale);
             return Ok(());
         }
@@ -130,14 +130,14 @@ pub(super) async fn ask_again(
     stale.sort_by_key(|(place, _)| *place);
     let scope = RunScope { asked_again: true, ..scope.clone() };
     let start = |(place, first): (usize, HookExecutionResult)| {
-        // That it is a guard of the plan is why it is here.
+        // The index comes from this plan, so it is valid.
         let hook = &plan.hooks[place].hook.spec;
         let started = runner.start(hook, input.clone(), &scope);
         async move { (place, first, started.finish().await) }
     };
     let mut stale = stale.into_iter().peekable();
     for group in &plan.groups {
-        // All of a group are started before the first is awaited.
+        // Start the whole group before awaiting its first hook.
         let mut running = FuturesUnordered::new();
         while let Some(guard) = stale.next_if(|(place, _)| group.hooks.contains(place)) {
             running.push(start(guard));
@@ -149,7 +149,7 @@ pub(super) async fn ask_again(
     Ok(())
 }
 
-/// What will run, where a hook changed it and nothing forbids that it runs.
+/// Returns the payload that will run, if a hook changed it and no hook forbids it.
 fn changed_payload(plan: &Plan, told: &Told, finished: &FinishedHooks) -> Option<EventPayload> {
     let chain = plan.event.row().chain;
     let mut changes = Vec::new();
@@ -174,7 +174,7 @@ fn changed_payload(plan: &Plan, told: &Told, finished: &FinishedHooks) -> Option
     Some(payload)
 }
 
-/// What a guard says that was not asked before: its changes are not applied any more.
+/// Turns the result of a late guard into a verdict: its changes are no longer applied.
 fn verdict_of(result: HookExecutionResult, input: &HookInput) -> HookExecutionResult {
     let mut warnings = result.warnings;
     let changed = result.output.as_ref().filter(|_| result.success);
@@ -188,7 +188,7 @@ fn decision_of(input: &HookInput, output: &Option<HookOutput>) -> Option<PolicyD
     output.as_ref().map(|output| output.policy(input.event()))
 }
 
-/// That a change comes too late, if there is one.
+/// Returns a warning if the output changes the input, which is too late.
 fn warning_of_change(output: &HookOutput, input: &HookInput) -> Option<String> {
     let chain = input.event().row().chain;
     let mut changed = input.payload.clone();
@@ -202,7 +202,7 @@ fn warning_of_change(output: &HookOutput, input: &HookInput) -> Option<String> {
     })
 }
 
-/// Both runs of a guard as one result: the second verdict, the first changes.
+/// Merges both runs of a guard: the verdict of the second, the changes of the first.
 fn merged(
     first: HookExecutionResult,
     again: HookExecutionResult,
@@ -241,8 +241,8 @@ fn merged(
     }
 }
 
-/// The verdict of the second answer; the changes of the first, which have been applied; of what
-/// both say, the second.
+/// Merges both answers: the verdict of the second with the changes of the first, which are applied
+/// already. Other fields that both set come from the second.
 fn merged_output(
     first: Option<HookOutput>,
     again: Option<HookOutput>,

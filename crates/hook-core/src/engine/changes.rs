@@ -1,12 +1,12 @@
-//! What a hook changed of the input that it was told.
+//! The changes that a hook makes to its input.
 
 use crate::event::input::{EventInput, HookInput};
 use crate::event::output::HookOutput;
 use crate::json::{Patch, RawJson, patch};
 use crate::run::HookExecutionResult;
 
-/// What a hook's answer changes of the input `told` to it, by its event's rules (protocol.md §2). Of a
-/// hook that failed, nothing.
+/// Returns the changes that a hook's output makes to its input, by its event's rules (protocol.md
+/// §2). The patch is empty if the hook failed.
 #[doc(hidden)]
 pub fn changes(result: &HookExecutionResult, told: &HookInput) -> Patch {
     let Some(output) = result.output.as_ref().filter(|_| result.success) else {
@@ -24,10 +24,10 @@ pub fn changes(result: &HookExecutionResult, told: &HookInput) -> Patch {
     }
 }
 
-/// What the next hook is told after one has answered.
+/// Returns the input of the next hook: `input` with an output's changes.
 pub(super) fn chained(input: HookInput, output: &HookOutput) -> HookInput {
     let mut next = EventInput::clone(&input);
     next.payload.apply(output);
-    // The text of an input that did not change is not made again.
+    // Keep the serialized text of an unchanged input.
     if next.payload == input.payload { input } else { HookInput::new(next) }
 }

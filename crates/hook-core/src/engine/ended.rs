@@ -1,4 +1,4 @@
-//! Which hooks of a plan do not start, because of what earlier ones said (protocol.md §2, "Groups").
+//! Hooks of a plan that do not start because of earlier outputs (protocol.md §2, "Groups").
 
 use std::sync::Arc;
 
@@ -8,45 +8,45 @@ use crate::plan::Hook;
 use crate::run::{HookExecutionResult, HookIdentity};
 use crate::settings::FailBehavior;
 
-/// A hook that was not started, and the one that ended the plan before it.
+/// A hook that was not started, with the hook that ended the plan before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NotStarted {
     /// The hook.
     pub hook: HookIdentity,
-    /// The name of the hook of an earlier priority by whose answer it was not.
+    /// The name of the hook of an earlier priority whose answer prevented the start.
     pub ended_by: Box<str>,
 }
 
-/// What earlier hooks ended. What one says holds for later priorities, and not for its own; but among
-/// hooks that run in turn for those behind it as well.
+/// The decisions of earlier hooks to end or skip. A decision applies to later priorities, not to
+/// its own; among hooks that run in turn, it also applies to those behind it.
 #[derive(Default)]
 pub(super) struct Ended {
     in_force: Ending,
-    /// Of the priority that runs now.
+    /// The decisions of the current priority.
     said: Ending,
-    /// By its hooks that run in turn.
+    /// The decisions of its hooks that run in turn.
     said_in_turn: Ending,
     priority: Option<i32>,
 }
 
 #[derive(Default)]
 struct Ending {
-    /// By whom everything is.
+    /// The hook that ended everything.
     all: Option<Arc<Hook>>,
-    /// Who wants the remaining hooks skipped: the most trusted of those that do.
+    /// The most trusted hook that skips the remaining ones.
     remaining: Option<Arc<Hook>>,
-    /// The command that is the one of its name, so that no other module's is run.
+    /// The first module command of a name: no other module's command of that name runs.
     command: Option<Arc<Hook>>,
 }
 
-/// Whether a hook is a command of a module.
+/// Checks whether a hook is a command of a module.
 fn is_command(hook: &Hook) -> bool {
     hook.event == HookEventName::Command && hook.module().is_some()
 }
 
 impl Ended {
-    /// A group of that priority is about to run, perhaps of a hook that runs in turn.
+    /// Begins a group of a priority; `is_in_turn` is set for a group of one hook that runs in turn.
     pub(super) fn begin(&mut self, priority: i32, is_in_turn: bool) {
         let is_new = self.priority.replace(priority) != Some(priority);
         let said = match (is_new, is_in_turn) {
@@ -64,7 +64,7 @@ impl Ended {
         }
     }
 
-    /// Takes in what a hook said.
+    /// Records the output of a hook.
     pub(super) fn note(
         &mut self,
         event: HookEventName,
@@ -85,8 +85,8 @@ impl Ended {
         }
     }
 
-    /// By whom a hook is kept out, if it is. No guard is skipped, and nobody skips a hook that is
-    /// trusted more.
+    /// Returns the hook that prevents `hook` from starting, if any. Guards are never skipped, and a
+    /// hook cannot skip one that is more trusted.
     pub(super) fn keeps_out(&self, hook: &Hook) -> Option<&Arc<Hook>> {
         let skips = |by: &&Arc<Hook>| {
             hook.fail_behavior != FailBehavior::Block

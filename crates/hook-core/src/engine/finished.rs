@@ -1,23 +1,23 @@
-//! What the hooks of a plan did.
+//! The results of a plan's hooks.
 
 use super::ended::NotStarted;
 use super::processed::ProcessedHookResult;
 use crate::plan::Plan;
 use crate::run::HookExecutionResult;
 
-/// What came of an event: the result for the caller, and what each hook did.
+/// The outcome of an event: the result for the caller, and the result of each hook.
 #[derive(Debug, Clone)]
 pub struct PipelineOutcome {
     /// The result for the caller.
     pub processed: ProcessedHookResult,
-    /// What each hook did, in plan order.
+    /// The result of each hook, in plan order.
     pub hooks: Vec<HookExecutionResult>,
-    /// The hooks that were not started, because of what one of an earlier priority said.
+    /// The hooks that were not started, because of an answer of an earlier priority.
     pub not_started: Vec<NotStarted>,
 }
 
 impl PipelineOutcome {
-    /// The outcome of an event that no hook listens to.
+    /// Returns the outcome of an event without hooks.
     pub fn empty_success() -> Self {
         Self {
             processed: ProcessedHookResult::empty_success(),
@@ -27,19 +27,18 @@ impl PipelineOutcome {
     }
 }
 
-/// How much of what hooks were told the results of one event keep, in bytes: as much as one message may
-/// have.
+/// The most bytes of hook inputs that the results of one event keep: the size limit of a message.
 const MAX_INPUTS: usize = 64 << 20;
 
-/// What the hooks of a plan did, as far as they are done.
+/// The results of a plan's hooks so far.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct FinishedHooks {
-    /// With their places in the plan, in the order in which they finished.
+    /// Results with their index in the plan, in completion order.
     pub(super) results: Vec<(usize, HookExecutionResult)>,
     /// In plan order.
     pub(super) not_started: Vec<NotStarted>,
-    /// What the caller should know of hooks that have no result.
+    /// Warnings about hooks without a result.
     pub(super) warnings: Vec<String>,
 }
 
@@ -55,7 +54,7 @@ impl FinishedHooks {
         self.results.push((place, result));
     }
 
-    /// The results in plan order, with no more of what hooks were told than one message has room for.
+    /// Returns the results in plan order, with hook inputs up to [`MAX_INPUTS`] bytes.
     pub(super) fn in_order(mut self) -> (Vec<HookExecutionResult>, Vec<NotStarted>, Vec<String>) {
         self.results.sort_by_key(|(place, _)| *place);
         let mut hooks: Vec<_> = self.results.into_iter().map(|(_, result)| result).collect();
@@ -73,7 +72,7 @@ impl FinishedHooks {
         (hooks, self.not_started, self.warnings)
     }
 
-    /// Takes those results out that are to be replaced.
+    /// Removes and returns the results that `wanted` selects.
     pub(super) fn take(
         &mut self,
         mut wanted: impl FnMut(usize, &HookExecutionResult) -> bool,

@@ -1,16 +1,16 @@
-//! The one way an event takes: plan, run, aggregate, process.
+//! The path of an event through the engine: plan, run, aggregate, process.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
-//! | `pipeline` | the way itself |
-//! | `ended` | which hooks do not start, because of what earlier ones said |
-//! | `asked_again` | guards that are asked about what other hooks made of the input |
-//! | `settled` | what an answer changes of what those before it left |
-//! | `finished` | what the hooks of a plan did |
-//! | `aggregate`, `processed` | one answer out of many |
-//! | `changes` | what a hook changes of the input, for the next ones and for logs |
-//! | `session` | what hooks set for later ones of the session |
-//! | `read_back` | results as messages tell them |
+//! | `pipeline` | the path itself |
+//! | `ended` | hooks that do not start because of earlier outputs |
+//! | `asked_again` | second calls of guards, with the input that other hooks changed |
+//! | `settled` | changes of concurrent hooks, reconciled |
+//! | `finished` | results of a plan's hooks |
+//! | `aggregate`, `processed` | many outputs merged into one |
+//! | `changes` | a hook's changes to its input, for the next hooks and for logs |
+//! | `session` | variables that hooks set for their session |
+//! | `read_back` | results parsed from messages |
 
 mod aggregate;
 mod asked_again;

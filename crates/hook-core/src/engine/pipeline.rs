@@ -1,7 +1,7 @@
-//! The one way an event takes: plan, run, aggregate, process (architecture.md, "Data flow").
+//! The path of an event: plan, run, aggregate, process (architecture.md, "Data flow").
 //!
-//! The door (envelope, route, payload) and the translation of model payloads are the caller's:
-//! they need the bus and the SDKs, which this crate does not know.
+//! The caller parses requests (envelope, route, payload) and translates model payloads: both need
+//! the bus and the SDKs, which this crate does not depend on.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::run::{
     Background, HookExecutionResult, MAX_BACKGROUND, RunScope, Runner, RunnerGone, StartedHook,
 };
 
-/// The hooks there are and what runs them.
+/// The registered hooks and their runner.
 #[derive(Debug)]
 pub struct Pipeline {
     registry: Arc<HookRegistry>,
@@ -32,32 +32,32 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Puts the parts together.
+    /// Creates a pipeline.
     pub fn new(registry: Arc<HookRegistry>, runner: Arc<Runner>) -> Self {
         Self { registry, runner }
     }
 
-    /// The hooks there are, and the [plan](HookRegistry::plan) of a request.
+    /// Returns the registry, which [plans](HookRegistry::plan) requests.
     pub fn registry(&self) -> &Arc<HookRegistry> {
         &self.registry
     }
 
-    /// Runs hooks.
+    /// Returns the runner.
     pub fn runner(&self) -> &Arc<Runner> {
         &self.runner
     }
 
-    /// Runs a plan on an input that hooks may see: model payloads are in the stable form already.
+    /// Runs a plan. Model payloads in `input` must be in the stable form already.
     ///
-    /// Ready at once when the plan is empty or [inline](Plan::is_inline).
+    /// Ready at once if the plan is empty or [inline](Plan::is_inline).
     ///
     /// # Cancellation
     /// Dropping the future ends the hooks it started: they are signalled at once and cleaned up on
-    /// tasks of the engine's.
+    /// tasks of the engine.
     ///
     /// # Errors
-    /// When the hooks could not be run or their answers not be merged. A hook that fails is not
-    /// such an error.
+    /// Returns an error if the hooks could not be run or their answers could not be merged. A
+    /// failing hook is not such an error.
     pub async fn run(
         &self,
         plan: &Plan,
@@ -69,11 +69,11 @@ impl Pipeline {
         self.settle(plan, finished)
     }
 
-    /// Runs a plan as [`run`](Self::run) does, but leaves what each hook did in `finished` as soon
-    /// as it is done, so that nothing is lost when the future is dropped half-way.
+    /// Runs a plan like [`run`](Self::run), but stores each hook's result in `finished` as soon as
+    /// it is available, so that results survive when the future is dropped.
     ///
     /// # Errors
-    /// When the hooks could not be run.
+    /// Returns an error if the hooks could not be run.
     #[doc(hidden)]
     pub async fn run_into(
         &self,
@@ -95,10 +95,10 @@ impl Pipeline {
         run.await
     }
 
-    /// Merges what the hooks said, in plan order, also when not all of them finished.
+    /// Merges the hooks' outputs in plan order, even if some hooks did not finish.
     ///
     /// # Errors
-    /// When the answers could not be merged.
+    /// Returns an error if the answers could not be merged.
     #[doc(hidden)]
     pub fn settle(
         &self,
@@ -137,7 +137,7 @@ impl Pipeline {
         let mut settled = Settled::default();
         let mut input = told.input().clone();
         for (index, group) in plan.groups.iter().enumerate() {
-            // An inline plan is done before anybody could cancel it.
+            // An inline plan finishes before the caller could cancel it.
             if index > 0 && scope.cancel.is_cancelled() && !plan.is_inline() {
                 let message = "the request was cancelled before all of its hooks had started";
                 return Err(StageFailure::new(FailureCode::Cancelled, message));
@@ -146,7 +146,7 @@ impl Pipeline {
             let first = finished.results.len();
             let run = GroupRun { plan, group, ended: &ended, input: &input, scope };
             self.run_group(run, told, finished).await.map_err(gone)?;
-            // In plan order, whatever finished first.
+            // Restore plan order: hooks finish in any order.
             let Some(results) = finished.results.get_mut(first..) else { continue };
             results.sort_by_key(|(place, _)| *place);
             let of_group = input.clone();
@@ -166,7 +166,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Starts all hooks of a group before the first is awaited.
+    /// Starts all hooks of a group before awaiting the first.
     async fn run_group(
         &self,
         run: GroupRun<'_>,
@@ -226,18 +226,18 @@ fn gone(gone: RunnerGone) -> StageFailure {
     StageFailure::new(FailureCode::ExecutionFailed, gone.to_string())
 }
 
-/// What a group runs with.
+/// The arguments of a group's run.
 struct GroupRun<'r> {
     plan: &'r Plan,
     group: &'r Group,
-    /// What the groups before it ended.
+    /// The decisions of earlier groups.
     ended: &'r Ended,
-    /// What they left of the input.
+    /// The input after the changes of earlier groups.
     input: &'r HookInput,
     scope: &'r RunScope,
 }
 
-/// Whether a hook grants what the user would be asked for: one says so itself, and none restricts.
+/// Checks whether a permission is granted: a hook grants it explicitly and no hook restricts it.
 fn is_granted(
     event: HookEventName,
     processed: &ProcessedHookResult,

@@ -1,4 +1,4 @@
-//! The one interpretation of what hooks said, for all callers (protocol.md §5,
+//! The interpretation of hook outputs that all callers share (protocol.md §5,
 //! "ProcessedHookResult").
 
 use std::sync::Arc;
@@ -14,53 +14,53 @@ use crate::json::{JsonObject, ObjectWriter, RawJson, RawObject};
 use crate::run::HookExecutionResult;
 use crate::text::first_and_last;
 
-/// What a caller needs to know of an event: what to do, what to say, and whether the engine could
-/// do its job.
+/// The result of an event for its caller: the decision, the messages, and any failure of the
+/// engine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProcessedHookResult {
-    /// What the hooks said.
+    /// The merged outputs of the hooks.
     pub aggregated: AggregatedHookResult,
-    /// What to do: the strongest that any hook wants.
+    /// The strongest decision of any hook.
     pub decision: PolicyDecision,
-    /// Why; absent when things go on.
+    /// The reason for the decision; `None` if the event proceeds.
     pub reason: Option<String>,
-    /// Whether the agent should stop.
+    /// `true` if the agent should stop.
     pub should_stop: bool,
-    /// Why it should.
+    /// The reason to stop.
     pub stop_reason: Option<String>,
-    /// The message to display; absent when suppressed.
+    /// The message to display; `None` if suppressed.
     pub system_message: Option<String>,
-    /// The message for the model, which suppression does not hide.
+    /// The message for the model, which is not subject to suppression.
     pub model_message: Option<String>,
-    /// Whether the display should hide the event's output.
+    /// `true` if the display should hide the event's output.
     pub suppress_output: bool,
-    /// How long to wait before the retry, where `decision` is one.
+    /// The time to wait before a retry, if `decision` is one.
     pub retry_after: Option<Duration>,
-    /// Whether a hook grants what the user would be asked for: on
-    /// [`PermissionRequest`](HookEventName::PermissionRequest) alone.
+    /// `true` if a hook grants what the user would be asked for; only on
+    /// [`PermissionRequest`](HookEventName::PermissionRequest).
     pub granted: bool,
     /// Context for the model.
     pub additional_context: Option<String>,
-    /// All changes that hooks made of the tool's input, the request to the model or its response, under
-    /// the field's name in `hookSpecificOutput`, laid over each other in plan order: to be laid over
-    /// the original. The last of equal fields wins. With `toolInputReplaces` the tool's input is not laid
-    /// over it, but takes its place.
+    /// The changes of all hooks to the tool's input, the model request or its response, under the
+    /// field's name in `hookSpecificOutput`, merged in plan order; the last of equal fields wins.
+    /// You overlay them on the original, except that the tool's input is replaced if
+    /// `toolInputReplaces` is set.
     pub modified: Option<JsonObject>,
-    /// The stage that failed, if one did.
+    /// The failure of a stage, if one failed.
     pub failure: Option<Box<StageFailure>>,
-    /// What the caller should tell its user, each text once: settings that could not be read,
-    /// hooks that are not trusted, and what went wrong with each hook, as `hook NAME: …`.
+    /// Warnings to show the user, without duplicates: unreadable settings, untrusted hooks, and
+    /// problems of single hooks, as `hook NAME: …`.
     pub warnings: Vec<String>,
 }
 
-/// A hook that was not asked and whose failure is a denial (protocol.md §1, `failBehavior`).
+/// A guard that did not run, and whose failure denies (protocol.md §1, `failBehavior`).
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Guard<'h> {
-    /// The hook of that name.
+    /// A guard with a known name.
     Known(&'h str),
-    /// Settings could not be read, so there may be one.
+    /// Unreadable settings, which may contain a guard.
     Possible,
 }
 
@@ -68,22 +68,22 @@ pub enum Guard<'h> {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct StageFailure {
-    /// Which one, as a code.
+    /// The stage and cause, as a code.
     pub code: FailureCode,
-    /// The code where it is one that this engine does not know.
+    /// The code as received, if this engine does not know it.
     pub(crate) other_code: Option<Box<str>>,
-    /// What was attempted, on what, what went wrong and how to fix it.
+    /// A message: the attempted action, its subject, the problem and its fix.
     pub message: String,
-    /// More, for programs.
+    /// Details for programs.
     pub details: JsonObject,
-    /// The event of the request, where it named one that is known.
+    /// The event of the request, if the request named a known one.
     pub event: Option<HookEventName>,
-    /// The request's correlation id.
+    /// The correlation id of the request.
     pub correlation_id: Option<Arc<str>>,
 }
 
 impl StageFailure {
-    /// A failure without further details.
+    /// Creates a failure without details.
     pub fn new(code: FailureCode, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -95,13 +95,13 @@ impl StageFailure {
         }
     }
 
-    /// The code as messages say it.
+    /// Returns the code as written in messages.
     #[doc(hidden)]
     pub fn code_word(&self) -> &str {
         self.other_code.as_deref().unwrap_or(self.code.as_str())
     }
 
-    /// Says of which request it is.
+    /// Adds the request's event and correlation id.
     #[must_use]
     pub fn of_request(self, event: Option<HookEventName>, correlation_id: &str) -> Self {
         Self { event, correlation_id: Some(correlation_id.into()), ..self }
@@ -117,13 +117,13 @@ impl StageFailure {
 }
 
 impl ProcessedHookResult {
-    /// The result of an event that no hook listens to.
+    /// Returns the result of an event without hooks.
     #[doc(hidden)]
     pub fn empty_success() -> Self {
         Self::of(AggregatedHookResult::empty_success())
     }
 
-    /// The result of an event that a stage failed for. It lets things go on, unless the event has a
+    /// Returns the result of an event for which a stage failed. The event proceeds unless it has a
     /// `guard`.
     #[doc(hidden)]
     pub fn failed(failure: StageFailure, guard: Option<Guard<'_>>) -> Self {
@@ -147,7 +147,7 @@ impl ProcessedHookResult {
         result
     }
 
-    /// Takes over what another result wants of the caller, and why.
+    /// Replaces the decision, its reason and the retry delay with those of another result.
     #[doc(hidden)]
     pub fn adopt_decision(&mut self, other: Self) {
         self.decision = other.decision;
@@ -176,7 +176,7 @@ impl ProcessedHookResult {
         }
     }
 
-    /// Adds warnings that are not among them yet.
+    /// Adds warnings, without duplicates.
     #[doc(hidden)]
     pub fn warn(&mut self, warnings: impl IntoIterator<Item = String>) {
         warnings.into_iter().for_each(|warning| {
@@ -186,11 +186,11 @@ impl ProcessedHookResult {
         });
     }
 
-    /// Interprets the common fields of what was aggregated: the one place that does.
+    /// Interprets the common fields of an aggregated result. No other code does.
     #[doc(hidden)]
     pub fn process(event: HookEventName, aggregated: AggregatedHookResult) -> Self {
         let Some(merged) = &aggregated.final_output else { return Self::of(aggregated) };
-        // Where merging leaves the common fields out, they are taken from the outputs.
+        // Some strategies drop the common fields; read them from the outputs.
         let view = match event.row().merge {
             MergeStrategy::ToolSelection => or_decision(event, &aggregated.all_outputs),
             _ => HookOutput::clone(merged),
@@ -219,23 +219,23 @@ impl ProcessedHookResult {
         }
     }
 
-    /// Whether a hook forbids what the event announced. A stop or an ask is not this; a `match` on
-    /// `decision` forgets none of them.
+    /// Returns `true` if a hook blocks the event. Stop and ask decisions are separate; match on
+    /// `decision` to handle them all.
     pub fn is_blocking_decision(&self) -> bool {
         self.decision == PolicyDecision::Block
     }
 
-    /// Whether the caller must ask first.
+    /// Returns `true` if the caller must ask the user first.
     pub fn is_ask_decision(&self) -> bool {
         self.decision == PolicyDecision::Ask
     }
 
-    /// Whether the agent should stop.
+    /// Returns `true` if the agent should stop.
     pub fn should_stop_execution(&self) -> bool {
         self.should_stop
     }
 
-    /// Writes the fields, without `aggregated`, which a message carries as `output`.
+    /// Writes the fields, except `aggregated`: messages carry that as `output`.
     #[doc(hidden)]
     pub fn write(&self, out: &mut ObjectWriter<'_>) {
         out.text("decision", self.decision.as_str());
@@ -257,7 +257,7 @@ impl ProcessedHookResult {
         }
     }
 
-    /// What hooks made of a tool's arguments; `None` where none changed them.
+    /// Returns a tool's input with the hooks' changes; `None` if no hook changed it.
     #[doc(hidden)]
     pub fn changed_tool_input(&self, original: &RawObject) -> Option<RawObject> {
         let modified = self.modified.as_ref()?;
@@ -266,8 +266,8 @@ impl ProcessedHookResult {
         Some(if replaces { changes.to_raw() } else { original.overlaid(&changes) })
     }
 
-    /// The merged answer as a hook of another engine gives it: with all changes, not those of the last
-    /// hook alone. `None` where no hook said anything.
+    /// Returns the merged output with the changes of all hooks, in the form of a single hook's
+    /// output. `None` if no hook returned an output.
     #[doc(hidden)]
     pub fn as_answer(&self) -> Option<HookOutput> {
         let mut answer = HookOutput::clone(self.aggregated.final_output.as_deref()?);
@@ -278,7 +278,7 @@ impl ProcessedHookResult {
     }
 }
 
-/// What hooks changed of what they were told, where changes of several add up.
+/// Returns the merged changes of all hooks to their input, for events that merge changes.
 fn modified(event: HookEventName, outputs: &[HookOutput]) -> Option<JsonObject> {
     let field = event.row().chain.overlaid()?;
     let sum = changes(outputs.iter(), field)?;
@@ -291,8 +291,8 @@ fn modified(event: HookEventName, outputs: &[HookOutput]) -> Option<JsonObject> 
 }
 
 impl HookExecutionResult {
-    /// What the caller should know of this run: why the hook failed and what it was warned about,
-    /// each as `hook NAME: …`. A cancelled hook is no news to its caller.
+    /// Returns the warnings of this run for the caller: the failure, then the hook's warnings, each
+    /// as `hook NAME: …`. A cancellation is not reported, as the caller caused it.
     #[doc(hidden)]
     pub fn caller_warnings(&self) -> impl Iterator<Item = String> {
         let failure = self.failure.iter().filter(|it| !matches!(it, HookFailure::Cancelled));
@@ -302,7 +302,7 @@ impl HookExecutionResult {
     }
 }
 
-/// The reasons of the hooks that decide, each once; what others said is no reason for it.
+/// Joins the reasons of the hooks that gave `decision`, without duplicates.
 fn reason_of(event: HookEventName, decision: PolicyDecision, outputs: &[HookOutput]) -> String {
     let reasons: IndexSet<String> = outputs
         .iter()

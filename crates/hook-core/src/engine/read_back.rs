@@ -1,8 +1,8 @@
-//! Reading results back from what messages say of them (protocol.md §6): by clients, from recordings.
+//! Results parsed from messages (protocol.md §6), for clients and recordings.
 //!
-//! What a message does not say is not made up: of a hook that was read there is no
-//! [output](HookExecutionResult::output), and its failure is [as it was told](HookFailure::Told).
-//! Unknown fields are ignored, but those of an answer are kept.
+//! Only the fields of the message are filled in: a parsed hook result has no
+//! [output](HookExecutionResult::output), and its failure is [the reported
+//! text](HookFailure::Told). Unknown fields are ignored, except that those of an answer are kept.
 
 use std::time::Duration;
 
@@ -17,19 +17,19 @@ use crate::run::{Captured, HookExecutionResult, HookIdentity, ProcessReport, Wor
 use crate::settings::DEFAULT_PRIORITY;
 use crate::text::shortened;
 
-/// Starts on the fields of a message's object, of which none may be there twice: another reader may
-/// take the first where this one takes the last.
+/// Returns a reader for the fields of a message's object. Duplicate fields are rejected: another
+/// reader may take the first where this one takes the last.
 ///
 /// # Errors
-/// When one is there twice.
+/// Returns an error if a field is duplicated.
 pub fn fields_once(object: &RawObject) -> Result<FieldReader, ShapeError> {
     of_fields(object.fields())
 }
 
-/// [`fields_once`] where the fields have been found.
+/// Like [`fields_once`], for fields that are parsed already.
 ///
 /// # Errors
-/// When one is there twice.
+/// Returns an error if a field is duplicated.
 pub fn of_fields(fields: JsonObject) -> Result<FieldReader, ShapeError> {
     match fields.repeated() {
         Some(name) => Err(ShapeError::new(shortened(name), "one value", "several")),
@@ -37,13 +37,13 @@ pub fn of_fields(fields: JsonObject) -> Result<FieldReader, ShapeError> {
     }
 }
 
-/// Of more microseconds than this (35 years) a time has no fraction of a millisecond.
+/// Times of at least this many microseconds (35 years) have no fraction of a millisecond.
 const EXACT_MICROSECONDS: f64 = (1_u64 << 50) as f64;
 
-/// Takes a time in milliseconds, as messages have it, if there is one.
+/// Reads an optional time in milliseconds, as written in messages.
 ///
 /// # Errors
-/// When the field is something else, or is out of range.
+/// Returns an error if the field has another type or is out of range.
 pub fn read_milliseconds(
     fields: &mut FieldReader,
     name: &str,
@@ -52,7 +52,7 @@ pub fn read_milliseconds(
     let whole = || number.to_whole_number().map(Duration::from_millis);
     let fraction = || {
         let milliseconds: f64 = number.as_str().parse().ok()?;
-        // Messages say no less than a microsecond, and up to this many a fraction is exact.
+        // Messages have microsecond precision, which `f64` represents exactly up to this limit.
         let microseconds = (milliseconds * 1_000.0).round();
         (0.0..EXACT_MICROSECONDS)
             .contains(&microseconds)
@@ -65,10 +65,10 @@ pub fn read_milliseconds(
     Ok(Some(time))
 }
 
-/// Takes the elements of an array, each of which is an object; none where there is no such field.
+/// Reads an array of objects; empty if the field is missing.
 ///
 /// # Errors
-/// When the field is something else, and those of `read`, with the element's position.
+/// Returns an error if the field has another type, or the error of `read` with the element's index.
 pub fn read_objects<T>(
     fields: &mut FieldReader,
     name: &str,
@@ -98,11 +98,11 @@ fn decision(fields: &mut FieldReader) -> Result<Option<PolicyDecision>, ShapeErr
 }
 
 impl HookOutput {
-    /// Reads an answer from a message, where it stands as it was understood: nothing is corrected
-    /// any more.
+    /// Parses an answer from a message. Messages contain normalized answers, so nothing is
+    /// corrected.
     ///
     /// # Errors
-    /// When a known field is of another type, or one is there twice.
+    /// Returns an error if a known field has another type, or a field is duplicated.
     #[doc(hidden)]
     pub fn read_back(object: &RawObject) -> Result<Self, ShapeError> {
         let mut fields = fields_once(object)?;
@@ -128,10 +128,10 @@ impl HookOutput {
 }
 
 impl AggregatedHookResult {
-    /// Reads what hooks said together: `output` of a message.
+    /// Parses the aggregated result: `output` of a message.
     ///
     /// # Errors
-    /// When a field is missing or of another type.
+    /// Returns an error if a field is missing or has another type.
     #[doc(hidden)]
     pub fn read_back(object: &RawObject) -> Result<Self, ShapeError> {
         let mut fields = fields_once(object)?;
@@ -157,12 +157,12 @@ impl AggregatedHookResult {
 }
 
 impl ProcessedHookResult {
-    /// Takes over what `processed` of a message says: all but `aggregated`, `failure` and
-    /// `warnings`, which stand beside it.
+    /// Sets all fields from `processed` of a message, except `aggregated`, `failure` and
+    /// `warnings`, which are separate fields of the message.
     ///
     /// # Errors
-    /// When a field is missing or of another type, and when the decision is none that is known: a
-    /// caller could not heed it.
+    /// Returns an error if a field is missing or has another type, or if the decision is unknown,
+    /// since a caller could not act on it.
     #[doc(hidden)]
     pub fn with_read_back(self, object: &RawObject) -> Result<Self, ShapeError> {
         let mut fields = fields_once(object)?;
@@ -184,11 +184,11 @@ impl ProcessedHookResult {
 }
 
 impl StageFailure {
-    /// Reads why a request could not be served: `error` of a message. A code that is not known is
-    /// kept as its [word](Self::code_word).
+    /// Parses the failure of a request: `error` of a message. An unknown code is kept as
+    /// [text](Self::code_word).
     ///
     /// # Errors
-    /// When a field is missing or of another type.
+    /// Returns an error if a field is missing or has another type.
     #[doc(hidden)]
     pub fn read_back(object: &RawObject) -> Result<Self, ShapeError> {
         let mut fields = fields_once(object)?;
@@ -208,10 +208,10 @@ impl StageFailure {
 }
 
 impl HookIdentity {
-    /// Takes what a message says of a hook of that event.
+    /// Parses the identity of a hook of an event.
     ///
     /// # Errors
-    /// When a field is missing or of another type.
+    /// Returns an error if a field is missing or has another type.
     #[doc(hidden)]
     pub fn read_back(fields: &mut FieldReader, event_name: &str) -> Result<Self, ShapeError> {
         let name = fields.text("name").required("name", TEXT)?;
@@ -226,10 +226,10 @@ impl HookIdentity {
 }
 
 impl NotStarted {
-    /// Reads a hook that was not started: an element of `notStarted` of a message.
+    /// Parses a hook that was not started: an element of `notStarted` of a message.
     ///
     /// # Errors
-    /// When a field is missing or of another type.
+    /// Returns an error if a field is missing or has another type.
     #[doc(hidden)]
     pub fn read_back(object: &RawObject, event_name: &str) -> Result<Self, ShapeError> {
         let mut fields = fields_once(object)?;
@@ -241,10 +241,10 @@ impl NotStarted {
 }
 
 impl HookExecutionResult {
-    /// Reads what became of a hook of that event: an element of `hooks` of a message.
+    /// Parses the result of an event's hook: an element of `hooks` of a message.
     ///
     /// # Errors
-    /// When a field is missing or of another type.
+    /// Returns an error if a field is missing or has another type.
     #[doc(hidden)]
     pub fn read_back(object: &RawObject, event_name: &str) -> Result<Self, ShapeError> {
         let mut fields = fields_once(object)?;
@@ -296,7 +296,7 @@ fn read_process(fields: &mut FieldReader) -> Result<ProcessReport, ShapeError> {
         Ok(Captured { bytes, dropped: 0 })
     };
     let (stdout, mut stderr) = (captured("stdout")?, captured("stderr")?);
-    // A message says that there was more, and not where, nor how much.
+    // A message reports only that output was dropped, not of which stream or how much.
     stderr.dropped = fields.bool("truncated")?.unwrap_or_default().into();
     let leaked = fields.bool("leaked")?.unwrap_or_default();
     let worker = match fields.object("worker")? {

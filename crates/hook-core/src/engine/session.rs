@@ -1,11 +1,11 @@
-//! What the hooks of an event set for later ones of its session.
+//! Variables that hooks set for the later hooks of their session.
 
 use super::finished::PipelineOutcome;
 use crate::plan::Plan;
 use crate::run::SessionEnv;
 
-/// The variables that hooks of the plan set, on an event whose answers have `env`; `None` on others. What
-/// cannot be set is a warning of the outcome.
+/// Returns the variables that the plan's hooks set; `None` if the event's answers have no `env`.
+/// Variables that cannot be set become warnings of the outcome.
 #[doc(hidden)]
 pub fn session_env(plan: &Plan, outcome: &mut PipelineOutcome) -> Option<SessionEnv> {
     if !plan.event.row().answers.contains(&"env") {

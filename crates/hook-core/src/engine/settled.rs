@@ -1,5 +1,5 @@
-//! What an answer changes of what those before it left. Hooks that run at once are told the same: what one
-//! of them repeats is no change of it, and undoes none of another's.
+//! The changes of hooks that run concurrently, reconciled. All of them receive the same input: a
+//! field that an answer only repeats is not a change, and does not undo the change of another hook.
 
 use std::collections::HashMap;
 
@@ -9,21 +9,21 @@ use crate::json::{JsonObject, RawJson, RawObject};
 use crate::run::HookExecutionResult;
 use crate::text::shortened;
 
-/// The fields of `hookSpecificOutput` that replace parts of the caller's own data.
+/// The fields of `hookSpecificOutput` that replace parts of the caller's data.
 const REPLACING_FIELDS: [&str; 3] = ["tool_input", "llm_request", "llm_response"];
 
-/// A field of one of these, with its new value; without one where it was taken away.
+/// A changed field with its new value, or `None` if the field was removed.
 type Change = (String, Option<RawJson>);
 
-/// Which hook has set what, for the warning that another one sets it otherwise.
+/// The hook that last set each field, to warn if another hook sets it differently.
 #[derive(Default)]
 pub(super) struct Settled {
     by: HashMap<(&'static str, String), (String, Option<RawJson>)>,
 }
 
 impl Settled {
-    /// Takes in an answer of a hook that was `told` something, where the answers before it have made `now` of
-    /// that. Whether the answer is another one for it.
+    /// Reconciles the answer of a hook with earlier answers, which have changed the input since
+    /// that hook received it. Returns `true` if the answer was adjusted.
     pub(super) fn take(
         &mut self,
         result: &mut HookExecutionResult,
@@ -59,7 +59,7 @@ impl Settled {
         is_other
     }
 
-    /// Notes a change; gives the warning where another hook has made another one of that field.
+    /// Records a change; returns a warning if another hook changed the field differently.
     fn note(
         &mut self,
         (field, name): (&'static str, String),
@@ -81,7 +81,7 @@ impl Settled {
     }
 }
 
-/// What of the fields that a hook gives is not what it was told.
+/// Returns the fields of an answer that differ from the hook's input.
 fn changes(given: &JsonObject, told: &JsonObject, replaces: bool) -> Vec<Change> {
     let is_new =
         |name: &str, value: &RawJson| told.get(name).is_none_or(|told| !told.is_same_value(value));
@@ -91,7 +91,7 @@ fn changes(given: &JsonObject, told: &JsonObject, replaces: bool) -> Vec<Change>
     new.chain(gone.map(|(name, _)| (name.to_owned(), None))).collect()
 }
 
-/// All arguments, with these changes.
+/// Applies changes to the current arguments.
 fn changed(now: &RawObject, changes: &[Change]) -> RawObject {
     let mut fields = now.fields();
     for (name, value) in changes {
@@ -103,7 +103,7 @@ fn changed(now: &RawObject, changes: &[Change]) -> RawObject {
     fields.to_raw()
 }
 
-/// The fields that a hook gives, without those that it repeats and another has changed.
+/// Returns the fields of an answer, without unchanged ones that another hook has changed.
 fn without_repeated(given: &RawObject, changes: &[Change], now: &RawObject) -> RawObject {
     let now = now.fields();
     let given = given.fields();

@@ -1,8 +1,8 @@
-//! Something for each event.
+//! A map from events to values.
 
 use super::row::HookEventName;
 
-/// Something for each event, by its position in the table; built-in events always have theirs.
+/// A value for each event, by the event's index in the table. Built-in events always have one.
 #[derive(Debug)]
 pub(crate) struct ByEvent<T>(Vec<T>);
 
@@ -13,19 +13,19 @@ impl<T: Default> Default for ByEvent<T> {
 }
 
 impl<T> ByEvent<T> {
-    /// What is there for an event; `None` for a declared one that nothing was set for.
+    /// Returns the value of an event; `None` for a declared event that has none.
     pub(crate) fn get(&self, event: HookEventName) -> Option<&T> {
         self.0.get(event.index())
     }
 
-    /// What `make` makes of each.
+    /// Applies `make` to each value.
     pub(crate) fn map<U>(self, make: impl FnMut(T) -> U) -> ByEvent<U> {
         ByEvent(self.0.into_iter().map(make).collect())
     }
 }
 
 impl<T: Default> ByEvent<T> {
-    /// What is there for an event, made if there is nothing.
+    /// Returns the value of an event, which is created if it is missing.
     pub(crate) fn of(&mut self, event: HookEventName) -> &mut T {
         let index = event.index();
         if self.0.len() <= index {

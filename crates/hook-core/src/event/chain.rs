@@ -1,5 +1,5 @@
-//! Chaining: what a hook's answer changes in the input of the next group (protocol.md §2). Each
-//! event names one of these in its row.
+//! Chaining: the changes that a hook's output makes to the input of the next group (protocol.md
+//! §2). Each event names one kind of chaining in its row.
 
 use super::output::HookOutput;
 use super::row::Chain;
@@ -7,7 +7,7 @@ use super::table::EventPayload;
 use crate::json::{JsonArray, RawObject};
 
 impl Chain {
-    /// The fields of `hookSpecificOutput` that change the payload; an answer without them changes nothing.
+    /// Returns the fields of `hookSpecificOutput` that can change the payload.
     pub(crate) fn fields(self) -> &'static [&'static str] {
         match self {
             Self::Nothing => &[],
@@ -19,7 +19,7 @@ impl Chain {
         }
     }
 
-    /// The field whose objects are laid over the payload's, one after the other.
+    /// Returns the field whose objects are merged into the payload's, one after the other.
     pub(crate) fn overlaid(self) -> Option<&'static str> {
         match self {
             Self::ToolInput => Some("tool_input"),
@@ -29,14 +29,14 @@ impl Chain {
         }
     }
 
-    /// Whether an answer says something that may change the payload.
+    /// Returns `true` if an output has a field that may change the payload.
     pub(crate) fn concerns(self, output: &HookOutput) -> bool {
         self.fields().iter().any(|field| output.specific(field).is_some())
     }
 }
 
 impl EventPayload {
-    /// The object over which hooks lay their changes, if the event has one.
+    /// Returns the object that hooks' changes are merged into, if the event has one.
     pub(crate) fn overlaid_object(&self) -> Option<&RawObject> {
         match self {
             Self::BeforeTool(input) => Some(&input.tool_input),
@@ -46,7 +46,7 @@ impl EventPayload {
         }
     }
 
-    /// Applies one hook's output to the payload that the next hook gets.
+    /// Applies one hook's output to the payload for the next hook.
     pub(crate) fn apply(&mut self, output: &HookOutput) {
         let chain = self.event().row().chain;
         match (chain, self) {
@@ -80,7 +80,7 @@ impl EventPayload {
                     input.prompt.push_str(&context);
                 }
             }
-            // A row names what its payload has.
+            // Nothing to change: a row never names a part that its payload does not have.
             _ => {}
         }
     }

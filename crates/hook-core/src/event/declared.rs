@@ -1,8 +1,8 @@
 //! Events that hosts, clients and settings declare.
 //!
-//! A declared event is a row like any other. Rows live as long as the process, so that an event's
-//! name is a plain reference to its row: declaring the same event again gives the same row, and there
-//! is an end to how many different ones a process takes.
+//! A declared event is a row like any other. Rows are never freed, so that an event's name is a
+//! plain reference to its row. Declaring the same event again returns the same row, and the number
+//! of different events per process is limited.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,23 +17,23 @@ use crate::json::field::{self, Field, Kind};
 use crate::json::shape::{FieldReader, ShapeError};
 use crate::text::{is_hidden, nearest, shortened};
 
-/// How long the name of a declared event may be, in bytes.
+/// The maximum length of a declared event's name, in bytes.
 const MAX_EVENT_NAME: usize = 64;
 
-/// The names that an event can be declared by, as a regular expression.
+/// The pattern for names of declared events, as a regular expression.
 #[doc(hidden)]
 pub const EVENT_NAME_PATTERN: &str = "^[A-Za-z][A-Za-z0-9_]{0,63}$";
 
-/// How many events may be declared for one engine.
+/// The maximum number of declared events per engine.
 pub const MAX_DECLARED: usize = 100;
 
-/// How many different declarations a process takes in its life.
+/// The maximum number of different declarations per process.
 const MAX_ROWS: usize = 10_000;
 
-/// How long what a block means may be, in bytes.
+/// The maximum length of a field's name and of `blockMeans`, in bytes.
 const MAX_TEXT: usize = 256;
 
-/// What settings and clients say of an event, beside its name.
+/// The fields of an event definition in settings and messages, without its name.
 #[doc(hidden)]
 pub const DEFINITION_FIELDS: [Field; 3] = [
     Field::optional(
@@ -54,7 +54,7 @@ pub const DEFINITION_FIELDS: [Field; 3] = [
     ),
 ];
 
-/// Fields of what matchers of a declared event are compared with: one of them.
+/// The fields of `matching`. A definition has exactly one of them.
 pub(crate) static MATCHING_FIELDS: [Field; 2] = [
     Field::optional(
         "exact",
@@ -68,7 +68,7 @@ pub(crate) static MATCHING_FIELDS: [Field; 2] = [
     ),
 ];
 
-/// Whether an event may be called so: as [`EVENT_NAME_PATTERN`] says.
+/// Returns `true` if the name matches [`EVENT_NAME_PATTERN`].
 fn is_event_name(name: &str) -> bool {
     let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     name.len() <= MAX_EVENT_NAME
@@ -76,8 +76,8 @@ fn is_event_name(name: &str) -> bool {
         && name.bytes().all(is_inner)
 }
 
-/// An event that is not built in: its name, and what its row says. Its payload is an open object,
-/// [`OpenInput`](crate::OpenInput).
+/// An event that is not built in: its name, and the values of its row. Its payload is an open
+/// object, [`OpenInput`](crate::OpenInput).
 ///
 /// ```
 /// use hook_core::event::{EventDefinition, Events, MergeStrategy};
@@ -117,8 +117,8 @@ impl DeclaredMatching {
 }
 
 impl EventDefinition {
-    /// An event of that name whose matchers match everything, whose decisions are merged as those of
-    /// a tool call, and whose block means nothing.
+    /// Creates a definition: every matcher matches, outputs are merged as those of a tool call, and
+    /// a block has no effect.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -128,34 +128,34 @@ impl EventDefinition {
         }
     }
 
-    /// Matchers are patterns, looked for in that field of the payload, which must then be there.
+    /// Sets the payload field that matchers are patterns for. The field becomes required.
     pub fn matching_pattern(mut self, field: impl Into<String>) -> Self {
         self.matching = DeclaredMatching::Pattern(field.into());
         self
     }
 
-    /// Matchers are compared exactly with that field of the payload, which must then be there.
+    /// Sets the payload field that matchers are compared with exactly. The field becomes required.
     pub fn matching_exactly(mut self, field: impl Into<String>) -> Self {
         self.matching = DeclaredMatching::Exact(field.into());
         self
     }
 
-    /// How several answers become one.
+    /// Sets the strategy for merging several outputs.
     pub fn merge(mut self, merge: MergeStrategy) -> Self {
         self.merge = merge;
         self
     }
 
-    /// What a block means to the caller.
+    /// Sets the effect of a block on the caller.
     pub fn block_means(mut self, meaning: impl Into<String>) -> Self {
         self.block_means = Some(meaning.into());
         self
     }
 
-    /// Reads what settings and clients say of an event: `matching`, `merge`, `blockMeans`.
+    /// Reads a definition from its fields: `matching`, `merge`, `blockMeans`.
     ///
     /// # Errors
-    /// Names the field that is not what it should be, or that is not known.
+    /// Names the field that is invalid or unknown.
     #[doc(hidden)]
     pub fn read(name: impl Into<String>, fields: JsonObject) -> Result<Self, ShapeError> {
         const MERGE: &str = "or-decision, field-replacement, simple, observe, first or last";
@@ -188,15 +188,15 @@ impl EventDefinition {
         Ok(definition)
     }
 
-    /// The event's name.
+    /// Returns the event's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The event, as every engine knows it that this definition is declared for.
+    /// Returns the event that every engine gets by declaring this definition.
     ///
     /// # Errors
-    /// When it is no definition, or too many different ones were made in this process.
+    /// If the definition is invalid, or if too many different events were declared in this process.
     pub fn event(&self) -> Result<HookEventName, DeclareError> {
         self.check()?;
         self.row()
@@ -231,7 +231,7 @@ impl EventDefinition {
         Ok(())
     }
 
-    /// Whether this is the definition of that row.
+    /// Returns `true` if the row has this definition.
     pub(crate) fn is_of(&self, row: &EventRow) -> bool {
         let matching = match &self.matching {
             DeclaredMatching::Always => Matching::Always == row.matching,
@@ -248,7 +248,7 @@ impl EventDefinition {
             && row.block_means == self.block_means.as_deref()
     }
 
-    /// The event of that name, if this is what it means.
+    /// Returns the known event of that name, if it has the same definition.
     fn known_as(&self, known: HookEventName) -> Result<HookEventName, DeclareError> {
         let name = || self.name.clone();
         match (self.is_of(known.row()), known.row().is_declared()) {
@@ -258,7 +258,7 @@ impl EventDefinition {
         }
     }
 
-    /// Its row, for an engine that has so many declared events.
+    /// Returns the row, unless the engine has too many declared events already.
     fn row_beside(&self, declared: usize) -> Result<HookEventName, DeclareError> {
         if declared >= MAX_DECLARED {
             let name = self.name.clone();
@@ -267,7 +267,7 @@ impl EventDefinition {
         self.row()
     }
 
-    /// What it says beside its name, as keys of settings with what they are.
+    /// Returns the settings of a definition besides its name: keys, and values as text.
     pub(crate) fn said_of(row: &EventRow) -> [(&'static str, Option<String>); 3] {
         let matching = match row.matching {
             Matching::Always => None,
@@ -279,14 +279,14 @@ impl EventDefinition {
         [("matching", matching), ("merge", merge), ("blockMeans", block_means)]
     }
 
-    /// What stands in settings for every event, for workers that say themselves which are theirs. No request
-    /// has it.
+    /// Returns the event that stands for every event in settings, for workers that announce their
+    /// events themselves. No request has it.
     pub(crate) fn every() -> Option<HookEventName> {
-        // There is room for some ten thousand, and this is asked for early.
+        // This is called early, when few of the `MAX_ROWS` rows are used.
         Self::new(EVERY).merge(MergeStrategy::Observe).row().ok()
     }
 
-    /// The row of this very event, made if it was never declared before.
+    /// Returns the row of this definition, which is created if it does not exist yet.
     fn row(&self) -> Result<HookEventName, DeclareError> {
         static ROWS: Mutex<Vec<HookEventName>> = Mutex::new(Vec::new());
         let mut rows = ROWS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -332,19 +332,19 @@ fn refuse_unknown(rest: JsonObject, known: &'static str) -> Result<(), ShapeErro
     }
 }
 
-/// Why an event cannot be declared.
+/// An error from declaring an event.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeclareError {
-    /// The definition is not one.
+    /// The definition is invalid.
     #[error("cannot declare the event `{name}`: {reason}")]
     Invalid {
-        /// The name, cut if it is long.
+        /// The name, shortened.
         name: String,
-        /// What is wrong.
+        /// The reason.
         reason: &'static str,
     },
-    /// An event of that name is there, and means something else.
+    /// An event of that name exists and has another definition.
     #[error(
         "cannot declare the event `{name}`: there is one of that name that means something else; \
          declare it the same, or take another name"
@@ -353,20 +353,20 @@ pub enum DeclareError {
         /// The name.
         name: String,
     },
-    /// An event of that name is built in, or it is another name of one.
+    /// The name is that of a built-in event, or an alias of one.
     #[error("cannot declare the event `{name}`: {event} is a built-in event; take another name")]
     BuiltIn {
         /// The name.
         name: String,
-        /// The event.
+        /// The built-in event.
         event: HookEventName,
     },
-    /// The engine has as many declared events as it can have.
+    /// The engine has the maximum number of declared events.
     #[error("cannot declare the event `{name}`: there are {limit} declared events already")]
     TooMany {
         /// The name.
         name: String,
-        /// How many there can be.
+        /// The maximum number.
         limit: usize,
     },
     /// Too many different events were declared in this process.
@@ -375,30 +375,30 @@ pub enum DeclareError {
          it"
     )]
     TooManyRows {
-        /// How many there can be.
+        /// The maximum number.
         limit: usize,
     },
 }
 
-/// The events of one engine: the built-in ones, and those that were declared for it. A clone shares
-/// them until one of both declares more.
+/// The events of one engine: the built-in and the declared ones. A clone shares them until one of
+/// the two declares another event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Events {
     declared: Arc<BTreeMap<&'static str, HookEventName>>,
-    /// Those that projects declare which may not be trusted: whoever else declares one is right.
+    /// Events of possibly untrusted projects. Any other declaration of the same name wins.
     provisional: Arc<BTreeMap<&'static str, HookEventName>>,
 }
 
 impl Events {
-    /// The built-in ones alone.
+    /// Returns the built-in events only.
     pub fn built_in() -> Self {
         Self::default()
     }
 
-    /// Adds an event. One that is there already and means the same is no error.
+    /// Adds an event. Adding it again with the same definition is not an error.
     ///
     /// # Errors
-    /// When the name is not one, or taken, or there are too many.
+    /// If the name is invalid or taken, or if there are too many events.
     pub fn declare(&mut self, definition: EventDefinition) -> Result<HookEventName, DeclareError> {
         definition.check()?;
         if let Some(known) = self.settled(&definition.name) {
@@ -412,11 +412,11 @@ impl Events {
         Ok(event)
     }
 
-    /// Adds an event that a project declares which may not be trusted: there until somebody
-    /// else declares one of that name.
+    /// Adds an event of a possibly untrusted project. It is replaced when another source declares
+    /// an event of the same name.
     ///
     /// # Errors
-    /// As those of [`declare`](Self::declare).
+    /// The same as those of [`declare`](Self::declare).
     pub(crate) fn declare_provisionally(
         &mut self,
         definition: &EventDefinition,
@@ -430,7 +430,7 @@ impl Events {
         Ok(event)
     }
 
-    /// Takes a declared event out again; built-in ones stay.
+    /// Removes a declared event; built-in events stay.
     #[doc(hidden)]
     pub fn forget(&mut self, event: HookEventName) {
         if self.declared.get(event.as_str()) == Some(&event) {
@@ -438,24 +438,24 @@ impl Events {
         }
     }
 
-    /// Narrows a name from outside, canonical or alias, to the event.
+    /// Returns the event with that name or alias.
     pub fn from_name(&self, name: &str) -> Option<HookEventName> {
         self.settled(name).or_else(|| self.provisional.get(name).copied())
     }
 
-    /// [`from_name`](Self::from_name), but for events that only projects declare which may not be
-    /// trusted.
+    /// Like [`from_name`](Self::from_name), but without the events that only possibly
+    /// untrusted projects declare.
     #[doc(hidden)]
     pub fn settled(&self, name: &str) -> Option<HookEventName> {
         HookEventName::from_name(name).or_else(|| self.declared.get(name).copied())
     }
 
-    /// Every event: the built-in ones in the order of protocol.md §2, then the declared ones by name.
+    /// Returns all events: the built-in ones as in protocol.md §2, then the declared ones by name.
     pub fn all(&self) -> impl Iterator<Item = HookEventName> {
         HookEventName::all().chain(self.declared())
     }
 
-    /// The declared ones, by name.
+    /// Returns the declared events, sorted by name.
     pub fn declared(&self) -> impl Iterator<Item = HookEventName> {
         let provisional =
             self.provisional.values().filter(|it| self.settled(it.as_str()).is_none());
@@ -464,13 +464,13 @@ impl Events {
         all.into_iter()
     }
 
-    /// The names of all events, for a sentence.
+    /// Returns the names of all events, separated by commas.
     pub fn names(&self) -> String {
         self.all().map(HookEventName::as_str).collect::<Vec<_>>().join(", ")
     }
 
-    /// What to say of a name that no event has: what it is called here if other agents have it, else
-    /// the nearest one, else all of them.
+    /// Returns a message about an unknown name, with a hint: the native name if other agents have
+    /// an event of that name, else the nearest name, else all names.
     #[doc(hidden)]
     pub fn unknown(&self, name: &str) -> String {
         let hint = match (HookEventName::elsewhere(name), self.nearest(name)) {
@@ -481,8 +481,8 @@ impl Events {
         format!("there is no event {:?}; {hint}", shortened(name))
     }
 
-    /// The known name that means what `name` means elsewhere, else looks most like it, for a
-    /// suggestion.
+    /// Returns a suggestion for an unknown name: the native name if other agents have an event of
+    /// that name, else the nearest name.
     pub fn nearest(&self, name: &str) -> Option<&'static str> {
         if let Some((_, event)) =
             ELSEWHERE.iter().find(|(theirs, _)| theirs.eq_ignore_ascii_case(name))

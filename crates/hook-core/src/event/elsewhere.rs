@@ -1,9 +1,9 @@
-//! What other agents call events of ours, and what to say of names that no event has.
+//! Names of events in other agents.
 
 use super::row::HookEventName;
 
-/// What other agents call events of ours. Where one of theirs is only a part of ours, such as a
-/// tool call of one kind, a matcher says which part.
+/// Other agents' names for events. If a foreign event is only a part of the native one, such as one
+/// kind of tool call, a matcher selects that part.
 pub(super) static ELSEWHERE: [(&str, HookEventName); 19] = [
     ("PreToolUse", HookEventName::BeforeTool),
     ("beforeShellExecution", HookEventName::BeforeTool),
@@ -27,7 +27,7 @@ pub(super) static ELSEWHERE: [(&str, HookEventName); 19] = [
 ];
 
 impl HookEventName {
-    /// The event that other agents call so, in whatever case.
+    /// Returns the event that other agents call `name`, ignoring case.
     #[doc(hidden)]
     pub fn elsewhere(name: &str) -> Option<Self> {
         let known = ELSEWHERE.iter().find(|(theirs, _)| theirs.eq_ignore_ascii_case(name));

@@ -1,6 +1,6 @@
-//! What a matcher is compared with.
+//! The comparison of matchers with an event's payload.
 
-/// What a matcher is compared with, and how.
+/// The payload field that matchers are compared with, and the kind of comparison.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Matching {
@@ -15,21 +15,21 @@ pub enum Matching {
     Exact {
         /// The field's name.
         field: &'static str,
-        /// The words that the field can be; empty where it can be any text.
+        /// The values that the field can have; empty if it can be any text.
         words: &'static [&'static str],
     },
 }
 
 impl Matching {
-    /// The form of events about a tool: a pattern against its name.
+    /// The comparison for tool events: a pattern for the tool's name.
     pub const TOOL_NAME: Self = Self::Pattern { field: "tool_name" };
 
-    /// Exact comparison with a field that can be any text.
+    /// Returns an exact comparison with a field that can be any text.
     pub const fn exact(field: &'static str) -> Self {
         Self::Exact { field, words: &[] }
     }
 
-    /// The field of the payload that matchers are compared with.
+    /// Returns the payload field that matchers are compared with.
     pub fn field(self) -> Option<&'static str> {
         match self {
             Self::Always => None,

@@ -1,31 +1,31 @@
-//! How several outputs become one.
+//! Strategies for merging several outputs into one.
 
-/// How several outputs become one (protocol.md §5).
+/// A strategy for merging the outputs of several hooks into one (protocol.md §5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MergeStrategy {
     /// Any stop wins, then any block, then any ask; texts are joined.
     OrDecision,
-    /// Later fields replace earlier ones, decisions rank.
+    /// Later fields replace earlier ones, and the strongest decision wins.
     FieldReplacement,
-    /// Tool modes rank and tool lists intersect.
+    /// The strongest tool mode wins, and tool lists are intersected.
     ToolSelection,
     /// Later fields replace earlier ones.
     Simple,
-    /// Nothing is merged: answers are kept beside each other, and change nothing.
+    /// Nothing is merged: outputs are kept side by side, and change nothing.
     Observe,
-    /// As [`OrDecision`](Self::OrDecision), but the event's own fields are those of the first answer
-    /// that has one.
+    /// Like [`OrDecision`](Self::OrDecision), but the event's own fields come from the first output
+    /// that has any.
     First,
-    /// As [`OrDecision`](Self::OrDecision), but the event's own fields are those of the last answer
-    /// that has one.
+    /// Like [`OrDecision`](Self::OrDecision), but the event's own fields come from the last output
+    /// that has any.
     Last,
-    /// As [`OrDecision`](Self::OrDecision), and a hook can grant what a user would be asked for.
+    /// Like [`OrDecision`](Self::OrDecision), and a hook can grant permission in the user's place.
     Permission,
 }
 
 impl MergeStrategy {
-    /// Those that a declared event can have.
+    /// The strategies that an event definition can name.
     pub(super) const DECLARABLE: [(&str, Self); 6] = [
         ("or-decision", Self::OrDecision),
         ("field-replacement", Self::FieldReplacement),
@@ -35,7 +35,7 @@ impl MergeStrategy {
         ("last", Self::Last),
     ];
 
-    /// The words for it where an event is declared.
+    /// The names of the strategies in event definitions.
     #[doc(hidden)]
     pub const WORDS: [&'static str; 6] = [
         Self::DECLARABLE[0].0,
@@ -46,18 +46,18 @@ impl MergeStrategy {
         Self::DECLARABLE[5].0,
     ];
 
-    /// The strategy of a word.
+    /// Returns the strategy with that name.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::DECLARABLE.iter().find(|(known, _)| *known == word).map(|(_, strategy)| *strategy)
     }
 
-    /// The word for it where an event is declared; of those that none can have, what they are like.
+    /// Returns the name in event definitions; `or-decision` for a strategy that none can name.
     pub(super) fn word(self) -> &'static str {
         let known = Self::DECLARABLE.iter().find(|(_, strategy)| *strategy == self);
         known.map_or(Self::DECLARABLE[0].0, |(word, _)| *word)
     }
 
-    /// Whether what hooks decide changes nothing.
+    /// Returns `true` if hooks' decisions have no effect.
     #[doc(hidden)]
     pub fn only_observes(self) -> bool {
         self == Self::Observe

@@ -1,8 +1,9 @@
-//! The event table: one row per event, and everything the engine needs to know about it.
+//! The event table: one row per event, with everything that the engine needs to know about it.
 //!
-//! Adding an event is adding a row to the table in `event/table.rs` and, unless its payload is open, a payload to
-//! [`input`]. Nothing else decides by event name (architecture.md, "The event table"). Hosts,
-//! clients and settings [declare](EventDefinition) events of their own, which are rows like any other.
+//! To add an event, add a row to `event/table.rs` and, unless its payload is open, a payload to
+//! [`input`]. No other code branches on an event's name (architecture.md, "The event table").
+//! Hosts, clients and settings [declare](EventDefinition) further events, which are rows like any
+//! other.
 
 mod by_event;
 mod chain;

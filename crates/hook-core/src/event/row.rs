@@ -1,4 +1,4 @@
-//! One row of the event table, and the name of an event, which stands for its row.
+//! A row of the event table, and the name of an event, which is a reference to its row.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -10,7 +10,7 @@ use super::topic::Topic;
 use crate::json::RawObject;
 use crate::json::field::Field;
 
-/// What stands in settings for every event.
+/// The name in settings that stands for every event.
 pub(crate) const EVERY: &str = "*";
 
 /// An event that hooks can listen to (protocol.md §2): a row of the table. Copying it copies a
@@ -18,11 +18,11 @@ pub(crate) const EVERY: &str = "*";
 #[derive(Clone, Copy)]
 pub struct HookEventName(&'static EventRow);
 
-/// Which of an event's fields hold a model SDK's payload that must be translated.
+/// The fields of an event that hold a model SDK's payload and must be translated.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelPayload {
-    /// None.
+    /// No fields.
     None,
     /// `llm_request`.
     Request,
@@ -30,10 +30,10 @@ pub enum ModelPayload {
     RequestAndResponse,
 }
 
-/// What of an answer changes the input of the next group.
+/// The part of an output that changes the input of the next group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Chain {
-    /// Nothing does.
+    /// No part.
     Nothing,
     /// Fields of the tool's input.
     ToolInput,
@@ -43,7 +43,7 @@ pub(crate) enum Chain {
     ModelRequest,
     /// The model's response.
     ModelResponse,
-    /// Context, which is added to the prompt.
+    /// Context, which is appended to the prompt.
     Prompt,
 }
 
@@ -52,42 +52,42 @@ pub(crate) enum Chain {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct EventRow {
-    /// Its position; those of declared events follow on those of the built-in ones.
+    /// The row's index. Declared events come after the built-in ones.
     pub(crate) index: usize,
-    /// Its name in settings and messages.
+    /// The name in settings and messages.
     pub name: &'static str,
-    /// Other names that stand for it at the public doors.
+    /// Other names that the public entry points accept.
     pub aliases: &'static [&'static str],
-    /// What it is about.
+    /// The event's topic.
     pub topic: Topic,
-    /// When it happens, in a few words.
+    /// The moment when the event happens, in a few words.
     pub moment: &'static str,
-    /// What its matchers are compared with.
+    /// The comparison of matchers with the payload.
     pub matching: Matching,
-    /// How several outputs become one.
+    /// The strategy for merging several outputs.
     pub merge: MergeStrategy,
-    /// Which payloads must be translated before a hook sees them.
+    /// The payload fields that must be translated before a hook sees them.
     pub model: ModelPayload,
-    /// What a block means to the caller; `None` when it means nothing.
+    /// The effect of a block on the caller; `None` if it has none.
     pub block_means: Option<&'static str>,
-    /// What a retry means to the caller; `None` when it means nothing.
+    /// The effect of a retry on the caller; `None` if it has none.
     pub retry_means: Option<&'static str>,
-    /// Whether `hookSpecificOutput.permissionDecision` decides too.
+    /// `true` if `hookSpecificOutput.permissionDecision` also decides.
     pub has_permission_decision: bool,
-    /// An input as one might come, as JSON.
+    /// A sample input, as JSON.
     pub(crate) sample: &'static str,
-    /// The fields of its payload.
+    /// The fields of the payload.
     pub fields: &'static [Field],
-    /// What of `hookSpecificOutput` it acts on, beside what every event does.
+    /// The fields of `hookSpecificOutput` that the event acts on, besides those of every event.
     pub answers: &'static [&'static str],
-    /// Which of those count as the first hook says that gives one.
+    /// Those of `answers` that come from the first hook that sets them.
     pub(crate) first: &'static [&'static str],
-    /// What of an answer changes the input of the next group.
+    /// The part of an output that changes the input of the next group.
     pub(crate) chain: Chain,
 }
 
 impl EventRow {
-    /// A row without meaning of its own, for events with a payload of those fields.
+    /// Returns a row with defaults, for events whose payload has these fields.
     pub(super) const fn of(sample: &'static str, fields: &'static [Field]) -> Self {
         Self {
             index: 0,
@@ -109,72 +109,72 @@ impl EventRow {
         }
     }
 
-    /// A row without meaning of its own, for events whose payload is open.
+    /// Returns a row with defaults, for events whose payload is open.
     pub(super) const fn open() -> Self {
         Self::of("{}", &[])
     }
 
-    /// Whether its payload is an object of whatever fields, [`OpenInput`](crate::OpenInput).
+    /// Returns `true` if the payload is an object with any fields, [`OpenInput`](crate::OpenInput).
     pub fn is_open(&self) -> bool {
         self.fields.is_empty()
     }
 
-    /// Whether the event acts on that field of `hookSpecificOutput`.
+    /// Returns `true` if the event acts on that field of `hookSpecificOutput`.
     pub(crate) fn acts_on(&self, field: &str) -> bool {
         matches!(field, "hookEventName" | "additionalContext") || self.answers.contains(&field)
     }
 }
 
 impl HookEventName {
-    /// Whether it stands for every event, in settings.
+    /// Returns `true` if it stands for every event, in settings.
     #[doc(hidden)]
     pub fn is_every(self) -> bool {
         self.row().name == EVERY
     }
 
-    /// The event of a row.
+    /// Returns the event of a row.
     pub(super) const fn of(row: &'static EventRow) -> Self {
         Self(row)
     }
 
-    /// The event's row in the table.
+    /// Returns the event's row in the table.
     #[doc(hidden)]
     pub fn row(self) -> &'static EventRow {
         self.0
     }
 
-    /// Whether it is the end of a turn, at whose block the agent goes on working.
+    /// Returns `true` if the event ends a turn. If a hook blocks it, the agent continues.
     pub fn ends_a_turn(self) -> bool {
         [Self::AfterAgent, Self::SubagentStop].contains(&self)
     }
 
-    /// Whether it is about a call of a tool that has not run.
+    /// Returns `true` if the event is about a tool call that has not run.
     pub(crate) fn is_before_a_tool(self) -> bool {
         [Self::BeforeTool, Self::PermissionRequest].contains(&self)
     }
 
-    /// Whether it is about a call of a tool.
+    /// Returns `true` if the event is about a tool call.
     #[doc(hidden)]
     pub fn is_about_a_tool(self) -> bool {
         self.row().fields.iter().any(|field| field.name == "tool_input")
     }
 
-    /// Whether it is about a call of a model.
+    /// Returns `true` if the event is about a model call.
     pub(crate) fn is_about_a_model(self) -> bool {
         self.row().model != ModelPayload::None
     }
 
-    /// Its position in the table: a small number, for tables by event.
+    /// Returns the event's index in the table: a small number, for tables indexed by event.
     pub(crate) fn index(self) -> usize {
         self.0.index
     }
 
-    /// The canonical name.
+    /// Returns the canonical name.
     pub fn as_str(self) -> &'static str {
         self.0.name
     }
 
-    /// An input of the event as one might come, to try hooks with: complete and valid, without base
+    /// Returns a sample input of the event for trying out hooks: complete and valid, without base
     /// fields.
     pub fn sample_input(self) -> RawObject {
         RawObject::from_written(self.0.sample.as_bytes().to_vec())

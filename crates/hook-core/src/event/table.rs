@@ -28,24 +28,24 @@ impl EventPayload {
 }
 
 impl EventRow {
-    /// Whether it was declared, and is not built in.
+    /// Returns `true` if the event was declared, and is not built in.
     pub fn is_declared(&self) -> bool {
         self.index >= EVENTS.len()
     }
 }
 
 impl HookEventName {
-    /// How many events are built in.
+    /// The number of built-in events.
     #[doc(hidden)]
     pub const COUNT: usize = EVENTS.len();
 
-    /// Every built-in event, in the order of protocol.md §2.
+    /// Returns all built-in events, in the order of protocol.md §2.
     pub fn all() -> impl Iterator<Item = HookEventName> {
         EVENTS.iter().map(Self::of)
     }
 
-    /// Narrows a name from outside, canonical or alias, to the built-in event. [`Events`](super::Events) knows
-    /// those that are declared, too.
+    /// Returns the built-in event with that name or alias. [`Events`](super::Events) also knows the
+    /// declared events.
     pub fn from_name(name: &str) -> Option<Self> {
         EVENTS.iter().find(|row| row.name == name || row.aliases.contains(&name)).map(Self::of)
     }
@@ -53,27 +53,27 @@ impl HookEventName {
 
 /// A built-in event as a type: one of [`events`].
 ///
-/// [`HandlerHook::on`](crate::HandlerHook::on) makes a handler of a function that takes
-/// [`TypedInput`](super::TypedInput) and [`TypedAnswer`](super::TypedAnswer) of it.
+/// [`HandlerHook::on`](crate::HandlerHook::on) turns a function of
+/// [`TypedInput`](super::TypedInput) and [`TypedAnswer`](super::TypedAnswer) into a handler.
 pub trait Event: 'static {
-    /// Its payload.
+    /// The event's payload.
     type Input;
 
-    /// Its row.
+    /// The event's name.
     const NAME: HookEventName;
 
-    /// The payload, if it is of this event.
+    /// Returns the payload, if it belongs to this event.
     fn input(payload: &EventPayload) -> Option<&Self::Input>;
 }
 
-/// Makes of each row its name, its type for handlers, and its payload's variant.
+/// Generates each event's name, its type for handlers and its payload variant from the rows.
 macro_rules! events {
     (
         $($(#[$doc:meta])+ $event:ident($payload:ident) { $($field:ident: $value:expr,)+ })+
         open:
         $($(#[$open_doc:meta])+ $open:ident { $($open_field:ident: $open_value:expr,)+ })+
     ) => {
-        /// The positions of the rows.
+        /// The indexes of the rows.
         #[derive(Clone, Copy)]
         enum Row {
             $($event,)+
@@ -95,7 +95,7 @@ macro_rules! events {
             },)+
         ];
 
-        /// The events that are built in.
+        /// The built-in events.
         #[expect(non_upper_case_globals, reason = "they are spelt as in settings and messages")]
         impl HookEventName {
             $($(#[$doc])+ pub const $event: Self = Self::of(&EVENTS[Row::$event as usize]);)+
@@ -110,11 +110,11 @@ macro_rules! events {
                 #[doc = concat!("Of ", stringify!($event), ".")]
                 $event($payload),
             )+
-            /// Of an event without a payload type of its own.
+            /// The payload of an event without a payload type of its own.
             Open(OpenInput),
         }
 
-        /// Reads the payloads of the built-in events, by position.
+        /// The readers for the payloads of the built-in events, by index.
         static READERS: [ReadPayload; EVENTS.len()] = [
             $(|_, fields| <$payload>::read(fields).map(Into::into),)+
             $({
@@ -124,7 +124,7 @@ macro_rules! events {
         ];
 
         impl EventPayload {
-            /// The event that the payload belongs to.
+            /// Returns the event that the payload belongs to.
             pub fn event(&self) -> HookEventName {
                 match self {
                     $(Self::$event(_) => HookEventName::$event,)+
@@ -132,7 +132,7 @@ macro_rules! events {
                 }
             }
 
-            /// What a matcher of the event is compared with; `None` where there is nothing.
+            /// Returns the text that matchers are compared with; `None` if the event has none.
             #[doc(hidden)]
             pub fn match_subject(&self) -> Option<&str> {
                 match self {
@@ -141,7 +141,7 @@ macro_rules! events {
                 }
             }
 
-            /// The arguments of a tool, if the event is about one.
+            /// Returns the arguments of a tool, if the event is about one.
             #[doc(hidden)]
             pub fn tool_input(&self) -> Option<&RawObject> {
                 match self {
@@ -150,12 +150,12 @@ macro_rules! events {
                 }
             }
 
-            /// The same payload with other fields; `None` where they are none of its event.
+            /// Returns the payload with other fields; `None` if they are invalid for its event.
             pub(crate) fn with_fields(&self, fields: crate::json::JsonObject) -> Option<Self> {
                 Self::read(self.event(), &mut FieldReader::new(fields)).ok()
             }
 
-            /// The parts that are a model SDK's, to be translated before hooks see them.
+            /// Returns the model SDK's parts, which are translated before hooks see them.
             #[doc(hidden)]
             pub fn model_payloads(&mut self) -> ModelPayloads<'_> {
                 match self {
@@ -164,7 +164,7 @@ macro_rules! events {
                 }
             }
 
-            /// The payload's fields, whether they are there or not.
+            /// Returns the fields that the payload can have.
             pub(crate) fn fields(&self) -> &'static [Field] {
                 self.event().row().fields
             }
@@ -367,7 +367,7 @@ events! {
         moment: "all tool calls of one answer are done",
         block_means: Some("the turn ends, with the reason"),
     }
-    /// The user is about to be asked whether a tool may run.
+    /// The user is about to be asked for permission to run a tool.
     PermissionRequest(PermissionRequestInput) {
         aliases: &["permission_request"],
         topic: Topic::Permissions,
@@ -378,7 +378,7 @@ events! {
         has_permission_decision: true,
         answers: &["permissionDecision", "permissionDecisionReason"],
     }
-    /// It was granted that a tool runs.
+    /// Permission for a tool call was granted.
     PermissionGranted(PermissionGrantedInput) {
         aliases: &["permission_granted"],
         topic: Topic::Permissions,
@@ -386,7 +386,7 @@ events! {
         matching: Matching::TOOL_NAME,
         merge: MergeStrategy::Observe,
     }
-    /// It was refused that a tool runs.
+    /// Permission for a tool call was refused.
     PermissionDenied(PermissionDeniedInput) {
         aliases: &["permission_denied"],
         topic: Topic::Permissions,
@@ -447,7 +447,7 @@ events! {
         matching: Matching::Exact { field: "trigger", words: PreCompressTrigger::WORDS },
         merge: MergeStrategy::Observe,
     }
-    /// The prompt that makes the summary is being made.
+    /// The prompt for the summary is being created.
     Compacting(CompactingInput) {
         aliases: &["compacting"],
         topic: Topic::Context,
@@ -462,7 +462,7 @@ events! {
         moment: "the use of the context passed a threshold",
         merge: MergeStrategy::Observe,
     }
-    /// Before the agent changes to another session.
+    /// Before the agent switches to another session.
     BeforeSessionSwitch(BeforeSessionSwitchInput) {
         aliases: &["before_session_switch"],
         topic: Topic::Sessions,
@@ -472,7 +472,7 @@ events! {
         block_means: Some("the agent stays in its session"),
         answers: &["cancel"],
     }
-    /// The agent changed to another session.
+    /// The agent switched to another session.
     SessionSwitch(SessionSwitchInput) {
         aliases: &["session_switch"],
         topic: Topic::Sessions,
@@ -512,7 +512,7 @@ events! {
         moment: "the agent moved in the tree of branches",
         merge: MergeStrategy::Observe,
     }
-    /// The agent begins to compress its conversation by itself.
+    /// The agent starts an automatic compression of its conversation.
     AutoCompactionStart(AutoCompactionStartInput) {
         aliases: &["auto_compaction_start"],
         topic: Topic::Context,
@@ -520,21 +520,21 @@ events! {
         matching: Matching::Exact { field: "reason", words: CompactionReason::WORDS },
         merge: MergeStrategy::Observe,
     }
-    /// The agent compressed its conversation by itself, or tried to.
+    /// An automatic compression finished or failed.
     AutoCompactionEnd(AutoCompactionEndInput) {
         aliases: &["auto_compaction_end"],
         topic: Topic::Context,
         moment: "the agent compressed its conversation by itself, or tried to",
         merge: MergeStrategy::Observe,
     }
-    /// A failed model call is about to be tried again.
+    /// A failed model call is about to be retried.
     AutoRetryStart(AutoRetryStartInput) {
         aliases: &["auto_retry_start"],
         topic: Topic::Model,
         moment: "a failed model call is about to be tried again",
         merge: MergeStrategy::Observe,
     }
-    /// A failed model call was tried again.
+    /// A failed model call was retried.
     AutoRetryEnd(AutoRetryEndInput) {
         aliases: &["auto_retry_end"],
         topic: Topic::Model,
@@ -617,7 +617,7 @@ mod tests {
             let fields = RawJson::parse(text.as_str()).unwrap().to_object().unwrap();
             let input = RequestInput::read(event, fields).unwrap();
             assert!(input.extra.is_empty() && input.base == BaseOverrides::default(), "{text}");
-            // Nothing was added by a default either: what is shown is what hooks get.
+            // Defaults add nothing either: hooks get exactly the sample.
             assert_eq!(RawObject::of(|object| input.write(object)).as_str(), text);
         }
     }

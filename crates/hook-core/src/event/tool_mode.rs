@@ -1,4 +1,4 @@
-//! How tool configurations narrow each other: NONE beats ANY beats AUTO, lists intersect.
+//! Merging of tool configurations: NONE beats ANY beats AUTO, lists are intersected.
 
 use crate::json::JsonObject;
 use crate::model::ToolConfig;
@@ -6,7 +6,7 @@ use crate::model::ToolConfig;
 pub(crate) const RANKED_MODES: [&str; 3] = ["AUTO", "ANY", "NONE"];
 
 impl ToolConfig {
-    /// Reads what has its shape and passes over what has not.
+    /// Reads the fields that have the right shape and ignores the others.
     pub(crate) fn read_leniently(config: &JsonObject) -> Self {
         let names = config.get("allowedFunctionNames").and_then(|names| names.to_items());
         Self {
@@ -17,7 +17,7 @@ impl ToolConfig {
     }
 }
 
-/// The strongest mode that was named, and the names that every list has, sorted.
+/// Returns the strongest mode, and the names that every list contains, sorted.
 pub(crate) fn narrow<'a>(configs: impl Iterator<Item = &'a ToolConfig> + Clone) -> ToolConfig {
     let ranked = configs
         .clone()
@@ -25,7 +25,7 @@ pub(crate) fn narrow<'a>(configs: impl Iterator<Item = &'a ToolConfig> + Clone) 
             RANKED_MODES.iter().position(|mode| Some(*mode) == config.mode.as_deref())
         })
         .max();
-    // A mode that only one SDK knows stays where no hook named another.
+    // A mode that only one SDK knows is kept if no ranked mode was named.
     let mode = match ranked {
         Some(rank) => Some(RANKED_MODES[rank]),
         None => configs.clone().find_map(|config| config.mode.as_deref()),

@@ -1,34 +1,34 @@
-//! What events are about, for pages that list them.
+//! Topics of events, for pages that list events.
 
-/// What an event is about. It decides nothing: lists of events have a heading for each.
+/// The topic of an event: its heading in lists of events. It has no other effect.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Topic {
     /// Calls of tools.
     Tools,
-    /// Whether a tool may run.
+    /// Permissions for tool calls.
     Permissions,
     /// Prompts and commands of the user.
     Prompts,
     /// Calls of the model.
     Model,
-    /// The agent at work.
+    /// Turns of the agent.
     Turns,
-    /// Agents that the agent starts.
+    /// Subagents of the agent.
     Subagents,
     /// Sessions and their branches.
     Sessions,
     /// The context and its compression.
     Context,
-    /// What the user is told.
+    /// Notifications for the user.
     User,
-    /// Whatever its declaration means.
+    /// Events that are not built in.
     Declared,
 }
 
 impl Topic {
-    /// Every topic, in the order of their headings.
+    /// All topics, in the order of their headings.
     pub const ALL: [Self; 10] = [
         Self::Tools,
         Self::Permissions,
@@ -42,7 +42,7 @@ impl Topic {
         Self::Declared,
     ];
 
-    /// Its heading.
+    /// Returns the heading.
     pub fn title(self) -> &'static str {
         match self {
             Self::Tools => "Tools",

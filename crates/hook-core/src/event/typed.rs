@@ -1,4 +1,4 @@
-//! Events as types, so that a handler gets its event's own payload and answers in its words.
+//! Events as types, so that a handler gets its event's own payload and can set its event's fields.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -10,20 +10,20 @@ use crate::event::input::{EventInput, HookInput};
 use crate::event::output::{Decision, HookOutput};
 use crate::json::{JsonArray, RawJson, RawObject};
 
-/// What a typed handler is told: its event's payload by `*`, the base fields beside it.
+/// The input of a typed handler. It dereferences to the event's payload.
 pub struct TypedInput<E> {
     input: HookInput,
     event: PhantomData<fn() -> E>,
 }
 
 impl<E: Event> TypedInput<E> {
-    /// The input, if it is of this event.
+    /// Returns the typed input, if the input belongs to this event.
     pub(crate) fn of(input: &HookInput) -> Option<Self> {
         E::input(&input.payload)?;
         Some(Self { input: input.clone(), event: PhantomData })
     }
 
-    /// The base fields: session, working directory, time; and unknown fields of the request.
+    /// Returns the base fields (session, working directory, time) and the request's unknown fields.
     pub fn base(&self) -> &EventInput {
         &self.input
     }
@@ -34,7 +34,7 @@ impl<E: Event> Deref for TypedInput<E> {
 
     fn deref(&self) -> &E::Input {
         let payload = E::input(&self.input.payload);
-        // `of` makes none of another event, and an input does not change.
+        // `of` has checked the event, and an input never changes.
         #[expect(clippy::unreachable, reason = "checked where it is made")]
         payload.unwrap_or_else(|| unreachable!())
     }
@@ -52,7 +52,7 @@ impl<E> fmt::Debug for TypedInput<E> {
     }
 }
 
-/// What a typed handler answers. One that says nothing gives no answer.
+/// The output of a typed handler. A handler that sets nothing gives no output.
 pub struct TypedAnswer<E> {
     output: Option<HookOutput>,
     event: PhantomData<fn() -> E>,
@@ -67,7 +67,7 @@ impl<E: Event> TypedAnswer<E> {
         self.output
     }
 
-    /// The answer so far, to be changed at will.
+    /// Returns the output so far, for arbitrary changes.
     pub fn output(&mut self) -> &mut HookOutput {
         self.output.get_or_insert_default()
     }
@@ -78,22 +78,22 @@ impl<E: Event> TypedAnswer<E> {
         output.reason = Some(reason.into());
     }
 
-    /// Lets it happen.
+    /// Allows the action.
     pub fn allow(&mut self) {
         self.output().decision = Some(Decision::Allow);
     }
 
-    /// Forbids it.
+    /// Denies the action.
     pub fn deny(&mut self, reason: impl Into<String>) {
         self.decide(Decision::Deny, reason);
     }
 
-    /// Asks the user first.
+    /// Asks the user for confirmation first.
     pub fn ask(&mut self, reason: impl Into<String>) {
         self.decide(Decision::Ask, reason);
     }
 
-    /// Asks the caller to try again after a while.
+    /// Asks the caller to retry after a delay.
     pub fn retry(&mut self, after: Duration, reason: impl Into<String>) {
         self.decide(Decision::Retry, reason);
         self.output().retry_after = Some(after);
@@ -116,7 +116,7 @@ impl<E: Event> TypedAnswer<E> {
         self.specific("additionalContext", RawJson::from_text(context));
     }
 
-    /// Has hooks that would run later, and are trusted no more than this one, not run.
+    /// Skips hooks of later priorities that are no more trusted than this one, except guards.
     pub fn skip_remaining(&mut self) {
         self.output().skip_remaining = Some(true);
     }
@@ -128,21 +128,21 @@ impl<E: Event> TypedAnswer<E> {
 }
 
 impl TypedAnswer<events::BeforeTool> {
-    /// Replaces those fields of the tool's input.
+    /// Replaces the given fields of the tool's input.
     pub fn replace_tool_input(&mut self, fields: RawObject) {
         self.specific("tool_input", fields);
     }
 }
 
 impl TypedAnswer<events::AfterTool> {
-    /// Replaces the tool's response by one of the same kind.
+    /// Replaces the tool's response with a value of the same JSON kind.
     pub fn replace_tool_response(&mut self, response: impl Into<RawJson>) {
         self.specific("tool_response", response);
     }
 }
 
 impl TypedAnswer<events::BeforeModel> {
-    /// Replaces those fields of the request, in the stable form.
+    /// Replaces the given fields of the request, in the stable form.
     pub fn replace_request(&mut self, fields: RawObject) {
         self.specific("llm_request", fields);
     }
@@ -152,14 +152,14 @@ impl TypedAnswer<events::BeforeModel> {
         self.specific("llm_response", response);
     }
 
-    /// Replaces the conversation of this call, in the agent's own shape.
+    /// Replaces the conversation of this call, in the agent's own format.
     pub fn replace_messages(&mut self, messages: JsonArray) {
         self.specific("messages", messages);
     }
 }
 
 impl TypedAnswer<events::AfterModel> {
-    /// Replaces those fields of the response, in the stable form.
+    /// Replaces the given fields of the response, in the stable form.
     pub fn replace_response(&mut self, fields: RawObject) {
         self.specific("llm_response", fields);
     }

@@ -1,10 +1,10 @@
-//! Whether nothing is at a path, and nothing was meant to be.
+//! Checks for absent files.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Whether there is nothing at a path. A dangling symlink counts as present, there and on the way there:
+/// Checks whether nothing is at a path. A dangling symlink counts as present, also as a parent:
 /// something was meant to be here.
 pub(crate) fn is_absent(path: &Path) -> bool {
     match fs::symlink_metadata(path) {
@@ -13,7 +13,7 @@ pub(crate) fn is_absent(path: &Path) -> bool {
     }
 }
 
-/// Whether the nearest directory above that has a name is a link that leads nowhere.
+/// Checks whether the nearest existing ancestor is a dangling symlink.
 fn is_behind_broken_link(path: &Path) -> bool {
     let above = path.ancestors().skip(1);
     let mut found = above.filter_map(|it| Some((it, fs::symlink_metadata(it).ok()?)));
@@ -41,7 +41,7 @@ mod tests {
             ("broken", false),
             ("broken/x", false),
             ("broken/x/y", false),
-            // Not nothing either: it cannot be read.
+            // Not absent either: it cannot be read.
             ("file/x", false),
         ] {
             assert_eq!(is_absent(&at(name)), absent, "{name}");

@@ -1,10 +1,10 @@
-//! Replacing a file as a whole: a reader sees what was there before or what is there after,
-//! also when the machine stops in between, and of two writers at once neither loses anything.
+//! Replaces a file as a whole: a reader sees either the old or the new content, even after a crash,
+//! and of two concurrent writers neither loses a change.
 //!
-//! A writer holds the file's lock, `NAME.lock` beside it, from before it reads until it has written.
-//! Editors know nothing of that lock: a file that another program changed in between is not
-//! replaced, and the writer starts over with what is there now. What remains is the moment between the last
-//! look and the renaming.
+//! A writer holds the file's lock, `NAME.lock` in the same folder, from before it reads until it
+//! has written. Editors ignore that lock: if another program changed the file in between, the file
+//! is not replaced and the writer starts over with the new content. A race remains between the last
+//! check and the rename.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -12,7 +12,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What was attempted on a file, and what the system said.
+/// A failed operation on a file, with the system's error.
 #[derive(Debug)]
 pub(crate) struct Failed {
     pub(crate) attempt: &'static str,
@@ -25,28 +25,28 @@ impl Failed {
     }
 }
 
-/// Whether the file was replaced.
+/// The outcome of an attempt to replace a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Replaced {
-    /// It was.
+    /// The file was replaced.
     Done,
-    /// It was not: it is not what it was when it was read.
+    /// The file was not replaced, because it changed after it was read.
     ChangedMeanwhile,
 }
 
-/// Who may read a file that was not there before.
+/// The permissions of a new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NewFile {
-    /// Its user alone.
+    /// Only its user may read it.
     Private,
-    /// All whom the user's umask lets read new files.
+    /// The user's umask decides who may read it.
     Ordinary,
-    /// The same, and they may execute it.
+    /// As [`NewFile::Ordinary`], and executable.
     Executable,
 }
 
-/// The right to replace one file, held until it is dropped.
+/// The exclusive right to replace one file, held until dropped.
 #[derive(Debug)]
 pub(crate) struct Exclusive {
     /// The file itself, not a link to it.
@@ -55,7 +55,7 @@ pub(crate) struct Exclusive {
 }
 
 impl Exclusive {
-    /// Waits for the right to replace a file, which need not exist yet; its folder is made.
+    /// Waits for the lock of a file, which need not exist yet. Its folder is created.
     pub(crate) fn wait(path: &Path) -> Result<Self, Failed> {
         let path = where_it_leads(path).map_err(Failed::to("follow the link to"))?;
         fs::create_dir_all(folder_of(&path)).map_err(Failed::to("make the folder of"))?;
@@ -66,13 +66,13 @@ impl Exclusive {
         Ok(Self { path, _lock: lock })
     }
 
-    /// The file, where a link to it leads.
+    /// Returns the file's path with a symlink resolved.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Puts a new file in the place of the one that was read as `before` (`None`: it was not
-    /// there). Its permissions stay, and its owner where the system lets them.
+    /// Replaces the file that was read as `before` (`None` if it did not exist). Its permissions
+    /// stay, and its owner if the system allows that.
     pub(crate) fn replace(
         &self,
         before: Option<&[u8]>,
@@ -81,7 +81,8 @@ impl Exclusive {
     ) -> Result<Replaced, Failed> {
         let folder = folder_of(&self.path);
         if before.is_some() {
-            // Renaming asks only the folder; who made the file read-only meant it.
+            // A rename needs only the folder's permission, but a read-only file must not be
+            // replaced.
             let file = absent_is_none(OpenOptions::new().write(true).open(&self.path));
             if file.map_err(Failed::to("write"))?.is_none() {
                 return Ok(Replaced::ChangedMeanwhile);
@@ -89,7 +90,8 @@ impl Exclusive {
         }
         let write = || -> io::Result<Replaced> {
             let old = absent_is_none(fs::metadata(&self.path))?;
-            // A user who may not read the old file may not read the new one at any moment.
+            // A user who may not read the old file must not be able to read the new one at any
+            // moment.
             let at_first = if old.is_some() { NewFile::Private } else { new_file };
             let mut file = temporary_file(folder, &prefix_of(&self.path), at_first)?;
             file.write_all(contents)?;
@@ -109,7 +111,7 @@ impl Exclusive {
     }
 }
 
-/// `None` for what is not there.
+/// Turns a missing file into `None`.
 pub(crate) fn absent_is_none<T>(found: io::Result<T>) -> io::Result<Option<T>> {
     match found {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -117,7 +119,7 @@ pub(crate) fn absent_is_none<T>(found: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// Writes a file that must not be there yet, as a whole.
+/// Writes a new file as a whole; fails if the file exists.
 pub(crate) fn create(path: &Path, contents: &[u8], new_file: NewFile) -> io::Result<()> {
     let folder = folder_of(path);
     fs::create_dir_all(folder)?;
@@ -128,21 +130,21 @@ pub(crate) fn create(path: &Path, contents: &[u8], new_file: NewFile) -> io::Res
     sync_folder(folder)
 }
 
-/// What the names of temporary files begin with; six more characters follow.
+/// The prefix of temporary files; six more characters follow.
 const PREFIX: &str = ".hook-";
 const RANDOM: usize = 6;
 
-/// How old a temporary file is that no writer has any more, where no lock says so.
+/// The age at which a temporary file without a lock counts as abandoned.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
-/// What the temporary files of one file begin with.
+/// Returns the prefix of the temporary files of one file.
 fn prefix_of(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     format!("{PREFIX}{name}-")
 }
 
-/// Removes what writers left that were killed. Those of this file have no other writer, since its lock is
-/// held.
+/// Removes temporary files of killed writers. Those of this file have no other writer, since its
+/// lock is held.
 fn remove_abandoned(path: &Path) {
     let own = prefix_of(path);
     let has_form = |name: &str, prefix: &str| {
@@ -150,7 +152,7 @@ fn remove_abandoned(path: &Path) {
             rest.len() == RANDOM && rest.bytes().all(|it| it.is_ascii_alphanumeric())
         })
     };
-    // What cannot be looked at or removed is in nobody's way.
+    // Errors do not matter: a leftover is harmless.
     for entry in fs::read_dir(folder_of(path)).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
@@ -178,7 +180,7 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// The file that a link stands for: the link stays, and what it leads to is replaced.
+/// Resolves a symlink, so that its target is replaced and the link stays.
 fn where_it_leads(path: &Path) -> io::Result<PathBuf> {
     match absent_is_none(fs::symlink_metadata(path))? {
         Some(found) if found.is_symlink() => fs::canonicalize(path),
@@ -186,7 +188,7 @@ fn where_it_leads(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Whether the file is what it was. No more of it is read than tells.
+/// Checks whether the file is unchanged, reading no more of it than necessary.
 fn is_still(path: &Path, before: Option<&[u8]>) -> io::Result<bool> {
     let file = absent_is_none(crate::files::regular_file::open(path))?;
     let (Some(file), Some(before)) = (&file, before) else {
@@ -197,7 +199,7 @@ fn is_still(path: &Path, before: Option<&[u8]>) -> io::Result<bool> {
     Ok(now == before)
 }
 
-/// A lock file. Its holder removes it, so that none is left in a project.
+/// A lock file. Its holder removes it, so that none stays in a project.
 #[derive(Debug)]
 struct Lock {
     path: PathBuf,
@@ -215,7 +217,7 @@ impl Lock {
                     return Err(error);
                 }
             }
-            // Who held it before may have removed it; then another process may hold a new one.
+            // The last holder may have removed it, and another process may hold a new one.
             if is_the_file_at(&file, &path)? {
                 return Ok(Self { path, _file: file });
             }
@@ -226,7 +228,7 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         if cfg!(unix) {
-            // One that stays is no harm: the next writer locks and removes it.
+            // A leftover file is harmless: the next writer locks and removes it.
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -242,14 +244,14 @@ fn is_the_file_at(file: &File, path: &Path) -> io::Result<bool> {
 
 #[cfg(not(unix))]
 fn is_the_file_at(_: &File, _: &Path) -> io::Result<bool> {
-    // Nothing removes it here.
+    // Lock files are never removed on this system.
     Ok(true)
 }
 
 #[cfg(unix)]
 fn permit(builder: &mut tempfile::Builder<'_, '_>, new_file: NewFile) {
     use std::os::unix::fs::PermissionsExt;
-    // Less what the user's mask takes.
+    // The umask applies.
     let mode = match new_file {
         NewFile::Private => 0o600,
         NewFile::Ordinary => 0o666,
@@ -261,8 +263,9 @@ fn permit(builder: &mut tempfile::Builder<'_, '_>, new_file: NewFile) {
 #[cfg(not(unix))]
 fn permit(_: &mut tempfile::Builder<'_, '_>, _: NewFile) {}
 
-/// Gives the new file to whom the old one belongs, as an administrator who edits another's file
-/// wants. Who may not give files away owns the old one, or could have rewritten it as well.
+/// Gives the new file to the owner of the old one, in case an administrator edits another user's
+/// file. An error is ignored: who may not change the owner owns the old file or could rewrite it
+/// anyway.
 #[cfg(unix)]
 fn keep_owner(file: &File, old: &fs::Metadata) {
     use std::os::unix::fs::{MetadataExt, fchown};
@@ -272,7 +275,7 @@ fn keep_owner(file: &File, old: &fs::Metadata) {
 #[cfg(not(unix))]
 fn keep_owner(_: &File, _: &fs::Metadata) {}
 
-/// Makes the renaming last.
+/// Makes the rename durable.
 #[cfg(unix)]
 fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()

@@ -1,4 +1,4 @@
-//! A lock that processes share. It goes with the process that holds it, however that ends.
+//! A lock shared by processes. It is released when its process ends, in whatever way.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -8,20 +8,19 @@ use std::time::{Duration, Instant};
 use super::{private_folder, regular_file};
 use crate::text::PathText;
 
-/// How long is waited before a lock that is taken is asked for again: the system wakes nobody by a
-/// deadline who waits for one.
+/// The interval between attempts to take a lock: the system has no wait for a lock with a deadline.
 const AGAIN: Duration = Duration::from_millis(2);
 
-/// A lock that is held, until it is dropped.
+/// A lock that is held until dropped.
 #[derive(Debug)]
 pub struct FileLock(File);
 
 impl FileLock {
-    /// Takes the lock of that name, a file that is made where it is not there and stays; `None` where another
-    /// holds it.
+    /// Takes the lock of a lock file, or returns `None` if it is held. The file is created if
+    /// necessary and is never removed.
     ///
     /// # Errors
-    /// When the file cannot be made, or is none that only its user writes.
+    /// If the file cannot be created, or is not one that only its user can write.
     pub fn try_take(path: &Path) -> io::Result<Option<Self>> {
         let file = open(path)?;
         match file.try_lock() {
@@ -31,10 +30,10 @@ impl FileLock {
         }
     }
 
-    /// The same, waiting for it at most so long, on a thread that may block.
+    /// Takes the lock, waiting at most `patience`; blocks the thread.
     ///
     /// # Errors
-    /// The same, and when others hold it for longer ([`io::ErrorKind::TimedOut`]).
+    /// As [`FileLock::try_take`], and if it stays held ([`io::ErrorKind::TimedOut`]).
     pub fn take_within(path: &Path, patience: Duration) -> io::Result<Self> {
         let begun = Instant::now();
         let file = open(path)?;
@@ -53,7 +52,7 @@ impl FileLock {
         }
     }
 
-    /// The file. Who has a copy of it open holds the lock, too: a process that inherits it, for one.
+    /// Returns the file. Every open copy of it keeps the lock, as in a process that inherits it.
     pub fn into_file(self) -> File {
         self.0
     }

@@ -1,8 +1,8 @@
-//! Paths as they are written, without a look at what is there.
+//! Lexical operations on paths, without access to the file system.
 
 use std::path::{Component, Path, PathBuf};
 
-/// A path without `.` and `..`, as it is written.
+/// Removes `.` and `..` from a path lexically.
 pub(crate) fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
@@ -17,7 +17,7 @@ pub(crate) fn without_dots(path: &Path) -> PathBuf {
     plain
 }
 
-/// A path as an absolute one, without `.` and `..`.
+/// Makes a path absolute and removes `.` and `..`, lexically.
 pub(crate) fn absolute(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     without_dots(&absolute)

@@ -4,10 +4,11 @@ use std::fs::DirBuilder;
 use std::io;
 use std::path::Path;
 
-/// Makes a folder, with those around it, that only its owner can enter. One that is there stays as it is.
+/// Creates a folder and its parents, accessible only by the owner. An existing folder stays as it
+/// is.
 ///
 /// # Errors
-/// When it cannot be made.
+/// If the folder cannot be created.
 pub fn make(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -16,10 +17,10 @@ pub fn make(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Whether a folder is the user's, and nobody else may change what is in it.
+/// Checks that a folder is the user's and no one else may change its content.
 ///
 /// # Errors
-/// When it is not, or that cannot be found out.
+/// If others may change it, or that cannot be determined.
 #[cfg(unix)]
 pub fn check(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;
@@ -28,7 +29,7 @@ pub fn check(folder: &Path) -> io::Result<()> {
         let is_own = metadata.uid() == rustix::process::geteuid().as_raw();
         Ok::<_, io::Error>(metadata.is_dir() && is_own && metadata.mode() & 0o022 == 0)
     };
-    // Who may change the folder around it may put another in its place.
+    // A user who may change the parent folder can replace this one.
     let around = folder.parent().map_or(Ok(true), is_private)?;
     match around && is_private(folder)? {
         true => Ok(()),
@@ -39,10 +40,10 @@ pub fn check(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether a folder is the user's, and nobody else may change what is in it.
+/// Checks that a folder exists; this system has no permissions to check.
 ///
 /// # Errors
-/// When it is not a folder.
+/// If it does not exist.
 #[cfg(not(unix))]
 pub fn check(folder: &Path) -> io::Result<()> {
     folder.metadata().map(|_| ())

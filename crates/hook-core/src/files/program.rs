@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// Whether a file is there and anybody may execute it.
+/// Checks whether a file exists and is executable by anyone.
 #[cfg(unix)]
 pub fn is_executable(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
@@ -11,16 +11,16 @@ pub fn is_executable(path: &Path) -> bool {
         .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
-/// Whether a file is there.
+/// Checks whether a file exists.
 #[cfg(not(unix))]
 pub fn is_executable(path: &Path) -> bool {
     path.is_file()
 }
 
-/// The program of that name on a search path, as far as its folders are absolute.
+/// Returns the program of the given name on a search path, up to the first relative folder.
 pub fn find(search_path: &OsStr, name: &str) -> Option<PathBuf> {
     std::env::split_paths(search_path)
-        // What is relative or begins with a tilde is bash's to make sense of.
+        // Relative folders and tildes are left to the shell.
         .take_while(|folder| folder.is_absolute())
         .map(|folder| folder.join(name))
         .find(|candidate| is_executable(candidate))

@@ -1,14 +1,14 @@
-//! Files that are written into a project: by no link of it, which could lead to a file of somebody else.
+//! Checks for files written into a project: a symlink could lead to someone else's file.
 
 use std::io;
 use std::path::Path;
 
 use crate::text::PathText;
 
-/// Whether a file of a project can be changed where it is: a link that stays in the project stays a link.
+/// Checks that a file of a project can be changed. A symlink within the project is allowed.
 ///
 /// # Errors
-/// When a link leads out of the project, or to nothing.
+/// If a symlink leads out of the project, or dangles.
 pub fn check_inside(project: &Path, path: &Path) -> io::Result<()> {
     let real = |path: &Path| path.canonicalize();
     match (real(project), real(path)) {
@@ -17,10 +17,11 @@ pub fn check_inside(project: &Path, path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether a file of a project can be written: neither it nor a folder below the project is a link.
+/// Checks that a file of a project can be written: neither it nor a folder below the project is a
+/// symlink.
 ///
 /// # Errors
-/// When one is; the error names it.
+/// If one is a symlink; the error names it.
 pub fn check(project: &Path, path: &Path) -> io::Result<()> {
     let inside = path.ancestors().take_while(|part| *part != project);
     match inside.filter(|part| part.is_symlink()).last() {

@@ -1,4 +1,4 @@
-//! Whether a path leads into a project, by whatever links.
+//! Checks whether paths lead into a project, through any symlinks.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -7,46 +7,47 @@ use std::sync::OnceLock;
 
 use super::plain_path::absolute;
 
-/// The folders of a project, from the root of its repository on.
+/// The folders of a project, from the root of its repository.
 #[derive(Debug, Clone)]
 pub struct ProjectTree {
-    /// `None` where it is no project, or the user's home lies in it: then everything of the user's does.
+    /// `None` if the folder is not a project, or contains the user's home directory and so all
+    /// files of the user.
     root: Option<PathBuf>,
 }
 
 impl ProjectTree {
-    /// The tree around a project's folder.
+    /// Returns the tree of a project's folder.
     pub fn of(project: &Path) -> Self {
         let project = real(project);
         let is_repository = |folder: &&Path| folder.join(".git").exists();
         let root = project.ancestors().find(is_repository).unwrap_or(&project);
         let contains_home =
             |root: &Path| user_home().is_some_and(|home| real(home).starts_with(root));
-        // A user whose whole home is a repository has projects below it.
+        // If the whole home directory is a repository, projects may be below it.
         let inner = Some(project.as_path()).filter(|project| *project != root);
         let mut roots = std::iter::once(root).chain(inner);
         let root = roots.find(|root| is_project(root) && !contains_home(root));
         Self { root: root.map(Path::to_path_buf) }
     }
 
-    /// Whether a path leads into it. What is not there yet would be where its folder is.
+    /// Checks whether a path leads into the project. A missing file counts as in its folder.
     pub fn holds(&self, path: &Path) -> bool {
         let root = self.root.as_deref();
         root.is_some_and(|root| real(path).starts_with(root) || absolute(path).starts_with(root))
     }
 
-    /// A list of folders such as `PATH` without those of the project and those that depend on where a program
-    /// runs; and what is left out.
+    /// Splits a list of folders such as `PATH`: the absolute ones outside the project, as a list,
+    /// and the removed ones.
     pub fn outside(&self, list: &OsStr) -> (OsString, Vec<PathBuf>) {
         let (kept, left_out): (Vec<PathBuf>, Vec<PathBuf>) = std::env::split_paths(list)
             .partition(|folder| folder.is_absolute() && !self.holds(folder));
-        // What was split can be joined.
+        // Joining split paths cannot fail.
         (std::env::join_paths(kept).unwrap_or_default(), left_out)
     }
 }
 
-/// Whether a folder has anything that makes it a project. Where somebody works in what `HOME` names, folders of
-/// agents are the user's.
+/// Checks whether a folder looks like a project. Folders of agents in the home directory that
+/// `HOME` names are the user's.
 fn is_project(folder: &Path) -> bool {
     const OF_PROJECTS: [&str; 2] = [".git", ".hooks"];
     const OF_AGENTS: [&str; 7] =
@@ -56,7 +57,7 @@ fn is_project(folder: &Path) -> bool {
     has(&OF_PROJECTS) || (has(&OF_AGENTS) && !is_home())
 }
 
-/// Where a path leads, as far as it is there.
+/// Resolves the existing part of a path.
 fn real(path: &Path) -> PathBuf {
     let path = absolute(path);
     let mut below = PathBuf::new();
@@ -70,7 +71,8 @@ fn real(path: &Path) -> PathBuf {
     path
 }
 
-/// The user's home directory by the system's own table, which no variable changes, else by `HOME`.
+/// Returns the user's home directory by the system's user table, which no variable changes, or
+/// `HOME`.
 fn user_home() -> Option<&'static Path> {
     static HOME: OnceLock<Option<PathBuf>> = OnceLock::new();
     HOME.get_or_init(find_user_home).as_deref()

@@ -1,8 +1,8 @@
-//! Reading files from untrusted sources: only regular ones, and never more than a limit; and
-//! appending to regular ones.
+//! Reads untrusted files, which must be regular and no longer than a limit, and appends to regular
+//! files.
 //!
-//! A project may hold a FIFO, a device or a socket under any name. To open one of them can wait for
-//! ever, and to read it may never end, so all but regular files are refused at once.
+//! A project may contain a FIFO, device or socket of any name. Opening one can block forever and
+//! reading it may never end, so only regular files are accepted.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -11,14 +11,14 @@ use std::path::Path;
 /// Opens a regular file for reading. Symbolic links are followed.
 ///
 /// # Errors
-/// When it cannot be opened, or is a directory, FIFO, device or socket
-/// ([`io::ErrorKind::InvalidInput`], with what it is).
+/// If it cannot be opened, or is a directory, FIFO, device or socket
+/// ([`io::ErrorKind::InvalidInput`], naming the kind).
 pub fn open(path: &Path) -> io::Result<File> {
-    // Before it is opened: to open a device can have effects.
+    // Checked before opening, since opening a device can have effects.
     refuse_others(&std::fs::metadata(path)?)?;
     let mut options = OpenOptions::new();
     options.read(true);
-    // The path may mean something else by now, which must not be waited for either.
+    // The path may be a FIFO by now, and opening it must not block either.
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
@@ -33,7 +33,7 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// Reads a regular file of at most `limit` bytes.
 ///
 /// # Errors
-/// As [`open`]; when reading fails, or the file is longer ([`io::ErrorKind::InvalidInput`]).
+/// As [`open`]; if reading fails, or the file is longer ([`io::ErrorKind::InvalidInput`]).
 pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -43,21 +43,21 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Reads a regular file of at most `limit` bytes that is text.
+/// Reads a regular text file of at most `limit` bytes.
 ///
 /// # Errors
-/// As [`read`], and when it is not UTF-8 ([`io::ErrorKind::InvalidData`]).
+/// As [`read`], and if it is not UTF-8 ([`io::ErrorKind::InvalidData`]).
 pub fn read_to_string(path: &Path, limit: u64) -> io::Result<String> {
     String::from_utf8(read(path, limit)?)
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
-/// Opens a regular file for appending, and for reading what is there. One that is not there is made; either way only its owner can
-/// read it.
+/// Opens a regular file for appending and reading, and creates it if it does not exist. It becomes
+/// readable only by its owner.
 ///
 /// # Errors
-/// When it cannot be opened or made, is a symbolic link, directory, FIFO, device or socket
-/// ([`io::ErrorKind::InvalidInput`], with what it is), or belongs to another user.
+/// If it cannot be opened or created, is a symbolic link, directory, FIFO, device or socket
+/// ([`io::ErrorKind::InvalidInput`], naming the kind), or belongs to another user.
 pub fn append(path: &Path) -> io::Result<File> {
     match std::fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => {
@@ -69,7 +69,7 @@ pub fn append(path: &Path) -> io::Result<File> {
     }
     let mut options = OpenOptions::new();
     options.append(true).create(true).read(true);
-    // The path may mean something else by now.
+    // The path may be a different file by now.
     #[cfg(unix)]
     {
         use rustix::fs::OFlags;

@@ -1,4 +1,4 @@
-//! Replacing a file as a whole, so that a reader or a crash never finds half of it.
+//! Replaces a file as a whole, so that neither a reader nor a crash sees a partial one.
 
 use std::fs;
 use std::io;
@@ -6,13 +6,13 @@ use std::path::Path;
 
 use crate::files::atomic::{Exclusive, NewFile, Replaced};
 
-/// Replaces the content of a file that exists, under the lock that others of the engine wait for: a
-/// temporary file in the same folder is written, synchronised and renamed. Permissions stay, the
-/// owner where the system lets it, and a link stays a link.
+/// Replaces the content of an existing file, under the engine's lock for it: a temporary file in
+/// the same folder is written, synchronised and renamed. Permissions stay, the owner stays if the
+/// system allows that, and a symlink stays a symlink.
 ///
 /// # Errors
-/// When the file holds something else than `before` by now (`ResourceBusy`), or when something
-/// cannot be read or written. Then it is as it was.
+/// If the file no longer contains `before` (`ResourceBusy`), or something cannot be read or
+/// written. The file is then unchanged.
 pub fn replace_file(path: &Path, before: &[u8], after: &[u8]) -> io::Result<()> {
     fs::metadata(path)?;
     let file = Exclusive::wait(path).map_err(|failed| failed.source)?;

@@ -1,17 +1,17 @@
-//! JSON that nests no deeper than its readers can follow.
+//! A limit on the nesting depth of JSON, which its readers need.
 
 use super::strings::end_of_string;
 
-/// How many levels of arrays and objects a line that we write has at most. Readers have limits of
-/// their own: serde_json 128, jq 256, Python about 1,000.
+/// The maximum number of nested arrays and objects in a line that the engine writes. Readers have
+/// limits of their own: serde_json 128, jq 256, Python about 1,000.
 #[doc(hidden)]
 pub const MAX_LINE_DEPTH: usize = 100;
 
-/// The value with `null` for each array and object that is nested deeper than `levels`, if any is.
-/// Of `levels`, the value itself is the first.
+/// Replaces each array and object nested deeper than `levels` with `null`; `None` if there is none.
+/// The value itself is the first level.
 pub(super) fn cut_below(json: &str, levels: usize) -> Option<String> {
     let bytes = json.as_bytes();
-    // Each level takes two bytes, so that most values are known not to be deep from their length.
+    // Each level takes two bytes, so the length alone shows that most values are not deep.
     if bytes.len() <= 2 * levels || openings(bytes) <= levels {
         return None;
     }
@@ -42,12 +42,12 @@ pub(super) fn cut_below(json: &str, levels: usize) -> Option<String> {
     Some(cut)
 }
 
-/// How many bytes could open an array or an object; in strings they do not.
+/// Counts the bytes that could open an array or object, including those in strings.
 fn openings(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| (**byte | 0x20) == b'{').count()
 }
 
-/// Behind the array or object that begins at `start`.
+/// Returns the index after the array or object that begins at `start`.
 fn end_of_nested(bytes: &[u8], start: usize) -> usize {
     let (mut at, mut depth) = (start, 0_usize);
     while let Some(byte) = bytes.get(at) {
@@ -74,7 +74,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
-    /// A value with `null` for what is nested too deep, level by level.
+    /// Replaces values nested too deep with `null`, level by level.
     fn cut(value: &Value, levels: usize) -> Value {
         match value {
             Value::Array(_) | Value::Object(_) if levels == 0 => Value::Null,

@@ -1,32 +1,32 @@
-//! Tables of fields: what a reader knows, written down once for the reader and for its schema.
+//! Tables of fields, which readers and schemas share.
 
 /// A field of an object.
 #[derive(Debug, Clone, Copy)]
 pub struct Field {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// What it may be.
+    /// The kind of value.
     pub kind: Kind,
-    /// Whether it must be there.
+    /// `true` if the field is required.
     pub required: bool,
-    /// What holds without it, as JSON text.
+    /// The value if the field is absent, as JSON text.
     pub default: Option<&'static str>,
-    /// What it is for.
+    /// The description.
     pub about: &'static str,
 }
 
 impl Field {
-    /// A field that must be there.
+    /// Returns a required field.
     pub const fn required(name: &'static str, kind: Kind, about: &'static str) -> Self {
         Self { name, kind, required: true, default: None, about }
     }
 
-    /// A field that may be absent.
+    /// Returns an optional field.
     pub const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Self {
         Self { name, kind, required: false, default: None, about }
     }
 
-    /// A field with a default, as JSON text.
+    /// Returns a field with a default, as JSON text.
     pub const fn with_default(
         name: &'static str,
         kind: Kind,
@@ -37,22 +37,22 @@ impl Field {
     }
 }
 
-/// What a field may be.
+/// The kind of value of a field.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind {
     /// Any value.
     Any,
     /// A string.
     Text,
-    /// A string of at most so many bytes.
+    /// A string with a maximum length in bytes.
     TextUpTo(usize),
-    /// A string of at most so many bytes, without NUL.
+    /// A string with a maximum length in bytes, without NUL.
     ShortText(usize),
-    /// A string that is not empty, and has at most so many bytes where there is a limit.
+    /// A non-empty string, with a maximum length in bytes if there is one.
     NonEmpty(Option<usize>),
-    /// A string that is not only blanks.
+    /// A string that is not only whitespace.
     NotBlank,
-    /// This very string.
+    /// Exactly this string.
     Word(&'static str),
     /// One of these strings.
     Words(&'static [&'static str]),
@@ -60,36 +60,36 @@ pub enum Kind {
     Bool,
     /// A number.
     Number,
-    /// A whole number from the first to the second.
+    /// A whole number between the two, inclusive.
     Integer(i64, i64),
-    /// A whole number in this range.
+    /// A whole number between the two, inclusive.
     Whole(u64, Option<u64>),
     /// An array.
     List,
-    /// An array of values of that kind.
+    /// An array of values of this kind.
     ListOf(&'static Kind),
-    /// A string, or an array of at least one.
+    /// A string, or a non-empty array of strings.
     OneOrMore,
     /// A string, or an object with these fields.
     TextOr(&'static [Field]),
-    /// An object of any form.
+    /// An object with any fields.
     AnyObject,
     /// An object with these fields, and no others.
     Closed(&'static [Field]),
     /// An object with these fields; others are kept or ignored.
     Open(&'static [Field]),
-    /// An object whose names match that pattern, and whose values have these fields, and no others.
+    /// An object whose keys match a pattern, and whose values have these fields, and no others.
     Map(&'static str, &'static [Field]),
-    /// Variables for a process.
+    /// Environment variables for a process.
     Variables,
-    /// What the document defines by that name.
+    /// The definition of that name in the schema.
     Defined(&'static str),
-    /// The payload of a model's SDK: of any form from a caller, in the stable form for a hook.
+    /// A model SDK's payload: in any form from a caller, in the stable form for a hook.
     Model(&'static str),
 }
 
 impl Kind {
-    /// The kind of JSON, as a schema names it; `any` where it may be of several.
+    /// Returns the JSON type as a schema names it; `any` if there are several.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Any | Self::OneOrMore | Self::TextOr(_) => "any",
@@ -114,7 +114,7 @@ impl Kind {
     }
 }
 
-/// Whether a table has a field of that name.
+/// Returns `true` if a table has a field of that name.
 pub(crate) fn has(fields: &[Field], name: &str) -> bool {
     fields.iter().any(|field| field.name == name)
 }

@@ -1,4 +1,4 @@
-//! What a JSON value is.
+//! The kinds of JSON values.
 
 use std::fmt;
 
@@ -20,12 +20,12 @@ pub enum JsonKind {
 }
 
 impl JsonKind {
-    /// The kind of the value that is written like this.
+    /// Returns the kind of the value with this text.
     pub(super) fn of_text(text: &str) -> Self {
         text.bytes().next().map_or(Self::Null, Self::of_first_byte)
     }
 
-    /// The kind of the value that begins with this byte.
+    /// Returns the kind of the value that begins with this byte.
     pub(super) fn of_first_byte(byte: u8) -> Self {
         match byte {
             b'{' => Self::Object,

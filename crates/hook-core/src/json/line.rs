@@ -1,28 +1,28 @@
 //! JSON on one line.
 //!
-//! In valid JSON, a byte below 0x20 is a blank between tokens: in strings such bytes are escaped. So
-//! each can become a space, and the text keeps its length. Three characters that JSON allows in
-//! strings as they are end a line for some readers (Node's `readline`, Python's `splitlines`): they
-//! are escaped.
+//! In valid JSON, a byte below 0x20 is whitespace between tokens, since strings escape such bytes.
+//! So each can become a space, and the text keeps its length. Three characters that JSON allows
+//! unescaped in strings end a line for some readers (Node's `readline`, Python's `splitlines`):
+//! they are escaped.
 
 use std::borrow::Cow;
 
 use crate::text::escaped;
 
-/// How many bytes are looked at in one go. The loop over a block has no way out in its middle, so
-/// that the compiler makes vector instructions of it.
+/// The number of bytes scanned at once. The loop over a block has no early exit, so that the
+/// compiler vectorizes it.
 const BLOCK: usize = 32;
 
-/// The characters outside ASCII that end a line, and how JSON escapes them.
+/// The line separators outside ASCII, with their JSON escapes.
 const SEPARATORS: [(char, &str); 3] =
     [('\u{85}', "\\u0085"), ('\u{2028}', "\\u2028"), ('\u{2029}', "\\u2029")];
 
-/// A separator's escape.
+/// Returns the escape of a separator.
 pub(super) fn separator_escape(character: char) -> Option<&'static str> {
     SEPARATORS.iter().find(|(separator, _)| *separator == character).map(|(_, escape)| *escape)
 }
 
-/// Valid JSON with a space for every line end and tab between its tokens, in as many bytes.
+/// Replaces line breaks and tabs between the tokens of valid JSON with spaces.
 pub(super) fn with_spaces(json: String) -> String {
     if !any(json.as_bytes(), |byte, _, _| byte < 0x20) {
         return json;
@@ -34,13 +34,13 @@ pub(super) fn with_spaces(json: String) -> String {
     into_string(bytes)
 }
 
-/// What the writer wrote, as text. Only ever given whole strings, it wrote valid UTF-8.
+/// Converts the writer's bytes to text. They are valid UTF-8, since only whole strings are written.
 pub(crate) fn into_string(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// Valid JSON, or a part of a JSON string, with escapes for line separators.
+/// Escapes line separators in valid JSON, or in a part of a JSON string.
 pub(super) fn without_separators(json: &str) -> Cow<'_, str> {
     match has_separator(json) {
         true => Cow::Owned(escaped(json, separator_escape)),
@@ -48,7 +48,7 @@ pub(super) fn without_separators(json: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a line separator stands in `text` as it is.
+/// Returns `true` if `text` contains an unescaped line separator.
 pub(super) fn has_separator(text: &str) -> bool {
     !text.is_ascii()
         && any(text.as_bytes(), |first, second, third| {
@@ -57,7 +57,7 @@ pub(super) fn has_separator(text: &str) -> bool {
         })
 }
 
-/// Whether `found` is true of a byte and the two after it, 0 behind the end.
+/// Returns `true` if `found` holds for a byte and the two after it, which are 0 past the end.
 fn any(bytes: &[u8], found: impl Fn(u8, u8, u8) -> bool) -> bool {
     let block = |at: usize| bytes.get(at..)?.first_chunk::<BLOCK>();
     let mut at = 0;

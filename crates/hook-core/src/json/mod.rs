@@ -1,18 +1,17 @@
-//! JSON that the engine carries without owning its meaning.
+//! JSON that the engine carries without interpreting it.
 //!
 //! A hook engine passes on far more JSON than it reads: tool inputs, tool responses, unknown
 //! fields. [`RawJson`] is one such value as text, a slice of a shared buffer: cloning it copies no
-//! text, and however deep it nests, nothing here recurses. [`JsonObject`] is an object read one
-//! level deep. Text is parsed further only on request: a [`JsonWalk`] goes through several
-//! levels in one pass and gives each value as a [`JsonSlice`], and a [`JsonText`] is a string that
-//! no one has read yet.
+//! text, and nothing here recurses, at any depth. [`JsonObject`] is an object read one level deep.
+//! Text is parsed further only on request: a [`JsonWalk`] reads several levels in one pass and
+//! gives each value as a [`JsonSlice`], and a [`JsonText`] is a string that is not decoded yet.
 //!
 //! This is the *one reader* of protocol.md §3: a lone surrogate becomes U+FFFD, the last of
 //! duplicate keys wins, and numbers keep their digits.
 //!
-//! Every value has one normal form, made where it enters ([`RawJson::parse`]) and kept by all that
-//! is written: no byte below 0x20, and no other line separator, stands in its text. So what is
-//! written around it stays one line.
+//! Every value has one normal form, created by [`RawJson::parse`] and kept by all writers: its text
+//! contains no byte below 0x20 and no other line separator. So JSON written around it stays on one
+//! line.
 
 mod depth;
 pub(crate) mod field;

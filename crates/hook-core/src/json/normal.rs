@@ -1,9 +1,8 @@
 //! Strings written with no more escapes than they need.
 //!
-//! One text can be written in many ways, and in one way only by this crate's writer. A string is
-//! brought into that form without being read: all that could differ are escapes by number and of a
-//! slash, and what is between them is copied as a whole. Two texts are equal when their normal
-//! forms are.
+//! A text can be written in many ways, but this crate's writer uses only one. A string is brought
+//! into that form without decoding: only numeric escapes and escaped slashes can differ, and the
+//! parts between them are copied as a whole. Two texts are equal if their normal forms are.
 
 use std::borrow::Cow;
 
@@ -11,7 +10,7 @@ use super::line::separator_escape;
 use super::read::read_unicode;
 use super::strings::other_escape;
 
-/// A string as this crate's writer would write what it says, with or without its quotes.
+/// Returns a string as this crate's writer would write it, with or without its quotes.
 pub(super) fn normalized(written: &str) -> Cow<'_, str> {
     let bytes = written.as_bytes();
     let Some(mut found) = other_escape(bytes, 0) else { return Cow::Borrowed(written) };

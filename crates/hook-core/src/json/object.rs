@@ -1,4 +1,4 @@
-//! An object read one level deep.
+//! A JSON object, read one level deep.
 
 use std::collections::HashSet;
 
@@ -8,21 +8,21 @@ use serde::{Serialize, Serializer};
 use super::read::read_entries;
 use super::{JsonError, JsonKind, ObjectWriter, RawJson, RawObject};
 
-/// A JSON object one level deep: its fields in order, their values as text.
+/// A JSON object, read one level deep: its fields in order, with their values as text.
 ///
-/// The last of duplicate keys wins, at the place of the first.
+/// Of duplicate keys, the last value counts, at the position of the first.
 #[derive(Debug, Clone, Default)]
 pub struct JsonObject {
     fields: Fields,
     repeated: Option<Box<str>>,
 }
 
-/// Up to how many fields a name is looked for one by one, which takes less than hashing it.
+/// The maximum number of fields for linear search, which is faster than hashing for so few.
 const FEW: usize = 16;
 
 #[derive(Debug, Clone)]
 enum Fields {
-    /// At most [`FEW`], as nearly all objects have.
+    /// At most [`FEW`] fields, as in nearly all objects.
     Few(Vec<(String, RawJson)>),
     Many(Box<IndexMap<String, RawJson>>),
 }
@@ -34,7 +34,7 @@ impl Default for Fields {
 }
 
 impl JsonObject {
-    /// An object without fields.
+    /// Creates an object without fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -52,13 +52,13 @@ impl JsonObject {
         Ok(object)
     }
 
-    /// A field that the text of this object has several times, with the last value here.
+    /// Returns a field that the text of this object repeats. Its last value is kept.
     #[doc(hidden)]
     pub fn repeated(&self) -> Option<&str> {
         self.repeated.as_deref()
     }
 
-    /// The value of a field.
+    /// Returns the value of a field.
     pub fn get(&self, name: &str) -> Option<&RawJson> {
         match &self.fields {
             Fields::Few(few) => few.iter().find(|(known, _)| known == name).map(|(_, value)| value),
@@ -66,12 +66,12 @@ impl JsonObject {
         }
     }
 
-    /// Sets a field, in its place if it is there, else at the end.
+    /// Sets a field, at its existing position or else at the end.
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<RawJson>) {
         self.set(name.into(), value.into());
     }
 
-    /// Sets a field, and gives the name back if there was one of that name.
+    /// Sets a field, and returns the name if the field existed.
     fn set(&mut self, name: String, value: RawJson) -> Option<String> {
         match &mut self.fields {
             Fields::Few(few) => {
@@ -117,7 +117,7 @@ impl JsonObject {
         }
     }
 
-    /// Lays the fields of `changes` over this object.
+    /// Merges the fields of `changes` into this object.
     #[doc(hidden)]
     pub fn overlay(&mut self, changes: &JsonObject) {
         for (name, value) in changes.iter() {
@@ -125,8 +125,8 @@ impl JsonObject {
         }
     }
 
-    /// How many bytes of text the fields keep alive: those of the largest text that one of them is
-    /// a part of, or of all names and values, whichever is more.
+    /// Returns the number of bytes of text that the fields keep alive: the size of the largest text
+    /// that one of them is part of, or of all names and values, whichever is greater.
     #[doc(hidden)]
     pub fn retained_bytes(&self) -> usize {
         let sizes = self.iter().map(|(name, value)| (name.len() + value.as_str().len(), value));
@@ -136,12 +136,12 @@ impl JsonObject {
         own.max(shared)
     }
 
-    /// Whether there are no fields.
+    /// Returns `true` if there are no fields.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The number of fields.
+    /// Returns the number of fields.
     pub fn len(&self) -> usize {
         match &self.fields {
             Fields::Few(few) => few.len(),
@@ -149,7 +149,7 @@ impl JsonObject {
         }
     }
 
-    /// The fields in order.
+    /// Returns the fields in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &RawJson)> {
         let (few, many) = match &self.fields {
             Fields::Few(few) => (few.as_slice(), None),
@@ -160,7 +160,7 @@ impl JsonObject {
         few.chain(many.map(|(name, value)| (name.as_str(), value)))
     }
 
-    /// This object as text.
+    /// Returns this object as text.
     pub fn to_raw(&self) -> RawObject {
         let length: usize =
             self.iter().map(|(name, value)| name.len() + value.as_str().len() + 4).sum();
@@ -178,7 +178,7 @@ impl FromIterator<(String, RawJson)> for JsonObject {
     }
 }
 
-/// The order of fields makes no difference, nor how often one was written.
+/// Ignores the order of fields, and repetitions.
 impl PartialEq for JsonObject {
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len() && self.iter().all(|(name, value)| other.get(name) == Some(value))

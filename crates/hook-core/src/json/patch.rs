@@ -1,40 +1,40 @@
-//! What changed between two values, as JSON Patch (RFC 6902).
+//! Differences between two values, as JSON Patch (RFC 6902).
 
 use std::fmt::Write;
 
 use super::{JsonKind, JsonObject, RawJson};
 
-/// How many operations a patch has at most.
+/// The maximum number of operations in a patch.
 #[doc(hidden)]
 pub const MAX_OPERATIONS: usize = 100;
 
-/// How deep values are compared part by part; what is deeper is replaced as a whole.
+/// The maximum depth for comparing values part by part; deeper ones are replaced as a whole.
 const MAX_DEPTH: usize = 32;
 
-/// How long the names and numbers of a path may be together, in bytes; what has a longer one is part
-/// of a value.
+/// The maximum length of a path's names and indexes together, in bytes. A value with a longer path
+/// is replaced as a part of its parent.
 const MAX_PATH: usize = 1_024;
 
 /// One change.
 #[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatchOperation {
-    /// The names and positions that lead to what changed.
+    /// The names and indexes that lead to the changed value.
     pub path: Vec<String>,
-    /// What was done there.
+    /// The change of that value.
     pub change: PatchChange,
 }
 
-/// What was done to a value.
+/// A change of a value.
 #[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PatchChange {
-    /// It came.
+    /// The value was added.
     Add(RawJson),
-    /// It was replaced by another.
+    /// The value was replaced by this one.
     Replace(RawJson),
-    /// It is gone.
+    /// The value was removed.
     Remove,
 }
 
@@ -44,12 +44,12 @@ pub enum PatchChange {
 pub struct Patch {
     /// The changes.
     pub operations: Vec<PatchOperation>,
-    /// Whether there are more than are listed.
+    /// `true` if there are more changes than listed.
     pub has_more: bool,
 }
 
 impl PatchOperation {
-    /// The path as JSON Pointer (RFC 6901).
+    /// Returns the path as JSON Pointer (RFC 6901).
     pub fn pointer(&self) -> String {
         let mut pointer = String::new();
         for part in &self.path {
@@ -61,7 +61,7 @@ impl PatchOperation {
 }
 
 impl PatchChange {
-    /// The word for the operation.
+    /// Returns the name of the operation.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Add(_) => "add",
@@ -70,7 +70,7 @@ impl PatchChange {
         }
     }
 
-    /// The new value, if there is one.
+    /// Returns the new value, if there is one.
     pub fn value(&self) -> Option<&RawJson> {
         match self {
             Self::Add(value) | Self::Replace(value) => Some(value),
@@ -79,9 +79,9 @@ impl PatchChange {
     }
 }
 
-/// What turns one value into another: at most [`MAX_OPERATIONS`] operations that add, replace or
-/// remove. Objects are compared field by field, arrays of one length element by element, and all else
-/// by its text.
+/// Returns the changes from one value to another: at most [`MAX_OPERATIONS`] operations that add,
+/// replace or remove. Objects are compared field by field, arrays of equal length element by
+/// element, and all other values by their text.
 #[doc(hidden)]
 pub fn patch(old: &RawJson, new: &RawJson) -> Patch {
     let mut patch = Patch::default();
@@ -124,7 +124,7 @@ impl Patch {
     }
 }
 
-/// Two values at one place.
+/// Two values at the same path.
 struct Pair {
     path: Vec<String>,
     old: RawJson,
@@ -146,7 +146,7 @@ impl Part {
 }
 
 impl Pair {
-    /// The parts of two values of the same form, if they have any.
+    /// Returns the parts of two objects, or of two arrays of equal length.
     fn parts(&self) -> Option<Vec<Part>> {
         match (self.old.kind(), self.new.kind()) {
             (JsonKind::Object, JsonKind::Object) => {
@@ -190,7 +190,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
-    /// Applies a patch as RFC 6902 says.
+    /// Applies a patch according to RFC 6902.
     fn apply(patch: &Patch, mut value: Value) -> Value {
         for operation in &patch.operations {
             let new =

@@ -1,4 +1,4 @@
-//! One JSON value as text.
+//! A JSON value as text.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,16 +11,16 @@ use super::line::{into_string, with_spaces, without_separators};
 use super::read::{locate_items, locate_value, read_entries};
 use super::{JsonError, JsonKind, JsonObject, JsonSlice, JsonWalk};
 
-/// How deep a value built in process may nest: serializing one recurses, so it is checked first.
+/// The maximum depth of a value built in process, checked first since serializing it recurses.
 const MAX_VALUE_DEPTH: usize = 1_000;
 
 /// A JSON value as its text, checked to be valid.
 ///
-/// The text is kept byte for byte, but on one line: blanks between tokens that are no spaces (line
-/// ends, tabs) become spaces, and U+0085, U+2028 and U+2029 in strings become escapes.
+/// The text is kept byte for byte, but on one line: line breaks and tabs between tokens become
+/// spaces, and U+0085, U+2028 and U+2029 in strings become escapes.
 ///
-/// A slice of a shared buffer: clones and the values inside share that buffer. Two values are
-/// equal when their texts are.
+/// The text is a slice of a shared buffer, which clones and the values inside share. Two values are
+/// equal if their texts are.
 ///
 /// ```
 /// use hook_core::RawJson;
@@ -37,10 +37,10 @@ pub struct RawJson {
 }
 
 impl RawJson {
-    /// Checks that `text` is one JSON value (blanks around it are dropped).
+    /// Checks that `text` is one JSON value, and drops surrounding whitespace.
     ///
     /// # Errors
-    /// Says where the text stops being JSON.
+    /// Returns the position where the text stops being JSON.
     pub fn parse(text: impl Into<String>) -> Result<Self, JsonError> {
         let value = Self::parse_in_place(text)?;
         Ok(match without_separators(value.as_str()) {
@@ -49,8 +49,8 @@ impl RawJson {
         })
     }
 
-    /// [`parse`](Self::parse) for a value that is only read: every byte keeps its offset in `text`,
-    /// and line separators in strings stay as they are. Nothing of it may be written.
+    /// Like [`parse`](Self::parse), for a value that is only read: every byte keeps its offset in
+    /// `text`, and line separators in strings stay. It must not be written.
     #[doc(hidden)]
     pub fn parse_in_place(text: impl Into<String>) -> Result<Self, JsonError> {
         let text = text.into();
@@ -59,10 +59,10 @@ impl RawJson {
         Ok(Self { buffer, start: range.start, end: range.end })
     }
 
-    /// Writes a value built in process as text.
+    /// Creates the text of a value built in process.
     ///
     /// # Errors
-    /// When it nests deeper than 1,000 levels, which no writer can be trusted with.
+    /// If it nests deeper than 1,000 levels, which no writer can be trusted with.
     pub fn from_value(value: &serde_json::Value) -> Result<Self, JsonError> {
         let mut level: Vec<&serde_json::Value> = vec![value];
         for _ in 0..MAX_VALUE_DEPTH {
@@ -75,12 +75,12 @@ impl RawJson {
         Err(JsonError::new(format!("the value nests deeper than {MAX_VALUE_DEPTH} levels")))
     }
 
-    /// `null`.
+    /// Returns `null`.
     pub fn null() -> Self {
         Self::from_checked_text("null")
     }
 
-    /// An array of values, each as it is written.
+    /// Creates an array of values, each as it is written.
     pub fn from_items<'a>(items: impl IntoIterator<Item = &'a RawJson>) -> Self {
         let items: Vec<&RawJson> = items.into_iter().collect();
         let length: usize = items.iter().map(|item| item.as_str().len() + 1).sum();
@@ -96,36 +96,36 @@ impl RawJson {
         Self::from_checked_text(text)
     }
 
-    /// `true` or `false`.
+    /// Creates a boolean.
     pub fn from_bool(value: bool) -> Self {
         Self::from_checked_text(if value { "true" } else { "false" })
     }
 
-    /// A whole number.
+    /// Creates a whole number.
     pub fn from_integer(value: u64) -> Self {
         Self::from_checked_text(value.to_string())
     }
 
-    /// A JSON string.
+    /// Creates a JSON string.
     pub fn from_text(text: &str) -> Self {
         let mut out = Vec::with_capacity(text.len() + 2);
         super::write::write_string(&mut out, text);
         Self::from_written(out)
     }
 
-    /// Text that this crate wrote itself.
+    /// Creates a value from text that this crate wrote.
     pub(crate) fn from_checked_text(text: impl Into<String>) -> Self {
         let buffer = Arc::new(text.into());
         let end = buffer.len();
         Self { buffer, start: 0, end }
     }
 
-    /// Bytes that this crate's writer wrote.
+    /// Creates a value from bytes that this crate's writer wrote.
     pub(crate) fn from_written(bytes: Vec<u8>) -> Self {
         Self::from_checked_text(into_string(bytes))
     }
 
-    /// The value at `range` of this value's own text.
+    /// Returns the value at `range` of this value's own text.
     pub(crate) fn slice(&self, range: std::ops::Range<usize>) -> Self {
         Self {
             buffer: Arc::clone(&self.buffer),
@@ -134,48 +134,48 @@ impl RawJson {
         }
     }
 
-    /// Where this begins in the text that it is a part of.
+    /// Returns the start of this value in the text that it is part of.
     pub(crate) fn start(&self) -> usize {
         self.start
     }
 
-    /// Where this stands in the text that it is a part of.
+    /// Returns the range of this value in the text that it is part of.
     #[doc(hidden)]
     pub fn range(&self) -> std::ops::Range<usize> {
         self.start..self.end
     }
 
-    /// How long the text is that this is a part of.
+    /// Returns the length of the text that this value is part of.
     pub(super) fn buffer_length(&self) -> usize {
         self.buffer.len()
     }
 
-    /// The JSON text.
+    /// Returns the JSON text.
     pub fn as_str(&self) -> &str {
         self.buffer.get(self.start..self.end).unwrap_or("null")
     }
 
-    /// The kind of value, known from its first byte.
+    /// Returns the kind of value, known from its first byte.
     pub fn kind(&self) -> JsonKind {
         JsonKind::of_text(self.as_str())
     }
 
-    /// Whether this is `null`, which everywhere in the protocol means absence.
+    /// Returns `true` if this is `null`, which everywhere in the protocol means absence.
     pub fn is_null(&self) -> bool {
         self.kind() == JsonKind::Null
     }
 
-    /// The string, if this is one; a lone surrogate in it becomes U+FFFD.
+    /// Returns the string, if this is one. A lone surrogate becomes U+FFFD.
     pub fn to_text(&self) -> Option<String> {
         self.as_slice().text().map(Cow::into_owned)
     }
 
-    /// The boolean, if this is one.
+    /// Returns the boolean, if this is one.
     pub fn to_bool(&self) -> Option<bool> {
         self.as_slice().to_bool()
     }
 
-    /// The number, if it is a whole one that is not negative, also when it is written as `5e3` or
+    /// Returns the number, if it is a non-negative whole number, also if it is written as `5e3` or
     /// `5000.0`.
     #[doc(hidden)]
     pub fn to_whole_number(&self) -> Option<u64> {
@@ -189,7 +189,7 @@ impl RawJson {
         (number.fract() == 0.0 && (0.0..u64::MAX as f64).contains(&number)).then_some(number as u64)
     }
 
-    /// The whole number, if this is one that fits, also when it is written as `-5e3` or `-5000.0`.
+    /// Returns the number, if it is a whole one that fits, also if written as `-5e3` or `-5000.0`.
     pub fn to_integer(&self) -> Option<i64> {
         match self.as_str().strip_prefix('-') {
             None => self.to_whole_number()?.try_into().ok(),
@@ -200,7 +200,7 @@ impl RawJson {
         }
     }
 
-    /// The elements, if this is an array, one level deep.
+    /// Returns the elements, one level deep, if this is an array.
     pub fn to_items(&self) -> Option<Vec<RawJson>> {
         if self.kind() != JsonKind::Array {
             return None;
@@ -209,20 +209,20 @@ impl RawJson {
         Some(ranges.into_iter().map(|range| self.slice(range)).collect())
     }
 
-    /// This value, to be looked at like one that a walk came by.
+    /// Returns a view of this value, like those of a walk.
     #[doc(hidden)]
     pub fn as_slice(&self) -> JsonSlice<'_> {
         JsonSlice::new(self, 0..self.end - self.start)
     }
 
-    /// A way through this value, for reading several levels in one pass.
+    /// Returns a walk through this value, for reading several levels in one pass.
     #[doc(hidden)]
     pub fn walk(&self) -> JsonWalk<'_> {
         self.as_slice().walk()
     }
 
-    /// The entries of an object in their order, one level deep, with those that stand there several
-    /// times; none if this is not an object.
+    /// Returns the entries of an object in order, one level deep, including repeated ones; none if
+    /// this is not an object.
     pub(crate) fn to_entries(&self) -> Vec<(String, RawJson)> {
         let mut entries = Vec::new();
         read_entries(self.as_str(), |name, range| entries.push((name, self.slice(range))));
@@ -232,7 +232,7 @@ impl RawJson {
     /// Reads an object one level deep.
     ///
     /// # Errors
-    /// When this is not an object.
+    /// If this is not an object.
     pub fn to_object(&self) -> Result<JsonObject, JsonError> {
         JsonObject::read(self)
     }
@@ -282,45 +282,45 @@ impl RawObject {
     /// Checks that `text` is one JSON object, as [`RawJson::parse`] does.
     ///
     /// # Errors
-    /// Says where the text stops being JSON, or what else it is.
+    /// Returns the position where the text stops being JSON, or the kind of another value.
     pub fn parse(text: impl Into<String>) -> Result<Self, JsonError> {
         let not_object = |other: RawJson| JsonError::not_object(other.kind());
         Self::try_from(RawJson::parse(text)?).map_err(not_object)
     }
 
-    /// The object without fields.
+    /// Returns an object without fields.
     pub fn empty() -> Self {
         Self(RawJson::from_checked_text("{}"))
     }
 
-    /// An object of the fields that `write` writes.
+    /// Creates an object of the fields that `write` writes.
     #[doc(hidden)]
     pub fn of(write: impl FnOnce(&mut super::ObjectWriter<'_>)) -> Self {
         Self::from_written(super::ObjectWriter::value(0, write))
     }
 
-    /// Bytes in which this crate's writer wrote an object.
+    /// Creates an object from bytes that this crate's writer wrote.
     pub(crate) fn from_written(bytes: Vec<u8>) -> Self {
         Self(RawJson::from_written(bytes))
     }
 
-    /// The text as a value of any kind.
+    /// Returns the value as one of any kind.
     pub fn as_raw(&self) -> &RawJson {
         &self.0
     }
 
-    /// The JSON text.
+    /// Returns the JSON text.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// The fields, one level deep.
+    /// Returns the fields, one level deep.
     pub fn fields(&self) -> JsonObject {
         self.0.to_object().unwrap_or_default()
     }
 
-    /// This object with values in it replaced, at whatever depth, and every other byte as it is.
-    /// Nothing, unless all that is replaced was read from this very text and comes in its order.
+    /// Returns this object with values in it replaced, and every other byte unchanged. `None`
+    /// unless all replaced values were read from this very text and are in its order.
     #[doc(hidden)]
     pub fn replaced(&self, values: &[(&RawJson, RawJson)]) -> Option<Self> {
         let whole = &self.0;
@@ -339,8 +339,8 @@ impl RawObject {
         Some(Self(RawJson::from_checked_text(text)))
     }
 
-    /// This object with the fields of `changes` laid over it, one level deep; an object that
-    /// changes nothing gives back the same text.
+    /// Returns this object with the fields of `changes` merged into it, one level deep. Without
+    /// changes, the text stays the same.
     #[doc(hidden)]
     pub fn overlaid(&self, changes: &JsonObject) -> Self {
         if changes.is_empty() {
@@ -364,7 +364,7 @@ impl From<RawObject> for RawJson {
     }
 }
 
-/// Gives back a value that is not an object.
+/// Fails with the value itself if it is not an object.
 impl TryFrom<RawJson> for RawObject {
     type Error = RawJson;
 

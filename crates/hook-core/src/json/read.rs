@@ -1,4 +1,4 @@
-//! Reading one level of JSON with the places of what was found.
+//! Reading one level of JSON, with the positions of its parts.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use super::JsonKind;
 use super::scan::Scanner;
 use super::strings::plain_length;
 
-/// A text that is not the JSON it was expected to be.
+/// An error about text that is not the expected JSON.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason} at line {line}, column {column}")]
 pub struct JsonError {
@@ -27,17 +27,17 @@ impl JsonError {
         Self::new(format!("expected an object, found {found}"))
     }
 
-    /// What is wrong, without the place.
+    /// Returns the reason, without the position.
     pub fn reason(&self) -> &str {
         &self.reason
     }
 
-    /// The line of the text in which reading stopped, from 1.
+    /// Returns the line at which reading stopped, from 1.
     pub fn line(&self) -> usize {
         self.line
     }
 
-    /// The column in bytes at which reading stopped, from 1.
+    /// Returns the column in bytes at which reading stopped, from 1.
     pub fn column(&self) -> usize {
         self.column
     }
@@ -53,23 +53,23 @@ impl From<serde_json::Error> for JsonError {
     }
 }
 
-/// An object's entry: where its key and its value stand in the text that was read.
+/// An object's entry, with the positions of its key and value in the text.
 #[derive(Debug, Clone)]
 pub(crate) struct Located {
     pub(crate) key: String,
-    /// Absent for a key written with escapes, in which a place is none in the name.
+    /// The start of the key; `None` if it has escapes, since its offsets differ from the name's.
     pub(crate) key_at: Option<usize>,
     pub(crate) value: Range<usize>,
 }
 
-/// Checks that `text` is one JSON value, and gives its range without the blanks around it.
+/// Checks that `text` is one JSON value, and returns its range without surrounding whitespace.
 pub(super) fn locate_value(text: &str) -> Result<Range<usize>, JsonError> {
     let value: &RawValue = serde_json::from_str(text)?;
     Ok(range_in(text, value.get()))
 }
 
-/// Finds the entries of an object, one level deep, in text that is known to be JSON. Duplicate keys
-/// are all reported, in order.
+/// Returns the entries of an object, one level deep, in text that is known to be JSON. Duplicate
+/// keys are all included, in order.
 pub(crate) fn locate_entries(text: &str) -> Result<Vec<Located>, JsonError> {
     let mut scanner = Scanner::within(text, b'{')
         .ok_or_else(|| JsonError::new("expected an object, found something else"))?;
@@ -82,7 +82,7 @@ pub(crate) fn locate_entries(text: &str) -> Result<Vec<Located>, JsonError> {
     Ok(entries)
 }
 
-/// Hands over the name and the place of the value of each entry of an object, in order.
+/// Calls `take` with the name of each entry of an object and the range of its value, in order.
 pub(super) fn read_entries(text: &str, mut take: impl FnMut(String, Range<usize>)) {
     let Some(mut scanner) = Scanner::within(text, b'{') else { return };
     while let Some((key, value)) = scanner.next_entry() {
@@ -90,7 +90,7 @@ pub(super) fn read_entries(text: &str, mut take: impl FnMut(String, Range<usize>
     }
 }
 
-/// Finds the elements of an array, one level deep, in text that is known to be JSON.
+/// Returns the elements of an array, one level deep, in text that is known to be JSON.
 pub(super) fn locate_items(text: &str) -> Option<Vec<Range<usize>>> {
     let mut scanner = Scanner::within(text, b'[')?;
     let mut items = Vec::new();
@@ -100,7 +100,7 @@ pub(super) fn locate_items(text: &str) -> Option<Vec<Range<usize>>> {
     Some(items)
 }
 
-/// What a value says, if it is a string; a lone surrogate in it becomes U+FFFD.
+/// Decodes a value, if it is a string. A lone surrogate becomes U+FFFD.
 pub(crate) fn string_text(value: &str) -> Option<Cow<'_, str>> {
     value.starts_with('"').then(|| match plain_string(value) {
         Some(plain) => Cow::Borrowed(plain),
@@ -108,13 +108,13 @@ pub(crate) fn string_text(value: &str) -> Option<Cow<'_, str>> {
     })
 }
 
-/// What a JSON string says, if it is written without any escape.
+/// Returns the content of a JSON string, if it has no escapes.
 pub(super) fn plain_string(text: &str) -> Option<&str> {
     let inner = text.strip_prefix('"')?.strip_suffix('"')?;
     (plain_length(inner.as_bytes()) == inner.len()).then_some(inner)
 }
 
-/// Reads a JSON string, quotes and all, with U+FFFD for a lone surrogate.
+/// Decodes a JSON string with its quotes. A lone surrogate becomes U+FFFD.
 pub(crate) fn read_string(text: &str) -> String {
     let mut rest = text.strip_prefix('"').unwrap_or(text);
     rest = rest.strip_suffix('"').unwrap_or(rest);
@@ -123,7 +123,7 @@ pub(crate) fn read_string(text: &str) -> String {
         let bytes = rest.as_bytes();
         let plain = plain_length(bytes);
         string.push_str(rest.get(..plain).unwrap_or_default());
-        // The backslash, and what it is about.
+        // Skips the backslash and the letter after it.
         let Some(about) = bytes.get(plain + 1) else { return string };
         rest = rest.get(plain + 2..).unwrap_or_default();
         string.push(match about {
@@ -142,8 +142,8 @@ pub(crate) fn read_string(text: &str) -> String {
     }
 }
 
-/// The character whose four digits `text` begins with, and what comes after; two such escapes, if
-/// they are the halves of one character.
+/// Decodes the four digits that `text` begins with, or a surrogate pair of two such escapes.
+/// Returns the character and the rest.
 pub(super) fn read_unicode(text: &str) -> (char, &str) {
     let number = |text: &str| {
         text.get(..4).and_then(|digits| u32::from_str_radix(digits, 16).ok()).unwrap_or(0xFFFD)
@@ -162,7 +162,7 @@ pub(super) fn read_unicode(text: &str) -> (char, &str) {
     (char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), rest)
 }
 
-/// The range of `part`, which borrows from `text`, within it.
+/// Returns the range of `part`, which borrows from `text`, within it.
 fn range_in(text: &str, part: &str) -> Range<usize> {
     let start = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
     start..start + part.len()

@@ -1,11 +1,12 @@
-//! Whether two values mean the same, however they are written.
+//! Equality of values, however they are written.
 
 use serde_json::Value;
 
 use super::raw::RawJson;
 
 impl RawJson {
-    /// Whether both values mean the same: 1.0 is 1, and blanks and the order of fields do not count.
+    /// Returns `true` if both values are equal, however numbers, whitespace and field order are
+    /// written.
     #[doc(hidden)]
     pub fn is_same_value(&self, other: &Self) -> bool {
         let parsed = |value: &Self| serde_json::from_str::<Value>(value.as_str()).ok();

@@ -1,14 +1,14 @@
-//! Finding one's way in text that is known to be JSON.
+//! Scanning of text that is known to be JSON.
 //!
-//! Every [`RawJson`](super::RawJson) was checked when it was made. A reader of one need not
-//! check again, and can step over a string as fast as its end is found. Text that is no JSON after
-//! all gives nothing, or places within the text, and never a panic.
+//! Every [`RawJson`](super::RawJson) was checked when it was created. A reader need not check it
+//! again, and skips a string as fast as it finds its end. Invalid text gives nothing, or positions
+//! within the text, and never a panic.
 
 use std::ops::Range;
 
 use super::strings::end_of_string;
 
-/// Steps through the entries of one array or object.
+/// A scanner for the entries of one array or object.
 #[derive(Debug)]
 pub(crate) struct Scanner<'t> {
     text: &'t str,
@@ -16,7 +16,7 @@ pub(crate) struct Scanner<'t> {
 }
 
 impl<'t> Scanner<'t> {
-    /// Starts within the brackets of `text`, of which the first must be `open`.
+    /// Starts inside the brackets of `text`, if the first one is `open`.
     pub(crate) fn within(text: &'t str, open: u8) -> Option<Self> {
         let mut scanner = Self::at_value(text, 0);
         (scanner.peek()? == open).then(|| {
@@ -25,41 +25,41 @@ impl<'t> Scanner<'t> {
         })
     }
 
-    /// Starts before the value that stands, perhaps behind blanks, at `start`.
+    /// Starts at the value at `start`, after any whitespace.
     pub(crate) fn at_value(text: &'t str, start: usize) -> Self {
         let mut scanner = Self { text, at: start };
         scanner.skip_blanks();
         scanner
     }
 
-    /// How far it is.
+    /// Returns the current position.
     pub(crate) fn at(&self) -> usize {
         self.at
     }
 
-    /// Steps over the opening bracket ahead.
+    /// Skips the opening bracket ahead.
     pub(crate) fn enter(&mut self) {
         self.at += 1;
     }
 
-    /// Steps over the closing bracket ahead.
+    /// Skips the closing bracket ahead.
     pub(crate) fn leave(&mut self) {
         self.skip_blanks();
         self.at = self.text.len().min(self.at + 1);
     }
 
-    /// The place of the next array element.
+    /// Returns the range of the next array element.
     pub(crate) fn next_item(&mut self) -> Option<Range<usize>> {
         self.skip_to_entry()?;
         self.value()
     }
 
-    /// The places of the next object entry: its key, with the quotes, and its value.
+    /// Returns the ranges of the next object entry: its key, with the quotes, and its value.
     pub(crate) fn next_entry(&mut self) -> Option<(Range<usize>, Range<usize>)> {
         Some((self.next_key()?, self.value()?))
     }
 
-    /// The place of the next object entry's key, with the quotes; the value is then ahead.
+    /// Returns the range of the next object entry's key, with the quotes. The value is then ahead.
     pub(crate) fn next_key(&mut self) -> Option<Range<usize>> {
         self.skip_to_entry()?;
         let key = self.value()?;
@@ -80,7 +80,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Steps over what stands before an entry; nothing if there is no other.
+    /// Skips the text before an entry; `None` if there is no other entry.
     pub(crate) fn skip_to_entry(&mut self) -> Option<()> {
         while let Some(b' ' | b'\n' | b'\r' | b'\t' | b',') = self.peek() {
             self.at += 1;
@@ -88,7 +88,7 @@ impl<'t> Scanner<'t> {
         (!matches!(self.peek()?, b']' | b'}')).then_some(())
     }
 
-    /// Steps over a value.
+    /// Skips a value, and returns its range.
     pub(crate) fn value(&mut self) -> Option<Range<usize>> {
         let start = self.at;
         match self.peek()? {
@@ -100,7 +100,7 @@ impl<'t> Scanner<'t> {
                 self.at += rest.iter().position(is_end).unwrap_or(rest.len());
             }
         }
-        // Without an advance there would be no end to the entries.
+        // Without an advance, the iteration would not end.
         (self.at > start).then_some(start..self.at)
     }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::json::{JsonKind, JsonObject, JsonSlice, JsonText, JsonWalk, RawJson, RawObject};
 use crate::text::shortened;
 
-/// A JSON value that does not have the shape it must have.
+/// An error about a JSON value with the wrong shape.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("field `{path}`: expected {expected}, found {found}")]
 pub struct ShapeError {
@@ -15,7 +15,7 @@ pub struct ShapeError {
 }
 
 impl ShapeError {
-    /// An error at `path`, such as `messages[2].content`.
+    /// Creates an error at `path`, such as `messages[2].content`.
     pub fn new(
         path: impl Into<String>,
         expected: &'static str,
@@ -24,29 +24,29 @@ impl ShapeError {
         Self { path: path.into(), expected, found: found.to_string() }
     }
 
-    /// The offending field, such as `messages[2].content`.
+    /// Returns the offending field, such as `messages[2].content`.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// What the field must be.
+    /// Returns the expected value.
     pub fn expected(&self) -> &'static str {
         self.expected
     }
 
-    /// What it was instead.
+    /// Returns the actual value.
     pub fn found(&self) -> &str {
         &self.found
     }
 
-    /// The same error about the field of that name.
+    /// Returns the same error about another field.
     pub(crate) fn of_field(mut self, name: &str) -> Self {
         name.clone_into(&mut self.path);
         self
     }
 
-    /// The same error, seen from the value that holds the one it was found in. An error about that
-    /// value itself has no path before.
+    /// Returns the same error as seen from the value that contains the wrong one. An error about
+    /// the wrong value itself has an empty path before.
     pub fn within(mut self, parent: &str) -> Self {
         let joint = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
         self.path = format!("{parent}{joint}{}", self.path);
@@ -54,31 +54,31 @@ impl ShapeError {
     }
 }
 
-/// Takes the known fields out of an object; what is left are the unknown ones.
+/// A reader that takes the known fields out of an object, and leaves the unknown ones.
 ///
-/// `null` is absence everywhere (protocol.md §6), except where a field may be any value.
+/// `null` means absence everywhere (protocol.md §6), except in a field that can have any value.
 #[derive(Debug)]
 pub struct FieldReader {
     fields: JsonObject,
 }
 
 impl FieldReader {
-    /// Starts on an object.
+    /// Creates a reader of an object.
     pub fn new(fields: JsonObject) -> Self {
         Self { fields }
     }
 
-    /// Takes all fields that were not taken yet.
+    /// Takes all remaining fields.
     pub fn take_rest(&mut self) -> JsonObject {
         std::mem::take(&mut self.fields)
     }
 
-    /// The fields that were not taken.
+    /// Returns the remaining fields.
     pub fn rest(self) -> JsonObject {
         self.fields
     }
 
-    /// Lets an older name stand for a field that is absent under its own.
+    /// Uses an older name for a field that is absent under its own name.
     pub fn alias(&mut self, older: &str, name: &str) {
         if self.fields.get(name).is_none_or(RawJson::is_null)
             && let Some(value) = self.fields.remove(older)
@@ -87,7 +87,7 @@ impl FieldReader {
         }
     }
 
-    /// Takes a field that may be any value, `null` too.
+    /// Takes a field with any value, including `null`.
     pub fn any(&mut self, name: &str) -> Option<RawJson> {
         self.fields.remove(name)
     }
@@ -111,7 +111,7 @@ impl FieldReader {
     /// Takes a string, if there is one.
     ///
     /// # Errors
-    /// When the field is something else.
+    /// If the field is something else.
     pub fn text(&mut self, name: &str) -> Result<Option<String>, ShapeError> {
         self.take(name, "a string", RawJson::to_text)
     }
@@ -119,7 +119,7 @@ impl FieldReader {
     /// Takes a boolean, if there is one.
     ///
     /// # Errors
-    /// When the field is something else.
+    /// If the field is something else.
     pub fn bool(&mut self, name: &str) -> Result<Option<bool>, ShapeError> {
         self.take(name, "a boolean", RawJson::to_bool)
     }
@@ -127,7 +127,7 @@ impl FieldReader {
     /// Takes a number as its text, if there is one.
     ///
     /// # Errors
-    /// When the field is something else.
+    /// If the field is something else.
     pub fn number(&mut self, name: &str) -> Result<Option<RawJson>, ShapeError> {
         self.of_kind(name, JsonKind::Number, "a number")
     }
@@ -135,7 +135,7 @@ impl FieldReader {
     /// Takes a value of one kind as its text, if there is one.
     ///
     /// # Errors
-    /// When the field is of another kind.
+    /// If the field is of another kind.
     pub fn of_kind(
         &mut self,
         name: &str,
@@ -148,7 +148,7 @@ impl FieldReader {
     /// Takes an object, if there is one.
     ///
     /// # Errors
-    /// When the field is something else.
+    /// If the field is something else.
     pub fn object(&mut self, name: &str) -> Result<Option<RawObject>, ShapeError> {
         self.take(name, "an object", |value| RawObject::try_from(value.clone()).ok())
     }
@@ -156,7 +156,7 @@ impl FieldReader {
     /// Takes an array, if there is one.
     ///
     /// # Errors
-    /// When the field is something else.
+    /// If the field is something else.
     pub fn items(&mut self, name: &str) -> Result<Option<Vec<RawJson>>, ShapeError> {
         self.take(name, "an array", RawJson::to_items)
     }
@@ -164,7 +164,7 @@ impl FieldReader {
     /// Takes an array of strings, if there is one.
     ///
     /// # Errors
-    /// When the field or one of its elements is something else.
+    /// If the field or one of its elements is something else.
     pub fn texts(&mut self, name: &str) -> Result<Option<Vec<String>>, ShapeError> {
         let Some(items) = self.items(name)? else { return Ok(None) };
         let text = |(index, item): (usize, &RawJson)| {
@@ -175,12 +175,12 @@ impl FieldReader {
     }
 }
 
-/// The fields of an object that were looked for, in the order of their names.
+/// The fields found in an object, in the order of the requested names.
 #[derive(Debug)]
 pub struct FoundFields<'v, const N: usize> {
-    /// The values, where they stand; none for `null`. Of one that is there twice, the last.
+    /// The values; `None` for `null`. Of a repeated field, the last value.
     pub values: [Option<JsonSlice<'v>>; N],
-    /// Of those that are there twice, the first value.
+    /// The first values of repeated fields.
     pub repeated: [Option<JsonSlice<'v>>; N],
 }
 
@@ -204,10 +204,10 @@ pub fn find_fields<'v, const N: usize>(
     found
 }
 
-/// What `read` makes of a field, if it is there.
+/// Reads a field with `read`, if it is present.
 ///
 /// # Errors
-/// When `read` makes nothing of it.
+/// If `read` returns `None`.
 pub fn read_field<'v, T>(
     name: &str,
     value: Option<JsonSlice<'v>>,
@@ -218,10 +218,10 @@ pub fn read_field<'v, T>(
     read(value).map(Some).ok_or_else(|| ShapeError::new(name, expected, value.kind()))
 }
 
-/// The string that a field holds, if there is one.
+/// Returns the string in a field, if it is present.
 ///
 /// # Errors
-/// When the field is something else.
+/// If the field is something else.
 pub fn read_text<'v>(
     name: &str,
     value: Option<JsonSlice<'v>>,
@@ -229,10 +229,10 @@ pub fn read_text<'v>(
     read_field(name, value, "a string", JsonSlice::text)
 }
 
-/// The string that a field holds, if there is one, as it is written.
+/// Returns the string in a field in its written form, if it is present.
 ///
 /// # Errors
-/// When the field is something else.
+/// If the field is something else.
 pub fn keep_text(name: &str, value: Option<JsonSlice<'_>>) -> Result<Option<JsonText>, ShapeError> {
     let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(None) };
     JsonText::try_from(value.to_raw())
@@ -240,8 +240,8 @@ pub fn keep_text(name: &str, value: Option<JsonSlice<'_>>) -> Result<Option<Json
         .map_err(|other| ShapeError::new(name, "a string", other.kind()))
 }
 
-/// The elements of the array ahead, which the walk leaves behind in any case. An error is about the
-/// first element that is wrong, and begins with its position.
+/// Reads the elements of the array ahead, and moves the walk past it in any case. An error is about
+/// the first wrong element, and begins with its index.
 ///
 /// # Errors
 /// Those of `read`.
@@ -259,10 +259,10 @@ pub fn read_items<T>(
     wrong.map(|()| elements)
 }
 
-/// As [`read_items`], if there is an array ahead, and nothing for `null`.
+/// Like [`read_items`], but returns `None` for `null`.
 ///
 /// # Errors
-/// Those of `read`, and one without a path when something else is ahead.
+/// Those of `read`, and one without a path if something else is ahead.
 pub fn read_list<T>(
     walk: &mut JsonWalk<'_>,
     read: impl Fn(&mut JsonWalk<'_>) -> Result<T, ShapeError>,
@@ -279,7 +279,7 @@ pub fn read_list<T>(
     }
 }
 
-/// The fields of an object but one, and what `read` makes of that one, if it is there.
+/// Returns the fields of an object except one, and the result of `read` for that one, if present.
 pub fn fields_and<T>(
     object: &RawObject,
     name: &str,
@@ -297,7 +297,7 @@ pub fn fields_and<T>(
     (fields, one)
 }
 
-/// Makes a field required.
+/// An extension that makes a field required.
 pub(crate) trait Required<T> {
     fn required(self, name: &str, expected: &'static str) -> Result<T, ShapeError>;
 }
@@ -308,7 +308,7 @@ impl<T> Required<T> for Result<Option<T>, ShapeError> {
     }
 }
 
-/// The agent may act on the first of several values, and a guard is told of the last.
+/// Rejects a repeated field: the agent may act on its first value, and a guard sees the last.
 pub(crate) fn repeated_field(fields: &JsonObject) -> Result<(), ShapeError> {
     match fields.repeated() {
         Some(name) => Err(ShapeError::new(shortened(name), "one value", "several")),

@@ -1,4 +1,4 @@
-//! A value that is looked at where it stands.
+//! A view of a value inside a JSON text.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,10 +7,10 @@ use std::ops::Range;
 use super::read::string_text;
 use super::{JsonKind, JsonWalk, RawJson};
 
-/// A part of a [`RawJson`] that is not kept yet.
+/// A view of a part of a [`RawJson`].
 ///
-/// Of most values in a long payload little is wanted to know. A look at one of these costs nothing;
-/// [`to_raw`](Self::to_raw) keeps it.
+/// Most values in a long payload are barely looked at. A view costs nothing;
+/// [`to_raw`](Self::to_raw) keeps the value.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct JsonSlice<'v> {
@@ -20,32 +20,32 @@ pub struct JsonSlice<'v> {
 }
 
 impl<'v> JsonSlice<'v> {
-    /// The value at `range` of the text of `whole`.
+    /// Creates a view of the value at `range` of the text of `whole`.
     pub(super) fn new(whole: &'v RawJson, range: Range<usize>) -> Self {
         Self { whole, start: range.start, end: range.end }
     }
 
-    /// The JSON text.
+    /// Returns the JSON text.
     pub fn as_str(self) -> &'v str {
         self.whole.as_str().get(self.start..self.end).unwrap_or("null")
     }
 
-    /// The kind of value, known from its first byte.
+    /// Returns the kind of value, known from its first byte.
     pub fn kind(self) -> JsonKind {
         JsonKind::of_text(self.as_str())
     }
 
-    /// Whether this is `null`, which everywhere in the protocol means absence.
+    /// Returns `true` if this is `null`, which everywhere in the protocol means absence.
     pub fn is_null(self) -> bool {
         self.kind() == JsonKind::Null
     }
 
-    /// The string, if this is one; a lone surrogate in it becomes U+FFFD.
+    /// Returns the string, if this is one. A lone surrogate becomes U+FFFD.
     pub fn text(self) -> Option<Cow<'v, str>> {
         string_text(self.as_str())
     }
 
-    /// The boolean, if this is one.
+    /// Returns the boolean, if this is one.
     pub fn to_bool(self) -> Option<bool> {
         match self.as_str() {
             "true" => Some(true),
@@ -54,12 +54,12 @@ impl<'v> JsonSlice<'v> {
         }
     }
 
-    /// This as a value that can be kept.
+    /// Returns the value, to be kept.
     pub fn to_raw(self) -> RawJson {
         self.whole.slice(self.start..self.end)
     }
 
-    /// A way through this value.
+    /// Returns a walk through this value.
     pub fn walk(self) -> JsonWalk<'v> {
         JsonWalk::new(self.whole, self.start)
     }

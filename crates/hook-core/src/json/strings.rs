@@ -1,39 +1,39 @@
-//! Looking at strings as they are written, many bytes at a time.
+//! Scanning of strings as they are written, many bytes at a time.
 //!
-//! Texts of models are long and full of escapes, and most of what is done with them is to step
-//! over them. So nothing here stops at an escape that does not matter, as a search for one byte
-//! does (docs/dependencies.md has the numbers). Loops over blocks of a fixed size have no way out in
-//! their middle: so the compiler makes vector instructions of them.
+//! Texts of models are long and full of escapes, and most of them are only skipped. So the scan
+//! does not stop at escapes that do not matter, as a search for one byte does (docs/dependencies.md
+//! has the numbers). Loops over blocks of a fixed size have no early exit, so that the compiler
+//! vectorizes them.
 
 use std::ops::Range;
 
-/// How many bytes of a string are looked at in one go, once it has turned out to be no short one.
+/// The number of bytes scanned at once in a long string.
 const BLOCK: usize = 32;
 
-/// How many bytes are looked at one by one before a string counts as no short one.
+/// The number of bytes scanned one by one before a string counts as long.
 const SHORT: usize = 16;
 
-/// Whether a string says what is written, and is written as it says: printable ASCII without quotes
-/// and backslashes.
+/// Returns `true` if a string has no escapes and needs none: printable ASCII without quotes and
+/// backslashes.
 pub(super) fn is_plain(bytes: &[u8]) -> bool {
     let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') & !matches!(byte, b'"' | b'\\');
     let are_plain = |block: &[u8]| block.iter().fold(true, |plain, byte| plain & is_plain(byte));
     bytes.chunks(BLOCK).all(are_plain)
 }
 
-/// How many bytes come before the first quote or backslash, or all if there is neither.
+/// Returns the number of bytes before the first quote or backslash, or all if there is neither.
 pub(super) fn plain_length(bytes: &[u8]) -> usize {
     memchr::memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len())
 }
 
-/// Where the string ends whose opening quote stands at `open`: behind its closing quote.
+/// Returns the index after the closing quote of the string that opens at `open`.
 pub(crate) fn end_of_string(text: &[u8], open: usize) -> Option<usize> {
     let mut at = open + 1;
     // Most strings are names and other short words.
     for byte in text.get(at..)?.iter().take(SHORT) {
         match byte {
             b'"' => return Some(at + 1),
-            // What the backslash is about is no end.
+            // The escaped byte does not end the string.
             b'\\' => {
                 at += 2;
                 break;
@@ -59,8 +59,8 @@ fn block_at(text: &[u8], at: usize) -> Option<&[u8; BLOCK]> {
     text.get(at..)?.first_chunk()
 }
 
-/// Whether a string may end in a block, given the blocks that begin one and two bytes before: a
-/// quote without a backslash before it ends one, a quote with two may, and one with one does not.
+/// Returns `true` if a string may end in a block, given the blocks that begin one and two bytes
+/// earlier: at a quote that follows no backslash (it ends) or two (it may end).
 fn may_end(block: &[u8; BLOCK], one_before: &[u8; BLOCK], two_before: &[u8; BLOCK]) -> bool {
     let mut may_end = false;
     for index in 0..BLOCK {
@@ -70,8 +70,8 @@ fn may_end(block: &[u8; BLOCK], one_before: &[u8; BLOCK], two_before: &[u8; BLOC
     may_end
 }
 
-/// Behind the first quote in that range that ends a string: one with an even number of backslashes
-/// before it. They are counted no further back than to another quote, and so no more than once.
+/// Returns the index after the first quote in the range that follows an even number of backslashes.
+/// Counting stops at a quote, so each backslash is counted at most once.
 fn first_end(text: &[u8], range: Range<usize>) -> Option<usize> {
     let is_end = |index: &usize| {
         text[*index] == b'"'
@@ -80,8 +80,8 @@ fn first_end(text: &[u8], range: Range<usize>) -> Option<usize> {
     range.into_iter().find(is_end).map(|index| index + 1)
 }
 
-/// Where, from there on, the next escape is that this crate's writer might not write: one by number,
-/// or of a slash. A backslash that is itself escaped counts, too, if one of these letters follows.
+/// Returns the index of the next escape from `from` on that this crate's writer might not write: a
+/// numeric one or a slash. An escaped backslash before `u` or `/` counts too.
 pub(super) fn other_escape(written: &[u8], mut from: usize) -> Option<usize> {
     let is_other = |first: u8, second: u8| (first == b'\\') & ((second == b'u') | (second == b'/'));
     while let Some(block) = block_at(written, from)
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What strings are made of that is hard to step over.
+    /// Strings that are hard to skip.
     fn written() -> impl Strategy<Value = String> {
         let piece = prop_oneof![
             4 => "\\\\[nrtbf/\"\\\\]",
@@ -116,7 +116,7 @@ mod tests {
         prop::collection::vec(piece, 0..20).prop_map(|pieces| pieces.concat())
     }
 
-    /// The end of a string, byte by byte.
+    /// Returns the end of a string, byte by byte.
     fn end_by_byte(text: &[u8], open: usize) -> Option<usize> {
         let mut at = open + 1;
         loop {

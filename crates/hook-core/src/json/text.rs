@@ -1,4 +1,4 @@
-//! A string as it is written.
+//! JSON strings in their written form.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,10 +7,10 @@ use super::normal::normalized;
 use super::read::string_text;
 use super::{JsonKind, RawJson};
 
-/// A text as a JSON string, decoded only on access.
+/// A JSON string that is decoded only on access.
 ///
-/// Most texts of a conversation are handed on and compared, and for that they need not be read.
-/// Two texts are equal when they say the same, however each is written.
+/// Most texts of a conversation are passed on and compared, which needs no decoding. Two texts are
+/// equal if their decoded values are.
 ///
 /// ```
 /// use hook_core::{JsonText, RawJson};
@@ -25,28 +25,28 @@ use super::{JsonKind, RawJson};
 pub struct JsonText(RawJson);
 
 impl JsonText {
-    /// Writes a text.
+    /// Creates the JSON string of a text.
     pub fn new(text: &str) -> Self {
         Self(RawJson::from_text(text))
     }
 
-    /// The string between its quotes.
+    /// Returns the written string without its quotes.
     fn written(&self) -> &str {
         let text = self.0.as_str();
         text.get(1..text.len().saturating_sub(1)).unwrap_or_default()
     }
 
-    /// What it says; a lone surrogate in it becomes U+FFFD.
+    /// Decodes the string. A lone surrogate becomes U+FFFD.
     pub fn read(&self) -> Cow<'_, str> {
         string_text(self.0.as_str()).unwrap_or_default()
     }
 
-    /// Whether it says nothing.
+    /// Returns `true` if the text is empty.
     pub fn is_empty(&self) -> bool {
         self.written().is_empty()
     }
 
-    /// These texts one behind the other, if there are any.
+    /// Joins texts without a separator; `None` if there are none.
     pub fn joined<'t>(texts: impl Iterator<Item = &'t JsonText> + Clone) -> Option<Self> {
         let mut first_two = texts.clone();
         let first = first_two.next()?;
@@ -56,18 +56,18 @@ impl JsonText {
         let length: usize = texts.clone().map(|text| text.written().len()).sum();
         let mut joined = String::with_capacity(length + 2);
         joined.push('"');
-        // In normal form, halves of a character that stand in two texts make no whole one.
+        // In normal form, the halves of a surrogate pair in two texts stay separate.
         texts.for_each(|text| joined.push_str(&normalized(text.written())));
         joined.push('"');
         Some(Self(RawJson::from_checked_text(joined)))
     }
 
-    /// The JSON string as it is written.
+    /// Returns the JSON string as it is written.
     pub fn as_raw(&self) -> &RawJson {
         &self.0
     }
 
-    /// The JSON string as this crate writes it: with no more escapes than it needs.
+    /// Returns the JSON string in this crate's form, with no more escapes than it needs.
     pub fn normalized(&self) -> RawJson {
         match self.normal() {
             Cow::Borrowed(_) => self.0.clone(),
@@ -75,12 +75,12 @@ impl JsonText {
         }
     }
 
-    /// The text in its normal form.
+    /// Returns the text in its normal form.
     pub(super) fn normal(&self) -> Cow<'_, str> {
         normalized(self.0.as_str())
     }
 
-    /// How many bytes it takes as it is written.
+    /// Returns the length of the written form, in bytes.
     pub(crate) fn written_length(&self) -> usize {
         self.0.as_str().len()
     }
@@ -94,7 +94,7 @@ impl PartialEq for JsonText {
 
 impl Eq for JsonText {}
 
-/// Gives back a value that is not a string.
+/// Fails with the value itself if it is not a string.
 impl TryFrom<RawJson> for JsonText {
     type Error = RawJson;
 
@@ -121,7 +121,7 @@ mod tests {
         JsonText::try_from(RawJson::parse(format!("\"{written}\"")).unwrap()).unwrap()
     }
 
-    /// Texts of which many are equal, and many are halves of characters.
+    /// Texts that are often equal, and often contain halves of surrogate pairs.
     fn written() -> impl Strategy<Value = String> {
         let piece = prop_oneof![
             "\\\\[nrtbf/\"\\\\]",

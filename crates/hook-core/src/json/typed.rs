@@ -1,4 +1,4 @@
-//! Values of one kind, carried as text.
+//! Values of one kind, kept as text.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ macro_rules! typed {
         pub struct $name(RawJson);
 
         impl $name {
-            /// The text as a value of any kind.
+            /// Returns the value as one of any kind.
             pub fn as_raw(&self) -> &RawJson {
                 &self.0
             }
@@ -54,25 +54,25 @@ typed! {
 }
 
 impl JsonArray {
-    /// An array of these values.
+    /// Creates an array of these values.
     #[doc(hidden)]
     pub fn of<'v>(items: impl IntoIterator<Item = &'v RawJson>) -> Self {
         Self(RawJson::from_items(items))
     }
 
-    /// The elements.
+    /// Returns the elements.
     pub fn to_items(&self) -> Vec<RawJson> {
         self.0.to_items().unwrap_or_default()
     }
 }
 
 impl JsonNumber {
-    /// The number; not finite where it is too large.
+    /// Returns the number; not finite if it is too large.
     pub fn to_f64(&self) -> f64 {
         self.0.as_str().parse().unwrap_or(f64::NAN)
     }
 
-    /// The number, if it is a whole one that is not negative and fits.
+    /// Returns the number, if it is a non-negative whole number that fits.
     pub fn to_u64(&self) -> Option<u64> {
         self.0.to_whole_number()
     }

@@ -4,19 +4,19 @@ use super::read::{plain_string, read_string};
 use super::scan::Scanner;
 use super::{JsonSlice, RawJson};
 
-/// What a value is to the one around it.
+/// The position of a value in its parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing<'n> {
-    /// The field of an object.
+    /// A field of an object.
     Field(&'n str),
     /// An element of an array, or the value that the visit began with.
     Item,
 }
 
-/// A value that a visit comes by.
+/// A value during a visit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Visited<'v> {
-    /// A value without others in it.
+    /// A value without children.
     Leaf(JsonSlice<'v>),
     /// An object, whose fields come next.
     Object,
@@ -24,9 +24,9 @@ pub(crate) enum Visited<'v> {
     Array,
 }
 
-/// Visits a value and all in it, in order. `visit` is told what it gave for the value around, and
-/// gives what is told about the values inside; `None` ends the visit. Takes time linear in the text,
-/// and memory in its depth.
+/// Visits a value and all values inside it, in order. `visit` gets the context that it returned for
+/// the parent, and returns the context for the children; `None` ends the visit. Takes time linear
+/// in the text, and memory linear in its depth.
 pub(crate) fn visit_all<C: Copy>(
     whole: &RawJson,
     around: C,
@@ -92,7 +92,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
-    /// Each leaf with its depth and its field.
+    /// Returns each leaf with its depth and its field.
     fn leaves(value: &RawJson) -> Vec<(usize, String, String)> {
         let mut found = Vec::new();
         visit_all(value, 0, |depth, standing, visited| {

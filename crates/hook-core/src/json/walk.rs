@@ -4,11 +4,11 @@ use super::read::{plain_string, read_string};
 use super::scan::Scanner;
 use super::{JsonKind, JsonSlice, RawJson};
 
-/// A way through a value, at first before the value itself.
+/// A walk through a value, which starts before the value itself.
 ///
-/// [`RawJson::to_object`] and [`RawJson::to_items`] read one level and step over what is in it; to
-/// look into that, they read it again. Where a form is known several levels deep, a walk reads all
-/// of it once.
+/// [`RawJson::to_object`] and [`RawJson::to_items`] read one level and skip the values inside; to
+/// look into those, the text is scanned again. If the form is known several levels deep, a walk
+/// reads all of it once.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct JsonWalk<'v> {
@@ -22,20 +22,20 @@ impl<'v> JsonWalk<'v> {
         Self { whole, scanner: Scanner::at_value(whole.as_str(), start) }
     }
 
-    /// The kind of the value ahead.
+    /// Returns the kind of the value ahead.
     pub fn kind(&self) -> JsonKind {
         self.scanner.peek().map_or(JsonKind::Null, JsonKind::of_first_byte)
     }
 
-    /// Steps over the value ahead.
+    /// Skips the value ahead, and returns it.
     pub fn value(&mut self) -> JsonSlice<'v> {
         let start = self.scanner.at();
         let range = self.scanner.value().unwrap_or(start..start);
         JsonSlice::new(self.whole, range)
     }
 
-    /// Steps through the object ahead: `take` is given each name and stands before its value, which
-    /// it may step over or through. Of any other value, there are no entries.
+    /// Walks through the object ahead. `take` gets each name, and the walk before its value, which
+    /// it may skip or walk through. Any other value has no entries.
     pub fn entries(&mut self, mut take: impl FnMut(&mut Self, &str)) -> JsonSlice<'v> {
         if self.kind() != JsonKind::Object {
             return self.value();
@@ -56,8 +56,8 @@ impl<'v> JsonWalk<'v> {
         self.left(start)
     }
 
-    /// Steps through the array ahead: `take` is given each position and stands before the element.
-    /// Of any other value, there are no elements.
+    /// Walks through the array ahead. `take` gets each index, and the walk before the element. Any
+    /// other value has no elements.
     pub fn items(&mut self, mut take: impl FnMut(&mut Self, usize)) -> JsonSlice<'v> {
         if self.kind() != JsonKind::Array {
             return self.value();
@@ -77,12 +77,12 @@ impl<'v> JsonWalk<'v> {
         self.left(start)
     }
 
-    /// Makes sure that the value ahead is behind; nothing is, where there is no JSON.
+    /// Skips the value at `ahead`, if `take` did not; `false` if there is no JSON.
     fn is_past(&mut self, ahead: usize) -> bool {
         self.scanner.at() > ahead || self.scanner.value().is_some()
     }
 
-    /// Leaves the array or object that began at `start`.
+    /// Leaves the array or object that began at `start`, and returns it.
     fn left(&mut self, start: usize) -> JsonSlice<'v> {
         self.scanner.leave();
         JsonSlice::new(self.whole, start..self.scanner.at())

@@ -1,4 +1,4 @@
-//! Writing JSON around text that is already JSON.
+//! Writing JSON around values that are already JSON text.
 
 use super::depth::{MAX_LINE_DEPTH, cut_below};
 use super::line::{has_separator, into_string, without_separators};
@@ -6,13 +6,14 @@ use super::strings::is_plain;
 use super::{JsonObject, JsonText, RawJson, RawObject};
 use crate::text;
 
-/// How many fields a warning names of which something was left out.
+/// The maximum number of fields named in a warning about values that were cut.
 const NAMED: usize = 5;
 
-/// Writes one JSON object field by field; values that are text already are copied, not parsed.
+/// A writer of one JSON object, field by field. Values that are already text are copied, not
+/// parsed.
 ///
-/// There are three uses of one: a [line](Self::line) that leaves the process, a value that stays in
-/// it ([`RawObject::of`](super::RawObject::of)), and the [length](Self::length) of either.
+/// It writes a [line](Self::line) that leaves the process or a value that stays in it
+/// ([`RawObject::of`](super::RawObject::of)), or computes the [length](Self::length) of either.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct ObjectWriter<'a> {
@@ -20,34 +21,34 @@ pub struct ObjectWriter<'a> {
     first: bool,
 }
 
-/// Where an object goes, and what holds for all of it.
+/// The output of a writer, with the state of the whole object.
 #[derive(Debug)]
 struct Output {
     bytes: Vec<u8>,
     purpose: Purpose,
-    /// How many arrays and objects are open.
+    /// The number of open arrays and objects.
     depth: usize,
-    /// The fields of which something nested too deep, since the last warning about it.
+    /// The fields in which something nests too deep, since the last warning about them.
     cut: Vec<String>,
 }
 
 #[derive(Debug)]
 enum Purpose {
-    /// A value as it is, however deep it nests.
+    /// A value, at any depth.
     Value,
     /// A message that leaves the process.
     Line,
-    /// The number of bytes, about, and no bytes.
+    /// The approximate number of bytes, without the bytes.
     Length(usize),
 }
 
 impl ObjectWriter<'_> {
-    /// One message as a line of JSON, without the line's end.
+    /// Writes one message as a line of JSON, without the line break.
     ///
-    /// It nests at most [`MAX_LINE_DEPTH`] levels deep: what is deeper becomes `null`, and a warning
-    /// in the field `warnings` of the line says so, unless [`warnings`](Self::warnings) did.
-    /// Characters that a terminal would obey or hide are escaped in the strings that the engine
-    /// writes, though not in JSON that passes through.
+    /// It has at most [`MAX_LINE_DEPTH`] levels: deeper values become `null`, and a warning in the
+    /// line's field `warnings` says so, unless [`warnings`](Self::warnings) did. Characters that a
+    /// terminal would interpret or hide are escaped in the strings that the engine writes, but not
+    /// in JSON that passes through.
     pub fn line(write: impl FnOnce(&mut ObjectWriter<'_>)) -> Vec<u8> {
         let mut out = Output::new(Purpose::Line, 512);
         out.object(|object| {
@@ -57,7 +58,7 @@ impl ObjectWriter<'_> {
         out.bytes
     }
 
-    /// [`line`](Self::line) for readers that know no `warnings`: what it would say there.
+    /// Like [`line`](Self::line), but returns the warning, for readers that do not know `warnings`.
     pub fn line_and_warning(
         write: impl FnOnce(&mut ObjectWriter<'_>),
     ) -> (Vec<u8>, Option<String>) {
@@ -67,14 +68,14 @@ impl ObjectWriter<'_> {
         (out.bytes, warning)
     }
 
-    /// An object as a value, whole.
+    /// Writes an object as a value, at any depth.
     pub(crate) fn value(capacity: usize, write: impl FnOnce(&mut ObjectWriter<'_>)) -> Vec<u8> {
         let mut out = Output::new(Purpose::Value, capacity);
         out.object(write);
         out.bytes
     }
 
-    /// About how long an object is, in bytes, without writing it.
+    /// Returns the approximate length of an object, in bytes, without writing it.
     pub fn length(write: impl FnOnce(&mut ObjectWriter<'_>)) -> usize {
         let mut out = Output::new(Purpose::Length(0), 0);
         out.object(write);
@@ -103,7 +104,7 @@ impl ObjectWriter<'_> {
         self.out.string(value);
     }
 
-    /// Writes a string field whose text is written already.
+    /// Writes a string field whose text is already in written form.
     pub fn json_text(&mut self, name: &str, value: &JsonText) {
         self.name(name);
         self.out.put(value.normal().as_bytes());
@@ -128,7 +129,7 @@ impl ObjectWriter<'_> {
         self.out.put(value.to_string().as_bytes());
     }
 
-    /// Writes a duration in milliseconds: an integer where it is one, else with a fraction.
+    /// Writes a duration in milliseconds, with a fraction if it has one.
     pub fn milliseconds(&mut self, name: &str, value: std::time::Duration) {
         self.name(name);
         self.out.put(value.as_millis().to_string().as_bytes());
@@ -141,7 +142,7 @@ impl ObjectWriter<'_> {
 
     /// Writes a field whose value is JSON text.
     pub fn raw(&mut self, name: &str, value: &RawJson) {
-        // With room for what usually follows, so that a large value is not copied for a brace.
+        // Reserves room for what usually follows, so that a large value is not copied for a brace.
         self.out.reserve(value.as_str().len() + 512);
         self.name(name);
         self.out.raw(name, value.as_str());
@@ -196,7 +197,7 @@ impl ObjectWriter<'_> {
         }
     }
 
-    /// Writes all fields of an object that the engine wrote, as they are.
+    /// Writes all fields of an object that the engine wrote, unchanged.
     #[doc(hidden)]
     pub fn written_fields(&mut self, object: &RawObject) {
         let text = object.as_str();
@@ -207,8 +208,8 @@ impl ObjectWriter<'_> {
         }
     }
 
-    /// Writes the field `warnings`: these texts, and what was left out of the line so far because it
-    /// nests too deep. To be called once in a message, behind everything that passes JSON through.
+    /// Writes the field `warnings`: these texts, and a warning about values cut so far because they
+    /// nest too deep. Call it once per message, after all fields that pass JSON through.
     pub fn warnings<S: AsRef<str>>(&mut self, warnings: &[S]) {
         let cut = std::mem::take(&mut self.out.cut);
         let too_deep = (!cut.is_empty()).then(|| too_deep(&cut));
@@ -216,7 +217,7 @@ impl ObjectWriter<'_> {
         self.array("warnings", warnings, |out, text| out.string(text));
     }
 
-    /// Writes the field [`warnings`](Self::warnings), unless there are none.
+    /// Writes the field [`warnings`](Self::warnings), if there are any.
     pub fn warnings_if_any<S: AsRef<str>>(&mut self, warnings: &[S]) {
         if !warnings.is_empty() || !self.out.cut.is_empty() {
             self.warnings(warnings);
@@ -258,7 +259,7 @@ impl Output {
         self.close(b"}");
     }
 
-    /// Writes what opens a level of its own, if there is one left.
+    /// Writes a value that opens a level of its own, or `null` if no level is left.
     fn nested(&mut self, name: &str, write: impl FnOnce(&mut Self)) {
         match self.purpose {
             Purpose::Line if self.depth >= MAX_LINE_DEPTH => {
@@ -289,7 +290,7 @@ impl Output {
     fn string(&mut self, value: &str) {
         match &mut self.purpose {
             Purpose::Length(length) => *length += value.len() + 2,
-            // Names and most other words.
+            // Names and most other short strings.
             Purpose::Value | Purpose::Line if is_plain(value.as_bytes()) => {
                 self.bytes.reserve(value.len() + 2);
                 self.bytes.push(b'"');
@@ -309,7 +310,7 @@ impl Output {
     }
 }
 
-/// What is said about fields of which something nests too deep for a line.
+/// Returns the warning about fields in which something nests too deep for a line.
 fn too_deep(fields: &[String]) -> String {
     let named: Vec<String> =
         fields.iter().take(NAMED).map(|name| format!("`{}`", text::shortened(name))).collect();
@@ -320,10 +321,10 @@ fn too_deep(fields: &[String]) -> String {
     )
 }
 
-/// Writes a string: quotes, backslashes and everything that ends a line are escaped.
+/// Writes a string. Quotes, backslashes and all line breaks are escaped.
 pub(crate) fn write_string(out: &mut Vec<u8>, text: &str) {
     let start = out.len();
-    // Writing to memory cannot fail, and a string always has a JSON form.
+    // Writing to memory cannot fail, and every string has a JSON form.
     let _ = serde_json::to_writer(&mut *out, text);
     if !text.is_ascii() && has_separator(text) {
         let written = into_string(out.split_off(start));

@@ -1,5 +1,5 @@
-//! The calls with which a foreign hook is asked about a tool: it was written for the tools of its own agent,
-//! which may change one file at a time where the asking agent sends a patch of many, or the other way round.
+//! The tool calls that a foreign hook is given. It was written for the tools of its own agent,
+//! which may change one file per call where the client sends a patch of many, or the reverse.
 
 use super::ForeignHook;
 use crate::event::input::{EventInput, HookInput};
@@ -11,25 +11,25 @@ use crate::tool::{
 
 const RUN_SHELL: &str = "run_shell_command";
 
-/// The calls with which a foreign hook is asked.
+/// The tool calls that a foreign hook is given.
 #[derive(Debug)]
 pub(crate) enum Calls {
-    /// None: it is not for this.
+    /// No call: the hook does not match.
     None,
-    /// The event as it is.
+    /// The unchanged event.
     AsItIs,
-    /// One call after the other.
+    /// Several calls, one after the other.
     Each {
-        /// Those that it is for.
+        /// The calls that the hook matches.
         parts: Vec<PartialCall>,
-        /// How many there are of the whole call.
+        /// The number of parts of the whole call.
         of: usize,
     },
-    /// It would be asked, but the call cannot be read, with the reason.
+    /// The hook would match, but the call cannot be read, for this reason.
     Unreadable(String),
 }
 
-/// A part of a call, or all of it in another form.
+/// A part of a call, or the whole call in a different form.
 #[derive(Debug)]
 pub(crate) struct PartialCall {
     /// The event with that part.
@@ -37,33 +37,33 @@ pub(crate) struct PartialCall {
     form: Form,
 }
 
-/// What a part is of the whole call.
+/// The relation of a part to the whole call.
 #[derive(Debug)]
 enum Form {
-    /// One of its files.
+    /// One of the call's files.
     File(FileCall),
-    /// All of it, as a patch.
+    /// The whole call, as a patch.
     Patch,
-    /// All of it, under the name that the tool has here.
+    /// The whole call, under the tool's native name.
     Renamed,
-    /// All of it, as a call of our shell.
+    /// The whole call, as a native shell call.
     Command(ShellCommand),
 }
 
 impl PartialCall {
-    /// Whether it has all arguments of the call.
+    /// Returns `true` if the part has all arguments of the call.
     fn is_whole(&self) -> bool {
         !matches!(&self.form, Form::File(file) if !file.is_whole())
     }
 
-    /// Whether who allows this part allows what the call does: a deletion is asked about as an edit, and one who
-    /// allows edits need not allow that.
+    /// Returns `true` if an allow of this part allows the part's action. A deletion is presented as
+    /// an edit, and a hook that allows edits need not allow deletions.
     pub(crate) fn may_be_approved(&self) -> bool {
         !matches!(&self.form, Form::File(file) if file.is_deletion())
     }
 
-    /// The arguments of the whole call, in which this part has other arguments; `None` where they cannot be
-    /// put back.
+    /// Returns the arguments of the whole call with the changed arguments of this part, or `None`
+    /// if they cannot be merged.
     pub(crate) fn put_back(&self, whole: &RawObject, changed: &RawObject) -> Option<RawObject> {
         match &self.form {
             Form::File(file) => file.put_back(whole, changed),
@@ -79,7 +79,7 @@ impl PartialCall {
                 };
                 let [call] = calls.as_slice() else { return None };
                 let of_whole = whole.fields();
-                // The same tool still, with the arguments that it has.
+                // Only a call of the same tool has these arguments.
                 let is_same =
                     call.arguments.fields().iter().all(|(name, _)| of_whole.get(name).is_some());
                 is_same.then(|| whole.overlaid(&call.arguments.fields()))
@@ -88,7 +88,7 @@ impl PartialCall {
     }
 }
 
-/// The calls with which a hook is asked about an event, as its matcher says.
+/// Returns the tool calls that a hook is given for an event, by its matcher.
 pub(crate) fn calls(hook: &ForeignHook, input: &HookInput) -> Calls {
     let is_own = input.asked.as_deref().is_some_and(|asked| asked.agent == hook.language.name());
     let Some(call) = input.tool_call().filter(|_| !is_own) else {
@@ -103,10 +103,11 @@ pub(crate) fn calls(hook: &ForeignHook, input: &HookInput) -> Calls {
     }
 }
 
-/// The parts that a hook is for, and how many the whole has; `None` where it is not asked by parts.
+/// Returns the parts that a hook matches and the number of all parts, or `None` if it gets the
+/// whole call.
 ///
 /// # Errors
-/// Says why nobody can tell what the call does.
+/// If the effect of the call is unknown; the error is the reason.
 fn asked_by_parts(
     hook: &ForeignHook,
     input: &HookInput,
@@ -137,9 +138,9 @@ fn asked_by_parts(
             }
         },
     };
-    // A tool of a server, and a shell that applies a patch, may do more than to change these files.
+    // A tool of a server, or a shell that applies a patch, may do more than change these files.
     let does_more = matches!(call.kind, ToolKind::Mcp | ToolKind::Shell | ToolKind::Other);
-    // None of its own answers is that of the whole where it is not asked about that, too.
+    // Without a part for the rest, the hook's answers never decide about the whole call.
     let of = of_files.len()
         + usize::from(does_more)
         + usize::from(!is_said_by_file_calls(call) && !of_files.iter().all(PartialCall::is_whole));
@@ -147,7 +148,7 @@ fn asked_by_parts(
     if parts.is_empty() || does_more {
         let whole = renamed(input, call)?.filter(|whole| is_for(hook, &whole.input));
         let is_as_it_is = is_for(hook, input);
-        // A command of a tool that is no shell does not say what the tool is.
+        // A command of a tool that is not a shell does not tell what the tool is.
         let is_said = whole.is_some() && call.kind == ToolKind::Shell;
         if is_as_it_is && parts.is_empty() && whole.is_none() {
             return Ok(None);
@@ -159,11 +160,11 @@ fn asked_by_parts(
     Ok((!parts.is_empty()).then_some((parts, of.max(1))))
 }
 
-/// A call of a known tool under the name that it has here, with the command of a shell as a text; `None` where
-/// that is how it is.
+/// Returns a call of a known tool under its native name, with a shell's command as one text, or
+/// `None` if it already has that form.
 ///
 /// # Errors
-/// Says why nobody can tell what a shell is to run.
+/// If the command of a shell is unknown; the error is the reason.
 fn renamed(input: &HookInput, call: &ToolCall<'_>) -> Result<Option<PartialCall>, String> {
     let command = ShellCommand::of(call)?;
     let name = match &command {
@@ -183,14 +184,14 @@ fn renamed(input: &HookInput, call: &ToolCall<'_>) -> Result<Option<PartialCall>
     Ok(with_call(input, name, &arguments).map(|input| PartialCall { input, form }))
 }
 
-/// Whether a hook is for an event as it is.
+/// Returns `true` if a hook matches the unchanged event.
 fn is_for(hook: &ForeignHook, input: &EventInput) -> bool {
     let input = hook.language.told(hook, input);
     input.is_some_and(|input| hook.language.matches(hook, &input))
 }
 
-/// Whether a hook is for any form that a call of that kind may have, whatever its condition says of the
-/// arguments.
+/// Returns `true` if a hook matches any form that a call of that kind may take, without its
+/// condition on the arguments.
 fn is_for_any_form(hook: &ForeignHook, input: &EventInput, kind: ToolKind) -> bool {
     let hook = ForeignHook { condition: None, ..hook.clone() };
     let nothing = RawObject::empty();
@@ -207,7 +208,7 @@ fn is_for_any_form(hook: &ForeignHook, input: &EventInput, kind: ToolKind) -> bo
     is_for(&hook, input) || forms.any(|form| is_for(&hook, &form))
 }
 
-/// The same event about another call.
+/// Returns the same event with a different tool call.
 fn with_call(input: &EventInput, tool: &str, arguments: &RawObject) -> Option<HookInput> {
     let mut fields: JsonObject = RawObject::of(|out| input.payload.write(out)).fields();
     fields.insert("tool_name", RawJson::from_text(tool));

@@ -1,46 +1,46 @@
-//! What a hook of another agent runs.
+//! The commands of foreign hooks.
 
 use std::borrow::Cow;
 
 use crate::json::{JsonObject, RawJson, RawObject};
 
-/// What a hook of another agent runs.
+/// The command of a foreign hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ForeignCommand {
-    /// A text for the home's shell, or another one that it names.
+    /// A text for the agent's shell, or for another shell that the hook names.
     Shell {
         /// The text.
         text: String,
-        /// The shell that it names.
+        /// The named shell.
         shell: Option<String>,
     },
-    /// A program and its arguments, without a shell.
+    /// A program with arguments, run without a shell.
     Program {
         /// The program.
         program: String,
         /// Its arguments.
         arguments: Vec<String>,
     },
-    /// A server that is asked with a POST of what the hook is told (`http`).
+    /// A server that receives the hook's input in a POST request (`http`).
     Http(ForeignRequest),
     /// A model's verdict (`prompt`).
     Prompt {
-        /// The question; `$ARGUMENTS` stands for what the hook is told.
+        /// The question; `$ARGUMENTS` stands for the hook's input.
         prompt: String,
-        /// The model, if it is not the home's own choice.
+        /// The model, if not the agent's default.
         model: Option<String>,
-        /// Whether the turn goes on after a verdict against it.
+        /// `true` if the turn continues after a negative verdict.
         continues: bool,
     },
     /// The verdict of a model that has tools (`agent`).
     Agent {
-        /// The question; `$ARGUMENTS` stands for what the hook is told.
+        /// The question; `$ARGUMENTS` stands for the hook's input.
         prompt: String,
-        /// The model, if it is not the home's own choice.
+        /// The model, if not the agent's default.
         model: Option<String>,
     },
-    /// Nothing: it stays alive elsewhere, and is called.
+    /// No command: a registered hook that runs in another process and is called.
     Called,
     /// A tool of an MCP server (`mcp_tool`).
     McpTool {
@@ -48,26 +48,26 @@ pub enum ForeignCommand {
         server: String,
         /// The tool.
         tool: String,
-        /// Its arguments; `${path}` in their texts stands for a part of what the hook is told.
+        /// Its arguments; `${path}` in their texts stands for a part of the hook's input.
         input: RawObject,
     },
 }
 
-/// Where a hook of type `http` posts what it is told.
+/// The request of a hook of type `http`, whose body is the hook's input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForeignRequest {
-    /// The URL, as it is written.
+    /// The URL, as written.
     pub url: String,
-    /// Headers of its own, in which variables may stand.
+    /// Additional headers, which may contain variables.
     pub headers: Vec<(String, String)>,
-    /// The variables that headers may have; others are empty there.
+    /// The variables allowed in headers; others expand to nothing.
     pub variables: Vec<String>,
-    /// What URLs of the file's hooks may be, if that is restricted; `*` stands for any text.
+    /// The patterns of allowed URLs for the file's hooks, if restricted; `*` matches any text.
     pub allowed_urls: Option<Vec<String>>,
 }
 
 impl ForeignCommand {
-    /// The word for its kind, as `type` has it.
+    /// Returns the command's type, as in the `type` setting.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Shell { .. } | Self::Program { .. } => "command",
@@ -79,12 +79,12 @@ impl ForeignCommand {
         }
     }
 
-    /// Whether it starts a process here, by which files of the project may be run.
+    /// Returns `true` if it starts a local process, which may run files of the project.
     pub fn is_process(&self) -> bool {
         matches!(self, Self::Shell { .. } | Self::Program { .. })
     }
 
-    /// What of the host it needs, if it needs anything that no host has yet.
+    /// Returns the host service that it needs, if hosts may lack it.
     pub fn service(&self) -> Option<&'static str> {
         match self {
             Self::Prompt { .. } | Self::Agent { .. } => Some("a model (`model.ask`)"),
@@ -93,7 +93,7 @@ impl ForeignCommand {
         }
     }
 
-    /// What is shown of it, also to a model that it keeps from something.
+    /// Returns a description for display, which a blocked model may see too.
     pub fn shown(&self) -> String {
         match self {
             Self::Shell { text, .. } => text.clone(),
@@ -111,8 +111,8 @@ impl ForeignCommand {
         }
     }
 
-    /// All that decides what is run, as one text: two that are the same run the same, and a change of any
-    /// of it changes the text.
+    /// Returns everything that determines what runs, as one text: equal texts run the same, and any
+    /// change changes the text.
     pub fn terms(&self) -> String {
         let mut terms = JsonObject::new();
         let mut put = |name: &str, value: RawJson| {
@@ -166,7 +166,7 @@ impl ForeignCommand {
     }
 }
 
-/// A word as a shell would have to be given it. Variables stay what they are: the home replaces them.
+/// Quotes a word for a shell if necessary. Variables stay: the agent expands them.
 fn quoted(word: &str) -> Cow<'_, str> {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || "_-./:=@%+,${}~".contains(it);
     match !word.is_empty() && word.chars().all(is_plain) {
@@ -175,7 +175,7 @@ fn quoted(word: &str) -> Cow<'_, str> {
     }
 }
 
-/// A URL without a name and a password in it, and without what is asked of the path.
+/// Returns a URL without credentials and without its query and fragment.
 fn without_secrets(url: &str) -> String {
     let path_at = url.find(['?', '#']).unwrap_or(url.len());
     let (place, asked) = url.split_at(path_at);

@@ -1,7 +1,7 @@
-//! Sets of characters in globs, made to never match `/`: the library's match it, as ranges do.
+//! Sets of characters in globs, rewritten so that they do not match `/`, as the library's sets do.
 
-/// The set whose bracket was read, without `/` among what it matches; as it stands, where it does
-/// not end or is none, so that the library says what is wrong.
+/// Returns the set whose opening bracket was read, without `/` among its members. A set that is
+/// unclosed or invalid is returned as it is, so that the library reports the error.
 pub(super) fn without_slash(characters: &mut std::str::Chars<'_>) -> String {
     let mut rest = characters.clone();
     let is_negated = matches!(rest.clone().next(), Some('!' | '^'));
@@ -12,7 +12,7 @@ pub(super) fn without_slash(characters: &mut std::str::Chars<'_>) -> String {
     let mut content = String::new();
     loop {
         match rest.next() {
-            // At the beginning, a bracket is one of the characters.
+            // A bracket at the beginning is a member of the set.
             Some(']') if !content.is_empty() => break,
             Some(character) => content.push(character),
             None => {
@@ -32,7 +32,7 @@ pub(super) fn without_slash(characters: &mut std::str::Chars<'_>) -> String {
     }
 }
 
-/// The ranges of a set as the library reads them; `None` where one is none.
+/// Returns the ranges of a set as the library reads them; `None` if one is invalid.
 fn ranges(content: &str) -> Option<Vec<(char, char)>> {
     let mut ranges: Vec<(char, char)> = Vec::new();
     let mut in_range = false;
@@ -52,19 +52,19 @@ fn ranges(content: &str) -> Option<Vec<(char, char)>> {
     ranges.iter().all(|(first, last)| first <= last).then_some(ranges)
 }
 
-/// A range without `/`: itself, or what is before and behind.
+/// Returns a range without `/`: the range itself, or its parts before and after.
 fn split_at_slash((first, last): (char, char)) -> impl Iterator<Item = (char, char)> {
     let has_slash = first <= '/' && '/' <= last;
     let whole = (!has_slash).then_some((first, last));
-    // `.` and `0` stand around it.
+    // `.` and `0` are the neighbors of `/`.
     let before = (has_slash && first < '/').then_some((first, '.'));
     let behind = (has_slash && last > '/').then_some(('0', last));
     [whole, before, behind].into_iter().flatten()
 }
 
-/// The set as a glob. What means something else at some place stands where it does not.
+/// Returns the set as a glob. Characters that are special at some positions are put at others.
 fn written(opening: &str, mut members: Vec<(char, char)>) -> String {
-    // Nothing is left of a set that only `/` is in: no path has a NUL in it.
+    // A set with only `/` becomes one that matches nothing: no path contains NUL.
     if members.is_empty() {
         members.push(('\0', '\0'));
     }
@@ -88,7 +88,7 @@ fn written(opening: &str, mut members: Vec<(char, char)>) -> String {
     }
     let has = |character: char| specials.contains(&character);
     let bracket = if has(']') { "]" } else { "" };
-    // Neither stands first, but where nothing else is in the set.
+    // Neither may be the first member, unless the set has no other.
     let marks: String = ['!', '^'].into_iter().filter(|mark| has(*mark)).collect();
     let hyphen = if has('-') { "-" } else { "" };
     let filler = if bracket.is_empty() && out.is_empty() && opening == "[" { "\0" } else { "" };
@@ -141,7 +141,7 @@ mod tests {
         ) {
             let original = format!("[{content}]");
             let own = set(&format!("{content}]"));
-            // A set that ends early leaves text behind it, which is not looked at here.
+            // If a set ends early, the text after it is not checked here.
             if own.ends_with(']') && without_slash_reads_all(&content) {
                 let expected = matches(&original, &character);
                 let found = matches(&own, &character);

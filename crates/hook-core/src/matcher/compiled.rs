@@ -26,16 +26,17 @@ pub struct Matcher {
     object: Option<Box<str>>,
     rule: Rule,
     filter: Option<Arc<Filter>>,
-    /// Of a hook of another agent: asked by its home's rules.
+    /// The foreign hook, whose agent's rules count.
     home: Option<Arc<ForeignHook>>,
 }
 
 impl Matcher {
-    /// Compiles a matcher, and says what is wrong with one that cannot be used or can match nothing.
+    /// Compiles a matcher, and returns the problems of one that cannot be used or can match
+    /// nothing.
     ///
-    /// Such a matcher of a hook whose failure blocks matches everything: its author meant there to be
-    /// a guard. Of another hook, a text that is no regular expression is compared literally, and
-    /// all else matches nothing.
+    /// Such a matcher of a guard matches everything: its author meant to have a guard. For another
+    /// hook, a text that is not a regular expression is compared literally, and any other unusable
+    /// matcher matches nothing.
     pub fn compile(
         definition: Option<Arc<MatcherDefinition>>,
         matching: Matching,
@@ -69,8 +70,8 @@ impl Matcher {
         }
     }
 
-    /// The matcher of a hook that must not run. It is never asked, and costs nothing: a short
-    /// pattern may compile to megabytes.
+    /// Returns a matcher for a hook that must not run. It is not compiled, since a short pattern
+    /// may compile to megabytes.
     pub(crate) fn unused(definition: Option<Arc<MatcherDefinition>>) -> Self {
         let object = match definition.as_deref() {
             Some(MatcherDefinition::Fields(fields)) => Some(fields.to_raw().as_str().into()),
@@ -79,8 +80,8 @@ impl Matcher {
         Self { definition, object, rule: Rule::Nothing, filter: None, home: None }
     }
 
-    /// The matcher of a hook, perhaps of another agent: its home compares a text, and an object is compared
-    /// here.
+    /// Returns the matcher of a hook. A text of a foreign hook is compared by the rules of its
+    /// agent, and an object is compared here.
     pub(crate) fn of(
         definition: Option<Arc<MatcherDefinition>>,
         home: Option<&Arc<ForeignHook>>,
@@ -97,22 +98,22 @@ impl Matcher {
         (Self { home: home.cloned(), ..matcher }, problems)
     }
 
-    /// The kinds of tools that it asks for.
+    /// Returns the kinds of tools that it demands.
     pub(crate) fn kinds(&self) -> &[ToolKind] {
         self.filter.as_ref().map_or(&[], |filter| &filter.kinds)
     }
 
-    /// What the event is called at the home of a hook of another agent.
+    /// Returns the agent's name for the event, if this is a matcher of a foreign hook.
     pub(crate) fn foreign_event(&self) -> Option<&str> {
         self.home.as_ref().map(|home| &*home.event)
     }
 
-    /// Whether it asks about more of the input than the event's subject.
+    /// Returns `true` if it depends on more of the input than the event's subject.
     pub(crate) fn asks(&self) -> bool {
         self.filter.is_some() || self.home.is_some()
     }
 
-    /// What it says of the input.
+    /// Checks the input.
     pub(crate) fn ask(&self, facts: &Facts<'_>) -> FilterOutcome {
         let is_for = |home: &Arc<ForeignHook>| !matches!(calls(home, facts.event()), Calls::None);
         if self.home.as_ref().is_some_and(|home| !is_for(home)) {
@@ -121,7 +122,7 @@ impl Matcher {
         self.filter.as_ref().map_or(FilterOutcome::Yes, |filter| filter.ask(facts))
     }
 
-    /// What a part of the object form says, shortened.
+    /// Returns a part of the object form, shortened.
     pub(crate) fn part(&self, part: Unmatched) -> String {
         let Some(MatcherDefinition::Fields(fields)) = self.definition.as_deref() else {
             return String::new();
@@ -134,7 +135,7 @@ impl Matcher {
         }
     }
 
-    /// The part of the object form that does not match a subject, with what it demands; `None` where
+    /// Returns the part of the object form that does not match a subject, and its value; `None` if
     /// the matcher is a text.
     pub(crate) fn unmatched_tool(&self, subject: &str) -> Option<(&'static str, String)> {
         match &self.rule {
@@ -143,13 +144,13 @@ impl Matcher {
         }
     }
 
-    /// Whether it cannot be used, so that it matches nothing.
+    /// Returns `true` if it cannot be used, and so matches nothing.
     pub(crate) fn is_unusable(&self) -> bool {
         matches!(self.rule, Rule::Nothing)
     }
 
-    /// Compares with the event's subject; an event without one is matched by every matcher that can
-    /// be used. What an object asks of the input is another question.
+    /// Compares with the event's subject. Every usable matcher matches an event without one. The
+    /// object form's conditions on the input are not checked.
     pub fn matches(&self, subject: Option<&str>) -> MatchOutcome {
         let Some(subject) = subject else {
             return if self.is_unusable() { MatchOutcome::No } else { MatchOutcome::Yes };
@@ -164,8 +165,8 @@ impl Matcher {
         if matched { MatchOutcome::Yes } else { MatchOutcome::No }
     }
 
-    /// What to write instead, where a matcher that is compared exactly is none of the words: it may
-    /// have been meant as a pattern.
+    /// Returns a suggestion if a matcher that is compared exactly is none of the possible values:
+    /// it may have been meant as a pattern.
     pub fn hint(&self, matching: Matching) -> Option<String> {
         let Matching::Exact { field, words } = matching else { return None };
         let text = match self.definition.as_deref() {
@@ -202,12 +203,12 @@ impl Matcher {
         }
     }
 
-    /// The matcher as it was written.
+    /// Returns the matcher as it was written.
     pub fn definition(&self) -> Option<&Arc<MatcherDefinition>> {
         self.definition.as_ref()
     }
 
-    /// The matcher as it was written; of the object form, its JSON.
+    /// Returns the matcher as it was written, or the JSON of the object form.
     pub fn text(&self) -> Option<&str> {
         match self.definition.as_deref()? {
             MatcherDefinition::Text(text) | MatcherDefinition::Unreadable(text) => Some(text),

@@ -1,5 +1,5 @@
-//! What a matcher asks of the input itself: `pathPattern` and `commandPattern`. Asked of each
-//! request, since plans are remembered by the subject alone.
+//! A matcher's conditions on the input: `pathPattern` and `commandPattern`. They are checked for
+//! each request, since plans are cached by the subject alone.
 
 use fancy_regex::{Regex, RegexBuilder};
 use regex_automata::meta;
@@ -13,33 +13,33 @@ use crate::settings::{COMMAND_PATTERN, KIND, PATH_PATTERN};
 use crate::text::shortened;
 use crate::tool::ToolKind;
 
-/// How long a path may be, in bytes, that is compared: no system takes a longer one. It counts as a
-/// match.
+/// The maximum length of a compared path, in bytes; no system allows a longer one. A longer path
+/// counts as a match.
 const MAX_PATH: usize = 4 * 1024;
-/// How much of commands one pattern is compared with, in bytes: no system passes a longer one on to
-/// a shell as an argument. With more, it counts as a match.
+/// The maximum size of the commands compared with one pattern, in bytes; no system passes a longer
+/// argument to a shell. More counts as a match.
 const MAX_COMMANDS: usize = 256 * 1024;
-/// The same for a pattern that backtracks, of which each step may look at all of it.
+/// The same for a backtracking pattern, each step of which may look at all of the text.
 const MAX_COMMANDS_BACKTRACKING: usize = 8 * 1024;
-/// How much the compiled form of a pattern may take, in bytes.
+/// The maximum size of a compiled pattern, in bytes.
 const MAX_COMPILED: usize = 4 * 1024 * 1024;
-/// How many of the texts that were compared are shown.
+/// The maximum number of compared texts that are shown.
 const SHOWN: usize = 5;
 
-/// What a matcher asks of the input.
+/// A matcher's conditions on the input.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Filter {
-    /// Of these one; any if there are none.
+    /// The kinds of tools; empty for any kind.
     pub(super) kinds: Vec<ToolKind>,
     pub(super) paths: Option<PathGlobs>,
     pub(super) command: Option<CommandPattern>,
 }
 
-/// Whether an input is one that a filter is for.
+/// The result of a filter for an input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FilterOutcome {
     Yes,
-    /// It counts as one, and why.
+    /// The input counts as a match, for this reason.
     GaveUp(String),
     No(Unmatched),
 }
@@ -50,12 +50,12 @@ pub(crate) enum Unmatched {
     Kind,
     Path,
     Command,
-    /// The rules of the agent that the hook is of.
+    /// The rules of the foreign hook's agent.
     Home,
 }
 
 impl Unmatched {
-    /// Its key in settings.
+    /// Returns the key in settings.
     pub(crate) fn key(self) -> &'static str {
         match self {
             Self::Kind => KIND,
@@ -65,7 +65,7 @@ impl Unmatched {
         }
     }
 
-    /// What it is compared with: one, and several.
+    /// Returns the noun for the compared values, in the singular and the plural.
     pub(crate) fn compared_with(self) -> (&'static str, &'static str) {
         match self {
             Self::Kind => ("kind of tool", "kinds of tool"),
@@ -75,7 +75,7 @@ impl Unmatched {
         }
     }
 
-    /// The first few that were compared, each shortened, and how many there were.
+    /// Returns the first few texts that were compared, each shortened, and the number of all.
     pub(crate) fn shown(self, facts: &Facts<'_>) -> (Vec<String>, usize) {
         let texts = match self {
             Self::Path => facts.paths(),
@@ -93,7 +93,7 @@ impl Filter {
         self.kinds.is_empty() && self.paths.is_none() && self.command.is_none()
     }
 
-    /// Asks the input.
+    /// Checks the input.
     pub(crate) fn ask(&self, facts: &Facts<'_>) -> FilterOutcome {
         if !self.kinds.is_empty() && !facts.kinds().any(|kind| self.kinds.contains(&kind)) {
             return FilterOutcome::No(Unmatched::Kind);
@@ -115,7 +115,7 @@ impl Filter {
     }
 }
 
-/// Whether one part of a filter matches.
+/// The result of one part of a filter.
 enum Asked {
     No,
     Yes,
@@ -123,7 +123,7 @@ enum Asked {
 }
 
 impl Asked {
-    /// For texts of which none matches: what cannot be compared counts as a match.
+    /// Returns the result if no text matches: texts that cannot be compared count as a match.
     fn none_of(texts: &Texts, key: &str, what: &str) -> Self {
         if let Some(field) = &texts.strange {
             return Self::GaveUp(format!(
@@ -153,11 +153,11 @@ fn ask_paths(globs: &PathGlobs, facts: &Facts<'_>) -> Asked {
         (globs.wanted.is_empty() || is(&globs.wanted, Compared::Any, true))
             && !is(&globs.excluded, Compared::Normalized, false)
     };
-    // What a component is called does not depend on what `~` stands for.
+    // The name of a component does not depend on the home directory.
     let are_names = globs.wanted.are_names() && globs.excluded.are_names();
     let (mut gave_up, mut compared) = (None, 0_usize);
     for path in &facts.paths().list {
-        // Beginning takes time, too.
+        // Each comparison has a fixed cost, too.
         compared += path.len() + 16;
         if path.len() > MAX_PATH || compared > globs.longest {
             let (too_long, limit) = match path.len() > MAX_PATH {
@@ -198,13 +198,13 @@ fn ask_paths(globs: &PathGlobs, facts: &Facts<'_>) -> Asked {
 #[derive(Debug, Clone)]
 pub(super) struct CommandPattern {
     engine: Engine,
-    /// How many bytes of commands it is compared with at most.
+    /// The maximum number of bytes of commands that it is compared with.
     longest: usize,
 }
 
 #[derive(Debug, Clone)]
 enum Engine {
-    /// Takes time linear in the text.
+    /// An engine that takes time linear in the text.
     Linear(Box<meta::Regex>),
     Backtracking(Box<Regex>),
 }
@@ -238,7 +238,7 @@ impl CommandPattern {
             ))
         };
         for command in &commands.list {
-            // Beginning takes time, too.
+            // Each comparison has a fixed cost, too.
             compared += command.len() + 16;
             if compared > self.longest + 16 {
                 return too_long();
@@ -255,7 +255,7 @@ impl CommandPattern {
         Asked::none_of(commands, COMMAND_PATTERN, "commands")
     }
 
-    /// `None` if that took too many steps.
+    /// Returns `None` if the match took too many steps.
     fn is_match(&self, command: &str) -> Option<bool> {
         match &self.engine {
             Engine::Linear(regex) => Some(regex.is_match(command)),

@@ -1,4 +1,4 @@
-//! Globs of `pathPattern`: where each begins, and which paths it matches.
+//! Globs of `pathPattern`: the directories they begin in, and the paths they match.
 
 use std::collections::BTreeMap;
 
@@ -7,39 +7,39 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use super::class::without_slash;
 use super::path;
 
-/// How long one glob may be, in bytes, and all of one matcher together.
+/// The maximum length of one glob, and of all globs of one matcher together, in bytes.
 const MAX_GLOB: usize = 4 * 1024;
 const MAX_GLOBS: usize = 32 * 1024;
-/// How much work one input may be: bytes of globs times bytes of paths. Globs with many wildcards take
-/// a second for as much.
+/// The limit on the work for one input: bytes of globs times bytes of paths. Globs with many
+/// wildcards take about a second at this limit.
 const WORK_LIMIT: usize = 64 << 20;
-/// How deep braces may stand in braces; compiling them recurses.
+/// The maximum depth of nested braces, since compiling them recurses.
 const MAX_BRACES: usize = 8;
 
-/// Where a glob begins.
+/// The directory in which a glob begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Anchor {
-    /// Nowhere: it has no `/`, and is compared with the last component.
+    /// None: the glob has no `/`, and is compared with the last component.
     Name,
-    /// At the root.
+    /// The root.
     Root,
-    /// In the home directory.
+    /// The home directory.
     Home,
-    /// So many levels above the working directory.
+    /// The directory this many levels above the working directory.
     Above(usize),
 }
 
-/// Where relative paths and globs begin. All are absolute and normalised.
+/// The directories in which relative paths and globs begin. All are absolute and normalized.
 #[derive(Debug, Clone)]
 pub(super) struct Directories {
     pub(super) cwd: String,
-    /// The project; relative globs begin there, too, since an agent may work in a folder of it.
+    /// The project. Relative globs begin there too, since an agent may work in a subdirectory.
     pub(super) project: String,
     pub(super) home: Option<String>,
 }
 
 impl Directories {
-    /// The project if the agent works in it, else where it works.
+    /// Returns the project if the agent works in it, else the working directory.
     fn outermost(&self) -> &str {
         match path::below(&self.cwd, &self.project) {
             Some(_) => &self.project,
@@ -48,7 +48,7 @@ impl Directories {
     }
 }
 
-/// A path of an input, as one tool or another may take it.
+/// A path of an input, in the forms that tools may give it.
 #[derive(Debug)]
 pub(super) struct PathForms {
     given: String,
@@ -64,8 +64,8 @@ impl PathForms {
         Self { given, absolute, normalized }
     }
 
-    /// The path that is meant where `~` is the home directory; `None` for a path without `~`, an
-    /// error if what `~` stands for is not known.
+    /// Returns the path with `~` as the home directory; `None` for a path without `~`, and an error
+    /// if the directory that `~` stands for is unknown.
     pub(super) fn at_home(given: &str, directories: &Directories) -> Result<Option<Self>, ()> {
         let given = path::with_slashes(given);
         let Some(rest) = given.strip_prefix('~') else { return Ok(None) };
@@ -78,16 +78,16 @@ impl PathForms {
     }
 }
 
-/// Which form of a path is compared.
+/// The forms of a path that are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Compared {
-    /// One of all.
+    /// Any of them.
     Any,
-    /// The normalised one alone.
+    /// Only the normalized one.
     Normalized,
 }
 
-/// Globs, by where they begin.
+/// Globs, grouped by the directory in which they begin.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Globs {
     sets: Vec<(Anchor, GlobSet)>,
@@ -98,13 +98,13 @@ impl Globs {
         self.sets.is_empty()
     }
 
-    /// Whether all are compared with the last component alone.
+    /// Returns `true` if all are compared with the last component only.
     pub(super) fn are_names(&self) -> bool {
         self.sets.iter().all(|(anchor, _)| *anchor == Anchor::Name)
     }
 
-    /// Whether one matches a path; `unknown` for a glob that begins in a home directory that is
-    /// not known.
+    /// Returns `true` if one matches a path. A glob that begins in an unknown home directory gives
+    /// `unknown`.
     pub(super) fn match_path(
         &self,
         forms: &PathForms,
@@ -130,7 +130,7 @@ impl Globs {
                 let at = |base: &str| below(set, path::ancestor(base, *levels));
                 match compared {
                     Compared::Any => at(&directories.cwd) || at(&directories.project),
-                    // What is left out is so from the outermost folder on.
+                    // Exclusions count from the outermost directory on.
                     Compared::Normalized => at(directories.outermost()),
                 }
             }
@@ -138,14 +138,14 @@ impl Globs {
     }
 }
 
-/// A `pathPattern`: of which paths it is.
+/// A compiled `pathPattern`.
 #[derive(Debug, Clone)]
 pub(super) struct PathGlobs {
-    /// Paths that are meant; without one, all are.
+    /// The globs of wanted paths; without one, all paths are wanted.
     pub(super) wanted: Globs,
-    /// Paths that are not, written with a leading `!`.
+    /// The globs of excluded paths, written with a leading `!`.
     pub(super) excluded: Globs,
-    /// How many bytes of paths they are compared with at most.
+    /// The maximum number of bytes of paths that they are compared with.
     pub(super) longest: usize,
 }
 
@@ -153,7 +153,7 @@ impl PathGlobs {
     /// Compiles globs.
     ///
     /// # Errors
-    /// Says of one by its index why it cannot be used.
+    /// Returns the index of a glob that cannot be used, and the reason.
     pub(super) fn compile(globs: &[String]) -> Result<Self, (usize, String)> {
         let (mut wanted, mut excluded) = (BTreeMap::new(), BTreeMap::new());
         let mut size = 0;
@@ -175,8 +175,8 @@ impl PathGlobs {
             }
             let builder: &mut (usize, GlobSetBuilder) =
                 builders.entry(anchor).or_insert_with(|| (index, GlobSetBuilder::new()));
-            // What a directory holds is wanted with the directory: whoever moves or removes that
-            // moves or removes all of it.
+            // If the content of a directory is wanted, so is the directory: moving or removing it
+            // moves or removes all of its content.
             let directory = glob.strip_suffix("/**").filter(|it| !it.is_empty() && !is_excluded);
             for glob in directory.into_iter().chain([&*glob]) {
                 let compiled = GlobBuilder::new(glob)
@@ -200,7 +200,7 @@ impl PathGlobs {
     }
 }
 
-/// A glob without `.` and `..`, and where it begins.
+/// A glob without `.` and `..`, and the directory in which it begins.
 #[derive(Debug, PartialEq, Eq)]
 struct Parsed {
     anchor: Anchor,
@@ -264,10 +264,10 @@ impl Parsed {
     }
 }
 
-/// A glob cut at each `/` that stands in no braces.
+/// A glob split at each `/` outside braces.
 struct Components {
     list: Vec<String>,
-    /// Whether it has a `/`, in braces or not.
+    /// `true` if there is a `/`, in braces or not.
     has_slash: bool,
 }
 
@@ -275,7 +275,7 @@ impl Components {
     fn of(glob: &str) -> Result<Self, String> {
         let mut list = vec![String::new()];
         let (mut has_slash, mut braces) = (false, 0_usize);
-        // What of the component in braces was read; `None` once it is more than dots.
+        // The number of dots in the current component in braces; `None` after any other character.
         let mut dots = Some(0_usize);
         let mut characters = glob.chars();
         let current = |list: &mut Vec<String>, text: char| {
@@ -404,7 +404,7 @@ mod tests {
             ("~/.ssh/**", "/home/me/.ssh", true),
             ("**/secret/**", "a/secret", true),
             ("!src/**", "src", true),
-            // As it is given it is inside, which is enough where the glob is one that is wanted.
+            // The path as given is inside, which is enough for a glob of wanted paths.
             ("src/**", "src/../../etc/passwd", true),
             ("src/*", "src/a/b", false),
             ("**/secret/*", "a/secret/x", true),
@@ -513,7 +513,7 @@ mod tests {
             absolute in any::<bool>(),
         ) {
             let path = format!("{}{}", if absolute { "/work/app/" } else { "" }, steps.join("/"));
-            // Where the path leads, counted step by step.
+            // The directory that the path leads to, step by step.
             let mut at = vec!["work", "app"];
             let from_root = path.starts_with('/') && !absolute;
             if from_root {

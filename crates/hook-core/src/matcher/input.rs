@@ -1,4 +1,4 @@
-//! What matchers look at in one event: the name, and the paths and commands of its input.
+//! The parts of an event that matchers look at: the name, and the paths and commands of its input.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -15,15 +15,15 @@ use crate::tool::{
     resolved,
 };
 
-/// Fields that hold a command: a string, or words.
+/// Fields that hold a command, as a string or as an array of words.
 const COMMAND_FIELDS: [&str; 3] = ["command", "cmd", "script"];
 
-/// How much of paths, and of commands, one input may have, in bytes; each counts for 64 at least.
-/// With more, what it has is not compared and counts as a match.
+/// The maximum size of the paths, and of the commands, of one input, in bytes; each one counts as
+/// at least 64. More of them are not compared, and count as a match.
 const MAX_LOOKED_AT: usize = 1024 * 1024;
 const LEAST: usize = 64;
 
-/// What matchers look at in one event.
+/// The parts of an event that matchers look at.
 #[derive(Debug, Clone)]
 pub struct MatchInput {
     subject: Option<String>,
@@ -33,14 +33,14 @@ pub struct MatchInput {
 }
 
 impl MatchInput {
-    /// What matchers look at in a request: its subject
+    /// Returns the parts of a request: its subject
     /// ([`EventPayload::match_subject`](crate::EventPayload::match_subject)), its `tool_input` or,
-    /// where its event has none, all of its fields, and its working directory or the host's.
+    /// if its event has none, all of its fields, and its working directory or the host's.
     pub fn of(input: &RequestInput, host: &HostContext) -> Self {
         Self::of_event(HookInput::new(input.clone().complete(host)))
     }
 
-    /// [`of`](Self::of) a request that is complete.
+    /// Like [`of`](Self::of), for a request that is complete.
     pub(crate) fn of_event(event: HookInput) -> Self {
         let (payload, extra) = (&event.payload, &event.extra);
         let value = match payload.tool_input() {
@@ -55,13 +55,13 @@ impl MatchInput {
         Self { subject, value, cwd: Arc::clone(&event.cwd), event }
     }
 
-    /// What the name of a tool, or the word of a trigger, is compared with.
+    /// Returns the text that a tool's name or a trigger is compared with.
     pub fn subject(&self) -> Option<&str> {
         self.subject.as_deref()
     }
 }
 
-/// Where relative paths begin that the request does not say: the host's side of it.
+/// The host's directories, from which a request's relative paths begin.
 #[derive(Debug, Clone)]
 pub(crate) struct Surroundings {
     project: String,
@@ -69,7 +69,7 @@ pub(crate) struct Surroundings {
 }
 
 impl Surroundings {
-    /// `home` is what `~` stands for.
+    /// Creates the directories; `~` stands for `home`.
     pub(crate) fn new(project: &Path, home: Option<&std::ffi::OsStr>) -> Self {
         let project = std::path::absolute(project).unwrap_or_else(|_| project.to_path_buf());
         let normal = |path: &str| path::normalized(&path::absolute(&path::with_slashes(path), "/"));
@@ -88,7 +88,7 @@ impl Surroundings {
     }
 }
 
-/// The paths and commands of one input, looked for when the first filter asks.
+/// The paths and commands of one input, collected when the first filter needs them.
 #[derive(Debug)]
 pub(crate) struct Facts<'i> {
     input: &'i MatchInput,
@@ -102,13 +102,13 @@ impl<'i> Facts<'i> {
         Self { input, directories, found: OnceCell::new() }
     }
 
-    /// The event itself.
+    /// Returns the event's input.
     pub(super) fn event(&self) -> &HookInput {
         &self.input.event
     }
 
-    /// What the tool does: its kind; and of a tool of a server, or one that is not known, what its arguments say
-    /// that it does to files, or runs.
+    /// Returns the kinds of the tool: its own, and those that its arguments show. These are writing
+    /// files for any tool, and reading files and running commands for an MCP or unknown tool.
     pub(super) fn kinds(&self) -> impl Iterator<Item = ToolKind> {
         let own = self.event().tool_kind();
         let call = self.event().tool_call();
@@ -141,7 +141,7 @@ impl<'i> Facts<'i> {
         })
     }
 
-    /// Adds the command of a shell whose argument has another name.
+    /// Adds the command of a shell tool whose argument has another name.
     fn add_command(&self, commands: &mut Texts) {
         if commands.list.is_empty()
             && commands.strange.is_none()
@@ -152,8 +152,8 @@ impl<'i> Facts<'i> {
         }
     }
 
-    /// Adds where the paths lead, links resolved. What is inside of the working directory stays there, also
-    /// where that is behind a link itself.
+    /// Adds the targets of paths with links. A path inside the working directory stays inside, also
+    /// if the directory itself is behind a link.
     fn add_resolved(&self, paths: &mut Texts) {
         if self.event().tool_kind().is_none() {
             return;
@@ -169,7 +169,7 @@ impl<'i> Facts<'i> {
                 Some(rest) => Path::new(&self.directories.cwd).join(rest),
                 None => path.into(),
             };
-            // Most paths lead where they say.
+            // Most paths are their own target.
             let path = path.to_string_lossy();
             if !given.contains(&*path) {
                 paths.add(path);
@@ -178,15 +178,15 @@ impl<'i> Facts<'i> {
     }
 }
 
-/// Texts of one kind that an input has.
+/// The paths, or the commands, of an input.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Texts {
     pub(super) list: Vec<String>,
-    /// A field that should hold one, and holds something else.
+    /// A field that should hold one, and holds another kind of value.
     pub(super) strange: Option<String>,
-    /// Whether there are more than are looked at.
+    /// `true` if there are more than are compared.
     pub(super) too_many: bool,
-    /// Whether the tool may have more of them than its arguments tell.
+    /// `true` if the tool may have more of them than its arguments show.
     pub(super) unknown: bool,
     bytes: usize,
 }
@@ -211,20 +211,20 @@ struct Found {
     commands: Texts,
 }
 
-/// What a value around others says of them.
+/// The context that a value gives to the values inside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Around {
     Anything,
     /// The field whose elements are paths.
     Paths(&'static str),
-    /// The field whose elements are words of one command.
+    /// The field whose elements are the words of one command.
     Words(&'static str),
 }
 
 impl Found {
     fn of(value: &RawJson) -> Self {
         let mut found = Self::default();
-        // Whether the command whose words are read has one.
+        // `true` once the current command has a word.
         let mut has_word = false;
         visit_all(value, Around::Anything, |around, standing, visited| {
             let role = match (standing, around) {
@@ -264,7 +264,7 @@ impl Found {
                 (Role::Other, Visited::Leaf(leaf)) => found.read_patch(leaf),
                 (Role::Other, Visited::Object | Visited::Array) => {}
             }
-            // With both overfull, there is nothing more to know.
+            // With both over the limit, the rest cannot change the result.
             (!(found.paths.too_many && found.commands.too_many)).then_some(Around::Anything)
         });
         found
@@ -285,7 +285,7 @@ impl Found {
     }
 
     fn read_patch(&mut self, leaf: JsonSlice<'_>) {
-        // Each of these letters may be written as an escape.
+        // Each letter of the mark may be written as an escape.
         let written = leaf.as_str();
         if !is_text(leaf) || !(written.contains(MARK) || written.contains("\\u")) {
             return;
@@ -297,7 +297,7 @@ impl Found {
     }
 }
 
-/// What a value is for.
+/// The role of a value.
 #[derive(Debug, Clone, Copy)]
 enum Role {
     Path(&'static str),

@@ -2,10 +2,10 @@
 
 use crate::text::shortened;
 
-/// How many names or globs are repeated in a message.
+/// The maximum number of names or globs shown in a message.
 const REPEATED: usize = 5;
 
-/// The first few of a list, for a message.
+/// Returns the first few items of a list, for a message.
 pub(super) fn listed(list: &[String]) -> String {
     let mut shown: Vec<String> = list.iter().take(REPEATED).map(|it| shortened(it)).collect();
     if list.len() > REPEATED {

@@ -1,13 +1,13 @@
-//! Matchers: which tools, triggers and inputs a hook is for (protocol.md §2).
+//! Matchers: the tools, triggers and inputs that a hook is for (protocol.md §2).
 //!
-//! | module | what it holds |
+//! | module | content |
 //! | --- | --- |
-//! | `compiled`, `rule`, `pattern` | a matcher, what it says of the event's subject, and patterns |
-//! | `named` | patterns that are nothing but names of tools |
+//! | `compiled`, `rule`, `pattern` | matchers, their match with the event's subject, and patterns |
+//! | `named` | patterns that consist only of tool names |
 //! | `object` | the object form: names and patterns of tools |
-//! | `filter` | what the object form asks of the input: paths and commands |
+//! | `filter` | the object form's conditions on the input: paths and commands |
 //! | `globs`, `class`, `path` | globs, and the paths that they are compared with |
-//! | `input` | which paths and commands an input has |
+//! | `input` | the paths and commands of an input |
 //! | `reach` | patterns that no name can match |
 
 mod class;

@@ -1,6 +1,6 @@
-//! Patterns that are nothing but names of tools: `Bash`, `write_file|edit`, `^(Write|Edit)$`.
+//! Patterns that consist only of tool names: `Bash`, `write_file|edit`, `^(Write|Edit)$`.
 
-/// The names in a pattern that has nothing else in it; `None` for any other pattern.
+/// Returns the names in a pattern that consists only of names; `None` for any other pattern.
 pub(crate) fn names_in(pattern: &str) -> Option<impl Iterator<Item = &str>> {
     let mut inner = pattern.trim();
     for (before, after) in [("^", "$"), ("(?:", ")"), ("(", ")")] {

@@ -1,4 +1,4 @@
-//! The object form: names and patterns of tools, and what is asked of the input.
+//! The object form of a matcher: names and patterns of tools, and conditions on the input.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::settings::{
 use crate::text::{nearest, shortened};
 use crate::tool::{ToolKind, names_of};
 
-/// What an object form was compiled to.
+/// The result of compiling an object form.
 pub(super) struct Compiled {
     pub(super) rule: Rule,
     pub(super) filter: Option<Arc<Filter>>,
@@ -58,7 +58,7 @@ pub(super) fn compile(
     }
     let problems = compiler.problems;
     let is_broken = problems.iter().any(|it| it.rule == SettingsRule::InvalidMatcher);
-    // One that can match nothing is left as it is, but for a guard.
+    // A matcher that can match nothing is kept, unless the hook is a guard.
     if is_broken || (!problems.is_empty() && fail_behavior == FailBehavior::Block) {
         return Compiled { rule: when_broken(fail_behavior), filter: None, problems };
     }
@@ -80,7 +80,7 @@ impl Compiler {
         verdict: &str,
     ) {
         let then = match rule {
-            // What can match nothing is said already.
+            // The message already says that it can match nothing.
             SettingsRule::MatcherNeverMatches if self.fail_behavior == FailBehavior::Continue => "",
             _ => consequence(self.fail_behavior),
         };
@@ -89,7 +89,7 @@ impl Compiler {
     }
 
     fn kinds(&mut self, fields: &MatcherFields, matching: Matching) -> Vec<ToolKind> {
-        // That the event is about no tool is said where its tools are read.
+        // `tools` reports that the event is not about a tool.
         let kinds = fields.kinds.iter().filter(|_| matching == Matching::TOOL_NAME).enumerate();
         let kinds = kinds.filter_map(|(index, name)| {
             let kind = ToolKind::from_name(name);
@@ -164,7 +164,7 @@ impl Compiler {
     }
 }
 
-/// Why hardly any tool has that name.
+/// Returns the reason why hardly any tool has that name.
 fn odd(name: &str) -> Option<&'static str> {
     let is_of_patterns = |letter: char| "|*^$()[]\\+?,".contains(letter) || letter.is_whitespace();
     match name {

@@ -1,9 +1,9 @@
-//! Paths as texts: absolute against a directory, and lexically normalised. No file is looked at, so
-//! symbolic links are not followed.
+//! Paths as text: made absolute against a directory, and normalized lexically. The file system is
+//! not accessed, so symbolic links are not followed.
 
 use std::borrow::Cow;
 
-/// A path with `/` between its components, on every system.
+/// Returns a path with `/` between its components, on every system.
 pub(super) fn with_slashes(path: &str) -> Cow<'_, str> {
     match cfg!(windows) && path.contains('\\') {
         true => Cow::Owned(path.replace('\\', "/")),
@@ -11,12 +11,12 @@ pub(super) fn with_slashes(path: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a path begins at a root: `/`, and on Windows a drive.
+/// Returns `true` if a path begins at a root: `/`, or a drive on Windows.
 pub(super) fn is_absolute(path: &str) -> bool {
     path.starts_with('/') || !drive(path).is_empty()
 }
 
-/// The drive that a path of Windows begins with, such as `C:`.
+/// Returns the drive that a Windows path begins with, such as `C:`.
 fn drive(path: &str) -> &str {
     let is_drive = |prefix: &str| {
         prefix.ends_with(':') && prefix.starts_with(|letter: char| letter.is_ascii_alphabetic())
@@ -24,7 +24,7 @@ fn drive(path: &str) -> &str {
     path.get(..2).filter(|prefix| cfg!(windows) && is_drive(prefix)).unwrap_or_default()
 }
 
-/// A path as seen from an absolute directory.
+/// Returns a path as seen from an absolute directory.
 pub(super) fn absolute(path: &str, directory: &str) -> String {
     if is_absolute(path) {
         return path.to_owned();
@@ -33,8 +33,8 @@ pub(super) fn absolute(path: &str, directory: &str) -> String {
     format!("{directory}{joint}{path}")
 }
 
-/// An absolute path without `.`, `..`, doubled slashes and a slash at its end. `..` at the root is
-/// the root.
+/// Removes `.`, `..`, doubled slashes and a trailing slash from an absolute path. `..` at the root
+/// is the root.
 pub(super) fn normalized(path: &str) -> String {
     let drive = drive(path);
     let mut components: Vec<&str> = Vec::new();
@@ -57,7 +57,7 @@ pub(super) fn normalized(path: &str) -> String {
     normalized
 }
 
-/// The directory so many levels above a normalised one; the root where there are fewer.
+/// Returns the directory `levels` above a normalized one, or the root if there are fewer.
 pub(super) fn ancestor(directory: &str, levels: usize) -> &str {
     let mut ancestor = directory;
     for _ in 0..levels {
@@ -69,13 +69,13 @@ pub(super) fn ancestor(directory: &str, levels: usize) -> &str {
     ancestor
 }
 
-/// The rest of a path that lies in a directory, or is that directory.
+/// Returns the rest of a path that is inside a directory, or is that directory.
 pub(super) fn below<'p>(path: &'p str, directory: &str) -> Option<&'p str> {
     let rest = path.strip_prefix(directory.trim_end_matches('/'))?;
     if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
 }
 
-/// The last component; empty for the root.
+/// Returns the last component; empty for the root.
 pub(super) fn name(path: &str) -> &str {
     let path = path.trim_end_matches('/');
     path.rsplit_once('/').map_or(path, |(_, name)| name)

@@ -1,19 +1,18 @@
-//! Patterns that no tool's name can match, or that hardly any does, as far as their form alone
-//! tells.
+//! Patterns that no tool's name can match, or hardly any, judged by their form alone.
 
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
 use crate::event::input::MAX_TOOL_NAME;
 
-/// A name with blanks or commas is allowed, and there is hardly any.
+/// The reason for names with spaces or commas, which are allowed but rare.
 pub(super) const ODD: &str =
     "hardly any tool's name has blanks or commas; alternatives are separated by `|`";
 
-/// The same of slashes at both ends, which are how a program writes a pattern.
+/// The reason for slashes at both ends, which delimit patterns in program code.
 pub(super) const SLASHED: &str =
     "slashes around it are part of it, and so are letters behind the last one; leave them out";
 
-/// Whether a pattern is written as in a program: `/write/i`.
+/// Returns `true` if a pattern is written as in program code: `/write/i`.
 pub(super) fn is_slashed(written: &str) -> bool {
     let Some(rest) = written.strip_prefix('/') else { return false };
     rest.rsplit_once('/').is_some_and(|(pattern, flags)| {
@@ -21,8 +20,8 @@ pub(super) fn is_slashed(written: &str) -> bool {
     })
 }
 
-/// Why a pattern in Rust's flavour matches no name without blanks and commas; `None` where it may
-/// match one, or where it is beyond what is looked at here.
+/// Returns the reason why a pattern in Rust's syntax matches no name without spaces and commas;
+/// `None` if it may match one, or cannot be judged.
 pub(super) fn unreachable(pattern: &str) -> Option<&'static str> {
     let pattern = regex_syntax::parse(pattern).ok()?;
     if let Some(reason) = never(&pattern) {
@@ -66,13 +65,13 @@ fn never(pattern: &Hir) -> Option<&'static str> {
         HirKind::Alternation(parts) => {
             let reasons: Option<Vec<_>> = parts.iter().map(never).collect();
             let reasons = reasons?;
-            // The weaker of two claims holds for both.
+            // The weaker reason holds for all alternatives.
             reasons.iter().find(|reason| **reason == ODD).or_else(|| reasons.first()).copied()
         }
     }
 }
 
-/// A beginning behind something, or an end before something.
+/// Finds a `^` after something, or a `$` before something.
 fn misplaced_anchor(parts: &[Hir]) -> Option<&'static str> {
     let takes_room = |part: &Hir| part.properties().minimum_len().is_some_and(|least| least > 0);
     let starts = |part: &Hir| part.properties().look_set_prefix().contains(Look::Start);

@@ -1,4 +1,4 @@
-//! What a compiled matcher says of an event's subject.
+//! The match of a compiled matcher with an event's subject.
 
 use std::borrow::Cow;
 
@@ -17,39 +17,39 @@ pub(super) enum Rule {
     Tools(Box<Tools>),
 }
 
-/// Why a matcher cannot do what it seems to.
+/// The reason why a matcher cannot work as intended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MatcherProblem {
     /// The rule of settings that it breaks.
     pub rule: SettingsRule,
-    /// What is wrong, and what the matcher does instead.
+    /// The problem, and the matcher's behavior because of it.
     pub message: String,
-    /// Of the object form, the key that is wrong.
+    /// The invalid key, if the matcher is an object.
     pub key: Option<&'static str>,
-    /// Where the key's value is a list, which of it is wrong, from 0.
+    /// The index of the invalid item from 0, if the key's value is a list.
     pub item: Option<usize>,
 }
 
-/// Whether a matcher matches.
+/// The result of a match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MatchOutcome {
-    /// It does not.
+    /// The matcher does not match.
     No,
-    /// It does.
+    /// The matcher matches.
     Yes,
-    /// Matching was given up, which counts as a match: a guard must not be switched off by a name
-    /// that is hard to match.
+    /// The match was given up, which counts as a match: a name that is hard to match must not
+    /// disable a guard.
     GaveUp,
 }
 
-/// The text form, for one of several names.
+/// The text form: a pattern for one of several names.
 #[derive(Debug, Clone)]
 pub(super) struct TextPattern {
     pub(super) regex: Regex,
-    /// Whether it is compared with the name of a tool, which may have several.
+    /// `true` if it is compared with the name of a tool, which may have several.
     pub(super) is_of_tools: bool,
-    /// The names, where it is nothing but names of tools that agents call differently.
+    /// The names, if it consists only of tool names and agents have others for the same tools.
     pub(super) names: Vec<String>,
 }
 
@@ -65,10 +65,10 @@ impl TextPattern {
     }
 }
 
-/// Which tools an object form is for.
+/// The tools that an object form is for.
 #[derive(Debug, Clone)]
 pub(super) struct Tools {
-    /// Of these one; any if there are none.
+    /// The names of tools; empty for any tool.
     pub(super) names: Vec<String>,
     pub(super) pattern: Option<(Box<Regex>, String)>,
 }
@@ -82,12 +82,12 @@ impl Tools {
         pattern.map_or(MatchOutcome::Yes, |(pattern, _)| matches_a_name(pattern, names_of(subject)))
     }
 
-    /// Whether one of the names is the tool's in any agent.
+    /// Returns `true` if one of the names is the tool's name in any agent.
     fn has_name(&self, subject: &str) -> bool {
         self.names.is_empty() || self.names.iter().any(|name| is_same_tool(name, subject))
     }
 
-    /// The key that does not match, and what it says.
+    /// Returns the key that does not match, and its value.
     pub(super) fn unmatched(&self, subject: &str) -> Option<(&'static str, String)> {
         if !self.has_name(subject) {
             return Some((TOOL, listed(&self.names)));
@@ -98,8 +98,8 @@ impl Tools {
     }
 }
 
-/// Whether a pattern matches one of a tool's names. One that only says which tool is left out must match all
-/// of them: a tool that is left out by one name is left out.
+/// Matches a pattern with each of a tool's names; one match is enough. A pattern that only excludes
+/// tools must match all: a tool excluded by one name is excluded.
 pub(super) fn matches_a_name<'n>(
     pattern: &Regex,
     mut names: impl Iterator<Item = Cow<'n, str>>,
@@ -115,7 +115,7 @@ pub(super) fn matches_a_name<'n>(
     found.unwrap_or(if excludes { MatchOutcome::Yes } else { MatchOutcome::No })
 }
 
-/// Whether a pattern is a negative lookahead at the beginning and matches anything else: `^(?!Bash$).*`.
+/// Returns `true` if a pattern only excludes names, and matches any other: `^(?!Bash$).*`.
 fn only_excludes(pattern: &str) -> bool {
     let Some(rest) = pattern.strip_prefix("^(?!") else { return false };
     let mut depth = 1_u32;

@@ -3,14 +3,14 @@
 use super::LlmRole;
 use crate::json::field::{Field, Kind};
 
-/// What the stable request is called in schemas.
+/// The schema name of the stable request.
 pub(crate) const REQUEST: &str = "LLMRequest";
-/// What the stable response is called in schemas.
+/// The schema name of the stable response.
 pub(crate) const RESPONSE: &str = "LLMResponse";
-/// What the stable tool configuration is called in schemas.
+/// The schema name of the stable tool configuration.
 pub(crate) const TOOL_CONFIG: &str = "ToolConfig";
 
-/// Payload fields by their own names and the older ones that stand for them at the door.
+/// Payload fields and their older names, which input may still use.
 pub(crate) const OLDER_NAMES: [(&str, &str); 2] =
     [("llm_request", "model_request"), ("llm_response", "model_response")];
 

@@ -1,5 +1,5 @@
-//! What the users of projects agreed to, for the hooks of all files at once, and which guards that
-//! they trusted are not there any more.
+//! Trust decisions for the hooks of all settings files, and trusted guards that are missing from
+//! them.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,22 +12,22 @@ use crate::settings::{
 use crate::text::shortened;
 use crate::trust::{Grant, Granted, Trust, TrustPolicy};
 
-/// What trust says of settings.
+/// The trust decisions about settings.
 pub(super) struct Consent {
-    /// For each file, for each of its hooks.
+    /// The trust of each file's hooks.
     pub(super) trust: Vec<Vec<Trust>>,
-    /// For each file, whether hooks of it may run: not where nothing of its project is trusted.
+    /// For each file, `true` if its hooks may run: `false` if nothing of its project is trusted.
     pub(super) may_run: Vec<bool>,
-    /// Trusted guards that no settings have any more.
+    /// Trusted guards that are no longer in any settings.
     pub(super) missing: Vec<MissingGuard>,
-    /// What is wrong with the store.
+    /// Problems with the trust store.
     pub(super) problems: Option<Diagnostic>,
 }
 
 impl Consent {
-    /// Looks at all hooks of all projects. `project` is the host's. An event that is not known because
-    /// its declaration cannot be read is added to `events` if a trusted guard listens to it: the guard
-    /// then blocks it, whatever it is about.
+    /// Decides on all hooks of all projects. `project` is the host's. If an event is unknown
+    /// because its declaration cannot be read, and a trusted guard listens to it, the event is
+    /// added to `events`, so that the guard blocks it.
     pub(super) fn of(
         files: &[SettingsFile],
         project: &Path,
@@ -48,15 +48,15 @@ impl Consent {
             let mut decided = decisions.trust.into_iter();
             for index in &project.files {
                 if let Some(may_run) = may_run.get_mut(*index) {
-                    // What a store says that cannot be read is not known.
+                    // If the store cannot be read, its contents are unknown.
                     *may_run = !trusted.is_empty() || problems.is_some();
                 }
                 for slot in trust.get_mut(*index).into_iter().flatten() {
-                    // There is one for each; without one nothing is trusted.
+                    // There is one decision per hook; without one, the hook is not trusted.
                     *slot = decided.next().unwrap_or(Trust::Missing { before: None });
                 }
             }
-            // What a project declares counts from here on, where it trusts a hook that listens to it.
+            // A project's event declaration takes effect if a trusted hook of it listens to it.
             for file in of_project() {
                 let listening = project.files.iter().filter_map(|index| {
                     Some(files.get(*index)?.hooks.iter().zip(trust.get(*index)?))
@@ -65,7 +65,7 @@ impl Consent {
                 let trusted: Vec<&HookEntry> = trusted.map(|(entry, _)| entry).collect();
                 for definition in &file.declared {
                     if trusted.iter().any(|entry| definition.is_of(entry.event.row())) {
-                        // Guards of one that is declared otherwise block.
+                        // If the event is declared differently by another file, its guards block.
                         let _ = events.declare(definition.clone());
                     }
                 }
@@ -80,7 +80,7 @@ impl Consent {
                 (None, None) => Absence::Gone,
             };
             let guards = decisions.gone.into_iter().filter_map(|grant| {
-                // A module may have had a guard, whatever settings said.
+                // Any hook of a module may have been a guard, regardless of its settings.
                 if grant.fail_behavior() != Some(FailBehavior::Block) && !grant.is_of_module() {
                     return None;
                 }
@@ -97,7 +97,7 @@ impl Consent {
                         EventDefinition::new(grant.event.as_str()).event().ok()?
                     }
                 };
-                // Without any settings the folder is gone, or they are: then its copy guards on.
+                // If the folder or its settings were deleted, the guard's copy keeps running.
                 let is_gone = project.files.is_empty() && matches!(absence, Absence::Gone);
                 let running =
                     is_gone.then(|| trusted.without_settings(&grant, &project.directory)).flatten();
@@ -115,12 +115,12 @@ impl Consent {
     }
 }
 
-/// A project that hooks may be missing from.
+/// A project that may have missing guards.
 struct Project {
     directory: PathBuf,
     /// Its files, by index.
     files: Vec<usize>,
-    /// The repository that the host's project is in and this one is not.
+    /// The repository of the host's project, if this project is outside of it.
     repository: Option<PathBuf>,
 }
 
@@ -139,14 +139,14 @@ fn projects(files: &[SettingsFile], host: &Path, policy: &TrustPolicy) -> Vec<Pr
         });
         found[position].files.push(index);
     }
-    // Where files are named in place of a project's, the project's were not looked for. Without a
-    // store nothing is known to be missing.
+    // If settings files are given explicitly, the project's were not searched. Without a store, no
+    // missing guard can be known.
     let looks = matches!(policy, TrustPolicy::Store(_))
         && (!found.is_empty() || files.iter().all(|it| it.source != HookSource::Explicit));
     if looks {
         let Search { within, beyond } = Search::from(host);
         let repository = within.last().cloned();
-        // A file that is gone takes its guards along, also that of an outer project.
+        // A deleted settings file takes its guards with it, even one of an outer project.
         let within = within.into_iter().map(|directory| (directory, None));
         let beyond = beyond.into_iter().map(|directory| (directory, repository.clone()));
         for (directory, repository) in within.chain(beyond) {
@@ -158,9 +158,9 @@ fn projects(files: &[SettingsFile], host: &Path, policy: &TrustPolicy) -> Vec<Pr
     found
 }
 
-/// A guard that was trusted and that is not in the settings that were read.
+/// A trusted guard that is missing from the settings.
 pub(super) struct MissingGuard {
-    /// What runs all the same, from a copy.
+    /// The trusted copy that runs nevertheless.
     pub(super) running: Option<Arc<Granted>>,
     pub(super) event: HookEventName,
     pub(super) grant: Arc<Grant>,
@@ -168,24 +168,24 @@ pub(super) struct MissingGuard {
     absence: Absence,
 }
 
-/// Why a guard is missing.
+/// The reason why a guard is missing.
 #[derive(Clone)]
 enum Absence {
-    /// Its project's settings do not have it any more.
+    /// Its project's settings no longer contain it.
     Gone,
-    /// Its project's settings file has errors, which may be why.
+    /// Its project's settings file has errors, which may be the reason.
     Broken(PathBuf),
-    /// Its project is around this repository, with whose root the search for settings ends.
+    /// Its project is outside this repository, whose root ends the search for settings.
     Beyond(PathBuf),
 }
 
 impl MissingGuard {
-    /// The project that it was trusted in.
+    /// Returns the project that it was trusted in.
     pub(super) fn project(&self) -> &Path {
         &self.project
     }
 
-    /// The settings file by whose errors it is missing, if it is.
+    /// Returns the settings file whose errors hide it, if any.
     pub(super) fn broken(&self) -> Option<&PathBuf> {
         match &self.absence {
             Absence::Broken(file) => Some(file),
@@ -193,8 +193,8 @@ impl MissingGuard {
         }
     }
 
-    /// What everybody who fires its event should know. One behind broken settings blocks, and says
-    /// so itself.
+    /// Returns the warning for every caller that fires its event. A guard behind broken settings
+    /// blocks with its own message.
     pub(super) fn notice(&self) -> Option<String> {
         let name = shortened(self.grant.display_name());
         let project = self.project.display();

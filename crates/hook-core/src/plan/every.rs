@@ -1,5 +1,5 @@
-//! Workers that stand under `*` in settings, and say themselves which hooks they have (protocol.md §1,
-//! "Workers"). Until one has said so, a guard blocks every event that can be blocked.
+//! Workers registered under `*` in settings, which declare their hooks themselves (protocol.md §1,
+//! "Workers"). Until one has declared them, a guard blocks every event that can be blocked.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,21 +10,21 @@ use crate::event::{Events, HookEventName};
 use crate::run::{Declared, HandlerHook, Runner, Worker, WorkerHook, undeclared};
 use crate::settings::FailBehavior;
 
-/// A worker that stands under `*`.
+/// A worker registered under `*`.
 #[derive(Debug)]
 pub struct OnEvery {
     pub(super) template: Arc<Hook>,
-    /// Which of the worker's declarations is in force; none is 0.
+    /// The number of the effective declaration; 0 if there is none.
     pub(super) in_force: AtomicU64,
-    /// What is wrong with what it declared last.
+    /// The problem with its last declaration.
     problem: Mutex<Option<String>>,
-    /// The guards that it has declared so far: none of them goes because another process of the worker says
-    /// nothing of it.
+    /// The guards that it has declared so far. A guard stays even if another process of the worker
+    /// does not declare it.
     guards: Mutex<Vec<HandlerHook>>,
 }
 
 impl OnEvery {
-    /// Those among these hooks that may run, also those that are off: they can be switched on.
+    /// Returns the trusted workers among the hooks, including disabled ones.
     pub(super) fn of(hooks: &[Arc<Hook>]) -> Vec<Arc<Self>> {
         let on_every = hooks.iter().filter(|hook| hook.event.is_every() && hook.is_trusted());
         let known = on_every.filter(|hook| hook.worker().is_some());
@@ -40,23 +40,24 @@ impl OnEvery {
             .collect()
     }
 
-    /// The hook that it is in settings.
+    /// Returns the hook as registered in settings.
     pub fn hook(&self) -> &Arc<Hook> {
         &self.template
     }
 
-    /// The worker.
+    /// Returns the worker.
     pub fn worker(&self) -> Option<&Arc<Worker>> {
         self.template.worker()
     }
 
-    /// Whether the worker has said something that is not in force, or nothing yet.
+    /// Returns `true` if the worker has no declaration yet, or one that is not in effect.
     pub fn is_due(&self) -> bool {
         let said = self.worker().map_or(0, |worker| worker.declaration());
         said == 0 || said != self.in_force.load(Ordering::Acquire)
     }
 
-    /// What its worker has declared that is its own: all of it, but where it is a module among others.
+    /// Returns the declared hooks that belong to this entry, and its load error. A module has a
+    /// part of them, any other worker all.
     pub fn own<'d>(&self, declared: &'d Declared) -> (Vec<&'d WorkerHook>, Option<&'d str>) {
         let Some(path) = self.template.module() else {
             return (declared.hooks.iter().collect(), None);
@@ -69,12 +70,12 @@ impl OnEvery {
         (hooks.collect(), error)
     }
 
-    /// Whether its failure is a denial.
+    /// Returns `true` if its failure denies.
     pub fn is_guard(&self) -> bool {
         self.template.fail_behavior == FailBehavior::Block
     }
 
-    /// Adds the guards that the worker declared before and does not any more; gives their names.
+    /// Adds the guards that the worker declared before but not now; returns their names.
     pub fn keep_guards(&self, hooks: &mut Vec<HandlerHook>) -> Vec<String> {
         let mut guards = self.guards.lock().unwrap_or_else(PoisonError::into_inner);
         let is_same = |one: &HandlerHook, other: &HandlerHook| {
@@ -88,17 +89,17 @@ impl OnEvery {
         names
     }
 
-    /// Notes what is wrong with what the worker declared, if something is.
+    /// Sets or clears the problem with the worker's declaration.
     pub fn set_problem(&self, problem: Option<String>) {
         *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = problem;
     }
 
-    /// What is wrong with what the worker declared, if something is.
+    /// Returns the problem with the worker's declaration.
     pub(super) fn problem(&self) -> Option<String> {
         self.problem.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What everybody should know who fires an event: that its hooks are not known, or not all of them.
+    /// Returns the warning for every event if its hooks are unknown or incomplete.
     pub(super) fn notice(&self) -> Option<String> {
         let problem = self.problem();
         let worker = self.worker()?;
@@ -107,19 +108,19 @@ impl OnEvery {
         problem.or_else(broken).or_else(unknown).map(|text| self.template.says(&text))
     }
 
-    /// What it is shown as.
+    /// Returns the display name.
     pub fn name(&self) -> &str {
         self.template.display_name()
     }
 
-    /// A hook as the worker declared it, with what settings say where it says nothing itself.
+    /// Fills in what a declared hook leaves out, from the settings.
     pub fn complete(&self, hook: HandlerHook) -> HandlerHook {
         let hook = match hook.has_fail_behavior() {
             true => hook,
             false => hook.fail_behavior(self.template.fail_behavior),
         };
         let hook = match self.template.module() {
-            // Handlers run in the order of modules, at the place of their module.
+            // Handlers run with the priority of their module, in the order of modules.
             Some(_) => hook.priority(self.template.priority).in_turn(),
             None => hook,
         };
@@ -129,17 +130,16 @@ impl OnEvery {
         }
     }
 
-    /// The hooks of the engine for these.
+    /// Creates the engine's hooks from the declared ones.
     pub(super) fn hooks(&self, declared: &[HandlerHook], runner: &Runner) -> Vec<Arc<Hook>> {
         let hooks = declared.iter().map(|hook| Arc::new(of_declared(hook, &self.template, runner)));
         hooks.collect()
     }
 }
 
-/// What blocks in the place of guards that are not known: on every event where a block means something.
-/// With `has_guard` one is among the worker's hooks, whatever settings say of it. Whether a module has a
-/// guard is not known either, but those that are guards by themselves stand before tools.
-/// `problem` is what is wrong with what it has declared.
+/// Returns hooks that block in place of unknown guards, on every event that can be blocked.
+/// `has_guard` is set if the worker has a guard, regardless of its settings. Any other unloaded
+/// module blocks only before tools. `problem` is the problem with the declaration.
 pub(super) fn stand_ins(
     template: &Arc<Hook>,
     events: &Events,

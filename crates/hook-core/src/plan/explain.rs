@@ -1,5 +1,5 @@
-//! Why each hook runs for an event, or does not: what stands behind a [`Plan`](crate::Plan), made
-//! of the same matching, identity and trust.
+//! The reasons why hooks run for an event or not, computed from the same matching, identity and
+//! trust as a [`Plan`](crate::Plan).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,122 +16,121 @@ use crate::matcher::{
 use crate::text::PathText;
 use crate::text::shortened;
 
-/// What an event would run, and why not the rest; see
+/// The hooks that an event would run, and why it would not run the others; see
 /// [`HookRegistry::explain`](crate::HookRegistry::explain).
 #[derive(Debug, Clone)]
 pub struct Explanation {
     /// The event.
     pub event: HookEventName,
-    /// What matchers were compared with; absent where the event has nothing.
+    /// The text that matchers are compared with; `None` if the event has none.
     pub subject: Option<String>,
-    /// For each priority whose hooks run one after the other the first hook whose definition says
-    /// so; the hooks of any other priority start at once.
+    /// For each priority whose hooks run one after the other, the first hook that is `sequential`.
+    /// The hooks of any other priority start concurrently.
     pub sequential_because: BTreeMap<i32, Arc<Hook>>,
-    /// The groups of the plan, in the order in which they run.
+    /// The groups of the plan, in run order.
     pub groups: Vec<Group>,
-    /// Every hook there is: those of the event in the order in which they run, then all others. A
-    /// hook that is there twice stands where it runs in the copy that runs.
+    /// All hooks: those of the event in run order, then the others. Of duplicates, the copy that
+    /// runs is listed at the position where it runs.
     pub hooks: Vec<ExplainedHook>,
 }
 
 impl Explanation {
-    /// The hooks that would run, in plan order.
+    /// Returns the hooks that would run, in plan order.
     pub fn running(&self) -> impl Iterator<Item = &ExplainedHook> {
         self.hooks.iter().filter(|hook| hook.runs())
     }
 
-    /// The number of the group that a hook runs with, from 0, if it is in the plan.
+    /// Returns the index of a hook's group, if the hook is in the plan.
     #[doc(hidden)]
     pub fn group_of(&self, hook: &ExplainedHook) -> Option<usize> {
         let place = hook.place?;
         self.groups.iter().position(|group| group.hooks.contains(&place))
     }
 
-    /// The guards that would block the event without being run, in plan order.
+    /// Returns the guards that would block the event without running, in plan order.
     pub fn blocking(&self) -> impl Iterator<Item = &ExplainedHook> {
         self.hooks.iter().filter(|hook| hook.blocks().is_some())
     }
 }
 
-/// What becomes of one hook when the event comes.
+/// The outcome of one hook for an event.
 #[derive(Debug, Clone)]
 pub struct ExplainedHook {
     /// The hook.
     pub hook: Arc<Hook>,
-    /// Its position in the plan, from 0, if it is in the plan.
+    /// Its index in the plan, if it is in the plan.
     pub place: Option<usize>,
     /// Everything that keeps it out of the plan; empty if it is in the plan.
     pub reasons: Vec<NotRun>,
-    /// What its author should know, such as a matcher that does not compile or was given up.
+    /// Warnings for its author, such as a matcher that does not compile or exceeds its limits.
     pub warnings: Vec<String>,
-    /// What to write instead of a matcher that cannot mean what it seems to.
+    /// A replacement for a matcher that does not mean what it seems to.
     pub hint: Option<String>,
 }
 
 impl ExplainedHook {
-    /// Whether it runs.
+    /// Returns `true` if it runs.
     pub fn runs(&self) -> bool {
         self.place.is_some() && !self.hook.blocks_unrun()
     }
 
-    /// Why it blocks the event instead of running, if it does
-    /// ([`Hook::blocks_unrun`]).
+    /// Returns the reason why it blocks the event without running ([`Hook::blocks_unrun`]).
     pub fn blocks(&self) -> Option<String> {
         self.place.and_then(|_| self.hook.suspension())
     }
 }
 
-/// Why a hook does not run. Its text completes "does not run: ".
+/// The reason why a hook does not run. Its text completes "does not run: ".
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum NotRun {
     /// It listens to another event.
     OtherEvent {
-        /// The one it listens to.
+        /// The event it listens to.
         event: HookEventName,
     },
-    /// It comes from a project, and is not trusted as it is now.
+    /// It is a project's hook, and not trusted in its present form.
     Untrusted {
-        /// Whether it was trusted as it was before.
+        /// `true` if an earlier form was trusted.
         changed: bool,
     },
-    /// It is switched off.
+    /// It is disabled.
     Disabled(SwitchedOff),
     /// Its matcher does not match.
     NotMatched {
-        /// The matcher as it was written.
+        /// The matcher as written in settings.
         matcher: String,
-        /// The field of the input that it is compared with.
+        /// The input field that it is compared with.
         field: &'static str,
-        /// What that field holds.
+        /// The value of that field.
         subject: String,
-        /// Whether the two are compared exactly, and not by pattern.
+        /// `true` if both are compared exactly, not by pattern.
         exactly: bool,
     },
-    /// Its matcher cannot be used, which a warning says.
+    /// Its matcher cannot be used; a warning gives the reason.
     UnusableMatcher,
-    /// A part of its matcher, which is an object, does not match.
+    /// A part of its object matcher does not match.
     PartNotMatched {
         /// The part's key in settings.
         part: &'static str,
-        /// What it says, shortened.
+        /// The part's pattern, shortened.
         pattern: String,
-        /// What it is compared with: one such, and several.
+        /// The kind of values compared, in singular and plural.
         subjects: (&'static str, &'static str),
-        /// The first few that it was compared with, each shortened.
+        /// The first few values compared, each shortened.
         compared: Vec<String>,
-        /// How many there were.
+        /// The number of values.
         total: usize,
     },
-    /// It is the same hook as another one, which runs in its place.
+    /// It is a duplicate of another hook, which runs instead.
     Duplicate {
-        /// The copy that runs: that of the most trusted source, and of equals the first.
+        /// The copy that runs: that of the most trusted source, and the first among equals.
         of: Arc<Hook>,
     },
 }
 
 impl NotRun {
-    /// The word in messages.
+    /// Returns the code in messages.
     pub fn code(&self) -> &'static str {
         match self {
             Self::OtherEvent { .. } => "other_event",
@@ -204,8 +203,8 @@ impl fmt::Display for NotRun {
     }
 }
 
-/// Explains what `on`, the event's hooks that are neither untrusted nor switched off, make of it;
-/// `obstacles` says of the others which of the two they are.
+/// Explains an event. `on` are the hooks that are trusted and enabled; `obstacles` returns the
+/// reasons against any other hook.
 pub(super) fn explain(
     all: &[Arc<Hook>],
     on: &[Arc<Hook>],
@@ -219,7 +218,7 @@ pub(super) fn explain(
     let mut selected = on.iter().zip(&selection.places).peekable();
     let (of_event, others): (Vec<_>, Vec<_>) = all.iter().partition(|hook| hook.event == event);
     let mut hooks: Vec<ExplainedHook> = Vec::with_capacity(all.len());
-    // Where in `hooks` the first copy of each planned hook stands.
+    // The index in `hooks` of the first copy of each planned hook.
     let mut first = vec![None; selection.planned.len()];
     for hook in of_event {
         let mut explained = ExplainedHook {
@@ -252,14 +251,14 @@ pub(super) fn explain(
         }
         hooks.push(explained);
     }
-    // The copy that runs takes the place of the first.
+    // List the copy that runs in place of the first.
     for index in 0..hooks.len() {
         let first = hooks[index].place.and_then(|place| first.get(place).copied().flatten());
         if let Some(first) = first.filter(|first| *first < index) {
             hooks.swap(first, index);
         }
     }
-    // Those that do not run stand among those of their priority.
+    // List hooks that do not run among those of their priority.
     hooks.sort_by_key(|explained| explained.hook.priority);
     hooks.extend(others.into_iter().map(|hook| ExplainedHook {
         hook: Arc::clone(hook),
@@ -278,8 +277,8 @@ pub(super) fn explain(
     }
 }
 
-/// That a hook's matcher does not match, if it does not. That of a hook that is not trusted is
-/// compiled only here.
+/// Returns the reason if a hook's matcher does not match. Matchers of untrusted hooks are compiled
+/// only here.
 fn not_matched(hook: &Hook, subject: Option<&str>, facts: &Facts<'_>) -> Option<NotRun> {
     let matching = hook.event.row().matching;
     let compiled;
@@ -322,7 +321,7 @@ fn not_matched(hook: &Hook, subject: Option<&str>, facts: &Facts<'_>) -> Option<
     })
 }
 
-/// What a hook of another agent does not match: the input, or the part of the event that its own event is.
+/// Returns the mismatch of a foreign hook: its matcher, or its own agent's event.
 fn not_matched_at_home(hook: &Hook, subject: Option<&str>) -> NotRun {
     let (matcher, field, subject) = match (hook.matcher.text(), subject) {
         (Some(text), Some(subject)) => {

@@ -1,4 +1,4 @@
-//! What one event runs: hooks in groups.
+//! The plan of an event: hooks in groups.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -8,31 +8,31 @@ use crate::event::HookEventName;
 use crate::run::HookKind;
 use crate::settings::FailBehavior;
 
-/// The hooks that one event runs: groups that run one after the other.
+/// The hooks of one event, in groups that run one after the other.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Plan {
     /// The event.
     pub event: HookEventName,
-    /// The hooks in plan order, each with what must be said about it.
+    /// The hooks in plan order, each with its warning.
     pub hooks: Vec<PlannedHook>,
     /// The groups: consecutive parts of `hooks`, lower priorities first.
     pub groups: Vec<Group>,
-    /// Guards whose matchers match the subject, and not the paths or commands of this input. A
-    /// hook's change may make them match.
+    /// Guards that match the subject but not the paths or commands of this input. Another hook's
+    /// change may make them match.
     pub(super) unmatched_guards: Vec<PlannedHook>,
-    /// One of these that is asked after all.
+    /// An unmatched guard that was called after such a change.
     pub(super) late_guard: OnceLock<Arc<Hook>>,
 }
 
-/// Hooks that run at once, each told what the groups before changed.
+/// Hooks that run concurrently, with the input that earlier groups left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Group {
-    /// The priority of its hooks. A `sequential` priority has a group for each of its hooks, and so
-    /// have hooks of modules, which run in turn behind the others of their priority.
+    /// The priority of its hooks. Each hook of a `sequential` priority has its own group, as has
+    /// each hook of a module; these run in turn, behind the others of their priority.
     pub priority: i32,
-    /// Which of the plan's hooks they are.
+    /// The indices of its hooks in the plan.
     pub hooks: Range<usize>,
 }
 
@@ -41,30 +41,30 @@ pub struct Group {
 pub struct PlannedHook {
     /// The hook.
     pub hook: Arc<Hook>,
-    /// Why its being in the plan deserves a warning.
+    /// A warning about its presence in the plan.
     pub warning: Option<String>,
 }
 
 impl Plan {
-    /// Whether no hook runs.
+    /// Returns `true` if no hook runs.
     pub fn is_empty(&self) -> bool {
         self.hooks.is_empty()
     }
 
-    /// Whether all hooks that may run are functions that run where the event is served.
+    /// Returns `true` if all hooks that may run are functions called in the requesting task.
     pub fn is_inline(&self) -> bool {
         let mut all = self.hooks.iter().chain(&self.unmatched_guards);
         all.all(|planned| planned.hook.kind() == HookKind::Inline)
     }
 
-    /// The first hook whose failure is a denial.
+    /// Returns the first hook whose failure denies.
     #[doc(hidden)]
     pub fn blocking_on_failure(&self) -> Option<&Hook> {
         let hooks = self.hooks.iter().map(|planned| &planned.hook).chain(self.late_guard.get());
         hooks.map(|hook| &**hook).find(|hook| hook.fail_behavior == FailBehavior::Block)
     }
 
-    /// The hooks of a group, with their places in the plan.
+    /// Returns the hooks of a group with their indices in the plan.
     pub(crate) fn hooks_of(
         &self,
         group: &Group,
@@ -73,12 +73,12 @@ impl Plan {
         group.hooks.clone().zip(hooks)
     }
 
-    /// Whether a group is a hook that runs in turn with others like it.
+    /// Checks whether a group consists of a hook that runs in turn.
     pub(crate) fn is_in_turn(&self, group: &Group) -> bool {
         self.hooks_of(group).any(|(_, planned)| planned.hook.in_turn)
     }
 
-    /// Whether the plan has guards that another input would have to be shown.
+    /// Checks whether the plan has guards that a changed input may match.
     pub(crate) fn has_unmatched_guards(&self) -> bool {
         !self.unmatched_guards.is_empty()
     }

@@ -1,4 +1,4 @@
-//! One registered hook.
+//! A registered hook.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,48 +17,48 @@ use crate::run::{
 use crate::settings::{FailBehavior, HookSource, Place, TimeoutOrigin, UpstreamRules};
 use crate::trust::Trust;
 
-/// One registered hook: what is run, which it derefs to, and what decides whether it is.
+/// A registered hook: its [`HookSpec`], which it derefs to, and the conditions for running it.
 pub struct Hook {
-    /// What is run.
+    /// The executable part.
     pub(crate) spec: Arc<HookSpec>,
-    /// Its name, if it has one.
+    /// Its name, if any.
     pub name: Option<String>,
-    /// What it is for.
+    /// Its description.
     pub description: Option<String>,
-    /// Where it comes from.
+    /// The source of its settings.
     pub source: HookSource,
-    /// Where it was written down; absent for the host's handlers.
+    /// The location of its definition; `None` for the host's handlers.
     pub place: Option<Place>,
-    /// Which tools or triggers it is for.
+    /// The matcher for tools or triggers.
     pub matcher: Matcher,
-    /// Its place in the plan: lower ones run earlier, equal ones together.
+    /// Its priority: lower ones run earlier, equal ones concurrently.
     pub priority: i32,
-    /// Whether the hooks of its priority run one after the other.
+    /// `true` if the hooks of its priority run one after the other.
     pub sequential: bool,
-    /// Whether it runs behind the others of its priority, in turn with others like it, as hooks of modules do.
-    /// What one of them ends holds for those behind it.
+    /// `true` if it runs behind the others of its priority, in turn with similar hooks, as hooks of
+    /// modules do. If one of them ends the event, those behind it do not run.
     pub(crate) in_turn: bool,
-    /// Whether it stands for hooks that are not known.
+    /// `true` if it is a placeholder for unknown hooks.
     pub(super) is_stand_in: bool,
-    /// The worker under `*` that has said it has this hook: it goes off with that.
+    /// The worker under `*` that declared this hook; disabling that worker disables it too.
     pub(super) declared_by: Option<Arc<Hook>>,
-    /// The module that it is, or that has declared it.
+    /// The module that it is or that declared it.
     pub(super) module: Option<Arc<PathBuf>>,
-    /// Who says how long it may run.
+    /// The origin of its timeout.
     pub timeout_origin: TimeoutOrigin,
     pub(super) trust: Trust,
-    /// Why it blocks instead of running, if it does.
+    /// The reason why it blocks instead of running, if it does.
     pub(super) suspended: Option<Suspension>,
-    /// Which settings switch it off.
+    /// The settings that disable it.
     pub(super) switched_off: Vec<SwitchedOff>,
 }
 
-/// Why a trusted guard blocks instead of running.
+/// The reason why a trusted guard blocks instead of running.
 #[derive(Debug, Clone)]
 pub(super) enum Suspension {
-    /// It is not any more what was trusted.
+    /// It has changed since it was trusted.
     Changed,
-    /// The settings file that it should be in has errors, and it is not there.
+    /// Its settings file has errors and does not contain it.
     BrokenSettings(PathBuf),
 }
 
@@ -72,41 +72,41 @@ impl Suspension {
 }
 
 impl Hook {
-    /// The command, or the handler's name.
+    /// Returns the command, or the handler's name.
     pub fn command(&self) -> &str {
         self.executor.label()
     }
 
-    /// The variables that it is given of its own; `None` where it is no command.
+    /// Returns its own environment variables; `None` if it is not a command.
     #[doc(hidden)]
     pub fn variables(&self) -> Option<BTreeMap<&str, &str>> {
         Some(self.executor.identity()?.env)
     }
 
-    /// Whether it was trusted, and it or a file that it runs changed since.
+    /// Returns `true` if it was trusted, and it or a file that it runs has changed since.
     pub fn changed_since_trusted(&self) -> bool {
         matches!(self.trust, Trust::Missing { before: Some(_) })
     }
 
-    /// Why not all that it starts is known, of a trusted hook of which that was agreed to.
+    /// Returns the reasons why not everything it starts is known, as approved when it was trusted.
     pub fn opaque(&self) -> &[String] {
         self.trust.opaque()
     }
 
-    /// Whether its trusted copy runs, since its folder in the project is another one by now.
+    /// Returns `true` if its trusted copy runs because its folder in the project has changed.
     pub fn runs_as_trusted_before(&self) -> bool {
         self.trust.granted().is_some_and(|granted| granted.was_changed())
     }
 
-    /// Whether it runs behind the others of its priority, in turn with others like it, as hooks of modules do.
+    /// Returns `true` if it runs in turn behind the others of its priority, as hooks of modules do.
     #[doc(hidden)]
     pub fn runs_in_turn(&self) -> bool {
         self.in_turn
     }
 
-    /// Whether it is a guard (`failBehavior: block`) that was trusted and that cannot run as it
-    /// is now: because it changed, or because the settings file that it was in has errors. Its events
-    /// are blocked until a person decides.
+    /// Returns `true` if it is a trusted guard (`failBehavior: block`) that cannot run: because it
+    /// changed, or because its settings file has errors. Its events are blocked until a user
+    /// decides.
     #[doc(hidden)]
     pub fn blocks_unrun(&self) -> bool {
         self.suspended.is_some()
@@ -116,23 +116,23 @@ impl Hook {
         self.trust.is_given()
     }
 
-    /// The fleet of engines that it stands for, if it stands for one.
+    /// Returns the fleet of engines that it represents, if any.
     pub fn upstream(&self) -> Option<&UpstreamRules> {
         self.executor.upstream()
     }
 
-    /// How the worker is that it calls, if it calls one.
+    /// Returns the status of the worker that it calls, if any.
     pub fn worker_status(&self) -> Option<WorkerStatus> {
         self.executor.worker().map(|worker| worker.status())
     }
 
-    /// Whether it stands for hooks of a worker that has not said which they are.
+    /// Returns `true` if it is a placeholder for a worker's undeclared hooks.
     #[doc(hidden)]
     pub fn is_stand_in(&self) -> bool {
         self.is_stand_in
     }
 
-    /// What blocks on an event in the place of this hook, which listens to every one.
+    /// Returns a hook that blocks `event` in place of this hook, which listens to every event.
     pub(super) fn on_event(&self, event: HookEventName, executor: Arc<dyn HookExecutor>) -> Self {
         let spec = HookSpec {
             identity: HookIdentity::new(
@@ -173,42 +173,42 @@ impl Hook {
         }
     }
 
-    /// The file of the module that it is, or that has declared it.
+    /// Returns the file of the module that it is or that declared it.
     pub fn module(&self) -> Option<&Path> {
         self.module.as_deref().map(PathBuf::as_path)
     }
 
-    /// What the module says of itself that it is, once it was loaded: it may be an error.
+    /// Returns the module as loaded by its worker, which may be an error.
     pub fn loaded_module(&self) -> Option<WorkerModule> {
         let path = self.module()?.to_str()?;
         let declared = self.executor.worker()?.last_declared()?;
         declared.modules.iter().find(|module| module.path == path).cloned()
     }
 
-    /// The worker that it calls, if it calls one.
+    /// Returns the worker that it calls, if any.
     pub fn worker(&self) -> Option<&Arc<Worker>> {
         self.executor.worker()
     }
 
-    /// How it is started.
+    /// Returns how it is started.
     #[doc(hidden)]
     pub fn start(&self) -> HookStart<'_> {
         self.executor.start()
     }
 
-    /// Two command hooks of one event with the same key are the same hook (protocol.md §1).
-    /// Functions of the host are only ever themselves.
+    /// Returns the key for removing duplicates: command hooks of one event with the same key are
+    /// the same hook (protocol.md §1). Host functions have no key.
     pub(super) fn dedup_key(&self) -> Option<(Option<&str>, CommandIdentity<'_>)> {
         Some((self.name.as_deref(), self.executor.identity()?))
     }
 
-    /// Why it blocks its event instead of running, if it does.
+    /// Returns the reason why it blocks its event instead of running, if it does.
     #[doc(hidden)]
     pub fn suspension(&self) -> Option<String> {
         Some(self.suspended.as_ref()?.failure().to_string())
     }
 
-    /// A warning about it, as callers get it.
+    /// Returns a warning about it, in the form that callers receive.
     pub(super) fn says(&self, text: &str) -> String {
         self.identity.says(text)
     }
@@ -222,7 +222,7 @@ impl Deref for Hook {
     }
 }
 
-/// What the runner has to do about a hook's trust.
+/// Returns the trust check that the runner must do.
 pub(super) fn check_of(trust: &Trust, suspended: Option<&Suspension>) -> TrustCheck {
     match trust {
         Trust::Given => TrustCheck::Nothing,

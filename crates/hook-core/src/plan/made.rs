@@ -1,4 +1,4 @@
-//! Makes hooks of what settings, trust and the host say.
+//! Construction of hooks from settings, trust and the host's handlers.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,22 +20,22 @@ use crate::settings::{
 };
 use crate::trust::{Grant, Trust};
 
-/// What the hooks of one file have in common.
+/// The shared parts of all hooks of one file.
 pub(super) struct HookMaker<'f> {
     file: &'f SettingsFile,
     executors: ExecutorMaker,
     default_timeout: Duration,
     disabled: &'f [Disabled<'f>],
-    /// The file's number, and which hooks others stand for.
+    /// The file's index, and the shadowed hooks of all files.
     index: usize,
     shadowed: &'f Shadowed,
-    /// The processes of its modules that may run, each with its modules.
+    /// The enabled module workers, each with its modules.
     modules: Vec<(Vec<PathBuf>, Arc<Worker>)>,
 }
 
 impl<'f> HookMaker<'f> {
-    /// Makes the hooks of a file, which are trusted so. `project` is the host's; `disabled` what all files
-    /// switch off.
+    /// Creates the maker for a file with the given trust. `project` is the host's; `disabled` are
+    /// the names that any file disables.
     pub(super) fn new(
         (index, file): (usize, &'f SettingsFile),
         trust: &[Trust],
@@ -60,7 +60,7 @@ impl<'f> HookMaker<'f> {
         maker
     }
 
-    /// A process for all modules that may run and live alike.
+    /// Returns one worker for each set of enabled modules with equal rules and variables.
     fn module_workers(&self, trust: &[Trust]) -> Vec<(Vec<PathBuf>, Arc<Worker>)> {
         type Alike<'e> = (&'e WorkerRules, &'e [(String, String)]);
         let mut groups: Vec<(Alike<'_>, Vec<(&HookEntry, &Trust)>)> = Vec::new();
@@ -85,7 +85,7 @@ impl<'f> HookMaker<'f> {
         groups.into_iter().map(worker).collect()
     }
 
-    /// What calls a module.
+    /// Returns the executor that calls a module.
     fn module(
         &self,
         path: &Path,
@@ -96,20 +96,20 @@ impl<'f> HookMaker<'f> {
         let known = self.modules.iter().find(|(paths, _)| paths.iter().any(|known| known == path));
         let worker = match known {
             Some((_, worker)) => Arc::clone(worker),
-            // One that may not run; it is never started.
+            // A module that may not run; this worker is never started.
             None => self.executors.module_worker(&[(entry, trust)], rules, &self.file.source),
         };
         self.executors.calling(entry, worker)
     }
 
-    /// Who keeps an entry from running.
+    /// Returns the settings that disable an entry.
     fn switched_off(&self, at: usize, entry: &HookEntry) -> Vec<SwitchedOff> {
         let mut by = switched_off(entry, self.file, self.disabled);
         by.extend(self.shadowed.get(&(self.index, at)).cloned());
         by
     }
 
-    /// The hook of an entry, and what is wrong with its matcher.
+    /// Returns the hook of an entry, and the problems with its matcher.
     pub(super) fn hook(
         &self,
         at: usize,
@@ -118,7 +118,7 @@ impl<'f> HookMaker<'f> {
     ) -> (Hook, Vec<MatcherProblem>) {
         let file = self.file;
         let guards = trust.before().is_some_and(|before| is_guard(before, entry));
-        // A module may have guards of its own, whatever settings say.
+        // A module may have guards of its own, regardless of its settings.
         let changed = trust.before().filter(|_| guards || entry.module.is_some());
         let matcher = entry.matcher.clone();
         let (matcher, problems) = match (&trust, changed) {
@@ -146,7 +146,7 @@ impl<'f> HookMaker<'f> {
         };
         let (event, name) = (entry.event, entry.name.as_deref());
         let spec = HookSpec {
-            // What blocks in place of running is waited for.
+            // A hook that blocks without running is not a background hook.
             background: background(entry.is_async && suspended.is_none()),
             fail_behavior: match guards {
                 true => FailBehavior::Block,
@@ -180,24 +180,23 @@ impl<'f> HookMaker<'f> {
     }
 }
 
-/// Whether a hook that changed is a guard, as it was trusted. Where the decision does not say, as it is
-/// now. A program of an agent's that is asked before a tool runs is one: its agent has no word that says so.
+/// Checks whether a changed hook was trusted as a guard, or is one now if that was not recorded. A
+/// foreign program called before a tool counts as one: agents have no keyword for guards.
 fn is_guard(before: &Grant, entry: &HookEntry) -> bool {
     before.fail_behavior().unwrap_or(entry.fail_behavior) == FailBehavior::Block
         || before.is_of_home() && before.digest.is_some() && entry.event.is_before_a_tool()
 }
 
-/// The matcher that a guard was trusted with; everything, if the decision does not say.
+/// Returns the matcher that a guard was trusted with; one that matches everything if not recorded.
 fn matcher_of(before: &Grant, event: HookEventName) -> Matcher {
-    // What it is compared with now may be another field, and that of another agent's hook was compared by
-    // its home's rules.
+    // The field to compare may differ now, and a foreign hook was matched by its agent's rules.
     let is_same = before.event_matches_alike(event) && !before.is_of_home();
     let definition = before.matcher().flatten().filter(|_| is_same).map(Arc::new);
     Matcher::compile(definition, event.row().matching, FailBehavior::Block).0
 }
 
-/// A guard that is missing: one whose settings are gone runs on from its copy, and one whose settings have
-/// errors blocks, as it was trusted.
+/// Returns the hook for a missing guard, as it was trusted: its copy if its settings are gone; a
+/// hook that blocks if its settings have errors.
 pub(super) fn of_missing(guard: &MissingGuard, runner: &Runner) -> Option<Hook> {
     let grant = &guard.grant;
     let (trust, suspended, file) = match (&guard.running, guard.broken()) {
@@ -244,7 +243,7 @@ pub(super) fn of_missing(guard: &MissingGuard, runner: &Runner) -> Option<Hook> 
     })
 }
 
-/// A hook that a worker under `*` declared: it is trusted, switched off and shown as that is.
+/// Returns a hook declared by a worker under `*`, with that worker's trust, switches and location.
 pub(super) fn of_declared(declared: &HandlerHook, worker: &Arc<Hook>, runner: &Runner) -> Hook {
     let hook = of_handler(declared, runner);
     let spec = HookSpec {

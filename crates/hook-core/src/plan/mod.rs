@@ -1,16 +1,16 @@
-//! Which hooks there are, and which of them an event runs, in which order, and why not the others.
+//! The registered hooks, and the plan of an event: the hooks it runs, their order, and the reasons.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
-//! | `hook` | one registered hook |
-//! | `made`, `consent` | hooks made of what settings, the host and trust say |
-//! | `every` | workers that say themselves which hooks they have |
-//! | `switched_off`, `switches` | who switches hooks off |
-//! | `groups`, `selection` | a plan, and how hooks get into it |
-//! | `table` | the hooks that are on, with the plans made so far |
-//! | `explain` | why each hook runs, or does not |
-//! | `notices` | what everybody who fires an event should know |
-//! | `registry` | all of it, for hosts |
+//! | `hook` | a registered hook |
+//! | `made`, `consent` | hooks made from settings, the host and trust |
+//! | `every` | workers that declare their hooks themselves |
+//! | `switched_off`, `switches` | switches that disable hooks |
+//! | `groups`, `selection` | a plan, and the selection of its hooks |
+//! | `table` | the enabled hooks, with cached plans |
+//! | `explain` | the reasons why hooks run or not |
+//! | `notices` | warnings for every caller that fires an event |
+//! | `registry` | the registry, for hosts |
 //! | `planning` | the plan of a request, from the registry |
 
 #[allow(clippy::disallowed_methods, reason = "its callers show its paths")]

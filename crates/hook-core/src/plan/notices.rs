@@ -1,4 +1,4 @@
-//! What everybody who fires an event should know, whichever of its hooks run.
+//! Warnings for every caller that fires an event, independent of the hooks that run.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use crate::settings::{Diagnostic, HookSource, Severity};
 use crate::text::PathText;
 use crate::trust::Grant;
 
-/// How the notice ends of hooks that were never trusted.
+/// The end of the notice about hooks that were never trusted.
 pub const NOT_TRUSTED: &str =
     "not trusted and did not run; the user can review what would run with `hook trust`";
 
-/// The first few errors but those that are said of their hooks, and how many more there are.
+/// Returns the first few errors, without those reported with their hooks, and a count of the rest.
 pub(super) fn losses(diagnostics: &[Diagnostic], said_of_hooks: &HashSet<usize>) -> Vec<String> {
     let errors = diagnostics
         .iter()
@@ -25,7 +25,7 @@ pub(super) fn losses(diagnostics: &[Diagnostic], said_of_hooks: &HashSet<usize>)
     losses
 }
 
-/// Cuts a list that goes into every response to its first few, and says how many more there are.
+/// Truncates a list that is part of every response, and adds the number of omitted entries.
 fn shorten(notices: &mut Vec<String>, what: &str) {
     const SHOWN: usize = 8;
     let more = notices.len().saturating_sub(SHOWN);
@@ -35,10 +35,10 @@ fn shorten(notices: &mut Vec<String>, what: &str) {
     }
 }
 
-/// By event: what is wrong with its hooks. One that settings switch off is left
-/// out: it is meant not to run.
+/// Returns the problems with hooks by event. Disabled hooks are omitted: the user does not want
+/// them to run.
 pub(super) fn notices(hooks: &[Arc<Hook>], missing: &[MissingGuard]) -> ByEvent<Vec<String>> {
-    /// The notices of an event, and how many of its hooks are not trusted.
+    /// The notices of an event, and the number of its untrusted hooks.
     type Found = (Vec<String>, usize);
     let mut found: ByEvent<Found> = ByEvent::default();
     for hook in hooks {
@@ -67,8 +67,8 @@ pub(super) fn notices(hooks: &[Arc<Hook>], missing: &[MissingGuard]) -> ByEvent<
     })
 }
 
-/// Which trusted guards are gone, or off, for all events. One guard may have been trusted several
-/// times.
+/// Returns the trusted guards that are missing or disabled, for all events. Duplicates are removed:
+/// a guard may have been trusted several times.
 pub(super) fn lost_guards(hooks: &[Arc<Hook>], missing: &[MissingGuard]) -> Vec<String> {
     let missing = missing.iter().filter_map(MissingGuard::notice);
     let mut known = HashSet::new();
@@ -80,8 +80,8 @@ pub(super) fn lost_guards(hooks: &[Arc<Hook>], missing: &[MissingGuard]) -> Vec<
         .collect()
 }
 
-/// That a guard was on when it was trusted and its own settings switch it off now. Where the user
-/// switches it off, it is off.
+/// Returns a warning if a guard was enabled when it was trusted, and its own settings disable it
+/// now. There is no warning if the user disables it.
 fn switched_off_since_trusted(hook: &Hook) -> Option<String> {
     hook.suspended.as_ref()?;
     let was_on = hook.trust.before().is_some_and(Grant::was_enabled);

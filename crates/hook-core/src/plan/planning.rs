@@ -1,4 +1,4 @@
-//! Which hooks an event runs, in which groups and order (protocol.md §2, "Plan").
+//! The hooks that an event runs, with their groups and order (protocol.md §2, "Plan").
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use crate::matcher::{Facts, MatchInput};
 use crate::settings::FailBehavior;
 
 impl HookRegistry {
-    /// The plan for a request. Plans are remembered until a hook is switched on or off, so an
-    /// event costs one look-up, however many hooks are registered; but where a matcher of the event
-    /// asks about paths or commands, each request is looked at. `host` says where the agent works,
-    /// if the request does not.
+    /// Returns the plan for a request. Plans are cached until a hook is enabled or disabled, so the
+    /// cost does not depend on the number of hooks. If a matcher of the event tests paths or
+    /// commands, each request is matched. `host` gives the agent's directory if the request does
+    /// not.
     pub fn plan(&self, input: &RequestInput, host: &HostContext) -> Arc<Plan> {
         let event = input.event();
         match self.table().remembered(event, input.payload.match_subject()) {
@@ -34,14 +34,13 @@ impl HookRegistry {
         }
     }
 
-    /// The guards that were not asked about the input as it came, and that match what hooks made of
-    /// it.
+    /// Returns the guards that did not match the original input, but match the changed one.
     pub(crate) fn late_guards(&self, plan: &Plan, changed: &EventInput) -> Vec<PlannedHook> {
         let input = MatchInput::of_event(HookInput::new(changed.clone()));
         let facts = Facts::of(&input, self.surroundings());
         let matched = plan.unmatched_guards.iter().map(|it| it.clone().asked(&facts));
         let mut late = Selection::of(matched).planned;
-        // The same guard under another matcher is asked already.
+        // The same guard may be planned already under another matcher.
         let is_guard = |hook: &Hook| hook.fail_behavior == FailBehavior::Block;
         let is_planned = |hook: &Hook| {
             let key = hook.dedup_key();
@@ -55,8 +54,8 @@ impl HookRegistry {
         late
     }
 
-    /// The first running hook of another agent that is asked before a tool: it may have refused a call that
-    /// cannot be read.
+    /// Returns the first enabled foreign hook that runs before a tool: it might have refused a call
+    /// that cannot be parsed.
     #[doc(hidden)]
     pub fn foreign_before_a_tool(&self, event: HookEventName) -> Option<Arc<Hook>> {
         let hooks =
@@ -64,7 +63,7 @@ impl HookRegistry {
         hooks.iter().find(|hook| hook.spec.executor.home().is_some()).cloned()
     }
 
-    /// The first running hook of the event whose failure is a denial, whatever it matches.
+    /// Returns the first enabled hook of the event whose failure denies, regardless of its matcher.
     #[doc(hidden)]
     pub fn blocking_on_failure(&self, event: HookEventName) -> Option<Arc<Hook>> {
         let hooks = self.table().hooks(event);

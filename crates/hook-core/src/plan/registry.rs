@@ -1,5 +1,5 @@
-//! The hooks there are: built once from settings and the host's handlers, listed, and switched
-//! on and off by name.
+//! The registry: built once from settings and the host's handlers, it lists hooks and enables or
+//! disables them by name.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -25,81 +25,80 @@ use crate::settings::{
 use crate::text::shortened;
 use crate::trust::TrustPolicy;
 
-/// A hook as it is listed.
+/// An entry of the list of hooks.
 #[derive(Debug, Clone)]
 pub struct HookListing {
     /// The hook.
     pub hook: Arc<Hook>,
-    /// Whether it runs when its event comes.
+    /// `true` if it runs for its event.
     pub enabled: bool,
-    /// Whether it may run at all; only hooks of a project can be untrusted.
+    /// `true` if it is trusted; only hooks of a project can be untrusted.
     pub trusted: bool,
-    /// Who switched it off: all whose settings do, or the host at run time.
+    /// The settings that disable it, or the host at run time.
     pub disabled_by: Vec<SwitchedOff>,
 }
 
-/// All hooks, and which of them are on.
+/// All hooks, with their state.
 #[derive(Debug)]
 pub struct HookRegistry {
     hooks: Vec<Arc<Hook>>,
-    /// Those of them that listen to declared events.
+    /// The hooks of declared events.
     on_declared: Vec<Arc<Hook>>,
     diagnostics: Vec<Diagnostic>,
-    /// By which no hooks were read of a file whose hooks may run.
+    /// Errors that prevented reading a file whose hooks may run.
     unread: Vec<Diagnostic>,
-    /// Of them the first whose text has a guard in it.
+    /// The first of them whose file mentions a guard.
     unread_guard: Option<Diagnostic>,
-    /// Errors because of which hooks of the settings are missing, cut to a few.
+    /// Errors that make hooks of the settings unavailable, limited in number.
     losses: Vec<String>,
-    /// Which trusted guards are gone from the settings, or are switched off by them.
+    /// Trusted guards that settings no longer contain, or that they disable.
     lost_guards: Vec<String>,
-    /// By event: what everybody who fires it should know of its hooks.
+    /// Warnings for every caller that fires an event, by event.
     notices: ByEvent<Vec<String>>,
-    /// By event: its hooks that call a worker.
+    /// The hooks that call a worker, by event.
     calling: ByEvent<Vec<Arc<Hook>>>,
-    /// Where relative paths begin.
+    /// The base directories of relative paths.
     surroundings: Surroundings,
     state: RwLock<State>,
-    /// Workers that say themselves which hooks they have.
+    /// Workers that declare their hooks themselves.
     on_every: Vec<Arc<OnEvery>>,
-    /// Whether guards of clients are gone: few ever ask further.
+    /// `true` if guards of departed clients are known; avoids taking the lock otherwise.
     has_lost: AtomicBool,
-    /// The plans for what is switched on now.
+    /// The plans for the enabled hooks.
     table: PlanTable,
 }
 
-/// What was said at run time.
+/// The state that changes at run time.
 #[derive(Debug, Default)]
 struct State {
-    /// Which hooks are on or off, by name; wins over settings.
+    /// Names switched on or off at run time; these override settings.
     switches: Vec<(String, bool)>,
-    /// The hooks that were registered, by their numbers.
+    /// The registered hooks, by number.
     registered: BTreeMap<u64, Arc<Hook>>,
-    /// Guards of clients that are gone, by what those called them.
+    /// Guards of departed clients, with their ids.
     lost: Vec<(HookEventName, Box<str>)>,
-    /// What stands on events for hooks under `*`: first for those that may not run, then for each worker
-    /// what it has declared, or what blocks until it has.
+    /// Hooks on single events made from hooks under `*`: first for hooks that cannot run, then for
+    /// each worker its declared hooks, or placeholders that block until it has declared them.
     expanded: Vec<Vec<Arc<Hook>>>,
 }
 
 impl State {
-    /// Those of them that are hooks, and do not stand for some that are not known.
+    /// Returns the hooks that are not placeholders.
     fn shown(&self) -> impl Iterator<Item = &Arc<Hook>> {
         let declared = self.expanded.iter().flatten().filter(|hook| !hook.is_stand_in);
         declared.chain(self.registered.values())
     }
 
-    /// All hooks that came after the registry was made.
+    /// Returns all hooks that were added after the registry was built.
     fn later(&self) -> impl Iterator<Item = &Arc<Hook>> {
         self.expanded.iter().flatten().chain(self.registered.values())
     }
 }
 
 impl HookRegistry {
-    /// Registers the hooks of all sources, in run order, then the host's handlers. `project` is what
-    /// hooks belong to that are not of a project's own settings ([`SettingsFile::project`]); `events` are
-    /// those there are, to which one is added if a trusted guard listens to it and its declaration cannot
-    /// be read.
+    /// Registers the hooks of all sources, in run order, then the host's handlers. `project` owns
+    /// the hooks that do not come from a project's settings ([`SettingsFile::project`]). An event
+    /// is added to `events` if a trusted guard listens to it and its declaration cannot be read.
     pub fn new(
         files: &[SettingsFile],
         handlers: &[HandlerHook],
@@ -110,18 +109,18 @@ impl HookRegistry {
     ) -> Self {
         let mut hooks = Vec::new();
         let mut diagnostics = Vec::new();
-        // Which of these are warnings of their hooks, too.
+        // Indices of diagnostics that their hooks report as warnings, too.
         let mut of_matchers = HashSet::new();
         let consent = Consent::of(files, project, policy, events);
         diagnostics.extend(consent.problems);
         let unread =
             files.iter().zip(consent.may_run).filter(|(it, may_run)| *may_run && !it.was_read);
-        // An agent's own file that is broken has no hooks at home, either; what is wrong is said.
+        // If an agent's own file is broken, that agent runs none of its hooks either.
         let unread = unread.filter(|(it, _)| it.language.is_none());
         let why =
             |file: &SettingsFile| file.diagnostics.iter().find(|it| it.is_of_whole_file()).cloned();
         let unread: Vec<&SettingsFile> = unread.map(|(file, _)| file).collect();
-        // Those of a project are known by the decisions to trust them.
+        // Guards of a project are known from the trust store.
         let is_decided =
             |it: &SettingsFile| it.source == HookSource::Project && policy.is_of_store();
         let with_guard = unread.iter().filter(|it| it.mentions_guard && !is_decided(it));
@@ -135,7 +134,7 @@ impl HookRegistry {
                 HookMaker::new((index, file), &trust, runner, project, (&disabled, &shadowed));
             for (at, (entry, trust)) in file.hooks.iter().zip(trust).enumerate() {
                 let (hook, problems) = maker.hook(at, entry, trust);
-                // That one cannot be read was said by the reader.
+                // The reader has already reported unreadable matchers.
                 let is_read =
                     !matches!(entry.matcher.as_deref(), Some(MatcherDefinition::Unreadable(_)));
                 for problem in problems.iter().filter(|_| is_read) {
@@ -150,7 +149,7 @@ impl HookRegistry {
         hooks.extend(behind_errors.map(Arc::new));
         hooks.extend(handlers.iter().map(|handler| Arc::new(of_handler(handler, runner))));
         let on_every = OnEvery::of(&hooks);
-        // Guards that cannot run, and those that are not known yet.
+        // Placeholders for guards that cannot run, and for undeclared ones.
         let blocks_unrun = hooks.iter().filter(|hook| hook.event.is_every() && hook.blocks_unrun());
         let unrun = blocks_unrun.flat_map(|hook| stand_ins(hook, events, false, None)).collect();
         let unknown = on_every.iter().map(|it| stand_ins(&it.template, events, false, None));
@@ -159,7 +158,7 @@ impl HookRegistry {
         let notices = notices(&hooks, &consent.missing);
         let lost_guards = lost_guards(&hooks, &consent.missing);
         let mut losses = losses(&diagnostics, &of_matchers);
-        // A guard under `*` is missed on every event.
+        // A missing guard under `*` concerns every event.
         let of_every = consent.missing.iter().filter(|guard| guard.event.is_every());
         losses.extend(of_every.filter_map(|guard| guard.notice()));
         let mut calling: ByEvent<Vec<Arc<Hook>>> = ByEvent::default();
@@ -186,7 +185,7 @@ impl HookRegistry {
         }
     }
 
-    /// Every hook in run order.
+    /// Returns every hook in run order.
     pub fn list(&self) -> Vec<HookListing> {
         let state = read(&self.state);
         let listing = |hook: &Arc<Hook>| HookListing {
@@ -198,7 +197,7 @@ impl HookRegistry {
         self.hooks.iter().chain(state.shown()).map(listing).collect()
     }
 
-    /// Says of every hook whether it would run for an event, in which order, and why not.
+    /// Explains for every hook whether it would run for an event, in which order, and why not.
     pub fn explain(&self, event: HookEventName, input: &MatchInput) -> Explanation {
         let state = read(&self.state);
         let all: Vec<_> = self.hooks.iter().chain(state.later()).cloned().collect();
@@ -211,11 +210,11 @@ impl HookRegistry {
         &self.surroundings
     }
 
-    /// Switches every hook of that name (or, where a hook has none, command) on or off. Gives how
-    /// many hooks have it.
+    /// Enables or disables every hook with that name (or command, if it has no name). Returns the
+    /// number of those hooks.
     ///
-    /// This changes what this registry plans, and nothing else: a hook system has another one
-    /// after a reload, and carries over what `HookSystem::set_hook_enabled` switched.
+    /// This affects only the plans of this registry. A reload creates another one, which takes over
+    /// the switches set by `HookSystem::set_hook_enabled`.
     #[doc(hidden)]
     pub fn set_enabled(&self, name: &str, enabled: bool) -> usize {
         let mut state = write(&self.state);
@@ -227,8 +226,8 @@ impl HookRegistry {
         named.count()
     }
 
-    /// Registers a function of the host as a hook, behind all others of its event; one of that number
-    /// that is there stays. What it costs depends on the event's hooks alone.
+    /// Registers a function of the host as a hook, behind all others of its event. If the number is
+    /// taken, the existing hook stays. The cost depends only on the number of hooks of the event.
     #[doc(hidden)]
     pub fn register(&self, number: u64, handler: &HandlerHook, runner: &Runner) -> Arc<Hook> {
         let mut state = write(&self.state);
@@ -243,7 +242,7 @@ impl HookRegistry {
         hook
     }
 
-    /// Takes a registered hook out again. Requests in flight keep their plans.
+    /// Removes a registered hook. Requests in flight keep their plans.
     #[doc(hidden)]
     pub fn unregister(&self, number: u64) -> Option<Arc<Hook>> {
         let mut state = write(&self.state);
@@ -252,21 +251,21 @@ impl HookRegistry {
         Some(hook)
     }
 
-    /// What was switched at run time, so that it can be carried over to a reloaded registry.
+    /// Returns the switches set at run time, for a reloaded registry.
     #[doc(hidden)]
     pub fn switches(&self) -> Vec<(String, bool)> {
         read(&self.state).switches.clone()
     }
 
-    /// Everything that is wrong with the settings.
+    /// Returns all diagnostics of the settings.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
 
-    /// Why guards of an event (`failBehavior: block`) may be missing: a settings file whose hooks may
-    /// run and of which nothing could be read, or a trust store that could not be. `None` where all
-    /// guards are known. Settings of a project that is not trusted do not count, since none of
-    /// their hooks would run.
+    /// Returns the reason why guards (`failBehavior: block`) of an event may be unknown: an
+    /// unreadable settings file whose hooks may run, or an unreadable trust store. `None` if all
+    /// guards are known. Settings of an untrusted project are ignored, since none of their hooks
+    /// would run.
     #[doc(hidden)]
     pub fn unread_guards(&self, event: HookEventName) -> Option<&Diagnostic> {
         let of_store = self.diagnostics.iter().find(|it| it.rule == Rule::TrustStore);
@@ -278,15 +277,15 @@ impl HookRegistry {
         of_store.or_else(|| self.unread.first())
     }
 
-    /// Why a guard is missing: a settings file of which nothing could be read, and whose text has one in it.
+    /// Returns the error of an unreadable settings file whose text mentions a guard, if any.
     #[doc(hidden)]
     pub fn unread_guard(&self) -> Option<&Diagnostic> {
         self.unread_guard.as_ref()
     }
 
-    /// A guard of a declared event of that name whose denial the event does not have in its plan, or does
-    /// not heed: the event was declared otherwise when the guard was read, registered or trusted, or
-    /// is not declared any more. Built-in events have none.
+    /// Returns a guard of a declared event with that name that the event no longer plans or obeys:
+    /// the event was declared differently when the guard was read, registered or trusted, or is not
+    /// declared any more. Built-in events have none.
     #[doc(hidden)]
     pub fn displaced_guard(&self, name: &str, event: Option<HookEventName>) -> Option<Arc<Hook>> {
         if event.is_some_and(|event| !event.row().is_declared()) {
@@ -309,8 +308,8 @@ impl HookRegistry {
         displaced.cloned().or_else(|| self.unexpanded_guard(&state, event))
     }
 
-    /// A guard under `*` that blocks what can be blocked, and has nothing that stands for it on this event,
-    /// which was declared after the settings were read.
+    /// Returns a blocking guard under `*` without a placeholder on this event, which was declared
+    /// after the settings were read.
     fn unexpanded_guard(&self, state: &State, event: Option<HookEventName>) -> Option<Arc<Hook>> {
         let event = event.filter(|event| event.row().block_means.is_some())?;
         let is_missing = |stands: &&Vec<Arc<Hook>>| {
@@ -322,27 +321,26 @@ impl HookRegistry {
         stands.first().filter(is_on).cloned()
     }
 
-    /// What everybody who fires that event should know, whichever of its hooks run: errors in
-    /// settings, by which hooks are missing; matchers of its hooks that cannot do what they seem to;
-    /// and hooks of it that do not run because they are not trusted.
+    /// Returns the warnings for every caller that fires the event: errors in settings that make
+    /// hooks unavailable, ineffective matchers of its hooks, and its untrusted hooks.
     #[doc(hidden)]
     pub fn notices(&self, event: Option<HookEventName>) -> impl Iterator<Item = &str> {
         let of_event =
             event.and_then(|event| self.notices.get(event)).map_or(&[][..], Vec::as_slice);
-        // What stands under `*` may be of any.
+        // A hook under `*` may concern any event.
         let every = EventDefinition::every().filter(|every| Some(*every) != event);
         let of_every =
             every.and_then(|every| self.notices.get(every)).map_or(&[][..], Vec::as_slice);
         self.losses.iter().chain(of_event).chain(of_every).map(String::as_str)
     }
 
-    /// Workers that say themselves which hooks they have.
+    /// Returns the workers that declare their hooks themselves.
     #[doc(hidden)]
     pub fn on_every(&self) -> &[Arc<OnEvery>] {
         &self.on_every
     }
 
-    /// Those of them that are on, and have said something that is not in force, or nothing yet.
+    /// Returns the enabled workers without a declaration, or with one that is not in effect yet.
     #[doc(hidden)]
     pub fn due(&self) -> Vec<Arc<OnEvery>> {
         let state = read(&self.state);
@@ -350,8 +348,8 @@ impl HookRegistry {
         self.on_every.iter().filter(|worker| worker.is_due()).filter(is_on).cloned().collect()
     }
 
-    /// Has what stands for a worker's hooks block, since a guard is among them that cannot be understood; without
-    /// `has_guard` since one may be, as in a module that is not loaded.
+    /// Makes the placeholders of a worker block. With `has_guard`, the worker has a guard that
+    /// cannot be parsed; without it, there may be a guard, as in a module that is not loaded.
     #[doc(hidden)]
     pub fn block_for(&self, worker: &Arc<OnEvery>, events: &Events, has_guard: bool) {
         let problem = worker.problem();
@@ -359,7 +357,7 @@ impl HookRegistry {
         self.expand(worker, stands);
     }
 
-    /// Puts into force what a worker has declared, as the declaration of that number.
+    /// Applies a worker's declaration with the given number.
     #[doc(hidden)]
     pub fn declare(
         &self,
@@ -372,7 +370,7 @@ impl HookRegistry {
         worker.in_force.store(number, Ordering::Release);
     }
 
-    /// Puts hooks in the place of what stood for a worker's.
+    /// Replaces the hooks or placeholders of a worker.
     fn expand(&self, worker: &Arc<OnEvery>, hooks: Vec<Arc<Hook>>) {
         let Some(index) = self.on_every.iter().position(|known| Arc::ptr_eq(known, worker)) else {
             return;
@@ -384,8 +382,8 @@ impl HookRegistry {
         self.table.replace(running(self.hooks.iter().chain(state.later()), &state.switches));
     }
 
-    /// Says which guards of clients are gone with their clients: each is a warning to everybody who fires its
-    /// event.
+    /// Sets the lost guards of departed clients. Each becomes a warning to every caller that fires
+    /// its event.
     #[doc(hidden)]
     pub fn set_lost_registrations<'l>(
         &self,
@@ -396,7 +394,7 @@ impl HookRegistry {
         self.has_lost.store(!state.lost.is_empty(), Ordering::Release);
     }
 
-    /// What everybody who fires that event should know of guards whose clients are gone.
+    /// Returns the warnings about an event's lost guards of departed clients.
     #[doc(hidden)]
     pub fn lost_registrations(&self, event: Option<HookEventName>) -> Vec<String> {
         if !self.has_lost.load(Ordering::Acquire) {
@@ -416,7 +414,7 @@ impl HookRegistry {
             .collect()
     }
 
-    /// That workers of an event's hooks are started no more.
+    /// Returns warnings about workers of the event's hooks that are no longer restarted.
     #[doc(hidden)]
     pub fn broken_workers(&self, event: Option<HookEventName>) -> impl Iterator<Item = String> {
         let calling =
@@ -429,8 +427,7 @@ impl HookRegistry {
         broken.map(|(hook, why)| hook.says(&why.to_string())).chain(on_every)
     }
 
-    /// Starts the workers that are to be there before their first call. Those that cannot be say so in
-    /// the log, and at their first call.
+    /// Starts the eager workers. Failures are logged, and reported at the first call.
     #[doc(hidden)]
     pub fn start_workers(&self) {
         for hook in self.hooks.iter().filter(|hook| hook.is_trusted()) {
@@ -441,25 +438,24 @@ impl HookRegistry {
         }
     }
 
-    /// A warning for each guard that the user trusted and that guards nothing now: it is gone from the
-    /// project's settings, or they switch it off. Those of an event are among its
-    /// [`notices`](Self::notices).
+    /// Returns a warning for each trusted guard that is missing from the project's settings or
+    /// disabled by them. The warnings of one event are among its [`notices`](Self::notices).
     #[doc(hidden)]
     pub fn lost_guards(&self) -> &[String] {
         &self.lost_guards
     }
 
-    /// How many hooks are registered.
+    /// Returns the number of registered hooks.
     pub fn len(&self) -> usize {
         self.hooks.len() + read(&self.state).shown().count()
     }
 
-    /// Whether no hook is registered.
+    /// Returns `true` if no hook is registered.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The plans for what is switched on now.
+    /// Returns the plans for the enabled hooks.
     pub(super) fn table(&self) -> &PlanTable {
         &self.table
     }
@@ -473,7 +469,7 @@ fn write(state: &RwLock<State>) -> RwLockWriteGuard<'_, State> {
     state.write().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What keeps a hook from running whatever the event is about.
+/// Returns the reasons why a hook does not run for any input.
 fn obstacles(hook: &Hook, switches: &[(String, bool)]) -> Vec<NotRun> {
     let untrusted = (!hook.trust.is_given() && !hook.blocks_unrun())
         .then(|| NotRun::Untrusted { changed: hook.changed_since_trusted() });
@@ -489,7 +485,7 @@ fn running<'h>(
     on.cloned().collect()
 }
 
-/// Whether a hook that is on is in plans: it may run, or blocks in place of running.
+/// Checks whether an enabled hook is planned: it may run, or it blocks without running.
 fn is_planned(hook: &Hook) -> bool {
     hook.trust.is_given() || hook.blocks_unrun()
 }

@@ -1,4 +1,4 @@
-//! What matching and identity make of an event's hooks.
+//! Selection of an event's hooks by matcher and identity.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
@@ -11,7 +11,7 @@ use crate::settings::FailBehavior;
 use crate::text::shortened;
 
 impl PlannedHook {
-    /// The hook, if its matcher matches the subject.
+    /// Returns the hook if its matcher matches the subject.
     pub(super) fn of(hook: &Arc<Hook>, subject: Option<&str>) -> Option<Self> {
         let warning = match hook.matcher.matches(subject) {
             MatchOutcome::No => return None,
@@ -24,7 +24,7 @@ impl PlannedHook {
         Some(Self { hook: Arc::clone(hook), warning })
     }
 
-    /// The hook, if its matcher matches the input, too.
+    /// Returns the hook if its matcher also matches the input.
     pub(super) fn asked(mut self, facts: &Facts<'_>) -> Option<Self> {
         match self.hook.matcher.ask(facts) {
             FilterOutcome::Yes => {}
@@ -35,21 +35,19 @@ impl PlannedHook {
     }
 }
 
-/// What matching and identity make of an event's hooks: behind every plan, and behind every
-/// explanation of one.
+/// The selected hooks of an event, used by plans and explanations.
 #[derive(Debug)]
 pub(super) struct Selection {
     /// The hooks that run, in plan order.
     pub(super) planned: Vec<PlannedHook>,
-    /// For each hook its place in the plan, where it or the same hook of another source runs;
-    /// `None` where its matcher does not match.
+    /// For each hook, the index of its copy in the plan; `None` if its matcher does not match.
     pub(super) places: Vec<Option<usize>>,
-    /// For each priority with one, the first hook that has its hooks run one after the other.
+    /// For each sequential priority, the first hook that is `sequential`.
     pub(super) sequential: BTreeMap<i32, Arc<Hook>>,
 }
 
 impl Selection {
-    /// Matches these hooks of one event with an input.
+    /// Matches the hooks of one event against an input.
     pub(super) fn matching(
         hooks: &[Arc<Hook>],
         input: &MatchInput,
@@ -60,7 +58,7 @@ impl Selection {
         Self::of(hooks.iter().map(matched))
     }
 
-    /// Of hooks that match, or `None` in the place of one that does not.
+    /// Selects from hooks that match; `None` marks one that does not match.
     pub(super) fn of(matched: impl Iterator<Item = Option<PlannedHook>>) -> Self {
         let matched: Vec<Option<PlannedHook>> = matched.collect();
         let mut planned: Vec<PlannedHook> = Vec::new();
@@ -82,8 +80,8 @@ impl Selection {
                 None => planned.len(),
             };
             places.push(Some(place));
-            // The same hook twice runs once, at the first place, as the most trusted wrote it, and of
-            // equals as it guards best.
+            // Duplicates run once, at the position of the first. The copy of the most trusted
+            // source runs; among equals, guards come first, then foreground hooks.
             let strength = |hook: &Hook| {
                 let guards = hook.fail_behavior == FailBehavior::Block;
                 (hook.source.trust_rank(), guards, !hook.runs_in_background())
@@ -99,8 +97,7 @@ impl Selection {
         selection
     }
 
-    /// Brings the hooks into the order of their priorities, those that run in turn behind the others; equal
-    /// ones stay as they are.
+    /// Sorts the hooks by priority, with those that run in turn last; equal ones keep their order.
     fn sort(&mut self) {
         let place = |planned: &PlannedHook| (planned.hook.priority, planned.hook.in_turn);
         if self.planned.is_sorted_by_key(place) {
@@ -119,7 +116,7 @@ impl Selection {
         self.planned = sorted.into_iter().map(|(_, planned)| planned).collect();
     }
 
-    /// The plan of an event that they are. `unmatched_guards` are those that another input might match.
+    /// Returns the plan of an event. A changed input might match `unmatched_guards`.
     pub(super) fn into_plan(
         self,
         event: HookEventName,
@@ -134,7 +131,7 @@ impl Selection {
         })
     }
 
-    /// The groups of the hooks that run.
+    /// Returns the groups of the hooks that run.
     pub(super) fn groups(&self) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
         for (place, planned) in self.planned.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Hooks that stand for the same, of which one runs: files of one name in folders of hooks, and a module that is
-//! found twice. The one of the source that is trusted most runs, and of equal ones the first.
+//! Shadowed hooks: of several files with one name in hook folders, or of a module found twice, only
+//! one runs. It is that of the most trusted source, and the first among equals.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -10,10 +10,10 @@ use crate::settings::{FailBehavior, HookEntry, SettingsFile};
 use crate::text::PathText;
 use crate::trust::Trust;
 
-/// By file and hook: which others keep it from running.
+/// Shadowed hooks by file and entry index, with the hook that shadows each.
 pub(super) type Shadowed = HashMap<(usize, usize), SwitchedOff>;
 
-/// Looks which hooks are shadowed. One that may not run, or is off, keeps no other from running.
+/// Finds the shadowed hooks. Untrusted or disabled hooks shadow no others.
 pub(super) fn shadowed(
     files: &[SettingsFile],
     trust: &[Vec<Trust>],
@@ -53,7 +53,7 @@ pub(super) fn shadowed(
     shadowed
 }
 
-/// What tells a hook apart that others may stand for.
+/// Returns the key that hooks shadowing each other share.
 fn key(entry: &HookEntry) -> Option<String> {
     match (&entry.stands_for, &entry.module) {
         (Some(stands_for), _) => Some(stands_for.to_string()),

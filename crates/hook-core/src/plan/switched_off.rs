@@ -1,38 +1,38 @@
-//! Who switches hooks off: settings, and the host at run time.
+//! Switches that disable hooks: settings, and the host at run time.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use crate::settings::HookSource;
 
-/// Who switched a hook off, and where that is written.
+/// A disabled hook's switch, with its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SwitchedOff {
-    /// How.
+    /// The kind of switch.
     pub switch: Switch,
-    /// Whose setting it is.
+    /// The source of the setting.
     pub source: HookSource,
-    /// The file it stands in; absent for what the host said at run time.
+    /// The file of the setting; `None` for the host's run-time switch.
     pub file: Option<PathBuf>,
 }
 
-/// How a hook is switched off.
+/// The kind of a switch that disables a hook.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Switch {
-    /// `hooksConfig.enabled` of its own file is false.
+    /// `hooksConfig.enabled` is false in its own file.
     Enabled,
-    /// `hooksConfig.disabled` of its own file, or of one that is trusted more, names it.
+    /// `hooksConfig.disabled` names it, in its own file or a more trusted one.
     Disabled,
-    /// The host did it at run time.
+    /// The host disabled it at run time.
     Host,
-    /// Another hook that stands for the same runs in its place.
+    /// An equivalent hook runs in its place.
     Shadowed,
 }
 
 impl Switch {
-    /// The JSON path of the setting; the host's word is none.
+    /// Returns the JSON path of the setting; `None` if no setting disables the hook.
     pub fn setting(self) -> Option<&'static str> {
         match self {
             Self::Enabled => Some("hooksConfig.enabled"),

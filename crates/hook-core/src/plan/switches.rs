@@ -1,5 +1,5 @@
-//! What switches a hook off: the settings of its own source and of those that are trusted more, and
-//! the host at run time.
+//! Evaluation of the switches that disable a hook: settings of its own source or more trusted ones,
+//! and the host at run time.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use super::hook::Hook;
 use super::switched_off::{Switch, SwitchedOff};
 use crate::settings::{HookEntry, HookSource, SettingsFile};
 
-/// The names that a file switches off, to be looked up for every hook.
+/// The names that a file disables, as a set.
 pub(super) struct Disabled<'f> {
     file: &'f SettingsFile,
     names: HashSet<&'f str>,
@@ -19,7 +19,7 @@ impl<'f> Disabled<'f> {
     }
 }
 
-/// Everybody who says that the hook does not run: its own source, and those that are trusted more.
+/// Returns the settings that disable a hook: of its own source, and of more trusted ones.
 pub(super) fn switched_off(
     entry: &HookEntry,
     own: &SettingsFile,
@@ -43,13 +43,13 @@ fn switch_of(hook: &Hook, switches: &[(String, bool)]) -> Option<bool> {
     switches.iter().find(|(name, _)| name == hook.display_name()).map(|(_, enabled)| *enabled)
 }
 
-/// Whether a hook is on; one that a worker under `*` has declared is off where that is.
+/// Checks whether a hook is enabled. One declared by a disabled worker under `*` is disabled.
 pub(super) fn is_on(hook: &Hook, switches: &[(String, bool)]) -> bool {
     let by_itself = switch_of(hook, switches).unwrap_or(hook.switched_off.is_empty());
     by_itself && hook.declared_by.as_ref().is_none_or(|worker| is_on(worker, switches))
 }
 
-/// Who keeps a hook off. The host's word at run time counts alone.
+/// Returns the switches that disable a hook. A run-time switch of the host overrides all others.
 pub(super) fn disabled_by(hook: &Hook, switches: &[(String, bool)]) -> Vec<SwitchedOff> {
     let mut by = match switch_of(hook, switches) {
         Some(true) => Vec::new(),

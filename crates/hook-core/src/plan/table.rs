@@ -1,4 +1,4 @@
-//! The hooks that are on, by event, with the plans made so far.
+//! The enabled hooks by event, with cached plans.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -9,39 +9,38 @@ use super::selection::Selection;
 use crate::event::input::MAX_TOOL_NAME;
 use crate::event::{ByEvent, HookEventName};
 
-/// How many plans are remembered per event. Tools have few names; with more
-/// than this many, plans are made again.
+/// The number of plans cached per event. Tools have few names; beyond this number the cache is
+/// cleared.
 const REMEMBERED_PLANS: usize = 1_024;
 
-/// The hooks that are on, by event, with the plans made so far. To add one costs the same however many
-/// there are.
+/// The enabled hooks by event, with cached plans. The cost of adding a hook does not depend on the
+/// number of hooks of other events.
 #[derive(Debug)]
 pub(super) struct PlanTable {
     events: RwLock<ByEvent<EventPlans>>,
 }
 
-/// Shared with who makes a plan just now: what is changed meanwhile is changed in a copy.
+/// Shared with concurrent planners; a change made meanwhile copies the data.
 #[derive(Debug, Default, Clone)]
 struct EventPlans {
     hooks: Arc<Vec<Arc<Hook>>>,
     made: Arc<Made>,
 }
 
-/// The plans of one event, for as long as its hooks stay the same.
+/// The plans of one event, valid while its hooks stay the same.
 #[derive(Debug, Default)]
 struct Made {
     without_subject: OnceLock<Remembered>,
     by_subject: Mutex<HashMap<Box<str>, Remembered>>,
 }
 
-/// What is remembered for one subject.
+/// The cached result for one subject.
 #[derive(Debug, Clone)]
 pub(super) enum Remembered {
-    /// The plan of every request.
+    /// A plan that fits every request.
     Plan(Arc<Plan>),
-    /// The hooks whose matchers match the subject, of which some ask about the input, too. They
-    /// are asked before those that stand twice become one: a hook runs if any of its matchers
-    /// matches.
+    /// The hooks whose matchers match the subject, some of which must also match the input. They
+    /// are matched before duplicates are removed: a hook runs if any of its matchers matches.
     Candidates(Arc<[PlannedHook]>),
 }
 
@@ -50,7 +49,7 @@ impl PlanTable {
         Self { events: RwLock::new(by_event(hooks)) }
     }
 
-    /// Puts other hooks in the place of all there are.
+    /// Replaces all hooks.
     pub(super) fn replace(&self, hooks: Vec<Arc<Hook>>) {
         *self.write() = by_event(hooks);
     }
@@ -63,12 +62,12 @@ impl PlanTable {
         plans.made = Arc::default();
     }
 
-    /// Takes a hook out.
+    /// Removes a hook.
     pub(super) fn remove(&self, hook: &Arc<Hook>) {
         let mut events = self.write();
         let plans = events.of(hook.event);
         let hooks = Arc::make_mut(&mut plans.hooks);
-        // Those that come and go stand at the end.
+        // Hooks that come and go are at the end.
         if let Some(place) = hooks.iter().rposition(|known| Arc::ptr_eq(known, hook)) {
             hooks.remove(place);
         }
@@ -120,11 +119,11 @@ impl Made {
 
     fn keep(&self, subject: Option<&str>, plan: &Remembered) {
         let Some(subject) = subject else {
-            // Another may have made the same meanwhile.
+            // Another thread may have set the same plan meanwhile.
             let _ = self.without_subject.set(plan.clone());
             return;
         };
-        // Most names of tools are short, and what is long may be long beyond measure.
+        // Tool names are short; longer subjects may have any length and are not cached.
         if subject.len() > MAX_TOOL_NAME {
             return;
         }
@@ -140,7 +139,7 @@ impl Made {
     }
 }
 
-/// What the hooks of an event, in run order, make of that subject.
+/// Returns the plan or the candidates of an event's hooks, in run order, for a subject.
 fn remember(event: HookEventName, hooks: &[Arc<Hook>], subject: Option<&str>) -> Remembered {
     let candidates = hooks.iter().filter_map(|hook| PlannedHook::of(hook, subject));
     let candidates: Vec<PlannedHook> = candidates.collect();

@@ -1,9 +1,9 @@
-//! Redaction: keeping secrets out of what is written down (protocol.md §1, `redact`).
+//! Redaction: keeping secrets out of records and logs (protocol.md §1, `redact`).
 //!
-//! What a pattern matches in a text becomes [`REDACTED`], and so does the value of a field of a
-//! certain name. Texts are compared as they are read, not as they are escaped, and JSON within a text
-//! (what a hook printed, say) is looked into as well. Where it is not known what to leave out,
-//! everything is: see [`Redaction::withheld`].
+//! A pattern's match in a text becomes [`REDACTED`], and so does the value of a field with a listed
+//! name. Texts are compared unescaped, and JSON within a text (for example, a hook's output) is
+//! searched as well. If the patterns are unknown, everything is redacted: see
+//! [`Redaction::withheld`].
 
 mod patterns;
 mod replaced;

@@ -1,4 +1,4 @@
-//! The patterns and names of fields that say what is left out.
+//! The patterns and field names that are redacted.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -8,15 +8,15 @@ use fancy_regex::{Regex, RegexBuilder};
 use super::replaced::{OwnWords, Replacing, replaced, replaced_in_text};
 use crate::javascript::to_rust_pattern;
 
-/// What stands for what was left out.
+/// The replacement for redacted values.
 pub const REDACTED: &str = "[redacted]";
 
-/// How many matches of one pattern are looked for in a text; behind the last one, all is left out.
-/// It bounds what a pattern may cost that looks through the whole text for each match.
+/// The maximum number of matches of one pattern in a text; the rest after the last one is redacted.
+/// It bounds the cost of a pattern that searches the whole text for each match.
 const MAX_MATCHES: usize = 1_000;
 
-/// How often a pattern with lookaround or backreferences may go back in a text before the text is
-/// left out as a whole. Other patterns need not go back.
+/// The backtracking limit of patterns with lookaround or backreferences; beyond it the whole text
+/// is redacted. Other patterns do not backtrack.
 const MAX_BACKTRACKS: usize = 10_000_000;
 
 /// Replaces secrets in texts and in JSON.
@@ -31,14 +31,14 @@ pub struct Redaction {
 #[derive(Debug, Clone)]
 struct Pattern {
     regex: Regex,
-    /// Whether it asks what is around a match: where the text begins or ends, say.
+    /// `true` if the pattern depends on the text around a match, as with anchors.
     looks_around: bool,
 }
 
-/// What asks for that in a pattern. That a `$` may be escaped only costs time.
+/// The syntax of patterns that look around. An escaped `$` counts too, which only costs time.
 const LOOKS_AROUND: [&str; 5] = ["^", "$", "(?=", "(?!", "(?<"];
 
-/// Why a text cannot be a pattern of a redaction, if it cannot.
+/// Returns the reason why a text is not a valid pattern, or `None`.
 pub(crate) fn pattern_problem(source: &str) -> Option<String> {
     compile(source).err()
 }
@@ -59,8 +59,8 @@ fn compile(source: &str) -> Result<Pattern, String> {
 }
 
 impl Redaction {
-    /// Leaves out what the patterns match, and the values of the fields. Patterns are in the flavour of
-    /// matchers, and compared with upper and lower case; names of fields are not.
+    /// Creates a redaction of the patterns' matches and of the fields' values. Patterns have the
+    /// syntax of matchers and are case-sensitive; names of fields are not.
     pub fn new<'t>(
         patterns: impl IntoIterator<Item = &'t str>,
         fields: impl IntoIterator<Item = &'t str>,
@@ -69,7 +69,7 @@ impl Redaction {
         for source in patterns {
             match compile(source) {
                 Ok(pattern) => redaction.patterns.push(pattern),
-                // Neither the pattern nor what is wrong with it: it may be the secret itself.
+                // The message has neither pattern nor error: the pattern may be the secret itself.
                 Err(_) => return Self::withholding("one of the patterns cannot be used"),
             }
         }
@@ -77,22 +77,22 @@ impl Redaction {
         redaction
     }
 
-    /// Leaves out everything, since it is not known what is to be left out.
+    /// Creates a redaction of everything, because the patterns are unknown.
     pub fn withholding(why: impl Into<String>) -> Self {
         Self { withheld: Some(why.into()), ..Self::default() }
     }
 
-    /// Whether nothing is left out.
+    /// Returns `true` if nothing is redacted.
     pub fn is_none(&self) -> bool {
         self.patterns.is_empty() && self.fields.is_empty() && self.withheld.is_none()
     }
 
-    /// Why all values are left out, if they are.
+    /// Returns the reason why all values are redacted, if they are.
     pub fn withheld(&self) -> Option<&str> {
         self.withheld.as_deref()
     }
 
-    /// The text without what is to be left out.
+    /// Returns the redacted text.
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.withheld.is_some() && !text.is_empty() {
             return Cow::Borrowed(REDACTED);
@@ -103,7 +103,7 @@ impl Redaction {
         replaced_in_text(text, self)
     }
 
-    /// JSON without what is to be left out; `None` where nothing is. `json` must be valid.
+    /// Returns the redacted JSON, or `None` if it needs no change. `json` must be valid.
     pub fn json(&self, json: &str, own: OwnWords<'_>) -> Option<String> {
         if self.is_none() {
             return None;
@@ -111,12 +111,12 @@ impl Redaction {
         replaced(json, self, own)
     }
 
-    /// Whether the value of the field of that name is left out.
+    /// Returns `true` if values of the field are redacted.
     pub fn is_field(&self, name: &str) -> bool {
         !self.fields.is_empty() && self.fields.contains(&name.to_ascii_lowercase())
     }
 
-    /// Replaces what these patterns match in the text as it stands.
+    /// Redacts matches of the selected patterns in the text, without a search for JSON.
     fn matched<'t>(&self, text: &'t str, is_asked: impl Fn(&Pattern) -> bool) -> Cow<'t, str> {
         let mut found: Vec<(usize, usize)> = Vec::new();
         for pattern in self.patterns.iter().filter(|it| is_asked(it)) {
@@ -129,7 +129,7 @@ impl Redaction {
                         found.push((matched.start(), text.len()));
                         break;
                     }
-                    // Given up: it may have matched anywhere.
+                    // At the backtracking limit, it may have matched anywhere.
                     Err(_) => return Cow::Borrowed(REDACTED),
                 }
             }
@@ -143,7 +143,7 @@ impl Redaction {
         let (mut copied, mut until) = (0, None);
         for (start, end) in found {
             match until {
-                // What overlaps is replaced together.
+                // Overlapping matches are replaced together.
                 Some(covered) if start < covered => until = Some(end.max(covered)),
                 _ => {
                     let from = until.unwrap_or(copied);

@@ -1,4 +1,4 @@
-//! Replacing values in JSON, and in texts that have JSON in them, in one pass.
+//! Replaces values in JSON, and in texts that contain JSON, in one pass.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -9,40 +9,40 @@ use crate::json::scan::Scanner;
 use crate::json::strings::end_of_string;
 use crate::json::write::write_string;
 
-/// What of a message is the protocol's own, and no secret.
+/// The parts of a message that belong to the protocol and are never redacted.
 #[derive(Debug, Clone, Copy)]
 pub struct OwnWords<'w> {
-    /// Names of fields and texts that stay, wherever they are.
+    /// Field names and texts that stay, wherever they occur.
     pub words: &'w HashSet<String>,
-    /// Names of the fields whose objects the engine made. Where values are withheld, those of
-    /// other fields are left out whole.
+    /// Names of fields with engine-made objects. If values are withheld, objects of other fields
+    /// are redacted as a whole.
     pub objects: &'w [&'static str],
 }
 
-/// How many texts within texts are looked into: JSON in a string of JSON, and so on. Each level
-/// doubles the backslashes before a quote. What is deeper is replaced.
+/// The maximum depth of texts within texts: JSON in a JSON string, and so on. Each level doubles
+/// the backslashes before a quote. Deeper texts are replaced.
 const MAX_LEVELS: usize = 8;
 
-/// What replaces values.
+/// The rules of a replacement.
 pub(crate) trait Replacing {
-    /// What stands for what was replaced.
+    /// Returns the replacement for a redacted value.
     fn replacement(&self) -> &'static str;
 
-    /// A text with the replacement for what is to be replaced in it as it stands.
+    /// Returns a text with the replacements that apply to it as plain text.
     fn in_plain<'t>(&self, text: &'t str) -> Cow<'t, str>;
 
-    /// The same for a part of a text that is compared as a whole, too: what is to be replaced only
-    /// because of where it begins or ends.
+    /// The same for a part of a text that is also compared as a whole: only the replacements that
+    /// depend on where a text begins or ends.
     fn in_token<'t>(&self, token: &'t str) -> Cow<'t, str>;
 
-    /// Whether the value of a field of that name is to be replaced.
+    /// Returns `true` if values of the field are replaced.
     fn is_field(&self, name: &str) -> bool;
 
-    /// Whether all values are to be replaced that the engine did not make.
+    /// Returns `true` if all values are replaced, except those of the engine.
     fn withholds(&self) -> bool;
 }
 
-/// Copies a text in which some ranges are replaced, in order.
+/// A copy of a text in which some ranges are replaced, in order.
 struct Copy<'t> {
     text: &'t str,
     out: String,
@@ -60,7 +60,7 @@ impl<'t> Copy<'t> {
         self.copied = end;
     }
 
-    /// What came of it; `None` where nothing was replaced.
+    /// Returns the new text, or `None` if nothing was replaced.
     fn finish(mut self) -> Option<String> {
         if self.copied == 0 && self.out.is_empty() {
             return None;
@@ -70,15 +70,15 @@ impl<'t> Copy<'t> {
     }
 }
 
-/// A JSON string.
+/// Returns a text as a JSON string.
 fn written(text: &str) -> String {
     let mut out = Vec::with_capacity(text.len() + 2);
     write_string(&mut out, text);
     into_string(out)
 }
 
-/// Replaces values in JSON that is known to be valid; `None` where there are none to replace. Words of
-/// the protocol stay.
+/// Replaces values in valid JSON, or returns `None` if there is nothing to replace. Texts of the
+/// protocol stay.
 pub(crate) fn replaced(
     json: &str,
     replacing: &impl Replacing,
@@ -87,7 +87,7 @@ pub(crate) fn replaced(
     let bytes = json.as_bytes();
     let mut copy = Copy::new(json);
     let replacement = written(replacing.replacement());
-    // Whether each open level is an object, and whether a name comes next.
+    // For each open level, whether it is an object; and whether a name comes next.
     let (mut levels, mut is_name) = (Vec::new(), false);
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
@@ -147,7 +147,7 @@ pub(crate) fn replaced(
     copy.finish()
 }
 
-/// The text with replacements; owned only where there are any.
+/// Returns the text with replacements, owned if there are any, else empty.
 fn changed(text: &str, replacing: &impl Replacing) -> Cow<'static, str> {
     match replaced_in_text(text, replacing) {
         new if new == text => Cow::Borrowed(""),
@@ -155,7 +155,7 @@ fn changed(text: &str, replacing: &impl Replacing) -> Cow<'static, str> {
     }
 }
 
-/// Replaces what is to be replaced in a text, and in JSON that stands in it, whole or not.
+/// Replaces values in a text, and in complete or partial JSON within it.
 pub(crate) fn replaced_in_text<'t>(text: &'t str, replacing: &impl Replacing) -> Cow<'t, str> {
     at_level(text, replacing, MAX_LEVELS)
 }
@@ -167,11 +167,10 @@ fn at_level<'t>(text: &'t str, replacing: &impl Replacing, levels: usize) -> Cow
     }
 }
 
-/// Replaces values of fields, and what is to be replaced in strings.
+/// Replaces values of fields, and matches in strings.
 ///
-/// The text may be anything, with quotes that belong to no JSON, so each quote is taken for one that
-/// opens a string as well as for one that closes one. Every byte is looked at a few times for each
-/// level.
+/// The text may have quotes that belong to no JSON, so each quote is tried both as an opening and
+/// as a closing one. Each level reads every byte only a few times.
 fn in_embedded(text: &str, replacing: &impl Replacing, levels: usize) -> Option<String> {
     let bytes = text.as_bytes();
     let first = text.find('"')?;
@@ -184,8 +183,8 @@ fn in_embedded(text: &str, replacing: &impl Replacing, levels: usize) -> Option<
     while let Some(open) = next {
         let escapes = backslashes_before(bytes, open);
         if escapes % 2 == 1 && open >= read_until {
-            // Perhaps within a string whose own quote is not here: its quotes are none before it is
-            // read.
+            // The text may begin inside a string, whose quotes are escaped: that string is read
+            // first.
             let start = open - escapes;
             read_until = unescaped_quote(bytes, start);
             let said =
@@ -233,13 +232,13 @@ fn in_embedded(text: &str, replacing: &impl Replacing, levels: usize) -> Option<
                 continue;
             }
         }
-        // What closes one string may open another.
+        // The closing quote of one string may open another.
         next = closed.is_some().then_some(close);
     }
     copy.finish()
 }
 
-/// A JSON string without its quotes.
+/// Returns a text as a JSON string without the quotes.
 fn inside(text: &str) -> String {
     let written = written(text);
     written.get(1..written.len().saturating_sub(1)).unwrap_or_default().to_owned()
@@ -254,7 +253,7 @@ fn backslashes_before(bytes: &[u8], at: usize) -> usize {
     before.iter().rev().take_while(|byte| **byte == b'\\').count()
 }
 
-/// The first quote from there on that is not escaped; the text's end, where there is none.
+/// Returns the position of the next unescaped quote, or the end of the text.
 fn unescaped_quote(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
     while let Some(byte) = bytes.get(at) {
@@ -274,7 +273,7 @@ fn skip_blanks(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Where the value of a name begins, behind its colon.
+/// Returns the start of a field's value, after the colon.
 fn value_after(bytes: &[u8], name_end: usize) -> usize {
     colon_after(bytes, name_end).unwrap_or(name_end)
 }
@@ -284,10 +283,10 @@ fn colon_after(bytes: &[u8], name_end: usize) -> Option<usize> {
     (bytes.get(colon) == Some(&b':')).then(|| skip_blanks(bytes, colon + 1))
 }
 
-/// Where the value at `start` ends; the text's end, where it does not.
+/// Returns the end of the value at `start`, or the end of the text.
 fn end_of_value(text: &str, start: usize) -> usize {
     let value = Scanner::at_value(text, start).value();
     let end = value.map_or(text.len(), |range| range.end);
-    // Within a text that is no JSON it may end anywhere.
+    // In a text that is not JSON, it may end anywhere.
     if text.is_char_boundary(end) { end } else { text.len() }
 }

@@ -84,9 +84,8 @@ pub(super) fn finish(
     result
 }
 
-/// Checks whether an answer spares the user a question: an explicit approval, in its agent's terms,
-/// of a hook in the user's own settings. In other agents, a guard without objections answers the
-/// same.
+/// Checks whether an answer spares the user a question: an explicit approval of a hook in the
+/// user's settings, by its agent's rules. In some agents, silent guards answer the same.
 fn approves(hook: &HookSpec, output: &HookOutput, input: &HookInput) -> bool {
     let is_users = hook.trust_rank >= HookSource::User.trust_rank();
     let means_it = match hook.executor.home() {

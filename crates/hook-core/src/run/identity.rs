@@ -11,8 +11,7 @@ use crate::event::HookEventName;
 use crate::settings::HookSource;
 use crate::text::shortened;
 
-/// The identity of a hook in messages, results and records. Made once per hook; a clone is a
-/// handle.
+/// The identity of a hook in messages, results and records. A clone is a handle.
 ///
 /// An identity from a message may hold names that this engine does not know; they are kept
 /// unchanged. Two identities are equal if all their names are equal.
@@ -45,8 +44,7 @@ struct Words {
 }
 
 impl HookIdentity {
-    /// Creates the identity of a hook of this engine. `kind` is the name of its
-    /// [`HookKind`](crate::HookKind).
+    /// Creates the identity of a hook of this engine, with the name of its kind.
     pub(crate) fn new(
         name: &str,
         kind: &'static str,

@@ -1,31 +1,30 @@
-//! What hooks may cost, and what the engine takes from its host.
+//! The limits of hooks, and the parts of the host's process that the engine uses.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What one hook may cost, and how patient the engine is.
+/// The limits of one hook and of the engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunnerLimits {
-    /// How long a hook may run that says nothing else, 60 seconds by default.
+    /// The timeout of hooks that set none, 60 seconds by default.
     pub timeout: Duration,
-    /// How many hook processes and requests of `http` hooks may run at once; 0, the default, means four for each core, and at
-    /// least eight.
+    /// The number of hook processes and requests of `http` hooks that may run at once. 0, the
+    /// default, means four per core, but at least eight.
     pub max_concurrent: usize,
-    /// How many blocking handlers may run at once, 64 by default; at least one. Each has a thread.
+    /// The number of blocking handlers that may run at once, 64 by default; at least one.
     pub max_blocking: usize,
-    /// How many threads of blocking handlers may have outlived their timeout, 256 by default. At
-    /// that number blocking handlers fail at once, until some of the threads return.
+    /// The number of threads of blocking handlers that may have outlived their timeout, 256 by
+    /// default. At that number, blocking handlers fail at once until some threads return.
     pub max_abandoned: usize,
-    /// How many bytes of standard output, or of the answer of a hook's server, are kept, 4 MiB by
-    /// default. A hook that writes more has failed.
+    /// The bytes kept of standard output, or of an HTTP answer, 4 MiB by default. A hook that
+    /// writes more has failed.
     pub max_stdout: usize,
-    /// How many bytes of standard error are kept, 256 KiB by default; the rest is dropped and
-    /// counted.
+    /// The bytes kept of standard error, 256 KiB by default. The rest is dropped and counted.
     pub max_stderr: usize,
-    /// How long a process has between TERM and KILL, 2 seconds by default.
+    /// The time between TERM and KILL, 2 seconds by default.
     pub grace: Duration,
-    /// How long after a hook's exit its output may still be held open, 50 ms by default.
+    /// The time after a hook's exit during which its output may stay open, 50 ms by default.
     pub exit_patience: Duration,
 }
 
@@ -54,13 +53,13 @@ impl RunnerLimits {
     }
 }
 
-/// What the engine takes from the process that hosts it, once, when it is built.
+/// The parts of its host's process that the engine reads once, when it is built.
 #[derive(Debug, Clone)]
 pub struct RunnerHost {
     /// The project's directory.
     pub project: PathBuf,
-    /// The environment that hooks inherit, before the rules of settings.
+    /// The environment that hooks inherit, before the rules of settings apply.
     pub environment: Vec<(OsString, OsString)>,
-    /// What one hook may cost.
+    /// The limits of hooks.
     pub limits: RunnerLimits,
 }

@@ -86,8 +86,7 @@ impl ExecutorMaker {
         self.calling(entry, worker)
     }
 
-    /// Returns the worker that loads all modules of one process, each with the files that were
-    /// trusted.
+    /// Returns the worker that loads all modules of one process, each with its trusted files.
     pub(crate) fn module_worker(
         &self,
         modules: &[(&HookEntry, &Trust)],

@@ -1,5 +1,4 @@
-//! One tool call on several files, for a hook that handles one file per call: its answers are
-//! joined.
+//! One tool call on several files, for a hook that handles one file per call.
 
 use std::time::Instant;
 

@@ -32,8 +32,7 @@ pub struct HookExecutionResult {
     /// The hook's input, if it was started and
     /// [`RunScope::keeps_inputs`](crate::RunScope::keeps_inputs) is set.
     pub input: Option<RawObject>,
-    /// The index of the hook's group in the plan, and the group's priority. Messages leave them
-    /// out.
+    /// The index of the hook's group in the plan, and its priority. Messages leave them out.
     pub group: (usize, i32),
     /// `true` if the hook explicitly allowed the request in the documented form and did not fail.
     pub grants: bool,

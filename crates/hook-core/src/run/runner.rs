@@ -303,8 +303,7 @@ impl Runner {
         self.background.cancel();
     }
 
-    /// Returns the number of background hooks [ended](Self::end_background) before they had
-    /// finished.
+    /// Returns the number of background hooks that were [ended](Self::end_background) early.
     #[doc(hidden)]
     pub fn ended_in_background(&self) -> usize {
         self.ended_in_background.load(Ordering::Relaxed)

@@ -18,7 +18,7 @@ pub trait RunObserver: Send + Sync {
     /// Called when the hook's process or function starts, after its wait for a slot.
     fn hook_started(&self, hook: &HookSpec);
 
-    /// Called when the hook has finished. `told` is its input; `None` if it was not started.
+    /// Called when the hook has finished, with its input; `None` if it was not started.
     fn hook_finished(&self, result: &HookExecutionResult, told: Option<&HookInput>);
 }
 

@@ -103,8 +103,7 @@ impl SessionEnv {
         problems
     }
 
-    /// Returns the variables for a hook of that rank: those set by hooks of an equal or higher
-    /// rank.
+    /// Returns the variables for a hook of that rank: those of hooks with the same rank or more.
     pub(super) fn of_rank(&self, rank: u8) -> impl Iterator<Item = (&str, &str)> {
         let set = self.set.iter().filter(move |set| rank <= set.rank);
         set.flat_map(|set| set.variables.iter()).map(|(name, value)| (&**name, &**value))

@@ -1,5 +1,5 @@
-//! Slots for running processes. A hook that waits for one stands in a lane, and the lanes take
-//! turns: a lane with a hundred waiting delays another with one by no more than one slot.
+//! Slots for running processes. Waiting hooks queue by fairness key, and the keys take turns: a key
+//! with a hundred waiting hooks delays a key with one by at most one slot.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,67 +9,67 @@ use tokio::sync::oneshot;
 
 use super::nesting::MAX_DEPTH;
 
-/// On whose behalf hooks run, where slots are few: hooks of one lane come one after the other,
-/// lanes take turns. The default lane is shared by all requests that name none.
+/// The fairness key of a request: hooks of one key run in order, and the keys take turns for slots.
+/// Requests without a key share the default one.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct RunLane(u64);
 
 impl RunLane {
-    /// A lane of one's own.
+    /// Returns a new, unique key.
     pub fn own() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 }
 
-/// A number of slots for each depth of nesting: what a hook waits for while it holds a slot must not
-/// need that slot.
+/// Slots per nesting depth. A hook may wait, while it holds a slot, for hooks one level deeper, so
+/// these have slots of their own.
 #[derive(Debug)]
 pub(crate) struct SlotQueue {
     slots: usize,
-    /// Made when the first of a depth comes.
+    /// Each is created with the first hook of its depth.
     depths: [OnceLock<Arc<Depth>>; MAX_DEPTH as usize + 1],
 }
 
-/// The slots of one depth, and who waits for one.
+/// The slots of one depth, and the queue for them.
 #[derive(Debug)]
 struct Depth {
     state: Mutex<State>,
 }
 
-/// Everything here takes logarithmic time: a client may have many thousands waiting, and leave
-/// with all of them at once.
+/// The state of a queue. Every operation takes logarithmic time, because a client may have many
+/// thousands of waiting hooks and drop all of them at once.
 #[derive(Debug)]
 struct State {
-    /// Free slots; none while there are waiters.
+    /// The free slots; 0 while hooks wait.
     free: usize,
-    /// Slots that were lent to others and are wanted back: so many that are given back go to nobody.
+    /// The overdraft: the number of returned slots that nobody gets, because as many were lent.
     owed: usize,
-    /// Those who wait, by lane; no lane is empty.
+    /// The waiting hooks, by fairness key; no queue is empty.
     lanes: HashMap<RunLane, Lane>,
-    /// Which lane is next; each lane once, under its turn.
+    /// The order of the keys; each occurs once, under its turn.
     turns: BTreeMap<u64, RunLane>,
-    /// The number that the next ticket or turn gets.
+    /// The number of the next ticket or turn.
     next_number: u64,
 }
 
-/// Those who wait in one lane, by ticket: the lowest is first.
+/// The waiting hooks of one key, by ticket; the lowest is first.
 #[derive(Debug)]
 struct Lane {
     turn: u64,
     waiting: BTreeMap<u64, oneshot::Sender<Slot>>,
 }
 
-/// A slot; given back by being dropped.
+/// A slot, returned when dropped.
 #[derive(Debug)]
 pub(crate) struct Slot {
-    /// `None` when there is nothing to give back.
+    /// `None` if there is nothing to return.
     queue: Option<Arc<Depth>>,
 }
 
-/// A slot that its holder lets another one have; dropped, it is the holder's again. There may be one more
-/// for a while, until one is given back.
+/// A slot that its holder lends to another hook until this is dropped. If the borrower still runs
+/// then, one slot too many is in use until any slot is returned.
 #[derive(Debug)]
 pub(crate) struct Lent {
     queue: Arc<Depth>,
@@ -86,22 +86,21 @@ impl Drop for Lent {
 }
 
 impl SlotQueue {
-    /// So many slots for each depth.
+    /// Creates a queue with this number of slots per depth.
     pub(crate) fn new(slots: usize) -> Arc<Self> {
         Arc::new(Self { slots, depths: [const { OnceLock::new() }; MAX_DEPTH as usize + 1] })
     }
 
-    /// Waits for a slot. `None` never comes: a queue is not closed. What is deeper than the limit
-    /// fails without a slot; it would wait with the deepest.
+    /// Waits for a slot. Never returns `None`, since a queue is never closed. Hooks below the
+    /// maximum depth fail without a slot; otherwise they would wait with the deepest.
     ///
     /// # Cancellation
-    /// Dropping the future gives up its turn and nothing else.
+    /// Dropping the future only gives up its turn.
     pub(crate) async fn acquire(&self, lane: RunLane, depth: u32) -> Option<Slot> {
         self.at(depth)?.acquire(lane).await
     }
 
-    /// Lets another one have a slot while its holder waits for something else, until what is given back is
-    /// dropped.
+    /// Lends a slot to another hook while its holder waits, until the returned value is dropped.
     pub(crate) fn lend(&self, depth: u32) -> Option<Lent> {
         let queue = Arc::clone(self.at(depth)?);
         queue.hand_on();
@@ -144,7 +143,7 @@ impl Depth {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives a slot to the next who still waits for one.
+    /// Gives a slot to the next waiting hook.
     fn hand_on(self: &Arc<Self>) {
         loop {
             let next = {
@@ -162,7 +161,7 @@ impl Depth {
             let Some(next) = next else { return };
             match next.send(Slot { queue: Some(Arc::clone(self)) }) {
                 Ok(()) => return,
-                // The waiter is gone; the slot goes to the next one.
+                // The waiter is gone; the next one gets the slot.
                 Err(mut slot) => slot.queue = None,
             }
         }
@@ -175,7 +174,7 @@ impl State {
         self.next_number
     }
 
-    /// Adds a waiter to the end of a lane and returns its ticket.
+    /// Adds a waiter to a key's queue and returns its ticket.
     fn wait(&mut self, lane: RunLane, sender: oneshot::Sender<Slot>) -> u64 {
         let ticket = self.number();
         match self.lanes.get_mut(&lane) {
@@ -183,7 +182,7 @@ impl State {
                 lane.waiting.insert(ticket, sender);
             }
             None => {
-                // The ticket of the first in a lane is also the lane's turn.
+                // The first ticket of a key is also its turn.
                 let waiting = BTreeMap::from([(ticket, sender)]);
                 self.lanes.insert(lane, Lane { turn: ticket, waiting });
                 self.turns.insert(ticket, lane);
@@ -206,7 +205,7 @@ impl State {
         next.map(|(_, sender)| sender)
     }
 
-    /// Forgets one that left.
+    /// Removes a waiter that left.
     fn leave(&mut self, lane: RunLane, ticket: u64) {
         let Some(waiting) = self.lanes.get_mut(&lane) else { return };
         waiting.waiting.remove(&ticket);
@@ -236,7 +235,7 @@ impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         self.receiver.close();
         if !self.receiver.is_terminated() {
-            // A slot that came too late goes on to the next, after the lock is released.
+            // A slot that arrived too late goes to the next waiter, after the lock is released.
             let late = self.receiver.try_recv();
             self.queue.lock().leave(self.lane, self.ticket);
             drop(late);
@@ -304,14 +303,14 @@ mod tests {
             waiting(&queue, RunLane::own()),
         );
         drop(left);
-        // This one has its place already and never looked.
+        // This waiter already has a slot but was not polled.
         drop(held);
         drop(late);
         assert!(last.now_or_never().is_some());
         assert!(is_empty(&queue) && queue.lock().free == 1);
     }
 
-    /// With a scan of the lane for each, this takes minutes; without, a second.
+    /// If each removal scanned the queue, this would take minutes instead of a second.
     #[test]
     fn a_hundred_thousand_that_leave_at_once_take_linear_time() {
         let started = std::time::Instant::now();
@@ -319,7 +318,7 @@ mod tests {
         let held = queue.acquire(RunLane::default()).now_or_never().flatten();
         let (busy, first) = (RunLane::own(), waiting(&queue, RunLane::own()));
         let mut leaving: Vec<_> = (0..100_000).map(|_| waiting(&queue, busy)).collect();
-        // From both ends, so that neither order is the cheap one.
+        // From both ends, so that neither order is favored.
         let later = leaving.split_off(50_000);
         leaving.into_iter().chain(later.into_iter().rev()).for_each(drop);
         assert!(started.elapsed() < std::time::Duration::from_secs(30), "{:?}", started.elapsed());

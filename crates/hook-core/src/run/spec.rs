@@ -1,4 +1,4 @@
-//! What the runner runs: a hook without what decided that it runs.
+//! The specification of a hook that runs, without the reasons why it runs.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,56 +15,55 @@ use crate::settings::{FailBehavior, HookSource};
 use crate::tool::ToolKind;
 use crate::trust::Granted;
 
-/// How many runs of one hook may go on at once that nothing waits for.
+/// The maximum number of concurrent background runs of one hook.
 pub(crate) const MAX_BACKGROUND: usize = 8;
 
-/// The permits of a hook that nothing waits for.
+/// Returns the permits of a background hook.
 pub(crate) fn background(is_async: bool) -> Option<Arc<Semaphore>> {
     is_async.then(|| Arc::new(Semaphore::new(MAX_BACKGROUND)))
 }
 
-/// All that running a hook needs, and what is said of it meanwhile.
+/// The specification of a hook: everything that running and reporting it needs.
 #[non_exhaustive]
 pub struct HookSpec {
-    /// What it is called in messages.
+    /// The hook's identity in messages.
     pub identity: HookIdentity,
     /// The event it listens to.
     pub event: HookEventName,
-    /// How long it may run.
+    /// The hook's timeout.
     pub timeout: Duration,
-    /// What its failure means.
+    /// The effect of the hook's failure.
     pub fail_behavior: FailBehavior,
-    /// What its author should know at every run, such as a matcher that does not compile.
+    /// Warnings for the hook's author at every run, such as a matcher that does not compile.
     pub warnings: Vec<String>,
-    /// Its permits to run while events go on without waiting for it; absent for a hook that is waited
-    /// for.
+    /// The permits of a background hook, which events do not wait for; `None` for other hooks.
     pub(crate) background: Option<Arc<Semaphore>>,
     pub(crate) check: TrustCheck,
-    /// The slots of its source, if that has its own.
+    /// The slots of the hook's source, if it has its own.
     pub(crate) slots: Option<Arc<SlotQueue>>,
-    /// How far its source is trusted.
+    /// The trust rank of the hook's source.
     pub(crate) trust_rank: u8,
-    /// Whether the slots of its source may be more than the engine's.
+    /// `true` if the source may have more slots than the engine.
     pub(crate) may_raise_limits: bool,
-    /// The kinds of tools that its matcher asks for: of another one, which may do the same, it approves nothing.
+    /// The kinds of tools in the hook's matcher; it cannot approve the use of another kind.
     pub(crate) kinds: Vec<ToolKind>,
     pub(crate) executor: Arc<dyn HookExecutor>,
 }
 
-/// What of its trust has to be looked at just before a hook runs.
+/// The trust check that is due just before a hook runs.
 #[derive(Clone)]
 pub(crate) enum TrustCheck {
-    /// Nothing.
+    /// No check.
     Nothing,
-    /// Whether this decision still holds.
+    /// The decision must still hold.
     Confirm(Arc<Granted>),
-    /// It does not run, and fails with this.
+    /// The hook must not run, and fails with this.
     Refuse(HookFailure),
 }
 
 impl HookSpec {
-    /// A hook whose failure means nothing and whose trust needs no look. Without a name it is
-    /// called as its executor is.
+    /// Creates a hook with the default fail behavior and no trust check. Without a name it gets its
+    /// executor's label.
     pub(crate) fn new(
         event: HookEventName,
         name: Option<&str>,
@@ -89,25 +88,25 @@ impl HookSpec {
         }
     }
 
-    /// Whether events go on without waiting for it (`async`).
+    /// Returns `true` if events do not wait for the hook (`async`).
     pub fn runs_in_background(&self) -> bool {
         self.background.is_some()
     }
 
-    /// What the hook is run by.
+    /// Returns the kind of the hook's executor.
     pub fn kind(&self) -> HookKind {
         self.executor.kind()
     }
 
-    /// What the hook is shown as, and what it is switched off by: its name, else its command.
+    /// Returns the name that the hook is shown and disabled by: its own name, or its command.
     pub fn display_name(&self) -> &str {
         self.identity.display_name()
     }
 
-    /// The decision that must still hold just before the hook runs; `None` for one that needs none.
+    /// Returns the trust decision that must still hold just before the hook runs, if it needs one.
     ///
     /// # Errors
-    /// When it may not run.
+    /// Returns an error if the hook may not run.
     pub(super) fn granted(&self) -> Result<Option<&Arc<Granted>>, HookFailure> {
         match &self.check {
             TrustCheck::Nothing => Ok(None),

@@ -1,4 +1,4 @@
-//! A hook on its way.
+//! A hook that was started.
 
 use std::sync::Arc;
 
@@ -9,24 +9,24 @@ use tokio_util::sync::DropGuard;
 use super::result::HookExecutionResult;
 use super::spec::HookSpec;
 
-/// A hook on its way.
+/// A hook that was started.
 #[expect(
     clippy::large_enum_variant,
     reason = "short-lived, and the common inline run must not allocate"
 )]
 pub(crate) enum StartedHook {
     Done(HookExecutionResult),
-    /// It is polled where it is awaited: what it waits for goes on elsewhere.
+    /// Runs while it is awaited; the work itself is done by another task or process.
     Here(BoxFuture<'static, HookExecutionResult>),
     Running {
         receiver: oneshot::Receiver<HookExecutionResult>,
         hook: Arc<HookSpec>,
-        /// Ends the hook when its caller is gone.
+        /// Ends the hook when its caller has gone away.
         _cancel: DropGuard,
     },
 }
 
-/// The engine's runtime ended while a hook was running.
+/// The error of a run whose task ended without a result.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error(
     "the task that ran hook {hook} ended without an answer: it panicked, or the async runtime is \

@@ -27,7 +27,7 @@ use crate::settings::FailBehavior;
 use crate::text::shortened;
 use crate::tool::unreadable_patch;
 
-/// Holds one hook from queue to result. It waits since `queued_at`, also for its first poll.
+/// Runs one hook from queue to result. `queued_at` is earlier than the future's first poll.
 pub(super) async fn supervise(
     hook: Arc<HookSpec>,
     input: HookInput,
@@ -37,7 +37,7 @@ pub(super) async fn supervise(
     threads: Arc<Threads>,
     queued_at: Instant,
 ) -> HookExecutionResult {
-    // Whether its conversation has as many calls as it may.
+    // `true` while its session has the maximum number of calls.
     let waits_for_call = AtomicBool::new(false);
     let permits = async {
         match hook.executor.permits() {
@@ -52,16 +52,16 @@ pub(super) async fn supervise(
                 waits_for_call.store(false, Ordering::Relaxed);
                 return Ok(Slots { of_session, ..Slots::default() });
             }
-            // A request holds a place as a process does: of both there must not be any number.
+            // A request takes a slot like a process, because both need a bound.
             Permits::Process => {}
         }
         hook.executor.check_depth(scope.depth)?;
-        // The narrower queue first, so that a source at its limit does not fill the engine's.
+        // The narrower queue comes first, so that a source at its limit does not fill the engine's.
         let of_source = match &hook.slots {
             Some(own) => own.acquire(scope.lane, scope.depth).await.map(Arc::new),
             None => None,
         };
-        // A source that is trusted to say how many may run has said so; the others share.
+        // A source that may raise limits has only its own; other sources share the engine's.
         let of_engine = match of_source.is_some() && hook.may_raise_limits {
             true => None,
             false => slots.acquire(scope.lane, scope.depth).await.map(Arc::new),
@@ -71,7 +71,7 @@ pub(super) async fn supervise(
     let trusted_permits = async {
         let slots = permits.await?;
         let placed_at = Instant::now();
-        // Only now: what runs may have changed while the hook waited.
+        // Checked only now, because the files may have changed while the hook waited.
         let (slots, changed) = match hook.granted()? {
             Some(granted) => {
                 let confirmed = consent::confirm(Arc::clone(granted), &input, slots, &threads);
@@ -90,7 +90,7 @@ pub(super) async fn supervise(
         }),
         slots = trusted_permits => slots,
     };
-    // From its permit on it is the hook's own time, also that in which its script is read.
+    // From its permit on, all time counts as the hook's, including the reading of its script.
     let (slots, started_at, changed) = match slots {
         Ok(slots) => slots,
         Err(failure) => {
@@ -147,11 +147,11 @@ pub(super) async fn supervise(
     finish(&hook, run, timing, &told, &scope)
 }
 
-/// Why a hook is not asked about a call that it could forbid: nobody can tell what the call does. In its
-/// words two arguments are one, of which it would see one, and the tool may go by the other; or its files
-/// cannot be read.
+/// Returns the reason for denying a tool call that a guard cannot check. Either two arguments
+/// become one in its agent's format, so that the tool could use the one that the guard does not
+/// see; or the files of the call cannot be read.
 fn unreadable(hook: &HookSpec, input: &HookInput, calls: &Calls) -> Option<String> {
-    // What has happened cannot be kept from happening.
+    // A call that has happened cannot be prevented.
     if !hook.event.is_before_a_tool() {
         return None;
     }

@@ -1,5 +1,5 @@
-//! What follows a verdict on a hook that still runs: TERM, a grace, KILL; on a task that the engine
-//! owns, so that no caller waits for it.
+//! The end of a hook that still runs after its verdict: TERM, grace period, KILL. It happens on a
+//! task of the engine, so no caller waits for it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -13,38 +13,38 @@ use tokio_util::task::TaskTracker;
 use super::executor::Slots;
 use super::tree::{EndSignal, ProcessTree, Sweeper};
 
-/// How long a killed process may take to be gone.
+/// The time within which a killed process should be gone.
 const AFTER_KILL: Duration = Duration::from_secs(1);
 
-/// A hook that got its verdict while it ran.
+/// A process that is being ended because its hook has got its verdict.
 pub(super) struct Leaving {
     pub(super) tree: ProcessTree,
-    /// Read on, so that what it writes while it tidies up does not end it early.
+    /// Read further, so that output during its clean-up does not end the process early.
     pub(super) stdout: Option<ChildStdout>,
     pub(super) stderr: Option<ChildStderr>,
-    /// Free when the leader is gone.
+    /// Released when the leader is gone.
     pub(super) slots: Slots,
 }
 
-/// What the engine owns beyond the answer of a hook.
+/// The tasks that the engine owns and that outlive a hook's answer.
 #[derive(Debug, Clone)]
 pub(super) struct EngineTasks {
     /// Runs in progress and clean-ups.
     pub(super) tracker: TaskTracker,
-    /// Processes that stay alive.
+    /// Long-lived processes.
     pub(super) workers: TaskTracker,
-    /// Cancelled when no process is to be given a grace any more.
+    /// Cancelled to end all grace periods.
     pub(super) impatient: CancellationToken,
-    /// How processes are told to end: an [`EndSignal`].
+    /// The [`EndSignal`] that asks processes to end.
     signal: Arc<AtomicU8>,
-    /// Finds out when groups are gone.
+    /// The watcher that notices when groups are gone.
     sweeper: Sweeper,
 }
 
 impl EngineTasks {
     pub(super) fn new(sweeper: Sweeper) -> Self {
         let (tracker, workers) = (TaskTracker::new(), TaskTracker::new());
-        // A closed tracker takes tasks all the same, and can be waited for by anybody at any time.
+        // A closed tracker still accepts tasks, and can be waited for at any time.
         tracker.close();
         workers.close();
         Self {
@@ -56,7 +56,7 @@ impl EngineTasks {
         }
     }
 
-    /// From now on processes are told to end by that signal.
+    /// Sets the signal that asks processes to end.
     pub(super) fn end_with(&self, signal: EndSignal) {
         self.signal.store(signal as u8, Ordering::Relaxed);
     }
@@ -66,7 +66,7 @@ impl EngineTasks {
         EndSignal::ALL.get(usize::from(stored)).copied().unwrap_or(EndSignal::Terminate)
     }
 
-    /// Tells a tree to end at once, and sees to it that it does.
+    /// Signals a tree to end, and kills it after the grace period.
     pub(super) fn end(&self, leaving: Leaving, grace: Duration) {
         let Leaving { mut tree, stdout, stderr, slots } = leaving;
         tree.tell_to_end(self.signal());
@@ -84,24 +84,24 @@ impl EngineTasks {
                 () = tokio::time::sleep(grace) => false,
                 () = impatient.cancelled() => false,
             };
-            // Also when all seem gone: looking is not atomic, and this hits no stranger.
+            // Also if all seem gone, because the scan is not atomic. It cannot hit other processes.
             tree.kill();
-            // Children end a moment after they are killed; only Linux tells when.
+            // Children end a moment after they are killed; only Linux reports when.
             if !all_ended && cfg!(target_os = "linux") {
                 let _ = tokio::time::timeout(AFTER_KILL, tree.gone(&sweeper)).await;
             }
-            // What cannot be killed (another user's, stuck in the kernel) is not waited for: dropped,
-            // it is reaped by the runtime when it ends.
+            // Not waited for: processes that cannot be killed (another user's, stuck in the
+            // kernel). After the drop, the runtime reaps them when they end.
             let _ = tokio::time::timeout(AFTER_KILL, tree.wait()).await;
         });
     }
 }
 
-/// Reads both to their ends and on; never ready.
+/// Reads both streams to their ends; never ready.
 async fn discard(stdout: Option<ChildStdout>, stderr: Option<ChildStderr>) {
     async fn drain(pipe: Option<impl AsyncRead + Unpin>) {
         if let Some(mut pipe) = pipe {
-            // A pipe that cannot be read is as good as one that has ended.
+            // A pipe that cannot be read counts as ended.
             let _ = copy(&mut pipe, &mut sink()).await;
         }
     }

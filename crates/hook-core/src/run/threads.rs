@@ -1,6 +1,6 @@
-//! Threads of the engine's own, for what may block. They are reused, end after a while without
-//! work, and hold up neither the end of a runtime nor that of the process: the runtime's own pool
-//! would wait for a thread that never returns.
+//! Threads of the engine for work that may block. They are reused and end after a while without
+//! work. Unlike the runtime's own pool, they delay neither the runtime's end nor the process's:
+//! that pool would wait for a thread that never returns.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -11,12 +11,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 
-/// How long a thread without work is kept.
+/// The time after which an idle thread ends.
 const IDLE: Duration = Duration::from_secs(10);
 
 type Job = Box<dyn FnOnce(&Worker<'_>) + Send>;
 
-/// A pool of threads. Dropping it ends those without work at once, and the others with their work.
+/// A pool of threads. Dropping it ends idle threads at once, and the others after their work.
 #[derive(Debug)]
 pub(super) struct Threads {
     shared: Arc<Shared>,
@@ -26,18 +26,18 @@ pub(super) struct Threads {
 struct Shared {
     state: Mutex<State>,
     work: Condvar,
-    /// How many threads may wait for work, those at work included.
+    /// The number of threads that are kept, busy ones included.
     keep: usize,
 }
 
 #[derive(Default)]
 struct State {
-    /// Each has a thread among the idle ones that will take it.
+    /// Each job has an idle thread that will take it.
     jobs: VecDeque<Job>,
     idle: usize,
-    /// All threads.
+    /// The number of all threads.
     threads: usize,
-    /// Those whose callers are gone.
+    /// The number of threads whose callers are gone.
     abandoned: usize,
     closed: bool,
 }
@@ -55,17 +55,16 @@ impl fmt::Debug for State {
 }
 
 impl Threads {
-    /// A pool that keeps so many threads; it starts none. How many run is its user's to bound.
+    /// Creates a pool that keeps this number of threads, and starts none. Callers limit the jobs.
     pub(super) fn new(keep: usize) -> Self {
         let shared = Shared { state: Mutex::default(), work: Condvar::new(), keep };
         Self { shared: Arc::new(shared) }
     }
 
-    /// Runs a job on a thread that waits for work, else on a new one. The job must not wait for
-    /// another job.
+    /// Runs a job on an idle thread, or on a new one. The job must not wait for another job.
     ///
     /// # Errors
-    /// When no thread can be started; the job was dropped then.
+    /// Returns an error if no thread can be started; the job is dropped then.
     pub(super) fn run(&self, job: impl FnOnce(&Worker<'_>) + Send + 'static) -> io::Result<()> {
         let job: Job = Box::new(job);
         {
@@ -86,12 +85,12 @@ impl Threads {
         started.map(drop)
     }
 
-    /// One more thread works for a caller that is gone; until [`Worker::returned`].
+    /// Counts one more thread whose caller is gone, until the thread returns.
     pub(super) fn abandon(&self) {
         self.shared.lock().abandoned += 1;
     }
 
-    /// How many threads work for callers that are gone.
+    /// Returns the number of threads whose callers are gone.
     pub(super) fn abandoned(&self) -> usize {
         self.shared.lock().abandoned
     }
@@ -109,12 +108,12 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A thread's life.
+    /// Runs jobs until the thread should end.
     fn serve(&self, first: Job) {
         let mut next = Some(first);
         while let Some(job) = next {
             let worker = Worker { shared: self, freed: Cell::new(false) };
-            // A job is no place to panic in; if it does, the count must hold.
+            // Jobs should not panic, but if one does, the count must stay right.
             let ended = catch_unwind(AssertUnwindSafe(|| job(&worker)));
             drop_quietly(ended);
             worker.free();
@@ -122,7 +121,7 @@ impl Shared {
         }
     }
 
-    /// Waits for the next job; `None` when the thread is to end.
+    /// Waits for the next job; returns `None` if the thread should end.
     fn next(&self) -> Option<Job> {
         let mut state = self.lock();
         let mut waited_enough = false;
@@ -144,31 +143,31 @@ impl Shared {
     }
 }
 
-/// The thread that runs a job, as the job sees it.
+/// The thread that runs a job, as seen by the job.
 pub(super) struct Worker<'s> {
     shared: &'s Shared,
     freed: Cell<bool>,
 }
 
 impl Worker<'_> {
-    /// The job is as good as done: the next one may already have this thread. What is still to
-    /// come must not block.
+    /// Marks the job as done, so that the next one can be assigned to this thread. The rest of the
+    /// job must not block.
     pub(super) fn free(&self) {
         if !self.freed.replace(true) {
             self.shared.lock().idle += 1;
         }
     }
 
-    /// The thread was abandoned, and is back.
+    /// Counts one abandoned thread less.
     pub(super) fn returned(&self) {
         self.shared.lock().abandoned -= 1;
     }
 }
 
-/// Drops what came from a function of the host, whose drop may panic, too.
+/// Drops the result of a host function, whose drop may panic, too.
 pub(super) fn drop_quietly<T>(value: T) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
-        // Its drop may panic again, without end; what cannot be dropped is kept.
+        // The panic's own drop may panic again, so it is leaked.
         std::mem::forget(panic);
     }
 }

@@ -1,5 +1,5 @@
-//! Hooks that cannot run: those that this build has no client for, guards that cannot be read, and hooks
-//! of workers that have not said which they are. Each run is a failure that says why.
+//! Hooks that cannot run: `http` hooks in a build without a client, guards that cannot be read, and
+//! hooks of workers that have not declared them. Each run fails with the reason.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use super::executor::{Execution, HookCall, HookExecutor, HookKind, HookStart};
 use super::worker::Worker;
 use crate::failure::HookFailure;
 
-/// What is missing where a build has no HTTP client.
+/// The missing service of a build without an HTTP client.
 const NO_CLIENT: &str = "an HTTP client (the feature `http` of hook-core)";
 
-/// What is said of a worker that has said nothing of its hooks.
+/// The failure of a worker that has not declared its hooks.
 const UNDECLARED: &str = "the worker has not said which events its hooks listen to";
 
-/// A hook that is posted what it is told, where that cannot be done.
+/// An `http` hook in a build without an HTTP client.
 #[derive(Debug)]
 pub(super) struct Unserved {
     pub(super) label: String,
@@ -27,17 +27,17 @@ pub(super) struct Unreadable {
     pub(super) why: Arc<str>,
 }
 
-/// Stands for the hooks of a worker that has not said which they are.
+/// The placeholder for the hooks of a worker that has not declared them.
 #[derive(Debug)]
 struct Undeclared {
     label: String,
     worker: Arc<Worker>,
-    /// What is wrong with what it has said.
+    /// The problem of the worker's declaration.
     problem: Option<Box<str>>,
 }
 
-/// What stands for the hooks of a worker that has not said which they are, or has said it wrong: then
-/// with what is wrong.
+/// Returns the placeholder for the hooks of a worker whose declaration is missing, or is invalid
+/// because of `problem`.
 pub(crate) fn undeclared(
     label: &str,
     worker: &Arc<Worker>,

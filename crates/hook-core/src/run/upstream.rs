@@ -1,4 +1,4 @@
-//! Hooks that stand for a fleet of engines elsewhere, which the host knows how to ask.
+//! Hooks that represent a fleet of remote engines, which the host knows how to ask.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,51 +16,51 @@ use crate::json::RawObject;
 use crate::settings::UpstreamRules;
 use crate::text::Output;
 
-/// What is missing where the host knows no fleets.
+/// The missing service of a host without a fleet client.
 const NO_FLEET: &str = "a way to fleets of engines (the feature `remote` of hook-cli)";
 
-/// How much is repeated of why a fleet did not answer, in bytes.
+/// The maximum length of a fleet's failure in messages, in bytes.
 const MAX_REASON: usize = 1_000;
 
-/// What a fleet is asked.
+/// A call to a fleet.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct UpstreamCall {
     /// The event.
     pub event: HookEventName,
-    /// What hooks here are told, with what those before have changed.
+    /// The input of hooks, with the changes of earlier hooks.
     pub input: RawObject,
-    /// The request that it is part of.
+    /// The request that the call belongs to.
     pub correlation: Option<Arc<str>>,
-    /// How many engines have had that request before this one.
+    /// The number of engines that handled the request before this one.
     pub hops: u32,
-    /// How long it may take.
+    /// The time the call may take.
     pub deadline: Duration,
 }
 
-/// A fleet of engines elsewhere.
+/// A fleet of remote engines.
 pub trait Upstream: fmt::Debug + Send + Sync {
-    /// Asks it. What its hooks answered together counts as one hook's answer; nothing, if they had none.
+    /// Calls the fleet. The merged answer of its hooks, if any, counts as one hook's.
     ///
     /// # Errors
-    /// When no engine answered, or the one that did could not do its work: why, for people.
+    /// Returns a reason for people if no engine answered, or the one that did could not work.
     ///
     /// # Cancellation
-    /// Dropping the future ends the hooks there.
+    /// Dropping the future ends the remote hooks.
     fn ask(&self, call: UpstreamCall) -> BoxFuture<'static, Result<Option<HookOutput>, String>>;
 }
 
-/// Whoever knows how to ask fleets of engines.
+/// The host's clients of remote fleets.
 pub trait Upstreams: fmt::Debug + Send + Sync {
-    /// The fleet that settings name. Nothing is connected before it is asked.
+    /// Returns the fleet that settings name. It is not connected before its first call.
     fn upstream(&self, rules: &UpstreamRules) -> Arc<dyn Upstream>;
 }
 
-/// Asks a fleet.
+/// Runs a hook by calling a fleet.
 #[derive(Debug)]
 pub(super) struct UpstreamExecutor {
     rules: UpstreamRules,
-    /// Absent where the host knows none.
+    /// `None` if the host has no clients of fleets.
     upstream: Option<Arc<dyn Upstream>>,
 }
 

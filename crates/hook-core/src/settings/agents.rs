@@ -1,4 +1,4 @@
-//! The files of other agents, where settings or the host name those.
+//! The settings files of other agents that the settings or the host name.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -15,23 +15,23 @@ use crate::language::{Language, Languages};
 #[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct Agents {
-    /// Those that settings may name: under `hooksConfig.agents`, or as the `language` of hooks.
+    /// The agents that settings may name, under `hooksConfig.agents` or as the `language` of hooks.
     pub known: Languages,
-    /// Those that the host names.
+    /// The agents that the host names.
     pub named: Vec<&'static dyn Language>,
-    /// Whether the user's files count.
+    /// `true` if the user's files are read.
     pub with_users: bool,
 }
 
 impl Agents {
-    /// With agents that settings may name, and none that the host does.
+    /// Returns agents that settings may name, without any that the host names.
     pub fn known(known: impl IntoIterator<Item = &'static dyn Language>) -> Self {
         Self { known: known.into_iter().collect(), named: Vec::new(), with_users: true }
     }
 
-    /// The sources, and behind those of the project, the user and the machine the files that agents have
-    /// there: agents that the sources name, and those that the host does. Only files that are there, each
-    /// once. In the sources themselves there may be hooks in the languages that are known.
+    /// Adds the files of the agents that the sources or the host name. They follow the project's,
+    /// the user's and the system's sources. Only existing files are added, each once. The sources
+    /// themselves may contain hooks in any known language.
     pub fn with_files(&self, sources: Vec<SettingsSource>, project: &Path) -> Vec<SettingsSource> {
         let sources: Vec<_> = sources.into_iter().map(|it| it.knowing(&self.known)).collect();
         let own = sources.iter().filter(|source| source.language.is_none());
@@ -61,8 +61,8 @@ impl Agents {
                 if !discovery::exists(&source.path) {
                     continue;
                 }
-                // A file is read once, as the first agent reads it, and for the most trusted whose it
-                // is: a project may be its user's home, or name what is not its own.
+                // A file is read once, by its first agent, as its most trusted source: a project
+                // may be its user's HOME directory, or name a file outside of it.
                 match known.get(&source.path).and_then(|at| found.get_mut(*at)) {
                     Some(first) if source.source.trust_rank() > first.source.trust_rank() => {
                         *first = source;
@@ -86,11 +86,11 @@ impl Agents {
     }
 }
 
-/// The agents that a settings file of ours names. What is wrong with it is said when it is read.
+/// Returns the agents that a native settings file names. Its errors are reported when it is read.
 fn agents_of(path: &Path) -> Vec<String> {
     let Ok(bytes) = read_file(path) else { return Vec::new() };
     let text = String::from_utf8_lossy(&bytes);
-    // Few files name any.
+    // Few files name any agent.
     if !text.contains("\"agents\"") {
         return Vec::new();
     }

@@ -1,4 +1,4 @@
-//! What all settings files say together.
+//! Options combined from all settings files.
 
 use super::audit_level::AuditLevel;
 use super::definition::SettingsFile;
@@ -7,14 +7,14 @@ use super::registration::RegistrationLimits;
 use crate::redact::Redaction;
 use crate::text::shortened;
 
-/// The level that settings ask for: of several files the one that tells most, so that no file hides
-/// what another wants told; [`AuditLevel::Info`] where none says.
+/// Returns the audit level of all files: the most detailed one, so that no file can hide what
+/// another file wants reported. The default is [`AuditLevel::Info`].
 #[doc(hidden)]
 pub fn audit_level(files: &[SettingsFile]) -> AuditLevel {
     files.iter().filter_map(|file| file.config.audit_level).max().unwrap_or_default()
 }
 
-/// The limits that settings set: of several files the narrowest, and `block` where one says so.
+/// Returns the limits of all files: the lowest of each kind, and `block` if any file sets it.
 #[doc(hidden)]
 pub fn registration_limits(files: &[SettingsFile]) -> RegistrationLimits {
     let rules = || files.iter().map(|file| file.config.registration);
@@ -36,22 +36,22 @@ pub fn registration_limits(files: &[SettingsFile]) -> RegistrationLimits {
     }
 }
 
-/// Whether a file that may say so has `hook bridge` start a server.
+/// Checks whether a file with that permission lets `hook bridge` start a server.
 #[doc(hidden)]
 pub fn starts_server(files: &[SettingsFile]) -> bool {
     files.iter().any(|file| file.source.may_rule_records() && file.config.starts_server)
 }
 
-/// Whether calls of agents are written down: no file that may say so has it off.
+/// Checks whether calls of agents are logged: no file with that permission disables it.
 #[doc(hidden)]
 pub fn logs_calls(files: &[SettingsFile]) -> bool {
     files.iter().all(|file| !file.source.may_rule_records() || file.config.logs_calls)
 }
 
-/// What all files together want to be left out.
+/// Returns the redaction rules of all files.
 ///
-/// Where it cannot be known (a pattern that does not compile, a file that cannot be read), it
-/// [withholds](Redaction::withheld) all values.
+/// If the rules are incomplete (an invalid pattern, an unreadable file), all values are
+/// [withheld](Redaction::withheld).
 #[doc(hidden)]
 pub fn redaction(files: &[SettingsFile]) -> Redaction {
     let ruling = || files.iter().filter(|file| file.source.may_rule_records());

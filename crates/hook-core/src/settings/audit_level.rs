@@ -1,17 +1,17 @@
-//! How much an audit tells.
+//! The level of detail of an audit.
 
-/// How much an audit tells; each level tells all that the ones before it do.
+/// The level of detail of an audit; each level includes the previous ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[non_exhaustive]
 pub enum AuditLevel {
     /// Nothing.
     Off,
-    /// Hooks that come and go, that block, ask, stop and fail.
+    /// Hooks added or removed; blocks, asks, stops and failures.
     #[default]
     Info,
-    /// Also what was allowed.
+    /// Also allowed events.
     Decisions,
-    /// Also hooks that start and complete, and what they changed.
+    /// Also hook starts, hook completions and their changes.
     Verbose,
 }
 
@@ -20,19 +20,19 @@ impl AuditLevel {
     #[doc(hidden)]
     pub const ALL: [Self; 4] = [Self::Off, Self::Info, Self::Decisions, Self::Verbose];
 
-    /// The words for them.
+    /// The names of the levels.
     #[doc(hidden)]
     pub const NAMES: [&'static str; 4] = ["off", "info", "decisions", "verbose"];
 
     pub(super) const WORDS: &'static str = "\"off\", \"info\", \"decisions\" or \"verbose\"";
 
-    /// The level of that word.
+    /// Returns the level with that name.
     #[doc(hidden)]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.as_str() == word)
     }
 
-    /// The word in settings and messages.
+    /// Returns the name used in settings and messages.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Off => "off",

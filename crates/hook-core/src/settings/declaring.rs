@@ -1,9 +1,9 @@
-//! Declaring an event of a settings file.
+//! Declaration of a settings file's events.
 
 use super::source::HookSource;
 use crate::event::{DeclareError, EventDefinition, Events, HookEventName};
 
-/// Declares an event of a file of that source.
+/// Declares an event of a file; provisionally if the file is a project's.
 pub(super) fn declare(
     source: &HookSource,
     definition: EventDefinition,

@@ -1,4 +1,4 @@
-//! What settings say, read: hooks, and what holds for all of a file.
+//! Parsed settings: hooks, and the options of their file.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -21,7 +21,7 @@ use crate::language::{ForeignHook, Language};
 /// The priority of hooks that set none.
 pub const DEFAULT_PRIORITY: i32 = 100;
 
-/// Who says how long a hook may run.
+/// The origin of a hook's timeout.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeoutOrigin {
@@ -34,7 +34,7 @@ pub enum TimeoutOrigin {
 }
 
 impl TimeoutOrigin {
-    /// The word in messages.
+    /// Returns the name used in messages.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Hook => "hook",
@@ -44,34 +44,34 @@ impl TimeoutOrigin {
     }
 }
 
-/// `hooksConfig`: what holds for all hooks of one source.
+/// `hooksConfig`: the options for all hooks of one source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HooksConfig {
-    /// Whether the source's hooks run at all.
+    /// `true` if the source's hooks are enabled.
     pub enabled: bool,
-    /// Names (or, where a hook has none, commands) of hooks that do not run.
+    /// Names (or commands, for hooks without a name) of disabled hooks.
     pub disabled: Vec<String>,
-    /// The timeout of hooks that have none; the engine's own default where this is `None`.
+    /// The timeout of hooks that set none; `None` for the engine's default.
     pub default_timeout: Option<Duration>,
-    /// The fail behaviour of hooks that have none.
+    /// The fail behavior of hooks that set none.
     pub fail_behavior: FailBehavior,
-    /// How many processes of this source's hooks may run at once; 0 is the engine's own limit.
+    /// The most concurrent processes of this source's hooks; 0 for the engine's own limit.
     pub max_concurrent: usize,
-    /// Which variables of the host's environment hooks get.
+    /// The host's environment variables that hooks receive.
     pub environment: EnvironmentRules,
-    /// How much an audit tells, where this file says so and may.
+    /// The level of detail of an audit, if this file sets one and may.
     pub audit_level: Option<AuditLevel>,
-    /// How many hooks clients may register; none of a project's file.
+    /// The limits for hooks that clients register; ignored in a project's file.
     pub registration: RegistrationRules,
-    /// What is left out of what is written down; of no effect where the file may not say so.
+    /// The redaction rules for logs; ignored if the file may not set them.
     pub redact: RedactionRules,
-    /// The agents whose own hooks run as well.
+    /// Other agents whose own hooks run as well.
     pub agents: Vec<String>,
-    /// Modules beside those in `hooks` and those that are found.
+    /// Modules in addition to those in `hooks` and those found in folders.
     pub modules: Vec<String>,
-    /// Whether `hook bridge` starts a server for its project; never of a project's file.
+    /// `true` if `hook bridge` starts a server for its project; ignored in a project's file.
     pub starts_server: bool,
-    /// Whether calls of agents are written down; of no effect where the file may not say so.
+    /// `true` if calls of agents are logged; ignored if the file may not set it.
     pub logs_calls: bool,
 }
 
@@ -95,29 +95,29 @@ impl Default for HooksConfig {
     }
 }
 
-/// Which variables of the host's environment reach a hook.
+/// The host's environment variables that reach a hook.
 ///
-/// A name may end in `*`, which stands for any ending. `deny` removes; `allow` keeps what `deny`
-/// or the engine's own list (`BASH_ENV`, `ENV`, `SHELLOPTS`, `BASHOPTS`, `BASH_FUNC_*`) would
-/// remove.
+/// A name may end in `*`, which matches any ending. `deny` removes a variable; `allow` keeps one
+/// that `deny` or the engine's own list (`BASH_ENV`, `ENV`, `SHELLOPTS`, `BASHOPTS`, `BASH_FUNC_*`)
+/// would remove.
 #[doc(hidden)]
 #[derive(Debug, Clone, Default, PartialEq, Hash, Eq)]
 pub struct EnvironmentRules {
-    /// Names that stay.
+    /// Names to keep.
     pub allow: Vec<String>,
-    /// Names that go.
+    /// Names to remove.
     pub deny: Vec<String>,
 }
 
-/// How long a worker lives.
+/// The lifetime of a worker process.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct WorkerRules {
-    /// Whether it is started when the settings are read, and not at its first call.
+    /// `true` if it is started when the settings are read, not at its first call.
     pub eager: bool,
-    /// How long it may take until it says that it is ready; 10 seconds by default.
+    /// The time limit for reporting that it is ready; 10 seconds by default.
     pub start_timeout: Duration,
-    /// How long it is kept while nobody calls it; for ever by default.
+    /// The time without calls after which it is ended; unlimited by default.
     pub idle_timeout: Option<Duration>,
 }
 
@@ -127,66 +127,66 @@ impl Default for WorkerRules {
     }
 }
 
-/// One hook as it was written down.
+/// A hook as defined in settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookEntry {
     /// The event it listens to.
     pub event: HookEventName,
-    /// The matcher of the definition that it is in.
+    /// The matcher of its definition.
     pub matcher: Option<Arc<MatcherDefinition>>,
-    /// Its place among the event's hooks: lower ones run earlier, equal ones together.
+    /// Its priority: lower ones run earlier, equal ones concurrently.
     pub priority: i32,
-    /// Whether that definition is `sequential`.
+    /// `true` if its definition is `sequential`.
     pub sequential: bool,
     /// Its name.
     pub name: Option<String>,
-    /// What it is for.
+    /// Its description.
     pub description: Option<String>,
     /// The shell command.
     pub command: String,
-    /// How long it may run; the engine's default where neither it nor its file says.
+    /// Its timeout; `None` for the engine's default.
     pub timeout: Option<Duration>,
-    /// Who says so.
+    /// The origin of its timeout.
     pub timeout_origin: TimeoutOrigin,
-    /// What its failure means.
+    /// The consequence of its failure.
     pub fail_behavior: FailBehavior,
-    /// `async`: whether the event goes on without waiting for it.
+    /// `async`: `true` if the event does not wait for it.
     pub is_async: bool,
     /// Variables added to its environment.
     pub env: Vec<(String, String)>,
-    /// Files of the project that the command only reads as data, as patterns of paths from the
-    /// project's directory on: a decision to trust the hook does not cover them.
+    /// Patterns of files that the command only reads as data, relative to the project's directory.
+    /// Trust in the hook does not depend on their contents.
     pub data: Vec<String>,
-    /// What holds for all hooks of its file.
+    /// The options of its file.
     pub config: Arc<HooksConfig>,
-    /// How long its process lives, if it is a worker, which stays alive and is called, or a module.
+    /// The lifetime of its process, if it is a worker or a module.
     pub worker: Option<WorkerRules>,
-    /// The file of JavaScript or TypeScript that it is, as an absolute path, if it is a module. All modules
-    /// of a file that may run share a process.
+    /// Its JavaScript or TypeScript file, as an absolute path, if it is a module. All enabled
+    /// modules of a settings file share a process.
     pub module: Option<PathBuf>,
-    /// Of a file in a folder of hooks what it is there for, `TYPE:TOOL:NAME`: of several the one of the source
-    /// that is trusted most runs.
+    /// The purpose of a file in a hook folder, as `TYPE:TOOL:NAME`. Of several files with one
+    /// purpose, that of the most trusted source runs.
     pub(crate) stands_for: Option<Arc<str>>,
-    /// The fleet of engines that it stands for, if it stands for one.
+    /// The rules of the fleet of engines that it represents, if any.
     #[doc(hidden)]
     pub upstream: Option<Arc<UpstreamRules>>,
-    /// Where the entry stands.
+    /// Its location.
     pub place: Place,
     pub(crate) spans: HookSpans,
-    /// The hook as its home knows it, if it is one of another agent.
+    /// The hook as its own agent defines it, if it is a foreign hook.
     pub(crate) home: Option<Arc<ForeignHook>>,
-    /// Why it cannot be read, of a guard that cannot: it fails whenever it is to run.
+    /// The error of an unreadable guard, which fails whenever it is called.
     pub(crate) unreadable: Option<Arc<str>>,
 }
 
-/// The variables of a hook by name. Of two with the same name the last counts, and their order means
-/// nothing.
+/// Returns the variables of a hook by name. Of duplicates the last counts; their order is
+/// irrelevant.
 pub(crate) fn variables(env: &[(String, String)]) -> BTreeMap<&str, &str> {
     env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }
 
-/// Where parts of a hook stand in the text of its file, in bytes; a place takes more room, and
-/// few are asked for.
+/// Byte ranges of a hook's parts in its file. These need less memory than a [`Place`], and few are
+/// converted to one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct HookSpans {
     pub(crate) matcher: Option<Range<usize>>,
@@ -198,25 +198,25 @@ pub(crate) struct HookSpans {
     pub(crate) module: Option<Range<usize>>,
 }
 
-/// Where other parts of a file stand in its text.
+/// Byte ranges of other parts of a file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FileSpans {
     pub(crate) default_timeout: Option<Range<usize>>,
-    /// Of `upstream`.
+    /// The range of `upstream`.
     pub(crate) upstream: Option<Range<usize>>,
-    /// Of each name in `disabled`.
+    /// The range of each name in `disabled`.
     pub(crate) disabled: Vec<Range<usize>>,
-    /// Of each empty list of hooks, with its JSON path.
+    /// The range and JSON path of each empty list of hooks.
     pub(crate) empty: Vec<(Range<usize>, String)>,
-    /// Hooks under names that are no events, taken for those of the nearest event: they are checked
-    /// and never run.
+    /// Hooks under names of unknown events, parsed as hooks of the nearest event: they are checked
+    /// but never run.
     pub(crate) unplaced: Vec<HookEntry>,
-    /// How many problems of the file are only counted.
+    /// The number of problems that are only counted.
     pub(crate) unreported: usize,
 }
 
 impl HookEntry {
-    /// A hook of a file for which nothing is said but what that says of all of its hooks.
+    /// Returns a hook of a file with the defaults of that file.
     pub(crate) fn of_file(event: HookEventName, config: &Arc<HooksConfig>, place: Place) -> Self {
         Self {
             event,
@@ -247,27 +247,27 @@ impl HookEntry {
         }
     }
 
-    /// Whether it is a command of ours, and no hook of another agent, no fleet, nor one that cannot be read.
+    /// Checks whether it is a native command: not a foreign hook, a fleet, or unreadable.
     pub(crate) fn is_ours(&self) -> bool {
         self.home.is_none() && self.unreadable.is_none() && self.upstream.is_none()
     }
 
-    /// What the hook is shown as, and what it is switched off by: its name, else its command.
+    /// Returns the name for display and for switches: its name, or else its command.
     pub fn display_name(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.command)
     }
 }
 
-/// What was read from one settings file.
+/// The contents of one settings file.
 #[derive(Debug, Clone)]
 pub struct SettingsFile {
-    /// What the file is to the engine.
+    /// The source that the file belongs to.
     pub source: HookSource,
-    /// The file.
+    /// The file's path.
     pub path: Option<PathBuf>,
-    /// The project whose file it is, where its path does not say so.
+    /// The project that the file belongs to, if its path does not show it.
     pub(crate) project: Option<PathBuf>,
-    /// The agent whose file it is, if it is not ours.
+    /// The agent that the file belongs to, if it is a foreign one.
     #[doc(hidden)]
     pub language: Option<&'static dyn Language>,
     /// `hooksConfig`.
@@ -276,28 +276,28 @@ pub struct SettingsFile {
     pub hooks: Vec<HookEntry>,
     /// The events that it declares.
     pub declared: Vec<EventDefinition>,
-    /// What is wrong with it.
+    /// The problems found in it.
     pub diagnostics: Vec<Diagnostic>,
-    /// How many entries another agent's file has by which that asks hooks. They are no hooks themselves.
+    /// The number of entries by which a foreign file calls hooks. They are not hooks themselves.
     #[doc(hidden)]
     pub entries: usize,
-    /// Whether settings were read at all: not of a file that cannot be read or is no JSON object.
+    /// `true` if settings were read: `false` if the file is unreadable or not a JSON object.
     pub(crate) was_read: bool,
-    /// Whether its text has a guard in it, where it was not read: by a comma too few, such as that of a file
-    /// that people write.
+    /// `true` if the text of an unparsed file mentions a guard. A missing comma is enough to make a
+    /// hand-written file unparsable.
     pub(crate) mentions_guard: bool,
     pub(crate) spans: FileSpans,
 }
 
 impl SettingsFile {
-    /// Whether it declares that event.
+    /// Returns `true` if it declares the event.
     #[doc(hidden)]
     pub fn declares(&self, event: HookEventName) -> bool {
         self.declared.iter().any(|definition| definition.is_of(event.row()))
     }
 
-    /// The names of events that it has guards of and that are not known: they would guard if the events
-    /// were. None of a project's, which may not be trusted.
+    /// Returns the names of unknown events for which it has guards. Always empty for a project's
+    /// file, which may be untrusted.
     #[doc(hidden)]
     pub fn unplaced_guards(&self) -> impl Iterator<Item = &str> {
         let counts = self.source != HookSource::Project;
@@ -309,8 +309,8 @@ impl SettingsFile {
         guards.filter_map(|entry| entry.place.path.strip_prefix("hooks.")?.split('[').next())
     }
 
-    /// The project that the file's hooks belong to: the one whose settings these are, by where the
-    /// file stands; that of the host for all others.
+    /// Returns the project that the file's hooks belong to: for a project's settings the one that
+    /// contains the file, otherwise the host's.
     #[doc(hidden)]
     pub fn project<'p>(&'p self, host: &'p Path) -> &'p Path {
         let by_path = || self.path.as_deref().and_then(project_of);

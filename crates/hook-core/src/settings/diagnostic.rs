@@ -1,4 +1,4 @@
-//! A problem in a settings file, with its place and how to fix it.
+//! Problems in settings files, with their location and fix.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,10 +8,10 @@ use super::rule::{Rule, Severity};
 use crate::text::OneLine;
 use crate::text::PathText;
 
-/// A place in a settings file.
+/// A location in a settings file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Place {
-    /// The file; absent for settings that did not come from one.
+    /// The file; `None` for settings without a file.
     pub file: Option<Arc<PathBuf>>,
     /// The JSON path, such as `hooks.BeforeTool[0].hooks[1].timeout`.
     pub path: String,
@@ -19,14 +19,14 @@ pub struct Place {
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// The line in which it ends, from 1; 0 where there is no line.
+    /// The line in which the location ends, from 1; 0 if there is no line.
     pub end_line: usize,
-    /// The column of the first character after it, from 1.
+    /// The column after the last character, from 1.
     pub end_column: usize,
 }
 
 impl Place {
-    /// A file as a whole.
+    /// Returns the location of a whole file.
     #[doc(hidden)]
     pub fn of_file(file: impl Into<PathBuf>) -> Self {
         Self { file: Some(Arc::new(file.into())), ..Self::default() }
@@ -49,22 +49,22 @@ impl fmt::Display for Place {
 /// A problem in a settings file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What kind of problem it is.
+    /// The rule that the problem violates.
     pub rule: Rule,
-    /// Where it is.
+    /// The location.
     pub place: Place,
-    /// What is wrong and what was done about it.
+    /// The problem, and how it was handled.
     pub message: String,
-    /// What the author may have meant.
+    /// A similar known name.
     pub suggestion: Option<String>,
-    /// How to fix this problem; [`Diagnostic::help`] falls back to the rule's own.
+    /// The fix for this problem; [`Diagnostic::help`] falls back to the fix of the rule.
     pub remedy: Option<String>,
 }
 
 impl Diagnostic {
-    /// A problem as bad as its rule says.
+    /// Creates a diagnostic with the severity of its rule.
     #[doc(hidden)]
     pub fn new(rule: Rule, place: Place, message: impl Into<String>) -> Self {
         Self {
@@ -77,7 +77,7 @@ impl Diagnostic {
         }
     }
 
-    /// Whether nothing of the file could be read, so that any hook may be missing.
+    /// Returns `true` if nothing of the file could be read, so that any hook may be missing.
     #[doc(hidden)]
     pub fn is_of_whole_file(&self) -> bool {
         match self.rule {
@@ -87,7 +87,7 @@ impl Diagnostic {
         }
     }
 
-    /// How to fix it.
+    /// Returns the fix.
     pub fn help(&self) -> &str {
         self.remedy.as_deref().unwrap_or_else(|| self.rule.help())
     }

@@ -1,5 +1,5 @@
-//! Where settings are found: in a project and in those around it, with its user, on its machine
-//! (protocol.md §1, "Sources").
+//! Discovery of settings files: of a project and the projects around it, of the user, and of the
+//! system (protocol.md §1, "Sources").
 
 use std::fs;
 use std::io::{self, Read};
@@ -10,12 +10,12 @@ use super::paths::{IN_CONFIG_HOME, IN_PROJECT, home_directory};
 use super::source::{HookSource, SettingsSource};
 use crate::files::{absence, regular_file};
 
-/// The native files in run order: those of the project, of the projects that it lies in from the
-/// nearest to the outermost, of the user, of the system.
+/// Returns the native settings files in run order: those of the project, of the enclosing projects
+/// from the nearest to the outermost, of the user, and of the system.
 ///
-/// The project's own file is named whether it exists or not; of the directories above it only those
-/// that have one (see [`enclosing_projects`]). `config_home` is `$XDG_CONFIG_HOME` or its default
-/// ([`config_home`](fn@super::config_home)); `None` leaves the user's file out.
+/// The project's own file is included even if it does not exist; enclosing directories only if they
+/// have settings (see [`enclosing_projects`]). `config_home` is `$XDG_CONFIG_HOME` or its default
+/// ([`config_home`](fn@super::config_home)); with `None` the user's file is omitted.
 pub fn discover(project: &Path, config_home: Option<&Path>) -> Vec<SettingsSource> {
     let of_project =
         |project: &Path| SettingsSource::optional(HookSource::Project, project.join(IN_PROJECT));
@@ -29,8 +29,8 @@ pub fn discover(project: &Path, config_home: Option<&Path>) -> Vec<SettingsSourc
     sources
 }
 
-/// The project of a working directory: the directory itself or the nearest one
-/// around it that has settings, within the bounds of [`enclosing_projects`]; without any, the
+/// Returns the project of a working directory: the directory itself, or the nearest enclosing one
+/// with settings, within the limits of [`enclosing_projects`]. If there is none, returns the
 /// directory itself.
 #[doc(hidden)]
 pub fn nearest_project(directory: &Path) -> PathBuf {
@@ -41,12 +41,12 @@ pub fn nearest_project(directory: &Path) -> PathBuf {
     around.unwrap_or_else(|| directory.to_path_buf())
 }
 
-/// The directories above a directory that have settings of a project, from the nearest to the
-/// outermost. An inner project's hooks are added to theirs.
+/// Returns the directories above a directory that have project settings, from the nearest to the
+/// outermost. Their hooks run in addition to those of the inner project.
 ///
-/// The search goes up from where the directory really is, and ends with the root of its repository
-/// or the home directory. A directory of another owner ends it before: what lies there is neither the
-/// user's nor the project's.
+/// The search starts at the directory's canonical path, and ends at the root of its repository or
+/// the HOME directory. It also ends before a directory of another owner, whose contents are neither
+/// the user's nor the project's.
 ///
 /// The root of a repository has a `.git`: a directory with a `HEAD`, or the file of a worktree or
 /// submodule, which begins with `gitdir: `.
@@ -57,24 +57,24 @@ pub fn enclosing_projects(directory: &Path, home: Option<&Path>) -> Vec<PathBuf>
     projects
 }
 
-/// The directories around a project that may have settings of a project, whether they have any or
-/// not; from the innermost to the outermost.
+/// The directories around a project that may have project settings, from the innermost to the
+/// outermost, with or without settings.
 pub(crate) struct Search {
-    /// Those in which they are looked for.
+    /// The directories to search.
     pub(crate) within: Vec<PathBuf>,
-    /// Those in which they would be, if the last of `within` were not the root of a repository.
+    /// The directories that would follow if the last of `within` were not the root of a repository.
     pub(crate) beyond: Vec<PathBuf>,
 }
 
 impl Search {
-    /// From a directory on.
+    /// Searches from a directory upward.
     pub(crate) fn from(directory: &Path) -> Self {
         let mut search = Self::above(directory, home_directory().as_deref());
         search.within.insert(0, directory.to_path_buf());
         search
     }
 
-    /// The same without the directory itself.
+    /// Searches upward without the directory itself.
     fn above(directory: &Path, home: Option<&Path>) -> Self {
         let real = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_path_buf());
         let home = home.map(|home| fs::canonicalize(home).unwrap_or_else(|_| home.to_path_buf()));
@@ -92,8 +92,8 @@ impl Search {
     }
 }
 
-/// Whether a directory is the root of a repository. Anything else that is called `.git`, such as an
-/// empty file, ends no search: by it an inner directory could leave out the hooks around it.
+/// Checks whether a directory is the root of a repository. Any other `.git`, such as an empty file,
+/// does not end the search: an inner directory could use it to exclude the hooks around it.
 fn is_repository(directory: &Path) -> bool {
     const LINK: &[u8; 8] = b"gitdir: ";
     let git = directory.join(".git");
@@ -105,8 +105,8 @@ fn is_repository(directory: &Path) -> bool {
     read.is_ok() && begin == *LINK
 }
 
-/// Whether there is something where a project keeps its settings. What cannot be read counts: it is
-/// reported when it is loaded, and its guards do not vanish in silence.
+/// Checks whether a project's settings are present. Unreadable settings count: they are reported
+/// when they are loaded, so that their guards do not vanish silently.
 fn has_settings(directory: &Path) -> bool {
     let settings = directory.join(IN_PROJECT);
     exists(&settings) || has_any(&settings)
@@ -119,7 +119,7 @@ pub(super) fn exists(path: &Path) -> bool {
     }
 }
 
-/// Whose directories are searched: those of the user and of the owner of the first directory.
+/// The owners whose directories are searched: the user, and the owner of the first directory.
 #[cfg(unix)]
 struct Owners {
     user: u32,

@@ -1,4 +1,4 @@
-//! Walking a settings document with the place of every value.
+//! A settings document with the location of every value.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,30 +11,30 @@ use crate::json::{JsonError, JsonKind, RawJson, locate_entries};
 use crate::text::nearest;
 use crate::text::shortened;
 
-/// How many problems of one file are reported one by one.
+/// The most problems of one file that are reported individually.
 const MAX_DIAGNOSTICS: usize = 100;
 
-/// How many bytes of text are counted again to find a column: a file may be one long line with
-/// very many hooks, of which each has a place.
+/// The most bytes to rescan to find a column: a file may be one long line with very many hooks,
+/// each with a location.
 const BLOCK: usize = 1_024;
 
-/// A settings text and the problems found in it so far.
+/// A settings text with the problems found so far.
 pub(crate) struct Document<'t> {
     text: &'t str,
     file: Option<Arc<PathBuf>>,
-    /// Where each line begins.
+    /// The offset of each line.
     lines: Vec<usize>,
-    /// How many characters begin before each block of bytes.
+    /// The number of characters that begin before each block of bytes.
     blocks: Vec<usize>,
     diagnostics: Vec<Diagnostic>,
-    /// How many problems came after the last that is reported one by one.
+    /// The number of problems beyond those reported individually.
     unreported: usize,
 }
 
 /// One value in a document.
 #[derive(Debug, Clone)]
 pub(super) struct Node {
-    /// A slice of the document, so that it knows where it stands.
+    /// A slice of the document, which gives its location.
     pub(super) value: RawJson,
     path: String,
 }
@@ -50,14 +50,14 @@ impl Node {
 pub(super) struct Field {
     pub(super) name: String,
     pub(super) value: Node,
-    /// What to point at when the name itself is wrong.
+    /// The range to report if the name is wrong.
     name_at: Range<usize>,
-    /// Whether the name stands there several times; this is the last.
+    /// `true` if the name is duplicated; this is the last one.
     pub(super) is_repeated: bool,
 }
 
 impl<'t> Document<'t> {
-    /// The text.
+    /// Returns the text.
     pub(super) fn text(&self) -> &'t str {
         self.text
     }
@@ -78,13 +78,13 @@ impl<'t> Document<'t> {
         }
     }
 
-    /// The whole document.
+    /// Parses the whole document.
     pub(super) fn root(&self) -> Result<Node, JsonError> {
         Ok(Node { value: RawJson::parse_in_place(self.text)?, path: String::new() })
     }
 
-    /// The fields of an object, `null` left out; `None` for anything else. Of duplicates the last
-    /// counts, and the others are reported.
+    /// Returns the fields of an object without `null` values; `None` for any other value. Of
+    /// duplicates the last counts, and the others are reported.
     pub(super) fn fields(&mut self, node: &Node) -> Option<Vec<Field>> {
         let mut fields: Vec<Field> = Vec::new();
         let mut positions: HashMap<String, usize> = HashMap::new();
@@ -111,7 +111,7 @@ impl<'t> Document<'t> {
                     fields[*position].is_repeated = true;
                     let place = self.place_at(earlier.name_at, earlier.value.path);
                     let mut diagnostic = Diagnostic::new(Rule::DuplicateKey, place, message);
-                    // What it holds is lost: hooks, perhaps.
+                    // The ignored value may contain hooks.
                     if matches!(earlier.value.value.kind(), JsonKind::Object | JsonKind::Array) {
                         diagnostic.severity = Severity::Error;
                     }
@@ -127,7 +127,7 @@ impl<'t> Document<'t> {
         Some(fields)
     }
 
-    /// The field of that name, the last if there are several, unless it is `null`; nothing is reported.
+    /// Returns the last field with that name, unless it is `null`. Nothing is reported.
     pub(super) fn field(&self, node: &Node, name: &str) -> Option<Field> {
         let entries = locate_entries(node.value.as_str()).ok()?;
         let entry = entries.into_iter().rfind(|entry| entry.key == name)?;
@@ -139,7 +139,7 @@ impl<'t> Document<'t> {
         Some(field).filter(|field| !field.value.value.is_null())
     }
 
-    /// The elements of an array; `None` for anything else.
+    /// Returns the elements of an array; `None` for any other value.
     pub(super) fn items(&self, node: &Node) -> Option<Vec<Node>> {
         let item = |(index, value)| Node { value, path: format!("{}[{index}]", node.path) };
         Some(node.value.to_items()?.into_iter().enumerate().map(item).collect())
@@ -149,20 +149,20 @@ impl<'t> Document<'t> {
         self.place_at(node.value.range(), node.path.clone())
     }
 
-    /// The place of a range of bytes of the text.
+    /// Returns the location of a byte range of the text.
     pub(crate) fn place_at(&self, range: Range<usize>, path: String) -> Place {
         let (line, column) = self.position(range.start);
         let (end_line, end_column) = self.position(range.end.max(range.start));
         Place { file: self.file.clone(), path, line, column, end_line, end_column }
     }
 
-    /// The line and the column of a byte.
+    /// Returns the line and column of a byte.
     fn position(&self, offset: usize) -> (usize, usize) {
         let line = self.lines.partition_point(|start| *start <= offset);
         let start = self.lines.get(line.saturating_sub(1)).copied().unwrap_or_default();
-        // With the character that the offset is in, so that it need not be where one begins.
+        // Include the character at the offset, which may be in the middle of that character.
         let begun = self.characters_before(offset + 1) - self.characters_before(start);
-        // Behind the last character none begins.
+        // No character begins at the end of the text.
         let column = begun + usize::from(offset >= self.text.len());
         (line, column.max(1))
     }
@@ -187,7 +187,7 @@ impl<'t> Document<'t> {
         self.report_with_remedy(Rule::WrongType, node, message, format!("write {expected} here"));
     }
 
-    /// Reports a problem with a value that knows better than its rule how to fix it.
+    /// Reports a problem with a value, with a more specific fix than that of the rule.
     pub(super) fn report_with_remedy(
         &mut self,
         rule: Rule,
@@ -200,7 +200,7 @@ impl<'t> Document<'t> {
         self.push(Diagnostic { remedy, ..Diagnostic::new(rule, place, message) });
     }
 
-    /// Reports a name that means something, but not here, and what to do with it.
+    /// Reports a known name in the wrong position, with a fix.
     pub(super) fn misplaced_name(
         &mut self,
         rule: Rule,
@@ -214,7 +214,7 @@ impl<'t> Document<'t> {
         self.push(Diagnostic { suggestion, remedy, ..Diagnostic::new(rule, place, message) });
     }
 
-    /// Reports a name that means nothing here, with the nearest known one.
+    /// Reports an unknown name, with the nearest known one.
     pub(super) fn unknown_name(
         &mut self,
         rule: Rule,
@@ -223,7 +223,7 @@ impl<'t> Document<'t> {
         known: impl IntoIterator<Item = &'static str>,
     ) {
         let place = self.place_at(field.name_at.clone(), field.value.path.clone());
-        // Looked for only while it would be reported.
+        // Skip the search if the problem will not be listed.
         let listed = !self.is_full();
         let suggestion = listed.then(|| nearest(&field.name, known)).flatten().map(str::to_owned);
         self.push(Diagnostic { suggestion, ..Diagnostic::new(rule, place, message) });
@@ -231,7 +231,7 @@ impl<'t> Document<'t> {
 
     /// Reports a text that is not JSON.
     pub(super) fn not_json(&mut self, error: &JsonError) {
-        // The reader counts bytes.
+        // The parser's columns are byte offsets.
         let start = self.lines.get(error.line() - 1).copied().unwrap_or(self.text.len());
         let at = start + error.column() - 1;
         let place = self.place_at(at..at + 1, String::new());
@@ -249,24 +249,24 @@ impl<'t> Document<'t> {
         }
     }
 
-    /// Whether what is reported from now on is only counted.
+    /// Checks whether further problems are only counted.
     pub(crate) fn is_full(&self) -> bool {
         self.diagnostics.len() >= MAX_DIAGNOSTICS
     }
 
-    /// How many problems are only counted.
+    /// Returns the number of problems that are only counted.
     pub(super) fn unreported(&self) -> usize {
         self.unreported
     }
 
-    /// Goes on from what an earlier look at the same text has found.
+    /// Adds the problems found by an earlier pass over the same text.
     pub(crate) fn found_before(&mut self, diagnostics: &[Diagnostic], unreported: usize) {
         let listed = diagnostics.iter().filter(|it| it.rule != Rule::TooManyProblems);
         self.diagnostics.extend(listed.cloned());
         self.unreported += unreported;
     }
 
-    /// All problems, and how many more there are.
+    /// Returns all problems, with a last one that gives the number of omitted ones.
     pub(crate) fn into_diagnostics(mut self) -> Vec<Diagnostic> {
         if self.unreported > 0 {
             let place = Place { file: self.file, ..Place::default() };
@@ -277,7 +277,7 @@ impl<'t> Document<'t> {
     }
 }
 
-/// How many characters begin among these bytes of a text.
+/// Counts the characters that begin in a range of a text's bytes.
 fn count_characters<'b>(bytes: impl IntoIterator<Item = &'b u8>) -> usize {
     bytes.into_iter().filter(|byte| **byte & 0xC0 != 0x80).count()
 }

@@ -8,14 +8,14 @@ use crate::event::{DEFINITION_FIELDS, EventDefinition, MATCHING_FIELDS};
 use crate::json::{JsonObject, RawJson, field};
 use crate::text::{nearest, shortened};
 
-/// What is wrong with a declaration, and where.
+/// A problem in a declaration, with its node.
 struct Wrong<'d> {
     node: &'d Node,
     message: String,
 }
 
 impl Reader<'_> {
-    /// Declares events. One that cannot be declared as it stands is reported and left out.
+    /// Declares events. Invalid declarations are reported and skipped.
     pub(super) fn read_declared_events(&mut self, node: &Node) {
         let Some(fields) = self.document.fields(node) else {
             self.document.wrong_kind(node, "an object", "no event was declared");
@@ -56,7 +56,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a key is none of these, which is reported.
+    /// Reports unknown keys; returns `true` if there are any.
     fn has_unknown_keys(
         &mut self,
         event: &Field,
@@ -88,7 +88,7 @@ impl Reader<'_> {
     }
 }
 
-/// Reads a declaration whose keys are known.
+/// Parses a declaration without unknown keys.
 fn read<'d>(field: &'d Field, keys: &'d [Field]) -> Result<EventDefinition, Wrong<'d>> {
     let mut fields = JsonObject::new();
     for key in keys {

@@ -1,17 +1,17 @@
-//! What a failure of a hook means.
+//! The consequence of a hook's failure.
 
-/// What happens to the event when a hook failed.
+/// The consequence of a hook's failure for the event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum FailBehavior {
-    /// The failure is reported and things go on.
+    /// The failure is reported and the event proceeds.
     #[default]
     Continue,
-    /// The failure is a denial.
+    /// The failure denies the event.
     Block,
 }
 
 impl FailBehavior {
-    /// Both words.
+    /// The names of both.
     pub(crate) const NAMES: [&'static str; 2] = ["continue", "block"];
 
     pub(crate) const WORDS: &'static str = "\"continue\" or \"block\"";
@@ -25,7 +25,7 @@ impl FailBehavior {
         }
     }
 
-    /// The word in settings and messages.
+    /// Returns the name used in settings and messages.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Continue => "continue",

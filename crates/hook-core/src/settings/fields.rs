@@ -1,4 +1,4 @@
-//! What is known in a settings file. Reader and schema both go by these tables.
+//! The tables of known settings fields, used by the reader and the schema.
 
 use super::audit_level::AuditLevel;
 use super::fail_behavior::FailBehavior;
@@ -10,14 +10,14 @@ use crate::language;
 /// The longest timeout, in milliseconds: a day.
 pub(super) const MAX_TIMEOUT_MILLISECONDS: u64 = 86_400_000;
 
-/// How far a priority may be from 0.
+/// The largest absolute value of a priority.
 pub(super) const MAX_PRIORITY: i32 = 1_000_000;
 
 const PRIORITY: Kind = Kind::Integer(-(MAX_PRIORITY as i64), MAX_PRIORITY as i64);
 
 const MILLISECONDS: Kind = Kind::Whole(1, Some(MAX_TIMEOUT_MILLISECONDS));
 
-/// What the engine knows of a file.
+/// The top-level fields of a file.
 pub(crate) static TOP_LEVEL: [Field; 3] = [
     Field::optional("$schema", Kind::Any, "The schema of this file, for editors; not read."),
     Field::optional(
@@ -28,7 +28,7 @@ pub(crate) static TOP_LEVEL: [Field; 3] = [
     Field::optional("hooks", Kind::Defined("events"), "The hooks, by the event they listen to."),
 ];
 
-/// Fields of `hooksConfig`.
+/// The fields of `hooksConfig`.
 pub static CONFIG_FIELDS: [Field; 15] = [
     Field::with_default(
         "enabled",
@@ -120,7 +120,7 @@ pub static CONFIG_FIELDS: [Field; 15] = [
     ),
 ];
 
-/// Fields of `hooksConfig.upstream`.
+/// The fields of `hooksConfig.upstream`.
 pub(crate) static UPSTREAM_FIELDS: [Field; 8] = [
     Field::required(
         "nats",
@@ -163,7 +163,7 @@ pub(crate) static UPSTREAM_FIELDS: [Field; 8] = [
     ),
 ];
 
-/// Fields of `hooksConfig.registration`.
+/// The fields of `hooksConfig.registration`.
 pub(crate) static REGISTRATION_FIELDS: [Field; 4] = [
     Field::with_default(
         "maxPerEvent",
@@ -191,7 +191,7 @@ pub(crate) static REGISTRATION_FIELDS: [Field; 4] = [
     ),
 ];
 
-/// Fields of `hooksConfig.redact`.
+/// The fields of `hooksConfig.redact`.
 pub(crate) static REDACT_FIELDS: [Field; 2] = [
     Field::with_default(
         "patterns",
@@ -207,7 +207,7 @@ pub(crate) static REDACT_FIELDS: [Field; 2] = [
     ),
 ];
 
-/// Fields of `hooksConfig.environment`.
+/// The fields of `hooksConfig.environment`.
 pub(crate) static ENVIRONMENT_FIELDS: [Field; 2] = [
     Field::with_default(
         "allow",
@@ -223,7 +223,7 @@ pub(crate) static ENVIRONMENT_FIELDS: [Field; 2] = [
     ),
 ];
 
-/// Fields of a definition.
+/// The fields of a definition.
 pub static DEFINITION_FIELDS: [Field; 5] = [
     Field::optional(
         "matcher",
@@ -253,7 +253,7 @@ pub static DEFINITION_FIELDS: [Field; 5] = [
     Field::required("hooks", Kind::ListOf(&Kind::Defined("hook")), "The hooks."),
 ];
 
-/// Fields of a matcher that is an object.
+/// The fields of an object matcher.
 pub static MATCHER_FIELDS: [Field; 5] = [
     Field::optional(
         KIND,
@@ -286,7 +286,7 @@ pub static MATCHER_FIELDS: [Field; 5] = [
     ),
 ];
 
-/// Fields of a hook.
+/// The fields of a hook.
 pub static HOOK_FIELDS: [Field; 15] = [
     Field::required(
         "type",

@@ -1,4 +1,4 @@
-//! Reading one settings file.
+//! The reader of one settings file.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -33,7 +33,7 @@ use crate::shell::loaders::is_refused_of_project;
 use crate::text::nearest;
 use crate::text::shortened;
 
-/// Words that people look for under `hooks` and that are not events, with what to write instead.
+/// Keys that people write under `hooks` although they are not events, with the key to use instead.
 const MISPLACED: [(&str, &str); 8] = [
     (
         "enabled",
@@ -59,15 +59,15 @@ const MISPLACED: [(&str, &str); 8] = [
 
 const FAIL_BEHAVIOR: &str = "failBehavior";
 
-/// Reads a settings text whose hooks listen to built-in events, or to those that it declares.
+/// Parses a settings text whose hooks listen to built-in events, or to those that it declares.
 ///
-/// Other top-level fields than `hooks` and `hooksConfig` belong to the agent whose file it is and
-/// are passed over.
+/// Top-level fields other than `hooks` and `hooksConfig` belong to the agent that owns the file,
+/// and are ignored.
 pub fn parse(text: &str, source: HookSource, path: Option<PathBuf>) -> SettingsFile {
     parse_with_events(text, source, path, &Events::built_in())
 }
 
-/// As [`parse`], with other events that hooks can listen to.
+/// Like [`parse`], with additional events.
 #[doc(hidden)]
 pub fn parse_with_events(
     text: &str,
@@ -82,7 +82,7 @@ pub fn parse_with_events(
     parse_source(text, &source, events)
 }
 
-/// Reads the text of a source of ours, in which hooks may stand in the languages that it knows.
+/// Parses the text of a native source, with hooks in the languages that the source knows.
 #[doc(hidden)]
 pub fn parse_source(text: &str, source: &SettingsSource, events: &Events) -> SettingsFile {
     let mut reader = Reader::new(text, source.source.clone(), Some(source.path.clone()), events);
@@ -92,7 +92,7 @@ pub fn parse_source(text: &str, source: &SettingsSource, events: &Events) -> Set
     reader.into_file()
 }
 
-/// What is read of it.
+/// Reads the text to its end and returns the file.
 fn file_of(mut reader: Reader<'_>) -> SettingsFile {
     let was_read = reader.read();
     let mentions_guard = !was_read && mentions_guard(reader.document.text());
@@ -113,14 +113,14 @@ fn file_of(mut reader: Reader<'_>) -> SettingsFile {
     }
 }
 
-/// Whether a text that is no JSON has a `failBehavior` of `block` in it.
+/// Checks whether a text that is not JSON contains a `failBehavior` of `block`.
 fn mentions_guard(text: &str) -> bool {
     text.split("failBehavior")
         .skip(1)
         .any(|rest| rest.trim_start_matches(|it: char| !it.is_alphanumeric()).starts_with("block"))
 }
 
-/// The events that a settings text declares, whatever is wrong with it.
+/// Returns the events that a settings text declares, even if the text has other errors.
 pub(super) fn declared_events(text: &str) -> Vec<EventDefinition> {
     // Few files declare any, and the whole text is read for them.
     if !text.contains("\"events\"") {
@@ -137,48 +137,48 @@ pub(super) fn declared_events(text: &str) -> Vec<EventDefinition> {
 pub(super) struct Reader<'t> {
     pub(super) source: HookSource,
     pub(super) path: Option<PathBuf>,
-    /// The languages of other agents in which hooks may stand in it.
+    /// The foreign languages that hooks may be written in.
     pub(super) languages: Languages,
-    /// The agents that any settings or the host name.
+    /// The agents named by any settings or the host.
     pub(super) agents: Arc<[String]>,
-    /// Whether there may be hooks in the language of an agent.
+    /// `true` if the text may contain hooks in a foreign language.
     has_languages: bool,
     pub(super) document: Document<'t>,
-    /// Those that hooks can listen to.
+    /// The known events.
     pub(super) events: Events,
-    /// Those of them that this text declares.
+    /// The events that this text declares.
     pub(super) declared: Vec<EventDefinition>,
-    /// The names that this text declares and should not, or not so.
+    /// The names of events with an invalid declaration.
     pub(super) undeclared: Vec<String>,
     pub(super) config: Arc<HooksConfig>,
     pub(super) hooks: Vec<HookEntry>,
     pub(super) spans: FileSpans,
-    /// Whether `hooksConfig` has a `failBehavior`.
+    /// `true` if `hooksConfig` has a `failBehavior`.
     says_fail_behavior: bool,
-    /// Whether it is no file, but modules that somebody named.
+    /// `true` if this is a list of modules instead of a file.
     pub(super) is_list_of_modules: bool,
 }
 
-/// What becomes of the hooks behind a matcher that cannot be read.
+/// The consequence of an unreadable matcher for its hooks.
 const UNREADABLE_MATCHER: &str =
     "its hooks were skipped, but for those with failBehavior block, which run for everything";
 
-/// How many names or globs one matcher may have.
+/// The most names or globs in one matcher.
 const MAX_IN_MATCHER: usize = 256;
 
-/// A matcher cannot be read, and that was reported.
+/// The error of a matcher that could not be read; it has been reported.
 pub(super) struct Unreadable;
 
-/// The event that a name is probably meant for which is none.
+/// The event that an unknown name probably means.
 #[derive(Debug, Clone, Copy)]
 enum Meant {
-    /// That of this name in another agent, or the one misspelt.
+    /// The event with this name in another agent, or with a similar name.
     Surely(HookEventName),
-    /// No name is like it.
+    /// A default: no event has a similar name.
     Perhaps(HookEventName),
 }
 
-/// The definition that a hook stands in.
+/// The definition of a hook.
 struct Definition {
     event: HookEventName,
     matcher: Option<Arc<MatcherDefinition>>,
@@ -187,7 +187,7 @@ struct Definition {
     sequential: bool,
 }
 
-/// Whether a `failBehavior` is certainly no wish to block.
+/// Checks whether a `failBehavior` is certainly not meant to block.
 fn says_continue(field: &Field) -> bool {
     let word = field.value.value.to_text();
     let behavior = word.as_deref().and_then(FailBehavior::from_word);
@@ -214,12 +214,11 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// What is read of the text.
     fn into_file(self) -> SettingsFile {
         file_of(self)
     }
 
-    /// Whether it is an object with settings in it, whatever is wrong with them.
+    /// Reads the file; returns `true` if it is an object, even one with errors.
     fn read(&mut self) -> bool {
         let root = match self.document.root() {
             Ok(root) => root,
@@ -233,7 +232,7 @@ impl<'t> Reader<'t> {
             return false;
         };
         for field in fields.iter().filter(|field| !field::has(&TOP_LEVEL, &field.name)) {
-            // Other names belong to the agent whose file it is, unless they are meant for us.
+            // Other names belong to the agent that owns the file, unless they are misspelt.
             let known = || TOP_LEVEL.iter().map(|field| field.name);
             let message = || format!("`{}` is not read", shortened(&field.name));
             if known().any(|name| field.name.eq_ignore_ascii_case(name)) {
@@ -242,7 +241,7 @@ impl<'t> Reader<'t> {
                 self.document.unknown_name(Rule::UnknownSection, field, message(), known());
             }
         }
-        // What holds for all hooks of the file is read before them, wherever it stands.
+        // Options for all hooks of the file are read first, regardless of their position.
         for field in fields.iter().filter(|field| field.name == "hooksConfig") {
             self.read_config(&field.value);
         }
@@ -258,7 +257,7 @@ impl<'t> Reader<'t> {
     fn read_config(&mut self, node: &Node) {
         let Some(fields) = self.document.fields(node) else {
             self.document.wrong_kind(node, "an object", "it was ignored");
-            // What it was to say of redaction is not known.
+            // Its redaction rules are unknown.
             let mut config = HooksConfig::default();
             config.redact.problem = Some("`hooksConfig` is no object".to_owned());
             self.config = Arc::new(config);
@@ -299,7 +298,7 @@ impl<'t> Reader<'t> {
                     let message = format!("`{name}` has no effect in this file; it was ignored");
                     self.document.report(Rule::NotForProjects, &field.value, message);
                 }
-                // Read once it is known which events there are.
+                // Read after the events are known.
                 "upstream" => upstream = Some(field.value.clone()),
                 "log" => config.logs_calls = self.logs_calls(&field.value),
                 "server" => config.starts_server = self.starts_server(&field.value),
@@ -320,8 +319,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Looks for a `failBehavior` that stands under `hooks`: its author meant there to be guards, unless it
-    /// says `continue`. What `hooksConfig` says goes before it.
+    /// Applies a `failBehavior` under `hooks`. Its author wanted guards, unless it is `continue`.
+    /// The value in `hooksConfig` takes precedence.
     fn take_fail_behavior(&mut self, hooks: &Node) {
         let Some(field) = self.document.field(hooks, FAIL_BEHAVIOR) else { return };
         if says_continue(&field) {
@@ -337,7 +336,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The fields of an object; none of what is no object, which is reported.
+    /// Returns the fields of an object; reports any other value and returns no fields.
     fn object(&mut self, node: &Node) -> Vec<Field> {
         self.document.fields(node).unwrap_or_else(|| {
             self.document.wrong_kind(node, "an object", "it was ignored");
@@ -345,7 +344,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// `None` for what is no number: the default is used then.
+    /// Returns a whole number; reports any other value and returns `None` for the default.
     fn count(&mut self, node: &Node) -> Option<usize> {
         let count = node.value.to_whole_number().and_then(|count| usize::try_from(count).ok());
         if count.is_none() {
@@ -459,7 +458,7 @@ impl<'t> Reader<'t> {
                 .flatten()
                 .cloned()
                 .partition(|definition| self.is_in_language(definition));
-            // Those of agents stand under the names that agents have for events.
+            // Definitions of agents use those agents' names for events.
             let only_of_agents = own.is_empty() && !of_agents.is_empty();
             let event = match field.name.as_str() {
                 EVERY => EventDefinition::every(),
@@ -496,23 +495,23 @@ impl<'t> Reader<'t> {
         self.has_languages && is_in_language(&definition.value)
     }
 
-    /// Looks into what stands under a name that is no event: its hooks do not run, and what is wrong
-    /// with them is said all the same. Where it is clear which event is meant, guards of that block.
+    /// Reads the definitions under an unknown event. Their hooks do not run, but their problems are
+    /// reported. If the intended event is clear, their guards block it.
     fn read_unplaced(&mut self, meant: Meant, name: &str, definitions: &[Node]) {
         let (Meant::Surely(event) | Meant::Perhaps(event)) = meant;
         let read_before = self.hooks.len();
         for definition in definitions {
             self.read_definition(event, name, definition);
         }
-        // What stands among them in an agent's language is under that agent's name for an event.
+        // Definitions in an agent's language use that agent's name for the event.
         let (ours, of_agents): (Vec<HookEntry>, Vec<HookEntry>) =
             self.hooks.drain(read_before..).partition(HookEntry::is_ours);
         self.hooks.extend(of_agents);
-        // Not those of a project, which may not be trusted.
+        // Guards of a project are excluded: it may be untrusted.
         let may_block = self.source != HookSource::Project && matches!(meant, Meant::Surely(_));
         let is_blocking = |hook: &HookEntry| may_block && hook.fail_behavior == FailBehavior::Block;
         let (guards, others): (Vec<_>, Vec<_>) = ours.into_iter().partition(is_blocking);
-        // What else is wrong with them is said all the same.
+        // Their other problems are reported, too.
         self.spans.unplaced.extend(others.into_iter().chain(guards.iter().cloned()));
         let why = format!("there is no event `{}`; write `{event}`", shortened(name));
         let why: Arc<str> = why.into();
@@ -523,8 +522,8 @@ impl<'t> Reader<'t> {
         );
     }
 
-    /// Says what is wrong with a name that is no event. Gives the event that is probably meant, if
-    /// the name is one's at all.
+    /// Reports an unknown event. Returns the event that is probably meant, unless the name is that
+    /// of another key.
     fn unknown_event(&mut self, field: &Field) -> Option<Meant> {
         if let Some((name, remedy)) = MISPLACED.iter().find(|(name, _)| *name == field.name) {
             let (rule, then) = match *name == FAIL_BEHAVIOR && !says_continue(field) {
@@ -560,7 +559,7 @@ impl<'t> Reader<'t> {
             let known = events.all().map(HookEventName::as_str);
             self.document.unknown_name(Rule::UnknownEvent, field, message, known);
             let nearest = events.nearest(&field.name).and_then(|name| events.from_name(name));
-            // Where nothing is near, it is looked at as hooks of a tool, the commonest.
+            // Without a similar name they are checked as hooks of a tool, the most common ones.
             Some(nearest.map_or(Meant::Perhaps(HookEventName::BeforeTool), Meant::Surely))
         }
     }
@@ -579,7 +578,7 @@ impl<'t> Reader<'t> {
             sequential: false,
         };
         let mut hooks = None;
-        // A hook in the place of a definition is one problem, and not one for each of its fields.
+        // A hook in place of a definition is one problem, not one for each of its fields.
         let is_hook = |name: &str| field::has(&HOOK_FIELDS, name);
         let flat = fields.iter().all(|field| field.name != "hooks")
             && fields.iter().any(|field| matches!(field.name.as_str(), "type" | "command"));
@@ -638,17 +637,17 @@ impl<'t> Reader<'t> {
             self.read_hooks_in_language(name, node, in_language);
         }
         if unreadable {
-            // Its author meant to restrict it, so it runs nowhere; a guard is not switched off.
+            // Its author wanted a restriction, so it does not run; but guards stay on.
             let read = self.hooks.split_off(read_before);
-            // A matcher in an agent's language is read by that.
+            // A matcher in an agent's language is read by that language.
             let stays = |it: &HookEntry| it.fail_behavior == FailBehavior::Block || !it.is_ours();
             let guards = read.into_iter().filter(stays);
             self.hooks.extend(guards);
         }
     }
 
-    /// Whether a hook may stand where it does: under `*` only workers may, which say themselves which events
-    /// are theirs.
+    /// Checks whether a hook may listen to its event: only workers and modules may use `*`, since
+    /// they declare their events themselves.
     fn may_stand_there(&mut self, hook: &HookEntry, node: &Node) -> bool {
         if !hook.event.is_every() {
             if hook.module.is_some() {
@@ -672,7 +671,7 @@ impl<'t> Reader<'t> {
         true
     }
 
-    /// Reads a matcher of either form.
+    /// Reads a matcher: a string or an object.
     pub(super) fn matcher(&mut self, node: &Node) -> Result<MatcherDefinition, Unreadable> {
         if let Some(text) = node.value.to_text() {
             return Ok(text.into());
@@ -710,7 +709,7 @@ impl<'t> Reader<'t> {
         if all_read { Ok(matcher.into()) } else { Err(Unreadable) }
     }
 
-    /// A string, or an array of some.
+    /// Reads a string or an array of strings.
     fn one_or_more(&mut self, node: &Node) -> Result<Vec<String>, Unreadable> {
         if let Some(text) = node.value.to_text() {
             return Ok(vec![text]);
@@ -826,7 +825,7 @@ impl<'t> Reader<'t> {
                 hook.worker = Some(self.worker_rules(&of_worker));
                 let file = path_of(&path, &self.source, self.path.as_deref());
                 hook.spans.module = Some(field.value.value.range());
-                // The same module is the same hook, however its path is written.
+                // The same module is the same hook, regardless of the spelling of its path.
                 hook.command = match self.source == HookSource::Project {
                     true => self.shown(&file)?,
                     false => path,
@@ -865,7 +864,7 @@ impl<'t> Reader<'t> {
         Some(hook)
     }
 
-    /// A module that stands there twice is loaded once, as it is first.
+    /// Drops duplicates of modules; the first one stays.
     fn drop_repeated_modules(&mut self) {
         let mut known = HashSet::new();
         let mut repeated = Vec::new();
@@ -877,12 +876,12 @@ impl<'t> Reader<'t> {
             is_new
         });
         for HookEntry { module, place, command, fail_behavior, .. } in repeated {
-            // Where it is a guard by either, it is one.
+            // If any of the duplicates is a guard, the first becomes one.
             let first = self.hooks.iter_mut().find(|hook| hook.module == module);
             if let Some(first) = first.filter(|_| fail_behavior == FailBehavior::Block) {
                 first.fail_behavior = fail_behavior;
             }
-            // A folder that is looked in and a list may well have the same.
+            // A folder and a list may well contain the same module.
             if place.line == 0 {
                 continue;
             }
@@ -950,7 +949,7 @@ impl<'t> Reader<'t> {
         self.document.unknown_name(Rule::UnknownKey, field, message, known);
     }
 
-    /// A hook's name; `None` for a blank one, which cannot be seen, nor written in `disabled`.
+    /// Returns a hook's name; `None` for a blank one, which `disabled` could not list.
     fn name(&mut self, node: &Node) -> Option<String> {
         let name = self.text(node, "it was ignored")?;
         if name.trim().is_empty() {
@@ -980,7 +979,7 @@ impl<'t> Reader<'t> {
         self.located_texts(node).into_iter().map(|(text, _)| text).collect()
     }
 
-    /// Strings, each with where it stands.
+    /// Returns the strings of an array, each with its byte range.
     fn located_texts(&mut self, node: &Node) -> Vec<(String, Range<usize>)> {
         let Some(items) = self.document.items(node) else {
             self.document.wrong_kind(node, "an array of strings", "it was ignored");
@@ -998,7 +997,7 @@ impl<'t> Reader<'t> {
             false => shortened(found.as_str()),
         };
         behavior.filter(|_| !field.is_repeated).unwrap_or_else(|| {
-            // A guard whose wish cannot be read is taken at the stricter one.
+            // For a guard with an invalid value, the stricter one is used.
             let message = format!(
                 "expected {}, found {found}; \"block\" is used, the stricter one",
                 FailBehavior::WORDS,
@@ -1008,8 +1007,8 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// Whether a key that is not known is a misspelt `failBehavior` that says anything but
-    /// `continue`.
+    /// Checks whether an unknown key is a misspelt `failBehavior` with any value but `continue`;
+    /// reports it.
     pub(super) fn may_be_fail_behavior(
         &mut self,
         field: &Field,
@@ -1050,7 +1049,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// `None` for what is no timeout: the default is used then.
+    /// Returns a timeout; reports any other value and returns `None` for the default.
     pub(super) fn timeout(&mut self, node: &Node) -> Option<Duration> {
         let value = &node.value;
         match value.to_whole_number() {

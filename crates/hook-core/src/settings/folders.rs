@@ -1,4 +1,4 @@
-//! The folders beside a settings file in which hooks are found without standing in it, and what lies there
+//! Folders next to a settings file whose files are hooks without being listed in it
 //! (docs/modules.md).
 
 use std::ffi::OsStr;
@@ -12,28 +12,28 @@ use crate::event::HookEventName;
 use crate::files::plain_path::absolute;
 use crate::files::program::is_executable;
 
-/// What a module's file ends in.
+/// File extensions of modules.
 pub(super) const EXTENSIONS: [&str; 3] = ["ts", "js", "mjs"];
 
-/// What other scripts end in.
+/// File extensions of other scripts.
 const OTHER_SCRIPTS: [&str; 5] = ["cjs", "mts", "cts", "tsx", "jsx"];
 
-/// How many files of one folder are looked at.
+/// The most files read from one folder.
 const MAX_FILES: usize = 1_000;
 
-/// The folders, below that of the settings.
+/// Folder names next to the settings file.
 pub(super) const MODULES: &str = "modules";
 pub(super) const HOOK_FILES: [(&str, HookEventName); 2] =
     [("pre", HookEventName::BeforeTool), ("post", HookEventName::AfterTool)];
 
-/// The agent whose folders of hook files count where settings name it.
+/// The agent whose hook folders are read if settings name it.
 pub(super) const OMP: &str = "omp";
 
-/// Those folders, below the project and below the user's home.
+/// Its hook folders, relative to the project and to the user's HOME directory.
 const OF_OMP_IN_PROJECT: [&str; 2] = [".claude/hooks", ".omp/hooks"];
 const OF_OMP_OF_USER: [&str; 2] = [".claude/hooks", ".omp/agent/hooks"];
 
-/// The folders of hook files that a project or the user has for that agent, by whose settings these are.
+/// Returns the `omp` hook folders of the project or user that the settings file belongs to.
 pub(super) fn of_omp(settings: &Path) -> Vec<PathBuf> {
     if let Some(project) = project_of(settings) {
         return OF_OMP_IN_PROJECT.map(|folder| project.join(folder)).into();
@@ -42,8 +42,8 @@ pub(super) fn of_omp(settings: &Path) -> Vec<PathBuf> {
     home.iter().flat_map(|home| OF_OMP_OF_USER.map(|folder| home.join(folder))).collect()
 }
 
-/// The path of a module as settings have it. A relative one begins at the project, or at the folder of a
-/// file that is no project's.
+/// Resolves the path of a module. Relative paths begin at the project, or at the folder of a
+/// settings file that is not a project's.
 pub(super) fn path_of(said: &str, source: &HookSource, settings: Option<&Path>) -> PathBuf {
     let expanded = match said.strip_prefix("~/") {
         Some(rest) => home_directory().map_or_else(|| PathBuf::from(said), |home| home.join(rest)),
@@ -55,7 +55,7 @@ pub(super) fn path_of(said: &str, source: &HookSource, settings: Option<&Path>) 
     absolute(&path)
 }
 
-/// The folder beside which hooks are found, of a source in whose folders they are looked for.
+/// Returns the folder next to which hooks are searched, for sources that have such folders.
 pub(super) fn folder_of(source: &HookSource, settings: Option<&Path>) -> Option<PathBuf> {
     let settings = settings?;
     let is_native = match source {
@@ -67,8 +67,8 @@ pub(super) fn folder_of(source: &HookSource, settings: Option<&Path>) -> Option<
     Some(folder.to_path_buf())
 }
 
-/// The folders in which hooks are found without settings: beside these settings, and those that a project or the
-/// user has for other agents, whether or not settings name them.
+/// Returns the folders with hooks next to a settings file, and the project's or user's folders of
+/// other agents, even if no settings name those agents.
 fn folders(settings: &Path) -> Vec<PathBuf> {
     let own = settings.parent().map(|folder| folder.join(MODULES));
     let parents = settings.parent().map(Path::to_path_buf).into_iter().chain(of_omp(settings));
@@ -76,7 +76,7 @@ fn folders(settings: &Path) -> Vec<PathBuf> {
     own.into_iter().chain(files).collect()
 }
 
-/// Whether hooks may be found beside a settings file, which itself need not be there.
+/// Checks whether there may be hooks next to a settings file. The file itself need not exist.
 pub(super) fn has_any(settings: &Path) -> bool {
     let has_entries = |folder: PathBuf| match fs::read_dir(folder) {
         Ok(mut entries) => entries.next().is_some(),
@@ -85,14 +85,14 @@ pub(super) fn has_any(settings: &Path) -> bool {
     folders(settings).into_iter().any(has_entries)
 }
 
-/// The same of a source.
+/// Returns `true` if there may be hooks next to a source's file.
 #[doc(hidden)]
 pub fn is_found_beside(source: &SettingsSource) -> bool {
     let folder = folder_of(&source.source, Some(&source.path));
     source.language.is_none() && folder.is_some() && has_any(&source.path)
 }
 
-/// What there is in these folders, for a digest of all settings: names, and whether a file can be executed.
+/// Lists the files of a source's hook folders for a digest: paths, and whether executable.
 pub(crate) fn listing(source: &SettingsSource) -> Vec<(PathBuf, bool)> {
     let folder = folder_of(&source.source, Some(&source.path));
     let files = folder.iter().flat_map(|_| folders(&source.path)).filter_map(|it| files(&it).ok());
@@ -103,7 +103,7 @@ pub(super) fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// The files of a folder, by name.
+/// Returns the files of a folder, sorted by name.
 pub(super) fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -128,7 +128,7 @@ pub(super) fn is_module(path: &Path) -> bool {
     extension.is_some_and(|it| EXTENSIONS.contains(&it)) && !name.ends_with(".d.ts")
 }
 
-/// Whether a file is a script of another kind.
+/// Checks whether a file is a script of another kind.
 pub(super) fn is_script(path: &Path) -> bool {
     let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
     let extension = path.extension().and_then(OsStr::to_str);
@@ -136,7 +136,7 @@ pub(super) fn is_script(path: &Path) -> bool {
     extension.is_some_and(|it| OTHER_SCRIPTS.contains(&it)) && !is_typed
 }
 
-/// What in the folders of a folder of modules may be meant as modules.
+/// Returns the index files in subfolders of a module folder, which may be meant as modules.
 pub(super) fn indexes(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let folders = entries.flatten().take(MAX_FILES).map(|entry| entry.path());

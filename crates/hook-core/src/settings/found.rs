@@ -1,5 +1,5 @@
-//! Hooks that are found in folders beside a settings file, without standing in it: modules in `modules`, and
-//! hook files in `pre` and `post` (docs/modules.md).
+//! Hooks found in folders next to a settings file: modules in `modules`, and hook files in `pre`
+//! and `post` (docs/modules.md).
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::files::plain_path::absolute;
 use crate::files::program::is_executable;
 
 impl Reader<'_> {
-    /// Adds what is found beside the file, and behind that the modules that `hooksConfig` names.
+    /// Adds the hooks found next to the file, then the modules named in `hooksConfig`.
     pub(super) fn add_found(&mut self) {
         if let Some(folder) = folder_of(&self.source, self.path.as_deref()) {
             for path in self.files_of(&folder.join(MODULES)) {
@@ -56,13 +56,13 @@ impl Reader<'_> {
         }
     }
 
-    /// Says that a file is not run which may be meant to be.
+    /// Reports a file that does not run although it may be meant to.
     fn unused(&mut self, path: &Path, why: &str) {
         let message = format!("{why}; it was skipped");
         self.document.push(Diagnostic::new(Rule::UnusedFile, Place::of_file(path), message));
     }
 
-    /// The files of a folder; that it cannot be read is said, since guards may be among them.
+    /// Returns the files of a folder. Reports an unreadable one, since it may contain guards.
     fn files_of(&mut self, folder: &Path) -> Vec<PathBuf> {
         match files(folder) {
             Ok(files) => files,
@@ -76,7 +76,7 @@ impl Reader<'_> {
         }
     }
 
-    /// How a file is shown: from the project's directory on.
+    /// Returns the displayed path of a file, relative to the project's directory.
     pub(super) fn shown(&mut self, path: &Path) -> Option<String> {
         let project = self.path.as_deref().filter(|_| self.source == HookSource::Project);
         let project = project.and_then(project_of);
@@ -105,14 +105,14 @@ impl Reader<'_> {
         self.hooks.push(hook);
     }
 
-    /// Adds the hook files of a folder, in the words of an agent if one is named.
+    /// Adds the hook files of a folder; in an agent's language if one is given.
     fn add_hook_files(&mut self, folder: &Path, agent: Option<&str>) {
         for (name, event) in HOOK_FILES {
             for path in self.files_of(&folder.join(name)) {
                 let before = self.hooks.len();
                 self.add_hook_file(&path, event, agent);
                 let stem = path.file_stem().map(OsStr::to_string_lossy).unwrap_or_default();
-                // Only what runs for the same tool stands for the same: of a module its file's name says nothing.
+                // Only files for the same tool shadow each other; names of modules mean nothing.
                 let Some(tool) = self.our_tool(agent, event, &stem) else { continue };
                 let ending = path.extension().map(OsStr::to_string_lossy).unwrap_or_default();
                 let stands_for: Arc<str> = format!("{name}:{tool}:{ending}").into();
@@ -123,8 +123,8 @@ impl Reader<'_> {
         }
     }
 
-    /// What the tool is called here that a file in a folder of that agent is named after; `None` where it is
-    /// no tool's name there.
+    /// Returns the native name of the tool that an agent's hook file is named after; `None` if the
+    /// agent has no such tool.
     fn our_tool(&self, agent: Option<&str>, event: HookEventName, name: &str) -> Option<String> {
         let Some(agent) = agent else { return Some(name.to_owned()) };
         self.languages.named(agent)?.our_tool(foreign_event(event), name)
@@ -140,7 +140,7 @@ impl Reader<'_> {
             let mut hook = match agent {
                 None => {
                     let mut hook = self.new_hook(event, place);
-                    // The very name: it is no pattern.
+                    // Matches the exact name, not a pattern.
                     let matcher = tool.map(|tool| MatcherFields::new().tool(tool));
                     hook.matcher = matcher.map(|it| MatcherDefinition::from(it).into());
                     hook.command = match is_of_project {
@@ -165,7 +165,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A hook file that reads and answers in the words of an agent.
+    /// Returns a hook file that uses an agent's input and output format.
     fn hook_of_agent(
         &self,
         agent: &str,
@@ -178,7 +178,7 @@ impl Reader<'_> {
         let mut definition = serde_json::json!({"language": agent,
             "hooks": [{"type": "command", "command": command}]});
         if let Some(tool) = tool {
-            // A name is one there; what is none would be an expression.
+            // Plain names are literal in that agent's matchers; others must be escaped.
             let is_name = tool.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_');
             definition["matcher"] = match is_name {
                 true => tool.into(),
@@ -192,18 +192,18 @@ impl Reader<'_> {
         Some(HookEntry { config, fail_behavior, ..read })
     }
 
-    /// A hook for which nothing is said but what its file says.
+    /// Returns a hook with the defaults of its file.
     fn new_hook(&self, event: HookEventName, place: Place) -> HookEntry {
         HookEntry::of_file(event, &self.config, place)
     }
 }
 
-/// What the agent calls an event whose hook files are read.
+/// Returns the agent's name for an event of hook files.
 fn foreign_event(event: HookEventName) -> &'static str {
     if event == HookEventName::BeforeTool { "tool_call" } else { "tool_result" }
 }
 
-/// A path as one word of a shell.
+/// Quotes a path as one shell word.
 fn quoted(path: &str) -> String {
     format!("'{}'", path.replace('\'', "'\\''"))
 }

@@ -1,4 +1,4 @@
-//! Settings of another agent, read by its language.
+//! The settings of another agent, parsed by its language.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::language::{
     ForeignEntry, ForeignFile, ForeignLoss, ForeignProblem, Language, OtherFile,
 };
 
-/// Reads a settings text of an agent.
+/// Parses the settings text of an agent.
 pub(super) fn parse(
     text: &str,
     source: &SettingsSource,
@@ -52,7 +52,7 @@ pub(super) fn parse(
     }
 }
 
-/// What is wrong with hooks of an agent.
+/// Converts a problem of an agent's hooks to a diagnostic.
 pub(super) fn diagnostic(problem: ForeignProblem, document: &Document<'_>) -> Diagnostic {
     let rule = match (problem.loss, problem.path.is_empty()) {
         (ForeignLoss::Hooks, true) => Rule::NotJson,
@@ -64,7 +64,7 @@ pub(super) fn diagnostic(problem: ForeignProblem, document: &Document<'_>) -> Di
     Diagnostic::new(rule, place, problem.message)
 }
 
-/// A hook of an agent, in a file for which that holds.
+/// Returns the entry for an agent's hook in a file with the given options.
 pub(super) fn entry(
     entry: ForeignEntry,
     document: &Document<'_>,

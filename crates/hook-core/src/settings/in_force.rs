@@ -1,5 +1,5 @@
-//! Reading settings again: of a file that is broken now, what was read before stays in force, so
-//! that a slip of an editor switches no guard off (protocol.md §1, "Diagnostics").
+//! Reload of settings: if a file is broken now, its previous contents stay effective, so that an
+//! editing mistake disables no guard (protocol.md §1, "Diagnostics").
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use super::source::SettingsSource;
 use crate::event::Events;
 use crate::files::absence;
 
-/// Reads every source. `before` is what was in force until now; `strict` counts a file with any
-/// error as broken, not only one of which nothing can be read.
+/// Reloads every source. `before` are the files effective until now. With `strict`, a file with any
+/// error is broken; otherwise only a file of which nothing can be read.
 ///
-/// Hooks can listen to these `events`, to those that the sources declare, and to those that
-/// `at_run_time` adds; all are added. What a project declares counts for its own hooks alone, until a
-/// [registry](crate::HookRegistry) finds them trusted.
+/// Hooks can listen to `events`, to events that the sources declare, and to those that
+/// `at_run_time` adds; all are added to `events`. A project's declarations apply only to its own
+/// hooks, until a [registry](crate::HookRegistry) finds these trusted.
 ///
-/// A file that is gone is gone with its hooks, and it is said if a fleet is asked no more by that; where it
-/// must be there and `strict`, it is broken.
+/// A deleted file loses its hooks, with a warning if a fleet is no longer called; with `strict`, a
+/// missing required file is broken.
 #[doc(hidden)]
 pub fn read_again(
     sources: &[SettingsSource],
@@ -41,7 +41,7 @@ pub fn read_again(
         match before.iter().find(is_same) {
             Some(kept) if kept.was_read && is_broken(&now, source, strict) => {
                 for definition in &kept.declared {
-                    // Of one that is declared otherwise now, the guards block.
+                    // If an event is declared differently now, its guards block.
                     let _ = declare(&kept.source, definition.clone(), events);
                 }
                 Some(kept_in_force(kept, now))
@@ -59,8 +59,8 @@ fn is_broken(now: &SettingsFile, source: &SettingsSource, strict: bool) -> bool 
     }
 }
 
-/// What is left of a file that is gone: that a fleet was asked by it, for as long as the engine runs. Nobody
-/// else knows that there is a guard less.
+/// Returns the remains of a deleted file that had an upstream fleet: a warning for as long as the
+/// engine runs, since nothing else shows that a guard is missing.
 fn without_upstream(gone: &SettingsFile) -> Option<SettingsFile> {
     let said = gone.diagnostics.iter().find(|problem| problem.rule == Rule::UpstreamGone).cloned();
     let upstream = gone.hooks.iter().find_map(|hook| hook.upstream.as_ref());
@@ -83,7 +83,7 @@ fn without_upstream(gone: &SettingsFile) -> Option<SettingsFile> {
     })
 }
 
-/// What was in force before, with what is wrong with the file now.
+/// Returns the previous contents, with the problems of the present file.
 fn kept_in_force(kept: &SettingsFile, now: SettingsFile) -> SettingsFile {
     let place = kept.path.as_ref().map(Place::of_file).unwrap_or_default();
     let message = "the file is broken now, so what was read of it before stays in force; fix it, \
@@ -93,7 +93,7 @@ fn kept_in_force(kept: &SettingsFile, now: SettingsFile) -> SettingsFile {
     SettingsFile { diagnostics, ..kept.clone() }
 }
 
-/// The problem alone: that hooks do not run is not true of what is in force.
+/// Removes the consequence from a message: the hooks that are still effective do run.
 fn without_consequence(mut problem: Diagnostic) -> Diagnostic {
     if let Some(end) = problem.message.find("; none of its hooks run") {
         problem.message.truncate(end);

@@ -1,5 +1,5 @@
-//! Definitions and hooks in our settings that are in the language of another agent: those that say
-//! `language`. The language reads them; what holds for every hook of ours is read beside it.
+//! Definitions and hooks in native settings with a `language`. That agent's language parses them;
+//! the fields common to all native hooks are read here.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -25,11 +25,11 @@ use crate::language::{
 };
 use crate::text::{nearest, shortened};
 
-/// What becomes of hooks in a language that is not known.
+/// The consequence of an unknown language for its hooks.
 const SKIPPED: &str =
     "its hooks were skipped, but for those with failBehavior block, which block instead";
 
-/// What a hook says of itself in our words, beside those of its language.
+/// The native fields of a hook, in addition to those of its language.
 #[derive(Debug, Clone, Default)]
 struct Said {
     fail_behavior: Option<FailBehavior>,
@@ -38,7 +38,7 @@ struct Said {
 }
 
 impl Said {
-    /// With what is said around it, where it says nothing itself.
+    /// Fills in missing fields from the definition around the hook.
     fn or(self, around: &Self) -> Self {
         Self {
             fail_behavior: self.fail_behavior.or(around.fail_behavior),
@@ -49,7 +49,7 @@ impl Said {
 }
 
 impl Reader<'_> {
-    /// Reads a definition that says its language, or whose hooks all do.
+    /// Reads a definition with a language, or whose hooks all have one.
     pub(super) fn read_definition_in_language(&mut self, event: &str, definition: &Node) {
         let hooks = self.document.field(definition, "hooks").map(|field| field.value);
         let list = hooks.as_ref().and_then(|hooks| self.document.items(hooks));
@@ -58,7 +58,7 @@ impl Reader<'_> {
             self.read_hooks_in_language(event, definition, hooks);
             return;
         };
-        // One without a list is a hook itself.
+        // Without a list, the definition itself is a hook.
         let (around, hooks) = match hooks {
             Some(_) => (self.said_of(definition), list.unwrap_or_default()),
             None => (Said::default(), vec![definition.clone()]),
@@ -73,7 +73,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads those hooks of a definition that say their language themselves.
+    /// Reads those hooks of a definition that have their own language.
     pub(super) fn read_hooks_in_language(
         &mut self,
         event: &str,
@@ -81,7 +81,7 @@ impl Reader<'_> {
         hooks: Vec<(usize, Node)>,
     ) {
         let around = self.said_of(definition);
-        // A definition is looked at as a whole, and so once for each language.
+        // A language parses a whole definition, so it is called once per language.
         let mut groups: BTreeMap<&'static str, (BTreeSet<usize>, Vec<Node>)> = BTreeMap::new();
         for (index, hook) in hooks {
             let Some(said) = self.document.field(&hook, LANGUAGE) else { continue };
@@ -101,7 +101,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads these hooks of a definition.
+    /// Reads hooks of a definition.
     fn read_in(
         &mut self,
         language: &'static dyn Language,
@@ -149,7 +149,7 @@ impl Reader<'_> {
                     entry.matcher = Some(Arc::clone(&matcher.definition));
                     let is_readable =
                         !matches!(*matcher.definition, MatcherDefinition::Unreadable(_));
-                    // Its author meant to restrict it, so it runs nowhere; a guard is not switched off.
+                    // Its author wanted a restriction, so it does not run; but guards stay on.
                     if !is_readable && entry.fail_behavior != FailBehavior::Block {
                         continue;
                     }
@@ -157,7 +157,7 @@ impl Reader<'_> {
                 self.hooks.push(entry);
                 continue;
             }
-            // What does nothing at home guards nothing there.
+            // A hook without effect in its own agent guards nothing there.
             let problem = problems.of_hook(&hook);
             if problem.is_none_or(|problem| problem.loss != ForeignLoss::Nothing) {
                 let why = problem.map_or("", |problem| &problem.message);
@@ -170,7 +170,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The matcher of a definition or hook, where it is no text: those are for its language to read.
+    /// Returns the object matcher of a definition or hook; its language parses strings.
     fn matcher_object(
         &mut self,
         node: &Node,
@@ -197,7 +197,7 @@ impl Reader<'_> {
         Some(MatcherObject { definition: Arc::new(definition), at: value.range() })
     }
 
-    /// The language of that name.
+    /// Returns the language with that name.
     fn language(&mut self, said: &Node) -> Result<&'static dyn Language, String> {
         let Some(name) = self.text(said, SKIPPED) else {
             return Err("`language` is no string".to_owned());
@@ -219,7 +219,7 @@ impl Reader<'_> {
         Err(why)
     }
 
-    /// What is said in our words.
+    /// Reads the native fields.
     fn said_of(&mut self, node: &Node) -> Said {
         let mut said = Said::default();
         for field in self.document.fields(node).unwrap_or_default() {
@@ -240,8 +240,8 @@ impl Reader<'_> {
         said
     }
 
-    /// The directory that `pluginRoot` names: one that is no absolute path begins at the project, or at
-    /// the folder of a file that is no project's.
+    /// Returns the directory of `pluginRoot`. Relative paths begin at the project, or at the folder
+    /// of a settings file that is not a project's.
     fn plugin_root(&mut self, node: &Node) -> Option<PathBuf> {
         let field = self.document.field(node, "pluginRoot")?;
         let root = self.text(&field.value, "it was ignored")?;
@@ -250,7 +250,7 @@ impl Reader<'_> {
         Some(around.unwrap_or(Path::new("")).join(root))
     }
 
-    /// A hook that its language has read, with what is said of it in our words.
+    /// Returns the entry for a hook that its language parsed, with its native fields.
     fn entry(&mut self, entry: ForeignEntry, node: &Node, around: &Said) -> HookEntry {
         let said = self.said_of(node).or(around);
         let (fails_closed, is_async) = (entry.blocks_on_failure, entry.is_async);
@@ -264,7 +264,7 @@ impl Reader<'_> {
         hook
     }
 
-    /// Of a hook that cannot be read, if it is a guard: one that fails whenever its event happens.
+    /// Adds a placeholder for an unreadable guard: it fails whenever its event happens.
     fn guard_instead(&mut self, event: &str, node: &Node, around: &Said, why: &str) {
         let fields = node.value.to_object().unwrap_or_default();
         let text = |name: &str| fields.get(name)?.to_text();
@@ -278,7 +278,7 @@ impl Reader<'_> {
         let known = self.events.from_name(event);
         let meant = known.or_else(|| HookEventName::elsewhere(event));
         let entry = HookEntry {
-            // Where nothing is known by that name, it is looked at as hooks of a tool.
+            // For an unknown event it is checked as a hook of a tool.
             event: meant.unwrap_or(HookEventName::BeforeTool),
             matcher: None,
             priority: said.priority.unwrap_or(DEFAULT_PRIORITY),
@@ -309,17 +309,17 @@ impl Reader<'_> {
     }
 }
 
-/// A matcher that is no text, and where it stands.
+/// An object matcher, with its byte range.
 struct MatcherObject {
     definition: Arc<MatcherDefinition>,
     at: Range<usize>,
 }
 
-/// What is wrong with hooks of a definition, to be found by the hook.
+/// The problems of a definition's hooks, sorted for lookup.
 struct Problems<'p> {
-    /// In the order of their places.
+    /// Sorted by position.
     all: Vec<&'p ForeignProblem>,
-    /// One that is about the whole definition.
+    /// A problem of the whole definition.
     of_all: Option<&'p ForeignProblem>,
 }
 

@@ -1,4 +1,4 @@
-//! Loads settings from their sources.
+//! Loading of settings from their sources.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -19,11 +19,11 @@ use crate::event::Events;
 use crate::files::{absence, regular_file};
 use crate::language::OtherFile;
 
-/// How long a settings file may be, in bytes: 16 MiB.
+/// The largest size of a settings file, in bytes: 16 MiB.
 #[doc(hidden)]
 pub const MAX_SETTINGS: u64 = 16 * 1024 * 1024;
 
-/// Reads one source. `None` when it may be absent and is.
+/// Loads one source. Returns `None` if an optional file does not exist.
 pub fn load(source: &SettingsSource) -> Option<SettingsFile> {
     let text = Text::read(source)?;
     let mut events = Events::built_in();
@@ -31,13 +31,12 @@ pub fn load(source: &SettingsSource) -> Option<SettingsFile> {
     Some(text.parse(&events, &[]).0)
 }
 
-/// Reads sources, each with the text that its places are places of; `None` for one that is not there
-/// and need not be. Hooks can listen to these `events` and to those that the sources declare, which
-/// are added; of two that disagree about an event, the one that is trusted more is right, and of two
-/// projects the outer one.
+/// Loads sources, each with the text that its locations refer to; `None` for a missing optional
+/// file. Hooks can listen to `events` and to events that the sources declare, which are added. If
+/// sources disagree about an event, the more trusted one wins, and of two projects the outer one.
 ///
-/// What a project declares counts for its own hooks alone, until it is known to be trusted. It also
-/// gives way to what `at_run_time` adds, as other files do not.
+/// A project's declarations apply only to its own hooks until they are trusted. Unlike those of
+/// other files, they also yield to events that `at_run_time` adds.
 pub(crate) fn load_all(
     sources: &[SettingsSource],
     events: &mut Events,
@@ -68,14 +67,14 @@ pub(crate) fn load_all(
     texts.into_iter().map(|text| text.map(parse)).collect()
 }
 
-/// A file of another agent's settings, which may say something for others of them.
+/// Returns the text of a settings file of another agent, which may affect that agent's other files.
 fn of_agent<'s>(text: &Text<'s>) -> Option<(&'s SettingsSource, String)> {
     let source = text.source;
     let is_settings = source.language.is_some() && source.plugin_root.is_none();
     is_settings.then(|| (source, text.text().into_owned()))
 }
 
-/// The other settings of the same agent.
+/// Returns the other settings files of the same agent.
 fn others_of<'t>(
     source: &SettingsSource,
     all: &'t [(&'t SettingsSource, String)],
@@ -93,8 +92,8 @@ fn others_of<'t>(
     others.map(text).collect()
 }
 
-/// Adds the events that sources declare, as far as they agree. Whether all declarations could be read:
-/// else there may be more events.
+/// Adds the events that sources declare without conflict. Returns `false` if a declaration could
+/// not be read, so that there may be more events.
 #[doc(hidden)]
 pub fn declare_events(sources: &[SettingsSource], events: &mut Events) -> bool {
     let is_of_declarations = |it: &Diagnostic| {
@@ -105,7 +104,7 @@ pub fn declare_events(sources: &[SettingsSource], events: &mut Events) -> bool {
     load_all(sources, events, |_| {}).iter().flatten().all(|(file, _)| is_complete(file))
 }
 
-/// What stands in a file, as far as it can be read.
+/// The contents of a file, or the error of reading it.
 struct Text<'s> {
     source: &'s SettingsSource,
     read: io::Result<Vec<u8>>,
@@ -121,7 +120,7 @@ impl<'s> Text<'s> {
         }
         match read_file(&source.path) {
             Err(error) if is_absent(source, &error) => {
-                // What is found beside it is there without it.
+                // Hooks found next to a settings file do not need the file.
                 is_found_beside(source).then(|| Self { source, read: Ok(b"{}".to_vec()) })
             }
             read => Some(Self { source, read }),
@@ -130,11 +129,11 @@ impl<'s> Text<'s> {
 
     fn text(&self) -> Cow<'_, str> {
         let bytes = self.read.as_deref().unwrap_or_default();
-        // A byte order mark is an editor's habit, not a mistake.
+        // Editors may add a byte order mark.
         String::from_utf8_lossy(bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes))
     }
 
-    /// Declares the events of this file; what is wrong with them is said when it is parsed.
+    /// Declares the events of this file. Parsing reports their problems.
     fn declare(&self, events: &mut Events) {
         let definitions = match self.source.language {
             Some(language) => language.declared(),
@@ -168,17 +167,17 @@ impl<'s> Text<'s> {
     }
 }
 
-/// Whether there is no such file, and need not be one.
+/// Checks whether an optional file does not exist.
 fn is_absent(source: &SettingsSource, error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound && !source.required && absence::is_absent(&source.path)
 }
 
-/// Reads a settings file, of at most 16 MiB. It may come with a project that is not trusted yet.
+/// Reads a settings file of at most 16 MiB. It may belong to an untrusted project.
 pub(super) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     regular_file::read(path, MAX_SETTINGS)
 }
 
-/// That a file is not UTF-8, with the place of the first byte that is not.
+/// Returns the diagnostic for invalid UTF-8, with the position of the first invalid byte.
 fn not_text(path: &Path, bytes: &[u8], error: &std::str::Utf8Error) -> Diagnostic {
     let before = String::from_utf8_lossy(bytes.get(..error.valid_up_to()).unwrap_or_default());
     let line = before.split('\n').count();
@@ -187,7 +186,7 @@ fn not_text(path: &Path, bytes: &[u8], error: &std::str::Utf8Error) -> Diagnosti
     let message = format!(
         "the file is not UTF-8 from line {line}, column {column} on; what is not is read as U+FFFD"
     );
-    // Its text is another than that which places are places of.
+    // Locations refer to the replaced text, so this one has no line.
     let place = Place::of_file(path);
     Diagnostic::new(Rule::NotText, place, message)
 }

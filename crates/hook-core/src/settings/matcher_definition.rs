@@ -1,4 +1,4 @@
-//! A matcher as it was written down: a text, or an object of which all fields must hold.
+//! Matchers as defined in settings: a string, or an object all of whose fields must match.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::json::{ObjectWriter, RawObject};
 use crate::tool::ToolKind;
 
-/// A matcher as it was written down, in settings or by the host. A string is its text form, a
-/// [`MatcherFields`] its object form.
+/// A matcher as defined in settings or by the host. A string is its text form, a [`MatcherFields`]
+/// its object form.
 ///
 /// ```
 /// use hook_core::settings::{MatcherDefinition, MatcherFields};
@@ -21,15 +21,15 @@ use crate::tool::ToolKind;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MatcherDefinition {
-    /// A text, compared as the event's row says: a regular expression or a word.
+    /// A text, compared as the event requires: a regular expression or a keyword.
     Text(String),
-    /// An object, all of whose fields must hold.
+    /// An object, all of whose fields must match.
     Fields(MatcherFields),
-    /// What settings have in the place of a matcher and cannot be read as one, as JSON text.
+    /// A value in settings that is not a valid matcher, as JSON text.
     Unreadable(String),
 }
 
-/// The object form of a matcher: all that is set must hold.
+/// The object form of a matcher: all fields that are set must match.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct MatcherFields {
     pub(crate) kinds: Vec<String>,
@@ -46,55 +46,55 @@ pub(crate) const TOOL_PATTERN: &str = "toolPattern";
 pub(crate) const PATH_PATTERN: &str = "pathPattern";
 pub(crate) const COMMAND_PATTERN: &str = "commandPattern";
 
-/// What the keys of the object form are called in decisions of trust begins with this.
+/// The prefix of the object form's keys in trust decisions.
 const TERM: &str = "matcher.";
 const UNREADABLE_TERM: &str = "matcher.unreadable";
 
 impl MatcherFields {
-    /// A matcher without fields, which matches everything.
+    /// Creates a matcher without fields, which matches everything.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The tool is of this kind, whatever it is called. Of several kinds, it must be one.
+    /// Requires a tool of this kind, regardless of its name; of several kinds, any one.
     #[must_use]
     pub fn kind(mut self, kind: ToolKind) -> Self {
         self.kinds.push(kind.as_str().to_owned());
         self
     }
 
-    /// The tool has this name, in whatever agent: `Bash` is also `run_shell_command`. Of several names,
-    /// one must be the tool's.
+    /// Requires a tool with this name in any agent: `Bash` also matches `run_shell_command`. Of
+    /// several names, any one.
     #[must_use]
     pub fn tool(mut self, name: impl Into<String>) -> Self {
         self.tools.push(name.into());
         self
     }
 
-    /// One of the tool's names matches this regular expression, in the flavour of the text form.
+    /// Requires a tool with a name that matches this regular expression, as in the text form.
     #[must_use]
     pub fn tool_pattern(mut self, pattern: impl Into<String>) -> Self {
         self.tool_pattern = Some(pattern.into());
         self
     }
 
-    /// A path of the input matches this glob. Of several globs, one must match, and none that begins
-    /// with `!` may exclude the path.
+    /// Requires that a path of the input matches this glob. Of several globs, one must match; a
+    /// glob that begins with `!` excludes paths.
     #[must_use]
     pub fn path(mut self, glob: impl Into<String>) -> Self {
         self.paths.push(glob.into());
         self
     }
 
-    /// A command of the input matches this regular expression, in the flavour of the text form.
+    /// Requires a command of the input that matches this regular expression, as in the text form.
     #[must_use]
     pub fn command_pattern(mut self, pattern: impl Into<String>) -> Self {
         self.command_pattern = Some(pattern.into());
         self
     }
 
-    /// The object as it would stand in settings.
+    /// Returns the object as it is written in settings.
     #[doc(hidden)]
     pub fn to_raw(&self) -> RawObject {
         let list = |out: &mut ObjectWriter<'_>, key, list: &[String]| match list {
@@ -113,7 +113,7 @@ impl MatcherFields {
 }
 
 impl MatcherDefinition {
-    /// The text as it was written; of the object form, its JSON.
+    /// Returns the text form, or the JSON of the object form.
     #[doc(hidden)]
     pub fn to_text(&self) -> String {
         match self {
@@ -122,7 +122,7 @@ impl MatcherDefinition {
         }
     }
 
-    /// The text, if this is the text form.
+    /// Returns the text, if this is the text form.
     #[doc(hidden)]
     pub fn as_text(&self) -> Option<&str> {
         match self {
@@ -131,8 +131,8 @@ impl MatcherDefinition {
         }
     }
 
-    /// What a decision of trust says of the object form, by key; nothing of the text form, which has
-    /// a field of its own.
+    /// Returns the object form's entries in a trust decision, by key; empty for the text form,
+    /// which is stored separately.
     pub(crate) fn terms(&self) -> BTreeMap<String, String> {
         let fields = match self {
             Self::Text(_) => return BTreeMap::new(),
@@ -153,7 +153,7 @@ impl MatcherDefinition {
         given.collect()
     }
 
-    /// What [`terms`](Self::terms) were made of, beside a text; `Err` if this version cannot tell.
+    /// Returns the matcher of a text and [`terms`](Self::terms); `Err` if an entry is unknown.
     pub(crate) fn of_decision(
         text: Option<&str>,
         terms: &BTreeMap<String, String>,
@@ -179,11 +179,11 @@ impl MatcherDefinition {
     }
 }
 
-/// A decision says something of a matcher that this version does not know.
+/// The error of a trust decision with matcher entries that this version does not know.
 #[derive(Debug)]
 pub(crate) struct UnknownTerm;
 
-/// One text as it is, unless it could be taken for a list.
+/// Returns a single text unchanged, unless it looks like a list; several texts as a JSON list.
 fn list_term(list: &[String]) -> Option<String> {
     match list {
         [] => None,

@@ -1,11 +1,9 @@
-//! Settings: which hooks there are, where they were written down, and what is wrong with them
-//! (protocol.md §1).
+//! Settings: hooks, their locations, and the problems of settings files (protocol.md §1).
 //!
-//! [`SettingsSource`] says where to look, [`load()`] reads every source and [`parse`] turns one
-//! text into a [`SettingsFile`]. All problems of a file are reported together; a broken entry
-//! never costs another one. [`edit`] switches hooks on and off where that is written down, and
-//! [`starter`] is what a first settings file looks like. [`crate::check`] looks at the world around
-//! them as well.
+//! A [`SettingsSource`] names a file, [`load()`] loads a source and [`parse`] parses a text into a
+//! [`SettingsFile`]. All problems of a file are reported together; a broken entry does not affect
+//! others. [`edit`] enables and disables hooks in settings files, and [`starter`] creates a first
+//! settings file. [`crate::check`] also checks the environment of settings.
 
 mod agents;
 mod all_files;

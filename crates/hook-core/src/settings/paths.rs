@@ -1,24 +1,24 @@
-//! Where settings and the user's own files are, by their paths alone (protocol.md §1, "Sources").
+//! The paths of settings and of the user's own folders (protocol.md §1, "Sources").
 
 use std::path::{Path, PathBuf};
 
 use crate::files::project_tree::ProjectTree;
 use crate::text::PathText;
 
-/// Where a project's own settings are, below its directory.
+/// The path of a project's settings, relative to its directory.
 #[doc(hidden)]
 pub const IN_PROJECT: &str = ".hooks/settings.json";
 
-/// Where the user's own settings are, below `$XDG_CONFIG_HOME`.
+/// The path of the user's settings, relative to `$XDG_CONFIG_HOME`.
 pub(super) const IN_CONFIG_HOME: &str = "hooks/settings.json";
 
-/// The project whose settings stand in a file of that path, if it is where a project keeps them.
+/// Returns the project of a settings file, if its path is that of a project's settings.
 pub(crate) fn project_of(settings: &Path) -> Option<&Path> {
     settings.ends_with(IN_PROJECT).then(|| settings.ancestors().nth(2))?
 }
 
-/// Where the user's own files are: `$XDG_CONFIG_HOME`, else `.config` in the home directory, each
-/// only where it is an absolute path. `None` without a home.
+/// Returns the user's configuration directory: `$XDG_CONFIG_HOME`, or else `.config` in the HOME
+/// directory. Relative paths are ignored; without a HOME directory the result is `None`.
 #[doc(hidden)]
 pub fn config_home() -> Option<PathBuf> {
     absolute("XDG_CONFIG_HOME").or_else(|| Some(home_directory()?.join(".config")))
@@ -28,13 +28,13 @@ pub(super) fn home_directory() -> Option<PathBuf> {
     absolute("HOME")
 }
 
-/// Where the user's programs keep what lasts: `$XDG_STATE_HOME`, else `.local/state` in the home directory.
+/// Returns the user's state directory: `$XDG_STATE_HOME`, or else `.local/state` in HOME.
 #[doc(hidden)]
 pub fn state_home() -> Option<PathBuf> {
     absolute("XDG_STATE_HOME").or_else(|| Some(home_directory()?.join(".local/state")))
 }
 
-/// Why the user's folders are none: a project could put its own settings, decisions and programs there.
+/// Returns the reason if a user folder is unsafe: a project could put settings or programs there.
 #[doc(hidden)]
 pub fn misplaced(project: &Path) -> Option<String> {
     let tree = ProjectTree::of(project);
@@ -59,7 +59,7 @@ pub fn misplaced(project: &Path) -> Option<String> {
     })
 }
 
-/// Where the user's programs keep their data: `$XDG_DATA_HOME`, else `.local/share` in the home directory.
+/// Returns the user's data directory: `$XDG_DATA_HOME`, or else `.local/share` in HOME.
 #[doc(hidden)]
 pub fn data_home() -> Option<PathBuf> {
     absolute("XDG_DATA_HOME").or_else(|| Some(home_directory()?.join(".local/share")))

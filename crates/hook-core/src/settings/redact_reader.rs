@@ -1,4 +1,4 @@
-//! Reads `hooksConfig.redact`.
+//! The reader of `hooksConfig.redact`.
 
 use super::document::{Document, Node};
 use super::fields::REDACT_FIELDS;
@@ -8,7 +8,7 @@ use crate::json::field;
 use crate::redact::pattern_problem;
 use crate::text::shortened;
 
-/// Reads the object. What is not understood was meant to hide something, so it is an error.
+/// Reads the object. Unknown keys and values are errors, since they were meant to hide something.
 pub(super) fn read(document: &mut Document<'_>, node: &Node, rules: &mut RedactionRules) {
     let Some(fields) = document.fields(node) else {
         wrong(document, node, rules, "expected an object with `patterns` and `fields`");
@@ -37,7 +37,7 @@ pub(super) fn read(document: &mut Document<'_>, node: &Node, rules: &mut Redacti
                     None => rules.patterns.push(text),
                     Some(why) => {
                         let what = format!("the pattern `{}` {why}", shortened(&text));
-                        // That it is wrong is written down; not what it is, which may be a secret.
+                        // The stored problem does not contain the pattern, which may be a secret.
                         let kept = "one of `redact.patterns` cannot be used";
                         rules.problem.get_or_insert_with(|| kept.to_owned());
                         wrong(document, item, rules, &what);

@@ -1,13 +1,13 @@
-//! `hooksConfig.redact`: what is left out of what is written down.
+//! `hooksConfig.redact`: the redaction rules for audits and recordings.
 
-/// What one file wants to be left out of audits and recordings.
+/// The redaction rules of one file.
 #[doc(hidden)]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RedactionRules {
-    /// Regular expressions: what they match in a text is replaced.
+    /// Regular expressions whose matches in texts are replaced.
     pub patterns: Vec<String>,
     /// Names of fields whose values are replaced.
     pub fields: Vec<String>,
-    /// Why the rules are not all of what was meant, if they are not.
+    /// The reason why the rules are incomplete, if they are.
     pub problem: Option<String>,
 }

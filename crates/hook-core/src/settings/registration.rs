@@ -1,21 +1,21 @@
-//! How many hooks may be registered at run time over a wire.
+//! Limits for hooks registered by clients at run time.
 
 use std::time::Duration;
 
 use super::fail_behavior::FailBehavior;
 
-/// `hooksConfig.registration`: limits of what clients register. Hooks of the host's own have none.
+/// `hooksConfig.registration`: limits for hooks of clients. Hooks of the host have none.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RegistrationLimits {
-    /// How many hooks of one event there may be, 10 by default.
+    /// The most hooks of one event, 10 by default.
     pub max_per_event: usize,
-    /// How many there may be altogether, 50 by default.
+    /// The most hooks in total, 50 by default.
     pub max_total: usize,
-    /// The timeout of those that set none, 5 seconds by default.
+    /// The timeout of hooks that set none, 5 seconds by default.
     pub default_timeout: Duration,
-    /// What the failure of those means that do not say it.
+    /// The fail behavior of hooks that set none.
     pub fail_behavior: FailBehavior,
 }
 
@@ -30,7 +30,7 @@ impl Default for RegistrationLimits {
     }
 }
 
-/// What one file says of it.
+/// The limits that one file sets.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RegistrationRules {

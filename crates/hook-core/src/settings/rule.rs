@@ -1,11 +1,11 @@
-//! What can be wrong with settings: one row for each kind of problem, with an id that stays.
+//! The rules for settings: one row for each kind of problem, with a stable id.
 
 use std::fmt;
 
-/// How bad a problem is.
+/// The severity of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Everything works; this may help.
+    /// Everything works; this may be an improvement.
     Hint,
     /// Something was replaced or ignored.
     Warning,
@@ -14,7 +14,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// The word shown before the message.
+    /// Returns the name shown before the message.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Hint => "hint",
@@ -34,25 +34,25 @@ macro_rules! rules {
         }
 
         impl Rule {
-            /// Every rule: first what reading finds, then what looking around finds.
+            /// All rules: first those of the reader, then those of checks of the environment.
             #[doc(hidden)]
             pub const ALL: &'static [Self] = &[$(Self::$rule,)+];
 
-            /// The name that stays, in kebab case.
+            /// Returns the stable id, in kebab case.
             pub fn id(self) -> &'static str {
                 match self {
                     $(Self::$rule => $id,)+
                 }
             }
 
-            /// How bad it is, where the problem itself does not say otherwise.
+            /// Returns the default severity.
             pub fn severity(self) -> Severity {
                 match self {
                     $(Self::$rule => Severity::$severity,)+
                 }
             }
 
-            /// What is wrong, in a few words.
+            /// Returns a short description of the problem.
             #[doc(hidden)]
             pub fn about(self) -> &'static str {
                 match self {
@@ -60,7 +60,7 @@ macro_rules! rules {
                 }
             }
 
-            /// How to fix it, where the problem itself does not know better.
+            /// Returns the default fix.
             #[doc(hidden)]
             pub fn help(self) -> &'static str {
                 match self {
@@ -249,7 +249,7 @@ rules! {
 }
 
 impl Rule {
-    /// The rule of that id.
+    /// Returns the rule with that id.
     #[doc(hidden)]
     pub fn from_id(id: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|rule| rule.id() == id)

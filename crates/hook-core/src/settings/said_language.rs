@@ -1,13 +1,13 @@
-//! What definitions and hooks in our settings say of their language.
+//! The `language` of definitions and hooks in native settings.
 
 use crate::event::EventDefinition;
 use crate::json::RawJson;
 use crate::language::{Language, Languages};
 
-/// The key that says it.
+/// The key of the language.
 pub(super) const LANGUAGE: &str = "language";
 
-/// What a definition, or a hook, says of its language.
+/// Returns the `language` of a definition or hook.
 pub(super) fn language_of(value: &RawJson) -> Option<RawJson> {
     value.to_object().ok()?.get(LANGUAGE).filter(|said| !said.is_null()).cloned()
 }
@@ -17,7 +17,7 @@ fn hooks_of(definition: &RawJson) -> Vec<RawJson> {
     hooks.unwrap_or_default()
 }
 
-/// Whether all of a definition is in languages of agents.
+/// Checks whether a definition, or each of its hooks, has a language.
 pub(super) fn is_in_language(definition: &RawJson) -> bool {
     let hooks = || hooks_of(definition);
     let all_say = |hooks: Vec<RawJson>| {
@@ -26,9 +26,9 @@ pub(super) fn is_in_language(definition: &RawJson) -> bool {
     language_of(definition).is_some() || all_say(hooks())
 }
 
-/// The events of agents' own under which a settings text has hooks in their languages.
+/// Returns the agents' own events for which a settings text has hooks in their languages.
 pub(super) fn declared_events(text: &str, languages: &Languages) -> Vec<EventDefinition> {
-    // Few files have any, and the whole text is read for them.
+    // Few files have any, and finding them takes a full parse.
     if languages.is_empty() || !text.contains("\"language\"") {
         return Vec::new();
     }
@@ -48,7 +48,7 @@ pub(super) fn declared_events(text: &str, languages: &Languages) -> Vec<EventDef
     found
 }
 
-/// The agent's own event of that name.
+/// Returns the agent's own event with that name.
 pub(super) fn declared_as(language: &'static dyn Language, event: &str) -> Option<EventDefinition> {
     language.declared().into_iter().find(|it| it.name().eq_ignore_ascii_case(event))
 }

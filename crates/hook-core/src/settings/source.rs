@@ -1,4 +1,4 @@
-//! Where settings come from, in which order they run and how far they are trusted.
+//! Sources of settings, with their order and trust.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,41 +7,41 @@ use std::sync::Arc;
 use crate::files::plain_path::absolute;
 use crate::language::{ForeignSource, Language, Languages, SettingsOwner};
 
-/// What a hook's origin is to the engine.
+/// The origin of a hook.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum HookSource {
-    /// `.hooks/settings.json` of the project, or of one that it lies in; runs only what was trusted.
+    /// `.hooks/settings.json` of the project or an enclosing one; only its trusted hooks run.
     Project,
     /// The user's own settings.
     User,
-    /// The machine's settings.
+    /// The system's settings.
     System,
-    /// The extension of that name.
+    /// An extension with this name.
     Extension(String),
-    /// A file that was named on the command line or by the host.
+    /// A file named on the command line or by the host.
     Explicit,
-    /// A hook that a client of a server registered.
+    /// A hook registered by a client of a server.
     Client,
-    /// A handler that the host registered.
+    /// A handler registered by the host.
     InProcess,
 }
 
 impl HookSource {
-    /// Which source wins where two have the same hook: system > user > extension > project. A
-    /// file that was named is trusted like the user's own, and the host's own code most of all.
+    /// Returns the rank that decides between duplicates: system > user > extension > project. An
+    /// explicit file ranks like the user's own, and the host's own code highest.
     #[doc(hidden)]
     pub fn trust_rank(&self) -> u8 {
         match self {
             Self::Project => 0,
             Self::Extension(_) => 1,
-            // Whoever may connect is the user, or another program of theirs.
+            // Only the user and the user's own programs may connect.
             Self::User | Self::Explicit | Self::Client => 2,
             Self::System => 3,
             Self::InProcess => 4,
         }
     }
 
-    /// Whether this source may switch off hooks of `other` (protocol.md §1).
+    /// Checks whether this source may disable hooks of `other` (protocol.md §1).
     pub(crate) fn may_disable(&self, other: &Self) -> bool {
         match self {
             Self::User | Self::System | Self::Explicit => self.trust_rank() > other.trust_rank(),
@@ -49,23 +49,23 @@ impl HookSource {
         }
     }
 
-    /// Whether this source may switch off hooks of an agent's file of `other`.
+    /// Checks whether this source may disable hooks of an agent's file with source `other`.
     pub(crate) fn may_disable_of_agents(&self, other: &Self) -> bool {
         self.may_rule_records() && self.trust_rank() >= other.trust_rank()
     }
 
-    /// Whether this source's own `maxConcurrent` may be more than the engine's limit.
+    /// Checks whether this source's own `maxConcurrent` may exceed the engine's limit.
     pub(crate) fn may_raise_limits(&self) -> bool {
         matches!(self, Self::User | Self::System | Self::Explicit)
     }
 
-    /// Whether this source may say what is written down of all hooks: an audit's level, and what is
-    /// redacted. A project may not, so that it hides nothing.
+    /// Checks whether this source may set the audit level and the redaction rules for all hooks. A
+    /// project may not, so that it cannot hide anything.
     pub(crate) fn may_rule_records(&self) -> bool {
         matches!(self, Self::User | Self::System | Self::Explicit)
     }
 
-    /// The word in messages.
+    /// Returns the name used in messages.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Project => "project",
@@ -91,42 +91,42 @@ impl fmt::Display for HookSource {
 /// One file to read settings from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingsSource {
-    /// What it is to the engine.
+    /// The source that the file belongs to.
     pub source: HookSource,
     /// The file.
     pub path: PathBuf,
-    /// Whether its absence is a problem. A file that was named must be there.
+    /// `true` if its absence is a problem. An explicit file is required.
     pub required: bool,
-    /// The agent whose settings these are, if they are not ours.
+    /// The agent that the settings belong to, if they are foreign.
     #[doc(hidden)]
     pub language: Option<&'static dyn Language>,
     /// The directory of the plugin that the file belongs to.
     #[doc(hidden)]
     pub plugin_root: Option<PathBuf>,
-    /// The project whose file it is, where its path does not say so.
+    /// The project that the file belongs to, if its path does not show it.
     #[doc(hidden)]
     pub project: Option<PathBuf>,
-    /// Whether it was found where its agent keeps its settings, and not named.
+    /// `true` if it was found among its agent's settings; `false` if it was named.
     #[doc(hidden)]
     pub is_found: bool,
-    /// The languages of other agents in which hooks may stand in it.
+    /// The foreign languages that its hooks may be written in.
     #[doc(hidden)]
     pub languages: Languages,
-    /// The agents that any settings or the host name.
+    /// The agents named by any settings or the host.
     #[doc(hidden)]
     pub agents: Arc<[String]>,
-    /// Modules, in the place of a file.
+    /// Modules that replace the file.
     #[doc(hidden)]
     pub modules: Vec<PathBuf>,
 }
 
 impl SettingsSource {
-    /// A file that was named: it must exist and its hooks count as trusted.
+    /// Creates the source of a named file: it must exist, and its hooks are trusted.
     pub fn explicit(path: impl Into<PathBuf>) -> Self {
         Self { required: true, ..Self::optional(HookSource::Explicit, path) }
     }
 
-    /// A file that may be absent.
+    /// Creates the source of a file that need not exist.
     pub fn optional(source: HookSource, path: impl Into<PathBuf>) -> Self {
         Self {
             source,
@@ -142,14 +142,14 @@ impl SettingsSource {
         }
     }
 
-    /// Modules that somebody named, which trusts them; they share a process.
+    /// Creates a source of named modules, which are thereby trusted; they share a process.
     pub fn modules(paths: impl IntoIterator<Item = PathBuf>) -> Option<Self> {
         let modules: Vec<PathBuf> = paths.into_iter().map(|path| absolute(&path)).collect();
         let first = modules.first()?.clone();
         Some(Self { modules, ..Self::optional(HookSource::Explicit, first) })
     }
 
-    /// A file that an agent keeps hooks in.
+    /// Creates the source of a file that contains an agent's hooks.
     pub(crate) fn found(language: &'static dyn Language, place: ForeignSource) -> Self {
         let (source, project) = match place.owner {
             SettingsOwner::Project(project) => (HookSource::Project, Some(project)),
@@ -160,14 +160,14 @@ impl SettingsSource {
         source.in_language(language, place.plugin_root)
     }
 
-    /// The file, in which hooks may stand in these languages.
+    /// Sets the languages that hooks in the file may be written in.
     #[doc(hidden)]
     #[must_use]
     pub fn knowing(self, languages: &Languages) -> Self {
         Self { languages: languages.clone(), ..self }
     }
 
-    /// A file of another agent, perhaps of a plugin in that directory.
+    /// Marks the file as one of another agent, and of a plugin in `plugin_root` if given.
     #[doc(hidden)]
     #[must_use]
     pub fn in_language(

@@ -1,4 +1,4 @@
-//! A first settings file with two working hooks: a guard for shell commands, and one for files.
+//! A first settings file with two example guards: for shell commands and for files.
 
 use std::fs;
 use std::io;
@@ -13,16 +13,16 @@ use crate::files::replace::replace_file;
 use crate::json::RawJson;
 use crate::text::PathText;
 
-/// What the guard for shell commands is written as.
+/// The language of the guard for shell commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum StarterKind {
-    /// A shell script that is run for each event.
+    /// A shell script, run for each event.
     #[default]
     Command,
-    /// A worker in Python, of its standard library alone.
+    /// A Python worker that uses only the standard library.
     PythonWorker,
-    /// A worker in JavaScript with types in its comments, for Node.
+    /// A JavaScript worker for Node, with types in comments.
     TypeScriptWorker,
 }
 
@@ -44,7 +44,7 @@ impl StarterKind {
         }
     }
 
-    /// The hook's type, and its command without the script's path.
+    /// Returns the hook's type, and its command without the script's path.
     fn entry(self) -> (&'static str, &'static str) {
         match self {
             Self::Command => ("command", ""),
@@ -59,26 +59,26 @@ pub const STARTER_HOOK: &str = "guard";
 /// The name of the example hook for files.
 const STARTER_FILE_HOOK: &str = "secrets";
 
-/// A settings file and the script that it runs, not written yet.
+/// A settings file and its script, not written yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Starter {
     /// The settings file.
     pub settings: PathBuf,
-    /// What it holds.
+    /// The contents of the settings file.
     pub settings_text: String,
     /// The script, which will be executable.
     pub script: PathBuf,
-    /// What it holds.
+    /// The contents of the script.
     pub script_text: String,
-    /// The project that they are for, if they are for one.
+    /// The project of the files, if any.
     project: Option<PathBuf>,
 }
 
-/// The starter files could not be written.
+/// The error of writing the starter files.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StarterError {
-    /// There is something in a place already; nothing was written.
+    /// A file exists already; nothing was written.
     #[error(
         "{} is there already, and nothing was written; `hook list` shows what is set up: add to it \
          by hand, or move it away and call this again", .0.shown()
@@ -89,13 +89,13 @@ pub enum StarterError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The operating system's error.
         source: io::Error,
     },
 }
 
 impl Starter {
-    /// Files for a project: `.hooks/settings.json`, and the script in `.hooks/hooks`.
+    /// Returns the files for a project: `.hooks/settings.json`, and the script in `.hooks/hooks`.
     pub fn of_project(project: &Path, kind: StarterKind) -> Self {
         let script = format!(".hooks/hooks/{}", kind.file());
         let path = format!("$HOOK_PROJECT_DIR/{script}");
@@ -103,8 +103,8 @@ impl Starter {
         Self { project: Some(project.to_path_buf()), ..starter }
     }
 
-    /// Files for a user: `hooks/settings.json`, and the script in `hooks/hooks`, in `config_home`, which
-    /// is `$XDG_CONFIG_HOME` or its default.
+    /// Returns the files for a user: `hooks/settings.json`, and the script in `hooks/hooks`, below
+    /// `config_home`, which is `$XDG_CONFIG_HOME` or its default.
     pub fn of_user(config_home: &Path, kind: StarterKind) -> Self {
         let script = config_home.join("hooks/hooks").join(kind.file());
         let path = format!("'{}'", script.to_string_lossy().replace('\'', "'\\''"));
@@ -163,18 +163,18 @@ impl Starter {
         Self { settings, settings_text, script, script_text: kind.text().to_owned(), project: None }
     }
 
-    /// Writes both files. What is there already stays, also what another program puts there at the
-    /// same time; then nothing is written.
+    /// Writes both files. Existing files stay, even if another program creates them at the same
+    /// time; then nothing is written.
     ///
     /// # Errors
-    /// When one of them is there already, or cannot be written, or a link of the project leads there.
+    /// Returns an error if a file exists, cannot be written, or is behind a symlink of the project.
     pub fn write(&self) -> Result<(), StarterError> {
         for path in [&self.settings, &self.script] {
             let checked = self.project.iter().try_for_each(|it| project_file::check(it, path));
             checked.map_err(|source| StarterError::Io { path: path.clone(), source })?;
         }
         let taken = |path: &&PathBuf| path.symlink_metadata().is_ok();
-        // What `hook connect` wrote there has no hooks yet.
+        // A file written by `hook connect` has no hooks yet, and may be replaced.
         let own = with_server(None).ok().filter(|own| {
             regular_file::read_to_string(&self.settings, 1 << 16).is_ok_and(|text| text == *own)
         });
@@ -182,7 +182,7 @@ impl Starter {
         if let Some(path) = settings.chain([&self.script]).find(taken) {
             return Err(StarterError::Exists(path.clone()));
         }
-        // The script first: settings never name one that is not there yet.
+        // Write the script first, so that the settings never name a missing one.
         create(&self.script, &self.script_text, NewFile::Executable)?;
         let settings = match own {
             Some(own) => {
@@ -193,7 +193,7 @@ impl Starter {
             None => create(&self.settings, &self.settings_text, NewFile::Ordinary),
         };
         settings.inspect_err(|_| {
-            // It is ours, and of no use alone.
+            // The script was created here, and is useless alone.
             let _ = fs::remove_file(&self.script);
         })
     }

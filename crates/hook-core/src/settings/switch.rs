@@ -1,23 +1,23 @@
-//! Who switches off hooks of a name.
+//! The switches of hooks with a common name.
 
 use super::definition::SettingsFile;
 
-/// Where hooks of one name stand, and which files switch them off (protocol.md §1, "Who may switch
-/// off whom").
+/// The files that contain hooks with one name, and the files that disable them (protocol.md §1,
+/// "Who may switch off whom").
 #[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct Switches<'f> {
-    /// The files that have a hook of that name.
+    /// The files that contain a hook with the name.
     pub holders: Vec<&'f SettingsFile>,
-    /// The files whose `disabled` list has the name and counts for one of the holders: their own,
-    /// and those of sources that are trusted more. Without such a hook, all that list it.
+    /// The files that list the name in `disabled` with effect on a holder: the holder itself, and
+    /// more trusted sources. Without holders, all files that list it.
     pub off_by: Vec<&'f SettingsFile>,
-    /// Those of the holders whose hooks are all off, by `enabled: false`.
+    /// The holders that disable all of their hooks by `enabled: false`.
     pub all_off: Vec<&'f SettingsFile>,
 }
 
 impl<'f> Switches<'f> {
-    /// Looks for a name, which is a hook's display name.
+    /// Finds the switches for a hook's display name.
     pub fn of(name: &str, files: &'f [SettingsFile]) -> Self {
         let has_it =
             |file: &&SettingsFile| file.hooks.iter().any(|entry| entry.display_name() == name);
@@ -32,7 +32,7 @@ impl<'f> Switches<'f> {
         Self { holders, off_by, all_off }
     }
 
-    /// The files whose hooks of that name run.
+    /// Returns the files whose hooks with that name run.
     pub fn still_on(&self) -> impl Iterator<Item = &'f SettingsFile> + '_ {
         let is_on = |holder: &&SettingsFile| {
             holder.config.enabled && !self.off_by.iter().any(|file| file.governs(holder))
@@ -42,10 +42,10 @@ impl<'f> Switches<'f> {
 }
 
 impl SettingsFile {
-    /// Whether this file's `disabled` counts for hooks of the other file.
+    /// Returns `true` if this file's `disabled` list applies to hooks of the other file.
     #[doc(hidden)]
     pub fn governs(&self, other: &Self) -> bool {
-        // An agent's file has no such list; what is the user's is switched off by the user's own.
+        // An agent's file has no such list; the user's own settings disable the user's agent hooks.
         let is_agents = other.language.is_some() && self.language.is_none();
         std::ptr::eq(self, other)
             || self.source.may_disable(&other.source)
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
     use crate::settings::{HookSource, parse};
 
-    /// Files of these sources, each with a hook, and what each says in its `hooksConfig`.
+    /// Returns a file for each source, with one hook and the given `hooksConfig`.
     fn files(configs: &[(HookSource, &str)]) -> Vec<SettingsFile> {
         let file = |(source, config): &(HookSource, &str)| {
             let text = format!(

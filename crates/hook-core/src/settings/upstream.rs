@@ -1,19 +1,19 @@
-//! `hooksConfig.upstream`: a fleet of engines that is asked behind the hooks here.
+//! `hooksConfig.upstream`: a fleet of engines, called after the local hooks.
 
 use std::path::PathBuf;
 
-/// Which fleet of engines is asked, and how it is reached.
+/// The fleet of engines to call, and its connection.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct UpstreamRules {
     /// The broker's URL.
     pub nats: String,
-    /// The file that says who one is there.
+    /// The credentials file.
     pub credentials: Option<PathBuf>,
-    /// A file with certificates that are believed beside those that the system believes.
+    /// A file with certificates to trust in addition to the system's.
     pub certificate_authority: Option<PathBuf>,
-    /// What the fleet's subjects begin with; `hooks` where this is `None`.
+    /// The prefix of the fleet's subjects; `hooks` if `None`.
     pub subject: Option<String>,
-    /// The `settingsHash` that its engines must have to answer.
+    /// The `settingsHash` that an engine must have to answer.
     pub expected_settings: Option<String>,
 }

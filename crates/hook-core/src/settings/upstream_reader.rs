@@ -1,4 +1,4 @@
-//! Reading `hooksConfig.upstream`.
+//! The reader of `hooksConfig.upstream`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use crate::event::HookEventName;
 use crate::json::field;
 use crate::text::{nearest, shortened};
 
-/// Behind all hooks, whatever their priority.
+/// The priority of upstream hooks: after all others.
 const LAST: i32 = i32::MAX;
 
-/// What the hooks that stand for a fleet are called.
+/// The name of upstream hooks.
 const NAME: &str = "upstream";
 
-/// What is read of the object.
+/// The fields read so far.
 #[derive(Default)]
 struct Read {
     nats: Option<String>,
@@ -31,13 +31,13 @@ struct Read {
     expected_settings: Option<String>,
     timeout: Option<std::time::Duration>,
     fail_behavior: Option<FailBehavior>,
-    /// What cannot be read.
+    /// The first problem.
     wrong: Option<String>,
 }
 
 impl Reader<'_> {
-    /// Reads the object, as a hook of each of its events. What is wrong with it keeps those events from
-    /// going on: nobody could be asked who may forbid them.
+    /// Reads the object as one hook for each of its events. If it has errors, these events are
+    /// blocked, since the fleet that might forbid them cannot be called.
     pub(super) fn read_upstream(&mut self, node: &Node) {
         self.spans.upstream = Some(node.value.range());
         let mut read = Read::default();
@@ -56,7 +56,7 @@ impl Reader<'_> {
         }
         let events = match read.events.take() {
             Some(events) => events,
-            // It is not known which it was to be asked about.
+            // The intended events are unknown.
             None => self.events.all().collect(),
         };
         let rules = UpstreamRules {
@@ -110,7 +110,7 @@ impl Reader<'_> {
                     return self.wrong(value, read, format!("`{name}`: expected a string"));
                 };
                 match name {
-                    // Others see it, in lists and messages of what is wrong.
+                    // The URL is shown in lists and error messages.
                     "nats" if text.contains('@') => {
                         let rest = text.rsplit('@').next().unwrap_or_default();
                         read.nats = Some(format!("…@{rest}"));
@@ -128,7 +128,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The events that it is asked about; none where that cannot be read.
+    /// Returns the events for the fleet; `None` if they cannot be read.
     fn upstream_events(&mut self, node: &Node, read: &mut Read) -> Option<Vec<HookEventName>> {
         let Some(items) = self.document.items(node) else {
             self.wrong(node, read, "`events`: expected an array of events".to_owned());
@@ -157,7 +157,7 @@ impl Reader<'_> {
         Some(events)
     }
 
-    /// A path as the file means it: from its own folder on.
+    /// Resolves a path relative to the settings file's folder.
     fn beside(&self, text: &str) -> PathBuf {
         match self.path.as_deref().and_then(std::path::Path::parent) {
             Some(folder) => folder.join(text),

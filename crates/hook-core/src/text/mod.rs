@@ -1,8 +1,8 @@
-//! Text from outside, as people and logs are shown it.
+//! Text of unknown origin, made safe for people and logs.
 //!
-//! What hooks, models, projects and clients say must not move a cursor, change colours, ring a bell,
-//! look like something else than it is, or pretend to be a line of its own. Everything that shows
-//! such text to a person, or puts it into a record, shows it by one of these functions.
+//! Text from hooks, models, projects and clients must not move a cursor, change colours, ring a
+//! bell, look like something else, or fake a line of its own. Code that shows such text to a person
+//! or writes it to a record must use one of these functions.
 
 mod nearest;
 
@@ -12,16 +12,16 @@ use std::path::Path;
 
 pub use nearest::nearest;
 
-/// How much of a text from outside a message repeats, in characters.
+/// The maximum length of a foreign text repeated in a message, in characters.
 const REPEATED: usize = 100;
 
-/// Whether a terminal would obey the character, or show nothing of it.
+/// Returns `true` if a terminal interprets the character, or displays nothing for it.
 pub fn is_hidden(character: char) -> bool {
     character.is_control() || is_unseen(character)
 }
 
-/// A text on one line: every hidden character, line ends and tabs included, is shown as an escape
-/// (`\n`, `\u{1b}`).
+/// Returns a text on one line: every hidden character, including line ends and tabs, becomes an
+/// escape (`\n`, `\u{1b}`).
 ///
 /// ```
 /// assert_eq!(hook_core::text::one_line("a\nb\u{202e}"), r"a\nb\u{202e}");
@@ -30,7 +30,7 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
     shown(text, |character| is_hidden(character).then(|| character.escape_default()))
 }
 
-/// Something shown as [`one_line`] shows its text; nothing is made of it before it is shown.
+/// A value displayed as by [`one_line`], formatted lazily.
 #[derive(Debug, Clone, Copy)]
 pub struct OneLine<T>(pub T);
 
@@ -40,10 +40,10 @@ impl<T: fmt::Display> fmt::Display for OneLine<T> {
     }
 }
 
-/// A path as people are shown it. `Path::display` is not for them: a name may hold line ends, escapes and marks
-/// that turn the direction of text.
+/// Displays paths to people. `Path::display` is unsafe for that: a name may contain line ends,
+/// escapes and marks that reverse the direction of text.
 pub trait PathText {
-    /// The path on one line, with what is hidden in it as escapes.
+    /// Returns the path on one line, with hidden characters as escapes.
     fn shown(&self) -> OneLine<std::path::Display<'_>>;
 }
 
@@ -54,7 +54,7 @@ impl PathText for Path {
     }
 }
 
-/// Writes what is written to it on one line.
+/// Escapes the text written to it, as [`one_line`] does.
 struct Escaping<'a, 'f>(&'a mut fmt::Formatter<'f>);
 
 impl fmt::Write for Escaping<'_, '_> {
@@ -63,8 +63,8 @@ impl fmt::Write for Escaping<'_, '_> {
     }
 }
 
-/// [`one_line`] for a text that may have several lines: line ends and tabs stay, and a carriage
-/// return before a line end goes.
+/// Escapes a text of several lines: line ends and tabs stay, and a carriage return before a line
+/// end is removed.
 pub fn lines(text: &str) -> String {
     let escape = |character: char| {
         let stays = matches!(character, '\n' | '\t') || !is_hidden(character);
@@ -73,8 +73,8 @@ pub fn lines(text: &str) -> String {
     shown(&text.replace("\r\n", "\n"), escape).into_owned()
 }
 
-/// A text for a terminal, whose line ends and tabs stay: whatever else is hidden in it is an escape, but for the
-/// colours of those who wrote it, where they may use any.
+/// Escapes a text for a terminal. Line ends and tabs stay, and if `coloured`, so do changes of
+/// colour and weight.
 pub fn for_terminal(text: &str, coloured: bool) -> Cow<'_, str> {
     if !has_hidden(text) {
         return Cow::Borrowed(text);
@@ -97,8 +97,8 @@ pub fn for_terminal(text: &str, coloured: bool) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// How long, behind its first character, the change of colour or weight is that a text begins with, if it begins
-/// with one. None of them hides what follows.
+/// Returns the length of a change of colour or weight after its escape character, if the text
+/// begins with one. None of the accepted ones hides text.
 fn colour(behind: &str) -> Option<usize> {
     let inner = behind.strip_prefix('[')?;
     let end = inner.find('m').filter(|end| *end <= 16)?;
@@ -109,8 +109,7 @@ fn colour(behind: &str) -> Option<usize> {
     inner.get(..end)?.split(';').all(is_known).then_some(end + 2)
 }
 
-/// A text of several lines on [one](one_line), for where there is room for no more: its first line and
-/// its last.
+/// Returns the first and last line of a text on [one line](one_line).
 ///
 /// ```
 /// assert_eq!(hook_core::text::first_and_last("it failed:\n  at 1\nno luck\n"), "it failed: … no luck");
@@ -124,7 +123,7 @@ pub fn first_and_last(text: &str) -> String {
     }
 }
 
-/// The beginning of a text from outside, on [one line](one_line), for a message.
+/// Returns the beginning of a text on [one line](one_line), for a message.
 pub fn shortened(text: &str) -> String {
     match text.char_indices().nth(REPEATED) {
         Some((end, _)) => format!("{}…", one_line(text.get(..end).unwrap_or_default())),
@@ -132,13 +131,13 @@ pub fn shortened(text: &str) -> String {
     }
 }
 
-/// As many whole characters of a text as take up to `most` bytes.
+/// Returns the longest beginning of a text of at most `most` bytes, in whole characters.
 pub fn beginning(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     text.get(..end.unwrap_or_default()).unwrap_or_default()
 }
 
-/// The [beginning] of a text, which says how much is left out if something is.
+/// Returns the [beginning] of a text, with the number of omitted bytes.
 pub fn cut(text: &str, most: usize) -> String {
     let kept = beginning(text, most);
     match text.len() - kept.len() {
@@ -147,8 +146,8 @@ pub fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// The first bytes of what a program wrote, on [one line](one_line); what is no text is shown as
-/// `\xff`, and what is left out is counted.
+/// The first bytes of a program's output on [one line](one_line), with bytes that are not UTF-8 as
+/// `\xff` and with the number of omitted bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Output<'a> {
     bytes: &'a [u8],
@@ -156,7 +155,7 @@ pub struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    /// At most `most` bytes of it.
+    /// Shows at most `most` bytes.
     pub fn new(bytes: &'a [u8], most: usize) -> Self {
         Self { bytes, most }
     }
@@ -178,12 +177,12 @@ impl fmt::Display for Output<'_> {
     }
 }
 
-/// JSON that means the same, with escapes for what is hidden in its strings.
+/// Returns equivalent JSON with escapes for hidden characters in strings.
 pub fn json(json: &str) -> Cow<'_, str> {
     shown(json, |character| is_hidden(character).then_some(InJson(character)))
 }
 
-/// A character as an escape of JSON: of its one or two units of UTF-16.
+/// A character as one or two JSON escapes, by its UTF-16 units.
 struct InJson(char);
 
 impl fmt::Display for InJson {
@@ -193,7 +192,7 @@ impl fmt::Display for InJson {
     }
 }
 
-/// Whether any character of it is hidden.
+/// Returns `true` if the text has a hidden character.
 pub(crate) fn has_hidden(text: &str) -> bool {
     let plain = text.is_ascii() && !text.bytes().any(|byte| byte.is_ascii_control());
     !plain && text.chars().any(is_hidden)
@@ -206,7 +205,7 @@ fn shown<E: fmt::Display>(text: &str, escape: impl Fn(char) -> Option<E>) -> Cow
     }
 }
 
-/// A text with the escapes of those characters that have one.
+/// Returns a text in which some characters are replaced by escapes.
 pub(crate) fn escaped<E: fmt::Display>(text: &str, escape: impl Fn(char) -> Option<E>) -> String {
     let mut escaped = String::with_capacity(text.len() + 64);
     for character in text.chars() {
@@ -219,8 +218,9 @@ pub(crate) fn escaped<E: fmt::Display>(text: &str, escape: impl Fn(char) -> Opti
     escaped
 }
 
-/// Characters that are not seen, or that change the order in which others are: soft hyphens, blanks
-/// without width, joiners, directions, line separators, fillers, and what can hide a text in a text.
+/// Returns `true` for characters that are invisible or change the order of others: soft hyphens,
+/// zero-width spaces, joiners, directions, line separators, fillers, and characters that can hide a
+/// text.
 fn is_unseen(character: char) -> bool {
     matches!(
         character,
@@ -234,7 +234,7 @@ fn is_unseen(character: char) -> bool {
             | '\u{2028}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}'
             | '\u{3164}'
-            // The last two of these only choose between a sign as text and as a picture.
+            // The last two variation selectors only choose between text and emoji.
             | '\u{fe00}'..='\u{fe0d}'
             | '\u{feff}'
             | '\u{ffa0}'

@@ -1,10 +1,10 @@
-//! The arguments of calls, under the names that agents and servers have for them.
+//! The arguments of calls, by their names in agents and servers.
 
 use crate::json::{JsonObject, RawJson, RawObject};
 
 use super::patch;
 
-/// The file that a call is on, our name first.
+/// The path of a file, native name first.
 pub(super) const PATH: [&str; 12] = [
     "file_path",
     "path",
@@ -19,7 +19,7 @@ pub(super) const PATH: [&str; 12] = [
     "pathInProject",
     "target_notebook",
 ];
-/// Several files.
+/// The paths of several files.
 const PATHS: [&str; 7] = [
     "paths",
     "file_paths",
@@ -29,16 +29,16 @@ const PATHS: [&str; 7] = [
     "filenames",
     "target_files",
 ];
-/// Several files of a tool that is known for files.
+/// Several files, in tools known to work on files.
 const FILES: [&str; 1] = ["files"];
-/// A file that moves, and where it goes.
+/// The source and destination of a moved file.
 pub(super) const SOURCE: [&str; 5] = ["source", "old_path", "oldPath", "src", "from"];
 pub(super) const DESTINATION: [&str; 7] =
     ["destination", "new_path", "newPath", "dst", "dest", "target", "to"];
 
 /// The command of a shell.
 pub(super) const COMMAND: [&str; 5] = ["command", "cmd", "script", "commands", "chars"];
-/// Words about the call itself.
+/// Arguments that describe the call.
 pub(super) const ABOUT_IT: [&str; 4] =
     ["description", "explanation", "instruction", "instructions"];
 
@@ -48,13 +48,13 @@ pub(super) const NEW: [&str; 5] = ["new_string", "new_str", "newString", "newTex
 pub(super) const EDITS: [&str; 2] = ["edits", "replacements"];
 pub(super) const PATCH: &str = "command";
 
-/// Arguments that hold one path in any tool, beside [`PATH`].
+/// Arguments with one path in any tool, besides [`PATH`].
 const OTHER_PATH: [&str; 3] = ["dir_path", "old_path", "new_path"];
-/// Arguments that name files in the tools that are known for files, or are of an MCP server.
+/// Arguments that name files, in tools known to work on files and in MCP tools.
 const OF_FILE_TOOLS: [&str; 6] = ["files", "file", "uri", "source", "destination", "directory"];
-/// Arguments of tools that read or search files, which say which: names, or globs of them.
+/// Arguments that select files to read or search: names or globs.
 const OF_READING_TOOLS: [&str; 4] = ["include", "glob", "include_pattern", "includePattern"];
-/// Arguments that say what a tool writes.
+/// Arguments with content that a tool writes.
 const WRITTEN: [&str; 12] = [
     "content",
     "contents",
@@ -70,19 +70,19 @@ const WRITTEN: [&str; 12] = [
     "replacements",
 ];
 
-/// What a tool does with files, as far as it decides which of its arguments name some.
+/// The properties of a tool that decide which of its arguments name files.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct FileTool {
-    /// It is known for files, or of an MCP server.
+    /// `true` if it is known to work on files, or is an MCP tool.
     pub(super) is_of_files: bool,
-    /// It reads or searches them.
+    /// `true` if it reads or searches files.
     pub(super) is_reading: bool,
-    /// It moves or copies them.
+    /// `true` if it moves or copies files.
     pub(super) is_moving: bool,
 }
 
 impl FileTool {
-    /// Whether an argument of that name holds a path, or several.
+    /// Returns `true` if the argument holds one or several paths.
     pub(super) fn has_path_in(self, name: &str) -> bool {
         path_field(name).or_else(|| paths_field(name)).is_some()
             || self.is_of_files && OF_FILE_TOOLS.contains(&name)
@@ -91,17 +91,17 @@ impl FileTool {
     }
 }
 
-/// The name of an argument that holds one path in any tool.
+/// Returns the name of an argument that holds one path in any tool.
 pub(crate) fn path_field(name: &str) -> Option<&'static str> {
     PATH.iter().chain(&OTHER_PATH).copied().find(|known| *known == name)
 }
 
-/// The name of an argument that holds one path or several in any tool.
+/// Returns the name of an argument that holds one or several paths in any tool.
 pub(crate) fn paths_field(name: &str) -> Option<&'static str> {
     PATHS.iter().copied().find(|known| *known == name)
 }
 
-/// Whether an argument of that name says what a tool writes.
+/// Returns `true` if the argument holds content to write.
 pub(super) fn is_written(name: &str) -> bool {
     WRITTEN.contains(&name)
 }
@@ -122,18 +122,18 @@ impl Fields {
         self.0.is_empty()
     }
 
-    /// Whether one of these names is there.
+    /// Returns `true` if one of the arguments is present.
     pub(super) fn has(&self, names: &[&str]) -> bool {
         names.iter().any(|name| self.0.get(name).is_some())
     }
 
-    /// Those of these names that are there.
+    /// Returns the names that are present and not null.
     pub(super) fn present(&self, names: &[&'static str]) -> Vec<&'static str> {
         let is_there = |name: &&str| self.0.get(name).is_some_and(|value| !value.is_null());
         names.iter().copied().filter(is_there).collect()
     }
 
-    /// A text, or a list of words as one: several commands stand below each other.
+    /// Returns a text, or a list of words as one text; several commands are joined by line ends.
     pub(super) fn words(&self, name: &str) -> Option<String> {
         let value = self.0.get(name)?;
         let between = if name == "commands" { "\n" } else { " " };
@@ -145,7 +145,7 @@ impl Fields {
         value.to_text().or_else(words)
     }
 
-    /// Whether all arguments are such as one plain call for each file has.
+    /// Returns `true` if plain calls on single files can express all arguments.
     pub(super) fn are_of_plain_calls(&self, tool: FileTool) -> bool {
         let known = [&CONTENT[..], &OLD, &NEW, &EDITS, &ABOUT_IT, &[PATCH]].concat();
         let is_patch = |value: &RawJson| value.to_text().is_some_and(|it| it.contains(patch::MARK));
@@ -154,12 +154,13 @@ impl Fields {
         })
     }
 
-    /// Whether a name is there, with a text.
+    /// Returns `true` if the argument is present and is a text.
     pub(super) fn has_text(&self, name: &str) -> bool {
         self.0.get(name).is_some_and(|it| it.to_text().is_some())
     }
 
-    /// The text under one or several of these names. Of two that differ nobody knows which the tool goes by.
+    /// Returns the text under these names. If two differ, it is unknown which the tool uses: an
+    /// error.
     pub(super) fn text(&self, names: &[&'static str]) -> Result<Option<String>, String> {
         let mut found: Option<(&'static str, String)> = None;
         for name in names {
@@ -176,7 +177,8 @@ impl Fields {
         Ok(found.map(|(_, text)| text))
     }
 
-    /// The arguments that are texts, also those in lists, such as the words of a command.
+    /// Returns all arguments that are texts, including those in lists, such as the words of a
+    /// command.
     pub(super) fn texts(&self) -> impl Iterator<Item = (&str, String)> {
         self.0.iter().flat_map(|(name, value)| {
             let items = value.to_items().unwrap_or_default();
@@ -185,14 +187,14 @@ impl Fields {
         })
     }
 
-    /// The texts that may be written: no path, none that is replaced, and none about the call itself.
+    /// Returns the texts that may be written: no paths, replaced texts or descriptions of the call.
     pub(super) fn rest(&self) -> String {
         let known = [&PATH[..], &PATHS, &FILES, &OLD, &EDITS, &ABOUT_IT, &[PATCH]].concat();
         let texts = self.texts().filter(|(name, _)| !known.contains(name));
         texts.map(|(_, text)| text).collect::<Vec<_>>().join("\n")
     }
 
-    /// The argument that is a patch, and its text.
+    /// Returns the argument with a patch, and its text.
     pub(super) fn patch(&self) -> Result<(&str, String), String> {
         let mut patches = self.texts().filter(|(_, text)| text.contains(patch::MARK));
         let found = patches.next().ok_or("there is no patch among its arguments")?;

@@ -1,4 +1,4 @@
-//! A call of a tool, with what the tool does.
+//! Tool calls with their kind of tool.
 
 use std::path::{Path, PathBuf};
 
@@ -8,27 +8,27 @@ use super::resolve::absolute;
 use super::shell_patch::ShellPatch;
 use crate::json::RawObject;
 
-/// Arguments that name the directory in which a call works.
+/// Arguments that name the working directory of a call.
 const DIRECTORY: [&str; 4] = ["workdir", "cwd", "working_directory", "workingDirectory"];
 
 /// A call of a tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ToolCall<'c> {
-    /// The tool's name, as the caller has it.
+    /// The tool's name, as the caller spells it.
     pub(crate) name: &'c str,
-    /// What it does.
+    /// The tool's kind.
     pub(crate) kind: ToolKind,
-    /// Its arguments.
+    /// The call's arguments.
     pub(crate) arguments: &'c RawObject,
 }
 
 impl<'c> ToolCall<'c> {
-    /// A call of a tool of that name.
+    /// Returns a call of the tool of the given name.
     pub(crate) fn of(name: &'c str, arguments: &'c RawObject) -> Self {
         Self { name, kind: ToolKind::of_tool(name), arguments }
     }
 
-    /// The directory in which it works, for an agent that works in that one.
+    /// Returns the working directory of the call, for an agent that works in `agents`.
     pub(super) fn directory(&self, agents: &Path) -> PathBuf {
         let fields = self.arguments.fields();
         let own = DIRECTORY.iter().find_map(|name| fields.get(name)?.to_text());
@@ -42,7 +42,7 @@ impl<'c> ToolCall<'c> {
         own
     }
 
-    /// The same, of a tool that an MCP server has: its name need not say so.
+    /// Marks the call as one of an MCP tool, whose name need not show it.
     pub(crate) fn at_server(self) -> Self {
         match self.kind {
             ToolKind::Other => Self { kind: ToolKind::Mcp, ..self },

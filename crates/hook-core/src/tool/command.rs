@@ -1,24 +1,24 @@
-//! The command of a call of a shell, under whatever name its argument has.
+//! The command of a shell call, under any argument name.
 
 use super::arguments::{ABOUT_IT, COMMAND, Fields};
 use super::call::ToolCall;
 use super::kind::ToolKind;
 use crate::json::RawObject;
 
-/// What a shell is to run.
+/// The command of a shell call.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ShellCommand {
-    /// The command; its words, or several commands, as one text.
+    /// The command as one text, also if it consists of words or of several commands.
     pub(crate) text: String,
-    /// The arguments that hold it; none where it was put together.
+    /// The arguments that hold it; none if it was composed.
     arguments: Vec<&'static str>,
 }
 
 impl ShellCommand {
-    /// The command of a call; `None` of one of another tool.
+    /// Returns the command of a call, or `None` if the tool is not a shell.
     ///
     /// # Errors
-    /// Says why nobody can tell what is to run.
+    /// If the command is unknown; the error is the reason.
     pub(crate) fn of(call: &ToolCall<'_>) -> Result<Option<Self>, String> {
         if call.kind != ToolKind::Shell && !Self::is_in(call) {
             return Ok(None);
@@ -26,7 +26,7 @@ impl ShellCommand {
         let fields = Fields::of_call(call.arguments);
         let arguments = fields.present(&COMMAND);
         if arguments.is_empty() {
-            // Under a name that is not known.
+            // The argument has an unknown name.
             let text = fields.texts().filter(|(name, _)| !ABOUT_IT.contains(name));
             let text = text.map(|(_, text)| text).collect::<Vec<_>>().join("\n");
             return Ok(Some(Self { text, arguments }));
@@ -46,18 +46,18 @@ impl ShellCommand {
         Ok(Some(Self { text, arguments: if is_text { arguments } else { Vec::new() } }))
     }
 
-    /// Whether a tool of a server, or one that is not known, has one among its arguments: it may be a shell.
+    /// Returns `true` if an MCP tool or an unknown tool has a command argument: it may be a shell.
     pub(crate) fn is_in(call: &ToolCall<'_>) -> bool {
         let is_other = matches!(call.kind, ToolKind::Mcp | ToolKind::Other);
         is_other && !Fields::of_call(call.arguments).present(&COMMAND[..3]).is_empty()
     }
 
-    /// Whether it stands where it does in calls of our shell.
+    /// Returns `true` if the command is in the native argument alone.
     pub(crate) fn is_plain(&self) -> bool {
         self.arguments == COMMAND[..1]
     }
 
-    /// The call's arguments with the command under our name alone.
+    /// Returns the call's arguments with the command under its native name alone.
     pub(crate) fn renamed(&self, whole: &RawObject) -> RawObject {
         let mut fields = whole.fields();
         for name in COMMAND {
@@ -67,8 +67,8 @@ impl ShellCommand {
         fields.to_raw()
     }
 
-    /// The arguments of the whole call with what a hook made of the renamed ones; `None` where the command
-    /// cannot be put back.
+    /// Returns the arguments of the whole call with the changes of the renamed ones, or `None` if
+    /// the command cannot be written back.
     pub(crate) fn put_back(&self, whole: &RawObject, changed: &RawObject) -> Option<RawObject> {
         let mut fields = whole.fields();
         let mut changed = changed.fields();

@@ -16,25 +16,25 @@ pub(super) const READ: &str = "read_file";
 pub(crate) struct FileCall {
     /// `write_file`, `replace` or `read_file`.
     pub(crate) tool: &'static str,
-    /// Its arguments, in our names. The path is absolute, as in most agents.
+    /// The arguments, with native names. The path is absolute, as in most agents.
     pub(crate) arguments: RawObject,
-    /// The path as the whole call has it.
+    /// The path in the whole call.
     path: String,
     pub(super) origin: Origin,
 }
 
-/// What of the whole call a plain one was made of.
+/// The part of the whole call that a plain call was made from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// A part of the patch in this argument, in bytes of its text.
+    /// The given range of bytes of the patch in this argument.
     Patch { argument: String, range: std::ops::Range<usize> },
-    /// All of it, with these arguments under other names: ours, and all of theirs that it has.
+    /// The whole call, with some arguments renamed: native names, each with the original names.
     Renamed(Vec<(&'static str, Vec<&'static str>)>),
-    /// All of it as it is, but for where the path begins.
+    /// The whole call unchanged, except for a relative path.
     Plain,
-    /// All of a file, which goes.
+    /// The deletion of a whole file.
     Deletion,
-    /// Something that no change can be put back into.
+    /// A composition, into which changes cannot be written back.
     Composed,
 }
 
@@ -60,33 +60,33 @@ impl FileCall {
         Self::new(READ, path, &[], Origin::Composed)
     }
 
-    /// A file that goes: an edit of all its text.
+    /// Creates a deletion: an edit that replaces all text of the file by nothing.
     pub(super) fn deletion(path: &str, old: &str) -> Self {
         Self::edit(path, old, "", Origin::Deletion)
     }
 
-    /// Whether that is what it is.
+    /// Returns `true` if the call stands for a deletion.
     pub(crate) fn is_deletion(&self) -> bool {
         self.origin == Origin::Deletion
     }
 
-    /// The path as the whole call has it.
+    /// Returns the path in the whole call.
     pub(crate) fn path(&self) -> &str {
         &self.path
     }
 
-    /// A call that is plain already, on that path.
+    /// Creates a call on `path` from one that is plain already.
     pub(super) fn plain(tool: &'static str, path: String, arguments: &RawObject) -> Self {
         Self { tool, arguments: arguments.clone(), path, origin: Origin::Plain }
     }
 
-    /// Whether it has all arguments of the whole call.
+    /// Returns `true` if the call has all arguments of the whole call.
     pub(crate) fn is_whole(&self) -> bool {
         self.origin == Origin::Plain
     }
 
-    /// The same with an absolute path, as in most agents; and once more with where that leads, if it is behind
-    /// a link.
+    /// Returns the call with an absolute path, as in most agents, and again with the resolved path
+    /// if symlinks change it.
     pub(super) fn located(&self, directory: &Path) -> Vec<Self> {
         let at = |path: &Path, origin: &Origin| {
             let mut fields = self.arguments.fields();
@@ -103,8 +103,8 @@ impl FileCall {
         std::iter::once(at(&path, &self.origin)).chain(behind).collect()
     }
 
-    /// The arguments of the whole call, in which this one has other arguments; `None` where they cannot be
-    /// put back.
+    /// Returns the arguments of the whole call with the changed arguments of this one, or `None` if
+    /// they cannot be written back.
     pub(crate) fn put_back(&self, whole: &RawObject, changed: &RawObject) -> Option<RawObject> {
         let mut fields = whole.fields();
         let mut changed = changed.fields();
@@ -121,7 +121,7 @@ impl FileCall {
                         fields.insert(*name, value.clone());
                     }
                 }
-                // What has no other name is the same argument.
+                // Arguments without another name are the same in the whole call.
                 for (name, value) in changed.iter() {
                     if !names.iter().any(|(ours, _)| *ours == name) {
                         fields.insert(name, value.clone());
@@ -140,7 +140,7 @@ impl FileCall {
     }
 }
 
-/// A plain call as a part of a patch.
+/// Returns a plain call as a part of a patch.
 pub(super) fn plain_part(tool: &str, arguments: &RawObject) -> Option<String> {
     let fields = Fields::of_call(arguments);
     let text = |names: &[&'static str]| fields.text(names).ok().flatten();

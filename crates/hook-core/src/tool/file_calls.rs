@@ -1,5 +1,5 @@
-//! A call on several files, or in an unusual form, as one plain call for each file: `write_file`, `replace`
-//! or `read_file`. Hooks of other agents are written for such calls.
+//! Splits a call on several files, or in an unusual form, into plain calls on one file each
+//! (`write_file`, `replace` or `read_file`). Foreign hooks are written for such calls.
 
 use std::collections::HashSet;
 use std::io::Read;
@@ -19,25 +19,25 @@ use super::shell_patch::ShellPatch;
 use crate::files::regular_file;
 use crate::json::RawObject;
 
-/// How many files of one call a hook is asked about.
+/// The maximum number of files of one call that are presented to hooks.
 const MAX_CALLS: usize = 64;
-/// How much of a file's text that goes a hook is given, in bytes.
+/// The maximum length in bytes of a deleted file's text in a hook's input.
 const MAX_OLD_TEXT: u64 = 1024 * 1024;
 
 const NAMES_NO_FILE: &str = "it names no file";
 
-/// A call, file by file.
+/// A call, split by files.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum FileCalls {
-    /// It is a plain call, or none on files.
+    /// The call is plain already, or not on files.
     AsItIs,
     /// A plain call for each file.
     Each(Vec<FileCall>),
-    /// Its files cannot be told, with the reason.
+    /// The files of the call are unknown, for this reason.
     Unreadable(String),
 }
 
-/// The calls of one tool, file by file. Texts of files that go are read from that directory.
+/// Splits a call by files. Texts of deleted files are read relative to `directory`.
 pub(crate) fn file_calls(call: &ToolCall<'_>, directory: &Path) -> FileCalls {
     let directory = &*call.directory(directory);
     let fields = Fields::of_call(call.arguments);
@@ -56,7 +56,7 @@ pub(crate) fn file_calls(call: &ToolCall<'_>, directory: &Path) -> FileCalls {
                 None => of_writing_tool(name, &fields),
             }
         }
-        // What else a command does with files is not known.
+        // Other effects of a command on files are unknown.
         Some(tool) if tool.kind == ToolKind::Shell => match ShellPatch::of(&fields) {
             ShellPatch::None => return FileCalls::AsItIs,
             ShellPatch::In(_) => of_patch(call, &fields, directory),
@@ -88,7 +88,7 @@ pub(crate) fn file_calls(call: &ToolCall<'_>, directory: &Path) -> FileCalls {
     }
 }
 
-/// Adds a call for each file that the arguments name and that none is on yet.
+/// Adds a call for each file that the arguments name and that has no call yet.
 fn add_named(
     calls: &mut Vec<FileCall>,
     named: &Named,
@@ -96,7 +96,7 @@ fn add_named(
 ) -> Result<(), String> {
     let mut seen: HashSet<&str> = calls.iter().map(FileCall::path).collect();
     let new: Vec<_> = named.list.iter().filter(|(path, _)| seen.insert(path)).collect();
-    // Before texts of files are read.
+    // Checked before texts of files are read.
     match calls.len() + new.len() {
         count if count > MAX_CALLS => return Err(too_many(count)),
         _ if !named.complete => {
@@ -108,16 +108,16 @@ fn add_named(
     Ok(())
 }
 
-/// Whether the plain calls of a call say all that it says, so that who approves them approves it.
+/// Returns `true` if the plain calls express all of a call, so that approving them approves it.
 pub(crate) fn is_said_by_file_calls(call: &ToolCall<'_>) -> bool {
     Fields::of_call(call.arguments).are_of_plain_calls(FileTool::of(call))
 }
 
-/// The same call with a patch as its one argument, for hooks that know no other edits; `None` of one that
-/// writes nothing, or is such a call.
+/// Returns a call with a patch as its only argument, for hooks that know no other edits, or `None`
+/// if the call writes nothing or has that form.
 ///
 /// # Errors
-/// Says why the files that it writes cannot be told.
+/// If the written files are unknown; the error is the reason.
 pub(crate) fn as_patch(
     call: &ToolCall<'_>,
     files: &FileCalls,
@@ -156,8 +156,8 @@ pub(crate) fn as_patch(
     Ok(Some(with_patch(&patch::whole(parts.into_iter()))))
 }
 
-/// A call of a patch with another patch, which is the one argument of `changed`; `None` where either is no
-/// such call.
+/// Returns the arguments of a patch call with the patch from `changed`, or `None` if either has no
+/// patch.
 pub(crate) fn with_patch(whole: &RawObject, changed: &RawObject) -> Option<RawObject> {
     let mut fields = whole.fields();
     let argument = Fields::of_call(whole).patch().ok()?.0.to_owned();
@@ -165,7 +165,7 @@ pub(crate) fn with_patch(whole: &RawObject, changed: &RawObject) -> Option<RawOb
     Some(fields.to_raw())
 }
 
-/// Why the files of a patch cannot be told, if it is one.
+/// Returns the reason why the files of a patch call are unknown, or `None`.
 pub(crate) fn unreadable_patch(call: &ToolCall<'_>) -> Option<String> {
     known(call.name).filter(|tool| tool.name == APPLY_PATCH)?;
     let fields = Fields::of_call(call.arguments);
@@ -185,7 +185,7 @@ fn too_many(count: usize) -> String {
     format!("it is on {count} files, and hooks are asked about {MAX_CALLS} at most")
 }
 
-/// A patch, file by file.
+/// Splits a patch by files.
 fn of_patch(
     call: &ToolCall<'_>,
     fields: &Fields,
@@ -193,7 +193,7 @@ fn of_patch(
 ) -> Result<Vec<FileCall>, String> {
     let (argument, text) = fields.patch()?;
     let read = parsed(&text)?;
-    // Before texts of files are read.
+    // Checked before texts of files are read.
     if read.changes.len() > MAX_CALLS {
         return Err(too_many(read.changes.len()));
     }
@@ -201,7 +201,7 @@ fn of_patch(
     for change in &read.changes {
         let path = &change.path;
         let origin = || match call.kind {
-            // In a command it is quoted in a way that only a shell knows.
+            // In a command, the patch is quoted for the shell.
             ToolKind::Shell => Origin::Composed,
             _ => Origin::Patch { argument: argument.to_owned(), range: change.range.clone() },
         };
@@ -210,7 +210,7 @@ fn of_patch(
             ChangeKind::Delete => calls.push(FileCall::deletion(path, &old_text(path, directory))),
             ChangeKind::Update { moved_to: None, hunks } => {
                 let (old, new) = patch::replaced(hunks);
-                // Where it was meant to stand would be lost.
+                // A plain edit would lose the position.
                 let is_one = hunks.len() == 1 && hunks.iter().all(|hunk| !hunk.is_anchored);
                 let origin = if is_one { origin() } else { Origin::Composed };
                 calls.push(FileCall::edit(path, &old, &new, origin));
@@ -226,19 +226,19 @@ fn of_patch(
     Ok(calls)
 }
 
-/// The text of a file, as far as it can be read; of a long one the beginning.
+/// Returns the readable text of a file, cut at the limit.
 fn old_text(path: &str, directory: &Path) -> String {
     let mut bytes = Vec::new();
     let read = regular_file::open(&resolved(path, directory))
         .and_then(|file| file.take(MAX_OLD_TEXT).read_to_end(&mut bytes));
-    // What is not there has no text.
+    // A file that cannot be read has no text.
     if read.is_err() {
         return String::new();
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// A tool that writes or edits files, with arguments under whatever names.
+/// Splits a call that writes or edits files, with any argument names.
 fn of_writing_tool(name: &str, fields: &Fields) -> Result<Vec<FileCall>, String> {
     let path = fields.text(&PATH)?;
     let (old, new) = (fields.text(&OLD)?, fields.text(&NEW)?);
@@ -260,7 +260,7 @@ fn of_writing_tool(name: &str, fields: &Fields) -> Result<Vec<FileCall>, String>
         _ => {}
     }
     let mut calls = of_edits(fields, path.as_deref())?;
-    // What no name of an argument tells apart is text that may be written.
+    // Text in unknown arguments may be written, too.
     let rest = new.unwrap_or_else(|| fields.rest());
     let is_said = !calls.is_empty() && old.is_none() && rest.is_empty();
     if let Some(path) = path.filter(|_| !is_said) {
@@ -272,7 +272,7 @@ fn of_writing_tool(name: &str, fields: &Fields) -> Result<Vec<FileCall>, String>
     Ok(calls)
 }
 
-/// A list of edits, one file after the other, each with what changes in it.
+/// Converts a list of edits into one edit per file.
 fn of_edits(fields: &Fields, path: Option<&str>) -> Result<Vec<FileCall>, String> {
     let mut edits: Vec<(String, Vec<String>, Vec<String>)> = Vec::new();
     for edit in fields.list(&EDITS).into_iter().flatten() {
@@ -298,7 +298,7 @@ fn of_edits(fields: &Fields, path: Option<&str>) -> Result<Vec<FileCall>, String
     Ok(edits.into_iter().map(call).collect())
 }
 
-/// A tool of an MCP server for files.
+/// Splits a call of an MCP tool for files.
 fn of_file_server(
     call: &ToolCall<'_>,
     fields: &Fields,
@@ -324,7 +324,7 @@ fn of_file_server(
     Ok(calls)
 }
 
-/// Whether a call has the arguments of the tool under our names, and no others that change its meaning.
+/// Returns `true` if a call has the tool's native arguments and no others that change its meaning.
 fn is_plain(tool: &str, fields: &Fields) -> bool {
     let elsewhere = fields.has(&PATH[1..]) || fields.has(&EDITS);
     let arguments = match tool {

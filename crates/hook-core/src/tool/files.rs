@@ -1,4 +1,4 @@
-//! The files that a call reads or writes, as far as its arguments name them.
+//! The files that a call reads or writes, according to its arguments.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -13,35 +13,35 @@ use super::resolve::resolved;
 use super::shell_patch::ShellPatch;
 use crate::json::{JsonKind, JsonSlice, ObjectWriter, Standing, Visited, visit_all};
 
-/// How many files of one call are resolved.
+/// The maximum number of files that are resolved per call.
 const MAX_FILES: usize = 256;
-/// How long a path may be, in bytes: no system takes a longer one.
+/// The maximum length of a path in bytes; no system accepts a longer one.
 const MAX_PATH: usize = 4 * 1024;
 
-/// Words in the name of a tool that is not known, of which one says that it writes.
+/// Words in names of unknown tools that write.
 const WRITING_WORDS: [&str; 18] = [
     "append", "copy", "create", "delete", "edit", "insert", "mkdir", "move", "patch", "put",
     "remove", "rename", "replace", "save", "touch", "update", "upload", "write",
 ];
-/// Words that say that it reads.
+/// Words in names of unknown tools that read.
 const READING_WORDS: [&str; 22] = [
     "browse", "cat", "check", "count", "describe", "diff", "fetch", "find", "get", "glob", "grep",
     "head", "info", "list", "load", "look", "open", "query", "read", "search", "show", "view",
 ];
-/// Words in the name of a tool that moves or copies files.
+/// Words in names of tools that move or copy files.
 const MOVING_WORDS: [&str; 4] = ["copy", "link", "move", "rename"];
 
-/// What a call does to a file.
+/// The access of a call to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum FileAccess {
-    /// Reads it, or lists it.
+    /// Reads or lists the file.
     Read,
-    /// Writes, moves or deletes it.
+    /// Writes, moves or deletes the file.
     Write,
 }
 
 impl FileAccess {
-    /// The name in inputs.
+    /// Returns the access's name in inputs.
     fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -50,17 +50,18 @@ impl FileAccess {
     }
 }
 
-/// The files that a call names: absolute, with links resolved, each once.
+/// The files that a call names: absolute, symlinks resolved, without duplicates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ToolFiles {
     /// The paths, in the order of the arguments.
     pub(crate) list: Vec<(String, FileAccess)>,
-    /// Whether no file that the arguments name is missing: there are too many, or one is no text.
+    /// `false` if a named file is missing from the list: too many files, or a value that is not a
+    /// text.
     pub(crate) complete: bool,
 }
 
 impl ToolFiles {
-    /// The files of a call in that directory.
+    /// Returns the files of a call in the given directory.
     pub(crate) fn of(call: &ToolCall<'_>, directory: &Path) -> Self {
         let mut files = Self { list: Vec::new(), complete: true };
         let mut seen = HashSet::new();
@@ -80,12 +81,12 @@ impl ToolFiles {
         files
     }
 
-    /// No files, of a call without arguments.
+    /// Returns the empty list, for a call without arguments.
     pub(crate) fn none() -> Self {
         Self { list: Vec::new(), complete: true }
     }
 
-    /// Writes the fields of an input.
+    /// Writes the fields to an input.
     pub(crate) fn write(&self, out: &mut ObjectWriter<'_>) {
         out.objects("files", &self.list, |out, (path, access)| {
             out.text("path", path);
@@ -96,39 +97,39 @@ impl ToolFiles {
         }
     }
 
-    /// Whether a call does that to a file that it names, or may. No file is looked at.
+    /// Returns `true` if a call has, or may have, that access to a named file. No file is accessed.
     pub(crate) fn are_named(call: &ToolCall<'_>, access: FileAccess) -> bool {
         let named = Named::of(call);
         let is_unreadable = call.kind == ToolKind::Shell && !named.complete;
         is_unreadable && access == FileAccess::Write
             || named.list.iter().any(|(_, done)| *done == access)
-            // A tool of a server whose name says neither.
+            // An MCP tool whose name tells neither.
             || access == FileAccess::Read && !named.list.is_empty() && is_of_unknown_access(call)
     }
 }
 
-/// The paths as a call has them.
+/// The paths as written in a call.
 pub(super) struct Named {
     pub(super) list: Vec<(String, FileAccess)>,
-    /// Whether no file that the arguments name is missing.
+    /// `true` if no named file is missing from the list.
     pub(super) complete: bool,
 }
 
-/// What a value around others says of them.
+/// The meaning of a value for the values inside it.
 #[derive(Clone, Copy)]
 enum Around {
     Anything,
-    /// They are paths.
+    /// The values are paths.
     Paths,
-    /// They say what file it is.
+    /// The values describe a file.
     File,
 }
 
-/// Fields in which an object in a list of files has its path, beside those of all calls.
+/// Fields with the path in an object of a list of files, besides those of all calls.
 const OF_FILE_OBJECTS: [&str; 3] = ["file", "name", "uri"];
 
 impl Named {
-    /// The files that the arguments name, and those of patches in them.
+    /// Returns the files named by the arguments and by patches in them.
     pub(super) fn of(call: &ToolCall<'_>) -> Self {
         if call.kind == ToolKind::Shell {
             return Self::of_command(call);
@@ -144,7 +145,7 @@ impl Named {
             });
         }
         named.complete &= !named.is_full();
-        // A tool that writes files writes some, whatever its arguments are.
+        // A tool that writes files writes at least one, whatever its arguments are.
         let must_name_one = is_writing
             || known(call.name).is_some_and(|tool| tool.name == "read_file")
                 && !call.arguments.fields().is_empty();
@@ -152,7 +153,7 @@ impl Named {
         named
     }
 
-    /// What a command does with files is not in its arguments, but for a patch that it applies.
+    /// Returns the files of a patch that a command applies; its other files are unknown.
     fn of_command(call: &ToolCall<'_>) -> Self {
         let mut named = Self { list: Vec::new(), complete: true };
         let fields = Fields::of_call(call.arguments);
@@ -165,7 +166,7 @@ impl Named {
         named
     }
 
-    /// The files that the arguments themselves name; none of a command.
+    /// Returns the files named by the arguments themselves; none for a shell.
     pub(super) fn of_arguments(call: &ToolCall<'_>) -> Self {
         let mut named = Self { list: Vec::new(), complete: true };
         if call.kind == ToolKind::Shell {
@@ -206,7 +207,7 @@ impl Named {
         self.list.len() > MAX_FILES
     }
 
-    /// Adds a path, and what some tools read it as.
+    /// Adds a path, and the different path that some tools read from it.
     fn add(&mut self, path: Cow<'_, str>, access: FileAccess) {
         if path.is_empty() {
             return;
@@ -216,9 +217,9 @@ impl Named {
         self.list.extend(other.map(|path| (path, access)));
     }
 
-    /// Adds the files that a text names if it is a patch.
+    /// Adds the files of a text if it is a patch.
     fn add_patch(&mut self, leaf: JsonSlice<'_>) {
-        // Each of these letters may be written as an escape.
+        // The mark's characters may be escaped.
         let written = leaf.as_str();
         let may_be = written.contains(MARK) || written.contains("\\u");
         if leaf.kind() == JsonKind::String && may_be {
@@ -233,8 +234,8 @@ impl Named {
     }
 }
 
-/// What some tools read a path as: without an `@` before it, without the lines that stand behind it
-/// (`path:10-20`, `path:raw`), and with plain blanks.
+/// Returns the path that some tools read instead: without a leading `@`, without a trailing
+/// selector of lines (`path:10-20`, `path:raw`), and with plain spaces.
 fn other_reading(path: &str) -> Option<String> {
     let read = path.strip_prefix('@').unwrap_or(path);
     let is_selector = |it: &str| {
@@ -250,12 +251,12 @@ fn other_reading(path: &str) -> Option<String> {
     (read != path && !read.is_empty()).then_some(read)
 }
 
-/// Whether a URI is not of a file on this machine.
+/// Returns `true` if a URI is not of a local file.
 fn is_remote(uri: &str) -> bool {
     uri.split_once("://").is_some_and(|(scheme, _)| !scheme.eq_ignore_ascii_case("file"))
 }
 
-/// What a call does to the files that it names.
+/// Returns the access of a call to the files that it names.
 fn access(call: &ToolCall<'_>) -> FileAccess {
     let is_writing = match call.kind {
         ToolKind::FileWrite => true,
@@ -266,19 +267,19 @@ fn access(call: &ToolCall<'_>) -> FileAccess {
     if is_writing { FileAccess::Write } else { FileAccess::Read }
 }
 
-/// Whether the name of a tool that is not known, or an argument, says that it writes.
+/// Returns `true` if the name of an unknown tool, or an argument, indicates writing.
 fn is_writing(call: &ToolCall<'_>) -> bool {
     has_word(call.name, &WRITING_WORDS)
         || call.arguments.fields().iter().any(|(name, _)| is_written(name))
 }
 
-/// Whether nothing says what a tool of a server does with files: it may do anything.
+/// Returns `true` if nothing indicates what an MCP tool does with files: it may do anything.
 fn is_of_unknown_access(call: &ToolCall<'_>) -> bool {
     call.kind == ToolKind::Mcp && !is_writing(call) && !has_word(call.name, &READING_WORDS)
 }
 
 impl FileTool {
-    /// What the tool of a call does with files.
+    /// Returns the file properties of a call's tool.
     pub(super) fn of(call: &ToolCall<'_>) -> Self {
         let kind = call.kind;
         Self {
@@ -289,14 +290,14 @@ impl FileTool {
     }
 }
 
-/// Whether one of these words is in the name of a tool.
+/// Returns `true` if a tool's name contains one of the words.
 fn has_word(tool: &str, words: &[&str]) -> bool {
     let own = name_at_server(tool).split(|it: char| !it.is_ascii_alphanumeric());
     let mut own = own.flat_map(camel_words).map(str::to_ascii_lowercase);
     own.any(|word| words.contains(&&*word))
 }
 
-/// The words of a name in camel case.
+/// Returns the words of a camel-case name.
 fn camel_words(name: &str) -> impl Iterator<Item = &str> {
     let mut rest = name;
     std::iter::from_fn(move || {

@@ -1,8 +1,8 @@
-//! What a tool does, in one word.
+//! Kinds of tools.
 
 use std::fmt;
 
-/// What a tool does. Matchers ask for it as `kind`, and every input about a tool carries it.
+/// The kind of a tool. Matchers compare it as `kind`, and every input about a tool carries it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ToolKind {
@@ -14,11 +14,11 @@ pub enum ToolKind {
     FileWrite,
     /// Reads from the web.
     Web,
-    /// Is a tool of an MCP server.
+    /// A tool of an MCP server.
     Mcp,
     /// Starts another agent.
     Agent,
-    /// None of these, or not known.
+    /// None of these, or unknown.
     Other,
 }
 
@@ -34,7 +34,7 @@ impl ToolKind {
         Self::Other,
     ];
 
-    /// The name in settings and inputs.
+    /// Returns the kind's name in settings and inputs.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Shell => "shell",
@@ -47,7 +47,7 @@ impl ToolKind {
         }
     }
 
-    /// The kind of that name.
+    /// Returns the kind of the given name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
@@ -59,12 +59,12 @@ impl fmt::Display for ToolKind {
     }
 }
 
-/// Whether a name has the form that some agent gives the tools of MCP servers.
+/// Returns `true` if the name has a form that an agent uses for MCP tools.
 pub(crate) fn is_of_mcp_server(name: &str) -> bool {
     ["mcp_", "MCP:"].iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// What its server calls a tool, as far as the forms of agents tell where that begins.
+/// Returns a tool's name on its server, as far as the agents' name formats show it.
 pub(super) fn name_at_server(name: &str) -> &str {
     if let Some((_, tool)) = name.rsplit_once("__") {
         return tool;

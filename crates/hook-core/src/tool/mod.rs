@@ -1,9 +1,9 @@
-//! Tool calls, whatever agent makes them: what a tool is, which files a call names, and a call on
-//! several files as one call for each.
+//! Tool calls of any agent: the kind of tool, the files that a call names, and a call on several
+//! files as one call per file.
 //!
-//! A tool is known by its name in any agent (`names`); the rest follows from the tool and its
-//! arguments. Matchers, inputs and hooks of other agents all read calls here, so that they see the same
-//! files.
+//! Tools are recognised by their names in any agent (`names`); the rest follows from the tool and
+//! its arguments. Matchers, inputs and foreign hooks all read calls through this module, so that
+//! they see the same files.
 
 mod arguments;
 mod call;

@@ -1,4 +1,4 @@
-//! Tools by all their names: in each known agent, and in common agent libraries.
+//! Tools by all their names in known agents and common agent libraries.
 
 use std::borrow::Cow;
 
@@ -8,20 +8,20 @@ use crate::text::nearest;
 /// A tool that agents share under different names.
 #[derive(Debug)]
 pub(crate) struct KnownTool {
-    /// The name here.
+    /// The native name.
     pub(super) name: &'static str,
     pub(super) kind: ToolKind,
-    /// The names elsewhere.
+    /// The other names.
     pub(super) others: &'static [&'static str],
 }
 
-/// The tool whose one argument is a patch of several files.
+/// The tool whose only argument is a patch of several files.
 pub(crate) const APPLY_PATCH: &str = "apply_patch";
 
 /// The tool that deletes files.
 pub(super) const DELETE: &str = "delete_file";
 
-/// The tools that a patch stands for.
+/// The tools that a patch can replace.
 pub(super) const PATCHED: [&str; 2] = ["replace", "write_file"];
 
 static TOOLS: [KnownTool; 16] = [
@@ -180,7 +180,7 @@ impl KnownTool {
 }
 
 impl ToolKind {
-    /// The kind of a tool by its name in any known agent.
+    /// Returns the kind of a tool by its name in any known agent.
     pub fn of_tool(name: &str) -> Self {
         match known(name) {
             Some(tool) => tool.kind,
@@ -190,23 +190,23 @@ impl ToolKind {
     }
 }
 
-/// The tool of that name in any agent.
+/// Returns the tool with that name in any agent.
 pub(super) fn known(name: &str) -> Option<&'static KnownTool> {
     TOOLS.iter().find(|tool| tool.names().any(|known| known == name))
 }
 
-/// What a tool is called here, by its name in any agent; `None` of a tool that no known agent has.
+/// Returns the native name of a tool by its name in any agent, or `None` if the tool is unknown.
 pub fn our_name(name: &str) -> Option<&'static str> {
     known(name).map(|tool| tool.name)
 }
 
-/// The known name that is most like another.
+/// Returns the most similar known name.
 pub(crate) fn nearest_name(name: &str) -> Option<&'static str> {
     nearest(name, TOOLS.iter().flat_map(KnownTool::names))
 }
 
-/// The tools that a call of one may be meant by: itself, of a patch what it stands for, and of a deletion an
-/// edit.
+/// Returns the tools that a name stands for: the tool itself, for a patch also write and edit, and
+/// for a deletion also edit.
 fn meant(name: &str) -> impl Iterator<Item = &'static KnownTool> + use<> {
     let tool = known(name);
     let stands_for: &[&str] = match tool {
@@ -217,8 +217,8 @@ fn meant(name: &str) -> impl Iterator<Item = &'static KnownTool> + use<> {
     tool.into_iter().chain(stands_for.iter().filter_map(|name| known(name)))
 }
 
-/// The names that agents have for a tool of an MCP server, beside the one given: `mcp_SERVER_TOOL` does not
-/// say where the tool's own name begins.
+/// Returns the other names of an MCP tool in agents. In `mcp_SERVER_TOOL`, the start of the tool's
+/// own name is ambiguous.
 fn names_at_server(name: &str) -> Vec<String> {
     if let Some(rest) = name.strip_prefix("mcp__") {
         return vec![format!("mcp_{}", rest.replacen("__", "_", 1))];
@@ -228,20 +228,20 @@ fn names_at_server(name: &str) -> Vec<String> {
     ends.map(|(server, tool)| format!("mcp__{server}__{}", &tool[1..])).collect()
 }
 
-/// Whether a call of the tool `called` is one of the tool that is `named`, each by its name in any agent.
+/// Returns `true` if a call of `called` is one of the tool `named`, each by its name in any agent.
 pub(crate) fn is_same_tool(named: &str, called: &str) -> bool {
     named == called
         || meant(called).any(|tool| tool.names().any(|name| name == named))
         || named.starts_with("mcp_") && names_at_server(called).iter().any(|name| name == named)
 }
 
-/// All names of a tool that is called, its own first.
+/// Returns all names of a called tool, the given name first.
 pub(crate) fn names_of(called: &str) -> impl Iterator<Item = Cow<'_, str>> {
     subjects(called, meant(called).flat_map(KnownTool::names))
 }
 
-/// The names that a matcher's text is compared with: the tool's own, ours, and of a patch those of what it
-/// stands for.
+/// Returns the names that a matcher's text is compared with: the given name, the native one, and
+/// for a patch those of the tools that it stands for.
 pub(crate) fn text_subjects(called: &str) -> impl Iterator<Item = Cow<'_, str>> {
     subjects(called, meant(called).map(|tool| tool.name))
 }

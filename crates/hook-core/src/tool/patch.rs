@@ -1,10 +1,10 @@
-//! Patches in the form of `apply_patch`: the files that one names, what it does to each, and a patch made
-//! of edits.
+//! Patches in the format of `apply_patch`: their files and changes, and composing patches from
+//! edits.
 
 use std::fmt::Write;
 use std::ops::Range;
 
-/// What every header begins with.
+/// The start of every header.
 pub(crate) const MARK: &str = "*** ";
 
 const ADD: &str = "*** Add File:";
@@ -14,13 +14,13 @@ const MOVE: &str = "*** Move to:";
 const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
 const END_OF_FILE: &str = "*** End of File";
-/// Says where the patch is applied, and names no file.
+/// The header that names the patch's environment, and no file.
 const ENVIRONMENT: &str = "*** Environment ID:";
 
 const HEADERS: [&str; 4] = [ADD, UPDATE, DELETE, MOVE];
 
-/// The paths in headers, one a line. Blanks around a header are passed over, as those that apply
-/// patches do, and a line ends where any of them may see an end.
+/// Returns the paths in headers, one per line. Blanks around a header are skipped, as tools that
+/// apply patches do, and a line ends wherever one of them may see an end.
 pub(crate) fn file_headers(text: &str) -> impl Iterator<Item = &str> {
     let ends = |character: char| {
         matches!(
@@ -35,23 +35,23 @@ pub(crate) fn file_headers(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a text names the program that applies patches, as commands of a shell do (`apply_patch <<EOF`).
+/// Returns `true` if a text names the program that applies patches, as in `apply_patch <<EOF`.
 pub(super) fn names_patcher(text: &str) -> bool {
     ["apply_patch", "applypatch", "apply-patch"].iter().any(|name| text.contains(name))
 }
 
-/// A patch, file by file.
+/// A patch, as changes of files.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Patch {
     pub(super) changes: Vec<FileChange>,
 }
 
-/// What a patch does to one file.
+/// The change of one file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FileChange {
     pub(super) path: String,
     pub(super) kind: ChangeKind,
-    /// Where it stands in the text, in bytes.
+    /// The byte range in the text.
     pub(super) range: Range<usize>,
 }
 
@@ -62,12 +62,12 @@ pub(super) enum ChangeKind {
     Update { moved_to: Option<String>, hunks: Vec<Hunk> },
 }
 
-/// A part of a file that changes: its lines without the mark, with what stays around them.
+/// A hunk: lines of the old and the new text without their marks, including context.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Hunk {
     pub(super) old: Vec<String>,
     pub(super) new: Vec<String>,
-    /// Whether it says more of where it stands than these lines.
+    /// `true` if more than these lines determines its position.
     pub(super) is_anchored: bool,
 }
 
@@ -78,10 +78,10 @@ impl Hunk {
 }
 
 impl Patch {
-    /// Reads a patch, which may stand in other text, such as the shell's around a heredoc.
+    /// Reads a patch, which other text may surround, such as a shell's here-document.
     ///
     /// # Errors
-    /// Says which line cannot be read.
+    /// If a line is invalid; the error names it.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let mut reader = Reader::default();
         let mut at = 0;
@@ -91,7 +91,7 @@ impl Patch {
             reader.line(line.trim_end_matches(['\n', '\r']), range)?;
         }
         let patch = reader.finish()?;
-        // Another reader of patches may see files that this one took for content.
+        // A different parser may see files in lines that this one took for content.
         let named: Vec<&str> = patch.paths().collect();
         match file_headers(text).find(|path| !named.contains(path)) {
             Some(path) => Err(format!("it is not clear whether `{path}` is a file of it")),
@@ -121,7 +121,7 @@ impl Reader {
     fn line(&mut self, line: &str, range: Range<usize>) -> Result<(), String> {
         let trimmed = line.trim();
         if !self.has_begun {
-            // Behind the word of a command that applies it, too; and there may be several.
+            // A command may precede it, and there may be several patches.
             self.has_begun = trimmed.ends_with(BEGIN);
             return Ok(());
         }
@@ -139,7 +139,7 @@ impl Reader {
                 let kind = ChangeKind::Update { moved_to: None, hunks: Vec::new() };
                 Some((path_of(UPDATE)?, kind))
             });
-        // A line of content begins with its mark, but blanks before a header are passed over.
+        // Lines of content begin with their mark, but blanks before a header are skipped.
         if let Some((path, kind)) = started {
             if path.is_empty() {
                 return Err(format!("a header without a path: `{trimmed}`"));
@@ -217,7 +217,7 @@ impl Reader {
     }
 }
 
-/// The text that some hunks replace, and what with: of several hunks, one after the other.
+/// Returns the text that hunks replace, and its replacement; several hunks are joined.
 pub(super) fn replaced(hunks: &[Hunk]) -> (String, String) {
     let joined = |lines: fn(&Hunk) -> &Vec<String>| {
         let parts: Vec<String> = hunks.iter().map(|hunk| lines(hunk).join("\n")).collect();
@@ -226,7 +226,7 @@ pub(super) fn replaced(hunks: &[Hunk]) -> (String, String) {
     (joined(|hunk| &hunk.old), joined(|hunk| &hunk.new))
 }
 
-/// A text after hunks were applied to it, if each is found in it.
+/// Returns a text with hunks applied, or `None` if one is not found in it.
 pub(super) fn applied(text: &str, hunks: &[Hunk]) -> Option<String> {
     let mut lines: Vec<&str> = text.lines().collect();
     let mut from = 0;
@@ -245,19 +245,19 @@ pub(super) fn applied(text: &str, hunks: &[Hunk]) -> Option<String> {
     Some(lines.into_iter().flat_map(|line| [line, "\n"]).collect())
 }
 
-/// The part of a patch that makes a file.
+/// Returns the part of a patch that adds a file.
 pub(super) fn adding(path: &str, content: &str) -> String {
     let mut patch = format!("{ADD} {path}\n");
     marked(&mut patch, '+', content);
     patch
 }
 
-/// The part of a patch that deletes a file.
+/// Returns the part of a patch that deletes a file.
 pub(super) fn deleting(path: &str) -> String {
     format!("{DELETE} {path}\n")
 }
 
-/// The part of a patch that replaces a text in a file.
+/// Returns the part of a patch that replaces a text in a file.
 pub(super) fn updating(path: &str, old: &str, new: &str) -> String {
     let mut patch = format!("{UPDATE} {path}\n@@\n");
     marked(&mut patch, '-', old);
@@ -265,7 +265,7 @@ pub(super) fn updating(path: &str, old: &str, new: &str) -> String {
     patch
 }
 
-/// A patch of such parts.
+/// Returns a patch of the given parts.
 pub(super) fn whole(parts: impl Iterator<Item = String>) -> String {
     let mut patch = format!("{BEGIN}\n");
     patch.extend(parts);
@@ -275,7 +275,7 @@ pub(super) fn whole(parts: impl Iterator<Item = String>) -> String {
 
 fn marked(patch: &mut String, mark: char, text: &str) {
     for line in text.lines() {
-        // Writing to a text does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(patch, "{mark}{line}");
     }
 }

@@ -1,4 +1,4 @@
-//! The words of A3S, for hooks that were written in them. It asks nobody here.
+//! A3S, for hooks written in its format. A3S itself is never a client here.
 
 mod generation;
 mod modified;
@@ -23,7 +23,7 @@ use super::table::{
 use super::verdict::{Said, Verdict, put};
 use super::written::Comments;
 
-/// The tool of an event, which may be refused.
+/// An event about a tool that hooks may refuse.
 const fn about_tool(
     name: &'static str,
     ours: Event,
@@ -42,7 +42,7 @@ const fn other(
 
 const TOOL: &[(&str, &str)] = &[("tool_name", "tool"), ("tool_input", "args")];
 
-/// A name with a dot is a field of a field.
+/// Names with a dot are fields of a field.
 const EVENTS: &[AgentEvent] = &[
     about_tool(
         "PreToolUse",
@@ -254,7 +254,7 @@ pub(super) static AGENT: Agent = Agent {
     ],
 };
 
-/// What a hook has answered: an action on standard output, or exit 2 for a block.
+/// Reads a hook's answer: an action on standard output, or exit code 2 for a block.
 fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
     match ended.code {
         Some(0) => {}
@@ -304,7 +304,7 @@ fn wrong(why: &str) -> ForeignAnswer {
     ForeignAnswer { failure, ..ForeignAnswer::default() }
 }
 
-/// What is said in the words of A3S.
+/// Renders the response for A3S.
 fn say(_event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
     let mut answer = JsonObject::new();
     let refuses = verdict.forbids() || verdict.asks();
@@ -318,7 +318,7 @@ fn say(_event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
     Said::json(&answer)
 }
 
-/// A value as it stands in a field of that name.
+/// Converts a value to the form of the agent's field with this name.
 pub(super) fn value_of(their_name: &str, value: RawJson) -> RawJson {
     match their_name {
         "result.success" => RawJson::from_bool(value.to_bool() != Some(true)),

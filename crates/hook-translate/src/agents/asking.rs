@@ -44,9 +44,8 @@ impl Asked {
         self.event.name
     }
 
-    /// Returns the agent's directories, as it reports them: project variable, first workspace,
-    /// working directory. The project of `settings` comes first if no other than the working
-    /// directory is known.
+    /// Returns the agent's directories: project variable, first workspace, working directory. The
+    /// project of `settings` comes first if only the working directory is known.
     pub fn places_with(&self, settings: &[PathBuf]) -> Vec<PathBuf> {
         let mut places = self.places();
         let of_settings = settings.iter().find_map(|path| self.agent.project_of(path));

@@ -32,7 +32,7 @@ pub(super) const TOOL_FAILURE: &[(&str, &str)] = &[
     ("error", "error"),
 ];
 
-/// What Claude Code and those who took over its form call an event that is about a tool.
+/// An event about a tool, as named by Claude Code and agents with its format.
 pub(super) const fn about_tool(name: &'static str, ours: Event) -> AgentEvent {
     AgentEvent {
         subject: Subject::Tool,
@@ -51,7 +51,7 @@ pub(super) const fn blocking(event: AgentEvent) -> AgentEvent {
     AgentEvent { exit_two: ExitTwo::Denies, blocks: true, ..event }
 }
 
-/// The events about prompts, and about the end of a turn, as those have them who took over its form.
+/// The events of prompts and of the end of a turn, shared by agents with Claude Code's format.
 pub(super) const PROMPT_SUBMIT: AgentEvent = blocking(AgentEvent {
     fields: &[("prompt", "prompt")],
     plain_is_context: true,
@@ -192,7 +192,7 @@ const EVENTS: &[AgentEvent] = &[
     },
 ];
 
-/// Tools by the names that Claude Code has for them.
+/// The native and Claude Code's tool names.
 pub(super) const TOOLS: &[Tool] = &[
     tool("run_shell_command", "Bash"),
     tool("write_file", "Write"),
@@ -213,7 +213,7 @@ pub(super) const TOOLS: &[Tool] = &[
     tool("read_file", "NotebookRead"),
 ];
 
-/// The fields that every input has.
+/// The fields of every input.
 pub(super) const BASE: &[(Base, &str)] = &[
     (Base::Session, "session_id"),
     (Base::Transcript, "transcript_path"),
@@ -221,7 +221,7 @@ pub(super) const BASE: &[(Base, &str)] = &[
     (Base::Event, "hook_event_name"),
 ];
 
-/// Where a model is not asked: before a session has one, and where nothing waits for an answer.
+/// Events without `prompt` hooks: the session has no model yet, or the event waits for no answer.
 const NO_MODEL: &[&str] = &[
     "SessionStart",
     "Setup",
@@ -383,7 +383,7 @@ pub(super) static AGENT: Agent = Agent {
     ],
 };
 
-/// Fields of `hookSpecificOutput` that only Claude Code knows.
+/// Fields of `hookSpecificOutput` that only Claude Code has.
 const OWN_FIELDS: &[&str] = &[
     "sessionTitle",
     "suppressOriginalPrompt",
@@ -400,15 +400,15 @@ const OWN_FIELDS: &[&str] = &[
     "worktreePath",
 ];
 
-/// What stands on standard output: an object, or text.
+/// Parses standard output as an object, unless it is other text.
 pub(super) fn object_on(stdout: &str) -> Option<JsonObject> {
     let text = stdout.trim();
     let is_object = text.starts_with('{') && text.ends_with('}');
     is_object.then(|| RawJson::parse(text).ok()?.to_object().ok()).flatten()
 }
 
-/// What a hook has answered, as Claude Code reads it: an object on any exit code, text where it is
-/// context, and a denial of exit 2.
+/// Reads a hook's answer like Claude Code: an object at any exit code, text if it counts as
+/// context, and exit code 2 as a denial.
 pub(super) fn answer(event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
     if goes_on_alone(ended.stdout) {
         return ForeignAnswer::default();
@@ -437,7 +437,7 @@ pub(super) fn answer(event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
             read.failure = None;
             read.output = exit_two(event, read.output, ended.stderr);
         }
-        // A plan for a folder fails by any other code; what was said counts all the same elsewhere.
+        // Any other exit code fails a worktree event; at other events the answer still counts.
         Some(_) if event.name.starts_with("Worktree") => {
             read.output = Some(HookOutput::deny(reason(ended.stderr)));
         }
@@ -447,7 +447,7 @@ pub(super) fn answer(event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
     read
 }
 
-/// Whether a hook says first that it goes on by itself: then nothing that it says later counts.
+/// Checks whether a hook first declares itself asynchronous: then its later output is ignored.
 fn goes_on_alone(stdout: &str) -> bool {
     let first = stdout.trim_start().lines().next().and_then(object_on);
     first.is_some_and(|it| it.get("async").and_then(RawJson::to_bool) == Some(true))
@@ -458,7 +458,7 @@ pub(super) fn reason(stderr: &str) -> String {
     if text.is_empty() { "the hook blocks, and does not say why".into() } else { text.to_owned() }
 }
 
-/// Exit 2: a denial whatever the object says, with its reason where that denies, too.
+/// Applies exit code 2, whatever the object says. The reason is the object's if that denies, too.
 pub(super) fn exit_two(
     event: &AgentEvent,
     said: Option<HookOutput>,
@@ -483,10 +483,10 @@ pub(super) fn exit_two(
     }
 }
 
-/// An object, in our words.
+/// Converts an answer object to a native output.
 ///
 /// # Errors
-/// When its event is another one, by which the home takes nothing of it.
+/// Returns an error if it names another event: Claude Code then ignores the object.
 fn of_object(event: &AgentEvent, fields: &JsonObject) -> Result<HookOutput, HookFailure> {
     let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
     let mut output = take_top(fields);
@@ -508,7 +508,7 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> Result<HookOutput, Hook
     Ok(output)
 }
 
-/// What an answer says of anything that happens.
+/// Reads the top-level fields that all events share.
 pub(super) fn take_top(fields: &JsonObject) -> HookOutput {
     let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
     HookOutput {
@@ -525,13 +525,13 @@ fn wrong(reason: &str) -> HookFailure {
     HookFailure::InvalidAnswer(InvalidAnswer::new(reason.to_owned(), hint.to_owned()))
 }
 
-/// What an event-specific part says, in our words.
+/// Applies `hookSpecificOutput` to a native output.
 pub(super) fn take_specific(event: &AgentEvent, specific: &JsonObject, output: &mut HookOutput) {
     let text = |name: &str| specific.get(name).and_then(RawJson::to_text);
     if let Some(word) = text("permissionDecision") {
         let decision = match word.as_str() {
             "deny" => Some(Decision::Deny),
-            // Put off until somebody can be asked.
+            // `defer` waits until the user can be asked.
             "ask" | "defer" => Some(Decision::Ask),
             "allow" => Some(Decision::Allow),
             _ => None,
@@ -547,7 +547,7 @@ pub(super) fn take_specific(event: &AgentEvent, specific: &JsonObject, output: &
     if let Some(context) = specific.get("additionalContext").filter(|it| it.to_text().is_some()) {
         set("additionalContext", context.clone());
     }
-    // What is none before a tool is said where the arguments get our names.
+    // Before a tool, a wrong type is reported when arguments are converted to native names.
     let can_be = |it: &&RawJson| it.to_object().is_ok() || event.is(Event::BeforeTool);
     if let Some(input) = specific.get("updatedInput").filter(can_be) {
         set("updatedInput", input.clone());
@@ -579,7 +579,7 @@ pub(super) fn take_specific(event: &AgentEvent, specific: &JsonObject, output: &
     }
 }
 
-/// What is said to Claude Code.
+/// Renders the response for Claude Code.
 fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
     let mut answer = JsonObject::new();
     let mut specific = JsonObject::new();
@@ -609,7 +609,7 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
             put(&mut specific, "permissionDecision", Some(word));
             put(&mut specific, "permissionDecisionReason", Some(verdict.why()));
         }
-        // Where nobody is asked, what would have to be asked is refused.
+        // Events that cannot ask the user are refused instead.
         _ if event.blocks && (verdict.forbids() && !verdict.stops() || verdict.asks()) => {
             put(&mut answer, "decision", Some("block"));
             put(&mut answer, "reason", Some(verdict.why()));
@@ -622,13 +622,13 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
         answer.insert("terminalSequence", sequence.clone());
     }
     put_specific(&mut answer, event.name, &specific);
-    // These know no word for it but the exit code.
+    // These events can only be denied by exit code.
     if matches!(event.name, "TeammateIdle" | "Elicitation" | "ElicitationResult")
         && verdict.forbids()
     {
         return Said { code: 2, stderr: verdict.why().to_owned(), ..Said::default() };
     }
-    // A path is the last line of what is printed.
+    // The path is the last line of the output.
     if event.name == "WorktreeCreate"
         && let Some(path) = verdict.specific("worktreePath").and_then(RawJson::to_text)
     {

@@ -221,7 +221,7 @@ pub(super) static AGENT: Agent = Agent {
     ],
 };
 
-/// What an answer may have at its top. Anything else makes all of it void.
+/// The allowed top-level fields of an answer. Any other field makes the whole answer invalid.
 const TOP: &[&str] = &[
     "continue",
     "stopReason",
@@ -232,7 +232,7 @@ const TOP: &[&str] = &[
     "hookSpecificOutput",
 ];
 
-/// What `hookSpecificOutput` may have on each event.
+/// The allowed fields of `hookSpecificOutput`, by event.
 const SPECIFIC: &[(&str, &[&str])] = &[
     (
         "PreToolUse",
@@ -251,7 +251,7 @@ const SPECIFIC: &[(&str, &[&str])] = &[
     ("SubagentStart", &["hookEventName", "additionalContext"]),
 ];
 
-/// Events where plain text is a failed run, and not nothing.
+/// Events at which plain text is a failed run instead of being ignored.
 const JSON_ONLY: &[&str] = &["Stop", "SubagentStop", "Interrupt"];
 
 fn failed(reason: &str) -> ForeignAnswer {
@@ -260,8 +260,8 @@ fn failed(reason: &str) -> ForeignAnswer {
     ForeignAnswer { failure: Some(failure), ..ForeignAnswer::default() }
 }
 
-/// What a hook has answered, as Codex reads it: an object on exit 0, in which everything is known; a
-/// denial of exit 2 that says why.
+/// Reads a hook's answer like Codex: an object of known fields at exit code 0, or a denial with a
+/// reason at exit code 2.
 fn answer(event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
     match ended.code {
         Some(0) => {}
@@ -313,7 +313,7 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> Result<HookOutput, Stri
         return Err(format!("it cannot be stopped or suppressed on {}", event.name));
     }
     let mut output = HookOutput { system_message: text("systemMessage"), ..HookOutput::default() };
-    // A subagent is not kept from starting.
+    // Codex starts a subagent despite a stop.
     if stops && event.name != "SubagentStart" {
         output.should_continue = Some(false);
         output.stop_reason = text("stopReason");
@@ -390,8 +390,8 @@ fn take_specific(
     Ok(())
 }
 
-/// What is said to Codex, which refuses what it does not know: an ask is a denial, since it would run the
-/// tool.
+/// Renders the response for Codex. An ask becomes a denial, since Codex would reject the ask and
+/// run the tool.
 fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
     let mut answer = JsonObject::new();
     let mut specific = JsonObject::new();

@@ -1,7 +1,7 @@
-//! What an agent wants of its user before it runs entries, written into its files and taken out again.
+//! The consent that an agent requires before it runs entries, added to its files and removed again.
 //!
-//! Nothing is remembered but in the text itself: behind a value of ours stands a tab, which nobody else
-//! writes there. Where the agent has laid the file out anew, the value counts as the agent's, and stays.
+//! The text itself holds all state: a tab after a value marks it as added here, since no one else
+//! writes one. If the agent reformats the file, the value counts as the agent's, and stays.
 
 use std::ops::Range;
 use std::path::Path;
@@ -11,35 +11,35 @@ use hook_core::{JsonKind, JsonObject, RawJson};
 use super::entry::{self, NotEditable};
 use super::table::{Agent, Consent, Form};
 
-/// What stands behind a value of ours.
+/// The mark after an added value.
 const MARK: &str = "\t";
 
-/// A file of ours without anything in it.
+/// The text of a new file without values.
 const EMPTY: &str = "{}\t\n";
 
-/// What stands in a file about a consent.
+/// The state of a consent in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Agreed {
-    /// It is given.
+    /// Given.
     Yes,
-    /// The user has said no.
+    /// Refused by the user.
     No,
-    /// Nothing is said.
+    /// Not recorded.
     Open,
 }
 
 impl Agent {
-    /// What it wants before it runs entries, where that can be written down.
+    /// Returns the consent that the agent requires before it runs entries, if it can be written.
     pub fn consent(&self) -> Option<&Consent> {
         self.entry.as_ref()?.consent.as_ref()
     }
 }
 
 impl Consent {
-    /// What a file says about a folder.
+    /// Returns the state of the consent for a folder.
     ///
     /// # Errors
-    /// When it is no JSON, or something else stands there.
+    /// Returns an error if the text is not JSON, or another value is in the way.
     pub fn standing(&self, text: Option<&str>, folder: &Path) -> Result<Agreed, NotEditable> {
         let Some(text) = text.filter(|text| !text.trim().is_empty()) else {
             return Ok(Agreed::Open);
@@ -78,10 +78,10 @@ impl Consent {
         })
     }
 
-    /// The text with the consent in it; every other byte stays.
+    /// Returns the text with the consent added; every other byte stays.
     ///
     /// # Errors
-    /// When it is no JSON, or something else stands there.
+    /// Returns an error if the text is not JSON, or another value is in the way.
     pub fn given(&self, text: Option<&str>, folder: &Path) -> Result<String, NotEditable> {
         let text = text.filter(|text| !text.trim().is_empty()).unwrap_or(EMPTY);
         if self.standing(Some(text), folder)? != Agreed::Open {
@@ -123,24 +123,24 @@ impl Consent {
         Ok(head.to_owned() + &edited)
     }
 
-    /// The text without what [`given`](Self::given) has put in: of that folder, or of all.
+    /// Returns the text without what [`given`](Self::given) added, for one folder or all.
     ///
     /// # Errors
-    /// When it is no JSON, or something else stands there.
+    /// Returns an error if the text is not JSON, or another value is in the way.
     pub fn taken_back(&self, text: &str, folder: Option<&Path>) -> Result<String, NotEditable> {
         if text.trim().is_empty() {
             return Ok(text.to_owned());
         }
         let (head, rest) = text.split_at(comments(text));
         let mut text = rest.to_owned();
-        // One at a time: each removal moves what is behind it.
+        // One at a time: each removal moves the text after it.
         while let Some(cut) = self.first_cut(&text, folder)? {
             text.replace_range(cut, "");
         }
         Ok(head.to_owned() + &text)
     }
 
-    /// Whether nothing is left of a file that was made here.
+    /// Returns `true` if this is a file that was created here and is empty again.
     pub fn is_made_here(&self, text: &str) -> bool {
         text == EMPTY
     }
@@ -180,7 +180,7 @@ impl Consent {
                 cut(text, within, &items, &|name: &str, _: &RawJson| is_wanted(name))
             }
         };
-        // What was made for it goes with it.
+        // Remove a container that was created for the value.
         let is_empty = match within.kind() {
             JsonKind::Array => within.to_items().is_some_and(|items| items.is_empty()),
             _ => within.to_object().is_ok_and(|known| known.is_empty()),
@@ -190,7 +190,7 @@ impl Consent {
     }
 }
 
-/// How long the lines of comments are that stand before the JSON: an agent may write such.
+/// Returns the length of the comment lines before the JSON, as some agents write them.
 fn comments(text: &str) -> usize {
     let mut at = 0;
     while let Some(rest) = text.get(at..) {
@@ -218,13 +218,13 @@ fn ends(fields: &JsonObject) -> Vec<usize> {
     fields.iter().map(|(_, value)| value.range().end).collect()
 }
 
-/// The end of a value, and of the mark behind it.
+/// Returns the end of a value and its mark.
 fn behind(text: &str, end: usize) -> usize {
     let is_marked = text.get(end..).is_some_and(|rest| rest.starts_with(MARK));
     if is_marked { end + MARK.len() } else { end }
 }
 
-/// A text with one more thing at the end of an object or array, laid out like the others.
+/// Appends an item to an object or array, formatted like the others.
 fn put(text: &str, container: &RawJson, ends: &[usize], added: &str) -> String {
     let start = container.range().start + 1;
     let mut out = text.to_owned();
@@ -235,13 +235,13 @@ fn put(text: &str, container: &RawJson, ends: &[usize], added: &str) -> String {
             let gap = inside.get(..gap).unwrap_or_default();
             out.insert_str(behind(text, *last), &format!(",{gap}{added}{MARK}"));
         }
-        // What is between the brackets stays behind it.
+        // Text between the brackets stays after the new item.
         None => out.insert_str(start, &format!("{added}{MARK}")),
     }
     out
 }
 
-/// Where the first of ours is in an object or array.
+/// Returns the range of the first matching item that was added here.
 fn cut(
     text: &str,
     container: &RawJson,
@@ -258,7 +258,7 @@ fn cut(
     if members.len() == 1 {
         return Some(start..end);
     }
-    // What is between the bracket and the first one stays for the next one.
+    // The blanks before the first item stay for the next one.
     let rest = text.get(end..)?;
     let comma = end + rest.find(',')? + 1;
     let next = text.get(comma..)?;
@@ -300,7 +300,7 @@ mod tests {
                     assert_eq!(consent.standing(Some(&other), second), Ok(Agreed::Yes), "{other}");
                     assert_eq!(consent.taken_back(&other, None).unwrap(), text, "{two}\n{other}");
                 }
-                // What the agent has written, or laid out anew, is the agent's.
+                // Values that the agent wrote or reformatted are the agent's.
                 let own = one.replace(MARK, "");
                 if !text.contains(MARK) {
                     assert_eq!(consent.taken_back(&own, None).unwrap(), own);

@@ -1,4 +1,4 @@
-//! GitHub Copilot CLI, whose events have two forms: its own, and Claude Code's under Claude's names.
+//! GitHub Copilot CLI. Its events have two forms: its own, and Claude Code's with Claude's names.
 
 use hook_core::HookEventName as Event;
 use hook_core::event::output::{Decision, HookOutput};
@@ -246,7 +246,7 @@ const KINDS: &[Kind] = &[
     },
 ];
 
-/// Events whose answers can let a tool run, so that they have to come from who they should.
+/// Events whose answers can let a tool run, so that their requests must be encrypted.
 const GRANTING: &[&str] = &["preToolUse", "PreToolUse", "permissionRequest", "PermissionRequest"];
 
 pub(super) static AGENT: Agent = Agent {
@@ -313,7 +313,7 @@ pub(super) static AGENT: Agent = Agent {
         }),
     },
     is_told_by_place: true,
-    // VS Code's stand in the files that are its own.
+    // VS Code's hooks are in files that are also Copilot's.
     runs_too: &[("claude", Reach::Projects), ("vscode", Reach::All)],
     runs_once: false,
     reads_as_own: None,
@@ -365,8 +365,8 @@ pub(super) static AGENT: Agent = Agent {
     ],
 };
 
-/// Of its own events a matcher is an expression for the whole text; of those that are called as Claude
-/// Code calls them, a list of names or such an expression.
+/// Matches like Copilot: an expression for the whole text. Events with Claude Code's names also
+/// accept a list of exact names.
 fn matches(event: &AgentEvent, hook: &ForeignHook, told: &JsonObject) -> bool {
     let (Some(pattern), Some(subject)) = (matching::pattern(hook), matching::subject(event, told))
     else {
@@ -385,7 +385,7 @@ fn matches(event: &AgentEvent, hook: &ForeignHook, told: &JsonObject) -> bool {
     }
 }
 
-/// What Copilot calls a tool that Claude Code calls so.
+/// Returns Copilot's name of a tool of Claude Code.
 fn own_name(claudes: &str) -> Option<&'static str> {
     let ours = claude::TOOLS.iter().find(|tool| tool.theirs == claudes)?.ours;
     OWN_TOOLS.iter().find(|tool| tool.ours == ours).map(|tool| tool.theirs)
@@ -395,7 +395,7 @@ fn is_call(event: &AgentEvent) -> bool {
     event.name.eq_ignore_ascii_case("preToolUse")
 }
 
-/// Whether the model is told what a hook adds.
+/// Checks whether the event passes context on to the model.
 fn takes_context(event: &AgentEvent) -> bool {
     const EVENTS: [&str; 7] = [
         "sessionStart",
@@ -409,12 +409,12 @@ fn takes_context(event: &AgentEvent) -> bool {
     EVENTS.iter().any(|name| is(event, name))
 }
 
-/// Whether it is this event, in either form.
+/// Checks for this event, in either form.
 fn is(event: &AgentEvent, name: &str) -> bool {
     event.name.eq_ignore_ascii_case(name)
 }
 
-/// The one document on standard output, without the lines that say how far a hook is.
+/// Parses standard output as a single object, without its progress lines.
 fn document(stdout: &str) -> Option<JsonObject> {
     let is_progress = |line: &&str| {
         let object = object_on(line);
@@ -426,7 +426,7 @@ fn document(stdout: &str) -> Option<JsonObject> {
     object_on(&lines.join("\n"))
 }
 
-/// What a hook has answered, as Copilot reads it.
+/// Reads a hook's answer like Copilot.
 fn answer(event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
     let said = document(ended.stdout).map(|fields| of_object(event, &fields));
     match ended.code {
@@ -445,7 +445,7 @@ fn answer(event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
                 (!text.is_empty()).then(|| HookOutput::default().with_additional_context(text));
             ForeignAnswer { output, ..ForeignAnswer::default() }
         }
-        // Before a tool, any failure denies; only one that took too long does not.
+        // Before a tool, any failure but a timeout denies.
         Some(code) if is_call(event) => {
             let text = ended.stderr.trim();
             let reason = match text {
@@ -468,7 +468,7 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
     let mut set = |name: &str, value: &RawJson| {
         output.hook_specific_output.get_or_insert_default().insert(name, value.clone());
     };
-    // Under Claude Code's names it may be written as there, too.
+    // Under Claude Code's event names, its fields are accepted, too.
     let is_claudes = event.name.starts_with(|first: char| first.is_ascii_uppercase());
     let specific = fields.get("hookSpecificOutput").filter(|_| is_claudes);
     let specific = specific.and_then(|it| it.to_object().ok());
@@ -522,7 +522,7 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
     output
 }
 
-/// What is said to Copilot.
+/// Renders the response for Copilot.
 fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
     let mut answer = JsonObject::new();
     let refuses = verdict.forbids() || verdict.asks();

@@ -183,7 +183,7 @@ const EVENTS: &[AgentEvent] = &[
     AgentEvent::own("workspaceOpen"),
 ];
 
-/// Claude Code's form, which Cursor reads too.
+/// Claude Code's form, which Cursor accepts, too.
 const CLAUDES: OtherForm = OtherForm {
     events: &[
         ("PreToolUse", "preToolUse"),
@@ -214,7 +214,7 @@ pub(super) static AGENT: Agent = Agent {
         tool("write_file", "Write"),
         tool("replace", "Write"),
         tool("replace", "StrReplace"),
-        // The same in the spelling of its models.
+        // The same tools with the argument names that Cursor's models use.
         Tool { ours: "read_file", theirs: "Read", fields: PATH },
         Tool { ours: "write_file", theirs: "Write", fields: PATH_AND_CONTENTS },
         Tool { ours: "replace", theirs: "StrReplace", fields: PATH },
@@ -329,7 +329,7 @@ pub(super) static AGENT: Agent = Agent {
     ],
 };
 
-/// An expression, for whatever the event is about; in Claude's form, a tool has Claude's name, too.
+/// Matches by an expression. In Claude Code's form, tools also have Claude's names.
 fn matches(event: &AgentEvent, hook: &ForeignHook, told: &JsonObject) -> bool {
     let (Some(pattern), Some(subject)) = (matching::pattern(hook), matching::subject(event, told))
     else {
@@ -341,7 +341,7 @@ fn matches(event: &AgentEvent, hook: &ForeignHook, told: &JsonObject) -> bool {
     names.chain([subject.as_str()]).any(|subject| matching::found(pattern, subject))
 }
 
-/// Events whose answers say `permission`.
+/// Checks whether the event's answers have `permission`.
 fn has_permission(event: &AgentEvent) -> bool {
     matches!(
         event.name,
@@ -354,8 +354,8 @@ fn has_permission(event: &AgentEvent) -> bool {
     )
 }
 
-/// What a hook has answered, as Cursor reads it: an object on exit 0; a denial of exit 2; anything else
-/// is a failure.
+/// Reads a hook's answer like Cursor: an object at exit code 0, a denial at exit code 2. Anything
+/// else is a failure.
 fn answer(event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
     match ended.code {
         Some(0) => {}
@@ -397,7 +397,7 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
     };
     let mut output = HookOutput::default();
     let specific = fields.get("hookSpecificOutput").and_then(|it| it.to_object().ok());
-    // In Claude Code's form a reason is for the user.
+    // In Claude Code's form, the reason is for the user.
     let theirs = specific.as_ref().and_then(|it| it.get("permissionDecisionReason")?.to_text());
     let user = text(&["user_message", "userMessage"]);
     let user = user.or(theirs.filter(|_| has_permission(event)));
@@ -407,7 +407,7 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
         let word = text(&["permission"]).or(claudes);
         output.decision = match word.as_deref() {
             Some("deny") => Some(Decision::Deny),
-            // Nobody is asked about a subagent; it is refused.
+            // Cursor cannot ask about a subagent, and refuses it.
             Some("ask") if event.name == "subagentStart" => Some(Decision::Deny),
             Some("ask") if event.name != "preToolUse" => Some(Decision::Ask),
             Some("allow") => Some(Decision::Allow),
@@ -420,7 +420,7 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
             output.reason.clone_from(&user);
         }
     } else if matches!(event.name, "stop" | "subagentStop") {
-        // As Claude Code's hooks say it, beside the event's own words or in them.
+        // Claude Code's fields, at the top level or in `hookSpecificOutput`.
         let theirs = |fields: &JsonObject| {
             let word = fields.get("decision").and_then(RawJson::to_text);
             let reason = fields.get("reason").and_then(RawJson::to_text);
@@ -464,16 +464,16 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
     output
 }
 
-/// What is said to Cursor.
+/// Renders the response for Cursor.
 fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
     let mut answer = JsonObject::new();
     let refuses = verdict.forbids() || verdict.asks();
     if has_permission(event) {
-        // An ask is not obeyed before a tool, and of a file that is read.
+        // Cursor ignores an ask before a tool, and before a file is read.
         let can_ask = matches!(event.name, "beforeShellExecution" | "beforeMCPExecution");
         let word = match () {
             () if verdict.forbids() || verdict.asks() && !can_ask => Some("deny"),
-            // What is to run changed cannot run as it was.
+            // Only `preToolUse` can change arguments; the tool must not run unchanged.
             () if verdict.tool_input.is_some() && event.name != "preToolUse" => Some("deny"),
             () if verdict.asks() => Some("ask"),
             () if verdict.allowed => Some("allow"),
@@ -496,7 +496,7 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
     }
     if matches!(event.name, "postToolUse" | "sessionStart") {
         put(&mut answer, "additional_context", verdict.additional_context);
-        // A result cannot be refused; the model is told why it should have been.
+        // A result cannot be refused, so the model gets the reason as context.
         if refuses && verdict.additional_context.is_none() {
             put(&mut answer, "additional_context", Some(verdict.why()));
         }
@@ -512,8 +512,8 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
     Said::json(&answer)
 }
 
-/// Who is told what of a refusal: the user and the model what a hook of Cursor's own said to each of them,
-/// where that is all there is to say; else both are told why.
+/// Adds the messages of a refusal. Cursor's own hooks have separate ones for the user and the
+/// model; they are used if one is the whole reason. Otherwise both get the reason.
 fn put_messages(answer: &mut JsonObject, verdict: &Verdict<'_>) {
     let names = ["user_message", "agent_message"];
     let own = names.map(|name| verdict.specific(name));

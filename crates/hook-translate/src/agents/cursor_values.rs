@@ -1,4 +1,4 @@
-//! What Cursor says of an event that no other agent says so: its hooks are told the same where another asks.
+//! Values that only Cursor sends, computed for its hooks when another agent is the client.
 
 use std::io::Read;
 use std::path::Path;
@@ -8,10 +8,10 @@ use hook_core::{JsonObject, RawJson};
 
 use super::output::text_of;
 
-/// How much of a file's text a hook is told, in bytes.
+/// The maximum length of file content in a hook's input, in bytes.
 const LONGEST_TEXT: u64 = 1 << 20;
 
-/// Of a file that is read or was edited, or a prompt that may have some with it.
+/// Returns a field about a file that is read or edited, or attached to a prompt.
 pub(super) fn of_file(name: &str, ours: &JsonObject) -> Option<RawJson> {
     match name {
         "content" => Some(RawJson::from_text(&content(ours))),
@@ -21,7 +21,7 @@ pub(super) fn of_file(name: &str, ours: &JsonObject) -> Option<RawJson> {
     }
 }
 
-/// Of a command.
+/// Returns a field about a shell command.
 pub(super) fn of_shell(name: &str, ours: &JsonObject) -> Option<RawJson> {
     match name {
         "output" => Some(RawJson::from_text(&text_of(ours.get("tool_response")?))),
@@ -30,7 +30,7 @@ pub(super) fn of_shell(name: &str, ours: &JsonObject) -> Option<RawJson> {
     }
 }
 
-/// Of a tool of an MCP server, whose arguments and result are JSON in a text.
+/// Returns a field about an MCP tool. Its arguments and result are JSON in a string.
 pub(super) fn of_server(name: &str, ours: &JsonObject) -> Option<RawJson> {
     let text = |name: &str| Some(RawJson::from_text(&json_text(ours.get(name)?)));
     match name {
@@ -45,7 +45,7 @@ pub(super) fn of_server(name: &str, ours: &JsonObject) -> Option<RawJson> {
     }
 }
 
-/// Of the result of any tool, which is JSON in a text, too.
+/// Returns a field about a tool's result, which is JSON in a string, too.
 pub(super) fn of_result(name: &str, ours: &JsonObject) -> Option<RawJson> {
     match name {
         "tool_output" => Some(RawJson::from_text(&json_text(ours.get("tool_response")?))),
@@ -55,11 +55,11 @@ pub(super) fn of_result(name: &str, ours: &JsonObject) -> Option<RawJson> {
     }
 }
 
-/// Of the end of a turn.
+/// Returns a field about the end of a turn.
 pub(super) fn of_turn(name: &str, ours: &JsonObject) -> Option<RawJson> {
     match name {
         "status" => Some(RawJson::from_text("completed")),
-        // How often is not known, but whether.
+        // The count is unknown, only whether it is zero.
         "loop_count" => {
             let active = ours.get("stop_hook_active").and_then(RawJson::to_bool);
             Some(RawJson::from_integer(u64::from(active == Some(true))))
@@ -68,7 +68,7 @@ pub(super) fn of_turn(name: &str, ours: &JsonObject) -> Option<RawJson> {
     }
 }
 
-/// Of a session.
+/// Returns a field about a session.
 pub(super) fn of_session(name: &str, ours: &JsonObject) -> Option<RawJson> {
     match name {
         "session_id" => ours.get("session_id").cloned(),
@@ -87,19 +87,19 @@ fn arguments(ours: &JsonObject) -> JsonObject {
     ours.get("tool_input").and_then(|it| it.to_object().ok()).unwrap_or_default()
 }
 
-/// The text of the file that is read, as far as it may be told; nothing of what is no file.
+/// Returns the content of the file to read, up to the limit; empty if it is no regular file.
 fn content(ours: &JsonObject) -> String {
     let text = |fields: &JsonObject, name: &str| fields.get(name).and_then(RawJson::to_text);
     let Some(path) = text(&arguments(ours), "file_path") else { return String::new() };
     let path = Path::new(&text(ours, "cwd").unwrap_or_default()).join(path);
     let Ok(file) = regular_file::open(&path) else { return String::new() };
     let mut bytes = Vec::new();
-    // What could be read before an error is told.
+    // After a read error, keep the bytes read so far.
     let _ = file.take(LONGEST_TEXT).read_to_end(&mut bytes);
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// What was replaced by what: an edit, or all that was written.
+/// Returns the edits of a call: the replacement, or all of the written content.
 fn edits(arguments: &JsonObject) -> Option<RawJson> {
     if let Some(edits) = arguments.get("edits") {
         return Some(edits.clone());
@@ -112,7 +112,7 @@ fn edits(arguments: &JsonObject) -> Option<RawJson> {
     Some(RawJson::from_items([&edit.to_raw().into()]))
 }
 
-/// A value as JSON in a text; one that is a text already is it.
+/// Returns a value as JSON text; a string as it is.
 fn json_text(value: &RawJson) -> String {
     value.to_text().unwrap_or_else(|| value.as_str().to_owned())
 }

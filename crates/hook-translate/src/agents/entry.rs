@@ -1,5 +1,5 @@
-//! The entries by which an agent calls `hook bridge`, put into its settings and taken out again. Every
-//! other byte stays.
+//! The entries by which an agent calls `hook bridge`, added to its settings and removed again.
+//! Every other byte stays.
 
 use std::ops::Range;
 
@@ -8,18 +8,18 @@ use hook_core::{JsonKind, JsonObject, RawJson};
 use super::table::{Agent, AgentEvent, Entry, Ours, SettingsForm};
 use super::written::without_comments;
 
-/// How a file begins that was not there, and was made by an earlier version.
+/// The start of a file that an earlier version created.
 const OF_OURS: &str = "{\"hooks\"";
 
-/// How long an agent waits for `hook bridge`, in seconds.
+/// The timeout of an agent for `hook bridge`, in seconds.
 pub(super) const PATIENCE: u64 = 120;
 
-/// An agent's settings cannot be edited: where, in bytes, and why.
+/// An error in settings that cannot be edited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotEditable {
-    /// Where in the text.
+    /// The range in the text, in bytes.
     pub at: Range<usize>,
-    /// What is wrong.
+    /// The description of the error.
     pub message: String,
 }
 
@@ -29,7 +29,7 @@ pub(super) fn wrong(value: &RawJson, name: &str, expected: &str) -> NotEditable 
 }
 
 impl Agent {
-    /// The agent's events about which it asks `hook bridge`, each with ours.
+    /// Returns the agent's events that call `hook bridge`, each with its native event.
     pub fn asks(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         self.events.iter().filter_map(|event| match event.ours {
             Ours::BuiltIn(ours) if !event.is_asked_elsewhere => Some((event.name, ours.as_str())),
@@ -37,17 +37,18 @@ impl Agent {
         })
     }
 
-    /// Where its settings are: a variable that names the folder, the folder in a home, and the file in it;
-    /// and the file in a project. `None` where there is no file of its own to be written.
+    /// Returns the paths of the settings that `hook connect` writes. `None` if the agent has no
+    /// such file.
     pub fn entry_places(&self) -> Option<&Entry> {
         self.entry.as_ref()
     }
 
-    /// The agent's settings with an entry for each of these events, whose command is made for it; the
-    /// same text where all are there. Entries of another command are replaced. Without a text, new ones.
+    /// Returns the settings with an entry for each event, or unchanged if all are present.
+    /// `command` makes the command of an event. Entries with other commands are replaced. Without a
+    /// text, creates one.
     ///
     /// # Errors
-    /// When it is no JSON, or something else stands where the entries belong.
+    /// Returns an error if the text is not JSON, or another value is in the way.
     pub fn connected(
         &self,
         was_there: Option<&str>,
@@ -62,7 +63,7 @@ impl Agent {
             Some(text) => text.to_owned(),
             None => new(),
         };
-        // What calls another binary, or for other events, goes first.
+        // First remove entries for another binary or other events.
         let are_same = |text: &str| -> Result<bool, NotEditable> {
             let found = self.connections(text)?;
             let wanted = events.iter().map(|event| ((*event).to_owned(), command(event)));
@@ -83,8 +84,8 @@ impl Agent {
         Ok(text)
     }
 
-    /// Whether a text was made by [`connected`](Self::connected) where there was none, and has nothing but
-    /// its entries.
+    /// Returns `true` if [`connected`](Self::connected) created this text, with nothing but its
+    /// entries.
     pub fn is_made_here(&self, text: &str) -> bool {
         if let Some(parts) = self.extension() {
             return commands_in(parts, text).is_some();
@@ -97,10 +98,10 @@ impl Agent {
         is_dense && self.disconnected(text).is_ok_and(|rest| rest == empty)
     }
 
-    /// The agent's settings without such entries; what has become empty by that goes, too.
+    /// Returns the settings without entries. Containers that become empty are removed, too.
     ///
     /// # Errors
-    /// When it is no JSON, or something else stands where the entries belong.
+    /// Returns an error if the text is not JSON, or another value is in the way.
     pub fn disconnected(&self, text: &str) -> Result<String, NotEditable> {
         if let Some(parts) = self.extension() {
             return match text.trim().is_empty() || commands_in(parts, text).is_some() {
@@ -112,14 +113,14 @@ impl Agent {
             return Ok(self.entry.as_ref().map_or("{}\n", |entry| entry.new_file).to_owned());
         }
         let mut text = text.to_owned();
-        // One at a time: each removal moves what is behind it.
+        // One at a time: each removal moves the text after it.
         while let Some(cut) = self.first_cut(&text)? {
             text.replace_range(cut, "");
         }
         Ok(text)
     }
 
-    /// A file with these entries and nothing else, laid out for people, an entry a line.
+    /// Returns a readable file with only these entries.
     fn made(&self, entries: impl Iterator<Item = (&'static AgentEvent, String)>) -> String {
         let empty = self.entry.as_ref().map_or("{}\n", |entry| entry.new_file);
         let (fields, ending) = empty.split_once('}').unwrap_or_default();
@@ -137,7 +138,7 @@ impl Agent {
         format!("{{\n{fields}  \"hooks\": {{\n{lines}\n  }}\n}}{ending}")
     }
 
-    /// Whether a text is such a file.
+    /// Checks whether a text is such a file.
     fn is_laid_out(&self, text: &str) -> bool {
         let known = |(event, command): (String, String)| Some((self.event(&event)?, command));
         let entries: Vec<_> =
@@ -145,10 +146,10 @@ impl Agent {
         !entries.is_empty() && text == self.made(entries.into_iter())
     }
 
-    /// The entries that are there: each event with its command.
+    /// Returns the entries of the settings, each as its event and its command.
     ///
     /// # Errors
-    /// When the text is no JSON, or something else stands where the entries belong.
+    /// Returns an error if the text is not JSON, or another value is in the way.
     pub fn connections(&self, text: &str) -> Result<Vec<(String, String)>, NotEditable> {
         if let Some(parts) = self.extension() {
             return Ok(commands_in(parts, text).unwrap_or_default());
@@ -163,22 +164,22 @@ impl Agent {
         Ok(found)
     }
 
-    /// Whether an extension that `hook connect` writes asks hooks for it.
+    /// Returns `true` if the agent calls hooks through an extension that `hook connect` writes.
     pub fn is_asked_by_extension(&self) -> bool {
         self.extension().is_some()
     }
 
-    /// An extension before and after its commands, where that is how the agent asks.
+    /// Returns the extension's text before and after its commands, if the agent uses one.
     fn extension(&self) -> Option<(&'static str, &'static str)> {
         self.entry.as_ref()?.new_file.split_once("@@COMMANDS@@")
     }
 
-    /// The commands of an element that call `hook bridge` for this event.
+    /// Returns the commands of an item that call `hook bridge` for this event.
     pub(super) fn commands(&self, element: &RawJson, event: &str) -> impl Iterator<Item = String> {
         let called = (self.name, event.to_owned());
         let fields = element.to_object().unwrap_or_default();
         let inner = fields.get("hooks").and_then(RawJson::to_items).unwrap_or_default();
-        // A group that has a hook of the user's, too, is the user's.
+        // A group that also has a hook of the user's belongs to the user.
         let inner = if inner.len() > 1 { Vec::new() } else { inner };
         let hooks = inner.into_iter().filter_map(|hook| hook.to_object().ok()).chain([fields]);
         let commands = hooks.filter_map(|hook| command_of(&hook));
@@ -188,7 +189,7 @@ impl Agent {
         })
     }
 
-    /// What is cut out next.
+    /// Returns the range to remove next.
     fn first_cut(&self, text: &str) -> Result<Option<Range<usize>>, NotEditable> {
         let root = self.root_of(text)?;
         let plain = &*without_comments(text, self.comments);
@@ -200,8 +201,8 @@ impl Agent {
             if items.len() > 1 {
                 return Ok(Some(cut(list, &items, at)));
             }
-            // The only one of its event: the event goes, too; and `hooks`, if that is all it has. What
-            // was there before and empty stays.
+            // Remove an event with its only entry, and `hooks` with its only event, unless they
+            // were empty before.
             if was_empty(text, list) {
                 return Ok(items.first().map(|own| list.range().start + 1..own.range().end));
             }
@@ -225,7 +226,7 @@ impl Agent {
         let list = format!("[{element}]");
         let Some(hooks) = hooks_of(&root)? else {
             let hooks = match blanks_after(text, root.range().start + 1).rsplit_once('\n') {
-                // As the members around it are.
+                // Format like the members around it.
                 Some((_, indent)) if !object(&root, "settings")?.is_empty() => {
                     let name = quoted(event.name);
                     format!("{{\n{indent}{indent}{name}: {list}\n{indent}}}")
@@ -250,7 +251,7 @@ impl Agent {
         Ok(text)
     }
 
-    /// The settings, by where everything stands in the text: without what the agent takes beside JSON.
+    /// Parses the settings in place, with comments blanked so that positions hold.
     fn root_of(&self, text: &str) -> Result<RawJson, NotEditable> {
         root_of(&without_comments(text, self.comments))
     }
@@ -273,17 +274,17 @@ impl Agent {
     }
 }
 
-/// What the command of an entry in a project begins with: it looks for the binary.
+/// The start of a project entry's command, which searches for the binary.
 pub const PROJECT_SEARCH: &str = "_r=$(pwd -P); _d=$_r; ";
 
-/// The agent and the event for which a command calls `hook bridge`, whichever binary that is: such a command
+/// Returns the agent and the event of a command that calls any `hook bridge` binary. Such a command
 /// is an entry of `hook connect`, and never run as a hook.
 pub(super) fn called_by(command: &str) -> Option<(&'static Agent, &str)> {
     let (rest, event) = command.trim().rsplit_once(' ')?;
     let (rest, agent) = rest.rsplit_once(' ')?;
     let agent = super::agent(agent).filter(|agent| agent.event(event).is_some())?;
     let command = rest.strip_suffix(" bridge")?;
-    // A hook that does something before it is none of ours, but for the search that stands in projects.
+    // A hook that runs anything else first is the user's, except for the search in projects.
     let guarded = command.strip_prefix("[ -x ").and_then(|it| it.split_once(" ] || exit 0; exec "));
     let is_alone = match guarded {
         Some((tested, started)) => is_one_word(tested) && is_one_word(started),
@@ -297,7 +298,7 @@ pub(super) fn called_by(command: &str) -> Option<(&'static Agent, &str)> {
     matches!(name, "hook" | "hook.exe").then_some((agent, event))
 }
 
-/// Whether a text is one word of a shell and nothing else, quoted or not.
+/// Checks whether a text is a single shell word, quoted or not.
 fn is_one_word(text: &str) -> bool {
     let within = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
     let is_quoted = |quote: char| {
@@ -307,7 +308,7 @@ fn is_one_word(text: &str) -> bool {
     is_quoted('\'') || is_quoted('"') || text.chars().all(is_plain)
 }
 
-/// Whether a hook of a file is such an entry.
+/// Checks whether a hook of a file is such an entry.
 pub(super) fn is_entry(hook: &RawJson) -> bool {
     let command = hook.to_object().ok().and_then(|hook| command_of(&hook));
     command.is_some_and(|command| called_by(&command).is_some())
@@ -318,14 +319,14 @@ fn command_of(hook: &JsonObject) -> Option<String> {
     keys.filter_map(|key| hook.get(key)).find_map(RawJson::to_text)
 }
 
-/// How long an agent waits, in seconds. An event whose hooks are short has its own limit.
+/// Returns the agent's timeout in seconds. Events with short hooks have their own limit.
 pub(super) fn patience(event: &AgentEvent) -> u64 {
     let usual = if event.timeout.is_some() { 30 } else { PATIENCE };
     let cap = event.timeout_cap.map_or(usual, |cap| usual.min(cap / 1_000));
     event.longest.unwrap_or(cap)
 }
 
-/// An extension with the commands of these events, in the place of one that was written before.
+/// Returns an extension with the commands of these events, replacing an earlier one.
 fn with_commands(
     (before, after): (&str, &str),
     was_there: Option<&str>,
@@ -343,7 +344,7 @@ fn with_commands(
     Ok(format!("{before}{}{after}", commands.to_raw().as_str()))
 }
 
-/// The commands of an extension that is ours to the byte: each event with its own.
+/// Returns the commands of an extension, if its other text is exactly as written here.
 fn commands_in((before, after): (&str, &str), text: &str) -> Option<Vec<(String, String)>> {
     let commands = text.strip_prefix(before)?.strip_suffix(after)?;
     let commands = RawJson::parse(commands).ok()?.to_object().ok()?;
@@ -403,8 +404,7 @@ fn blanks_before(text: &str, at: usize) -> &str {
     before.get(before.trim_end_matches(is_blank).len()..).unwrap_or_default()
 }
 
-/// What stands before the first thing that is put into an object or a list that was there and empty. Nobody
-/// else writes them so.
+/// The mark before the first item in an object or array that was empty. No one else writes it.
 const WAS_EMPTY: &str = " ";
 
 fn was_empty(text: &str, value: &RawJson) -> bool {
@@ -413,7 +413,7 @@ fn was_empty(text: &str, value: &RawJson) -> bool {
     rest.is_some_and(|rest| rest.starts_with(['{', '"']))
 }
 
-/// A text with one more member at the end of an object, laid out like the others.
+/// Appends a member to an object, formatted like the others.
 fn with_member(text: &str, object: &RawJson, name: &str, value: &str) -> String {
     let mut text = text.to_owned();
     let fields = object.to_object().unwrap_or_default();
@@ -427,14 +427,14 @@ fn with_member(text: &str, object: &RawJson, name: &str, value: &str) -> String 
             text.insert_str(last.end, &format!(",{gap}{name}: {value}"));
         }
         None => {
-            // What is between the braces stays behind it.
+            // Text between the braces stays after the new member.
             text.insert_str(object.range().start + 1, &format!("{WAS_EMPTY}{name}: {value}"));
         }
     }
     text
 }
 
-/// From the end of what is before an element to its end; of the first, to the beginning of the next.
+/// Returns the range from the previous item's end to this one's; for the first, to the next item.
 fn cut(list: &RawJson, items: &[RawJson], at: usize) -> Range<usize> {
     let own = items.get(at).map(RawJson::range).unwrap_or_default();
     match at.checked_sub(1).and_then(|before| items.get(before)) {
@@ -446,7 +446,7 @@ fn cut(list: &RawJson, items: &[RawJson], at: usize) -> Range<usize> {
     }
 }
 
-/// From the end of the member before one to its end; of the first, to the next one's name.
+/// Returns the range from the previous member's end to this one's; for the first, to the next name.
 fn cut_member(text: &str, object: &RawJson, fields: &JsonObject, name: &str) -> Range<usize> {
     let mut ranges: Vec<(&str, Range<usize>)> =
         fields.iter().map(|(name, value)| (name, value.range())).collect();
@@ -460,7 +460,7 @@ fn cut_member(text: &str, object: &RawJson, fields: &JsonObject, name: &str) -> 
             let start = object.range().start + 1;
             let rest = text.get(end..).unwrap_or_default();
             let comma = rest.find(',').filter(|_| ranges.len() > 1);
-            // What is between the brace and the first name stays for the next one.
+            // The blanks before the first name stay for the next one.
             let blanks = text.get(start..).unwrap_or_default();
             let gap = blanks.len() - blanks.trim_start_matches(is_blank).len();
             match comma {
@@ -505,7 +505,7 @@ mod tests {
                     "twice is once"
                 );
                 assert_eq!(agent.disconnected(&connected).unwrap(), text, "{}\n{connected}", agent.word());
-                // Another binary takes the place of the first.
+                // An entry for another binary replaces the first.
                 let other = |event: &str| format!("/opt/hook bridge {} {event}", agent.word());
                 let moved = agent.connected(Some(&connected), &events, &other).unwrap();
                 assert!(!moved.contains("/bin/hook"), "{moved}");
@@ -547,7 +547,7 @@ mod tests {
             assert_eq!(agent.disconnected(&made).unwrap(), "");
             let changed = made.replace("refused", "ignored");
             assert!(agent.disconnected(&changed).is_err());
-            // One of another version is written anew.
+            // One of another version is replaced.
             assert_eq!(agent.connected(Some(&changed), &events, &command).unwrap(), made);
             let other = "export default function () {}";
             assert!(agent.connected(Some(other), &events, &command).is_err());

@@ -16,7 +16,7 @@ use super::table::{
 use super::verdict::{Said, Verdict, put, put_specific};
 use super::written::Comments;
 
-/// The fields of an event about a tool.
+/// The fields of tool events.
 const TOOL: &[(&str, &str)] = &[
     ("tool_name", "tool_name"),
     ("tool_input", "tool_input"),
@@ -81,7 +81,7 @@ const EVENTS: &[AgentEvent] = &[
 
 pub(super) static AGENT: Agent = GEMINI;
 
-/// Gemini CLI, from which others differ in little.
+/// The base table of Gemini CLI and its forks.
 pub(super) const GEMINI: Agent = Agent {
     name: "gemini",
     title: "Gemini CLI",
@@ -194,8 +194,8 @@ pub(super) const GEMINI: Agent = Agent {
     ],
 };
 
-/// What a hook has answered, as Gemini CLI reads it: standard output, or standard error where that is
-/// empty; an object on any exit code; else text, whose meaning is the exit code's.
+/// Reads a hook's answer like Gemini CLI: standard output, or else standard error. An object counts
+/// at any exit code; the meaning of text depends on the exit code.
 fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
     let text = match ended.stdout.trim() {
         "" => ended.stderr.trim(),
@@ -208,7 +208,7 @@ fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
     }
     let parsed = RawJson::parse(text).ok();
     let parsed = parsed.and_then(|value| match value.to_text() {
-        // Written twice.
+        // JSON in a JSON string.
         Some(inner) => RawJson::parse(inner).ok(),
         None => Some(value),
     });
@@ -230,10 +230,10 @@ fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
     ForeignAnswer { output: Some(output), failure, ..ForeignAnswer::default() }
 }
 
-/// What is said to Gemini CLI: always an object on standard output and exit 0, since it reads standard
-/// error where there is nothing else.
+/// Renders the response for Gemini CLI: always an object with exit code 0, since Gemini reads
+/// standard error if standard output is empty.
 fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
-    // It asks only before a tool, where it takes no context.
+    // Only `BeforeTool` can ask, and it ignores context.
     let is_call = event.name == "BeforeTool";
     let mut said = said(event, verdict, is_call);
     if is_call && verdict.additional_context.is_some() {
@@ -242,7 +242,7 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
     said
 }
 
-/// The same for one that asks its user, or not.
+/// Renders the response for a fork of Gemini CLI.
 pub(super) fn said(event: &AgentEvent, verdict: &Verdict<'_>, can_ask: bool) -> Said {
     let mut answer = JsonObject::new();
     if verdict.stops() {
@@ -272,7 +272,7 @@ pub(super) fn said(event: &AgentEvent, verdict: &Verdict<'_>, can_ask: bool) -> 
     Said { stdout: answer.to_raw().as_str().to_owned(), ..Said::default() }
 }
 
-/// What an answer may say. Anything else, such as the words of other agents, means nothing there.
+/// The known top-level fields of an answer. Others, such as those of other agents, are ignored.
 const TOP: &[&str] = &[
     "decision",
     "reason",
@@ -283,7 +283,7 @@ const TOP: &[&str] = &[
     "hookSpecificOutput",
 ];
 
-/// What `hookSpecificOutput` may have.
+/// The known fields of `hookSpecificOutput`.
 const SPECIFIC: &[&str] = &[
     "hookEventName",
     "additionalContext",
@@ -295,7 +295,7 @@ const SPECIFIC: &[&str] = &[
     "toolConfig",
 ];
 
-/// What of an answer is read.
+/// Returns the known fields of an answer.
 fn known(fields: &JsonObject) -> JsonObject {
     let kept = |fields: &JsonObject, names: &[&str]| -> JsonObject {
         let kept = fields.iter().filter(|(name, _)| names.contains(name));

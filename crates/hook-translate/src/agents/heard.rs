@@ -1,5 +1,5 @@
-//! What an agent makes of an answer, and of what its hooks print: its own functions are asked, with one of
-//! each sort.
+//! The capabilities of agents, found by calling their own functions with a sample of each verdict
+//! and each output.
 
 use hook_core::event::output::{Decision, PolicyDecision};
 use hook_core::language::Ended;
@@ -8,14 +8,14 @@ use hook_core::{HookEventName, RawObject};
 use super::table::{Agent, AgentEvent, Ours};
 use super::verdict::{Said, Verdict};
 
-/// What is said where there is nothing.
+/// The cell for something without an effect.
 pub(super) const NONE: &str = "–";
 
-/// The reason in what is asked of the tables.
+/// The reason in sample verdicts.
 pub(super) const WHY: &str = "why";
 
 impl Agent {
-    /// The events that it asks about.
+    /// Returns the events that `hook connect` registers.
     pub(super) fn asked_events(&self) -> impl Iterator<Item = &'static AgentEvent> {
         let built_in = |event: &&AgentEvent| matches!(event.ours, Ours::BuiltIn(_));
         self.events.iter().filter(built_in).filter(|event| !event.is_asked_elsewhere)
@@ -25,7 +25,7 @@ impl Agent {
         (self.say)(event, verdict)
     }
 
-    /// Whether it is told more than that things go on, and without a loss.
+    /// Checks whether the response differs from that to a plain verdict, and nothing is lost.
     fn hears(&self, event: &AgentEvent, verdict: &Verdict<'_>) -> bool {
         let said = self.told_of(event, verdict);
         let silence = self.told_of(event, &Verdict::proceed());
@@ -39,7 +39,7 @@ fn verdict(decision: PolicyDecision) -> Verdict<'static> {
     Verdict { decision, reason: Some(WHY), ..Verdict::proceed() }
 }
 
-/// What a block of our event means; nothing where it means nothing.
+/// Returns the effect of a block at an event; `None` if a block has none.
 pub(super) fn block_means(event: &AgentEvent) -> Option<&'static str> {
     match event.ours {
         Ours::BuiltIn(ours) => ours.row().block_means,
@@ -51,7 +51,7 @@ fn yes_or_lost(heard: bool) -> String {
     if heard { "yes" } else { "lost" }.to_owned()
 }
 
-/// Whether a decision is obeyed, or only told the model as context is.
+/// Returns `yes` for an obeyed decision, `told` for one passed on as context, `lost` for any other.
 fn heard(agent: &Agent, event: &AgentEvent, decision: PolicyDecision) -> &'static str {
     let verdict = verdict(decision);
     let added = Verdict { additional_context: Some(WHY), ..Verdict::proceed() };
@@ -62,13 +62,13 @@ fn heard(agent: &Agent, event: &AgentEvent, decision: PolicyDecision) -> &'stati
     }
 }
 
-/// Whether a denial is obeyed.
+/// Returns the effect of a denial.
 pub(super) fn denial(agent: &Agent, event: &AgentEvent) -> String {
     let known = block_means(event).map(|_| heard(agent, event, PolicyDecision::Block));
     known.unwrap_or(NONE).to_owned()
 }
 
-/// Whether its user is asked.
+/// Returns the effect of an ask.
 pub(super) fn ask(agent: &Agent, event: &AgentEvent) -> String {
     let word = match () {
         () if block_means(event).is_none() => NONE,
@@ -78,26 +78,26 @@ pub(super) fn ask(agent: &Agent, event: &AgentEvent) -> String {
     word.to_owned()
 }
 
-/// Whether a stop is obeyed.
+/// Returns the effect of a stop.
 pub(super) fn stop(agent: &Agent, event: &AgentEvent) -> String {
     let ends = [HookEventName::AfterAgent, HookEventName::SubagentStop];
     let word = match heard(agent, event, PolicyDecision::Stop) {
         "yes" if is_as_denial(agent, event, PolicyDecision::Stop) => "denied",
-        // To say nothing lets it end.
+        // An empty response ends the turn.
         "lost" if ends.iter().any(|ours| event.is(*ours)) => "yes",
         word => word,
     };
     word.to_owned()
 }
 
-/// Whether it is told the same as of a denial, which it obeys.
+/// Checks whether the response equals that to a denial, which the agent obeys.
 fn is_as_denial(agent: &Agent, event: &AgentEvent, decision: PolicyDecision) -> bool {
     heard(agent, event, PolicyDecision::Block) == "yes"
         && agent.told_of(event, &verdict(decision))
             == agent.told_of(event, &verdict(PolicyDecision::Block))
 }
 
-/// Whether a tool runs with other arguments.
+/// Returns the effect of changed tool arguments.
 pub(super) fn arguments(agent: &Agent, event: &AgentEvent) -> String {
     if !event.is(HookEventName::BeforeTool) {
         return NONE.to_owned();
@@ -107,19 +107,19 @@ pub(super) fn arguments(agent: &Agent, event: &AgentEvent) -> String {
     yes_or_lost(agent.hears(event, &changed))
 }
 
-/// Whether the model is told more.
+/// Returns the effect of context for the model.
 pub(super) fn context(agent: &Agent, event: &AgentEvent) -> String {
     let added = Verdict { additional_context: Some(WHY), ..Verdict::proceed() };
     yes_or_lost(agent.hears(event, &added))
 }
 
-/// Whether the user is told something.
+/// Returns the effect of a message to the user.
 pub(super) fn message(agent: &Agent, event: &AgentEvent) -> String {
     let told = Verdict { system_message: Some(WHY), ..Verdict::proceed() };
     yes_or_lost(agent.hears(event, &told))
 }
 
-/// What it means that a hook ended so.
+/// Returns the effect of a hook's exit code and output.
 pub(super) fn outcome(agent: &Agent, event: &AgentEvent, ended: &Ended<'_>) -> &'static str {
     let answer = (agent.answer)(event, ended);
     let output = answer.output.unwrap_or_default();
@@ -137,7 +137,7 @@ pub(super) fn outcome(agent: &Agent, event: &AgentEvent, ended: &Ended<'_>) -> &
     }
 }
 
-/// What an answer of one of its hooks means in another agent.
+/// Returns the effect of an agent's answer on other agents.
 pub(super) fn elsewhere(agent: &Agent, event: &AgentEvent, text: &str) -> String {
     let ended = Ended { code: Some(0), stdout: text, stderr: "" };
     let answer = (agent.answer)(event, &ended);

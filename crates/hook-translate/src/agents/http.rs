@@ -1,4 +1,4 @@
-//! What a hook of type `http` sends, and what its server's answer means.
+//! Requests of `http` hooks, and the meaning of their server's replies.
 
 use hook_core::failure::{HookFailure, InvalidAnswer};
 use hook_core::language::{Ended, ForeignAnswer, ForeignCommand, ForeignHook, Place, Post};
@@ -7,13 +7,13 @@ use super::claude::object_on;
 use super::kind::{HttpRules, Plain};
 use super::table::{Agent, AgentEvent};
 
-/// How servers on this machine may be called.
+/// The names of this machine in URLs.
 const HERE: [&str; 3] = ["localhost", "127.", "[::1]"];
 
-/// What a hook sends beside what it is told.
+/// Returns the URL and the headers of a hook's request.
 ///
 /// # Errors
-/// When its home would not send it.
+/// Returns an error if the hook's agent would not send it.
 pub(super) fn post(agent: &Agent, hook: &ForeignHook, place: &Place<'_>) -> Result<Post, String> {
     let (ForeignCommand::Http(request), Some(rules)) = (&hook.command, &agent.http) else {
         return Err(format!("{} has no hooks of type `http`", agent.title));
@@ -34,14 +34,14 @@ pub(super) fn post(agent: &Agent, hook: &ForeignHook, place: &Place<'_>) -> Resu
         value.map(|value| value.to_string_lossy().into_owned()).unwrap_or_default()
     };
     let headers = request.headers.iter().map(|(name, value)| {
-        // The end of a line in a value would begin another header.
+        // A line break in a value would start another header.
         let value = filled(value, &value_of).replace(['\r', '\n', '\0'], "");
         (name.clone(), value)
     });
     Ok(Post { url: url.to_owned(), headers: headers.collect() })
 }
 
-/// Why nothing is sent to that URL, if so.
+/// Returns the reason against sending to a URL, if any.
 fn refused(
     rules: &HttpRules,
     event: &str,
@@ -77,11 +77,11 @@ fn refused(
     }
 }
 
-/// Whether what stands behind `http://` names this machine, and no server that is only called like it.
+/// Checks whether the rest of an `http://` URL names this machine, and not only begins like it.
 fn is_here(rest: &str) -> bool {
     let host = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
     let host = host.rsplit_once('@').map_or(host, |(_, host)| host).to_ascii_lowercase();
-    // What follows is a port, or the name goes on.
+    // Only a port may follow the name.
     let end = host.find(']').map_or_else(|| host.find(':'), |end| Some(end + 1));
     let (host, port) = host.split_at(end.unwrap_or(host.len()));
     if !port.is_empty() && !port.starts_with(':') {
@@ -94,7 +94,7 @@ fn is_here(rest: &str) -> bool {
     }
 }
 
-/// Whether a text is like a pattern, in which `*` stands for any text.
+/// Checks whether a text matches a pattern in which `*` stands for any text.
 fn is_like(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else {
@@ -111,7 +111,7 @@ fn is_like(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// A value with those of variables in it, `$NAME` or `${NAME}`; a `$` without a name stays.
+/// Replaces `$NAME` and `${NAME}` by the variables' values; a `$` without a name stays.
 fn filled(text: &str, value_of: &dyn Fn(&str) -> String) -> String {
     let is_part = |it: char| it.is_ascii_alphanumeric() || it == '_';
     let is_name = |name: &str| !name.is_empty() && name.chars().all(is_part);
@@ -136,8 +136,8 @@ fn filled(text: &str, value_of: &dyn Fn(&str) -> String) -> String {
     out + rest
 }
 
-/// What a server's answer means: a good one is a command's output at exit code 0, and anything else a
-/// command that failed.
+/// Returns the answer in a server's reply. A successful reply counts as a command's output with
+/// exit code 0, any other as a failed command.
 pub(super) fn replied(
     agent: &Agent,
     event: &AgentEvent,
@@ -149,7 +149,7 @@ pub(super) fn replied(
             && object_on(body).is_none()
     };
     match reply {
-        // It begins as an object, and is none: it was cut off, or is something else.
+        // It starts like an object but is none: truncated, or something else.
         Ok(body) if body.trim_start().starts_with('{') && object_on(body).is_none() => {
             let hint = "its home takes nothing of such an answer".to_owned();
             let why = InvalidAnswer::new("the answer is no JSON object".to_owned(), hint);
@@ -160,7 +160,7 @@ pub(super) fn replied(
             let stdout = if says_nothing(body) { "" } else { body };
             (agent.answer)(event, &Ended { code: Some(0), stdout, stderr: "" })
         }
-        // Of these no home hears anything of the hook's.
+        // Agents take no answer from these.
         Err(failure @ (HookFailure::TimedOut { .. } | HookFailure::Cancelled)) => {
             ForeignAnswer { failure: Some(failure), ..ForeignAnswer::default() }
         }

@@ -1,4 +1,4 @@
-//! The hooks of an agent's file, as definitions for settings of ours.
+//! Import of an agent's hooks into native settings.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -10,35 +10,34 @@ use hook_core::{JsonObject, RawJson};
 use super::table::{Agent, AgentEvent, Ours, SettingsForm};
 use super::{entry, settings};
 
-/// What holds at home for all hooks of a file that are posted.
+/// Settings for all `http` hooks of a file.
 const OF_POSTED: [&str; 2] = ["allowedHttpHookUrls", "httpHookAllowedEnvVars"];
 
-/// What a file of an agent has.
+/// The contents of an agent's file.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Import {
-    /// Its hooks, each in the agent's language.
+    /// The hooks, each in the agent's language.
     pub definitions: Vec<NewDefinition>,
-    /// What is lost.
+    /// The losses of the import.
     pub losses: Vec<Loss>,
 }
 
-/// Something in a file of an agent that does less in settings of ours.
+/// Something in an agent's file that does less in native settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loss {
-    /// Where, in bytes of the text.
+    /// The range in the text, in bytes.
     pub at: Range<usize>,
     /// The JSON path.
     pub path: String,
-    /// What.
+    /// The description of the loss.
     pub message: String,
 }
 
 impl Agent {
-    /// The hooks of a file of the agent, as they are written in settings of ours; the entries of
-    /// `hook connect` are left out. With `rewrite`, what is said in other words and means the same is said
-    /// in ours.
+    /// Returns the hooks of an agent's file as native definitions, without the entries of `hook
+    /// connect`. With `rewrite`, fields with a native equivalent become native.
     pub fn import(&'static self, text: &str, file: &ForeignFile<'_>, rewrite: bool) -> Import {
         let mut import = Import::default();
         let read = settings::read(self, text, file);
@@ -104,7 +103,7 @@ impl Agent {
         import
     }
 
-    /// What is said of all hooks of a definition.
+    /// Returns the common fields of a definition.
     fn said(
         &self,
         own: JsonObject,
@@ -134,7 +133,7 @@ impl Agent {
         said
     }
 
-    /// What to say of an event that nobody asks about but the agent.
+    /// Returns a warning for an event that only this agent has.
     fn only_here(&self, event: &AgentEvent) -> Option<String> {
         match event.ours {
             Ours::BuiltIn(_) => None,
@@ -147,13 +146,13 @@ fn covers(outer: &Range<usize>, inner: &Range<usize>) -> bool {
     outer.start <= inner.start && inner.end <= outer.end
 }
 
-/// A value that may be written: one of a text that was only looked at may have line separators in it.
+/// Parses a value again: one read from a file may contain line breaks, which must not be written.
 fn clean(value: &RawJson) -> RawJson {
     RawJson::parse(value.as_str()).unwrap_or_else(|_| value.clone())
 }
 
-/// A hook as it is written in settings of ours. That its failure is a denial has a word of ours; all else
-/// stays, since its script is told and answers in the agent's words.
+/// Returns a hook for native settings. Only a denial on failure has a native field; all else stays,
+/// since the hook's script uses the agent's format.
 fn in_our_words(hook: &RawJson, rewrite: bool) -> RawJson {
     let hook = clean(hook);
     let Some(mut fields) = hook.to_object().ok().filter(|_| rewrite) else { return hook };

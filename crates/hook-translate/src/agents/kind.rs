@@ -1,32 +1,32 @@
-//! Which kinds of hooks an agent has, and at which of its events it runs them.
+//! The kinds of an agent's hooks, and the events that run them.
 
 use hook_core::language::{ForeignCommand, ForeignRequest};
 use hook_core::{JsonObject, RawJson, RawObject};
 
-/// One kind of hooks of an agent.
+/// One kind of hook.
 #[derive(Debug)]
 pub(super) struct Kind {
-    /// What its `type` says.
+    /// The value of `type`.
     pub(super) word: &'static str,
-    /// At which events the agent runs it.
+    /// The events that run it.
     pub(super) at: At,
-    /// How long its hooks may run, in milliseconds, where that is the kind's and not the event's or the
-    /// agent's.
+    /// The timeout of its hooks in milliseconds, if it depends on the kind and not on the event or
+    /// the agent.
     pub(super) timeout: Option<u64>,
-    /// Why it does nothing here, where no host could do for the agent what it does there.
+    /// The reason that it cannot run here, if no host can do the agent's part.
     pub(super) impossible: Option<&'static str>,
 }
 
-/// At which events an agent runs a kind of hooks.
+/// The events that run a kind of hook.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum At {
-    /// At all.
+    /// All events.
     All,
-    /// At these.
+    /// These events.
     Only(&'static [&'static str]),
-    /// At all but these.
+    /// All events but these.
     AllBut(&'static [&'static str]),
-    /// At none: they are read and passed over.
+    /// No event: such hooks are read and skipped.
     None,
 }
 
@@ -35,7 +35,7 @@ impl Kind {
         Self { word, at, timeout: None, impossible: None }
     }
 
-    /// Whether the agent runs it at an event.
+    /// Returns `true` if the agent runs this kind at an event.
     pub(super) fn runs_at(&self, event: &str) -> bool {
         match self.at {
             At::All => true,
@@ -46,29 +46,28 @@ impl Kind {
     }
 }
 
-/// The kind of an agent that has no other.
+/// The kinds of an agent that only has commands.
 pub(super) const COMMANDS: &[Kind] = &[Kind::new("command", At::All)];
 
-/// The rules of `http` hooks.
+/// The rules for `http` hooks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HttpRules {
-    /// Where it posts without encryption.
+    /// The permission of unencrypted requests.
     pub(super) plain: Plain,
-    /// Events at which text that is no object says nothing, though it would on a command's standard output.
+    /// The events at which a reply that is no object means nothing, unlike a command's output.
     pub(super) text_is_nothing_at: &'static [&'static str],
 }
 
-/// Where an agent posts without encryption.
+/// The URLs that may be requested without encryption.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Plain {
-    /// Anywhere.
+    /// Any URL.
     Everywhere,
-    /// To this machine, where that variable is `1`; not at these events, and not where headers may have
-    /// variables.
+    /// This machine, if `variable` is `1`; not at these events, and not with variables in headers.
     Here { variable: &'static str, not_at: &'static [&'static str] },
 }
 
-/// What settings say for all `http` hooks of a file.
+/// A file's settings for all `http` hooks.
 #[derive(Debug, Default)]
 pub(super) struct HttpSettings {
     /// `allowedHttpHookUrls`.
@@ -78,17 +77,17 @@ pub(super) struct HttpSettings {
 }
 
 impl HttpSettings {
-    /// What a file says at its top. What cannot be read allows nothing.
+    /// Reads the top-level settings of a file. An unreadable setting allows nothing.
     pub(super) fn of(settings: &JsonObject) -> Self {
         let list = |name: &str| Some(words(settings.get(name)?).unwrap_or_default());
         Self { urls: list("allowedHttpHookUrls"), variables: list("httpHookAllowedEnvVars") }
     }
 }
 
-/// What a hook runs that is no command.
+/// Reads a hook that is not a command.
 ///
 /// # Errors
-/// When what it must say is missing or of another kind.
+/// Returns an error if a required field is missing or has the wrong type.
 pub(super) fn other(
     kind: &str,
     fields: &JsonObject,

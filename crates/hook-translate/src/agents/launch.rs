@@ -1,4 +1,4 @@
-//! How a hook of an agent is started.
+//! The start of an agent's hooks.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use hook_core::{RawJson, RawObject};
 
 use super::table::{Agent, Base, Directory, Expands, Variable};
 
-/// Variables by which scripts tell the agent that runs them.
+/// Variables by which scripts detect the agent that runs them.
 const MARKS: &[&str] = &[
     "CLAUDECODE",
     "CLAUDE_PROJECT_DIR",
@@ -43,7 +43,7 @@ const MARKS: &[&str] = &[
     "PI_CODING_AGENT",
 ];
 
-/// The marks that an agent's own hooks have.
+/// The prefixes of an agent's own marks.
 const OWN_MARKS: &[(&str, &[&str])] = &[
     ("claude", &["CLAUDE"]),
     ("gemini", &["GEMINI"]),
@@ -58,7 +58,7 @@ const OWN_MARKS: &[(&str, &[&str])] = &[
     ("omp", &["PI_"]),
 ];
 
-/// What an extension's hooks have in their text, where variables are not replaced in braces anyway.
+/// The placeholders for an extension's hooks, unless the agent expands variables in braces anyway.
 pub(super) const OF_EXTENSION: &[(&str, Variable)] = &[
     ("extensionPath", Variable::PluginRoot),
     ("workspacePath", Variable::Cwd),
@@ -94,8 +94,8 @@ pub(super) fn launch(
     let mut variables: Vec<(OsString, OsString)> = Vec::new();
     let mut kept = Vec::new();
     for (name, variable) in agent.variables {
-        // What the agent itself has set is better than what is made up here; but where the project is,
-        // a decision to trust the hook has to know.
+        // The agent's own value is the best, but trust depends on the project's path: only a hook
+        // of a file that the user named gets the agent's path.
         let is_set = place.variable(name).is_some_and(|value| !value.is_empty());
         let is_place = matches!(variable, Variable::Project | Variable::Cwd);
         let is_set = is_set
@@ -154,7 +154,7 @@ pub(super) fn launch(
     Launch { program, arguments, directory, variables, without }
 }
 
-/// Where a hook runs.
+/// Returns the working directory of a hook.
 pub(super) fn directory(agent: &Agent, hook: &ForeignHook, place: &Place<'_>) -> PathBuf {
     let known = |name: &str| -> Option<OsString> {
         let own = hook.variables.iter().find(|(known, _)| known == name);
@@ -192,8 +192,8 @@ fn is_own(agent: &Agent, mark: &str) -> bool {
     own.is_some_and(|(_, beginnings)| beginnings.iter().any(|it| mark.starts_with(it)))
 }
 
-/// Where a hook runs that stands in no file of the project, where that is another place: in the folder of its
-/// plugin, of its user, or of its file.
+/// Returns the working directory of a hook outside the project's files, if it differs: the folder
+/// of its plugin, of its user, or of its file.
 fn outside(agent: &Agent, hook: &ForeignHook, place: &Place<'_>) -> Option<PathBuf> {
     if agent.directory != Directory::OfFile {
         return None;
@@ -203,7 +203,7 @@ fn outside(agent: &Agent, hook: &ForeignHook, place: &Place<'_>) -> Option<PathB
     }
     if hook.is_users {
         let folder = Path::new(place.variable("HOME")?).join(agent.places.folder);
-        // Hooks in settings of ours need no agent that has one.
+        // Native settings may use an agent's language without its folder.
         return Some(folder).filter(|folder| folder.is_dir());
     }
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
@@ -211,7 +211,7 @@ fn outside(agent: &Agent, hook: &ForeignHook, place: &Place<'_>) -> Option<PathB
     (!real(folder).starts_with(real(place.project))).then(|| folder.to_path_buf())
 }
 
-/// A command with the values of the agent's own variables in the place of `${NAME}`.
+/// Replaces `${NAME}` by the values of the agent's own variables.
 fn replaced(text: &str, variables: &[(OsString, OsString)]) -> String {
     let mut text = text.to_owned();
     for (name, value) in variables {
@@ -223,8 +223,8 @@ fn replaced(text: &str, variables: &[(OsString, OsString)]) -> String {
     text
 }
 
-/// A command with the quoted values of the agent's own variables in the place of `$NAME`; `${NAME}` is left
-/// to the shell.
+/// Replaces `$NAME` by the quoted values of the agent's own variables; `${NAME}` is left to the
+/// shell.
 fn quoted(text: &str, variables: &[(OsString, OsString)]) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -252,7 +252,7 @@ fn quoted(text: &str, variables: &[(OsString, OsString)]) -> String {
     out + rest
 }
 
-/// A value with variables in it, `$NAME` or `${NAME}`.
+/// Replaces `$NAME` and `${NAME}` by the variables' values.
 fn expanded(text: &str, known: &dyn Fn(&str) -> Option<OsString>) -> String {
     let mut out = String::new();
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! llxprt: Gemini CLI's hooks, with fewer ways to answer.
+//! llxprt, a fork of Gemini CLI with fewer kinds of answers.
 
 use hook_core::event::output::{Decision, HookOutput};
 use hook_core::failure::HookFailure;
@@ -12,7 +12,7 @@ use super::table::{Agent, AgentEvent, Consent, Entry, Form, Tool, Variable, prin
 use super::verdict::{Said, Verdict};
 
 const TOOLS: &[Tool] = &[
-    // Under its own name it goes there; the others are read as it.
+    // The first name of a tool is the one that is sent; the others are only read.
     tool("read_file", "read_file"),
     tool("replace", "replace"),
     tool("grep_search", "search_file_content"),
@@ -107,8 +107,8 @@ pub(super) static AGENT: Agent = Agent {
     ..GEMINI
 };
 
-/// What a hook has answered, as llxprt reads it: an object on exit 0, a denial of exit 2, and a warning of
-/// anything else.
+/// Reads a hook's answer like llxprt: an object at exit code 0, a denial at exit code 2, and a
+/// warning at any other.
 fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
     let (stdout, stderr) = (ended.stdout.trim(), ended.stderr.trim());
     match ended.code.unwrap_or(1) {
@@ -137,7 +137,7 @@ fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
     }
 }
 
-/// Gemini CLI's words, and a denial as Claude Code writes it. To ask means to allow.
+/// Reads Gemini CLI's fields, and a denial in Claude Code's form. An ask counts as an allow.
 fn of_object(fields: JsonObject, warnings: &mut Vec<String>) -> HookOutput {
     let specific = fields.get("hookSpecificOutput").and_then(|it| it.to_object().ok());
     let word = |name: &str| specific.as_ref()?.get(name).and_then(RawJson::to_text);
@@ -157,7 +157,7 @@ fn of_object(fields: JsonObject, warnings: &mut Vec<String>) -> HookOutput {
     output
 }
 
-/// What is said to llxprt: as to Gemini CLI, but that to ask is to deny, since it would let things happen.
+/// Renders the response as for Gemini CLI, but denies instead of asking, which would allow.
 fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
     gemini::said(event, verdict, false)
 }

@@ -1,4 +1,4 @@
-//! Whether a hook is for what it would be told, by its home's rules.
+//! Matching of hooks against their input, by the rules of their agent.
 
 use hook_core::event::Matching;
 use hook_core::language::ForeignHook;
@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use super::table::{AgentEvent, Subject};
 
-/// What a matcher of the event is compared with; `None` where every matcher matches.
+/// Returns the value that matchers of the event are compared with; `None` if all match.
 pub(super) fn subject(event: &AgentEvent, told: &JsonObject) -> Option<String> {
     let text = |name: &str| told.get(name).and_then(RawJson::to_text).unwrap_or_default();
     match event.subject {
@@ -30,27 +30,27 @@ fn tool_field(event: &AgentEvent) -> &'static str {
     field.map_or("tool_name", |(_, theirs)| theirs)
 }
 
-/// The matcher's text; `None` for one that matches everything.
+/// Returns the matcher's pattern; `None` if it matches everything.
 pub(super) fn pattern(hook: &ForeignHook) -> Option<&str> {
     let text = hook.matcher.as_deref()?.trim();
     (!text.is_empty() && text != "*").then_some(text)
 }
 
-/// A pattern against a text that is no tool of ours: other agents know each tool by one name.
+/// Plain text instead of native tools: other agents know each tool by one name.
 const TEXT: Matching = Matching::Pattern { field: "text" };
 
-/// An expression somewhere in a text. One that is none is compared as it is.
+/// Searches for an expression in a text. An invalid expression is compared literally.
 pub(super) fn found(pattern: &str, subject: &str) -> bool {
-    // As other dialects of expressions say that case does not matter.
+    // Other regex dialects write case-insensitivity this way.
     if let Some(pattern) = pattern.strip_prefix("(?i)") {
         return found(&pattern.to_lowercase(), &subject.to_lowercase());
     }
     compiled(pattern).0.matches(Some(subject)) != MatchOutcome::No
 }
 
-/// Compiled matchers, and whether each is an expression: a hook is compared with each file of a call.
+/// Compiled matchers with their validity, cached because a hook may be compared with many files.
 static COMPILED: LazyLock<Mutex<HashMap<String, Compiled>>> = LazyLock::new(Mutex::default);
-/// How many are kept.
+/// The size of the cache.
 const MAX_COMPILED: usize = 256;
 
 type Compiled = Arc<(Matcher, bool)>;
@@ -70,7 +70,7 @@ fn compiled(pattern: &str) -> Compiled {
     matcher
 }
 
-/// A pattern of names only: each of them, or none at all where it is an expression.
+/// Splits a pattern that only consists of names; `None` if it is an expression.
 pub(super) fn names<'p>(
     pattern: &'p str,
     others: &str,
@@ -83,15 +83,15 @@ pub(super) fn names<'p>(
         .then(|| pattern.split(separators).map(str::trim).collect())
 }
 
-/// Claude Code's: a list of names, exactly, or an expression.
+/// Matches like Claude Code: exact names in a list, or an expression.
 pub(super) fn claude(event: &AgentEvent, hook: &ForeignHook, told: &JsonObject) -> bool {
     let subject = subject(event, told);
     let matched = match (pattern(hook), &subject) {
         (None, _) | (_, None) => true,
-        // Its older name counts as well.
+        // The tool's former name counts, too.
         (Some(_), Some(subject)) if subject == "Agent" && is_task(hook) => true,
         (Some(pattern), Some(subject)) => {
-            // Names of files and of errors have hyphens and blanks of their own.
+            // File names and errors may contain hyphens and blanks.
             let (others, separators): (_, &[char]) = match event.subject {
                 Subject::FileName(_) | Subject::Field("error") => ("", &['|']),
                 _ => ("- ", &['|', ',']),
@@ -105,7 +105,7 @@ pub(super) fn claude(event: &AgentEvent, hook: &ForeignHook, told: &JsonObject) 
     matched && hook.condition.as_deref().is_none_or(|rule| super::rule::permits(event, rule, told))
 }
 
-/// Whether a matcher is for `Task`, as `Agent` was called before.
+/// Checks whether a matcher matches `Task`, the former name of `Agent`.
 fn is_task(hook: &ForeignHook) -> bool {
     pattern(hook).is_some_and(|pattern| match names(pattern, "- ", &['|', ',']) {
         Some(names) => names.contains(&"Task"),
@@ -113,11 +113,11 @@ fn is_task(hook: &ForeignHook) -> bool {
     })
 }
 
-/// Gemini CLI's: an expression for tools, a word for everything else.
+/// Matches like Gemini CLI: an expression for tools, an exact name for anything else.
 pub(super) fn gemini(event: &AgentEvent, hook: &ForeignHook, told: &JsonObject) -> bool {
     match (pattern(hook), subject(event, told)) {
         (None, _) | (_, None) => true,
-        // What is no expression of JavaScript's is compared as it is.
+        // An invalid JavaScript expression is compared literally.
         (Some(pattern), Some(subject))
             if event.subject == Subject::Tool && !pattern.starts_with("(?i)") =>
         {
@@ -127,7 +127,7 @@ pub(super) fn gemini(event: &AgentEvent, hook: &ForeignHook, told: &JsonObject) 
     }
 }
 
-/// Codex's: a list of names, exactly, or an expression; some tools have several names.
+/// Matches like Codex: exact names in a list, or an expression. Some tools have several names.
 pub(super) fn codex(event: &AgentEvent, hook: &ForeignHook, told: &JsonObject) -> bool {
     let (Some(pattern), Some(subject)) = (pattern(hook), subject(event, told)) else { return true };
     let mut subjects = vec![subject.as_str()];
@@ -142,25 +142,25 @@ pub(super) fn codex(event: &AgentEvent, hook: &ForeignHook, told: &JsonObject) -
     }
 }
 
-/// Whether an expression has what those of Rust have not: it is dropped with its hooks there.
+/// Checks for syntax that Rust's regular expressions lack: Codex drops such hooks.
 fn looks_around(pattern: &str) -> bool {
     let digits = |it: &str| it.starts_with(|digit: char| digit.is_ascii_digit() && digit != '0');
     ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|it| pattern.contains(it))
         || pattern.split('\\').skip(1).any(digits)
 }
 
-/// An expression somewhere in a text. One that is no expression is for nothing.
+/// Searches for an expression in a text. An invalid expression matches nothing.
 pub(super) fn is_found(pattern: &str, subject: &str) -> bool {
     let (matcher, is_expression) = &*compiled(pattern);
     *is_expression && matcher.matches(Some(subject)) == MatchOutcome::Yes
 }
 
-/// Whether an expression is for all of a text. One that is no expression is passed over.
+/// Checks whether an expression matches the whole text. An invalid one matches nothing.
 pub(super) fn is_whole(pattern: &str, subject: &str) -> bool {
     is_found(&format!("^(?:{pattern})$"), subject)
 }
 
-/// Every hook is for everything.
+/// Matches every hook.
 pub(super) fn anything(_: &AgentEvent, _: &ForeignHook, _: &JsonObject) -> bool {
     true
 }

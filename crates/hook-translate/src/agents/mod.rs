@@ -146,8 +146,7 @@ impl Agent {
         path.ancestors().nth(place.split('/').count()).map(Path::to_path_buf)
     }
 
-    /// Checks whether the agent runs a hook itself, because it reads the file that defines the
-    /// hook.
+    /// Checks whether the agent runs a hook itself, because it reads the hook's file.
     fn runs_itself(&self, hook: &ForeignHook) -> bool {
         let reads = |(name, reach): &(&str, Reach)| {
             *name == hook.language.name()
@@ -189,8 +188,7 @@ impl Agent {
         })
     }
 
-    /// Returns the event for a name in settings: the agent's own name, or that of another agent
-    /// whose form it reads.
+    /// Returns the event for a name in settings, which may be in another agent's form.
     fn written_event(&self, name: &str) -> Option<&'static AgentEvent> {
         self.event(name).or_else(|| {
             let form = self.reads_as_own.as_ref()?;

@@ -1,12 +1,12 @@
-//! The output of a tool, in whichever form its agent has it.
+//! Tool outputs, in any agent's form.
 
 use hook_core::RawJson;
 
-/// Fields of a tool's response that are its output, first the most common.
+/// The fields of a tool's response that can hold its output, the most common one first.
 pub(super) const OUTPUTS: [&str; 5] =
     ["output", "llmContent", "text", "textResultForLlm", "text_result_for_llm"];
 
-/// What a tool gave, as the text that its user would read.
+/// Returns a tool's output as text, as a user would read it.
 pub(super) fn text_of(result: &RawJson) -> String {
     let fields = result.to_object().unwrap_or_default();
     let text = |name: &str| fields.get(name).and_then(RawJson::to_text);

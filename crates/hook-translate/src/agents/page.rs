@@ -1,7 +1,7 @@
-//! What the tables say of an agent, as a page of documentation.
+//! The documentation page of an agent, generated from its tables.
 //!
-//! What an agent is told, and what its hooks' output means, is not written down a second time: the page
-//! asks the functions that do it, with an answer of each sort.
+//! Effects of responses and hook outputs are not documented separately: the page calls the agent's
+//! own functions with samples.
 
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ use super::table::{
 };
 use super::{AGENTS, entry, kind};
 
-/// The page of an agent.
+/// Returns the page of an agent.
 #[doc(hidden)]
 pub fn page(agent: &Agent) -> String {
     let mut page = format!(
@@ -53,7 +53,7 @@ pub fn page(agent: &Agent) -> String {
     page
 }
 
-/// The table of all agents.
+/// Returns the table of all agents.
 #[doc(hidden)]
 pub fn overview() -> String {
     let mut table = String::from(
@@ -89,7 +89,7 @@ pub fn overview() -> String {
     table
 }
 
-/// What the words in these tables mean.
+/// The legend of these tables.
 #[doc(hidden)]
 pub const LEGEND: &str = "\
 *yes*: the agent is told in its own words. *denied*: it has no such word, and is told to deny. *told*: the model is told why, and
@@ -127,7 +127,7 @@ fn connecting(agent: &Agent, page: &mut String) {
     );
 }
 
-/// The user's folder as it is on Linux, wherever the page is made.
+/// Returns the user's folder as on Linux, whichever system generates the page.
 fn folder(agent: &Agent) -> String {
     agent.places.folder.replace("Library/Preferences", ".config")
 }
@@ -377,13 +377,13 @@ fn started(agent: &Agent, page: &mut String) {
     });
 }
 
-/// What hooks of the agent's mean by text and by exit codes.
+/// Adds the effects of text and exit codes.
 fn answers(agent: &Agent, page: &mut String) {
     page.push_str(
         "\n## What output of its hooks means\n\n| event | exit 0 and text | exit 2 and standard error | exit 1 and \
          standard error |\n| --- | --- | --- | --- |\n",
     );
-    // Events that mean the same stand in one row.
+    // Events with equal effects share a row.
     let mut rows: Vec<(String, Vec<&str>)> = Vec::new();
     for event in agent.events {
         let cells = [(0, WHY, ""), (2, "", WHY), (1, "", WHY)].map(|(code, stdout, stderr)| {
@@ -401,7 +401,7 @@ fn answers(agent: &Agent, page: &mut String) {
     }
 }
 
-/// What answers of the agent's hooks mean where another agent asks.
+/// Adds the effects of this agent's answers on other agents.
 fn answers_elsewhere(agent: &Agent, page: &mut String) {
     if agent.answers.is_empty() {
         return;
@@ -419,7 +419,7 @@ fn answers_elsewhere(agent: &Agent, page: &mut String) {
     }
 }
 
-/// How what is not in the agent's form is refused.
+/// Adds the rules for requests in another agent's form.
 fn other_forms(agent: &Agent, page: &mut String) {
     if agent.entry.is_none() {
         return;

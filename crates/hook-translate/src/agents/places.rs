@@ -1,4 +1,4 @@
-//! Where agents keep their hooks.
+//! The paths of agents' settings files.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -6,57 +6,57 @@ use hook_core::files::regular_file;
 use hook_core::language::{ForeignSource, SettingsOwner};
 use hook_core::{JsonObject, RawJson};
 
-/// How long a file may be that says which plugins there are, in bytes.
+/// The maximum size of a plugin list, in bytes.
 const LONGEST: u64 = 4 << 20;
 
-/// How many plugins of one folder are looked at.
+/// The maximum number of plugins read from one folder.
 const MAX_PLUGINS: usize = 512;
 
-/// How many files with hooks a plugin may name.
+/// The maximum number of hook files of a plugin.
 const MAX_FILES: usize = 64;
 
-/// The places of one agent's files. In a name, `*` stands for its beginning; as a folder, for each that is
-/// there.
+/// The paths of one agent's settings. A leading `*` in a name stands for any text, and a folder `*`
+/// for any folder.
 #[derive(Debug)]
 pub(super) struct Places {
-    /// A variable that names the user's folder, if there is one.
+    /// The variable that names the user's folder, if any.
     pub(super) variable: Option<&'static str>,
-    /// That folder in a home, and the project's in a project.
+    /// The folder's path in the home directory and in a project.
     pub(super) folder: &'static str,
-    /// Below a project, in the order of precedence.
+    /// Paths in a project, in the order of precedence.
     pub(super) project: &'static [&'static str],
-    /// Below the user's folder, in the order of precedence.
+    /// Paths in the user's folder, in the order of precedence.
     pub(super) user: &'static [&'static str],
-    /// On a machine.
+    /// Paths of the machine's settings, below `/`.
     pub(super) system: &'static [&'static str],
-    /// Plugins, or extensions.
+    /// Its plugins or extensions.
     pub(super) plugins: Option<Plugins>,
 }
 
-/// Where plugins are.
+/// The paths of plugins.
 #[derive(Debug)]
 pub(super) struct Plugins {
-    /// Their folders, below the agent's folder of the user or of a project.
+    /// The plugin folders, below the agent's folder of the user or of a project.
     pub(super) folders: &'static str,
-    /// The files with hooks in such a folder.
+    /// The paths of hook files in a plugin folder.
     pub(super) files: &'static [&'static str],
-    /// The file that describes one, and may name further files with hooks, or have them itself.
+    /// The manifest of a plugin, which may name more hook files or contain hooks.
     pub(super) manifest: &'static str,
-    /// The file that says where plugins were installed, below the user's folder.
+    /// The list of installed plugins, below the user's folder.
     pub(super) installed: Option<&'static str>,
-    /// The key in settings that says which are on.
+    /// The settings key for enabled plugins.
     pub(super) enabled: Option<&'static str>,
 }
 
 impl Places {
-    /// The user's folder.
+    /// Returns the user's folder.
     pub(super) fn of_user(&self, home: &Path) -> PathBuf {
         let named = self.variable.and_then(std::env::var_os).map(PathBuf::from);
         let named = named.filter(|folder| folder.is_absolute());
         named.unwrap_or_else(|| home.join(self.folder))
     }
 
-    /// Every file in which there may be hooks.
+    /// Returns the paths of all possible hook files.
     pub(super) fn files(&self, projects: &[PathBuf], home: Option<&Path>) -> Vec<ForeignSource> {
         let mut files = Vec::new();
         let mut add = |paths: Vec<PathBuf>, owner: &SettingsOwner, plugin_root: Option<&Path>| {
@@ -67,12 +67,12 @@ impl Places {
             }));
         };
         let user = home.map(|home| self.of_user(home));
-        // Later ones say more of what is on.
+        // Later files have precedence.
         let settings_of = |folder: &Path, below: &[&str]| {
             let files = below.iter().rev().flat_map(|path| fitting(folder, path));
             files.filter_map(|path| object_in(&path)).collect::<Vec<_>>()
         };
-        // What a project says is about its own plugins alone: it may not be trusted.
+        // A project may be untrusted, so its settings only affect its own plugins.
         let (mut of_user, mut of_projects): (Vec<JsonObject>, Vec<JsonObject>) = Default::default();
         if self.plugins.as_ref().is_some_and(|plugins| plugins.enabled.is_some()) {
             of_user.extend(user.iter().flat_map(|user| settings_of(user, self.user)));
@@ -108,14 +108,14 @@ impl Places {
 }
 
 impl Plugins {
-    /// The folders of the user's plugins that are on.
+    /// Returns the folders of the user's enabled plugins.
     fn of_user(&self, user: &Path, settings: &[JsonObject]) -> Vec<PathBuf> {
         let mut roots = fitting(user, self.folders);
         roots.retain(|root| self.is_on(root, settings));
         let installed = self.installed.and_then(|file| object_in(&user.join(file)));
         let plugins = installed.and_then(|it| it.get("plugins")?.to_object().ok());
         for (name, plugin) in plugins.iter().flat_map(JsonObject::iter).take(MAX_PLUGINS) {
-            // One of a list, or alone, as earlier versions wrote it.
+            // A list of copies, or a single one in earlier formats.
             let copies = plugin.to_items().unwrap_or_else(|| vec![plugin.clone()]);
             let path = |copy: &RawJson| copy.to_object().ok()?.get("installPath")?.to_text();
             let copies = copies.iter().filter_map(path).map(PathBuf::from);
@@ -128,19 +128,19 @@ impl Plugins {
         roots
     }
 
-    /// Whether a plugin that was put into a folder is on: unless settings say otherwise.
+    /// Checks whether a plugin in a folder is enabled, which is the default.
     fn is_on(&self, root: &Path, settings: &[JsonObject]) -> bool {
         let name = root.file_name().and_then(|name| name.to_str());
         name.and_then(|name| self.said(name, settings)).unwrap_or(true)
     }
 
-    /// What settings say of a plugin.
+    /// Returns the settings' value for a plugin.
     fn said(&self, name: &str, settings: &[JsonObject]) -> Option<bool> {
         let key = self.enabled?;
         settings.iter().rev().find_map(|it| it.get(key)?.to_object().ok()?.get(name)?.to_bool())
     }
 
-    /// The files with hooks of a plugin.
+    /// Returns the hook files of a plugin.
     fn files_of(&self, root: &Path) -> Vec<PathBuf> {
         let mut files: Vec<PathBuf> = self.files.iter().map(|file| root.join(file)).collect();
         let manifest = root.join(self.manifest);
@@ -148,7 +148,7 @@ impl Plugins {
             let several = hooks.to_items().unwrap_or_else(|| vec![hooks]);
             for one in several.into_iter().take(MAX_FILES) {
                 match one.to_text() {
-                    // What is elsewhere is not the plugin's.
+                    // A plugin cannot name files outside of its folder.
                     Some(path) => files.extend(is_below(&path).then(|| root.join(&path))),
                     None => files.push(manifest.clone()),
                 }
@@ -160,13 +160,13 @@ impl Plugins {
     }
 }
 
-/// Whether a path stays in the folder that it begins in.
+/// Checks whether a relative path stays in its folder.
 fn is_below(path: &str) -> bool {
     let mut parts = Path::new(path).components();
     parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
-/// The paths below a folder that fit; one without `*` whether it is there or not.
+/// Returns the paths below a folder that match. A pattern without `*` matches missing files, too.
 fn fitting(folder: &Path, pattern: &str) -> Vec<PathBuf> {
     let mut paths = vec![folder.to_path_buf()];
     for part in pattern.split('/') {
@@ -180,7 +180,7 @@ fn fitting(folder: &Path, pattern: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// What is in a folder and ends so, in the order of names.
+/// Returns the visible entries of a folder with this ending, sorted by name.
 fn entries(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let read = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let named = read.filter(|entry| {
@@ -193,13 +193,13 @@ fn entries(folder: &Path, ending: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// The object in a file, if there is one.
+/// Parses a file as an object.
 fn object_in(path: &Path) -> Option<JsonObject> {
     let bytes = regular_file::read(path, LONGEST).ok()?;
     RawJson::parse(String::from_utf8(bytes).ok()?).ok()?.to_object().ok()
 }
 
-/// Whether a path is one of those places, wherever the project or the home is.
+/// Checks whether a path ends like a pattern, below any project or home directory.
 pub(super) fn ends_like(path: &Path, place: &str) -> bool {
     let parts: Vec<_> = path.components().map(|part| part.as_os_str().to_string_lossy()).collect();
     let place: Vec<&str> = place.split('/').collect();

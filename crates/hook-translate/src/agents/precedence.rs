@@ -1,9 +1,9 @@
-//! What one file of an agent says for the hooks of all of them: the switch that puts them off, and the lists
-//! of where they may post.
+//! The settings of one file that apply to the hooks of others: the switch that disables hooks, and
+//! the lists for `http` hooks.
 //!
-//! At home the file with the highest precedence that says it is right: the machine's, a project's local one,
-//! its shared one, the user's. The lists of all are one. A project that is not trusted has no such say there,
-//! since no hooks run; here it has none over the hooks of others, unless its file was named.
+//! In the agent itself, the value of the file with the highest precedence counts: the machine's, a
+//! project's local file, its shared file, the user's. Lists are merged. An untrusted project runs
+//! no hooks there; here its switch only affects its own hooks, unless its file was named.
 
 use hook_core::language::{ForeignFile, OtherFile};
 use hook_core::text::PathText;
@@ -15,20 +15,20 @@ use super::written::{self, Comments};
 
 const SWITCH: &str = "disableAllHooks";
 
-/// What holds for the hooks of one file.
+/// The effective settings for the hooks of one file.
 #[derive(Debug, Default)]
 pub(super) struct InForce {
-    /// Whether none of them run.
+    /// `true` if none of them run.
     pub(super) is_off: bool,
-    /// The file that says so, where it is another one.
+    /// The other file that disables them, if any.
     pub(super) off_by: Option<String>,
-    /// Whether the file puts off hooks of others at home, and not here.
+    /// `true` if the file disables hooks of others in the agent, but not here.
     pub(super) reaches_less: bool,
-    /// Where they may post.
+    /// The rules for `http` hooks.
     pub(super) http: HttpSettings,
 }
 
-/// Whose a file is; the first has the highest precedence.
+/// The owner of a file, by descending precedence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Owner {
     Machine,
@@ -54,13 +54,13 @@ impl Owner {
     }
 }
 
-/// A file that says something for others.
+/// A file whose settings apply to others.
 #[derive(Debug)]
 struct Voice {
     owner: Owner,
-    /// Naming a file is consent to all that it says.
+    /// A file that the user named is trusted in all its settings.
     is_named: bool,
-    /// The other file that it is.
+    /// The path; `None` for the file itself.
     name: Option<String>,
     fields: JsonObject,
 }
@@ -81,18 +81,18 @@ impl Voice {
         self.fields.get(name).and_then(RawJson::to_bool)
     }
 
-    /// Whether what it says against hooks holds for those of that owner.
+    /// Checks whether its restrictions apply to hooks of an owner.
     fn binds(&self, owner: Owner) -> bool {
         self.is_named || !self.owner.is_projects() || owner.is_projects()
     }
 }
 
-/// What holds for a file that says this itself.
+/// Returns the effective settings for a file with these fields.
 pub(super) fn in_force(file: &ForeignFile<'_>, own: &JsonObject, comments: Comments) -> InForce {
     let owner = Owner::of(file.is_machines, file.is_users, file.path);
     let mut voices: Vec<Voice> =
         file.others.iter().filter_map(|it| Voice::of(it, comments)).collect();
-    // Plugins have no such say, even of themselves.
+    // Plugins cannot disable hooks, not even their own.
     if file.plugin_root.is_none() {
         let is_named = file.is_named;
         voices.insert(0, Voice { owner, is_named, name: None, fields: own.clone() });
@@ -112,10 +112,10 @@ pub(super) fn in_force(file: &ForeignFile<'_>, own: &JsonObject, comments: Comme
     }
 }
 
-/// The file that puts hooks of that owner off, if one does.
+/// Returns the file that disables hooks of an owner, if any.
 fn off_by(voices: &[Voice], owner: Owner) -> Option<&Voice> {
     let of_machine = || voices.iter().filter(|voice| voice.owner == Owner::Machine);
-    // What the machine says is said for all.
+    // The machine's setting applies to all.
     if let Some(voice) = of_machine().find(|voice| voice.says(SWITCH).is_some()) {
         return Some(voice).filter(|voice| voice.says(SWITCH) == Some(true));
     }
@@ -134,7 +134,7 @@ fn off_by(voices: &[Voice], owner: Owner) -> Option<&Voice> {
     only.or_else(first)
 }
 
-/// One list of all, where one of those that bind the owner has such.
+/// Merges the lists of all files, if one of them applies to the owner.
 fn list(
     voices: &[Voice],
     owner: Owner,
@@ -169,7 +169,7 @@ mod tests {
         RawJson::parse(text).unwrap().to_object().unwrap()
     }
 
-    /// What holds for a file, where these say that.
+    /// Returns the effective settings of a file among these.
     fn holds(path: &str, files: &[(&str, &str)], is_named: bool) -> InForce {
         let events = Events::built_in();
         let others = files.iter().filter(|(other, _)| *other != path);
@@ -201,7 +201,7 @@ mod tests {
         let (off, on) = (r#"{"disableAllHooks": true}"#, r#"{"disableAllHooks": false}"#);
         let all = [MACHINE, LOCAL, PROJECT, USER];
         let only = r#"{"allowManagedHooksOnly": true}"#;
-        // For each file, in that order, whether its hooks are off.
+        // Whether hooks are off, for each file in that order.
         for (files, expected) in [
             (&[][..], [false, false, false, false]),
             (&[(USER, off)], [false, true, true, true]),
@@ -213,7 +213,7 @@ mod tests {
             (&[(MACHINE, off), (USER, on)], [true, true, true, true]),
             (&[(MACHINE, on), (USER, off), (LOCAL, off)], [false, false, false, false]),
             (&[(MACHINE, only)], [false, true, true, true]),
-            // Only the machine's may say that.
+            // Only the machine's file may set that.
             (&[(PROJECT, only), (USER, only)], [false, false, false, false]),
         ] {
             let found = all.map(|path| holds(path, files, false).is_off);

@@ -1,4 +1,4 @@
-//! Qwen Code: the events of Claude Code, about the tools of Gemini CLI.
+//! Qwen Code, with the events of Claude Code and the tools of Gemini CLI.
 
 use hook_core::HookEventName as Event;
 use hook_core::event::output::{Decision, HookOutput};
@@ -121,7 +121,7 @@ const TOOLS: &[Tool] = &[
     tool("invoke_agent", "agent"),
 ];
 
-/// The names by which matchers may call a tool, too.
+/// Further tool names for matchers.
 const OTHER_NAMES: &[(&str, &[&str])] = &[
     ("run_shell_command", &["Shell", "ShellTool", "Bash"]),
     ("edit", &["Edit", "EditTool", "replace"]),
@@ -141,8 +141,8 @@ const OTHER_NAMES: &[(&str, &[&str])] = &[
     ("save_memory", &["SaveMemory", "SaveMemoryTool"]),
 ];
 
-/// Qwen Code's: the name, one of a list of names, or an expression somewhere in it; one that is none is for
-/// nothing.
+/// Matches like Qwen Code: the exact name, a name in a list, or an expression. An invalid
+/// expression matches nothing.
 fn matches(event: &AgentEvent, hook: &ForeignHook, told: &JsonObject) -> bool {
     let Some(pattern) = matching::pattern(hook).filter(|it| *it != ".*") else { return true };
     let Some(subject) = matching::subject(event, told).filter(|it| !it.is_empty()) else {
@@ -166,7 +166,7 @@ fn matches(event: &AgentEvent, hook: &ForeignHook, told: &JsonObject) -> bool {
         || !entries.is_empty() && matching::is_found(&entries.join("|"), &subject)
 }
 
-/// The parts of an expression between `|` that stand in no group, no class and behind no backslash.
+/// Splits an expression at each `|` outside of groups and classes that is not escaped.
 fn alternatives(pattern: &str) -> Vec<&str> {
     let (mut parts, mut begin, mut depth) = (Vec::new(), 0, 0_usize);
     let (mut is_escaped, mut is_in_class) = (false, false);
@@ -189,7 +189,7 @@ fn alternatives(pattern: &str) -> Vec<&str> {
     parts
 }
 
-/// Without blanks around it, but for one that is escaped.
+/// Trims blanks, except for an escaped one.
 fn trimmed(part: &str) -> &str {
     let part = part.trim_start();
     let kept = part.trim_end();
@@ -201,7 +201,7 @@ fn trimmed(part: &str) -> &str {
     }
 }
 
-/// What matchers may call a tool beside its name.
+/// Returns further names of a tool for matchers.
 fn other_names(tool: &str) -> &'static [&'static str] {
     OTHER_NAMES.iter().find(|(name, _)| *name == tool).map_or(&[], |(_, others)| others)
 }
@@ -304,13 +304,13 @@ pub(super) static AGENT: Agent = Agent {
     ..GEMINI
 };
 
-/// Whether it is about a call that may be refused, allowed or asked about.
+/// Checks whether the event is about a tool call that can be denied, allowed or asked about.
 fn is_about_call(event: &AgentEvent) -> bool {
     event.is(Event::BeforeTool)
 }
 
-/// What a hook has answered, as Qwen Code reads it: standard output, or standard error where that is empty
-/// or the exit code is 2; an object on any exit code; else text, whose meaning is the exit code's.
+/// Reads a hook's answer like Qwen Code: standard output, or standard error if it is empty or the
+/// exit code is 2. An object counts at any code; the meaning of text depends on the code.
 fn answer(event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
     let (stdout, stderr) = (ended.stdout.trim(), ended.stderr.trim());
     let code = ended.code.unwrap_or(1);
@@ -321,7 +321,7 @@ fn answer(event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
         return ForeignAnswer { failure, ..ForeignAnswer::default() };
     }
     let parsed = RawJson::parse(text).ok().and_then(|value| match value.to_text() {
-        // Written twice.
+        // JSON in a JSON string.
         Some(inner) => RawJson::parse(inner).ok(),
         None => Some(value),
     });
@@ -365,7 +365,7 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
     output.reason = text("reason");
     if let Some(specific) = fields.get("hookSpecificOutput").and_then(|it| it.to_object().ok()) {
         take_specific(event, &specific, &mut output);
-        // It has no way to put a call off.
+        // Qwen Code does not support `defer`.
         let word = specific.get("permissionDecision").and_then(RawJson::to_text);
         if word.as_deref() == Some("defer") {
             output.decision = decision;
@@ -373,7 +373,7 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
     }
     let stops = output.should_continue == Some(false);
     match event.name {
-        // A tool that has run is not refused but by a stop, and its change of arguments is not heard.
+        // After a tool, only a stop refuses, and changed arguments are ignored.
         "PostToolUse" => {
             output.decision = stops.then_some(Decision::Deny);
             output.reason = output.stop_reason.take().or(output.reason);
@@ -390,21 +390,21 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
             }
             output.should_continue = None;
         }
-        // To stop here is to go on, too.
+        // At these events a stop continues the turn.
         "Stop" | "SubagentStop" if stops => {
             output.decision = Some(Decision::Deny);
             output.reason = output.stop_reason.take().or(output.reason);
             output.should_continue = None;
         }
         "UserPromptSubmit" | "UserPromptExpansion" | "PostToolBatch" => {}
-        // Elsewhere it stops nothing.
+        // Other events cannot stop.
         _ => output.should_continue = None,
     }
     output
 }
 
-/// What is said to Qwen Code: always an object on standard output and exit 0, since it reads standard error
-/// where there is nothing else.
+/// Renders the response for Qwen Code: always an object with exit code 0, since Qwen reads standard
+/// error if standard output is empty.
 fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
     let mut answer = JsonObject::new();
     let mut specific = JsonObject::new();
@@ -442,9 +442,9 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
                 specific.insert("decision", decision.to_raw());
             }
         }
-        // A block is not heard after a tool; a stop takes the place of the result, and the turn goes on.
+        // After a tool, a block is ignored; a stop replaces the result, and the turn continues.
         "PostToolUse" if refuses => stop(&mut answer),
-        // To stop would be to go on.
+        // A stop would continue the turn.
         "Stop" | "SubagentStop" if verdict.stops() => {}
         _ if event.blocks && refuses => {
             if verdict.stops() {

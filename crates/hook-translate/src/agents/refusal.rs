@@ -1,5 +1,5 @@
-//! A refusal of what was not sent in an agent's own form: other agents read its files, too, and obey other
-//! words.
+//! Refusals of requests in another agent's form: an agent that reads this one's files may obey
+//! other fields.
 
 use hook_core::event::output::PolicyDecision;
 use hook_core::{JsonObject, RawJson};
@@ -8,12 +8,12 @@ use super::table::{Agent, AgentEvent, Ours};
 use super::verdict::{Said, Verdict, put};
 
 impl Agent {
-    /// A refusal in each way that an agent obeys which reads this one's files: in this one's own form, at the
-    /// top level where that is no error, on standard error, and by exit code 2. Where an event cannot be
-    /// refused, it is what is said of it otherwise.
+    /// Returns a refusal that every agent obeys which reads this agent's files: in this agent's
+    /// form, at the top level if that is no error, on standard error, and by exit code 2. If the
+    /// event cannot be refused, it is the usual response.
     pub fn refuse(&self, foreign_event: &str, verdict: &Verdict<'_>) -> Said {
         let verdict = match verdict.decision {
-            // Nobody says that such an agent would ask its user.
+            // Such an agent may not support asking its user.
             PolicyDecision::Ask => Verdict { decision: PolicyDecision::Block, ..*verdict },
             _ => *verdict,
         };
@@ -34,12 +34,12 @@ impl Agent {
         Said { stderr: verdict.why().to_owned(), code: 2, lost: said.lost, ..Said::json(&answer) }
     }
 
-    /// Whether what one of its events is about can be kept from happening.
+    /// Returns `true` if hooks can prevent the action of this event.
     pub fn can_refuse(&self, foreign_event: &str) -> bool {
         self.event(foreign_event).is_some_and(AgentEvent::can_be_refused)
     }
 
-    /// The same of what could not be read at all, with the reason.
+    /// Returns a refusal of an unreadable request, with the reason.
     pub fn refuse_unread(&self, foreign_event: Option<&str>, reason: &str) -> Said {
         let mut verdict = Verdict::proceed();
         verdict.decision = PolicyDecision::Block;
@@ -49,14 +49,14 @@ impl Agent {
 }
 
 impl AgentEvent {
-    /// Whether what it is about can be kept from happening.
+    /// Returns `true` if hooks can prevent the action of this event.
     pub(super) fn can_be_refused(&self) -> bool {
         let ends_a_turn = matches!(self.ours, Ours::BuiltIn(ours) if ours.ends_a_turn());
         self.blocks && !ends_a_turn
     }
 }
 
-/// Whether what an agent sent has no session under its own name for it, but under that of another agent.
+/// Checks whether a request has a session field of another agent, and not its own.
 pub(super) fn is_other_form(agent: &Agent, event: &AgentEvent, sent: &JsonObject) -> bool {
     let Some(own) = event.base.unwrap_or(agent.base).iter().find_map(session) else { return false };
     let others = super::AGENTS.iter().filter_map(|other| other.base.iter().find_map(session));

@@ -11,8 +11,8 @@ use super::table::{AgentEvent, Subject};
 /// The arguments that hold a path.
 const PATHS: [&str; 3] = ["file_path", "notebook_path", "path"];
 
-/// Whether a call is one that a rule such as `Bash(git *)` or `Edit(src/**)` is about. On an event
-/// about no tool none is.
+/// Checks whether a rule such as `Bash(git *)` or `Edit(src/**)` matches a call. No rule matches an
+/// event without a tool.
 pub(super) fn permits(event: &AgentEvent, rule: &str, told: &JsonObject) -> bool {
     if event.subject != Subject::Tool {
         return false;
@@ -39,7 +39,7 @@ pub(super) fn permits(event: &AgentEvent, rule: &str, told: &JsonObject) -> bool
     let arguments = told.get("tool_input").and_then(|it| it.to_object().ok()).unwrap_or_default();
     let argument = |name: &str| arguments.get(name).and_then(RawJson::to_text);
     if let Some(command) = argument("command") {
-        // What cannot be taken apart may be anything.
+        // A command that cannot be parsed might be anything.
         if has_open_quote(&command) {
             return true;
         }
@@ -77,7 +77,7 @@ pub(super) fn permits(event: &AgentEvent, rule: &str, told: &JsonObject) -> bool
         || names_any && is_like(inner, last, false)
 }
 
-/// The commands of a shell text, each without variables set before it; also what is substituted.
+/// Returns the commands of a shell text without leading variables, including substitutions.
 fn parts(command: &str) -> Vec<String> {
     let separated = command.replace("&&", "\n").replace("||", "\n").replace("$(", "\n");
     let separated = separated.split(['\n', ';', '|', '&', '`', '(', ')', '{', '}']);
@@ -87,7 +87,7 @@ fn parts(command: &str) -> Vec<String> {
     };
     let mut parts: Vec<String> = separated.map(plain).collect();
     parts.push(plain(command));
-    // What runs another command is not the command, and how it is quoted is not, either.
+    // Also compare without quotes and without wrapper commands.
     let unwrapped: Vec<String> = parts
         .iter()
         .flat_map(|part| [part.clone(), part.replace(['"', '\'', '\\'], "")])
@@ -98,12 +98,12 @@ fn parts(command: &str) -> Vec<String> {
     parts
 }
 
-/// A command without what only runs it, and without where it writes to.
+/// Removes wrappers such as `timeout`, and redirections, from the start of a command.
 fn without_wrappers(part: &str) -> &str {
     let mut rest = part;
     loop {
         let (word, behind) = rest.split_once(' ').unwrap_or((rest, ""));
-        // Options, and what belongs to them.
+        // Skips options and their values.
         let skipped = |mut rest: &str, with_value: &[&str], then: usize| -> usize {
             let length = rest.len();
             let next =
@@ -139,7 +139,7 @@ fn without_wrappers(part: &str) -> &str {
     }
 }
 
-/// Whether a quotation is not closed.
+/// Checks whether a quote is not closed.
 fn has_open_quote(command: &str) -> bool {
     let mut open = None;
     let mut characters = command.chars();
@@ -154,7 +154,7 @@ fn has_open_quote(command: &str) -> bool {
     open.is_some()
 }
 
-/// Words that begin a part of a command and are none.
+/// Shell keywords before a command.
 const KEYWORDS: [&str; 9] = ["do", "then", "else", "elif", "if", "while", "until", "!", "time"];
 
 fn without_variables(part: &str) -> &str {
@@ -171,7 +171,7 @@ fn without_variables(part: &str) -> &str {
         let Some((_, value)) = rest.split_once('=').filter(|(name, _)| is_name(name)) else {
             return rest;
         };
-        // A value may have blanks in quotes.
+        // A quoted value may contain blanks.
         let quote = value.chars().next().filter(|it| matches!(it, '\'' | '"'));
         let end = match quote {
             Some(quote) => value.get(1..).and_then(|it| it.find(quote)).map(|at| at + 2),
@@ -182,8 +182,8 @@ fn without_variables(part: &str) -> &str {
     }
 }
 
-/// Whether a text is like a pattern with `*`, which stands for anything but a `/` in a path, and `**`
-/// for that as well. Of a command, `git:*` is `git` and whatever follows.
+/// Checks whether a text matches a pattern. `*` stands for any text, but not for `/` in a path;
+/// `**` does. In a command, `git:*` matches `git` with any arguments.
 fn is_like(pattern: &str, text: &str, is_command: bool) -> bool {
     if is_command && let Some(prefix) = pattern.strip_suffix(":*") {
         return text == prefix || text.strip_prefix(prefix).is_some_and(|it| it.starts_with(' '));

@@ -19,7 +19,7 @@ use super::precedence::{self, InForce};
 use super::table::{Agent, AgentEvent, SettingsForm, Timeouts};
 use super::written;
 
-/// Keys of a hook that not every agent knows: in files of the others they do nothing.
+/// Optional keys of a hook. They are ignored in files of agents that do not support them.
 pub(super) const CONDITIONAL: &[&str] = &[
     "args",
     "exec",
@@ -41,13 +41,13 @@ pub(super) const CONDITIONAL: &[&str] = &[
     "loop_limit",
 ];
 
-/// How long any hook may run, in milliseconds: a day.
+/// The maximum timeout of any hook in milliseconds: a day.
 const LONGEST: u64 = 86_400_000;
 
-/// What stood beside the events once, and is passed over by those who have known it.
+/// Former switches among the events. Agents ignore them.
 const SWITCHES: &[&str] = &["enabled", "disabled", "notifications"];
 
-/// Reads a file of an agent.
+/// Reads an agent's settings file.
 pub(super) fn read(agent: &'static Agent, text: &str, file: &ForeignFile<'_>) -> ForeignSettings {
     let mut reader = Reader::new(agent, file);
     let text = match file.path.and_then(|path| path.extension()) {
@@ -71,8 +71,8 @@ pub(super) fn read(agent: &'static Agent, text: &str, file: &ForeignFile<'_>) ->
     reader.settings
 }
 
-/// Reads a definition in settings of ours. As there, hooks may stand in a list whatever the agent's own
-/// form is, and what at home holds for all of a file's hooks that are posted stands in the definition.
+/// Reads a definition in native settings. As in native settings, any agent's hooks may be in a
+/// list, and settings for all `http` hooks are in the definition.
 pub(super) fn read_definition(
     agent: &'static Agent,
     definition: &ForeignDefinition<'_>,
@@ -118,25 +118,25 @@ struct Reader<'f> {
     agent: &'static Agent,
     file: &'f ForeignFile<'f>,
     settings: ForeignSettings,
-    /// The names, or commands, of hooks that are switched off.
+    /// The names or commands of disabled hooks.
     disabled: Vec<String>,
-    /// What holds for all hooks that are posted.
+    /// The settings for all `http` hooks.
     http: HttpSettings,
-    /// Whether it is a definition in settings of ours.
+    /// `true` if this reads a definition in native settings.
     is_definition: bool,
 }
 
-/// What hooks of one group have in common.
+/// The common properties of a group's hooks.
 #[derive(Clone, Default)]
 struct Group {
     matcher: Option<String>,
     sequential: bool,
-    /// What the event is called there, where the hooks are written in another agent's form.
+    /// The event's name in the file, if it is in another agent's form.
     other_name: Option<String>,
 }
 
 impl Group {
-    /// Of an event that is called so in the file.
+    /// Returns a group without fields, for an event with this name in the file.
     fn named(agent: &Agent, name: &str) -> Self {
         let is_own = agent.event(name).is_some();
         Self { other_name: (!is_own).then(|| name.to_owned()), ..Self::default() }
@@ -157,7 +157,7 @@ impl<'f> Reader<'f> {
 }
 
 impl Reader<'_> {
-    /// Whether a file that was named is one of those that the user has for all projects.
+    /// Checks whether the file is in the user's folder of the agent, even if it was named.
     fn is_in_users_folder(&self) -> bool {
         let home = std::env::var_os("HOME").map(PathBuf::from);
         let folder = home.map(|home| self.agent.user_folder(&home));
@@ -165,22 +165,22 @@ impl Reader<'_> {
         folder.is_some_and(|folder| path.is_some_and(|path| path.starts_with(folder)))
     }
 
-    /// Whether it was found in a project.
+    /// Checks whether the file was found in a project.
     fn is_projects(&self) -> bool {
         let file = self.file;
         file.is_found && !(file.is_users || file.is_machines || file.is_named)
     }
 
-    /// The folder that its hooks belong to, where it is a file of the agent's.
+    /// Returns the folder that the hooks belong to, if they are in an agent's file.
     fn folder(&self) -> Option<PathBuf> {
         let path = std::path::absolute(self.file.path.filter(|_| !self.is_definition)?).ok()?;
         self.agent.project_of(&path).or_else(|| path.parent().map(PathBuf::from))
     }
 
-    /// Passes over what `hook connect` wrote: by it the agent asks hooks, and it is none.
+    /// Skips an entry of `hook connect`: it calls hooks, but is none.
     fn entry(&mut self, at: Range<usize>, path: &str) {
         self.settings.entries += 1;
-        // In settings of ours it was written by somebody.
+        // In native settings, someone copied it.
         if self.is_definition {
             let message = "an entry of `hook connect` is no hook here; it was skipped".to_owned();
             self.problem(at, path, message, ForeignLoss::Nothing);
@@ -267,7 +267,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a definition of an event, which has that name in the file.
+    /// Reads a definition of an event with this name in the file.
     fn definition(
         &mut self,
         (event, name): (&'static AgentEvent, &str),
@@ -296,7 +296,7 @@ impl Reader<'_> {
         self.group((event, name), &fields, path, None);
     }
 
-    /// Reads the hooks of a group, or the one of that number.
+    /// Reads the hooks of a group, or only those with the given indices.
     fn group(
         &mut self,
         (event, name): (&'static AgentEvent, &str),
@@ -407,7 +407,7 @@ impl Reader<'_> {
         let timeout = timeouts.keys.iter().find_map(|key| milliseconds(fields.get(key)?, timeouts));
         let timeout = timeout.or(kind.timeout).or(event.timeout).unwrap_or(timeouts.default);
         let blocks_on_failure = flag("failClosed") || text("onFailure").as_deref() == Some("block");
-        // Only commands go on by themselves.
+        // Only commands can run in the background.
         let is_async = command.is_process() && (flag("async") || flag("asyncRewake"));
         self.losses(fields, &command, blocks_on_failure, &at, path);
         let mut variables = variables(fields.get("env"));
@@ -443,7 +443,7 @@ impl Reader<'_> {
                 is_named: self.file.is_named,
                 loop_limit: match fields.get("loop_limit") {
                     Some(limit) if event.loop_limit.is_some() => limit.to_whole_number(),
-                    // Only the agent's own form has one.
+                    // Only the agent's own form has a default.
                     _ => event.loop_limit.filter(|_| group.other_name.is_none()),
                 },
                 is_found: self.file.is_found,
@@ -461,7 +461,7 @@ impl Reader<'_> {
 }
 
 impl Reader<'_> {
-    /// The kind of a hook; `None` where it is not run, which is said.
+    /// Returns the kind of a hook. If the hook cannot run, reports a problem and returns `None`.
     fn kind(
         &mut self,
         event: &AgentEvent,
@@ -494,7 +494,7 @@ impl Reader<'_> {
         Some(kind)
     }
 
-    /// Says what a hook does at home and cannot do here.
+    /// Reports features of a hook that only its own agent has.
     fn losses(
         &mut self,
         fields: &JsonObject,
@@ -531,7 +531,7 @@ fn hooks_of(group: &JsonObject) -> Vec<RawJson> {
     group.get("hooks").and_then(RawJson::to_items).unwrap_or_default()
 }
 
-/// What a hook runs on this system, under whichever key that stands.
+/// Returns the command of a hook on this system, from any of its keys.
 fn command(fields: &JsonObject) -> Option<ForeignCommand> {
     let text = |name: &str| {
         let text = fields.get(name).and_then(RawJson::to_text);
@@ -563,7 +563,7 @@ fn command(fields: &JsonObject) -> Option<ForeignCommand> {
     }
 }
 
-/// A timeout in milliseconds; a fraction of a second is one.
+/// Returns a timeout in milliseconds, which may be fractional in its unit.
 fn milliseconds(value: &RawJson, timeouts: Timeouts) -> Option<u64> {
     let number: f64 = (value.kind() == JsonKind::Number).then(|| value.as_str().parse().ok())??;
     let is_milliseconds = |from: u64| number >= Duration::from_millis(from).as_secs_f64() * 1000.0;

@@ -1,13 +1,13 @@
-//! Whose settings a text is, by its shape.
+//! Agents, recognized by the shape of their settings.
 
 use hook_core::{HookEventName, JsonObject, RawJson};
 
 use super::table::{Agent, AgentEvent, SettingsForm};
 use super::{AGENTS, agent};
 
-/// The agent whose settings a text is, by the events and hooks in it: one whose every event it knows, and
-/// of which one at least is none of ours. Where several agents write alike, the one whose words are in it
-/// most.
+/// Returns the agent whose settings a text is. The agent must know all its events, at least one of
+/// which is not native. If several agents share a form, fields that only Copilot has decide, and
+/// then the order of [`AGENTS`].
 pub fn agent_by_shape(text: &str) -> Option<&'static Agent> {
     let root = RawJson::parse(text).ok()?.to_object().ok()?;
     let events = root.get("hooks")?.to_object().ok()?;
@@ -15,7 +15,7 @@ pub fn agent_by_shape(text: &str) -> Option<&'static Agent> {
     if names.is_empty() || names.iter().all(|name| HookEventName::from_name(name).is_some()) {
         return None;
     }
-    // No agent has that; ours have it of hooks in an agent's language.
+    // Only native settings have this key.
     if events.iter().any(|(_, hooks)| has_key(hooks, &["language"])) {
         return None;
     }
@@ -29,7 +29,7 @@ pub fn agent_by_shape(text: &str) -> Option<&'static Agent> {
         };
         form && names.iter().all(|name| agent.events.iter().any(|event| event.is_called(name)))
     };
-    // What only Copilot writes.
+    // Keys that only Copilot uses.
     let copilot = agent("copilot").filter(|agent| is_flat && fits(agent));
     if let Some(copilot) = copilot.filter(|_| has(&["bash", "powershell", "timeoutSec"])) {
         return Some(copilot);
@@ -43,7 +43,7 @@ impl AgentEvent {
     }
 }
 
-/// Whether hooks stand there without groups around them.
+/// Checks whether hooks are listed without groups.
 fn is_flat(hooks: &RawJson) -> bool {
     let items = hooks.to_items().unwrap_or_default();
     items

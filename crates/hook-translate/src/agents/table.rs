@@ -41,7 +41,7 @@ pub struct Agent {
     pub(super) say: fn(&AgentEvent, &Verdict<'_>) -> Said,
     /// The working directory of a hook that names none.
     pub(super) directory: Directory,
-    /// Whether the first letter of an event name may be lowercase.
+    /// `true` if the first letter of an event name may be lowercase.
     pub(super) takes_any_case: bool,
     /// The parts of an answer that the agent ignores, by event. Ignored denials are not listed
     /// here: see [`AgentEvent::blocks`].
@@ -51,22 +51,22 @@ pub struct Agent {
     /// The value of a top-level `decision` that denies, if the agent tolerates one. Other agents
     /// that read this agent's files may obey nothing else.
     pub(super) top_level: Option<&'static str>,
-    /// Whether the agent itself ends a turn that hooks have continued too often.
+    /// `true` if the agent itself ends a turn that hooks have continued too often.
     pub(super) caps_continuations: bool,
     /// The paths of its settings files.
     pub(super) places: Places,
-    /// Whether a file's path identifies it as this agent's. `false` for Gemini CLI, whose files are
-    /// read as native settings.
+    /// `true` if a path identifies a file as this agent's. Gemini CLI's files are instead read as
+    /// native settings.
     pub(super) is_told_by_place: bool,
     /// Other agents whose files, plugins aside, this agent reads itself, and which of their files.
     pub(super) runs_too: &'static [(&'static str, Reach)],
-    /// Whether identical hooks run only once per event.
+    /// `true` if identical hooks run only once per event.
     pub(super) runs_once: bool,
     /// Another agent's form in which it accepts hooks as its own.
     pub(super) reads_as_own: Option<OtherForm>,
     /// Sample answers of its hooks. Its page shows what they mean for other agents.
     pub(super) answers: &'static [Printed],
-    /// Whether a setting for all hooks in one file also applies to its other files, by precedence.
+    /// `true` if a switch for all hooks in one file applies to the other files, by precedence.
     pub(super) has_one_switch: bool,
     /// Notes for its page, of a sentence or two each.
     pub(super) notes: &'static [&'static str],
@@ -154,15 +154,15 @@ pub(super) struct AgentEvent {
     pub(super) subject: Subject,
     /// The effect of exit code 2.
     pub(super) exit_two: ExitTwo,
-    /// Whether plain text on standard output is context for the model.
+    /// `true` if plain text on standard output is context for the model.
     pub(super) plain_is_context: bool,
-    /// Whether a block has an effect.
+    /// `true` if a block has an effect.
     pub(super) blocks: bool,
-    /// Whether an allow spares the user a question. Only then is it one for other agents.
+    /// `true` if an allow spares the user a question. Only then is it one for other agents.
     pub(super) approves: bool,
-    /// Whether a hook that times out blocks.
+    /// `true` if a hook that times out blocks.
     pub(super) blocks_at_timeout: bool,
-    /// Whether a hook blocks that reports an error, times out or gives an invalid answer.
+    /// `true` if a hook blocks that reports an error, times out or gives an invalid answer.
     pub(super) blocks_on_failure: bool,
     /// Pairs of payload fields: the native name, and the agent's.
     pub(super) fields: &'static [(&'static str, &'static str)],
@@ -185,10 +185,10 @@ pub(super) struct AgentEvent {
     pub(super) timeout_cap: Option<u64>,
     /// The default of how many times in a row one of its hooks may continue the agent.
     pub(super) loop_limit: Option<u64>,
-    /// The fields of every input, if they differ from the agent's.
+    /// The fields of every input, and the tools, if they differ from the agent's.
     pub(super) base: Option<&'static [(Base, &'static str)]>,
     pub(super) tools: Option<&'static [Tool]>,
-    /// Whether another event covers the same moment, so that this one is not connected.
+    /// `true` if another event covers the same moment, so that this one is not connected.
     pub(super) is_asked_elsewhere: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What is told in one form, said in the other.
+//! Conversion between the agents' inputs and native ones.
 
 use hook_core::event::input::{EventInput, EventPayload};
 use hook_core::language::{AskedBy, ForeignHook};
@@ -7,7 +7,7 @@ use hook_core::{HookEventName, JsonObject, RawJson, RawObject};
 use super::table::{Agent, AgentEvent, Base, Ours, Part, with_field};
 use super::{self as agents};
 
-/// What a hook is told of an event.
+/// Returns the input of a hook for an event.
 pub(super) fn told(agent: &Agent, hook: &ForeignHook, input: &EventInput) -> Option<RawObject> {
     let event = agent.written_event(&hook.event)?;
     let asks = input.asked.as_deref().and_then(|asked| agents::agent(asked.agent));
@@ -16,7 +16,7 @@ pub(super) fn told(agent: &Agent, hook: &ForeignHook, input: &EventInput) -> Opt
     }
     if let Some(asked) = input.asked.as_deref().filter(|asked| asked.agent == agent.name) {
         if asked.event != event.name {
-            // Its other events are asked about by themselves; but some have a second name and form.
+            // The agent requests its other events itself; but some have a second name and form.
             let is_other_form =
                 event.base.is_some() && event.base != agent.event(&asked.event)?.base;
             return is_other_form.then(|| from_ours(agent, event, input)).flatten();
@@ -31,8 +31,8 @@ pub(super) fn told(agent: &Agent, hook: &ForeignHook, input: &EventInput) -> Opt
     from_ours(agent, event, input)
 }
 
-/// Which two arguments of a tool are one in the agent's words, and differ: one would hide the other. What an
-/// agent said itself hides nothing from its own hooks.
+/// Describes two arguments of a tool that are one in the agent's form, and differ: one would hide
+/// the other. An agent's own request hides nothing from its own hooks.
 pub(super) fn contradiction(
     agent: &Agent,
     hook: &ForeignHook,
@@ -44,7 +44,7 @@ pub(super) fn contradiction(
     }
     let (name, arguments) = tool_of(&input.payload).zip(input.payload.tool_input())?;
     let tools = agent.tools_of(agent.written_event(&hook.event));
-    // Most tools have the same arguments in all words.
+    // Most tools have the same arguments in all agents.
     let tool = tools.iter().find(|tool| tool.ours == name && !tool.fields.is_empty())?;
     let arguments = arguments.fields();
     let are_two = |(ours, theirs): &&(&str, &str)| {
@@ -60,7 +60,7 @@ pub(super) fn contradiction(
     ))
 }
 
-/// The arguments of a tool put into what an agent said, where it says them.
+/// Replaces the tool's arguments in an agent's request, in the field that holds them.
 fn laid_into(said: &RawObject, tool_input: &RawObject) -> RawObject {
     let fields = said.fields();
     for name in ["tool_input", "toolArgs"] {
@@ -68,7 +68,7 @@ fn laid_into(said: &RawObject, tool_input: &RawObject) -> RawObject {
             return with_field(said, name, tool_input);
         }
     }
-    // Where they are not in an object of their own, they are beside the others.
+    // Without an object of their own, the arguments are among the other fields.
     let mut changed = fields;
     for (name, value) in tool_input.fields().iter() {
         if changed.get(name).is_some() {
@@ -83,7 +83,7 @@ fn tool_of(payload: &EventPayload) -> Option<&str> {
     payload.match_subject()
 }
 
-/// What a hook is told of an event that another agent, or a host of ours, asks about.
+/// Builds a hook's input from a request of another agent or a native host.
 fn from_ours(agent: &Agent, event: &AgentEvent, input: &EventInput) -> Option<RawObject> {
     let is_ours = match event.ours {
         Ours::BuiltIn(ours) => ours == input.event(),
@@ -111,7 +111,7 @@ fn from_ours(agent: &Agent, event: &AgentEvent, input: &EventInput) -> Option<Ra
             }
             (name, _) => own(their_name).or_else(|| our_value(&ours, name)),
         };
-        // That it succeeded is not said, but that it failed.
+        // Native inputs only report failures.
         let value = match *their_name {
             "result.success" => value.or_else(|| Some(RawJson::from_bool(false))),
             _ => value,
@@ -120,7 +120,7 @@ fn from_ours(agent: &Agent, event: &AgentEvent, input: &EventInput) -> Option<Ra
             put_at(&mut told, their_name, super::a3s::value_of(their_name, value));
         }
     }
-    // What the host says beside it belongs to its own words, and may be these.
+    // Extra fields of the host may be fields of this agent.
     for (name, value) in input.extra.iter().filter(|(name, _)| *name != "sdk") {
         if told.get(name).is_none() {
             told.insert(name, value.clone());
@@ -136,7 +136,7 @@ fn from_ours(agent: &Agent, event: &AgentEvent, input: &EventInput) -> Option<Ra
     Some(told.to_raw())
 }
 
-/// A field of ours; behind a dot, one of its fields.
+/// Returns a field; after a dot, a field of that field.
 fn our_value(ours: &JsonObject, name: &str) -> Option<RawJson> {
     match name.split_once('.') {
         Some((outer, inner)) => ours.get(outer)?.to_object().ok()?.get(inner).cloned(),
@@ -144,7 +144,7 @@ fn our_value(ours: &JsonObject, name: &str) -> Option<RawJson> {
     }
 }
 
-/// Puts a value into a field, or, behind a dot, into a field of it.
+/// Sets a field, or, after a dot, a field of that field.
 fn put_at(told: &mut JsonObject, name: &str, value: RawJson) {
     let Some((outer, inner)) = name.split_once('.') else { return told.insert(name, value) };
     let fields = told.get(outer).and_then(|it| it.to_object().ok());
@@ -184,7 +184,7 @@ fn base_value(base: Base, event: &AgentEvent, input: &EventInput) -> RawJson {
     }
 }
 
-/// What an agent says of an event, as the fields of a request.
+/// Converts an agent's request to the fields of a native one.
 pub(super) fn to_ours(
     agent: &Agent,
     event: &AgentEvent,
@@ -220,7 +220,7 @@ pub(super) fn to_ours(
     let arguments = event.fields.iter().find(|(ours, _)| *ours == "tool_input");
     let written = arguments.and_then(|(_, theirs)| fields.get(theirs));
     let arguments = written.and_then(object_of);
-    // Arguments that are no object are told as those of a command or a patch: hooks are asked all the same.
+    // Arguments that are no object become those of a command or a patch, so that hooks still run.
     let arguments = arguments.or_else(|| {
         let written = written.filter(|written| !written.is_null())?;
         let mut arguments = JsonObject::new();
@@ -244,7 +244,7 @@ pub(super) fn to_ours(
         }),
     };
     for (our_name, their_name) in event.fields {
-        // Behind a dot it is part of a field.
+        // A name with a dot is part of a field.
         known.push(their_name.split_once('.').map_or(their_name, |(outer, _)| outer));
         let value = match (*our_name, &tool) {
             ("tool_name", Some((name, _))) => Some(RawJson::from_text(name)),
@@ -273,7 +273,7 @@ pub(super) fn to_ours(
             request.insert(*name, value);
         }
     }
-    // The rest reaches hooks as it is, but for what would be taken for a field of ours.
+    // Other fields reach hooks unchanged, unless they would pass for native ones.
     let row = ours.row();
     for (name, value) in fields.iter() {
         let is_ours = row.fields.iter().any(|field| field.name == name);
@@ -284,7 +284,7 @@ pub(super) fn to_ours(
     request
 }
 
-/// What went wrong, as a text: some agents write an object, with a message in it.
+/// Returns an error as text: some agents send an object with a message.
 fn error_of(value: &RawJson) -> RawJson {
     let message = || value.to_object().ok()?.get("message")?.to_text();
     match value.to_text() {
@@ -293,7 +293,7 @@ fn error_of(value: &RawJson) -> RawJson {
     }
 }
 
-/// The arguments of a tool, which some agents write as a text.
+/// Parses a tool's arguments, which some agents send as a string.
 fn object_of(value: &RawJson) -> Option<RawObject> {
     match value.to_text() {
         Some(text) => RawObject::parse(text).ok(),
@@ -301,7 +301,7 @@ fn object_of(value: &RawJson) -> Option<RawObject> {
     }
 }
 
-/// The tool that an event is about which does not name one.
+/// Returns the tool of an event that names none.
 fn only_tool(event: &AgentEvent) -> Option<&'static str> {
     match event.part {
         Part::Tools([tool, ..]) => Some(tool),

@@ -1,30 +1,30 @@
-//! What hooks decided, to be said to the agent that asked.
+//! The decision of hooks, and the response to the agent that made the request.
 
 use hook_core::event::output::{HookOutput, NO_REASON, PolicyDecision};
 use hook_core::{JsonObject, RawJson, RawObject};
 
-/// What hooks decided.
+/// The combined decision of an event's hooks.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Verdict<'v> {
     /// The decision.
     pub decision: PolicyDecision,
-    /// Why.
+    /// The reason for the decision.
     pub reason: Option<&'v str>,
-    /// Whether a hook itself said that it may happen.
+    /// `true` if a hook explicitly allowed the action.
     pub allowed: bool,
-    /// What the user is told.
+    /// A message to the user.
     pub system_message: Option<&'v str>,
-    /// What the model is told.
+    /// Context for the model.
     pub additional_context: Option<&'v str>,
-    /// The arguments that the tool is to have, in the agent's form, if hooks changed them.
+    /// The tool's new arguments in the agent's form, if hooks changed them.
     pub tool_input: Option<&'v RawObject>,
     /// The merged answer, for fields that only the agent knows.
     pub answer: Option<&'v HookOutput>,
 }
 
 impl Verdict<'_> {
-    /// Things go on, and nothing is said.
+    /// Returns a verdict that proceeds and says nothing.
     pub fn proceed() -> Self {
         Self {
             decision: PolicyDecision::Proceed,
@@ -49,7 +49,7 @@ impl Verdict<'_> {
         self.decision == PolicyDecision::Ask
     }
 
-    /// The decision as most agents say it; nothing where hooks have no opinion.
+    /// Returns the decision in most agents' keywords; `None` if no hook decided.
     pub(super) fn word(&self) -> Option<&'static str> {
         match () {
             () if self.forbids() => Some("deny"),
@@ -59,7 +59,7 @@ impl Verdict<'_> {
         }
     }
 
-    /// The reason beside that word.
+    /// Returns the reason of that decision.
     pub(super) fn word_reason(&self) -> Option<&str> {
         match self.word()? {
             "deny" => Some(self.why()),
@@ -67,7 +67,7 @@ impl Verdict<'_> {
         }
     }
 
-    /// What is asked before a tool runs, as Claude Code and those who took over its form are told it.
+    /// Returns the decision before a tool call, in the format of Claude Code and its followers.
     pub(super) fn permission(&self) -> JsonObject {
         let mut specific = JsonObject::new();
         put(&mut specific, "permissionDecision", self.word());
@@ -78,23 +78,23 @@ impl Verdict<'_> {
         specific
     }
 
-    /// The reason of a denial, which no agent takes without one.
+    /// Returns the reason of a denial, or a default one, since agents require a reason.
     pub(super) fn why(&self) -> &str {
         let said = |reason: &&str| !reason.trim().is_empty() && *reason != NO_REASON;
         self.reason.filter(said).unwrap_or("blocked by a hook")
     }
 
-    /// A field of `hookSpecificOutput`.
+    /// Returns a field of `hookSpecificOutput`, unless it is `null`.
     pub(super) fn specific(&self, name: &str) -> Option<&RawJson> {
         self.answer?.specific(name).filter(|value| !value.is_null())
     }
 
-    /// A field beside it.
+    /// Returns a top-level field of the answer that is not a standard one, unless it is `null`.
     pub(super) fn extra(&self, name: &str) -> Option<&RawJson> {
         self.answer?.extra.get(name).filter(|value| !value.is_null())
     }
 
-    /// Copies fields of `hookSpecificOutput` that are there.
+    /// Copies the given fields of `hookSpecificOutput`, if present.
     pub(super) fn copy(&self, names: &[&str], to: &mut JsonObject) {
         for name in names {
             if let Some(value) = self.specific(name) {
@@ -104,21 +104,21 @@ impl Verdict<'_> {
     }
 }
 
-/// What is said to the agent.
+/// The response to an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Said {
-    /// The answer on standard output; nothing where it is empty.
+    /// The answer for standard output; empty for none.
     pub stdout: String,
-    /// What is written to standard error.
+    /// The text for standard error.
     pub stderr: String,
     /// The exit code.
     pub code: u8,
-    /// What hooks said that the agent has no ear for.
+    /// The parts of the hooks' answers that the agent cannot receive.
     pub lost: Vec<&'static str>,
 }
 
 impl Said {
-    /// An answer on standard output; nothing at all of an empty one.
+    /// Returns a response with the given JSON on standard output, or an empty one for no fields.
     pub(super) fn json(answer: &JsonObject) -> Self {
         let stdout =
             if answer.is_empty() { String::new() } else { answer.to_raw().as_str().to_owned() };
@@ -126,7 +126,7 @@ impl Said {
     }
 }
 
-/// `hookSpecificOutput` with the event's name, where there is something in it.
+/// Adds `hookSpecificOutput` with the event's name, unless it is empty.
 pub(super) fn put_specific(answer: &mut JsonObject, event: &str, specific: &JsonObject) {
     if specific.is_empty() {
         return;
@@ -137,7 +137,7 @@ pub(super) fn put_specific(answer: &mut JsonObject, event: &str, specific: &Json
     answer.insert("hookSpecificOutput", whole.to_raw());
 }
 
-/// A text as a field, where there is one.
+/// Adds a text field, if there is a text.
 pub(super) fn put(object: &mut JsonObject, name: &str, text: Option<&str>) {
     if let Some(text) = text {
         object.insert(name, RawJson::from_text(text));

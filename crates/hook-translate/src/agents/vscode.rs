@@ -116,7 +116,7 @@ pub(super) static AGENT: Agent = Agent {
     kinds: COMMANDS,
     http: None,
     comments: Comments::AndCommas,
-    // What is written for Copilot CLI is run, too: `bash` and `powershell` by the system.
+    // Copilot CLI's hooks run, too: `bash` or `powershell`, depending on the system.
     keys: &["windows", "linux", "osx", "bash", "powershell", "cwd", "env"],
     timeout: Timeouts::of(&["timeout", "timeoutSec"], 1_000, 30_000),
     shell: &["/bin/sh", "-c"],
@@ -180,7 +180,7 @@ pub(super) static AGENT: Agent = Agent {
     ],
 };
 
-/// What a hook has answered, as VS Code reads it.
+/// Reads a hook's answer like VS Code.
 fn answer(event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
     match ended.code {
         Some(0) => {}
@@ -208,7 +208,7 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
     let specific = fields.get("hookSpecificOutput").and_then(|it| it.to_object().ok());
     let specific = specific.unwrap_or_default();
     claude::take_specific(event, &specific, &mut output);
-    // The end of a turn is decided within.
+    // At the end of a turn, the decision is in `hookSpecificOutput`.
     let is_end = matches!(event.name, "Stop" | "SubagentStop");
     let place = if is_end { &specific } else { fields };
     let said = |name: &str| place.get(name).and_then(RawJson::to_text);
@@ -221,7 +221,7 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
     output
 }
 
-/// What is said to VS Code.
+/// Renders the response for VS Code.
 fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
     let mut answer = JsonObject::new();
     let mut specific = JsonObject::new();
@@ -241,7 +241,7 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
             put(&mut answer, "decision", Some("block"));
             put(&mut answer, "reason", Some(verdict.why()));
         }
-        // Elsewhere exit 2 alone is a denial.
+        // Other events can only be denied by exit code 2.
         _ if refuses && !verdict.stops() => {
             return Said { code: 2, stderr: verdict.why().to_owned(), ..Said::default() };
         }

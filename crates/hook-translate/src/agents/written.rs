@@ -1,26 +1,26 @@
-//! How settings may be written where they are not plain JSON.
+//! Settings that are not plain JSON.
 
 use std::borrow::Cow;
 
-/// What stands in JSON beside JSON.
+/// The syntax accepted beyond JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Comments {
-    /// Nothing.
+    /// Nothing else.
     None,
     /// Comments, `//` and `/* */`.
     Yes,
-    /// Comments, and commas behind the last value.
+    /// Comments and trailing commas.
     AndCommas,
 }
 
-/// The text with blanks in the place of what is not JSON, so that everything stands where it stood.
+/// Blanks out anything but JSON, so that positions do not change.
 pub(super) fn without_comments(text: &str, comments: Comments) -> Cow<'_, str> {
     if comments == Comments::None {
         return Cow::Borrowed(text);
     }
     let mut bytes = text.as_bytes().to_vec();
     let (mut at, mut in_text) = (0, false);
-    // Where the last comma stands that only blanks have followed.
+    // The position of a comma with only blanks after it so far.
     let mut comma = None;
     while let Some(byte) = bytes.get(at).copied() {
         let next = bytes.get(at + 1).copied();
@@ -53,11 +53,11 @@ pub(super) fn without_comments(text: &str, comments: Comments) -> Cow<'_, str> {
         };
         at += length;
     }
-    // Whole comments were replaced, so it is text still.
+    // Only whole comments were replaced, so it is still UTF-8.
     String::from_utf8(bytes).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
-/// How far a comment goes that the text begins with.
+/// Returns the length of the comment at the start of a text.
 fn end_of(text: &[u8], end: &[u8], and: usize) -> usize {
     let found = text.windows(end.len()).skip(2).position(|it| it == end);
     found.map_or(text.len(), |found| found + 2 + and)
@@ -69,7 +69,7 @@ fn blank(bytes: &mut [u8], at: usize, length: usize) -> usize {
     length
 }
 
-/// The same settings as JSON. Nothing stands where it stood.
+/// Converts TOML settings to JSON. Positions are lost.
 pub(super) fn toml_as_json(text: &str) -> Result<String, String> {
     let settings: serde_json::Value =
         toml::from_str(text).map_err(|error| error.message().to_owned())?;

@@ -1,15 +1,15 @@
-//! Why a socket cannot be made or reached.
+//! Errors of making or reaching a socket.
 
 use std::io;
 use std::path::PathBuf;
 
 use hook_core::text::PathText;
 
-/// A socket cannot be made, or not reached.
+/// An error of making or reaching a socket.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SocketError {
-    /// The system has a limit.
+    /// The path is longer than the system allows.
     #[error(
         "failed to make the socket {}: the path is {length} bytes too long for a socket; name a shorter one",
         path.shown()
@@ -17,10 +17,10 @@ pub enum SocketError {
     PathTooLong {
         /// The socket.
         path: PathBuf,
-        /// By how many bytes.
+        /// The number of excess bytes.
         length: usize,
     },
-    /// Another user could replace the socket.
+    /// A directory of the path belongs to another user, who could replace the socket.
     #[error(
         "failed to make the socket {}: the directory {} belongs to user {owner}; name a path in a directory of your own",
         path.shown(), directory.shown()
@@ -30,10 +30,10 @@ pub enum SocketError {
         path: PathBuf,
         /// A directory on its path.
         directory: PathBuf,
-        /// Whose it is.
+        /// The directory's owner.
         owner: u32,
     },
-    /// Another user could replace the socket.
+    /// Other users can write to a directory of the path, and could replace the socket.
     #[error(
         "failed to make the socket {}: other users can write to the directory {}; take that away with `chmod go-w`, or name a path in a directory of your own",
         path.shown(), directory.shown()
@@ -44,7 +44,7 @@ pub enum SocketError {
         /// A directory on its path.
         directory: PathBuf,
     },
-    /// The path is taken.
+    /// Something else is at the path.
     #[error(
         "failed to make the socket {}: there is something else of that name; name another path, or move it away",
         path.shown()
@@ -53,7 +53,7 @@ pub enum SocketError {
         /// The socket.
         path: PathBuf,
     },
-    /// The path is another user's.
+    /// The path is another user's socket.
     #[error(
         "failed to make the socket {}: there is a socket of user {owner}; name another path",
         path.shown()
@@ -61,10 +61,10 @@ pub enum SocketError {
     ForeignSocket {
         /// The socket.
         path: PathBuf,
-        /// Whose it is.
+        /// The socket's owner.
         owner: u32,
     },
-    /// A server is there.
+    /// A server already listens there.
     #[error(
         "failed to make the socket {}: a server listens there already; end it first, or name another path",
         path.shown()
@@ -73,17 +73,17 @@ pub enum SocketError {
         /// The socket.
         path: PathBuf,
     },
-    /// The system does not allow it.
+    /// A system call failed.
     #[error("failed to make the socket {}: {doing}: {source}", path.shown())]
     Make {
         /// The socket.
         path: PathBuf,
-        /// What was attempted.
+        /// The failed operation.
         doing: &'static str,
-        /// Why it cannot be done.
+        /// The system's error.
         source: io::Error,
     },
-    /// Nothing answers.
+    /// No server answers.
     #[error(
         "failed to connect to {}: {source}; start a server with `hook serve --socket {0}`",
         path.shown()
@@ -91,10 +91,10 @@ pub enum SocketError {
     Connect {
         /// The socket.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         source: io::Error,
     },
-    /// Another user's process answers.
+    /// Another user's process listens there.
     #[error(
         "failed to connect to {}: the server there is not yours; it would see what you send it",
         path.shown()

@@ -1,4 +1,4 @@
-//! A socket of this user alone, whatever is spoken over it.
+//! A private socket for any protocol.
 
 use std::io;
 use std::path::Path;
@@ -9,8 +9,8 @@ use super::SocketError;
 use super::peer::is_permitted;
 use super::place::SocketPlace;
 
-/// A Unix socket that only its owner can use, for servers that speak something else than lines. Dropped, it
-/// takes its file away.
+/// A Unix socket that only its owner can use, for servers of other protocols than lines. Dropping
+/// it removes its file.
 #[derive(Debug)]
 pub struct SocketListener {
     listener: UnixListener,
@@ -18,24 +18,25 @@ pub struct SocketListener {
 }
 
 impl SocketListener {
-    /// Makes the socket as [`SocketServer::bind`](super::SocketServer::bind) does.
+    /// Creates the socket as [`SocketServer::bind`](super::SocketServer::bind) does.
     ///
     /// # Errors
-    /// When the socket cannot be there, or cannot safely.
+    /// If the socket cannot be created, or not safely.
     pub async fn bind(path: impl AsRef<Path>) -> Result<Self, SocketError> {
         let (place, listener) = SocketPlace::take(path.as_ref()).await?;
         Ok(Self { listener, place })
     }
 
-    /// Where the socket is.
+    /// Returns the path of the socket.
     pub fn path(&self) -> &Path {
         self.place.path()
     }
 
-    /// The next connection of a process of the same user, or of root; others are hung up on, and logged.
+    /// Returns the next connection of a process of the same user or of root; others are closed and
+    /// logged.
     ///
     /// # Errors
-    /// When the system has none to give, as without descriptors.
+    /// If the system cannot accept, for example without free descriptors.
     ///
     /// # Cancellation
     /// Dropping the future loses nothing.

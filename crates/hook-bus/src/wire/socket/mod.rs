@@ -1,10 +1,10 @@
 //! Serving many clients at once over a Unix socket that only its owner can use.
 //!
-//! | room | what it holds |
+//! | file | contents |
 //! | --- | --- |
-//! | `listener` | the place and the listener there, for other protocols than lines |
-//! | `place` | the socket's file: where it may be, how it comes there and goes |
-//! | `peer` | who is on the other end, and whether it still is |
+//! | `listener` | the socket and its listener, for other protocols than lines |
+//! | `place` | the socket's file: checks of its path, creation and removal |
+//! | `peer` | the process on the other end, and its disconnection |
 
 mod error;
 mod listener;
@@ -36,16 +36,15 @@ pub use peer::{connect, group_of};
 use peer::{hung_up, is_permitted};
 use place::SocketPlace;
 
-/// How many clients a server has at most, unless it is told otherwise.
+/// The default maximum number of clients of a server.
 pub const MAX_CLIENTS: usize = 64;
 
-/// How long no client is accepted after the system failed to, at first and at most: without descriptors
-/// every attempt fails at once.
+/// The first and the longest pause after a failure to accept: without free descriptors every
+/// attempt fails at once.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// A Unix socket, and a hook system behind it.
-///
+/// A Unix socket that serves a hook system.
 /// ```
 /// use std::sync::Arc;
 ///
@@ -80,43 +79,43 @@ pub struct SocketServer {
 }
 
 impl SocketServer {
-    /// Makes the socket: readable and writable by its owner only, in a directory that no other user
-    /// can change. A directory that is not there is made, for the owner alone. A socket of the
-    /// owner's that nothing answers on is replaced; whatever else is there stays.
+    /// Creates the socket: readable and writable by its owner only, in a directory that no other
+    /// user can change. A missing directory is created, for the owner alone. The owner's stale
+    /// socket is replaced; anything else at the path is kept.
     ///
     /// # Errors
-    /// When the socket cannot be there, or cannot safely.
+    /// If the socket cannot be created, or not safely.
     pub async fn bind(path: impl AsRef<Path>) -> Result<Self, SocketError> {
         let (place, listener) = SocketPlace::take(path.as_ref()).await?;
         let connected = watch::Sender::new(0);
         Ok(Self { listener, place, max_clients: MAX_CLIENTS, connected })
     }
 
-    /// Serves so many clients at most; one more is told so and sent away.
+    /// Sets the maximum number of clients; further ones are refused with a message.
     #[must_use]
     pub fn max_clients(mut self, clients: usize) -> Self {
         self.max_clients = clients;
         self
     }
 
-    /// How many clients there are, and each change of that.
+    /// Returns a receiver of the number of clients and its changes.
     pub fn connected(&self) -> watch::Receiver<usize> {
         self.connected.subscribe()
     }
 
-    /// Where the socket is.
+    /// Returns the path of the socket.
     pub fn path(&self) -> &Path {
         self.place.path()
     }
 
     /// Serves clients until `stop` is cancelled, each as [`serve_client`](super::serve_client)
-    /// does, on a task of its own. Then no other client is accepted, the socket's file is gone, and this
-    /// returns once everything that was read is answered.
+    /// does, on its own task. Then no more clients are accepted, the socket's file is removed, and
+    /// this returns once everything that was read is answered.
     ///
     /// Only processes of the same user, or of root, are served.
     ///
     /// # Cancellation
-    /// Dropping the future ends every client's connection and its requests.
+    /// Dropping the future closes every client's connection and cancels its requests.
     pub async fn serve(self, system: &Arc<HookSystem>, stop: &CancellationToken) {
         let Self { listener, place, max_clients, connected } = self;
         let mut clients =
@@ -137,7 +136,7 @@ impl SocketServer {
             }
             connected.send_replace(clients.tasks.len());
         }
-        // A program that starts now finds no server, and may become one.
+        // Remove the file first: a program that starts now may become the new server.
         drop(place);
         drop(listener);
         while let Some(ended) = clients.tasks.join_next().await {
@@ -146,17 +145,17 @@ impl SocketServer {
     }
 }
 
-/// The clients there are.
+/// The connected clients.
 struct Clients {
     tasks: JoinSet<io::Result<ClientEnd>>,
     most: usize,
-    /// For what they leave unfinished, all together.
+    /// The memory limit of their unfinished lines, all together.
     allowance: LineAllowance,
 }
 
 impl Clients {
     fn admit(&mut self, stream: UnixStream, system: &Arc<HookSystem>, stop: &CancellationToken) {
-        // Those that have ended count no more.
+        // Do not count clients that have ended.
         while let Some(ended) = self.tasks.try_join_next() {
             log_end(ended);
         }
@@ -189,13 +188,13 @@ impl Clients {
     }
 }
 
-/// A second handle to the same connection, to be watched while the first is used.
+/// Returns a second handle of the same connection, to watch it while the first is in use.
 fn again(stream: &UnixStream) -> io::Result<UnixStream> {
     let other = std::os::unix::net::UnixStream::from(stream.as_fd().try_clone_to_owned()?);
     UnixStream::from_std(other)
 }
 
-/// Says why in one line, if that can be said without waiting, and hangs up.
+/// Sends the reason in one line, if that needs no waiting, and closes the connection.
 fn refuse(stream: &UnixStream, message: &str) {
     tracing::warn!(target: "hook::serve", "client refused: {message}");
     let mut line = refused(message);
@@ -211,7 +210,7 @@ fn log_end(ended: Result<io::Result<ClientEnd>, JoinError>) {
     }
 }
 
-/// While no client is accepted.
+/// A pause in accepting clients.
 #[derive(Default)]
 struct Pause {
     until: Option<Instant>,
@@ -225,7 +224,7 @@ impl Pause {
         self.until = Some(Instant::now() + self.last);
     }
 
-    /// Waits for its end; never done when there is none.
+    /// Waits for the end of the pause; pending if there is none.
     async fn over(&self) {
         match self.until {
             Some(until) => tokio::time::sleep_until(until).await,

@@ -1,13 +1,13 @@
-//! Where a project's own server listens, unless it is told otherwise.
+//! The default socket of a project's server.
 
 use std::path::{Path, PathBuf};
 
 use hook_core::settings::state_home;
 use hook_core::trust::sha256;
 
-/// The socket of a project's own server: in `$XDG_RUNTIME_DIR/hook`, else in `hook/run` of the user's state
-/// directory, by the first 16 hexadecimal digits of the SHA-256 of the project's real path. `None` without
-/// either directory.
+/// Returns the socket of a project's own server: in `$XDG_RUNTIME_DIR/hook`, or else in `hook/run`
+/// of the user's state directory. The name has the first 16 hexadecimal digits of the SHA-256 of
+/// the project's real path. `None` without either directory.
 pub fn socket_of(project: &Path) -> Option<PathBuf> {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let folder = match runtime.filter(|path| path.is_absolute()) {

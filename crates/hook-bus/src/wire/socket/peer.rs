@@ -1,4 +1,4 @@
-//! Who is on the other end of a socket, and whether it still is.
+//! The process on the other end of a socket, and its disconnection.
 
 use std::io;
 use std::path::Path;
@@ -9,7 +9,8 @@ use tokio::net::UnixStream;
 
 use super::SocketError;
 
-/// Whether the process on the other end runs as this user, or as root, who can do anything anyway.
+/// Checks whether the process on the other end runs as this user, or as root, which may do anything
+/// anyway.
 pub(super) fn is_permitted(stream: &UnixStream) -> bool {
     match stream.peer_cred() {
         Ok(peer) => peer.uid() == geteuid().as_raw() || peer.uid() == 0,
@@ -17,9 +18,9 @@ pub(super) fn is_permitted(stream: &UnixStream) -> bool {
     }
 }
 
-/// The process group of the process that connected, where the system tells it. It is looked for
-/// among those of running hooks with each request, so that a hook's client that does not know of its
-/// token does not wait for the slot that its own hook holds.
+/// Returns the process group of the process that connected, if the system reports it. Each request
+/// compares it with those of running hooks, so that a hook's client without its token does not wait
+/// for the slot that its own hook holds.
 pub fn group_of(stream: &UnixStream) -> Option<u32> {
     let peer = stream.peer_cred().ok()?.pid()?;
     let group = rustix::process::getpgid(rustix::process::Pid::from_raw(peer)).ok()?;
@@ -29,7 +30,7 @@ pub fn group_of(stream: &UnixStream) -> Option<u32> {
 /// Connects to a server of the same user, or of root.
 ///
 /// # Errors
-/// When nothing answers there, or another user's process does.
+/// If no server answers there, or another user's process does.
 pub async fn connect(path: impl AsRef<Path>) -> Result<UnixStream, SocketError> {
     let path = path.as_ref();
     let stream = UnixStream::connect(path)
@@ -41,18 +42,18 @@ pub async fn connect(path: impl AsRef<Path>) -> Result<UnixStream, SocketError> 
     Ok(stream)
 }
 
-/// Waits until the other end is closed in both directions. One that only has nothing more to say
+/// Waits until the other end is closed in both directions. A client that only closed its output
 /// still reads.
 pub(super) async fn hung_up(stream: UnixStream) {
     loop {
         match stream.ready(Interest::WRITABLE).await {
             Ok(ready) if ready.is_write_closed() => return,
             Ok(_) => {
-                // Heard of again when something changes.
+                // Clear readiness, to wait for the next change.
                 let _ = stream
                     .try_io(Interest::WRITABLE, || Err::<(), _>(io::ErrorKind::WouldBlock.into()));
             }
-            // The runtime ends.
+            // The runtime has ended.
             Err(_) => return,
         }
     }

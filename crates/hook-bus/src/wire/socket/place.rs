@@ -1,5 +1,5 @@
-//! The socket's file. It is made in a fresh directory that only its owner can enter, and appears at
-//! its path with its final mode: the umask of the process, which belongs to all its threads, stays.
+//! The socket's file. It is created in a fresh directory that only its owner can enter, and appears
+//! at its path with its final mode: changing the umask would affect all threads of the process.
 
 use std::fs::{self, DirBuilder, Metadata, Permissions};
 use std::io;
@@ -13,20 +13,20 @@ use uuid::Uuid;
 
 use super::SocketError;
 
-/// How long a socket's path may be, in bytes: what every Unix takes.
+/// The maximum length of a socket's path in bytes, the least of all Unix systems.
 const MAX_PATH: usize = 103;
 
-/// How often a stale socket is replaced, before giving up in favour of the program that makes it.
+/// The number of attempts to replace a stale socket; then another program that creates it wins.
 const ATTEMPTS: usize = 3;
 
-/// A socket's file; removed by being dropped, if it is still this one.
+/// A socket's file. Dropping it removes the file, unless it was replaced.
 #[derive(Debug)]
 pub(super) struct SocketPlace {
     path: PathBuf,
     identity: Identity,
 }
 
-/// Tells a file from another of the same name.
+/// The identity of a file, beyond its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Identity {
     device: u64,
@@ -40,7 +40,7 @@ impl Identity {
 }
 
 impl SocketPlace {
-    /// Makes the socket, and listens.
+    /// Creates the socket and listens.
     pub(super) async fn take(path: &Path) -> Result<(Self, UnixListener), SocketError> {
         let making = Making { path };
         let path = making.resolved()?;
@@ -80,17 +80,17 @@ impl Drop for SocketPlace {
     fn drop(&mut self) {
         let current = fs::symlink_metadata(&self.path);
         if current.is_ok_and(|current| Identity::of(&current) == self.identity) {
-            // The next server to start finds that nothing answers.
+            // If this fails, the next server finds a stale socket.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Gives a file a second name that nothing else has: never in place of something.
+/// Links a file to a second path without ever replacing anything there.
 fn appear(staged: &Path, path: &Path) -> io::Result<()> {
     match fs::hard_link(staged, path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            // A file system without second names.
+            // The file system has no hard links.
             match fs::symlink_metadata(path) {
                 Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
                 Err(absent) if absent.kind() == io::ErrorKind::NotFound => fs::rename(staged, path),
@@ -101,7 +101,7 @@ fn appear(staged: &Path, path: &Path) -> io::Result<()> {
     }
 }
 
-/// A directory that only its owner can enter; removed with what is left in it by being dropped.
+/// A directory that only its owner can enter; dropping it removes it with its content.
 struct Room {
     path: PathBuf,
 }
@@ -121,7 +121,7 @@ impl Drop for Room {
     }
 }
 
-/// A socket on its way, for what is said when it does not arrive.
+/// The requested path, for error messages.
 struct Making<'p> {
     path: &'p Path,
 }
@@ -131,7 +131,7 @@ impl Making<'_> {
         SocketError::Make { path: self.path.to_owned(), doing, source }
     }
 
-    /// The path without links in its directory, which is made if it is not there.
+    /// Returns the path with its directory resolved, which is created if missing.
     fn resolved(&self) -> Result<PathBuf, SocketError> {
         let absolute = std::path::absolute(self.path);
         let absolute = absolute.map_err(|error| self.failed("its directory", error))?;
@@ -144,8 +144,8 @@ impl Making<'_> {
             .map_err(|error| self.failed("its directory", error))
     }
 
-    /// Only the owner and root may be able to replace what is at the path: neither in its
-    /// directory nor above it.
+    /// Checks that only the owner and root can replace the file at the path: in its directory and
+    /// all parents.
     fn check(&self, directory: &Path) -> Result<(), SocketError> {
         for directory in directory.ancestors() {
             let metadata = fs::metadata(directory);
@@ -155,7 +155,7 @@ impl Making<'_> {
                 let (path, directory) = (self.path.to_owned(), directory.to_owned());
                 return Err(SocketError::ForeignDirectory { path, directory, owner });
             }
-            // In a sticky one, such as /tmp, everybody can touch only what is his.
+            // In a sticky directory, such as /tmp, users can only change their own files.
             let (is_open, is_sticky) = (mode & 0o022 != 0, mode & 0o1000 != 0);
             if is_open && !is_sticky {
                 let (path, directory) = (self.path.to_owned(), directory.to_owned());
@@ -165,7 +165,7 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// Takes what is at the path away, if it is the owner's socket and nothing answers on it.
+    /// Removes the file at the path, if it is the owner's stale socket.
     async fn set_aside_stale(&self, path: &Path, room: &Room) -> Result<(), SocketError> {
         let found = match fs::symlink_metadata(path) {
             Ok(found) => found,
@@ -182,7 +182,7 @@ impl Making<'_> {
         match UnixStream::connect(&path).await {
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            // One that is too busy to answer is alive.
+            // A server that is too busy to answer is alive.
             _ => return Err(SocketError::AlreadyServed { path }),
         }
         let aside = room.path.join("stale");
@@ -193,7 +193,7 @@ impl Making<'_> {
         }
         let taken = fs::symlink_metadata(&aside).map_err(|error| self.failed("stat", error))?;
         if Identity::of(&taken) != Identity::of(&found) {
-            // Another server came in between; it gets its place back.
+            // Another server came first; put its socket back.
             let _ = appear(&aside, &path);
             return Err(SocketError::AlreadyServed { path });
         }

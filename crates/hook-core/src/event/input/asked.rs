@@ -1,25 +1,25 @@
-//! What an agent that asks has said itself.
+//! The original message of an agent with its own hook format.
 
 use crate::event::table::EventPayload;
 use crate::json::{JsonObject, RawObject};
 
-/// What an agent that asks has said itself, before it became a request of ours.
+/// The original message of an agent, from which a native request was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AskedBy {
-    /// Its language.
+    /// The agent's language.
     pub agent: &'static str,
-    /// What it calls the event.
+    /// The agent's name for the event.
     pub event: String,
-    /// What it wrote.
+    /// The message.
     pub said: RawObject,
-    /// What stood behind it, such as the end of the line: scripts that read lines want that.
+    /// The text after the message, such as a line break, which scripts that read lines need.
     pub ending: Box<str>,
-    /// The arguments of the tool as they were before hooks changed them, in our form.
+    /// The tool's arguments in native form, before hooks changed them.
     tool_input: Option<RawObject>,
 }
 
 impl AskedBy {
-    /// What an agent said of an event with that payload.
+    /// Creates the message of an agent for an event with that payload.
     pub fn new(
         agent: &'static str,
         event: impl Into<String>,
@@ -30,12 +30,12 @@ impl AskedBy {
         Self { agent, event: event.into(), said, ending: "".into(), tool_input }
     }
 
-    /// The fields that the agent wrote.
+    /// Returns the fields of the message.
     pub fn fields(&self) -> JsonObject {
         self.said.fields()
     }
 
-    /// The arguments of the tool, in our form, if hooks have changed them since.
+    /// Returns the tool's arguments in native form, if hooks have changed them.
     pub fn changed_tool_input<'p>(&self, payload: &'p EventPayload) -> Option<&'p RawObject> {
         payload.tool_input().filter(|now| Some(*now) != self.tool_input.as_ref())
     }

@@ -1,10 +1,9 @@
-//! What a hook is told: the base fields that every event has, and the event's own payload
+//! The input of a hook: the base fields that every event has, and the event's own payload
 //! (protocol.md §2).
 //!
-//! A request brings a [`RequestInput`]: a payload that has been read and checked, possibly with
-//! base fields of its own. [`RequestInput::complete`] fills in the host's and gives the
-//! [`EventInput`] that hooks see. Reading is the check: code that holds a payload type holds a
-//! valid payload.
+//! A request carries a [`RequestInput`]: a checked payload, possibly with base fields of its own.
+//! [`RequestInput::complete`] adds the host's base fields and returns the [`EventInput`] that hooks
+//! see. Payloads are checked while they are read, so a value of a payload type is always valid.
 
 mod asked;
 pub(crate) mod payload;

@@ -1,5 +1,5 @@
-//! The typed payload of each event that has one: its fields, once for reading, writing, checking
-//! and describing them. The events themselves are in [`crate::event`].
+//! The typed payloads of events. One declaration of the fields serves for reading, writing,
+//! checking and describing them. The events themselves are in [`crate::event`].
 
 mod context;
 mod model;
@@ -20,41 +20,41 @@ pub use session::*;
 pub use tool::*;
 pub use turn::*;
 
-/// What the event table needs of a payload type.
+/// The interface of a payload type for the event table.
 pub(crate) trait Payload: Sized {
-    /// Its fields.
+    /// The payload's fields.
     const FIELDS: &'static [Field];
 
-    /// A payload as one might come, as JSON without blanks.
+    /// A sample payload, as JSON without whitespace.
     const SAMPLE: &'static str;
 
-    /// Takes the payload's fields, and is the check of them.
+    /// Takes and checks the payload's fields.
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError>;
 
     fn write(&self, out: &mut ObjectWriter<'_>);
 
-    /// What a matcher is compared with.
+    /// Returns the text that matchers are compared with.
     fn match_subject(&self) -> Option<&str> {
         None
     }
 
-    /// The arguments of a tool, which matchers look at instead of the whole payload.
+    /// Returns the arguments of a tool, which matchers look at instead of the whole payload.
     fn tool_input(&self) -> Option<&RawObject> {
         None
     }
 
-    /// Checks what the types of the fields do not say.
+    /// Checks constraints that the types of the fields do not express.
     fn check(&self) -> Result<(), ShapeError> {
         Ok(())
     }
 
-    /// The model request and response, which are translated before hooks see them.
+    /// Returns the model request and response, which are translated before hooks see them.
     fn model_payloads(&mut self) -> ModelPayloads<'_> {
         ModelPayloads::default()
     }
 }
 
-/// The parts of a payload that are a model SDK's.
+/// The parts of a payload that are in a model SDK's format.
 #[derive(Debug, Default)]
 pub struct ModelPayloads<'p> {
     /// `llm_request`.
@@ -63,8 +63,8 @@ pub struct ModelPayloads<'p> {
     pub response: Option<&'p mut RawObject>,
 }
 
-/// Declares a payload: the fields that must be there, then those that may be, each with what it is
-/// for. A field whose type alone does not say what a schema should has its kind behind it.
+/// Declares a payload: its required fields, then its optional ones, each with a description. If a
+/// field's type does not determine its kind in the schema, the kind follows the type.
 macro_rules! payload {
     (
         $(#[doc = $doc:literal])+
@@ -88,7 +88,7 @@ macro_rules! payload {
         }
 
         impl $payload {
-            /// A payload of what must be there. The optional fields are empty, and can be set.
+            /// Creates a payload from its required fields. The optional fields are empty.
             pub fn new($($field: impl Into<$type>),+) -> Self {
                 Self { $($field: $field.into(),)+ $($more: None,)* }
             }
@@ -143,7 +143,7 @@ macro_rules! payload {
     (@kind $type:ty) => { <$type as FieldValue>::KIND };
     (@kind $type:ty, $kind:expr) => { $kind };
     (@try_from $payload:ident) => {
-        /// Reads the payload; fields it does not know are left out.
+        /// Reads the payload and ignores unknown fields.
         impl TryFrom<JsonObject> for $payload {
             type Error = ShapeError;
 
@@ -155,7 +155,7 @@ macro_rules! payload {
 }
 use payload;
 
-/// The payload of an event without a type of its own: an object of whatever fields.
+/// The payload of an event without a type of its own: an object with any fields.
 ///
 /// ```
 /// use hook_core::{HookEventName, JsonObject, OpenInput};
@@ -167,16 +167,16 @@ use payload;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenInput {
     event: HookEventName,
-    /// What matchers are compared with, where the event has a field for that.
+    /// The text that matchers are compared with, if the event has a field for it.
     subject: Option<String>,
     fields: JsonObject,
 }
 
 impl OpenInput {
-    /// Checks the fields: the one that matchers are compared with must be a string.
+    /// Creates a payload. The field that matchers are compared with must be a string.
     ///
     /// # Errors
-    /// When it is not, or the event has a payload type of its own, which is to be used.
+    /// If it is not a string, or if the event has a payload type of its own.
     pub fn new(event: HookEventName, fields: JsonObject) -> Result<Self, super::PayloadError> {
         let mut reader = FieldReader::new(fields);
         let read = match event.row().is_open() {
@@ -201,22 +201,22 @@ impl OpenInput {
         Ok(Self { event, subject, fields: fields.take_rest() })
     }
 
-    /// The event.
+    /// Returns the event.
     pub fn event(&self) -> HookEventName {
         self.event
     }
 
-    /// A field's value; that which matchers are compared with is the [subject](Self::subject).
+    /// Returns the value of a field other than the [subject](Self::subject).
     pub fn get(&self, name: &str) -> Option<&crate::json::RawJson> {
         self.fields.get(name)
     }
 
-    /// All fields but the one that matchers are compared with.
+    /// Returns all fields except the one that matchers are compared with.
     pub fn fields(&self) -> &JsonObject {
         &self.fields
     }
 
-    /// What matchers are compared with.
+    /// Returns the text that matchers are compared with.
     pub fn subject(&self) -> Option<&str> {
         self.subject.as_deref()
     }

@@ -1,4 +1,4 @@
-//! The fields of every input, and the input of one event.
+//! The base fields of every input, and the input of one event.
 
 use std::fmt;
 use std::path::Path;
@@ -14,10 +14,10 @@ use crate::json::{JsonObject, ObjectWriter, RawObject};
 use crate::model::OLDER_NAMES;
 use crate::tool::{ToolCall, ToolFiles, ToolKind, is_of_mcp_server};
 
-/// Request values that reach the environment of a process may be this long, in bytes.
+/// The maximum length of a request's value in the environment of a process, in bytes.
 const MAX_ENVIRONMENT_VALUE: usize = 4 * 1024;
 
-/// The fields that every input has. A request may bring its own, but for the event's name.
+/// The fields that every input has. A request can set them, except the event's name.
 pub static BASE_FIELDS: [Field; 5] = [
     Field::optional(
         "session_id",
@@ -38,8 +38,8 @@ pub static BASE_FIELDS: [Field; 5] = [
     Field::optional("timestamp", Kind::Text, "When the event happened, ISO 8601."),
 ];
 
-/// The fields that the engine adds to every input about a tool. What a request has under these names is
-/// passed over.
+/// The fields that the engine adds to every input about a tool. A request's own fields with these
+/// names are ignored.
 pub static TOOL_FIELDS: [Field; 3] = [
     Field::required(
         "kind",
@@ -63,7 +63,7 @@ static FILE_FIELDS: [Field; 2] = [
     Field::required("access", Kind::Words(&["read", "write"]), "What the call does to it."),
 ];
 
-/// A payload that is not what its event requires.
+/// An error about a payload that is invalid for its event.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid {event} input: {shape}")]
 pub struct PayloadError {
@@ -73,29 +73,29 @@ pub struct PayloadError {
 }
 
 impl PayloadError {
-    /// The event whose payload was read.
+    /// Returns the event whose payload was read.
     pub fn event(&self) -> HookEventName {
         self.event
     }
 
-    /// The offending field and what was expected of it.
+    /// Returns the offending field and the expected value.
     pub fn shape(&self) -> &ShapeError {
         &self.shape
     }
 }
 
-/// The host's side of the base fields: who the session is and where it works.
+/// The host's values of the base fields: the session and its working directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostContext {
-    /// Identifies the agent's session.
+    /// The id of the agent's session.
     pub session_id: Arc<str>,
     /// The agent's working directory.
     pub cwd: Arc<str>,
-    /// The file that holds the session's transcript; empty when there is none.
+    /// The file with the session's transcript; empty if there is none.
     pub transcript_path: Arc<str>,
 }
 
-/// Base fields that a request brings itself; they win over the host's.
+/// Base fields that a request sets itself; they override the host's.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BaseOverrides {
     /// The session that the event belongs to.
@@ -104,20 +104,20 @@ pub struct BaseOverrides {
     pub cwd: Option<Arc<str>>,
     /// The session's transcript file.
     pub transcript_path: Option<Arc<str>>,
-    /// When the event happened, ISO 8601.
+    /// The time of the event, ISO 8601.
     pub timestamp: Option<Arc<str>>,
 }
 
-/// What a request brings: a checked payload, base fields of its own, and unknown fields.
+/// The input of a request: a checked payload, base fields of its own, and unknown fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestInput {
     /// The event's payload.
     pub payload: EventPayload,
-    /// Base fields that win over the host's.
+    /// Base fields that override the host's.
     pub base: BaseOverrides,
-    /// Unknown fields, which reach scripts unchanged.
+    /// Unknown fields, which scripts get unchanged.
     pub extra: JsonObject,
-    /// What the agent said itself, if it is one that speaks another language.
+    /// The agent's original message, if the agent has its own hook format.
     #[doc(hidden)]
     pub asked: Option<Arc<AskedBy>>,
 }
@@ -126,7 +126,7 @@ impl RequestInput {
     /// Reads and checks the input of an event.
     ///
     /// # Errors
-    /// Names the first field that is not what protocol.md §2 requires.
+    /// Names the first field that violates protocol.md §2.
     pub fn read(event: HookEventName, fields: JsonObject) -> Result<Self, PayloadError> {
         let repeated = repeated_field(&fields);
         let mut fields = FieldReader::new(fields);
@@ -137,7 +137,7 @@ impl RequestInput {
                     fields.alias(older, name);
                 }
             }
-            // The engine's own word on it wins (protocol.md §2).
+            // The engine sets this field itself (protocol.md §2).
             fields.any("hook_event_name");
             if event.is_about_a_tool() {
                 TOOL_FIELDS.iter().for_each(|field| drop(fields.any(field.name)));
@@ -154,10 +154,10 @@ impl RequestInput {
         Ok(Self { payload, base, extra: fields.rest(), asked: None })
     }
 
-    /// Checks what a payload's types alone do not say; reading has checked it already.
+    /// Checks constraints that a payload's types do not express; reading has checked them already.
     ///
     /// # Errors
-    /// Names the field that is not what protocol.md §2 requires.
+    /// Names the field that violates protocol.md §2.
     pub fn check(&self) -> Result<(), PayloadError> {
         let check = || -> Result<(), ShapeError> {
             for (name, value) in [("session_id", &self.base.session_id), ("cwd", &self.base.cwd)] {
@@ -174,7 +174,7 @@ impl RequestInput {
         check().map_err(|shape| PayloadError { event: self.event(), shape })
     }
 
-    /// An unknown field that has the name of a known one, and would be written beside it.
+    /// Returns an unknown field with the name of a known one, which would be written twice.
     fn forged_field(&self) -> Option<String> {
         let known = self.payload.fields();
         let added: &[Field] = if self.event().is_about_a_tool() { &TOOL_FIELDS } else { &[] };
@@ -188,13 +188,13 @@ impl RequestInput {
             .map(|(name, _)| name.to_owned())
     }
 
-    /// The event that the payload belongs to.
+    /// Returns the event that the payload belongs to.
     pub fn event(&self) -> HookEventName {
         self.payload.event()
     }
 
-    /// Fills in the host's base fields, the time where the request has none, and `is_error` of a tool that
-    /// failed.
+    /// Adds the host's base fields, the current time if the request has none, and `is_error` for a
+    /// tool that failed.
     pub fn complete(mut self, host: &HostContext) -> EventInput {
         if let EventPayload::AfterTool(payload) = &mut self.payload
             && payload.has_failed()
@@ -217,7 +217,7 @@ impl RequestInput {
         }
     }
 
-    /// Writes the fields as a request carries them.
+    /// Writes the fields in the form of a request.
     pub fn write(&self, out: &mut ObjectWriter<'_>) {
         out.optional_text("session_id", self.base.session_id.as_deref());
         out.optional_text("transcript_path", self.base.transcript_path.as_deref());
@@ -239,7 +239,7 @@ impl<P: Into<EventPayload>> From<P> for RequestInput {
     }
 }
 
-/// Values that end up in a process's environment must fit there (protocol.md §3).
+/// Takes a value for a process's environment, and checks that it fits (protocol.md §3).
 fn environment_value(fields: &mut FieldReader, name: &str) -> Result<Option<Arc<str>>, ShapeError> {
     let Some(value) = fields.text(name)? else { return Ok(None) };
     fits_environment(name, &value)?;
@@ -257,58 +257,58 @@ fn fits_environment(name: &str, value: &str) -> Result<(), ShapeError> {
     Ok(())
 }
 
-/// The time it is, as messages say it: ISO 8601 in UTC, with milliseconds.
+/// Returns the current time in the format of messages: ISO 8601 in UTC, with milliseconds.
 pub fn timestamp() -> Arc<str> {
     timestamp_before(Duration::ZERO)
 }
 
-/// The time it was that long ago, as [`timestamp`] says it.
+/// Returns the time that long ago, in the format of [`timestamp`].
 pub fn timestamp_before(ago: Duration) -> Arc<str> {
     let now = jiff::Timestamp::now();
     let then = now.checked_sub(ago).unwrap_or(now);
-    // Always three digits of milliseconds, as JavaScript's toISOString writes them.
+    // Always three digits of milliseconds, like JavaScript's toISOString.
     format!("{then:.3}").into()
 }
 
-/// One event with everything a hook is told about it.
+/// The complete input of one event, as hooks get it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct EventInput {
-    /// Identifies the agent's session.
+    /// The id of the agent's session.
     pub session_id: Arc<str>,
-    /// The session's transcript file; empty when there is none.
+    /// The session's transcript file; empty if there is none.
     pub transcript_path: Arc<str>,
     /// The session's working directory.
     pub cwd: Arc<str>,
-    /// When the event happened, ISO 8601 UTC with milliseconds.
+    /// The time of the event, ISO 8601 in UTC with milliseconds.
     pub timestamp: Arc<str>,
     /// The event's own fields.
     pub payload: EventPayload,
     /// Unknown fields of the request.
     pub extra: JsonObject,
-    /// What the agent said itself, if it is one that speaks another language.
+    /// The agent's original message, if the agent has its own hook format.
     #[doc(hidden)]
     pub asked: Option<Arc<AskedBy>>,
-    /// The working directory, absolute where the host's is: a request may name one relative to it.
+    /// The working directory, absolute if the host's is. A request may give a relative one.
     pub(crate) directory: Arc<Path>,
 }
 
 impl EventInput {
-    /// The event.
+    /// Returns the event.
     pub fn event(&self) -> HookEventName {
         self.payload.event()
     }
 
-    /// The JSON that a script reads on its standard input.
+    /// Returns the JSON that a script reads on its standard input.
     pub fn to_raw(&self) -> RawObject {
         RawObject::from_written(self.to_json())
     }
 
-    /// [`to_raw`](Self::to_raw) as bytes.
+    /// Returns [`to_raw`](Self::to_raw) as bytes.
     pub fn to_json(&self) -> Vec<u8> {
         self.written(Some(&self.files()))
     }
 
-    /// The fields, but for the `files` of a tool's call: for them the file system is looked at.
+    /// Returns the fields without a tool call's `files`, which need the file system.
     #[doc(hidden)]
     pub fn fields_without_files(&self) -> JsonObject {
         RawObject::from_written(self.written(None)).fields()
@@ -332,12 +332,12 @@ impl EventInput {
         })
     }
 
-    /// What the tool does that the event is about; `None` of an event that is about none.
+    /// Returns the kind of the event's tool; `None` if the event is not about a tool.
     pub(crate) fn tool_kind(&self) -> Option<ToolKind> {
         self.tool_call().map(|call| call.kind)
     }
 
-    /// The call that the event is about; `None` of an event that is about none.
+    /// Returns the event's tool call; `None` if the event is not about a tool.
     pub(crate) fn tool_call(&self) -> Option<ToolCall<'_>> {
         let call = ToolCall::of(self.payload.match_subject()?, self.payload.tool_input()?);
         let of_server = match &self.payload {
@@ -348,7 +348,7 @@ impl EventInput {
         Some(if of_server { call.at_server() } else { call })
     }
 
-    /// The name of a tool of a server that does not say so itself, in the form that says it.
+    /// Returns `mcp_<server>_<tool>` for an MCP tool whose own name does not contain its server.
     pub(crate) fn tool_at_server(&self) -> Option<String> {
         let call = self.tool_call().filter(|call| call.kind == ToolKind::Mcp)?;
         let context = match &self.payload {
@@ -362,7 +362,7 @@ impl EventInput {
             .then(|| format!("mcp_{server}_{}", call.name.rsplit("__").next().unwrap_or(call.name)))
     }
 
-    /// The files that the tool's arguments name.
+    /// Returns the files that the tool's arguments name.
     pub(crate) fn files(&self) -> ToolFiles {
         self.tool_call().map_or_else(ToolFiles::none, |call| ToolFiles::of(&call, &self.directory))
     }

@@ -8,9 +8,9 @@ use super::request::EventInput;
 use crate::json::RawObject;
 use crate::tool::{FileCalls, ToolFiles, as_patch, file_calls};
 
-/// One event's input, shared by all hooks that get the same; a clone is a handle.
+/// One event's input, shared by all hooks that get the same input. A clone is a handle.
 ///
-/// It is serialized, and the files of its tool's call are looked at, at most once, when that is first needed.
+/// It is serialized, and the files of its tool call are resolved, at most once, when first needed.
 #[derive(Clone)]
 pub struct HookInput {
     shared: Arc<Shared>,
@@ -26,7 +26,7 @@ struct Shared {
 }
 
 impl HookInput {
-    /// Shares an input.
+    /// Creates a shared input.
     #[doc(hidden)]
     pub fn new(input: EventInput) -> Self {
         let shared = Shared {
@@ -40,22 +40,22 @@ impl HookInput {
         Self { shared: Arc::new(shared) }
     }
 
-    /// Whether this is a handle of the same input.
+    /// Returns `true` if both are handles of the same input.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
-    /// The JSON that a script reads on its standard input.
+    /// Returns the JSON that a script reads on its standard input.
     pub fn json(&self) -> &[u8] {
         self.shared.json.get_or_init(|| self.shared.input.written(Some(self.files())))
     }
 
-    /// The files that the tool's arguments name.
+    /// Returns the files that the tool's arguments name.
     pub(crate) fn files(&self) -> &ToolFiles {
         self.shared.files.get_or_init(|| self.shared.input.files())
     }
 
-    /// The call of a tool, file by file.
+    /// Returns the tool call, split by file.
     pub(crate) fn file_calls(&self) -> &FileCalls {
         self.shared.file_calls.get_or_init(|| match self.tool_call() {
             Some(call) => file_calls(&call, &self.directory),
@@ -63,7 +63,7 @@ impl HookInput {
         })
     }
 
-    /// The call of a tool as a patch.
+    /// Returns the tool call as a patch.
     pub(crate) fn as_patch(&self) -> &Result<Option<RawObject>, String> {
         self.shared.patch.get_or_init(|| match self.tool_call() {
             Some(call) => as_patch(&call, self.file_calls()),
@@ -71,7 +71,7 @@ impl HookInput {
         })
     }
 
-    /// The same as a value, which all who keep it share.
+    /// Returns the input's JSON as a value, which all holders share.
     pub(crate) fn to_raw(&self) -> RawObject {
         self.shared.raw.get_or_init(|| RawObject::from_written(self.json().to_vec())).clone()
     }

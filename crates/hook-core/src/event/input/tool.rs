@@ -1,4 +1,4 @@
-//! What inputs say of a tool: its name, and the MCP server that it comes from.
+//! The fields of an input that describe a tool: its name, and its MCP server.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::json::field::{Field, Kind};
 use crate::json::shape::{FieldReader, ShapeError, repeated_field};
 use crate::json::{JsonObject, ObjectWriter};
 
-/// A tool's name is matched against patterns from settings, so its length is bounded.
+/// The maximum length of a tool's name, in bytes: patterns from settings are matched against it.
 pub(crate) const MAX_TOOL_NAME: usize = 1024;
 
 /// The name of a tool: not empty, at most 1 KiB.
@@ -17,10 +17,10 @@ pub struct ToolName(String);
 impl ToolName {
     pub(super) const EXPECTED: &str = "a non-empty string of at most 1 KiB";
 
-    /// Checks a name.
+    /// Creates a checked name.
     ///
     /// # Errors
-    /// When it is empty or longer than 1 KiB.
+    /// If the name is empty or longer than 1 KiB.
     pub fn new(name: impl Into<String>) -> Result<Self, ShapeError> {
         let name = name.into();
         match name.len() {
@@ -30,7 +30,7 @@ impl ToolName {
         }
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -69,7 +69,7 @@ impl Subject for ToolName {
 pub struct McpContext {
     /// The server's name.
     pub server_name: String,
-    /// Where the server is.
+    /// The server's address.
     pub server_uri: Option<String>,
     /// Unknown fields.
     pub extra: JsonObject,

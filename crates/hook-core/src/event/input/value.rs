@@ -1,4 +1,4 @@
-//! What a field of a payload may be, by its Rust type: how it is read, written and described.
+//! Types of payload fields: how each is read, written and described.
 
 use std::sync::Arc;
 
@@ -10,18 +10,18 @@ use crate::json::shape::{FieldReader, Required, ShapeError};
 use crate::json::{JsonArray, JsonKind, JsonNumber, ObjectWriter, RawJson, RawObject};
 use crate::text::shortened;
 
-/// The type of a payload's field. A value that exists is valid: reading is the check.
+/// The type of a payload field. Reading a value validates it.
 pub(crate) trait FieldValue: Sized {
-    /// What a schema says of it.
+    /// The kind of value, for a schema.
     const KIND: Kind;
 
-    /// What an error says that was expected.
+    /// The expected value, for an error message.
     const EXPECTED: &'static str;
 
-    /// Takes the field, if it is there.
+    /// Takes the field, if it is present.
     fn take(fields: &mut FieldReader, name: &str) -> Result<Option<Self>, ShapeError>;
 
-    /// Takes a field that must be there.
+    /// Takes a required field.
     fn require(fields: &mut FieldReader, name: &str) -> Result<Self, ShapeError> {
         Self::take(fields, name).required(name, Self::EXPECTED)
     }
@@ -29,7 +29,7 @@ pub(crate) trait FieldValue: Sized {
     fn write(&self, name: &str, out: &mut ObjectWriter<'_>);
 }
 
-/// Of what few requests have and is large: an empty field costs a word.
+/// For large fields that few requests have: an absent one costs only a pointer.
 impl<T: FieldValue> FieldValue for Arc<T> {
     const KIND: Kind = T::KIND;
     const EXPECTED: &'static str = T::EXPECTED;
@@ -148,7 +148,7 @@ impl FieldValue for RawObject {
     }
 }
 
-/// Any value, `null` too.
+/// Any value, including `null`.
 impl FieldValue for RawJson {
     const KIND: Kind = Kind::Any;
     const EXPECTED: &'static str = "any value";
@@ -162,7 +162,7 @@ impl FieldValue for RawJson {
     }
 }
 
-/// What a matcher is compared with: the text of one field.
+/// A field that matchers are compared with.
 pub(crate) trait Subject {
     fn subject(&self) -> &str;
 }
@@ -173,7 +173,7 @@ impl Subject for String {
     }
 }
 
-/// A word of a fixed list.
+/// Implements the traits for enums of keywords.
 macro_rules! words {
     ($($words:ident)+) => {
         $(

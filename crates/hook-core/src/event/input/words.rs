@@ -1,4 +1,4 @@
-//! The fixed words of lifecycle events.
+//! Keywords of lifecycle events.
 
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ }) => {
@@ -9,24 +9,24 @@ macro_rules! words {
         }
 
         impl $name {
-            /// All words, in the order of protocol.md §2.
+            /// All variants, in the order of protocol.md §2.
             #[doc(hidden)]
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
-            /// The same as words.
+            /// The names of all variants.
             #[doc(hidden)]
             pub const WORDS: &'static [&'static str] = &[$($word,)+];
 
             pub(crate) const EXPECTED: &'static str = concat!("one of", $(" `", $word, "`",)+);
 
-            /// The word in the protocol.
+            /// Returns the name in the protocol.
             pub fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)+
                 }
             }
 
-            /// The value of that word.
+            /// Returns the variant with that name.
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|value| value.as_str() == name)
             }
@@ -41,11 +41,11 @@ macro_rules! words {
 }
 
 words! {
-    /// Why a session began.
+    /// The reason for the start of a session.
     SessionStartSource {
         /// The agent was started.
         Startup = "startup",
-        /// An earlier session goes on.
+        /// An earlier session was resumed.
         Resume = "resume",
         /// The conversation was cleared.
         Clear = "clear",
@@ -55,23 +55,23 @@ words! {
 }
 
 words! {
-    /// Why a session ended.
+    /// The reason for the end of a session.
     SessionEndReason {
-        /// The agent exits.
+        /// The agent exited.
         Exit = "exit",
         /// The conversation was cleared.
         Clear = "clear",
         /// The user logged out.
         Logout = "logout",
-        /// The user left at the prompt.
+        /// The user exited at the prompt.
         PromptInputExit = "prompt_input_exit",
-        /// Anything else.
+        /// Any other reason.
         Other = "other",
     }
 }
 
 words! {
-    /// What made the agent compress its conversation.
+    /// The trigger of a compression of the conversation.
     PreCompressTrigger {
         /// The user asked for it.
         Manual = "manual",
@@ -81,25 +81,25 @@ words! {
 }
 
 words! {
-    /// What made the agent change to another session.
+    /// The reason for a switch to another session.
     SwitchReason {
-        /// A new one began.
+        /// A new session began.
         New = "new",
-        /// An earlier one goes on.
+        /// An earlier session was resumed.
         Resume = "resume",
-        /// It was copied, and the copy goes on.
+        /// The session was copied, and the copy continues.
         Fork = "fork",
     }
 }
 
 words! {
-    /// What made the agent compress its conversation by itself.
+    /// The reason for an automatic compression of the conversation.
     CompactionReason {
-        /// Its use of the context passed a threshold.
+        /// The use of the context passed a threshold.
         Threshold = "threshold",
         /// The model refused the conversation as too long.
         Overflow = "overflow",
-        /// Nothing else was to be done.
+        /// The agent was idle.
         Idle = "idle",
         /// An answer was cut off.
         Incomplete = "incomplete",

@@ -1,4 +1,4 @@
-//! One hook's answer, or several merged.
+//! The output of one hook, or of several merged.
 
 use std::time::Duration;
 
@@ -7,58 +7,58 @@ use super::fields::is_specific;
 use crate::event::{HookEventName, MergeStrategy};
 use crate::json::{JsonObject, ObjectWriter, RawJson, RawObject};
 
-/// The field of `hookSpecificOutput` by which `tool_input` takes the place of all arguments.
+/// The field of `hookSpecificOutput` that makes `tool_input` replace all arguments.
 pub(crate) const REPLACES: &str = "toolInputReplaces";
 
-/// The reason of a decision that came without one.
+/// The reason that is shown for a decision without one.
 #[doc(hidden)]
 pub const NO_REASON: &str = "No reason provided";
 
-/// One hook's answer, or several merged.
+/// The output of one hook, or of several merged.
 ///
-/// Everything is optional; unknown fields are kept. Handlers in process build one with
+/// All fields are optional; unknown fields are kept. In-process handlers create one with
 /// [`HookOutput::allow`], [`HookOutput::deny`] and the `with_` functions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HookOutput {
-    /// `continue`: false stops the agent.
+    /// `continue`: `false` stops the agent.
     pub should_continue: Option<bool>,
-    /// `stopReason`: why it stops.
+    /// `stopReason`: the reason for the stop.
     pub stop_reason: Option<String>,
-    /// `suppressOutput`: hide the message from the display.
+    /// `suppressOutput`: `true` hides the message from the display.
     pub suppress_output: Option<bool>,
     /// `systemMessage`: a message for user and model.
     pub system_message: Option<String>,
-    /// `decision`.
+    /// `decision`: the decision.
     pub decision: Option<Decision>,
-    /// `reason` of the decision.
+    /// `reason`: the reason for the decision.
     pub reason: Option<String>,
-    /// `retryAfterMs`: how long to wait before a retry.
+    /// `retryAfterMs`: the delay before a retry.
     pub retry_after: Option<Duration>,
-    /// `skipRemaining`: later hooks that are trusted no more than this one do not run.
+    /// `skipRemaining`: `true` skips later hooks that are no more trusted than this one.
     pub skip_remaining: Option<bool>,
-    /// `hookSpecificOutput`: what only this event knows.
+    /// `hookSpecificOutput`: the fields of this event only.
     pub hook_specific_output: Option<JsonObject>,
     /// Unknown fields.
     pub extra: JsonObject,
 }
 
 impl HookOutput {
-    /// An answer that lets things go on.
+    /// Returns an output that allows the action.
     pub fn allow() -> Self {
         Self { decision: Some(Decision::Allow), ..Self::default() }
     }
 
-    /// An answer that forbids, with the reason.
+    /// Returns an output that denies the action, with the reason.
     pub fn deny(reason: impl Into<String>) -> Self {
         Self { decision: Some(Decision::Deny), reason: Some(reason.into()), ..Self::default() }
     }
 
-    /// An answer that asks the user, with the reason.
+    /// Returns an output that asks the user, with the reason.
     pub fn ask(reason: impl Into<String>) -> Self {
         Self { decision: Some(Decision::Ask), reason: Some(reason.into()), ..Self::default() }
     }
 
-    /// An answer that asks to try again after a while, with the reason. At most ten minutes count.
+    /// Returns an output that asks for a retry after a delay of at most ten minutes.
     pub fn retry(reason: impl Into<String>, after: Duration) -> Self {
         Self {
             decision: Some(Decision::Retry),
@@ -68,7 +68,7 @@ impl HookOutput {
         }
     }
 
-    /// An answer that stops the agent, with the reason.
+    /// Returns an output that stops the agent, with the reason.
     pub fn stop(reason: impl Into<String>) -> Self {
         Self { should_continue: Some(false), stop_reason: Some(reason.into()), ..Self::default() }
     }
@@ -93,8 +93,8 @@ impl HookOutput {
         self
     }
 
-    /// The same without fields of `hookSpecificOutput` that are not known, on events where these make an answer
-    /// invalid: what another engine has merged has those of hooks that it has warned already.
+    /// Removes unknown fields of `hookSpecificOutput` on events where they make an output invalid.
+    /// Another engine that merged the output has already warned about them.
     #[doc(hidden)]
     #[must_use]
     pub fn without_unknown(mut self, event: HookEventName) -> Self {
@@ -105,7 +105,7 @@ impl HookOutput {
         self
     }
 
-    /// A field of `hookSpecificOutput`.
+    /// Returns a field of `hookSpecificOutput`.
     pub fn specific(&self, name: &str) -> Option<&RawJson> {
         self.hook_specific_output.as_ref()?.get(name)
     }
@@ -118,23 +118,23 @@ impl HookOutput {
         RawObject::try_from(self.specific(name)?.clone()).ok()
     }
 
-    /// Whether `decision` forbids. On BeforeTool `permissionDecision` counts too, see
+    /// Returns `true` if `decision` blocks. On BeforeTool `permissionDecision` counts too, see
     /// [`BeforeToolOutput`](super::BeforeToolOutput) and [`HookOutput::policy`].
     pub fn is_blocking_decision(&self) -> bool {
         self.decision.as_ref().is_some_and(Decision::is_blocking)
     }
 
-    /// Whether `decision` asks the user.
+    /// Returns `true` if `decision` asks the user.
     pub fn is_ask_decision(&self) -> bool {
         self.decision == Some(Decision::Ask)
     }
 
-    /// Whether this stops the agent.
+    /// Returns `true` if this stops the agent.
     pub fn should_stop_execution(&self) -> bool {
         self.should_continue == Some(false)
     }
 
-    /// The one reason to show: the stop reason, else the reason, else [`NO_REASON`].
+    /// Returns the one reason to show: the stop reason, else the reason, else [`NO_REASON`].
     pub fn effective_reason(&self) -> String {
         let reason = self.stop_reason.as_ref().or(self.reason.as_ref());
         reason
@@ -142,7 +142,7 @@ impl HookOutput {
             .map_or_else(|| NO_REASON.to_owned(), Clone::clone)
     }
 
-    /// What this output wants of the caller, with all that counts on this event.
+    /// Returns the policy decision for the caller, from all fields that count on this event.
     pub fn policy(&self, event: HookEventName) -> PolicyDecision {
         match event.row().merge.only_observes() {
             true => PolicyDecision::Proceed,
@@ -150,7 +150,7 @@ impl HookOutput {
         }
     }
 
-    /// What this output wants, whether the event knows that or not.
+    /// Returns the policy decision, even if the event does not support it.
     pub(crate) fn wanted(&self, event: HookEventName) -> PolicyDecision {
         self.strongest(event, Decision::policy)
     }
@@ -170,14 +170,14 @@ impl HookOutput {
         words.iter().flatten().map(meaning).max().unwrap_or_default()
     }
 
-    /// Whether this cancels what the event announced, on events that have `cancel`.
+    /// Returns `true` if this cancels the announced action, on events that have `cancel`.
     pub(crate) fn cancels(&self, event: HookEventName) -> bool {
         event.row().acts_on("cancel")
             && self.specific("cancel").and_then(RawJson::to_bool) == Some(true)
     }
 
-    /// [`effective_reason`](Self::effective_reason), but the permission decision's own reason
-    /// where it is the one that decided.
+    /// Returns the [`effective_reason`](Self::effective_reason), or the permission decision's own
+    /// reason if that decision is the stronger one.
     pub fn policy_reason(&self, event: HookEventName) -> String {
         let meaning = |word: &Decision| word.policy_on(event);
         let decided = self.decision.as_ref().map(meaning).unwrap_or_default();
@@ -188,15 +188,15 @@ impl HookOutput {
             .unwrap_or_else(|| self.effective_reason())
     }
 
-    /// Whether this says that it allows what the event is about, and restricts nothing.
+    /// Returns `true` if this explicitly allows the action and restricts nothing.
     pub(crate) fn allows(&self, event: HookEventName) -> bool {
         let allows = |word: &Decision| matches!(word, Decision::Allow | Decision::Approve);
         let words = [self.decision.clone(), self.permission(event)];
         self.wanted(event) == PolicyDecision::Proceed && words.iter().flatten().any(allows)
     }
 
-    /// Whether this says in our words that the user need not be asked: an allow where permission is what
-    /// the event is about, and `permissionDecision` elsewhere.
+    /// Returns `true` if the user need not be asked, according to the native fields: an allow on
+    /// events about permission, `permissionDecision` on others.
     pub(crate) fn approves(&self, event: HookEventName) -> bool {
         let is_allow = |word: &Decision| matches!(word, Decision::Allow | Decision::Approve);
         let is_about_permission = event.row().merge == MergeStrategy::Permission;
@@ -204,7 +204,7 @@ impl HookOutput {
         decided.is_some_and(is_allow) || self.permission(event).as_ref().is_some_and(is_allow)
     }
 
-    /// `hookSpecificOutput.permissionDecision`, on events that have it.
+    /// Returns `hookSpecificOutput.permissionDecision`, on events that have it.
     pub(crate) fn permission(&self, event: HookEventName) -> Option<Decision> {
         if !event.row().has_permission_decision {
             return None;
@@ -212,13 +212,13 @@ impl HookOutput {
         Some(Decision::from_word(&self.specific_text("permissionDecision")?))
     }
 
-    /// Whether its `tool_input` takes the place of all arguments, and is not laid over them.
+    /// Returns `true` if `tool_input` replaces all arguments instead of being merged into them.
     pub(crate) fn replaces_tool_input(&self) -> bool {
         self.specific(REPLACES).and_then(RawJson::to_bool) == Some(true)
             && self.specific("tool_input").is_some()
     }
 
-    /// `hookSpecificOutput.additionalContext`, if it is a string.
+    /// Returns `hookSpecificOutput.additionalContext`, if it is a string.
     pub fn additional_context(&self) -> Option<String> {
         self.specific_text("additionalContext")
     }
@@ -248,7 +248,7 @@ impl HookOutput {
         out.fields(&self.extra);
     }
 
-    /// The output as JSON text.
+    /// Returns the output as JSON text.
     pub fn to_raw(&self) -> RawObject {
         RawObject::of(|object| self.write(object))
     }

@@ -1,8 +1,8 @@
-//! The fields of an answer that decide, wherever and however a hook wrote them (protocol.md §4,
-//! "Decisions that are not written as they should").
+//! The deciding fields of an output, in any spelling and position (protocol.md §4, "Decisions that
+//! are not written as they should").
 //!
-//! What is meant to forbid, ask or stop counts also when it is written another way. What is meant
-//! to allow counts only when it is written exactly as documented.
+//! A restrictive value counts in other spellings too. A permissive value counts only if it is
+//! written exactly as documented.
 
 use super::decision::Decision;
 use super::fields::stands_for;
@@ -12,12 +12,12 @@ use crate::json::{JsonKind, RawJson};
 use crate::text::nearest;
 use crate::text::shortened;
 
-/// Where in an answer a field stands.
+/// The object of an output that contains a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Level {
     /// Beside `hookSpecificOutput`.
     Top,
-    /// In `hookSpecificOutput`.
+    /// Inside `hookSpecificOutput`.
     Specific,
 }
 
@@ -25,9 +25,9 @@ pub(super) enum Level {
 #[derive(Debug)]
 pub(super) struct Deciding {
     pub(super) name: &'static str,
-    /// The field that says why.
+    /// The name of the field with the reason.
     pub(super) reason: &'static str,
-    /// Where it belongs.
+    /// The level where the field belongs.
     pub(super) level: Level,
     read: fn(&RawJson) -> Meaning,
 }
@@ -45,10 +45,10 @@ pub(super) static PERMISSION: Deciding = Deciding {
 pub(super) static CANCEL: Deciding =
     Deciding { name: "cancel", reason: "reason", level: Level::Specific, read: read_cancel };
 
-/// The fields that decide on any event, then those that do on some.
+/// The deciding fields of any event, then those of some events.
 static DECIDING: [&Deciding; 4] = [&CONTINUE, &DECISION, &PERMISSION, &CANCEL];
 
-/// The fields that decide on an event; without one, those that do on any.
+/// Returns the deciding fields of an event; without one, those of any event.
 pub(super) fn deciding(event: Option<HookEventName>) -> &'static [&'static Deciding] {
     match event.is_some_and(|event| event.row().acts_on(CANCEL.name)) {
         true => &DECIDING,
@@ -56,7 +56,7 @@ pub(super) fn deciding(event: Option<HookEventName>) -> &'static [&'static Decid
     }
 }
 
-/// The words that restrict, with their inflections. None that allows may be here.
+/// The restrictive keywords, with their inflections. A permissive keyword must not be added.
 const RESTRICTING_WORDS: [(&str, Decision); 15] = [
     ("ask", Decision::Ask),
     ("asks", Decision::Ask),
@@ -75,38 +75,38 @@ const RESTRICTING_WORDS: [(&str, Decision); 15] = [
     ("denying", Decision::Deny),
 ];
 
-/// Other ways to write `"cancel": true`, beside the number 1.
+/// Other spellings of `"cancel": true`, besides the number 1.
 const OTHER_TRUE: [&str; 4] = ["true", "yes", "on", "1"];
 
-/// Other ways to write `"continue": false`, beside the number 0.
+/// Other spellings of `"continue": false`, besides the number 0.
 const OTHER_FALSE: [&str; 4] = ["false", "no", "off", "0"];
 
-/// Fields of other agents' answers that decide by a word, by `true` to forbid, and by `false` to forbid.
+/// Deciding fields of other agents: those with a keyword, with `true` or with `false` to block.
 const WORDS_ELSEWHERE: [&str; 4] = ["action", "behavior", "permission", "verdict"];
 const TRUE_ELSEWHERE: [&str; 5] = ["block", "blocked", "deny", "denied", "cancel"];
 const FALSE_ELSEWHERE: [&str; 6] = ["ok", "allow", "allowed", "approve", "approved", "proceed"];
 
-/// A word longer than this is none of the tables.
+/// The maximum length of a keyword, in bytes.
 const LONGEST_WORD: usize = 64;
 
-/// What a value of a deciding field says.
+/// The meaning of a deciding field's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// Nothing: `null`.
+    /// No value: `null`.
     Absent,
-    /// Exactly what the protocol knows, and it restricts nothing.
+    /// A documented value that restricts nothing.
     Permissive,
-    /// It restricts.
+    /// A value that restricts.
     Restrictive {
         decision: Restriction,
-        /// Whether it is written as the protocol says.
+        /// `true` if it is written as documented.
         exact: bool,
     },
-    /// Nothing that the protocol knows.
+    /// An unknown value.
     Unreadable(Unreadable),
 }
 
-/// What a restricting value wants.
+/// The effect of a restrictive value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Restriction {
     Stop,
@@ -123,7 +123,7 @@ impl Restriction {
         }
     }
 
-    /// The value as the protocol writes it.
+    /// Returns the documented value.
     pub(super) fn to_raw(&self) -> RawJson {
         match self {
             Self::Stop => RawJson::from_bool(false),
@@ -133,14 +133,14 @@ impl Restriction {
     }
 }
 
-/// Why a value cannot be read.
+/// The reason why a value cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Unreadable {
-    /// It is of another kind than this.
+    /// A value of another kind.
     Kind { expected: JsonKind, found: JsonKind },
-    /// An unknown word.
+    /// An unknown keyword.
     Word(String),
-    /// A text where a boolean is expected.
+    /// A string where a boolean is expected.
     NotBoolean(String),
 }
 
@@ -155,13 +155,13 @@ impl Deciding {
         (self.read)(value)
     }
 
-    /// The one of these fields that a name stands for: the name itself, or the name in another case,
-    /// with blanks around it, hyphens or underscores.
+    /// Returns the field that a name stands for: the name itself, or the name in another case, with
+    /// spaces around it, hyphens or underscores.
     pub(super) fn named(name: &str, fields: &[&'static Deciding]) -> Option<&'static Deciding> {
         fields.iter().find(|field| stands_for(name, field.name)).copied()
     }
 
-    /// The one of these fields of which a name is probably a misspelling.
+    /// Returns the field that a name is probably a misspelling of.
     pub(super) fn misspelt(name: &str, fields: &[&'static Deciding]) -> Option<&'static Deciding> {
         let specific = fields.iter().filter(|field| field.level == Level::Specific);
         let known = nearest(name, super::COMMON_FIELDS.iter().map(|field| field.name))
@@ -170,7 +170,7 @@ impl Deciding {
     }
 }
 
-/// The word of a restriction that a field at the top of an answer has in the form of another agent.
+/// Returns the decision if a field at the top of an output restricts in another agent's format.
 pub(super) fn restriction_elsewhere(name: &str, value: &RawJson) -> Option<Decision> {
     let among = |names: &[&str]| names.iter().any(|known| stands_for(name, known));
     match value.kind() {
@@ -196,7 +196,7 @@ fn read_cancel(value: &RawJson) -> Meaning {
     read_bool(value, true, Restriction::Cancel, (1.0, &OTHER_TRUE))
 }
 
-/// Reads a boolean of which one value restricts, which a number and words are taken for, too.
+/// Reads a boolean with one restrictive value, which a number and keywords also stand for.
 fn read_bool(
     value: &RawJson,
     restricting: bool,
@@ -248,14 +248,14 @@ fn meaning_of_word(word: String) -> Meaning {
     }
 }
 
-/// A word in lower case, without what stands around its letters and digits.
+/// Returns a word in lower case, without the punctuation around it.
 fn folded_word(text: &str) -> Option<String> {
     let word = text.trim_matches(|letter: char| !letter.is_alphanumeric());
     (word.len() <= LONGEST_WORD).then(|| word.to_lowercase())
 }
 
 impl Unreadable {
-    /// What is wrong, and how to write it.
+    /// Returns the problem, and a hint for solving it.
     pub(super) fn problem(&self, name: &str) -> (String, String) {
         match self {
             Self::Kind { expected, found } => {

@@ -1,24 +1,24 @@
-//! The words of a decision and how they rank.
+//! Decisions and their ranks.
 
 use crate::event::HookEventName;
 use crate::text::nearest;
 
-/// `decision` in an output.
+/// The `decision` of an output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
     /// Ask the user.
     Ask,
-    /// Try again after a while.
+    /// Try again after a delay.
     Retry,
-    /// Forbid.
+    /// Block the action.
     Block,
-    /// Forbid.
+    /// Block the action.
     Deny,
-    /// Let it happen.
+    /// Allow the action.
     Approve,
-    /// Let it happen.
+    /// Allow the action.
     Allow,
-    /// A word that the protocol does not know: kept, and without effect.
+    /// An unknown decision: kept, and without effect.
     Other(String),
 }
 
@@ -32,11 +32,11 @@ const KNOWN: [(&str, Decision); 6] = [
 ];
 
 impl Decision {
-    /// The words that are known.
+    /// The known names.
     pub(crate) const WORDS: [&'static str; 6] =
         [KNOWN[0].0, KNOWN[1].0, KNOWN[2].0, KNOWN[3].0, KNOWN[4].0, KNOWN[5].0];
 
-    /// The decision of a word.
+    /// Returns the decision with that name.
     pub fn from_word(word: &str) -> Self {
         KNOWN
             .into_iter()
@@ -44,7 +44,7 @@ impl Decision {
             .map_or_else(|| Self::Other(word.to_owned()), |(_, decision)| decision)
     }
 
-    /// The word.
+    /// Returns the name.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Ask => "ask",
@@ -57,13 +57,13 @@ impl Decision {
         }
     }
 
-    /// Whether it forbids.
+    /// Returns `true` if it blocks.
     #[doc(hidden)]
     pub fn is_blocking(&self) -> bool {
         matches!(self, Self::Block | Self::Deny)
     }
 
-    /// What it wants of the caller.
+    /// Returns the policy decision for the caller.
     #[doc(hidden)]
     pub fn policy(&self) -> PolicyDecision {
         match self {
@@ -74,7 +74,7 @@ impl Decision {
         }
     }
 
-    /// [`policy`](Self::policy) on an event: a retry counts where it means something.
+    /// Returns the [`policy`](Self::policy) on an event. A retry counts only if it is supported.
     pub(crate) fn policy_on(&self, event: HookEventName) -> PolicyDecision {
         match self.policy() {
             PolicyDecision::Retry if event.row().retry_means.is_none() => PolicyDecision::Proceed,
@@ -82,40 +82,40 @@ impl Decision {
         }
     }
 
-    /// The known word most like this one.
+    /// Returns the known name that is most similar to this one.
     pub(crate) fn nearest(word: &str) -> Option<&'static str> {
         nearest(word, KNOWN.iter().map(|(known, _)| *known))
     }
 }
 
-/// What the caller should do, from weakest to strongest.
+/// The decision for the caller, from weakest to strongest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum PolicyDecision {
-    /// Go on.
+    /// Proceed.
     #[default]
     Proceed,
     /// Ask the user first.
     Ask,
-    /// Try again after a while; what that means is the event's.
+    /// Try again after a delay; the event defines the details.
     Retry,
-    /// Do not do it; what that means is the event's (protocol.md §2).
+    /// Do not do it; the event defines the details (protocol.md §2).
     Block,
     /// Stop the agent.
     Stop,
 }
 
 impl PolicyDecision {
-    /// Every decision, from weakest to strongest.
+    /// All decisions, from weakest to strongest.
     #[doc(hidden)]
     pub const ALL: [Self; 5] = [Self::Proceed, Self::Ask, Self::Retry, Self::Block, Self::Stop];
 
-    /// The decision of a word in messages.
+    /// Returns the decision with that name in messages.
     #[doc(hidden)]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|decision| decision.as_str() == word)
     }
 
-    /// The word in messages.
+    /// Returns the name in messages.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Proceed => "proceed",

@@ -1,4 +1,4 @@
-//! What is known in an answer. Reader and schema both go by these tables.
+//! The known fields of an output. The reader and the schema both use these tables.
 
 use super::decision::Decision;
 use crate::event::HookEventName;
@@ -6,10 +6,10 @@ use crate::json::JsonKind;
 use crate::json::field::{Field, Kind};
 use crate::model;
 
-/// The longest wait before a retry, in milliseconds: ten minutes.
+/// The maximum delay before a retry, in milliseconds: ten minutes.
 pub(super) const MAX_RETRY_AFTER: u64 = 600_000;
 
-/// The fields that every answer may have.
+/// The fields that every output can have.
 #[doc(hidden)]
 pub static COMMON_FIELDS: [Field; 9] = [
     Field::optional("continue", Kind::Bool, "`false` stops the agent."),
@@ -37,7 +37,7 @@ pub static COMMON_FIELDS: [Field; 9] = [
     Field::optional("hookSpecificOutput", Kind::AnyObject, "What only this event knows."),
 ];
 
-/// The fields of `hookSpecificOutput` that the engine or a caller acts on.
+/// The fields of `hookSpecificOutput` that the engine or the caller acts on.
 #[doc(hidden)]
 pub static SPECIFIC_FIELDS: [Field; 22] = [
     Field::optional("hookEventName", Kind::Text, "The event, for scripts that say it."),
@@ -113,17 +113,17 @@ pub static SPECIFIC_FIELDS: [Field; 22] = [
     ),
 ];
 
-/// Whether every answer may have a field of that name.
+/// Returns `true` if every output can have a field of that name.
 pub(super) fn is_common(name: &str) -> bool {
     COMMON_FIELDS.iter().any(|field| field.name == name)
 }
 
-/// Whether a field of `hookSpecificOutput` has that name, on any event.
+/// Returns `true` if a field of `hookSpecificOutput` has that name, on any event.
 pub(super) fn is_specific(name: &str) -> bool {
     SPECIFIC_FIELDS.iter().any(|field| field.name == name)
 }
 
-/// Whether a name is a known one, perhaps in another case, or with blanks, hyphens or underscores.
+/// Returns `true` if a name equals a known one, ignoring case, spaces, hyphens and underscores.
 pub(crate) fn stands_for(name: &str, known: &str) -> bool {
     fn letters(name: &str) -> impl Iterator<Item = char> {
         let letters = name.trim().chars().filter(|letter| !matches!(letter, '_' | '-' | ' '));
@@ -132,26 +132,25 @@ pub(crate) fn stands_for(name: &str, known: &str) -> bool {
     name == known || letters(name).eq(letters(known))
 }
 
-/// The fields of `hookSpecificOutput` that replace something of the caller's on that event. Their
-/// values are data.
+/// Returns the fields of `hookSpecificOutput` that replace the caller's data on that event.
 pub(super) fn replacing(event: HookEventName) -> impl Iterator<Item = &'static str> {
     let fields = SPECIFIC_FIELDS.iter().filter(|field| is_data(field));
     fields.map(|field| field.name).filter(move |name| event.row().acts_on(name))
 }
 
-/// Whether a field of `hookSpecificOutput` replaces something on any event.
+/// Returns `true` if a field of `hookSpecificOutput` replaces the caller's data on any event.
 pub(super) fn is_replacing(name: &str) -> bool {
     let older = model::OLDER_NAMES.iter().find(|(_, older)| *older == name);
     let name = older.map_or(name, |(name, _)| *name);
     SPECIFIC_FIELDS.iter().any(|field| field.name == name && is_data(field))
 }
 
-/// Whether a field's value is the caller's own data, and no word or text about it.
+/// Returns `true` if a field's value is data of the caller, and not a keyword or a text about it.
 fn is_data(field: &Field) -> bool {
     !matches!(json_kind(field), Some(JsonKind::Bool | JsonKind::String | JsonKind::Number))
 }
 
-/// The kind of JSON that a field of an answer must be; `None` where it may be any.
+/// Returns the JSON kind that a field of an output must have; `None` if it can have any.
 pub(super) fn json_kind(field: &Field) -> Option<JsonKind> {
     match field.kind {
         Kind::Any => None,

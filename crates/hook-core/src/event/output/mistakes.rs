@@ -1,7 +1,7 @@
-//! What an answer says that has no effect, and was probably meant to have one.
+//! Parts of an output that have no effect, but were probably meant to have one.
 //!
-//! Unknown fields are allowed. A warning is for those that look like a known one, or stand where
-//! they are not read.
+//! Unknown fields are allowed. Warnings are for fields that look like a known one, or that are in
+//! an object where they are not read.
 
 use super::answer::HookOutput;
 use super::fields::{COMMON_FIELDS, SPECIFIC_FIELDS};
@@ -11,10 +11,10 @@ use crate::json::field;
 use crate::text::nearest;
 use crate::text::shortened;
 
-/// How many fields are compared with known names, however many an answer has.
+/// The maximum number of fields of one output that are compared with known names.
 pub(super) const COMPARED: usize = 64;
 
-/// What other agents call fields of `hookSpecificOutput`.
+/// Other agents' names for fields of `hookSpecificOutput`.
 const ELSEWHERE: [(&str, &str); 3] = [
     ("updatedInput", "tool_input"),
     ("model_request", "llm_request"),
@@ -22,8 +22,8 @@ const ELSEWHERE: [(&str, &str); 3] = [
 ];
 
 impl HookOutput {
-    /// What of this output probably means something else than what it does on that event: at most
-    /// one sentence for each kind of mistake.
+    /// Returns warnings about parts of this output that probably do not do what was meant on that
+    /// event: at most one for each kind of mistake.
     #[doc(hidden)]
     pub fn mistakes(&self, event: HookEventName) -> Vec<String> {
         let specific = self.hook_specific_output.as_ref();
@@ -55,7 +55,7 @@ impl HookOutput {
 
     fn of_another_event(&self, event: HookEventName) -> Option<String> {
         let said = self.specific_text("hookEventName")?;
-        // A hook that was written for another agent may say that agent's name of the event.
+        // A hook written for another agent may use that agent's name for the event.
         let meant = HookEventName::from_name(&said).or_else(|| HookEventName::elsewhere(&said));
         (said != event.as_str() && meant != Some(event)).then(|| {
             let said = shortened(&said);
@@ -68,8 +68,8 @@ fn name<V>((name, _): (&str, V)) -> &str {
     name
 }
 
-/// Whether a name beside `hookSpecificOutput` is of a field that the event acts on in there. A hook
-/// that repeats what it was told makes no mistake in that.
+/// Returns `true` if the event acts on a field of that name only in `hookSpecificOutput`. A hook
+/// that repeats its input makes no mistake.
 fn is_misplaced(name: &str, event: HookEventName) -> bool {
     let row = event.row();
     let acts_on = is_specific(name) && row.acts_on(name) && !field::has(row.fields, name);
@@ -77,8 +77,8 @@ fn is_misplaced(name: &str, event: HookEventName) -> bool {
     acts_on || is_older || meant_replacing(name, event).is_some()
 }
 
-/// The field that replaces something on that event and that a name stands for: the field's own,
-/// another spelling of it, or another agent's.
+/// Returns the field that replaces something on that event and that a name stands for: the field's
+/// own name, another spelling of it, or another agent's name.
 pub(super) fn meant_replacing(name: &str, event: HookEventName) -> Option<&'static str> {
     let elsewhere =
         ELSEWHERE.iter().find(|(theirs, _)| stands_for(name, theirs)).map(|(_, ours)| *ours);
@@ -86,9 +86,9 @@ pub(super) fn meant_replacing(name: &str, event: HookEventName) -> Option<&'stat
     replacing(event).find(|field| stands_for(name, field))
 }
 
-/// A field beside `hookSpecificOutput` that looks like a known one.
+/// Returns a warning about a field beside `hookSpecificOutput` that looks like a known one.
 fn misspelt(name: &str, event: HookEventName) -> Option<String> {
-    // A hook that repeats its input makes no mistake in that.
+    // A hook that repeats its input makes no mistake.
     if is_specific(name) || event.row().fields.iter().any(|field| field.name == name) {
         return None;
     }
@@ -96,7 +96,7 @@ fn misspelt(name: &str, event: HookEventName) -> Option<String> {
     Some(format!("`{}` is not known and has no effect; did you mean `{known}`?", shortened(name)))
 }
 
-/// A field of `hookSpecificOutput` that looks like one that the event acts on.
+/// Returns a warning about a field of `hookSpecificOutput` that looks like one the event acts on.
 pub(super) fn misspelt_inside(name: &str, event: HookEventName) -> Option<String> {
     if is_common(name) {
         return None;

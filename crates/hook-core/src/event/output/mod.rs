@@ -1,5 +1,5 @@
-//! What a hook answers: the output itself, its decision, and the views that events have of it
-//! (protocol.md §4).
+//! The output of a hook: the output itself, its decision, and the typed views of each event's
+//! outputs (protocol.md §4).
 
 mod answer;
 mod deciding;

@@ -1,15 +1,15 @@
-//! A decision that stands deeper in an answer than it is read.
+//! Decisions nested deeper in an output than they are read.
 //!
-//! A guard that pastes text into its answer can be made to close an object too early, and to write
-//! its decision into the next one. So what restricts is looked for at every depth, but for the
-//! values that are the caller's own data.
+//! Text that a guard pastes into its output can close an object too early, and so move the guard's
+//! decision into the next one. So restrictions are searched at every depth, except in values that
+//! are the caller's own data.
 
 use super::deciding::{Deciding, Meaning};
 use crate::json::RawJson;
 use crate::text::shortened;
 
-/// The first of these fields at any depth of a value that restricts, as it is written.
-/// Nothing recurses, and the time is linear.
+/// Returns the first restrictive occurrence of these fields at any depth of a value, as it is
+/// written. It does not recurse, and takes linear time.
 pub(super) fn restriction_within(value: &RawJson, fields: &[&'static Deciding]) -> Option<String> {
     let text = value.as_str();
     let mut at = 0;
@@ -31,14 +31,14 @@ pub(super) fn restriction_within(value: &RawJson, fields: &[&'static Deciding]) 
     }
 }
 
-/// What a key says; `None` of one that is too long to be a known name.
+/// Returns the decoded key; `None` if it is too long to be a known name.
 fn name(key: &str) -> Option<String> {
     const LONGEST: usize = 512;
     let key = Some(key).filter(|key| key.len() <= LONGEST)?;
     RawJson::parse(key).ok()?.to_text()
 }
 
-/// The string, number or word that a text of JSON begins with; nothing for anything else.
+/// Returns the string, number or literal that a JSON text begins with; an empty text for others.
 fn scalar(text: &str) -> &str {
     let end = match text.as_bytes().first() {
         Some(b'"') => end_of_string(text, 0),
@@ -47,7 +47,7 @@ fn scalar(text: &str) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-/// Where the string that opens at `open` is over.
+/// Returns the end of the string that opens at `open`.
 fn end_of_string(text: &str, open: usize) -> usize {
     let mut bytes = text.bytes().enumerate().skip(open + 1);
     while let Some((at, byte)) = bytes.next() {

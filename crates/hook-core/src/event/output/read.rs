@@ -1,5 +1,5 @@
-//! Reading an output: known fields by their type, the rest kept, and what decides understood in
-//! whatever form it was written.
+//! Reading an output: known fields by their type, other fields kept, and decisions recognized in
+//! any spelling.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -22,31 +22,31 @@ use crate::text::shortened;
 
 const SPECIFIC: &str = "hookSpecificOutput";
 
-/// How many mistakes of one answer are named, of each kind.
+/// The maximum number of mistakes reported for one output, of each kind.
 pub(super) const MAX_NOTES: usize = 8;
 
-/// An answer as it was read.
+/// An output with the results of reading it.
 #[derive(Debug, Default)]
 pub(crate) struct Reading {
     pub(crate) output: HookOutput,
     pub(crate) warnings: Vec<String>,
-    /// Why it cannot be known what the hook decided.
+    /// The reasons why the hook's decision is uncertain.
     pub(crate) invalid: Vec<Invalid>,
 }
 
-/// What makes an answer invalid: a failure of a hook whose `failBehavior` is `block`, a warning to
-/// any other.
+/// A reason why an output is invalid: a failure of a hook whose `failBehavior` is `block`, a
+/// warning to any other.
 #[derive(Debug, Clone)]
 pub(crate) struct Invalid {
     pub(crate) answer: InvalidAnswer,
-    /// The warning; `None` where another one says it.
+    /// The warning; `None` if another warning covers it.
     pub(crate) warning: Option<String>,
 }
 
 impl HookOutput {
-    /// Reads an output. Known fields of another type are dropped, unknown decision words kept,
-    /// each with a warning; a decision that restricts counts however it is written (protocol.md
-    /// §4). Nothing else is lost.
+    /// Reads an output. Known fields of a wrong type are dropped and unknown decisions kept, each
+    /// with a warning. A restrictive decision counts in any spelling (protocol.md §4). Nothing else
+    /// is lost.
     pub fn read(fields: JsonObject, warnings: &mut Vec<String>) -> Self {
         let entries = fields.iter().map(|(name, value)| (name.to_owned(), value.clone()));
         let Reading { output, warnings: own, invalid } = Reading::of(entries.collect(), None);
@@ -55,8 +55,8 @@ impl HookOutput {
         output
     }
 
-    /// Reads what a function of the host answered as a script's answer is read, where it says
-    /// something about decisions that is not written exactly.
+    /// Reads the output of a host's function again like that of a script, if a part of it that may
+    /// decide is not written as documented.
     pub(crate) fn checked(self, event: HookEventName) -> Reading {
         let fields = deciding(Some(event));
 
@@ -95,8 +95,8 @@ impl HookOutput {
 }
 
 impl Reading {
-    /// Reads the entries of an object, of which those that decide may stand there several times. Without
-    /// an event, by what decides on any.
+    /// Reads the entries of an object, in which deciding fields may be repeated. Without an event,
+    /// only the fields that decide on every event count.
     pub(crate) fn of(entries: Vec<(String, RawJson)>, event: Option<HookEventName>) -> Self {
         let deciding = deciding(event);
         let mut claims = Claims::collect(&entries, deciding);
@@ -132,7 +132,7 @@ impl Reading {
         reading
     }
 
-    /// Whether the entries of an answer restrict anything on an event, be it in the form of another agent.
+    /// Returns `true` if the entries restrict anything on an event, also in another agent's format.
     pub(crate) fn restricts(entries: Vec<(String, RawJson)>, event: HookEventName) -> bool {
         let elsewhere =
             entries.iter().any(|(name, value)| restriction_elsewhere(name, value).is_some());
@@ -140,7 +140,7 @@ impl Reading {
         elsewhere || reading.output.policy(event) > PolicyDecision::Proceed
     }
 
-    /// Keeps the first few of what is wrong: an answer may have any number of fields.
+    /// Keeps the first few mistakes, since an output may have any number of fields.
     fn shorten(&mut self) {
         let left_out = self.warnings.len().saturating_sub(MAX_NOTES)
             + self.invalid.len().saturating_sub(MAX_NOTES);
@@ -151,8 +151,8 @@ impl Reading {
         }
     }
 
-    /// What restricts deeper than it is read makes it uncertain what was decided: outside of the fields
-    /// that hold data, text that was pasted into the answer can have moved it there.
+    /// Reports restrictions nested deeper than decisions are read: the decision is uncertain.
+    /// Outside the fields that hold data, text pasted into the output may have moved them there.
     fn note_nested(&mut self, entries: &[(String, RawJson)], fields: &[&'static Deciding]) {
         for (name, value) in entries {
             let found = match value.kind() {
@@ -161,7 +161,7 @@ impl Reading {
                     .iter()
                     .filter(|(name, _)| !is_replacing(name))
                     .find_map(|(_, value)| restriction_within(value, fields)),
-                // Of the wrong type, which is said already.
+                // The wrong type is reported already.
                 _ if name == SPECIFIC => None,
                 _ => restriction_within(value, fields),
             };
@@ -176,7 +176,7 @@ impl Reading {
         }
     }
 
-    /// A restriction in the form of another agent makes it uncertain what was decided.
+    /// Reports restrictions in another agent's format: the decision is uncertain.
     fn note_elsewhere(&mut self, output: &HookOutput, fields: &[&'static Deciding]) {
         for (name, value) in output.extra.iter().take(COMPARED) {
             if Deciding::named(name, fields).is_some() {
@@ -192,8 +192,8 @@ impl Reading {
         }
     }
 
-    /// A field that looks like a deciding one, with a value that would restrict, makes it
-    /// uncertain what was decided. The warning is among [`HookOutput::mistakes`].
+    /// Reports misspelled deciding fields with a restrictive value: the decision is uncertain. The
+    /// warning is among [`HookOutput::mistakes`].
     fn note_misspelt(&mut self, output: &HookOutput, fields: &[&'static Deciding]) {
         let specific = output.hook_specific_output.iter().flat_map(JsonObject::iter);
         for (name, value) in output.extra.iter().take(COMPARED).chain(specific.take(COMPARED)) {
@@ -213,7 +213,7 @@ impl Reading {
     }
 }
 
-/// An entry as it is written at the top, or in that object.
+/// Formats an entry at the top level, or in the named object.
 fn entry(container: Option<&str>, name: &str, value: &str) -> String {
     match container {
         None => format!("\"{name}\": {value}"),
@@ -221,21 +221,21 @@ fn entry(container: Option<&str>, name: &str, value: &str) -> String {
     }
 }
 
-/// One place of an answer that says something of a deciding field.
+/// One occurrence of a deciding field in an output.
 struct Claim {
     field: &'static Deciding,
     level: Level,
-    /// The name of the object that it stands in, if that is not the answer itself.
+    /// The name of the containing object, unless that is the output itself.
     container: Option<String>,
     name: String,
     value: RawJson,
     meaning: Meaning,
-    /// The text of the field that says why, from the same object.
+    /// The value of the reason field in the same object.
     reason: Option<RawJson>,
 }
 
 impl Claim {
-    /// Whether the name is written as it should, where it should.
+    /// Returns `true` if the field has its exact name in the right object.
     fn at_home(&self) -> bool {
         self.level == self.field.level
             && self.name == self.field.name
@@ -243,22 +243,22 @@ impl Claim {
     }
 }
 
-/// All that an answer says of deciding fields.
+/// All occurrences of deciding fields in an output.
 struct Claims(Vec<Claim>);
 
 impl Claims {
     fn collect(entries: &[(String, RawJson)], fields: &[&'static Deciding]) -> Self {
         let mut claims = Vec::new();
         collect_level(None, entries, fields, &mut claims);
-        // All of them: which of several counts otherwise is not for the one who pasted one in.
+        // All of these objects count, so that pasted text cannot choose which one is read.
         for (name, specific) in entries.iter().filter(|(name, _)| stands_for(name, SPECIFIC)) {
             collect_level(Some(name), &specific.to_entries(), fields, &mut claims);
         }
         Self(claims)
     }
 
-    /// Lets the strictest of what was said of a field count, and says what was not written as it
-    /// should.
+    /// Applies the strictest occurrence of a field, and reports those that are not written as
+    /// documented.
     fn settle(&mut self, field: &'static Deciding, output: &mut HookOutput, reading: &mut Reading) {
         let claims: Vec<Claim> = self.0.extract_if(.., |claim| claim.field == field).collect();
         for claim in &claims {
@@ -307,7 +307,7 @@ fn collect_level(
     claims: &mut Vec<Claim>,
 ) {
     let level = if container.is_some() { Level::Specific } else { Level::Top };
-    // Of several reasons the last counts.
+    // Of several reasons, the last counts.
     let reasons = fields.iter().map(|field| {
         let mut last = entries.iter().rev().filter(|(name, _)| name == field.reason);
         (field.reason, last.next().map(|(_, reason)| reason.clone()))
@@ -332,7 +332,7 @@ fn collect_level(
 }
 
 impl Claim {
-    /// How much it restricts; `None` where it does not.
+    /// Returns the rank of the restriction; `None` if it does not restrict.
     fn rank(&self) -> Option<PolicyDecision> {
         match &self.meaning {
             Meaning::Restrictive { decision, .. } => Some(decision.rank()),
@@ -340,7 +340,7 @@ impl Claim {
         }
     }
 
-    /// Whether the output says this: not where its object is there twice, of which the last was read.
+    /// Returns `true` if the output has this value. Of a repeated object, only the last was read.
     fn is_said_by(&self, output: &HookOutput) -> bool {
         match self.field.level {
             Level::Top => true,
@@ -365,7 +365,7 @@ impl Claim {
         Invalid { answer: InvalidAnswer::new(reason, hint), warning: Some(warning) }
     }
 
-    /// What should have been written.
+    /// Returns a warning with the documented spelling.
     fn correction(&self, decision: &Restriction) -> String {
         let container = self.container.as_deref().map(shortened);
         let (name, value) = (shortened(&self.name), shortened(self.value.as_str()));
@@ -376,7 +376,7 @@ impl Claim {
         format!("{written} was read as {meant}; write it so")
     }
 
-    /// Makes the output say what was decided, with its reason.
+    /// Writes the decision and its reason to the output.
     fn apply(&self, decision: &Restriction, output: &mut HookOutput) {
         match decision {
             Restriction::Stop => output.should_continue = Some(false),
@@ -397,7 +397,7 @@ impl Claim {
             return;
         };
         let level = match decision {
-            // Its reason is the common one.
+            // Both levels have a `reason`, so it stays where it was written.
             Restriction::Cancel => self.level,
             _ => self.field.level,
         };
@@ -440,7 +440,7 @@ impl Known {
         read
     }
 
-    /// How long to wait before a retry: what is out of range is cut, what is no number dropped.
+    /// Takes the delay before a retry. A value out of range is clamped, a non-number dropped.
     fn retry_after(&mut self) -> Option<Duration> {
         let name = "retryAfterMs";
         let number =
@@ -483,7 +483,7 @@ impl Known {
                 specific.remove(name);
             }
             let decides = self.deciding.iter().any(|field| field.name == name);
-            // What decides is reported where it is read.
+            // Deciding fields are reported where they are read.
             if found != expected && found != JsonKind::Null && !decides {
                 let full_name = format!("{SPECIFIC}.{name}");
                 self.wrong_type(&full_name, expected, found, is_replacing(name));
@@ -492,7 +492,7 @@ impl Known {
         specific
     }
 
-    /// Where it `decides`, a denial may have been meant, or a change of what will be done.
+    /// Reports a wrong type. If the field `decides`, a denial or a change may have been meant.
     fn wrong_type(&mut self, name: &str, expected: JsonKind, found: JsonKind, decides: bool) {
         let reason = format!("{name} must be {expected}, found {found}");
         let warning = format!("{reason}; it was ignored");

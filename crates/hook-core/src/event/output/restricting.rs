@@ -1,11 +1,11 @@
-//! The part of an answer that restricts: all that counts of one that cannot be trusted as a whole.
+//! The restrictive part of an output: all that counts if the whole output cannot be trusted.
 
 use super::answer::HookOutput;
 use super::decision::{Decision, PolicyDecision};
 use crate::event::HookEventName;
 
 impl HookOutput {
-    /// What forbids, asks or stops, with its reasons; nothing that allows, changes or adds.
+    /// Returns the parts that block, ask or stop, with their reasons, and drops all others.
     pub(crate) fn restricting(self, event: HookEventName) -> Self {
         let restricts = |decision: &Decision| decision.policy() > PolicyDecision::Proceed;
         let stops = self.should_stop_execution();
@@ -38,7 +38,8 @@ impl HookOutput {
         }
     }
 
-    /// This, completed by a weaker one of the same hook; both only [restrict](Self::restricting).
+    /// Adds the missing parts of a weaker one of the same hook; both only
+    /// [restrict](Self::restricting).
     pub(crate) fn completed_by(self, weaker: Self) -> Self {
         Self {
             should_continue: self.should_continue.or(weaker.should_continue),

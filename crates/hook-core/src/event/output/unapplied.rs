@@ -1,4 +1,4 @@
-//! What an answer was meant to forbid or to change on an event, and does not.
+//! Blocks and changes in an output that have no effect on an event.
 
 use std::cell::LazyCell;
 
@@ -21,8 +21,8 @@ use crate::model::{
 use crate::text::shortened;
 
 impl HookOutput {
-    /// [`unapplied`](Self::unapplied), and takes a response of a tool out that would change nothing: it
-    /// does not stand in the way of another hook's.
+    /// Like [`unapplied`](Self::unapplied), but also removes a tool response that would change
+    /// nothing, so that it does not override another hook's.
     pub(crate) fn take_unapplied(&mut self, told: &EventInput) -> Vec<Invalid> {
         let invalid = self.unapplied(told);
         let response = self.specific("tool_response").filter(|value| !value.is_null());
@@ -33,9 +33,9 @@ impl HookOutput {
         invalid
     }
 
-    /// Why it cannot be done what this answer says, where it replaces something that the hook was
-    /// `told`, or forbids in a field that the event does not have. Where [`HookOutput::mistakes`]
-    /// has a warning about the same, there is none.
+    /// Returns the parts that cannot be applied: replacements that do not fit the hook's input, and
+    /// denials in fields that the event does not have. An entry has no warning if
+    /// [`HookOutput::mistakes`] has one about the same part.
     pub(crate) fn unapplied(&self, told: &EventInput) -> Vec<Invalid> {
         let event = told.event();
         let mut invalid = Vec::new();
@@ -63,7 +63,7 @@ impl HookOutput {
         let told = LazyCell::new(|| told.to_raw().fields());
         for (name, value) in self.extra.iter().filter(|(_, value)| !value.is_null()) {
             if let Some(field) = meant_replacing(name, event) {
-                // A hook that repeats what it was told changes nothing.
+                // A hook that repeats its input changes nothing.
                 if !repeats(&told, field, value) {
                     note(
                         format!("`{}` has no effect beside `hookSpecificOutput`", shortened(name)),
@@ -88,7 +88,7 @@ impl HookOutput {
             if let Some(field) = meant_replacing(name, event).filter(|_| !is_replacing(name)) {
                 note(unknown(), format!("did you mean `{field}`?"), None);
             } else if is_about_a_model && !is_specific(name) && !is_common(name) {
-                // Other agents have names of their own for what a hook changes of a model call.
+                // Other agents have names of their own for the changes to a model call.
                 let reason = format!("{} on {event}", unknown());
                 let warning = format!("{reason}; it changes nothing");
                 let warning = misspelt_inside(name, event).is_none().then_some(warning);
@@ -123,12 +123,12 @@ impl HookOutput {
     }
 }
 
-/// Whether a value is that of the same field of the input, however it is written.
+/// Returns `true` if a value equals the same field of the input, however it is written.
 fn repeats(told: &JsonObject, field: &str, value: &RawJson) -> bool {
     told.get(field).is_some_and(|told| told.is_same_value(value))
 }
 
-/// Whether a value can take the place of what it is meant to replace.
+/// Checks that a value can replace what it is meant to replace.
 fn check_value(field: &str, value: &RawJson, told: &EventPayload) -> Result<(), ShapeError> {
     if field == "tool_response" {
         return check_tool_response(value, told);
@@ -143,7 +143,7 @@ fn check_value(field: &str, value: &RawJson, told: &EventPayload) -> Result<(), 
     }
     let replaced = told.overlaid_object();
     let replaced = replaced.filter(|_| told.event().row().chain.overlaid() == Some(field));
-    // What is of another kind of JSON was dropped when the answer was read.
+    // A value of another JSON kind was dropped when the output was read.
     let Ok(value) = &RawObject::try_from(value.clone()) else { return Ok(()) };
     match field {
         "llm_request" => {
@@ -182,7 +182,7 @@ fn check_value(field: &str, value: &RawJson, told: &EventPayload) -> Result<(), 
             FieldReader::new(value.fields()).text("summary").required("summary", "a string")?;
             Ok(())
         }
-        // The arguments of a tool are its own.
+        // A tool defines its own arguments.
         _ => Ok(()),
     }
 }
@@ -203,7 +203,7 @@ fn check_tools(written: &RawObject, read: &ToolConfig) -> Result<(), ShapeError>
         Some(mode) if !RANKED_MODES.contains(&mode.as_str()) => {
             match RANKED_MODES.iter().any(|known| stands_for(mode, known)) {
                 true => Err(ShapeError::new("mode", "AUTO, ANY or NONE", shortened(mode))),
-                // One that only an SDK knows.
+                // A mode that only an SDK knows.
                 false => Ok(()),
             }
         }
@@ -211,8 +211,8 @@ fn check_tools(written: &RawObject, read: &ToolConfig) -> Result<(), ShapeError>
     }
 }
 
-/// Refuses a field with another spelling of a known name: it would be passed on, and replace nothing.
-/// Likewise one that is not known, and that what is replaced does not have.
+/// Rejects another spelling of a known name, which would be passed on and replace nothing. Also
+/// rejects an unknown name that the replaced object does not have.
 fn check_names(
     value: &RawObject,
     known: &'static [Field],

@@ -1,4 +1,4 @@
-//! What each event's answers mean, read from the outputs without copying them (protocol.md §4).
+//! Typed views of each event's outputs, which are not copied (protocol.md §4).
 
 use super::answer::HookOutput;
 use crate::event::tool_mode::narrow;
@@ -14,9 +14,9 @@ macro_rules! view {
         }
 
         impl<'a> $name<'a> {
-            /// Reads the answers to one event, as an
-            /// [`AggregatedHookResult`](crate::AggregatedHookResult) has them; they should be that
-            /// event's.
+            /// Creates a view of the outputs of one event, such as those of an
+            /// [`AggregatedHookResult`](crate::AggregatedHookResult). They should belong to the
+            /// view's event.
             pub fn new(outputs: &'a (impl AsRef<[HookOutput]> + ?Sized)) -> Self {
                 Self { outputs: outputs.as_ref() }
             }
@@ -61,7 +61,7 @@ view! {
     PreCompressOutput
 }
 
-/// Every hook's changes to one object, laid over each other in plan order.
+/// Merges every hook's changes to one object, in plan order.
 pub(crate) fn changes<'a>(
     outputs: impl Iterator<Item = &'a HookOutput>,
     name: &str,
@@ -82,9 +82,9 @@ pub(crate) fn changes<'a>(
 }
 
 impl BeforeToolOutput<'_> {
-    /// The arguments the tool should run with: the original with every hook's `tool_input` laid
-    /// over it, shallow, in plan order; one with `toolInputReplaces` takes the place of all before it.
-    /// `None` when no hook changed them.
+    /// Returns the arguments for the tool: the original with every hook's `tool_input` merged into
+    /// it, shallow, in plan order. One with `toolInputReplaces` replaces everything before it.
+    /// `None` if no hook changed them.
     pub fn modified_tool_input(&self, original: &RawObject) -> Option<RawObject> {
         let changes = changes(self.outputs(), "tool_input")?;
         Some(match self.outputs().any(HookOutput::replaces_tool_input) {
@@ -95,8 +95,8 @@ impl BeforeToolOutput<'_> {
 }
 
 impl AfterToolOutput<'_> {
-    /// The response that takes the place of the tool's: that of the last hook that gave one of the
-    /// same kind of JSON. `None` when no hook did.
+    /// Returns the response that replaces the tool's, from the last hook that gave one of the same
+    /// JSON kind. `None` if no hook did.
     pub fn modified_tool_response(&self, original: &RawJson) -> Option<RawJson> {
         let responses = self.outputs().rev().filter_map(|output| output.specific("tool_response"));
         responses.into_iter().find(|response| response.kind() == original.kind()).cloned()
@@ -104,22 +104,21 @@ impl AfterToolOutput<'_> {
 }
 
 impl BeforeModelOutput<'_> {
-    /// A stable response that takes the model's place; the last hook's that gave one.
+    /// Returns the stable response that replaces the model's, from the last hook that gave one.
     pub fn synthetic_response(&self) -> Option<RawObject> {
         self.outputs().rev().find_map(|output| output.specific_object("llm_response"))
     }
 
-    /// The stable request with every hook's `llm_request` laid over it, shallow, in plan order.
-    /// `None` when no hook changed it.
+    /// Returns the stable request with every hook's `llm_request` merged into it, shallow, in plan
+    /// order. `None` if no hook changed it.
     pub fn modified_llm_request(&self, original: &RawObject) -> Option<RawObject> {
         changes(self.outputs(), "llm_request").map(|changes| original.overlaid(&changes))
     }
 }
 
 impl BeforeModelOutput<'_> {
-    /// The conversation that takes the place of this call's, in the agent's own shape: that of the last
-    /// hook that gave one, which was told what those before it had made of it. `None` when no hook
-    /// did.
+    /// Returns the conversation that replaces this call's, in the agent's own format, from the last
+    /// hook that gave one. That hook saw the changes of those before it. `None` if no hook did.
     pub fn messages(&self) -> Option<JsonArray> {
         let given = self.outputs().rev().filter_map(|output| output.specific("messages"));
         given.into_iter().find_map(|messages| JsonArray::try_from(messages.clone()).ok())
@@ -127,13 +126,13 @@ impl BeforeModelOutput<'_> {
 }
 
 impl BeforeAgentOutput<'_> {
-    /// A message that is put before the prompt, with `customType`, `content`, `display` and `details`:
-    /// that of the first hook that gave one.
+    /// Returns the message to put before the prompt, with `customType`, `content`, `display` and
+    /// `details`, from the first hook that gave one.
     pub fn message(&self) -> Option<RawObject> {
         self.outputs().find_map(|output| output.specific_object("message"))
     }
 
-    /// The text of that message: its content as it is, or its parts of text, a line each.
+    /// Returns the text of that message: its content, or its text parts, one per line.
     pub fn message_text(&self) -> Option<String> {
         let content = self.message()?.fields().get("content")?.clone();
         let part = |part: RawJson| part.to_object().ok()?.get("text")?.to_text();
@@ -143,16 +142,16 @@ impl BeforeAgentOutput<'_> {
 }
 
 impl PreCompressOutput<'_> {
-    /// What is used in place of the agent's own compression, in its shape: that of the last hook that
-    /// gave one.
+    /// Returns the replacement for the agent's own compression, in the agent's format, from the
+    /// last hook that gave one.
     pub fn compaction(&self) -> Option<RawObject> {
         self.outputs().rev().find_map(|output| output.specific_object("compaction"))
     }
 }
 
 impl AfterModelOutput<'_> {
-    /// A stable response that replaces the model's: every hook's `llm_response` laid over each
-    /// other, shallow, in plan order. `None` unless it has text, or its first candidate has content.
+    /// Returns the stable response that replaces the model's: every hook's `llm_response` merged,
+    /// shallow, in plan order. `None` unless it has text, or its first candidate has content.
     pub fn modified_response(&self) -> Option<RawObject> {
         let response = changes(self.outputs(), "llm_response")?;
         let has_text = response.get("text").is_some_and(|text| text.to_text().is_some());
@@ -164,9 +163,9 @@ impl AfterModelOutput<'_> {
 }
 
 impl BeforeToolSelectionOutput<'_> {
-    /// What hooks explicitly gave, narrowing the caller's own `base`: NONE beats ANY beats AUTO,
-    /// lists are intersected, an empty intersection is NONE, and so is a block. `None` when no
-    /// hook said anything about tools.
+    /// Narrows the caller's `base` by the configurations of hooks: NONE beats ANY beats AUTO, and
+    /// lists are intersected. An empty intersection is NONE, and so is a block. `None` if no hook
+    /// set anything about tools.
     pub fn tool_config(&self, base: &ToolConfig) -> Option<ToolConfig> {
         if self.outputs().any(HookOutput::is_blocking_decision) {
             return Some(ToolConfig {
@@ -191,7 +190,7 @@ impl BeforeToolSelectionOutput<'_> {
 }
 
 impl AfterAgentOutput<'_> {
-    /// Whether a hook wants the conversation's context cleared.
+    /// Returns `true` if a hook wants the conversation's context cleared.
     pub fn should_clear_context(&self) -> bool {
         self.outputs().any(|output| {
             output.specific("clearContext").and_then(|value| value.to_bool()) == Some(true)

@@ -1,4 +1,4 @@
-//! What a finished command of another agent means, by the rules of its home.
+//! The answer of a finished command of another agent, by that agent's rules.
 
 use super::interpret::{Answer, Ending};
 use crate::event::HookEventName;
@@ -9,7 +9,7 @@ use crate::json::{RawJson, RawObject};
 use crate::language::{Ended, ForeignAnswer, ForeignHook};
 use crate::run::report::Captured;
 
-/// Interprets a hook of another agent that ended.
+/// Interprets a foreign command that has ended.
 pub(in crate::run) fn interpret_home(
     home: &ForeignHook,
     input: &EventInput,
@@ -31,7 +31,7 @@ pub(in crate::run) fn interpret_home(
     answer_at_home(home, input, told, &ended)
 }
 
-/// The answer of a hook of another agent that ended, as one here.
+/// Interprets the output of a foreign hook that has ended.
 pub(in crate::run) fn answer_at_home(
     home: &ForeignHook,
     input: &EventInput,
@@ -41,12 +41,12 @@ pub(in crate::run) fn answer_at_home(
     let answer = home_answer(home.language.answer(home, input, told, ended));
     match ended.code {
         None | Some(0) => without_doubt(answer, home, input.event(), ended.stdout),
-        // Its code has answered.
+        // The exit code is the answer.
         Some(_) => answer,
     }
 }
 
-/// What a hook of another agent has answered, as an answer here.
+/// Converts the answer of a foreign hook.
 pub(in crate::run) fn home_answer(answer: ForeignAnswer) -> Answer {
     let mut said = Answer {
         is_explicit: answer.output.is_some(),
@@ -59,8 +59,8 @@ pub(in crate::run) fn home_answer(answer: ForeignAnswer) -> Answer {
     said
 }
 
-/// An answer that restricts nothing by the rules of its home, although its text seems to: a guard is not
-/// taken to have no objections.
+/// Marks an answer as invalid if it restricts nothing by its agent's rules although its text seems
+/// to. A guard is never assumed to have no objections.
 pub(in crate::run) fn without_doubt(
     mut answer: Answer,
     home: &ForeignHook,
@@ -78,7 +78,7 @@ pub(in crate::run) fn without_doubt(
         Err(_) => {
             let (reason, hint) = ("its answer is broken JSON", "print one object, or exit with 2");
             let broken = InvalidAnswer::new(reason, hint);
-            // At home that is no answer at all.
+            // The other agent takes this for no answer at all.
             answer.invalid.push(Invalid { answer: broken, warning: None });
         }
         Ok(object) if Reading::restricts(object.to_entries(), event) => {

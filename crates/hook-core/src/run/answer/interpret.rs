@@ -1,5 +1,5 @@
-//! What a finished command means: exit code, standard output and standard error become an
-//! answer (protocol.md §3).
+//! The answer of a finished command, from its exit code, standard output and standard error
+//! (protocol.md §3).
 
 use super::noise::{Place, each_object};
 use super::printed::{Printed, begins_like_json};
@@ -30,36 +30,36 @@ const UTF_8: &str = "print it as UTF-8";
 const NO_COLOURS: &str = "print it without colours";
 const STDOUT: &str = "print the answer on stdout";
 
-/// What came of running one hook.
+/// The outcome of one hook's run.
 #[doc(hidden)]
 #[derive(Debug, Clone, Default)]
 pub struct Answer {
-    /// What the hook said.
+    /// The hook's output.
     pub output: Option<HookOutput>,
-    /// Why it failed, if it did.
+    /// The reason of the failure, if the hook failed.
     pub failure: Option<HookFailure>,
-    /// What the author of the hook should know.
+    /// Warnings for the hook's author.
     pub warnings: Vec<String>,
-    /// Why it cannot be known what the hook decided.
+    /// The problems that make the hook's decision uncertain.
     pub(crate) invalid: Vec<Invalid>,
-    /// Whether the output is the hook's own, and does not stand for other text.
+    /// `true` if the output is the hook's own, not a wrapper for plain text.
     pub(crate) is_explicit: bool,
 }
 
 impl Answer {
-    /// An answer of a hook that did not get to say anything.
+    /// Creates the outcome of a hook that failed before it could answer.
     pub fn failed(failure: HookFailure) -> Self {
         Self { failure: Some(failure), ..Self::default() }
     }
 
-    /// What a function of the host answered.
+    /// Creates the outcome of a host function.
     pub(crate) fn of_handler(event: HookEventName, output: Option<HookOutput>) -> Self {
         let mut answer = Self::default();
         answer.output = output.map(|output| answer.take(output.checked(event)));
         answer
     }
 
-    /// What a hook answered that gives its answer as an object.
+    /// Creates the outcome of a hook that answers with an object.
     pub(in crate::run) fn of_object(event: HookEventName, object: &RawObject) -> Self {
         let mut answer = Self::default();
         let reading = Reading::of(object.as_raw().to_entries(), Some(event));
@@ -67,7 +67,7 @@ impl Answer {
         answer
     }
 
-    /// Takes what the hook itself said.
+    /// Adds the problems of a reading, and returns its output.
     fn take(&mut self, reading: Reading) -> HookOutput {
         self.is_explicit = true;
         self.warnings.extend(reading.warnings);
@@ -81,14 +81,14 @@ impl Answer {
     }
 }
 
-/// How a command ended.
+/// The end of a command.
 #[derive(Debug, Clone)]
 pub(in crate::run) enum Ending {
     Exited(i32),
     Failed(HookFailure),
 }
 
-/// Interprets a command that ended.
+/// Interprets a command that has ended.
 pub(in crate::run) fn interpret(
     event: HookEventName,
     ending: Ending,
@@ -127,8 +127,8 @@ pub(in crate::run) fn interpret(
     answer
 }
 
-/// Whether all that a process wrote is what Python says where its script cannot be opened. Python ends with 2
-/// then, as a hook does that denies.
+/// Checks whether standard error is just Python's message for a script that it cannot open. Python
+/// then exits with 2, like a hook that denies.
 fn is_python_without_script(stderr: &str) -> bool {
     let mut lines = stderr.lines();
     let Some((program, rest)) = lines.next().and_then(|line| line.split_once(": can't open file "))
@@ -139,7 +139,7 @@ fn is_python_without_script(stderr: &str) -> bool {
     lines.next().is_none() && name.to_lowercase().contains("py") && rest.contains("[Errno ")
 }
 
-/// Exit 0: the output as a JSON object, else as plain text, else nothing.
+/// Reads the output of exit 0: a JSON object, or plain text, or nothing.
 fn read_success(
     event: HookEventName,
     stdout: &Printed<'_>,
@@ -154,7 +154,7 @@ fn read_success(
         Whole::Object(entries) if !stdout.is_utf16 && !stdout.has_codes => {
             return Some(answer.take(Reading::of(entries, Some(event))));
         }
-        // As if it stood among other text: what is not what was asked for can only restrict.
+        // Handled like an object in other text: an answer in the wrong form can only restrict.
         Whole::Object(ref entries) => {
             let mut strengths = Strengths::new(event, least);
             strengths.add(entries.clone());
@@ -164,7 +164,7 @@ fn read_success(
     };
     let understood = restricting.output.as_ref().map(|output| output.policy(event));
     match whole.invalid(stdout) {
-        // A denial that can be read for certain needs no failure to count.
+        // A denial that was read for certain counts without a failure.
         Some(_) if matches!(whole, Whole::Object(_)) && understood.is_some() => {}
         Some(invalid) => answer.invalid(invalid),
         None if understood < Some(PolicyDecision::Block)
@@ -183,7 +183,7 @@ fn read_success(
     Some(HookOutput::allow().with_system_message(stdout.text()))
 }
 
-/// A denial that nothing reads was meant to be one.
+/// Marks an answer as invalid if stderr, which is not read for answers, has a stricter one.
 fn note_denial_on_stderr(event: HookEventName, stderr: &Printed<'_>, answer: &mut Answer) {
     let Some(said) = strongest(event, stderr, PolicyDecision::Ask).output else { return };
     let decided = answer.output.as_ref().map(|output| output.policy(event)).unwrap_or_default();
@@ -200,7 +200,7 @@ fn note_denial_on_stderr(event: HookEventName, stderr: &Printed<'_>, answer: &mu
     }
 }
 
-/// A denial on stdout counts although the hook failed.
+/// Returns the denial on stdout of a hook that failed; it counts all the same.
 fn failed_but_denied(
     event: HookEventName,
     stdout: &Printed<'_>,
@@ -212,14 +212,14 @@ fn failed_but_denied(
     Some(denial)
 }
 
-/// The denial or stop in a complete object on stdout, whatever else is there.
+/// Returns the denial or stop in a complete object on stdout, whatever else is there.
 fn sticking_denial(
     event: HookEventName,
     stdout: &Printed<'_>,
     cut: bool,
     warnings: &mut Vec<String>,
 ) -> Option<HookOutput> {
-    // What was cut is not one value, and is not copied to find that out.
+    // Truncated output is not one value, so it is not parsed as a whole.
     let whole = if cut { None } else { Some(Whole::read(stdout.text())) };
     match whole {
         Some(Whole::Object(entries)) => {
@@ -233,7 +233,7 @@ fn sticking_denial(
     }
 }
 
-/// Exit 2 is a denial, with the reason of the JSON denial, else stderr.
+/// Turns an output into the denial of exit 2; the reason is its own, or stderr.
 fn deny(mut output: HookOutput, event: HookEventName, stderr: &str) -> HookOutput {
     let given = output.policy(event) >= PolicyDecision::Block
         && (output.reason.is_some()
@@ -251,7 +251,7 @@ fn deny(mut output: HookOutput, event: HookEventName, stderr: &str) -> HookOutpu
     output
 }
 
-/// What standard output is as a whole, perhaps written as a JSON string.
+/// Standard output as one value, perhaps encoded as a JSON string.
 enum Whole {
     /// An object, with all its entries.
     Object(Vec<(String, RawJson)>),
@@ -259,7 +259,7 @@ enum Whole {
     Array,
     /// Another JSON value.
     Other,
-    /// Text, perhaps with objects in it.
+    /// Text that may contain objects.
     NotJson { error: JsonError, in_string: bool },
 }
 
@@ -287,7 +287,7 @@ impl Whole {
         }
     }
 
-    /// What is wrong with it, if it was probably meant to be an answer.
+    /// Returns the problem of the output, if it was probably meant to be an answer.
     fn invalid(&self, stdout: &Printed<'_>) -> Option<InvalidAnswer> {
         if !stdout.begins_like_json() {
             return None;
@@ -314,18 +314,18 @@ impl Whole {
     }
 }
 
-/// What restricts among other text.
+/// The restricting outputs found in text.
 #[derive(Default)]
 struct Restricting {
-    /// What restricts; `None` where nothing does enough.
+    /// The strictest output; `None` if none is strict enough.
     output: Option<HookOutput>,
-    /// How many fields of an answer stand in objects that are understood as a whole.
+    /// The number of answer fields in objects that were read without problems.
     fields: usize,
 }
 
-/// What restricts in the objects of a text, wherever they begin, and also where all of it is a JSON
-/// string. Those at the start of a line are looked for by themselves as well: one that is open in
-/// front of them need not have them for its data.
+/// Finds the restricting outputs in the objects of a text, or of the text in a JSON string. Objects
+/// at the start of a line are also searched for on their own, because an unclosed object before
+/// them need not contain them.
 fn strongest(event: HookEventName, text: &Printed<'_>, least: PolicyDecision) -> Restricting {
     let string = Some(text.text()).filter(|text| text.starts_with('"'));
     let string = string.and_then(|text| RawJson::parse(text).ok()?.to_text());
@@ -344,8 +344,8 @@ fn strongest(event: HookEventName, text: &Printed<'_>, least: PolicyDecision) ->
     Restricting { output: strengths.finish(), fields }
 }
 
-/// What restricts in several objects, the most restrictive winning. However many there are, one
-/// of each strength is kept; of equals the first.
+/// The strictest of several outputs. One output per strength is kept, and the first of equals wins,
+/// so memory is bounded.
 struct Strengths {
     event: HookEventName,
     least: PolicyDecision,
@@ -357,7 +357,7 @@ impl Strengths {
         Self { event, least, by_strength: BTreeMap::new() }
     }
 
-    /// Whether it restricts enough, and there is no doubt about what it says.
+    /// Adds an object; returns `true` if it restricts enough and was read without problems.
     fn add(&mut self, entries: Vec<(String, RawJson)>) -> bool {
         let Reading { output, invalid, .. } = Reading::of(entries, Some(self.event));
         let output = output.restricting(self.event);
@@ -373,7 +373,7 @@ impl Strengths {
         counts && invalid.is_empty()
     }
 
-    /// Nothing where none is as strong as asked for.
+    /// Returns the strictest output, or `None` if none was strict enough.
     fn finish(self) -> Option<HookOutput> {
         let outputs = self.by_strength.into_values();
         outputs.reduce(|weaker, stronger| stronger.completed_by(weaker))

@@ -1,4 +1,4 @@
-//! What a finished hook means: what it printed, its exit code, and its failure.
+//! The answer of a finished hook, from its output, its exit code and its failure.
 
 mod home;
 mod interpret;

@@ -1,30 +1,30 @@
 //! Finding JSON objects in output that is not JSON as a whole (protocol.md §3, "Noise").
 //!
-//! A script may print a banner, debug lines or a file's content around its answer. Every complete
-//! object is found, in one pass: time is linear and nothing recurses, whatever the text.
+//! A script may print a banner, debug lines or a file's content around its answer. One pass finds
+//! every complete object, in linear time and without recursion.
 
 use std::ops::Range;
 
-/// Where objects are looked for.
+/// The positions at which objects may begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::run) enum Place {
     /// At the start of a line.
     LineStart,
-    /// Behind other text as well.
+    /// After other text, too.
     Anywhere,
 }
 
-/// Calls `found` with each complete object that begins at such a place, outermost only, in their
-/// order. What is held in memory is at most about twice the text.
+/// Calls `found` with each complete outermost object that begins at such a position, in order. Uses
+/// memory of at most about twice the text's length.
 pub(in crate::run) fn each_object(text: &[u8], place: Place, mut found: impl FnMut(&[u8])) {
-    // Places are kept as 32 bits; no sensible limit lets more through.
+    // Positions are stored as 32 bits; no sensible limit lets more text through.
     let text = text.get(..u32::MAX as usize).unwrap_or(text);
     let mut scanner = Scanner::default();
     let mut line_start = true;
     for (at, &byte) in text.iter().enumerate() {
         let may_begin = line_start || place == Place::Anywhere;
         if !scanner.accept(at, byte, may_begin) {
-            // The text stops being JSON here. What was open is lost; what is complete stays.
+            // The text stops being JSON here. Open objects are lost; complete ones stay.
             scanner.give_up();
             if line_start || byte == b'{' {
                 scanner.accept(at, byte, may_begin);
@@ -37,8 +37,8 @@ pub(in crate::run) fn each_object(text: &[u8], place: Place, mut found: impl FnM
     scanner.complete(&mut |range| found(text.get(range).unwrap_or_default()));
 }
 
-/// Whether the byte at `at` is visible: blanks, control characters and broken text do not push an
-/// object away from the start of its line.
+/// Checks whether the byte at `at` is visible. An object after blanks, control characters or broken
+/// text still counts as being at the start of its line.
 fn is_visible(text: &[u8], at: usize) -> bool {
     match text.get(at..).unwrap_or_default() {
         [b'\0'..=b' ' | 0x7f, ..] => false,
@@ -54,16 +54,16 @@ fn is_visible(text: &[u8], at: usize) -> bool {
 
 #[derive(Default)]
 struct Scanner {
-    /// For each open object and array, whether it is an object.
+    /// One entry per open object or array: `true` for an object.
     open: Vec<bool>,
-    /// The open objects that began where objects are looked for.
+    /// The open objects that began at a searched position.
     starts: Vec<Start>,
     state: State,
-    /// Complete objects inside of ones that are still open.
+    /// Complete objects inside objects that are still open.
     found: Vec<(u32, u32)>,
 }
 
-/// Where an object began, and how deep.
+/// The position and depth of an object's first byte.
 struct Start {
     at: u32,
     depth: u32,
@@ -84,15 +84,15 @@ enum State {
     FirstItem,
     /// A value.
     Value,
-    /// A comma or what closes the innermost.
+    /// A comma or the innermost closing bracket.
     CommaOrEnd,
-    /// Inside a string; which is a key or a value.
+    /// Inside a string: a key or a value.
     String { is_key: bool },
     /// After a backslash in a string.
     Escape { is_key: bool },
     /// In the hexadecimal digits of an escape.
     Unicode { is_key: bool, left: u8 },
-    /// Inside a number or a word; what it says is left to the JSON reader.
+    /// Inside a number or literal, which the JSON parser checks.
     Word,
 }
 
@@ -103,7 +103,7 @@ impl Scanner {
         self.state = State::Outside;
     }
 
-    /// Takes the next byte; false when the text stops being JSON with it.
+    /// Accepts the next byte; returns `false` if the text stops being JSON there.
     fn accept(&mut self, at: usize, byte: u8, may_begin: bool) -> bool {
         let blank = matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
         match self.state {
@@ -184,7 +184,7 @@ impl Scanner {
 
     fn end(&mut self, at: usize) {
         if let Some(start) = self.starts.pop_if(|start| start.depth as usize == self.open.len()) {
-            // What is inside a complete object is its data, not an answer of its own.
+            // An object inside a complete one is its data, not a separate answer.
             while self.found.pop_if(|(inner, _)| *inner > start.at).is_some() {}
             self.found.push((start.at, at as u32 + 1));
         }
@@ -192,7 +192,7 @@ impl Scanner {
         self.state = if self.open.is_empty() { State::Outside } else { State::CommaOrEnd };
     }
 
-    /// Hands on what no open object can take for its own any more.
+    /// Reports the objects that no open object can still contain.
     fn complete(&mut self, found: &mut impl FnMut(Range<usize>)) {
         if self.open.is_empty() && !self.found.is_empty() {
             for (start, end) in self.found.drain(..) {

@@ -1,13 +1,13 @@
-//! What a hook printed, as text: decoded, and without the codes that colour terminals
-//! (protocol.md §3, "Standard output on exit 0").
+//! The output of a hook as text: decoded, and without terminal codes (protocol.md §3, "Standard
+//! output on exit 0").
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 const ESCAPE: u8 = 0x1b;
 
-/// The final bytes of control sequences that programs print: letters, and what keys and tables of
-/// tabulators need. Not `[` and `{`, which would swallow the beginning of an answer.
+/// Checks for the final byte of a control sequence that programs print: a letter, or one used for
+/// keys and tab stops. Not `[` and `{`, which would swallow the beginning of an answer.
 fn is_final(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || matches!(byte, b'@' | b'`' | b'~')
 }
@@ -16,19 +16,19 @@ fn is_final(byte: u8) -> bool {
 #[derive(Debug)]
 pub(in crate::run) struct Printed<'a> {
     written: &'a [u8],
-    /// Decoded and without codes.
+    /// Decoded and without terminal codes.
     bytes: Cow<'a, [u8]>,
     text: Cow<'a, str>,
-    /// The part of the text without what JavaScript's `trim` removes.
+    /// The part of the text that JavaScript's `trim` keeps.
     trimmed: Range<usize>,
-    /// Whether it is JSON, or nearly, in UTF-16.
+    /// `true` if the stream is JSON, or nearly, in UTF-16.
     pub(in crate::run) is_utf16: bool,
-    /// Whether there were codes in it.
+    /// `true` if the stream contained terminal codes.
     pub(in crate::run) has_codes: bool,
 }
 
 impl<'a> Printed<'a> {
-    /// Reads what was captured. What was `cut` is no text as a whole, and is not copied to be one.
+    /// Decodes a captured stream. The text of truncated (`cut`) output stays empty.
     pub(in crate::run) fn read(written: &'a [u8], cut: bool) -> Self {
         let utf16 = decoded_utf16(written).filter(|text| begins_like_json(text.as_bytes()));
         let is_utf16 = utf16.is_some();
@@ -46,28 +46,28 @@ impl<'a> Printed<'a> {
         Self { written, bytes, text, trimmed, is_utf16, has_codes }
     }
 
-    /// The text without blanks around it; nothing of one that was cut.
+    /// Returns the trimmed text; it is empty for truncated output.
     pub(in crate::run) fn text(&self) -> &str {
         self.text.get(self.trimmed.clone()).unwrap_or_default()
     }
 
-    /// All that was written, decoded and without codes, with blanks around it.
+    /// Returns the whole stream, decoded and without terminal codes, but not trimmed.
     pub(in crate::run) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// All that was written, once as text and once as it was where that is not the same.
+    /// Returns the whole stream as text, and also the raw bytes if it was UTF-16.
     pub(in crate::run) fn readings(&self) -> impl Iterator<Item = &[u8]> {
         std::iter::once(&*self.bytes).chain(self.is_utf16.then_some(self.written))
     }
 
-    /// Whether this was probably meant to be JSON: the first thing that is visible, but for
-    /// quotes, opens an object or an array.
+    /// Checks whether this was probably meant to be JSON: its first visible character, quotes
+    /// aside, opens an object or an array.
     pub(in crate::run) fn begins_like_json(&self) -> bool {
         begins_like_json(&self.bytes)
     }
 
-    /// Line and column of what was written for a line and a column of [`text`](Self::text).
+    /// Converts a line and column of [`text`](Self::text) to those of the captured stream.
     pub(in crate::run) fn position(&self, line: usize, column: usize) -> (usize, usize) {
         let before = self.text.get(..self.trimmed.start).unwrap_or_default();
         match before.rsplit_once('\n') {
@@ -78,7 +78,7 @@ impl<'a> Printed<'a> {
     }
 }
 
-/// See [`Printed::begins_like_json`].
+/// Checks whether bytes were probably meant to be JSON.
 pub(in crate::run) fn begins_like_json(bytes: &[u8]) -> bool {
     let visible =
         |letter: &char| !letter.is_whitespace() && !letter.is_control() && !is_invisible(*letter);
@@ -88,8 +88,8 @@ pub(in crate::run) fn begins_like_json(bytes: &[u8]) -> bool {
     matches!(first, Some('{' | '['))
 }
 
-/// Characters without a width that are no control characters to Unicode, and what stands for
-/// broken bytes.
+/// Checks for the replacement character, or a character without width that Unicode does not call a
+/// control character.
 fn is_invisible(letter: char) -> bool {
     matches!(
         letter,
@@ -103,8 +103,8 @@ fn trim_javascript(text: &str) -> &str {
     })
 }
 
-/// The text, if the bytes are UTF-16: its first character is an ASCII one beside a zero, behind a
-/// byte order mark or followed by another such.
+/// Decodes UTF-16. The bytes count as such if an ASCII character beside a zero byte follows a byte
+/// order mark, or begins the text and is followed by another one.
 fn decoded_utf16(bytes: &[u8]) -> Option<String> {
     let (marked, is_little) = match bytes {
         [0xff, 0xfe, 1..=0x7f, 0, ..] => (2, true),
@@ -134,8 +134,8 @@ fn without_codes(bytes: &[u8]) -> Vec<u8> {
     kept
 }
 
-/// How long the code is that begins with an escape character; that character alone where no code
-/// is known, so that nothing visible is ever taken away.
+/// Returns the length of the code at an escape character. For an unknown code it is that of the
+/// escape character alone, so that no visible text is removed.
 fn code_length(code: &[u8]) -> usize {
     let length = match code.get(1) {
         Some(b'[') => {
@@ -144,7 +144,7 @@ fn code_length(code: &[u8]) -> usize {
             let end = 2 + parameters;
             code.get(end).filter(|byte| is_final(**byte)).map(|_| end + 1)
         }
-        // A title or a link: ended by BEL, or by an escape character and a backslash.
+        // A title or link, ended by BEL, or by an escape character and a backslash.
         Some(b']') => {
             code.iter().skip(2).position(|byte| matches!(byte, 0..0x20 | b'{')).and_then(|length| {
                 match code.get(2 + length..)? {

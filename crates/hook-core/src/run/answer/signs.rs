@@ -1,23 +1,23 @@
-//! Signs that text was meant as an answer (protocol.md §3, "Invalid answers").
+//! Hints that text was meant as an answer (protocol.md §3, "Invalid answers").
 
 use std::borrow::Cow;
 
 use crate::event::output::{COMMON_FIELDS, stands_for};
 
-/// Fields that nothing but an answer has. `reason` is an ordinary word, and what is in
-/// `hookSpecificOutput` cannot be there without that.
+/// Checks for a field name that only answers have. `reason` is too common, and the fields of
+/// `hookSpecificOutput` occur only inside it.
 fn is_telling(name: &str) -> bool {
     let common = COMMON_FIELDS.iter().map(|field| field.name).filter(|name| *name != "reason");
     let mut telling = common.chain(["permissionDecision", "permissionDecisionReason"]);
     telling.any(|known| stands_for(name, known))
 }
 
-/// How far a name may be away from its colon, and how long it may be, in bytes.
+/// The maximum length of a name, and of the gap between it and its colon, in bytes.
 const NEAR: usize = 64;
 
-/// How many fields of an answer stand in a text behind an opening brace, as JSON, nearly so, or in
-/// another language's way: in any quotes, or in none behind a brace or a comma. What they say does
-/// not matter, and neither do NULs, as in UTF-16.
+/// Counts the fields of an answer after the first opening brace of a text. The syntax may be JSON,
+/// nearly JSON or another language's: names in any quotes, or without quotes after a brace or
+/// comma. Values do not matter, and NULs (UTF-16) are skipped.
 pub(in crate::run) fn answer_fields(text: &[u8]) -> usize {
     let text = match text.contains(&0) {
         true => Cow::Owned(text.iter().copied().filter(|byte| *byte != 0).collect::<Vec<u8>>()),
@@ -42,12 +42,12 @@ fn ends_with_a_field(text: &[u8]) -> bool {
     std::str::from_utf8(name).is_ok_and(is_telling) && (is_quoted || opens())
 }
 
-/// Quotes of any language: what is no ASCII is taken for a typographic one.
+/// Checks for a quote of any language; bytes outside ASCII count as typographic quotes.
 fn is_quote(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'' | b'`' | b'\\' | 0x80..)
 }
 
-/// A text without its last bytes of a kind, of which only so many are looked at.
+/// Strips trailing bytes of a kind from a text, up to the maximum length of a name.
 fn without_last(text: &[u8], is_kind: impl Fn(u8) -> bool) -> &[u8] {
     let count = text.iter().rev().take(NEAR).take_while(|byte| is_kind(**byte)).count();
     text.get(..text.len() - count).unwrap_or_default()

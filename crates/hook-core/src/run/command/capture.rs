@@ -1,22 +1,22 @@
-//! What a hook writes, kept up to a limit and counted beyond it.
+//! Output of a hook, captured up to a limit and counted beyond it.
 
 use futures::FutureExt;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::run::report::Captured;
 
-/// How much is asked for at once: little at first, since most hooks say little.
+/// The size of a read: small at first, since most hooks write little.
 const FIRST_READ: usize = 4 * 1024;
 const READ_SIZE: usize = 64 * 1024;
 
-/// One of a hook's outputs on its way in.
+/// One output stream of a hook while it is read.
 #[derive(Debug)]
 pub(in crate::run) struct Capture<P> {
-    /// `None` once it has ended.
+    /// `None` once the stream has ended.
     pipe: Option<P>,
     limit: usize,
     captured: Captured,
-    /// Where what is beyond the limit goes.
+    /// The buffer for bytes beyond the limit.
     surplus: Vec<u8>,
 }
 
@@ -29,10 +29,10 @@ impl<P: AsyncRead + Unpin> Capture<P> {
         self.pipe.is_some()
     }
 
-    /// Takes the next piece; never ready once the stream has ended.
+    /// Reads the next piece; never ready once the stream has ended.
     ///
     /// # Cancellation
-    /// Dropping the future loses nothing.
+    /// Dropping the future loses no data.
     pub(in crate::run) async fn fill(&mut self) {
         let Some(pipe) = &mut self.pipe else { return std::future::pending().await };
         let kept = &mut self.captured.bytes;
@@ -52,9 +52,9 @@ impl<P: AsyncRead + Unpin> Capture<P> {
         }
     }
 
-    /// Takes what is in the pipe by now, without waiting for more.
+    /// Reads what is in the pipe now, without waiting for more.
     pub(in crate::run) fn fill_with_what_is_there(&mut self) {
-        // A pipe holds little; more than this many pieces means that a process is still writing.
+        // A pipe holds little; after this many pieces a process must still be writing.
         for _ in 0..32 {
             if self.pipe.is_none() || self.fill().now_or_never().is_none() {
                 return;
@@ -62,8 +62,8 @@ impl<P: AsyncRead + Unpin> Capture<P> {
         }
     }
 
-    /// What was captured, and the pipe if it is still open. Dropping it may end the hook: who
-    /// writes to a closed pipe gets a signal.
+    /// Returns the captured bytes, and the pipe if it is still open. Dropping that may end the
+    /// hook, since a process that writes to a closed pipe gets a signal.
     pub(in crate::run) fn finish(self) -> (Captured, Option<P>) {
         (self.captured, self.pipe)
     }

@@ -1,12 +1,12 @@
-//! Commands that need no shell: started directly, at two thirds of the cost, with what bash would
-//! give them.
+//! Commands that need no shell: started directly, at two thirds of the cost, in the same
+//! environment as under bash.
 //!
-//! A command is such a one if it consists of plain words (`[A-Za-z0-9_@%+:,./=-]`, separated by blanks)
-//! of which the first is neither an assignment, a job (`%…`), a builtin nor a keyword, and if no
-//! variable in the hook's environment means something to bash itself. Arguments, exit, streams,
-//! directory and variables are the same as by way of bash, but for `SHLVL` and `_`, and for
-//! bash's own complaint about a locale that is not installed. Where the program is not found or
-//! cannot be executed, bash gets the command after all, and says so in its own words.
+//! A command qualifies if it consists of plain words (`[A-Za-z0-9_@%+:,./=-]`, separated by
+//! blanks), the first word is not an assignment, a job (`%…`), a builtin or a keyword, and no
+//! variable in the hook's environment affects bash itself. Arguments, exit, streams, directory and
+//! variables are the same as under bash, except for `SHLVL`, `_` and bash's warning about a locale
+//! that is not installed. If the program is not found or cannot be executed, bash gets the command
+//! after all, for its own error message.
 
 use std::ffi::{OsStr, OsString};
 #[cfg(unix)]
@@ -17,8 +17,8 @@ use std::process::Command;
 use crate::files::program;
 use crate::shell::plain_words;
 
-/// Variables, beside all that begin with `BASH`, by which bash works differently or whose value it
-/// changes before it starts a program.
+/// Variables that change bash's behavior, or whose value bash changes before it starts a program,
+/// in addition to all that begin with `BASH`.
 const SHELL_VARIABLES: [&str; 21] = [
     "COMP_WORDBREAKS",
     "DIRSTACK",
@@ -43,10 +43,10 @@ const SHELL_VARIABLES: [&str; 21] = [
     "SRANDOM",
 ];
 
-/// Variables that bash drops before it starts a program, in a shell that is not interactive.
+/// Variables that a non-interactive bash removes before it starts a program.
 const DROPPED: [&str; 2] = ["PS1", "PS2"];
 
-/// A command that needs no shell, with what of its environment decides how it starts.
+/// A command that needs no shell, and the variables that affect its start.
 #[derive(Debug)]
 pub(in crate::run) struct DirectCommand {
     words: Vec<String>,
@@ -56,7 +56,7 @@ pub(in crate::run) struct DirectCommand {
 }
 
 impl DirectCommand {
-    /// Reads a command, for hooks with these variables; `None` if it needs a shell.
+    /// Parses a command for hooks with these variables; returns `None` if it needs a shell.
     pub(in crate::run) fn new<'a>(
         command: &str,
         variables: impl IntoIterator<Item = (&'a OsStr, &'a OsStr)>,
@@ -68,7 +68,7 @@ impl DirectCommand {
             previous_directory: None,
         };
         for (name, value) in variables {
-            // No variable of bash's has other characters in its name.
+            // Bash's own variables have UTF-8 names.
             match name.to_str().unwrap_or_default() {
                 "PATH" => direct.search_path = Some(value.to_owned()),
                 "PWD" => direct.working_directory = Some(value.into()),
@@ -80,8 +80,8 @@ impl DirectCommand {
         Some(direct)
     }
 
-    /// The process to start in a directory with these variables; `None` if bash is to say why it
-    /// cannot be.
+    /// Returns the process to start in a directory with these variables; `None` if it cannot be
+    /// started, so that bash reports the reason.
     #[cfg(unix)]
     pub(in crate::run) fn process<'a>(
         &self,
@@ -102,7 +102,7 @@ impl DirectCommand {
         Some(process)
     }
 
-    /// Elsewhere than on Unix there is no bash to be equal to.
+    /// Returns `None`: other systems have no bash to be compatible with.
     #[cfg(not(unix))]
     pub(in crate::run) fn process<'a>(
         &self,
@@ -112,7 +112,7 @@ impl DirectCommand {
         None
     }
 
-    /// The file that a command's first word means.
+    /// Returns the program file of a command's first word.
     fn program(&self, name: &str) -> Option<PathBuf> {
         if name.contains('/') {
             return Some(name.into());
@@ -120,8 +120,8 @@ impl DirectCommand {
         program::find(self.search_path.as_ref()?, name)
     }
 
-    /// `PWD` as bash sets it: what it was if that is the directory, which keeps the way through
-    /// symbolic links, else the directory's real path.
+    /// Returns `PWD` as bash sets it: the inherited value if that names the directory, to keep a
+    /// path through symbolic links, or else the directory's real path.
     fn working_directory(&self, directory: &Path) -> Option<PathBuf> {
         match &self.working_directory {
             Some(inherited) if inherited.is_absolute() && is_same(inherited, directory) => {

@@ -1,4 +1,4 @@
-//! A file into which a hook of another agent writes variables for its session, as its home gives it one.
+//! The file in which a foreign hook sets variables for its session, as its own agent provides it.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -9,13 +9,13 @@ use crate::json::{JsonObject, RawJson};
 use crate::run::answer::Answer;
 use crate::shell::expanded_words;
 
-/// How much of such a file is read, in bytes.
+/// The maximum length of the file that is read, in bytes.
 const LONGEST: u64 = 64 * 1024;
 
-/// A file for one run. It is gone when the hook is.
+/// The file of one run, deleted when the hook is gone.
 #[derive(Debug)]
 pub(super) struct EnvFile {
-    /// The variable that names it.
+    /// The variable that holds the file's path.
     pub(super) name: &'static str,
     file: NamedTempFile,
 }
@@ -29,10 +29,10 @@ impl EnvFile {
         self.file.path()
     }
 
-    /// Adds what was written there to the answer, as `env` says it.
+    /// Adds the variables in the file to the answer's `env`.
     pub(super) fn add_to(self, answer: &mut Answer) {
         let mut bytes = Vec::new();
-        // The path, since an editor may have put another file there.
+        // Opened by path, since an editor may have replaced the file.
         let opened = crate::files::regular_file::open(self.file.path());
         let read = opened.and_then(|file| file.take(LONGEST + 1).read_to_end(&mut bytes));
         let name = self.name;
@@ -66,7 +66,7 @@ impl EnvFile {
     }
 }
 
-/// What a line sets, if it does nothing else.
+/// Returns the variables that a line sets; `None` if it does anything else.
 fn assignments(line: &str) -> Option<Vec<(String, String)>> {
     let line = line.trim();
     if line.is_empty() || line.starts_with('#') {
@@ -76,7 +76,7 @@ fn assignments(line: &str) -> Option<Vec<(String, String)>> {
     if crate::shell::unclosed_quote(set).is_some() {
         return None;
     }
-    // As words of a command, since an assignment is no word to be expanded.
+    // Parsed as words of a command, since a bare assignment is not expanded as a word.
     let words = expanded_words(&format!("export {set}"), |_| None);
     let known: Option<Vec<String>> = words.into_iter().skip(1).collect();
     let pairs = known?.into_iter().map(|word| {

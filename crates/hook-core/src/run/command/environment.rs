@@ -1,4 +1,4 @@
-//! What a hook's process finds around it: shell, variables, directories (protocol.md §3).
+//! The environment of a hook's process: shell, variables, directories (protocol.md §3).
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -15,36 +15,36 @@ use crate::shell::loaders::{is_among, is_dropped, is_refused_of_project};
 
 const DEPTH: &str = "HOOK_DEPTH";
 
-/// By which a server knows that a request comes from inside of a hook that runs now.
+/// The variable that tells a server that a request comes from inside a running hook.
 const RUN_TOKEN: &str = "HOOK_RUN_TOKEN";
 
-/// What of a hook's environment belongs to this one run.
+/// The variables of one run.
 pub(in crate::run) struct RunVariables<'r> {
     pub(in crate::run) depth: &'r str,
     pub(in crate::run) token: &'r str,
-    /// What hooks set for later ones of the session, and how far this one is trusted.
+    /// The session's variables so far, and the trust rank of the hook.
     pub(in crate::run) session: (&'r SessionEnv, u8),
 }
 
-/// The engine's side of a hook's environment, settled once when settings are loaded.
+/// The engine's part of a hook's environment, computed once when settings are loaded.
 #[derive(Debug, Clone)]
 pub(in crate::run) struct HostEnvironment {
     variables: Vec<(OsString, OsString)>,
     pub(in crate::run) project: PathBuf,
-    /// How deep the hooks of this engine are.
+    /// The nesting depth of this engine's hooks.
     pub(in crate::run) depth: u32,
     /// The token of the hook that this engine runs in.
     pub(in crate::run) outer_token: Option<String>,
-    /// Where the host has modules for Node, outside of the project.
+    /// The host's `NODE_PATH` without the directories of the project.
     pub(in crate::run) node_path: Option<OsString>,
-    /// Whether its hooks are a project's.
+    /// `true` if the hooks are a project's.
     of_project: bool,
 }
 
 impl HostEnvironment {
-    /// Reduces the host's variables by a source's rules, and by the engine's own: no hook starts with what
-    /// says which programs are loaded, or looks for programs in the project. Rules that are not a project's
-    /// can allow it.
+    /// Reduces the host's variables by a source's rules and by the engine's own: no hook starts
+    /// with variables that load programs, or with a `PATH` into the project. The rules of a source
+    /// that is not a project can allow both.
     pub(in crate::run) fn new(
         variables: impl IntoIterator<Item = (OsString, OsString)>,
         rules: &EnvironmentRules,
@@ -57,7 +57,7 @@ impl HostEnvironment {
         for (name, value) in variables {
             let text = name.to_string_lossy();
             if text == DEPTH {
-                // What cannot be read may be any depth.
+                // A value that cannot be read may be any depth.
                 let outer = value.to_str().and_then(|text| text.parse().ok());
                 depth = outer.unwrap_or(MAX_DEPTH).saturating_add(1);
             }
@@ -82,13 +82,13 @@ impl HostEnvironment {
         Self { variables: kept, project, depth, outer_token, node_path, of_project }
     }
 
-    /// Those of a hook's own variables that it gets: a project does not say what programs load.
+    /// Returns the hook's own variables that are allowed: a project's may not load programs.
     pub(in crate::run) fn own(&self, hook: &[(String, String)]) -> Vec<(String, String)> {
         let own = hook.iter().filter(|(name, _)| !self.of_project || !is_refused_of_project(name));
         own.cloned().collect()
     }
 
-    /// What a hook has of its host and of its own, the same for every event.
+    /// Returns the host's and the hook's own variables, which are the same for every event.
     pub(in crate::run) fn constant<'a>(
         &'a self,
         hook: &'a [(String, String)],
@@ -97,13 +97,13 @@ impl HostEnvironment {
         host.chain(hook.iter().map(|(name, value)| (OsStr::new(name), OsStr::new(value))))
     }
 
-    /// The host's variables.
+    /// Returns the host's variables.
     pub(in crate::run) fn host(&self) -> &[(OsString, OsString)] {
         &self.variables
     }
 
-    /// All variables of a hook of another agent: the host's but for those by which it would take
-    /// another for its home, and its own.
+    /// Returns all variables of a foreign hook: its own, and the host's except those that would
+    /// make it believe it runs in another agent.
     pub(in crate::run) fn home_variables<'a>(
         &'a self,
         launch: &'a Launch,
@@ -122,7 +122,7 @@ impl HostEnvironment {
         host.chain(session).chain(run.map(|(name, value)| (OsStr::new(name), value))).chain(own)
     }
 
-    /// All variables that no event changes, for a process that outlives one; its own last.
+    /// Returns all variables of a process that outlives an event; the hook's own come last.
     pub(in crate::run) fn lasting_variables<'a>(
         &'a self,
         run: &'a RunVariables<'a>,
@@ -135,7 +135,7 @@ impl HostEnvironment {
             .chain(hook.iter().map(|(name, value)| (OsStr::new(name), OsStr::new(value))))
     }
 
-    /// All variables for one event, the hook's own last.
+    /// Returns all variables for one event; the hook's own come last.
     pub(in crate::run) fn variables<'a>(
         &'a self,
         input: &'a EventInput,
@@ -160,17 +160,17 @@ impl HostEnvironment {
     }
 }
 
-/// The host's process is not fit to run hooks.
+/// The error of a host's process that is not fit to run hooks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunnerError {
-    /// There is no shell.
+    /// No shell was found.
     #[error("failed to find {program}, which hook commands are run with; install it or fix PATH")]
     ShellNotFound {
-        /// The shell that was looked for.
+        /// The missing shell.
         program: &'static str,
     },
-    /// The exit codes of hooks would be lost.
+    /// SIGCHLD is ignored, so the exit codes of hooks would be lost.
     #[error(
         "SIGCHLD is ignored in this process, so the exit codes of hooks would be lost; restore \
          its default action before hooks are used"
@@ -178,7 +178,7 @@ pub enum RunnerError {
     ChildSignalIgnored,
 }
 
-/// Whether the system reaps children before their exit code can be read.
+/// Checks whether the system reaps children before their exit codes can be read.
 #[cfg(target_os = "linux")]
 pub(in crate::run) fn ignores_child_signal() -> bool {
     let child = rustix::process::Signal::CHILD.as_raw();
@@ -190,13 +190,13 @@ pub(in crate::run) fn ignores_child_signal() -> bool {
     ignored.is_some_and(|mask| mask & (1 << (child - 1)) != 0)
 }
 
-/// Elsewhere than on Linux there is no such file, and nothing to learn from.
+/// Returns `false`: only Linux has that file.
 #[cfg(not(target_os = "linux"))]
 pub(in crate::run) fn ignores_child_signal() -> bool {
     false
 }
 
-/// The shell that runs commands, by its absolute path, so that a changed PATH cannot exchange it.
+/// The shell that runs commands. Its path is absolute, so that a changed PATH cannot replace it.
 #[derive(Debug, Clone)]
 pub(in crate::run) struct Shell {
     pub(in crate::run) program: PathBuf,
@@ -204,12 +204,12 @@ pub(in crate::run) struct Shell {
 }
 
 impl Shell {
-    /// Looks the shell up in the host's PATH.
+    /// Finds the shell in the host's PATH.
     pub(in crate::run) fn find(path: Option<&OsStr>) -> Result<Self, RunnerError> {
         #[cfg(windows)]
         const SHELL: (&str, &str, &[&str]) =
             ("PowerShell", "powershell.exe", &["-NoProfile", "-NonInteractive", "-Command"]);
-        // Some builds of bash read the user's files for any command that comes over ssh.
+        // Some builds of bash read the user's startup files for commands that arrive over ssh.
         #[cfg(not(windows))]
         const SHELL: (&str, &str, &[&str]) = ("bash", "bash", &["--norc", "-c"]);
 
@@ -223,7 +223,7 @@ impl Shell {
             .ok_or(RunnerError::ShellNotFound { program })
     }
 
-    /// No shell, where none is there and nothing will be run.
+    /// Returns a placeholder, for a system without a shell where nothing will be run.
     pub(in crate::run) fn missing() -> Self {
         Self { program: PathBuf::new(), arguments: &[] }
     }

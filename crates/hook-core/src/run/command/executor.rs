@@ -1,4 +1,4 @@
-//! Runs commands.
+//! The executor of commands.
 
 use std::ffi::OsString;
 use std::io;
@@ -30,7 +30,7 @@ use crate::settings::variables;
 use crate::shell::quote_project_directory;
 use crate::text::PathText;
 
-/// What all command hooks of one source share.
+/// The shared state of all command hooks of one source.
 #[derive(Debug)]
 pub(in crate::run) struct CommandContext {
     pub(in crate::run) shell: Shell,
@@ -41,47 +41,47 @@ pub(in crate::run) struct CommandContext {
 }
 
 impl CommandContext {
-    /// Whether a hook may run for an event that so many command hooks of this engine wait for.
+    /// Checks whether a hook may run while this number of command hooks of this engine wait for it.
     ///
     /// # Errors
-    /// When hooks are nested too deep.
+    /// Returns an error if hooks are nested too deep.
     pub(in crate::run) fn check_depth(&self, depth: u32) -> Result<(), HookFailure> {
         nesting::check(self.environment.depth.saturating_add(depth))
     }
 }
 
-/// A hook that is a command.
+/// Runs a command hook.
 #[derive(Debug)]
 pub(in crate::run) struct CommandExecutor {
     program: Arc<Program>,
 }
 
-/// What is run, whichever event it is run for.
+/// The program of a hook, the same for every event.
 #[derive(Debug)]
 struct Program {
     command: String,
-    /// What the shell is given: the command with its project directory quoted. Of a hook of another agent
-    /// all that decides what it runs.
+    /// The shell's argument: the command with its project directory quoted. For a foreign hook,
+    /// everything that decides what it runs.
     script: String,
-    /// How it is started where it needs no shell.
+    /// The direct start of a command that needs no shell.
     direct: Option<DirectCommand>,
     env: Vec<(String, String)>,
-    /// Variables that it is given beside its own.
+    /// Additional variables beside the hook's own.
     given: Vec<(OsString, OsString)>,
-    /// The hook as its home knows it, if it is one of another agent.
+    /// The hook's definition in the other agent, for a foreign hook.
     home: Option<Arc<ForeignHook>>,
     context: Arc<CommandContext>,
 }
 
 impl CommandExecutor {
-    /// A hook of another agent, which is started, told and understood as at home.
+    /// Creates the executor of a foreign hook, with that agent's start, input and answer.
     pub(in crate::run) fn of_home(
         command: String,
         home: Arc<ForeignHook>,
         given: Vec<(OsString, OsString)>,
         context: Arc<CommandContext>,
     ) -> Self {
-        // The same words mean other files in another plugin.
+        // The same command means other files in another plugin.
         let root = home.plugin_root.as_ref().map(|root| root.to_string_lossy());
         let script = format!("{}{}", home.command.terms(), root.unwrap_or_default());
         let env = home.variables.clone();
@@ -90,7 +90,7 @@ impl CommandExecutor {
         Self { program: Arc::new(Program { command, script, direct, env, given, home, context }) }
     }
 
-    /// A hook that is shown as `command`, and runs another text where it runs from a copy.
+    /// Creates the executor of a hook that is shown as `command`; its copy may run another `text`.
     pub(in crate::run) fn new(
         command: String,
         (text, given): (String, Vec<(OsString, OsString)>),
@@ -157,11 +157,11 @@ impl HookExecutor for CommandExecutor {
     }
 }
 
-/// What a process is started for.
+/// The start of one process.
 struct Start<'s> {
     call: &'s HookCall,
     running: &'s RunningHook,
-    /// What a hook of another agent is told.
+    /// The input in the foreign hook's format.
     told: Option<&'s RawObject>,
     env_file: Option<&'s EnvFile>,
 }
@@ -189,7 +189,7 @@ impl Program {
                 running.started(tree.group());
                 call.slots.running = Some(running);
                 let call = ProcessCall {
-                    // After the start: the hook's own start takes longer than writing its input out.
+                    // Serialized after the start, because the hook's own start takes longer.
                     stdin: match (&ended, &told) {
                         (Some(ended), _) => ended.as_bytes(),
                         (None, Some(told)) => told.as_str().as_bytes(),
@@ -231,7 +231,7 @@ impl Program {
         Run { answer, process }
     }
 
-    /// The file for variables that its home gives the hook, where the host has given it none.
+    /// Creates the agent's file for a foreign hook's variables, unless the host has one.
     fn env_file(&self, warnings: &mut Vec<String>) -> Option<EnvFile> {
         let home = self.home.as_deref()?;
         let name = home.language.env_file(home)?;
@@ -243,15 +243,15 @@ impl Program {
         file.map_err(|error| warnings.push(format!("there is no file for {name}: {error}"))).ok()
     }
 
-    /// What a hook of the asking agent's own is told, with what that wrote behind it.
+    /// Returns the input of a hook of the calling agent, with the bytes that followed it there.
     fn with_ending(&self, told: &RawObject, input: &EventInput) -> Option<String> {
         let asked = input.asked.as_deref().filter(|asked| !asked.ending.is_empty())?;
         let is_own = self.home.as_ref().is_some_and(|home| home.language.name() == asked.agent);
         is_own.then(|| format!("{}{}", told.as_str(), asked.ending))
     }
 
-    /// Starts the process in the event's directory, or in the project's: a guard must not vanish
-    /// with its folder.
+    /// Starts the process in the event's directory, or in the project's: removing a directory must
+    /// not disable a guard.
     fn start(
         &self,
         start: &Start<'_>,
@@ -283,7 +283,7 @@ impl Program {
         })
     }
 
-    /// Starts the process, without a shell where that makes no difference.
+    /// Starts the process, without a shell if that makes no difference.
     fn start_in(&self, directory: &Path, start: &Start<'_>) -> io::Result<ProcessTree> {
         let Start { call, running, told, env_file } = start;
         let environment = &self.context.environment;
@@ -307,7 +307,7 @@ impl Program {
         let direct = self.direct.as_ref().and_then(|direct| direct.process(directory, variables()));
         match direct.map(ProcessTree::spawn) {
             Some(Ok(tree)) => return Ok(tree),
-            // Nothing was wrong with the program: it may even have been started.
+            // The program itself is not at fault; it may even have been started.
             Some(Err(error)) if is_starved(&error) => return Err(error),
             Some(Err(_)) | None => {}
         }
@@ -318,10 +318,10 @@ impl Program {
         ProcessTree::spawn(process)
     }
 
-    /// The process of a hook of another agent.
+    /// Returns the process of a foreign hook.
     fn home_process(&self, launch: &Launch, run: &RunVariables<'_>) -> Command {
         let shell = &self.context.shell.program;
-        // Looked up once, so that a changed PATH does not exchange it.
+        // Looked up once, so that a changed PATH cannot replace it.
         let program = match launch.program == "bash" {
             true => shell.as_os_str(),
             false => &launch.program,
@@ -338,13 +338,13 @@ impl Program {
     }
 }
 
-/// Why a directory cannot be entered, if that is what kept the process from starting.
+/// Returns the error that keeps a process from starting in a directory, if there is one.
 fn cannot_enter(directory: &Path) -> Option<io::Error> {
-    // Looking at what is in it takes the same right as going there.
+    // Reading the metadata of `.` needs the same permission as entering the directory.
     directory.join(".").metadata().err()
 }
 
-/// Whether a program could not be started for want of something that bash would want, too.
+/// Checks for a lack of resources, which would also affect bash.
 #[cfg(unix)]
 fn is_starved(error: &io::Error) -> bool {
     use rustix::io::Errno;
@@ -352,7 +352,7 @@ fn is_starved(error: &io::Error) -> bool {
     Errno::from_io_error(error).is_some_and(|error| starved.contains(&error))
 }
 
-/// Elsewhere no program is started without the shell.
+/// Returns `false`: on other systems every program is started by the shell.
 #[cfg(not(unix))]
 fn is_starved(_error: &io::Error) -> bool {
     false

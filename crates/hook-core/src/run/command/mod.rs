@@ -1,4 +1,4 @@
-//! Hooks that are commands: which program, where, with what around it, and what it wrote.
+//! Hooks that are commands: program, directory, environment and captured output.
 
 mod capture;
 #[cfg_attr(not(unix), expect(dead_code, reason = "there is no bash to be equal to"))]

@@ -1,5 +1,5 @@
-//! One process from start to verdict: a single loop that writes standard input, drains both
-//! outputs and waits for the exit, all at once.
+//! One process from start to verdict. A single loop writes standard input, drains both outputs and
+//! waits for the exit.
 
 use std::io;
 use std::pin::pin;
@@ -19,18 +19,18 @@ use crate::run::report::ProcessReport;
 use crate::run::termination::{EngineTasks, Leaving};
 use crate::run::tree::ProcessTree;
 
-/// What a running process needs of the engine.
+/// The resources of a running process.
 pub(in crate::run) struct ProcessCall<'a> {
     pub(in crate::run) stdin: &'a [u8],
     pub(in crate::run) timeout: Duration,
     pub(in crate::run) cancel: &'a CancellationToken,
     pub(in crate::run) slots: Slots,
     pub(in crate::run) limits: &'a RunnerLimits,
-    /// Owns the clean-up of a process that outlives its verdict.
+    /// The owner of the clean-up of a process that outlives its verdict.
     pub(in crate::run) tasks: &'a EngineTasks,
 }
 
-/// Runs a process that was just started to its verdict.
+/// Runs a process that was just started until its verdict.
 pub(in crate::run) async fn run(
     mut tree: ProcessTree,
     call: ProcessCall<'_>,
@@ -42,7 +42,7 @@ pub(in crate::run) async fn run(
     let mut deadline = pin!(tokio::time::sleep(call.timeout));
     let mut cancelled = pin!(call.cancel.cancelled());
     let verdict = loop {
-        // In this order: nothing that a hook writes can keep the clock from being looked at.
+        // Biased, so that a hook's output cannot starve the deadline.
         tokio::select! {
             biased;
             () = &mut cancelled => break Verdict::Cancelled,
@@ -54,7 +54,7 @@ pub(in crate::run) async fn run(
         }
     };
     drop(stdin);
-    // An engine that was held up itself finds that both have happened: then the hook was in time.
+    // If both happened while the engine was delayed, the hook was in time.
     let verdict = match verdict {
         Verdict::Ended(status) => Verdict::Ended(status),
         late => tree.try_wait().map_or(late, Verdict::Ended),
@@ -64,7 +64,7 @@ pub(in crate::run) async fn run(
     let mut still_running = None;
     let mut ending = match verdict {
         Verdict::Ended(status) => {
-            // The hook itself is done. What it started may still write, but not for long.
+            // The hook itself has ended. Its children may still write, but not for long.
             let mut patience = pin!(tokio::time::sleep(call.limits.exit_patience));
             while stdout.is_open() || stderr.is_open() {
                 tokio::select! {
@@ -109,7 +109,7 @@ enum Verdict {
     Cancelled,
 }
 
-/// What an exit means, noted in the report.
+/// Converts an exit status, and records it in the report.
 fn ended(status: io::Result<ExitStatus>, report: &mut ProcessReport) -> Ending {
     let status = match status {
         Ok(status) => status,
@@ -128,7 +128,7 @@ fn ended(status: io::Result<ExitStatus>, report: &mut ProcessReport) -> Ending {
     }
 }
 
-/// Standard input with what is still to be written to it.
+/// Standard input, and the bytes that remain to be written.
 struct Feed<'a> {
     pipe: Option<ChildStdin>,
     rest: &'a [u8],
@@ -149,15 +149,14 @@ impl<'a> Feed<'a> {
             Ok(written) if written > 0 && written < self.rest.len() => {
                 self.rest = &self.rest[written..];
             }
-            // All is written, or the hook does not want to read: both mean end-of-file, not
-            // failure.
+            // Everything is written, or the hook does not read on: both are end-of-file, not
+            // failures.
             _ => self.pipe = None,
         }
     }
 }
 
-/// Makes a pipe wider for an input that does not fit: fewer turns between hook and engine. One that
-/// cannot be is as good, only slower.
+/// Enlarges a pipe for a long input, to save context switches. A failure only costs time.
 #[cfg(target_os = "linux")]
 fn widen(pipe: &ChildStdin, input: usize) {
     const USUAL: usize = 64 * 1024;

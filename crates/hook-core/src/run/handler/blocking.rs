@@ -1,6 +1,6 @@
-//! Blocking handlers: so many at once, each on a thread of the engine's until its timeout. A thread
-//! that does not return in time cannot be ended. It is abandoned: its permit goes to the next
-//! handler, and it is counted until it returns. With too many of those, calls fail at once.
+//! Blocking handlers: a limited number at once, each on a thread of the engine until its timeout. A
+//! thread that does not return in time cannot be ended. It is abandoned: its permit goes to the
+//! next handler, and it is counted until it returns. Too many of those make calls fail at once.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,10 +16,10 @@ use crate::run::nesting::Nesting;
 use crate::run::slots::{RunLane, SlotQueue};
 use crate::run::threads::{Threads, drop_quietly};
 
-/// How deep blocking handlers may wait for events that run blocking handlers.
+/// The maximum depth of blocking handlers that wait for one another.
 const MAX_NESTING: u32 = 8;
 
-/// What runs blocking handlers; made once for a runner.
+/// The runner's pool for blocking handlers.
 #[derive(Debug)]
 pub(in crate::run) struct BlockingHandlers {
     threads: Arc<Threads>,
@@ -36,18 +36,18 @@ impl BlockingHandlers {
         }
     }
 
-    /// How many handlers never returned and still hold a thread.
+    /// Returns the number of handlers that never returned and still hold a thread.
     pub(in crate::run) fn abandoned(&self) -> usize {
         self.threads.abandoned()
     }
 
-    /// Waits for a permit for one run that is nested so deep.
+    /// Waits for the permit of one run at a nesting depth.
     ///
     /// # Errors
-    /// At once when too many threads are abandoned, or handlers are nested too deep.
+    /// Fails at once if too many threads are abandoned, or handlers are nested too deep.
     ///
     /// # Cancellation
-    /// Dropping the future gives up its turn and nothing else.
+    /// Dropping the future only gives up its turn.
     pub(in crate::run) async fn acquire(
         &self,
         lane: RunLane,
@@ -61,7 +61,7 @@ impl BlockingHandlers {
                 self.admit()?;
                 Ok(Slots { of_engine, ..Slots::default() })
             }
-            // The handler that waits for this one has a permit, which it gives back only afterwards.
+            // The handler that waits for this one keeps its own permit meanwhile.
             1..=MAX_NESTING => Ok(Slots::default()),
             _ => Err(HookFailure::HandlersTooDeep { limit: MAX_NESTING }),
         }
@@ -84,14 +84,14 @@ impl BlockingHandlers {
         let permit = Arc::new(Permit(Mutex::new(Some(slots))));
         let of_thread = Arc::clone(&permit);
         let started = self.threads.run(move |worker| {
-            // Its caller is gone if its time was over before it began.
+            // The caller is gone if the timeout was over before this began.
             let finished = (!sender.is_closed())
                 .then(|| nesting.within(|| catch_unwind(AssertUnwindSafe(|| function(&input)))));
-            // Functions and inputs are the host's, too: what their end takes is the handler's time.
+            // Functions and inputs belong to the host, so their drops count as the handler's time.
             drop_quietly((function, input));
             match of_thread.take() {
                 Some(slots) => {
-                    // In this order: who has the answer finds this thread, and who has the permit.
+                    // In this order, so that the thread is free before the answer and the permit.
                     worker.free();
                     if let Some(finished) = finished
                         && let Err(unread) = sender.send(finished)
@@ -127,12 +127,12 @@ impl BlockingHandlers {
         }
     }
 
-    /// Gives the permit of a handler that did not return in time to the next; the warning to give
-    /// with its failure.
+    /// Passes on the permit of a handler that did not return in time. Returns the warning for its
+    /// failure.
     fn abandon(&self, permit: &Permit) -> Option<String> {
         let mut slots = permit.lock();
         let given_back = slots.take()?;
-        // Before the thread can see that it was.
+        // Before the thread can notice it.
         self.threads.abandon();
         drop(slots);
         drop(given_back);
@@ -145,7 +145,7 @@ impl BlockingHandlers {
     }
 }
 
-/// The permit of one run: the thread's, or taken from it when its time is over.
+/// The permit of one run, held by the thread until it is taken from it at the timeout.
 struct Permit(Mutex<Option<Slots>>);
 
 impl Permit {

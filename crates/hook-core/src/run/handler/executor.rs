@@ -1,4 +1,4 @@
-//! Runs functions of the host.
+//! The executor of host functions.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,13 +15,13 @@ use crate::run::live::{LiveExecutor, Programs};
 use crate::run::module::ModuleExecutor;
 use crate::run::running::RunningHooks;
 
-/// What runs a function.
+/// Runs a function of the host.
 struct HandlerExecutor {
     name: String,
     call: Call,
 }
 
-/// How a function is called.
+/// The way a function is called.
 enum Call {
     Inline(Arc<Plain>),
     Async(Arc<Async>),
@@ -29,7 +29,7 @@ enum Call {
 }
 
 impl HandlerHook {
-    /// What runs it.
+    /// Returns the executor of the hook.
     pub(in crate::run) fn executor(
         &self,
         blocking: &Arc<BlockingHandlers>,
@@ -44,7 +44,7 @@ impl HandlerHook {
                 Call::Blocking(Arc::clone(function), Arc::clone(blocking))
             }
             Function::Called(Called { target, id, home, on_failure }) => {
-                // Whoever is far away runs nothing here.
+                // Remote hooks run no programs here.
                 let programs = target.is_near().then(programs);
                 let (target, home) = (target.clone(), home.clone());
                 let live =
@@ -106,7 +106,7 @@ impl HookExecutor for HandlerExecutor {
 
 async fn run_async(function: Arc<Async>, call: HookCall) -> Run {
     let event = call.input.event();
-    // The handler may panic before it returns its future, too.
+    // The handler may also panic before it returns its future.
     let handler = AssertUnwindSafe(async move { function(call.input).await }).catch_unwind();
     tokio::select! {
         biased;

@@ -1,4 +1,4 @@
-//! Functions of the host, and what their ends mean.
+//! Functions of the host, and the conversion of their results.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,13 +16,13 @@ use crate::run::executor::Run;
 use crate::run::live::{CallTarget, FailureListener};
 use crate::run::module::ModuleHandler;
 
-/// What a handler returns: an output, nothing, or an error that counts as the hook's failure.
+/// The return value of a handler: an output, nothing, or an error, which fails the hook.
 pub type HandlerResult = Result<Option<HookOutput>, HandlerError>;
 
-/// Why a handler failed.
+/// The error of a handler.
 pub type HandlerError = Box<dyn std::error::Error + Send + Sync>;
 
-/// A plain function of the host.
+/// A synchronous function of the host.
 pub(super) type Plain = dyn Fn(&HookInput) -> HandlerResult + Send + Sync;
 pub(super) type Async = dyn Fn(HookInput) -> BoxFuture<'static, HandlerResult> + Send + Sync;
 
@@ -39,23 +39,23 @@ pub(super) enum Function {
 #[derive(Clone)]
 pub(super) struct OfModule {
     pub(super) handler: ModuleHandler,
-    /// The words that it is told and answers in.
+    /// The foreign hook whose formats it uses.
     pub(super) home: Arc<ForeignHook>,
 }
 
-/// A hook that is called over a conversation.
+/// A hook that is called in a session.
 #[derive(Clone)]
 pub(super) struct Called {
     pub(super) target: CallTarget,
-    /// What it is called there.
+    /// The hook's id in the session.
     pub(super) id: Arc<str>,
-    /// The words that it is told and answers in, if they are not ours.
+    /// The foreign hook whose formats it uses, if it is one.
     pub(super) home: Option<Arc<ForeignHook>>,
-    /// Who is told of failures.
+    /// The listener for failed calls.
     pub(super) on_failure: Option<FailureListener>,
 }
 
-/// Waits for the end of the time that a handler has.
+/// Waits for a handler's timeout or cancellation.
 pub(super) async fn expired(timeout: Duration, cancel: &CancellationToken) -> HookFailure {
     tokio::select! {
         () = cancel.cancelled() => HookFailure::Cancelled,

@@ -1,4 +1,4 @@
-//! A hook that is a function of the host, and how it is described.
+//! Hooks that are functions of the host, and their builder.
 
 use std::fmt;
 use std::future::Future;
@@ -16,7 +16,7 @@ use crate::run::live::{CallTarget, FailureListener};
 use crate::run::module::ModuleHandler;
 use crate::settings::{DEFAULT_PRIORITY, FailBehavior, HookSource, MatcherDefinition};
 
-/// What a typed handler returns beside its answer: an error counts as the hook's failure.
+/// The result of a typed handler, beside its answer. An error counts as the hook's failure.
 pub type TypedResult = Result<(), HandlerError>;
 
 fn typed<E: Event>(
@@ -30,7 +30,7 @@ fn typed<E: Event>(
     }
 }
 
-/// A payload that belongs to another event than the one it came with, which no door lets in.
+/// Returns the error for another event's payload, which no entry point lets through.
 fn other_event<E: Event>(input: &HookInput) -> HandlerError {
     format!("expected the payload of {}, found that of {}", E::NAME, input.event()).into()
 }
@@ -57,16 +57,16 @@ pub struct HandlerHook {
     pub(crate) background: bool,
     pub(crate) timeout: Option<Duration>,
     pub(crate) fail_behavior: FailBehavior,
-    /// Whether it says that itself.
+    /// `true` if the hook sets its `fail_behavior` itself.
     has_fail_behavior: bool,
-    /// Whose it is.
+    /// The source of the hook.
     pub(crate) source: HookSource,
     pub(super) function: Function,
 }
 
 impl HandlerHook {
-    /// A plain function, called where the event is served: the fastest kind. It must not block
-    /// and has no timeout; a panic in it is caught.
+    /// Creates a hook from a function that is called on the thread that serves the event: the
+    /// fastest kind. It must not block and has no timeout. Panics are caught.
     pub fn inline(
         event: HookEventName,
         name: impl Into<String>,
@@ -75,7 +75,7 @@ impl HandlerHook {
         Self::new(event, name, Function::Inline(Arc::new(function)))
     }
 
-    /// A future, run on a task of its own until its timeout.
+    /// Creates a hook from a future that runs on its own task until its timeout.
     pub fn asynchronous<F>(
         event: HookEventName,
         name: impl Into<String>,
@@ -88,14 +88,15 @@ impl HandlerHook {
         Self::new(event, name, Function::Async(Arc::new(boxed)))
     }
 
-    /// A function that may block, run on a thread of the engine's until its timeout. So many run at
-    /// once as [`RunnerLimits::max_blocking`](crate::RunnerLimits::max_blocking) says; waiting for a
-    /// thread uses up no timeout. A thread that does not return in time cannot be ended: it is
-    /// abandoned and counted, does not hold up the end of the process, and with too many of those
-    /// ([`RunnerLimits::max_abandoned`](crate::RunnerLimits::max_abandoned)) further calls fail.
+    /// Creates a hook from a function that may block. It runs on a thread of the engine until its
+    /// timeout, which excludes the wait for the thread. At most
+    /// [`RunnerLimits::max_blocking`](crate::RunnerLimits::max_blocking) run at once. A thread that
+    /// does not return in time cannot be ended: it is abandoned and counted, but does not delay the
+    /// end of the process. With too many
+    /// ([`RunnerLimits::max_abandoned`](crate::RunnerLimits::max_abandoned)), further calls fail.
     ///
-    /// A handler that fires events itself on its own thread, and waits for them, needs no second
-    /// permit for blocking handlers of those, so that it cannot wait for itself; to a depth of 8.
+    /// A handler may fire events on its own thread and wait for them. Their blocking handlers need
+    /// no second permit, up to a depth of 8, so that it never waits for itself.
     pub fn blocking(
         event: HookEventName,
         name: impl Into<String>,
@@ -104,7 +105,7 @@ impl HandlerHook {
         Self::new(event, name, Function::Blocking(Arc::new(function)))
     }
 
-    /// A typed function, called where the event is served, as [`inline`](Self::inline) ones are.
+    /// Creates a typed [`inline`](Self::inline) hook.
     ///
     /// ```
     /// use hook_core::{HandlerHook, events::BeforeTool};
@@ -124,7 +125,7 @@ impl HandlerHook {
         Self::inline(E::NAME, name, typed(function))
     }
 
-    /// A typed function that may block, as [`blocking`](Self::blocking) ones are.
+    /// Creates a typed [`blocking`](Self::blocking) hook.
     pub fn on_blocking<E: Event>(
         name: impl Into<String>,
         function: impl Fn(&TypedInput<E>, &mut TypedAnswer<E>) -> TypedResult + Send + Sync + 'static,
@@ -132,7 +133,7 @@ impl HandlerHook {
         Self::blocking(E::NAME, name, typed(function))
     }
 
-    /// A typed future, as [`asynchronous`](Self::asynchronous) ones are; it gives the answer back.
+    /// Creates a typed [`asynchronous`](Self::asynchronous) hook, whose future returns the answer.
     pub fn on_async<E: Event, F>(
         name: impl Into<String>,
         function: impl Fn(TypedInput<E>, TypedAnswer<E>) -> F + Send + Sync + 'static,
@@ -149,8 +150,8 @@ impl HandlerHook {
         })
     }
 
-    /// A hook of a client's, or of a worker, which is called over a conversation, in which it has that id. With `home` it
-    /// is told and answers in the words of another agent.
+    /// Creates a hook of a client or worker, called in a session under this id. A foreign hook uses
+    /// the input and answer formats of its agent.
     #[doc(hidden)]
     pub fn called(
         event: HookEventName,
@@ -163,7 +164,7 @@ impl HandlerHook {
         Self { source: HookSource::Client, ..Self::new(event, name, called) }
     }
 
-    /// The same, with somebody who is told where a call fails and that is no answer.
+    /// Adds a listener for failed calls that result in no answer.
     #[doc(hidden)]
     #[must_use]
     pub fn on_failure(mut self, listener: FailureListener) -> Self {
@@ -173,7 +174,7 @@ impl HandlerHook {
         self
     }
 
-    /// A handler of a module, in the words of `home`. It runs in turn with others of modules.
+    /// Creates a handler of a module, in a foreign format. It runs [in turn](Self::in_turn).
     #[doc(hidden)]
     pub fn of_module(
         event: HookEventName,
@@ -201,8 +202,8 @@ impl HandlerHook {
         }
     }
 
-    /// Which tools, triggers or inputs it is for; everything by default. A text, or the fields of the
-    /// object form:
+    /// Sets the tools, triggers or inputs that the hook is for; everything by default. Takes a
+    /// text, or the fields of the object form:
     ///
     /// ```
     /// use hook_core::{HandlerHook, HookEventName, HookOutput, MatcherFields};
@@ -219,22 +220,22 @@ impl HandlerHook {
         self
     }
 
-    /// Its place among the event's hooks: lower ones run earlier, equal ones together; 100 by default.
+    /// Sets the priority: lower ones run earlier, equal ones together; 100 by default.
     #[must_use]
     pub fn priority(mut self, priority: i32) -> Self {
         self.priority = priority;
         self
     }
 
-    /// Whether the hooks of its priority run one after the other.
+    /// Sets whether the hooks of this priority run one after the other.
     #[must_use]
     pub fn sequential(mut self, sequential: bool) -> Self {
         self.sequential = sequential;
         self
     }
 
-    /// Whether it runs behind the other hooks of its priority, in turn with others like it, as hooks of
-    /// modules do: what one of them ends holds for those behind it.
+    /// Makes the hook run after the other hooks of its priority and one by one with hooks like it,
+    /// as modules' do. If one of them ends the event, the rest are skipped.
     #[doc(hidden)]
     #[must_use]
     pub fn in_turn(mut self) -> Self {
@@ -242,22 +243,22 @@ impl HandlerHook {
         self
     }
 
-    /// Whether events go on without waiting for it: its answer then counts for nothing, and at most
-    /// eight runs of it go on at once. A guard is waited for all the same.
+    /// Sets whether events go on without waiting for the hook. Its answer is then ignored, and at
+    /// most eight of its runs go on at once. Guards are always waited for.
     #[must_use]
     pub fn background(mut self, background: bool) -> Self {
         self.background = background;
         self
     }
 
-    /// How long it may run; [`RunnerLimits::timeout`](crate::RunnerLimits) by default. Inline handlers have no timeout.
+    /// Sets the timeout; [`RunnerLimits::timeout`](crate::RunnerLimits) by default, none if inline.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// What its failure means; [`FailBehavior::Continue`] by default.
+    /// Sets the effect of a failure; [`FailBehavior::Continue`] by default.
     #[must_use]
     pub fn fail_behavior(mut self, fail_behavior: FailBehavior) -> Self {
         self.fail_behavior = fail_behavior;
@@ -265,12 +266,12 @@ impl HandlerHook {
         self
     }
 
-    /// The event that it listens to.
+    /// Returns the event that the hook listens to.
     pub fn event(&self) -> HookEventName {
         self.event
     }
 
-    /// What its matcher cannot do; see [`Matcher::compile`].
+    /// Returns the problems of the hook's matcher; see [`Matcher::compile`].
     #[doc(hidden)]
     pub fn matcher_problems(&self) -> Vec<MatcherProblem> {
         self.compiled_matcher().1
@@ -284,24 +285,24 @@ impl HandlerHook {
         Matcher::of(self.matcher.clone(), home, self.event.row().matching, self.fail_behavior)
     }
 
-    /// Whether it has a timeout of its own.
+    /// Returns `true` if the hook sets its timeout itself.
     #[doc(hidden)]
     pub fn has_timeout(&self) -> bool {
         self.timeout.is_some()
     }
 
-    /// Whether it says itself what its failure means.
+    /// Returns `true` if the hook sets its `fail_behavior` itself.
     #[doc(hidden)]
     pub fn has_fail_behavior(&self) -> bool {
         self.has_fail_behavior
     }
 
-    /// What it is shown as.
+    /// Returns the hook's display name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether its failure is a denial of that event.
+    /// Returns `true` if the hook's failure denies this event.
     #[doc(hidden)]
     pub fn is_guard_of(&self, event: HookEventName) -> bool {
         self.event == event && self.fail_behavior == FailBehavior::Block

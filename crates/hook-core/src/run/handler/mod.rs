@@ -1,11 +1,11 @@
-//! Handlers that the host gives, of four kinds. The type says which, and what it costs:
+//! Handlers of the host, of four kinds with different costs:
 //!
-//! | kind | runs | pick it for |
+//! | kind | runs | use it for |
 //! | --- | --- | --- |
-//! | inline | right where the event is served, without a timeout | a decision made at once: it must not block |
-//! | async | on a task of its own, until its timeout | anything that awaits |
-//! | blocking | on a thread of the engine's, until its timeout | anything that blocks |
-//! | registered | elsewhere: it is called over a conversation | what stays alive in another process |
+//! | inline | on the serving thread, without a timeout | an immediate decision, without blocking |
+//! | async | on its own task, until its timeout | anything that awaits |
+//! | blocking | on a thread of the engine, until its timeout | anything that blocks |
+//! | registered | in another process, called in a session | a hook that outlives its calls |
 
 mod blocking;
 mod executor;

@@ -1,28 +1,28 @@
-//! Where a URL leads.
+//! Addresses of HTTP servers.
 
 use hyper::Uri;
 use hyper::http::uri::Scheme;
 
-/// Where a request goes.
+/// The destination of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Address {
-    /// A name, or a number without brackets.
+    /// A domain name, or an IP address without brackets.
     pub(super) host: String,
     pub(super) port: u16,
     pub(super) is_encrypted: bool,
-    /// What `Host` says.
+    /// The value of `Host`.
     pub(super) authority: String,
-    /// Path and query, as the first line of the request has them.
+    /// The path and query in the request line.
     pub(super) target: String,
 }
 
 impl Address {
-    /// Reads a URL.
+    /// Parses a URL.
     ///
     /// # Errors
-    /// Why nothing can be sent there.
+    /// Returns the reason why no request can be sent there.
     pub(super) fn of(url: &str) -> Result<Self, &'static str> {
-        // What follows `#` is not for the server.
+        // The fragment is not for the server.
         let url = url.split('#').next().unwrap_or_default();
         let uri: Uri = url.parse().map_err(|_| "it is no URL")?;
         let is_encrypted = match uri.scheme() {
@@ -35,7 +35,7 @@ impl Address {
             return Err("it has a name and a password in it; a header can have those");
         }
         let host = authority.host();
-        // Its own way to read one takes a number that is too large for none.
+        // `Uri` treats a port that is too large like none.
         let port = match authority.as_str().strip_prefix(host).unwrap_or_default() {
             "" if is_encrypted => 443,
             "" => 80,
@@ -54,7 +54,7 @@ impl Address {
         Ok(Self { host: bare.to_owned(), port, is_encrypted, authority, target })
     }
 
-    /// The URL without what may be secret in it.
+    /// Returns the URL without its query, which may be secret.
     pub(super) fn shown(&self) -> String {
         let scheme = if self.is_encrypted { "https" } else { "http" };
         let path = self.target.split('?').next().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! One request: a connection of its own, what is posted, and the answer, which is read up to a limit. No
-//! redirect is followed and no proxy is asked: what is told goes where the settings say.
+//! The HTTP client: one POST request on its own connection, and an answer of limited length. It
+//! follows no redirects and uses no proxies, so the input goes only where the settings say.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -27,7 +27,7 @@ use crate::language::Post;
 use crate::run::executor::Slots;
 use crate::run::threads::Threads;
 
-/// Headers by which a server knows where a request ends: not the hook's to say.
+/// Headers that frame the request, which hooks may not set.
 const OURS: [HeaderName; 6] = [
     CONTENT_LENGTH,
     header::CONNECTION,
@@ -40,10 +40,10 @@ const OURS: [HeaderName; 6] = [
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("hook/", env!("CARGO_PKG_VERSION")));
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// What asks servers; made once for a runner, and free until it is used.
+/// The HTTP client of a runner. It costs nothing until it is used.
 pub(in crate::run) struct Client {
     threads: Arc<Threads>,
-    /// Whom it believes, read when the first server proves who it is.
+    /// The TLS configuration, loaded for the first encrypted connection.
     encryption: Mutex<Option<Arc<ClientConfig>>>,
 }
 
@@ -53,7 +53,7 @@ impl fmt::Debug for Client {
     }
 }
 
-/// What a thread has looked up for a request.
+/// The result of a name lookup on a thread.
 struct Found {
     addresses: Vec<SocketAddr>,
     encryption: Option<Arc<ClientConfig>>,
@@ -65,14 +65,14 @@ impl Client {
         Self { threads, encryption: Mutex::default() }
     }
 
-    /// Posts a text and gives back the answer, of at most so many bytes; the slots are held meanwhile.
+    /// Posts a body and returns the answer, of at most `limit` bytes, while it holds the slots.
     ///
     /// # Errors
-    /// Why there is no answer, or no good one.
+    /// Returns the reason why there is no usable answer.
     ///
     /// # Cancellation
-    /// Dropping the future closes the connection. A name that is being looked up is waited for by a
-    /// thread, which has the slots until then.
+    /// Dropping the future closes the connection. A name lookup in progress ends on its thread,
+    /// which holds the slots until then.
     pub(super) async fn post(
         self: Arc<Self>,
         address: &Address,
@@ -85,7 +85,7 @@ impl Client {
         let found = self.look_up(address, slots).await?;
         let connected = TcpStream::connect(&*found.addresses).await;
         let stream = connected.map_err(|error| format!("cannot connect: {error}"))?;
-        // Small and whole, so nothing is gained by waiting for more.
+        // The request is small and complete, so buffering gains nothing.
         let _ = stream.set_nodelay(true);
         let stream = match found.encryption {
             None => Stream::Plain(stream),
@@ -103,9 +103,9 @@ impl Client {
         answer
     }
 
-    /// Where a server is, and for an encrypted connection whom to believe. What may take a while is done
-    /// by a thread, which has the slots until it is done even if the caller is gone: so there are never
-    /// more such threads than slots.
+    /// Resolves a server's addresses, and loads the certificates for an encrypted connection. Both
+    /// may be slow, so a thread does them. It holds the slots until it is done, even if the caller
+    /// is gone, so there are never more such threads than slots.
     async fn look_up(self: Arc<Self>, address: &Address, slots: Slots) -> Result<Found, String> {
         let (host, port) = (address.host.clone(), address.port);
         if let (Ok(number), false) = (host.parse::<IpAddr>(), address.is_encrypted) {
@@ -124,7 +124,7 @@ impl Client {
                 },
             );
             worker.free();
-            // Where the caller was dropped, the slots become free here.
+            // If the caller was dropped, this frees the slots.
             let _ = sender.send(found);
         });
         started.map_err(|error| format!("cannot start a thread that looks it up: {error}"))?;
@@ -132,7 +132,7 @@ impl Client {
         found.unwrap_or_else(|_| Err("the thread that looked it up panicked".to_owned()))
     }
 
-    /// Whom to believe: those whom the system believes.
+    /// Returns the TLS configuration, which trusts the certificates in the system's trust store.
     fn encryption(&self) -> Result<Arc<ClientConfig>, String> {
         let mut known = self.encryption.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = &*known {
@@ -169,7 +169,7 @@ fn request(address: &Address, post: Post, told: String) -> Result<Request<String
     headers.insert(USER_AGENT, AGENT);
     headers.insert(CONTENT_TYPE, JSON);
     for (name, value) in post.headers {
-        // What it is set to may be a secret.
+        // The value may be secret, so errors leave it out.
         let header = HeaderName::from_bytes(name.as_bytes());
         let header = header.map_err(|_| format!("`{name}` is no name of a header"))?;
         if OURS.contains(&header) {
@@ -198,12 +198,12 @@ async fn exchange(
     tokio::select! {
         biased;
         answer = &mut answer => answer,
-        // What was read of it is still to be taken, and why it ended to be learnt.
+        // The answer, or the reason of the end, may still be buffered.
         _ = &mut connection => answer.await,
     }
 }
 
-/// The body of a good answer.
+/// Returns the body of a successful response.
 async fn body_of(response: Response<Incoming>, limit: usize) -> Result<Vec<u8>, String> {
     let status = response.status();
     if !status.is_success() {
@@ -227,7 +227,7 @@ async fn body_of(response: Response<Incoming>, limit: usize) -> Result<Vec<u8>, 
     Ok(bytes)
 }
 
-/// What the system, or the server's way of talking, is at the bottom of an error.
+/// Returns the I/O error at the bottom of an error, or the whole chain.
 fn cause(error: &hyper::Error) -> String {
     let mut source = std::error::Error::source(error);
     let mut last = error.to_string();

@@ -1,4 +1,4 @@
-//! Runs hooks that are a server's answer.
+//! The executor of HTTP hooks.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::run::executor::{
 use crate::run::report::{Captured, ProcessReport};
 use crate::text::shortened;
 
-/// A hook of another agent that is posted what it is told.
+/// Runs a foreign hook by posting its input to a server.
 #[derive(Debug)]
 pub(in crate::run) struct HttpExecutor {
     hook: Arc<HttpHook>,
@@ -27,7 +27,7 @@ pub(in crate::run) struct HttpExecutor {
 #[derive(Debug)]
 struct HttpHook {
     label: String,
-    /// All that decides what is asked.
+    /// Everything that decides what is requested.
     terms: String,
     home: Arc<ForeignHook>,
     context: Arc<CommandContext>,

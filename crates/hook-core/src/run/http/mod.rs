@@ -1,11 +1,11 @@
-//! Hooks that are a server's answer: what they are told is posted, and what comes back is theirs.
+//! HTTP hooks: the input is posted to a server, and the response is the answer.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
-//! | `address` | where a URL leads, and how it is shown |
-//! | `client` | one request, from the name of its server to the end of the answer |
-//! | `stream` | a connection, encrypted or not, as the HTTP library wants it |
-//! | `executor` | a hook |
+//! | `address` | parsing and displaying URLs |
+//! | `client` | one request, from name lookup to the end of the response |
+//! | `stream` | a connection, encrypted or not, for the HTTP library |
+//! | `executor` | the executor |
 
 mod address;
 mod client;

@@ -1,4 +1,4 @@
-//! A connection, as the HTTP library wants it.
+//! A connection with the traits of the HTTP library.
 
 use std::io;
 use std::pin::Pin;
@@ -15,7 +15,7 @@ pub(super) enum Stream {
     Encrypted(Box<TlsStream<TcpStream>>),
 }
 
-/// How much is read at once.
+/// The maximum size of one read.
 const READ: usize = 16 * 1024;
 
 impl Read for Stream {
@@ -24,7 +24,7 @@ impl Read for Stream {
         context: &mut Context<'_>,
         mut cursor: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
-        // Safe code cannot read into memory that nothing was written to yet.
+        // Safe code cannot read into uninitialized memory.
         let mut buffer = [0; READ];
         let room = cursor.remaining().min(READ);
         let mut read = ReadBuf::new(buffer.get_mut(..room).unwrap_or_default());

@@ -1,4 +1,4 @@
-//! The end of a conversation that moves messages.
+//! The end of a session that transports messages.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -14,21 +14,21 @@ use super::session::{CallSession, MessagePipe, Shared, gone};
 use crate::failure::HookFailure;
 use crate::text::{one_line, shortened};
 
-/// The end of a conversation that moves messages: over pipes, a connection or a stream. When it is
-/// dropped, calls that wait fail, or wait for another one if the conversation lasts.
+/// The end of a session that transports messages, over pipes, a connection or a stream. When it is
+/// dropped, waiting calls fail; if the session lasts, they wait for the next transport.
 pub struct Carrier {
     shared: Arc<Shared>,
     number: u64,
-    /// Calls that the carrier before this one may have sent to nobody.
+    /// Calls that the previous transport may not have delivered.
     again: VecDeque<Arc<Told>>,
-    /// Why it is gone, where that is known.
+    /// The reason of its end, if known.
     why: Option<HookFailure>,
-    /// Room for the message that was taken last.
+    /// The permit of the message that was taken last.
     sending: Option<OwnedSemaphorePermit>,
 }
 
 impl CallSession {
-    /// The end that moves messages. The one before, if there was one, has nothing to say any more.
+    /// Attaches a new transport, and detaches the previous one.
     pub fn attach(&self) -> Carrier {
         let shared = Arc::clone(self.shared());
         let (number, again) = shared.attached();
@@ -37,13 +37,13 @@ impl CallSession {
 }
 
 impl Carrier {
-    /// Waits for the next message to send. By asking for it one says that those before are sent.
+    /// Waits for the next message to send. This also confirms that earlier messages were sent.
     ///
     /// # Errors
-    /// When there will be none: the conversation is over, or another carrier took this one's place.
+    /// Returns an error if the session is over, or another transport has replaced this one.
     ///
     /// # Cancellation
-    /// Dropping the future loses nothing.
+    /// Dropping the future loses no message.
     pub async fn next(&mut self) -> Result<ToHook, HookFailure> {
         self.sending = None;
         loop {
@@ -54,10 +54,10 @@ impl Carrier {
         }
     }
 
-    /// The next message to send, if there is one now; as [`next`](Self::next).
+    /// Returns the next message to send, if one is waiting.
     ///
     /// # Errors
-    /// As [`next`](Self::next).
+    /// Fails like [`next`](Self::next).
     pub fn try_next(&mut self) -> Result<Option<ToHook>, HookFailure> {
         self.sending = None;
         if let Some(told) = self.again.pop_front() {
@@ -68,19 +68,19 @@ impl Carrier {
         Ok(Some(message))
     }
 
-    /// Says that all messages that were taken are written.
+    /// Confirms that all messages that were taken are written.
     pub(in crate::run) fn flushed(&self) {
         self.shared.flushed();
     }
 
-    /// Short messages are written there by those who send them, while nothing else waits to be.
+    /// Lets senders write short messages to a pipe directly while no other message is queued.
     pub(in crate::run) fn write_to(&self, pipe: Arc<dyn MessagePipe>) {
         self.shared.write_to(pipe);
     }
 
-    /// Takes what the hook said. Whether it was the answer to a call.
+    /// Receives a message of the hook. Returns `true` if it was the answer to a call.
     pub fn take(&self, message: FromHook) -> bool {
-        // Over another connection the hook goes on; what comes over this one counts no more.
+        // The hook uses another connection now; messages on this one are ignored.
         if !self.shared.is_carried_by(self.number) {
             return false;
         }
@@ -106,14 +106,14 @@ impl Carrier {
                 }
             }
             FromHook::Log { level, message } => log(&level, &message),
-            // It has said so before, or is no worker.
+            // A worker's was handled earlier; from other hooks it means nothing.
             FromHook::Ready { .. } => {}
         }
         false
     }
 
-    /// The hook said something that is no message, for this reason: the call that it may have been about
-    /// fails, or, where that is not known, all that the hook was told of and has not answered.
+    /// Reports an unreadable message: its call fails or, if that is unknown, all unanswered calls
+    /// that the hook has got.
     pub fn take_unreadable(&self, call: Option<u64>, why: String) {
         if !self.shared.is_carried_by(self.number) {
             return;
@@ -124,12 +124,12 @@ impl Carrier {
         }
     }
 
-    /// The oldest call of a hook that waits for its answer.
+    /// Returns the oldest call of a hook that waits for its answer.
     pub fn oldest_call_of(&self, hook: &str) -> Option<u64> {
         self.shared.oldest_of(hook)
     }
 
-    /// It is gone, for this reason.
+    /// Closes the transport for a reason.
     pub fn lost(mut self, why: HookFailure) {
         self.why = Some(why);
     }
@@ -149,7 +149,7 @@ impl Drop for Carrier {
     }
 }
 
-/// What a hook has for the log.
+/// Writes a hook's log message to the log.
 fn log(level: &str, message: &str) {
     let shortened = shortened(message);
     let message = one_line(&shortened);

@@ -1,4 +1,4 @@
-//! A hook's time, which stands still while its user is asked something.
+//! The timeout of a hook, which is paused during questions to the user.
 
 use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};
@@ -9,25 +9,25 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::message::by;
 
-/// How long questions of one call to the user may be open, all together.
+/// The total time for questions of one call to the user.
 const LONGEST_QUESTION: Duration = Duration::from_secs(600);
 
-/// How many timers are kept.
+/// The maximum number of spare timers.
 const MOST_SPARE: usize = 64;
 
-/// A timer, with the runtime that it belongs to.
+/// A timer, and the runtime that it belongs to.
 struct Timer {
     runtime: runtime::Id,
     sleep: Pin<Box<Sleep>>,
 }
 
-/// The timers of calls that are over. One that is moved on costs little; a new one wakes the runtime
-/// each time that it is the first to run out.
+/// Spare timers of finished calls. Resetting one is cheap, while a new one wakes the runtime each
+/// time that it is the first to expire.
 #[derive(Default)]
 pub(in crate::run) struct Timers(Mutex<Vec<Timer>>);
 
 impl Timers {
-    /// A timer that runs out by then.
+    /// Returns a timer that expires at the deadline.
     fn take(&self, deadline: Instant) -> Timer {
         let runtime = Handle::current().id();
         let mut spare = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -51,24 +51,24 @@ impl Timers {
     }
 }
 
-/// The time that a hook has.
+/// The remaining time of a hook.
 pub(in crate::run) struct Clock<'t> {
     timers: &'t Timers,
-    /// Taken when it is dropped.
+    /// `None` once dropped.
     timer: Option<Timer>,
     deadline: Instant,
-    /// How many questions are open.
+    /// The number of open questions.
     questions: usize,
-    /// What is left of the hook's own time, while one is.
+    /// The hook's remaining time, while a question is open.
     left: Duration,
-    /// What is left for questions.
+    /// The remaining time for questions.
     for_questions: Duration,
-    /// Since when one is open.
+    /// The time at which the first open question was asked.
     asked_at: Instant,
 }
 
 impl<'t> Clock<'t> {
-    /// So much from now on.
+    /// Starts a clock that expires after this time.
     pub(in crate::run) fn new(time: Duration, timers: &'t Timers) -> Self {
         let deadline = by(time);
         Self {
@@ -82,15 +82,15 @@ impl<'t> Clock<'t> {
         }
     }
 
-    /// When it runs out, as it is now.
+    /// Returns the current deadline.
     pub(in crate::run) fn deadline(&self) -> Instant {
         self.deadline
     }
 
-    /// Waits until it has run out.
+    /// Waits until the clock has expired.
     ///
     /// # Cancellation
-    /// Dropping the future loses nothing.
+    /// Dropping the future has no effect on the clock.
     pub(in crate::run) async fn expired(&mut self) {
         match &mut self.timer {
             Some(timer) => timer.sleep.as_mut().await,
@@ -98,7 +98,7 @@ impl<'t> Clock<'t> {
         }
     }
 
-    /// A question to the user is open from now on.
+    /// Counts one more open question to the user, and pauses the clock at the first.
     pub(in crate::run) fn pause(&mut self) {
         self.questions += 1;
         if self.questions == 1 {
@@ -108,7 +108,7 @@ impl<'t> Clock<'t> {
         }
     }
 
-    /// One of them was answered.
+    /// Counts one question as answered, and resumes the clock after the last.
     pub(in crate::run) fn resume(&mut self) {
         self.questions = self.questions.saturating_sub(1);
         if self.questions == 0 {

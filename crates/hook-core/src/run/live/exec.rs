@@ -1,5 +1,5 @@
-//! Programs that a hook has the engine run for it (`exec`): with a time limit and what they print, as the
-//! engine's own hooks are run, so that a hook cannot hang in one.
+//! Programs that the engine runs for a hook (`exec`). They have a timeout and captured output like
+//! the engine's own hooks, so a hook cannot hang in one.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -18,13 +18,13 @@ use crate::run::executor::Slots;
 use crate::run::session_env::SessionEnv;
 use crate::run::tree::ProcessTree;
 
-/// What a hook asks for by this name is done by the engine itself.
+/// The method that the engine itself answers.
 pub(super) const EXEC: &str = "exec";
 
-/// How many programs may run at once for the hooks of one conversation.
+/// The maximum number of concurrent programs for the hooks of one source.
 const AT_ONCE: usize = 8;
 
-/// How long a program may run where its hook does not say.
+/// The default timeout of a program.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Runs programs for hooks.
@@ -34,7 +34,7 @@ pub(in crate::run) struct Programs {
     places: Semaphore,
 }
 
-/// What is run.
+/// The program in a request.
 struct Wanted {
     command: String,
     arguments: Vec<String>,
@@ -48,13 +48,13 @@ impl Programs {
         Self { context, places: Semaphore::new(AT_ONCE) }
     }
 
-    /// Runs one to its end, for a hook that so many hooks wait for.
+    /// Runs a program to its end, for a hook at this nesting depth.
     ///
     /// # Errors
-    /// When it cannot be started, or what is said of it is not right. One that fails is no error.
+    /// Fails on invalid parameters, or if the program cannot start. Its own failure is no error.
     ///
     /// # Cancellation
-    /// Dropping the future ends it.
+    /// Dropping the future ends the program.
     pub(in crate::run) async fn run(
         self: Arc<Self>,
         params: RawJson,
@@ -85,7 +85,7 @@ impl Programs {
         let ends_it = cancel.clone().drop_guard();
         let (sender, receiver) = oneshot::channel();
         let timeout = wanted.timeout;
-        // A task of the engine's, which ends the program also when nobody waits for it any more.
+        // A task of the engine, so that the program is also ended when its caller is gone.
         context.tasks.tracker.clone().spawn(async move {
             let slots = Slots { running: Some(running), ..Slots::default() };
             let call = ProcessCall {
@@ -103,7 +103,7 @@ impl Programs {
         let (ending, report) =
             ended.map_err(|_| HostCallError::failed("the engine ended before it"))?;
         let killed = matches!(ending, Ending::Failed(HookFailure::TimedOut { .. }));
-        // As a shell would have it, where a signal ended it.
+        // Numbered like in a shell if a signal ended the program.
         let code = report.exit_code.or_else(|| report.signal.map(|signal| 128 + signal));
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let dropped = report.stdout.dropped + report.stderr.dropped;
@@ -152,7 +152,7 @@ impl Programs {
                 let value = value.to_text().filter(|value| !value.contains('\0'));
                 let is_name = !name.is_empty() && !name.contains(['=', '\0']);
                 let value = value.filter(|_| is_name).ok_or(EXPECTED)?;
-                // By these the engine knows how deep its hooks are.
+                // The engine uses these to count the nesting of hooks.
                 if !matches!(name, "HOOK_DEPTH" | "HOOK_RUN_TOKEN") {
                     env.push((name.to_owned(), value));
                 }

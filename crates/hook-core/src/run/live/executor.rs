@@ -1,4 +1,4 @@
-//! A call of a hook that stays alive, from what is told to its answer.
+//! Calls of live hooks, from input to answer.
 
 use std::fmt;
 use std::sync::Arc;
@@ -31,18 +31,18 @@ use crate::run::running::RunningHooks;
 use crate::run::worker::Worker;
 use crate::text::{lines, shortened};
 
-/// Whom a call goes to.
+/// The recipient of a call.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum CallTarget {
-    /// A process of the engine's, which is started when it is needed.
+    /// A process of the engine, started when needed.
     Worker(Arc<Worker>),
     /// A client.
     Client(CallSession),
 }
 
 impl CallTarget {
-    /// Whether it is on this machine, and the user's own.
+    /// Returns `true` if the hook runs on this machine, as this user.
     pub(in crate::run) fn is_near(&self) -> bool {
         match self {
             Self::Worker(_) => true,
@@ -51,33 +51,33 @@ impl CallTarget {
     }
 }
 
-/// Somebody who is told of a call that failed.
+/// A listener for failed calls.
 pub type FailureListener = Arc<dyn Fn(&HookFailure) + Send + Sync>;
 
-/// How much is shown of what a hook says of its failure, in bytes.
+/// The maximum length of a reported failure in messages, in bytes.
 const SHOWN: usize = 4 * 1024;
 
-/// What a timeout does not say by itself.
+/// The likely cause of a timeout during a worker's start.
 const NOT_READY: &str = "the worker had not yet said that it is ready (`hook-worker`)";
 
-/// A hook that stays alive.
+/// Runs a live hook.
 pub(in crate::run) struct LiveExecutor {
     hook: Arc<LiveHook>,
     on_failure: Option<FailureListener>,
 }
 
 struct LiveHook {
-    /// What it is shown as.
+    /// The display name.
     label: String,
-    /// What it is called in the conversation.
+    /// The hook's id in the session.
     id: Arc<str>,
     event: Arc<str>,
-    /// The words that it is told and answers in, if they are not ours.
+    /// The foreign hook whose formats it uses, if it is one.
     home: Option<Arc<ForeignHook>>,
     session: CallTarget,
     running: Arc<RunningHooks>,
     timers: Timers,
-    /// What it may have the engine run; nothing for one that is far away.
+    /// The programs that the hook may have the engine run; `None` for a remote one.
     programs: Option<Arc<Programs>>,
 }
 
@@ -107,7 +107,7 @@ impl LiveExecutor {
         }
     }
 
-    /// The same, with somebody who is told where a call fails and that is no answer.
+    /// Adds a listener for failed calls that result in no answer.
     pub(in crate::run) fn on_failure(self, on_failure: Option<FailureListener>) -> Self {
         Self { on_failure, ..self }
     }
@@ -141,7 +141,7 @@ impl HookExecutor for LiveExecutor {
 
     fn permits(&self) -> Permits<'_> {
         Permits::Session(match &self.hook.session {
-            // Nobody waits for a turn with one that is not there.
+            // There is no wait for a slot of a disconnected client.
             CallTarget::Client(session) if !session.is_connected() => return Permits::None,
             _ => self.hook.places(),
         })
@@ -175,7 +175,7 @@ impl HookExecutor for LiveExecutor {
             if let (Some(told), Some(failure), None) =
                 (on_failure, &run.answer.failure, &run.answer.output)
             {
-                // Who gave up on it knows that.
+                // A cancellation is no news to the caller.
                 if !matches!(failure, HookFailure::Cancelled) {
                     told(failure);
                 }
@@ -186,18 +186,18 @@ impl HookExecutor for LiveExecutor {
     }
 }
 
-/// By this name a hook takes back something that it asked for.
+/// The method with which a hook cancels an earlier request.
 const CANCEL: &str = "cancel";
 
-/// Something that is asked of the host, and is on its way.
+/// The end of a request to the host.
 struct Hosted {
     is_question: bool,
-    /// The hook's own id for it, where it may take it back.
+    /// The hook's own id, if the request can be cancelled.
     id: Option<RawJson>,
 }
 
 impl LiveHook {
-    /// The places for calls to whom it calls.
+    /// Returns the slots for calls to the recipient.
     fn places(&self) -> &Arc<SlotQueue> {
         match &self.session {
             CallTarget::Worker(worker) => worker.places(),
@@ -209,7 +209,7 @@ impl LiveHook {
         let CallTarget::Worker(worker) = &self.session else { return self.asked(call).await };
         let before = worker.errors_so_far();
         let mut run = self.asked(call).await;
-        // Of others that were called meanwhile as well: it says not which one it writes for.
+        // Includes output of other calls at that time; the worker does not say which one it is for.
         run.process.stderr = worker.errors_since(before);
         run.process.worker = worker.history();
         run
@@ -221,7 +221,7 @@ impl LiveHook {
         let told = match &self.home {
             Some(home) => match home.language.told(home, &call.input) {
                 Some(told) => told,
-                // At home it is another event.
+                // Its agent has no such event.
                 None => return Answer::of_handler(call.input.event(), None).into(),
             },
             None => call.input.to_raw(),
@@ -262,14 +262,14 @@ impl LiveHook {
         }
     }
 
-    /// What a failure means, to those whose words it speaks as well.
+    /// Returns the outcome of a failure, which may include an answer by its agent's rules.
     fn failed(&self, failure: HookFailure) -> Answer {
         let home = self.home.as_ref();
         let output = home.and_then(|home| home.language.failed(home, &failure));
         Answer { output, ..Answer::failed(failure) }
     }
 
-    /// Sends the call; with the number of the process that it went to.
+    /// Sends the call, and returns it with the generation of the process that it went to.
     async fn send(
         &self,
         told: RawObject,
@@ -292,14 +292,14 @@ impl LiveHook {
                 let (session, life) = worker.session().await?;
                 match session.call(telling(), with_host).await {
                     Ok(pending) => return Ok((pending, life)),
-                    // That process has just ended, and never heard of it.
+                    // That process has just ended without reading the call.
                     Err(_) => worker.over(life).await,
                 }
             },
         }
     }
 
-    /// Waits for the answer, and does meanwhile what the hook asks of the host.
+    /// Waits for the answer, and serves the hook's host requests meanwhile.
     async fn converse(
         &self,
         pending: &mut Pending,
@@ -308,11 +308,11 @@ impl LiveHook {
     ) -> Result<Said, HookFailure> {
         let timed_out = || HookFailure::TimedOut { after: call.timeout };
         let mut running = None;
-        // While the user thinks, another call may have its place.
+        // During a question to the user, another call may use the slot.
         let (mut questions, mut lent) = (0_usize, None);
-        // Most calls ask nothing.
+        // Created on demand, because most calls make no requests.
         let mut hosted: Option<FuturesUnordered<BoxFuture<'static, Hosted>>> = None;
-        // What is asked at present, by the hook's own ids.
+        // The running requests, by the hook's own ids.
         let mut asking: Vec<(RawJson, AbortHandle)> = Vec::new();
         loop {
             let may_ask = hosted.as_ref().is_none_or(|hosted| hosted.len() < MAX_HOST_CALLS);
@@ -324,12 +324,12 @@ impl LiveHook {
             };
             tokio::select! {
                 biased;
-                // What it has said by then counts.
+                // An answer that has arrived by now counts.
                 () = call.cancel.cancelled() => {
                     return pending.try_answer().unwrap_or(Err(HookFailure::Cancelled));
                 }
                 () = clock.expired() => {
-                    // An engine that was held up itself finds both: then the hook was in time.
+                    // If both happened while the engine was delayed, the hook was in time.
                     return pending.try_answer().unwrap_or_else(|| Err(timed_out()));
                 }
                 Some(done) = done => {
@@ -394,7 +394,7 @@ impl LiveHook {
         }
     }
 
-    /// What a hook has said means.
+    /// Interprets the answer of a hook.
     fn read(&self, call: &HookCall, told: &RawObject, said: Said) -> Answer {
         let event = call.input.event();
         match (said, &self.home) {
@@ -403,7 +403,7 @@ impl LiveHook {
                 let message = lines(message.get(..end_of(&message)).unwrap_or_default());
                 self.failed(HookFailure::Reported { message })
             }
-            // The short form is the protocol's own, but for those whose words it is.
+            // The short form is the protocol's own, except for agents that use it themselves.
             (Said::Action(object), Some(home)) if !home.language.answers_by_action() => {
                 by_words_of_ours(event, &object)
             }
@@ -419,7 +419,7 @@ impl LiveHook {
     }
 }
 
-/// What an answer by an action means.
+/// Interprets an answer by an action.
 fn by_words_of_ours(event: HookEventName, said: &RawObject) -> Answer {
     match by_action(said) {
         Ok(object) => Answer::of_object(event, &object),
@@ -427,7 +427,7 @@ fn by_words_of_ours(event: HookEventName, said: &RawObject) -> Answer {
     }
 }
 
-/// Something that is asked of a host, until its hook has the result.
+/// The reply to a request, until the hook has got it.
 struct Asked {
     speaker: Speaker,
     id: RawJson,
@@ -435,7 +435,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// Tells the hook what came of it, once there is room for that.
+    /// Sends the outcome to the hook, once there is buffer space.
     async fn answered(self, outcome: Result<RawJson, HostCallError>) {
         let Self { speaker, id, held } = self;
         drop(held);
@@ -443,7 +443,7 @@ impl Asked {
     }
 }
 
-/// The parameters of `tool.execute` with the tool and its arguments named as the host does.
+/// Replaces the tool and argument names of `tool.execute` by the host's.
 fn by_host_names(home: &ForeignHook, input: &EventInput, params: RawJson) -> RawJson {
     let Ok(mut fields) = params.to_object() else { return params };
     let Some(name) = fields.get("tool").and_then(RawJson::to_text) else { return params };
@@ -457,13 +457,13 @@ fn by_host_names(home: &ForeignHook, input: &EventInput, params: RawJson) -> Raw
     fields.to_raw().into()
 }
 
-/// What a hook gets that asks nobody for something.
+/// Responds to a request of a hook whose caller has no host services.
 fn refuse(speaker: Speaker, asked: AskedOfHost) -> BoxFuture<'static, Hosted> {
     let outcome = settled(&asked.method, Err(HostCallError::unsupported(&asked.method)));
     tell(speaker, asked, outcome)
 }
 
-/// Ends what a hook does not want any more of what it asked for; whether there was such a thing.
+/// Cancels a request of a hook; returns `false` if there is none with that id.
 fn cancel(asking: &mut Vec<(RawJson, AbortHandle)>, params: &RawJson) -> bool {
     let id = params.to_object().ok().and_then(|params| params.get("hostCallId").cloned());
     let at = asking.iter().position(|(known, _)| id.as_ref().is_some_and(|id| id == known));
@@ -472,21 +472,21 @@ fn cancel(asking: &mut Vec<(RawJson, AbortHandle)>, params: &RawJson) -> bool {
     true
 }
 
-/// What is asked, unless the hook takes it back: then nothing comes of it.
+/// Runs a request until its end or cancellation.
 fn until_cancelled(
     asked: Abortable<BoxFuture<'static, ()>>,
     id: RawJson,
     is_question: bool,
 ) -> BoxFuture<'static, Hosted> {
     async move {
-        // Of what was taken back nothing is told.
+        // A cancelled request gets no reply.
         let _ = asked.await;
         Hosted { is_question, id: Some(id) }
     }
     .boxed()
 }
 
-/// Tells a hook what came of something that was settled at once.
+/// Responds with an outcome that is already known.
 fn tell(
     speaker: Speaker,
     asked: AskedOfHost,
@@ -516,7 +516,7 @@ fn execute(
     .boxed()
 }
 
-/// Where what is shown of a message ends.
+/// Returns the length of a message's shown part.
 fn end_of(message: &str) -> usize {
     let mut end = message.len().min(SHOWN);
     while !message.is_char_boundary(end) {
@@ -535,7 +535,7 @@ fn ask_host(host: &Arc<dyn HostServices>, hook: Asked, call: HostCall) -> BoxFut
     .boxed()
 }
 
-/// An answer by an action, in the words of an answer.
+/// Converts an answer by an action to a regular one.
 fn by_action(said: &RawObject) -> Result<RawObject, InvalidAnswer> {
     const KNOWN: &str =
         "answer `continue`, `block`, `retry` or `skip`, or give the whole answer in `output`";

@@ -1,5 +1,5 @@
-//! What a hook may ask of whoever asked for its event: a question to the user, a message to the session,
-//! a tool to run (protocol.md §6, "Host calls").
+//! Requests that a hook may make to its event's caller: a question to the user, a message to the
+//! session, a tool to run (protocol.md §6, "Host calls").
 
 use std::any::Any;
 use std::fmt;
@@ -10,52 +10,52 @@ use futures::future::BoxFuture;
 use super::methods::{HOST_METHODS, HostMethod, without_ui};
 use crate::json::RawJson;
 
-/// What a hook asks of the host.
+/// A request of a hook to the host.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HostCall {
-    /// What is to be done, such as `ui.confirm` or `tool.execute`.
+    /// The requested method, such as `ui.confirm` or `tool.execute`.
     pub method: String,
-    /// With what.
+    /// The parameters.
     pub params: RawJson,
-    /// The hook that asks.
+    /// The hook that makes the request.
     pub hook: Arc<str>,
     /// The request that the hook was called for.
     pub correlation: Option<Arc<str>>,
-    /// What requests have to carry that are made for this call, so that they are known to come from
-    /// inside of the hook: their `runToken`.
+    /// The `runToken` of requests that the host makes for this call. It marks them as coming from
+    /// inside the hook.
     pub run_token: String,
 }
 
-/// Why a host does not do what it is asked.
+/// The error of a host call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostCallError {
-    /// It has nothing of that name.
+    /// The host does not offer the method.
     #[error("the host does not offer `{method}`")]
     Unsupported {
-        /// What was asked for.
+        /// The requested method.
         method: String,
     },
-    /// The call that it was asked for is over, or never was.
+    /// The hook's call is over, or never existed.
     #[error("the call that this is asked for is over, or there was none with that `callId`")]
     NoCall,
-    /// So much is asked at once that it is refused.
+    /// The hook has too many host calls in progress.
     #[error("more than {limit} host calls of one hook at once; wait for an answer first")]
     TooMany {
-        /// How many may be.
+        /// The maximum number.
         limit: usize,
     },
-    /// It was tried, and failed.
+    /// The host tried and failed.
     #[error("{message}")]
     Failed {
-        /// Why, in the host's words.
+        /// The reason, in the host's words.
         message: String,
     },
 }
 
 impl HostCallError {
-    /// The word in messages.
+    /// Returns the error code in messages.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Unsupported { .. } => "unsupported",
@@ -65,50 +65,50 @@ impl HostCallError {
         }
     }
 
-    /// That the host has nothing of that name.
+    /// Creates the error of a host that does not offer a method.
     pub fn unsupported(method: &str) -> Self {
         Self::Unsupported { method: crate::text::shortened(method) }
     }
 
-    /// That it was tried, and failed.
+    /// Creates the error of a failed attempt.
     pub fn failed(message: impl Into<String>) -> Self {
         Self::Failed { message: message.into() }
     }
 }
 
-/// What a host does for hooks that stay alive. Whoever asks for an event may give one.
+/// The services that the caller of an event offers to live hooks.
 pub trait HostServices: fmt::Debug + Send + Sync {
-    /// Does what a hook asks. What it gives back is the hook's own business: it is not read here.
+    /// Executes a hook's request. The engine passes the result on to the hook without reading it.
     ///
     /// # Errors
-    /// When the host has nothing of that name, or it failed. A host without a user interface does not
-    /// answer `ui` calls itself: [`without_ui`] says what a hook gets then.
+    /// Returns an error if the host does not offer the method, or fails. A host without a user
+    /// interface need not answer `ui` calls itself: hooks then get the result of [`without_ui`].
     ///
     /// # Cancellation
     /// The future is dropped when the hook's call is over.
     fn call(&self, call: HostCall) -> BoxFuture<'static, Result<RawJson, HostCallError>>;
 
-    /// Whether it does what is called so, one of [`HOST_METHODS`]. Where it offers a question, hooks are
-    /// told that there is a user. Nothing by default: a host is asked all the same, and hooks that ask only
-    /// where there is a user do without.
+    /// Returns `true` if the host offers this method, one of [`HOST_METHODS`]. If it offers a
+    /// question, hooks are told that there is a user. Nothing by default: hooks that check for a
+    /// user then ask no questions, but requests are passed to the host all the same.
     fn offers(&self, _method: &str) -> bool {
         false
     }
 
-    /// The host's own user interface, for handlers in Rust that know its type; none by default.
+    /// Returns the host's own user interface for Rust handlers that know its type, if any.
     fn component(&self) -> Option<Arc<dyn Any + Send + Sync>> {
         None
     }
 }
 
-/// Whether a host can ask its user something.
+/// Returns `true` if a host can ask its user questions.
 pub(in crate::run) fn has_ui(host: Option<&Arc<dyn HostServices>>) -> bool {
     let asks = |method: &HostMethod| host.is_some_and(|host| host.offers(method.name));
     HOST_METHODS.iter().filter(|method| method.is_question()).any(asks)
 }
 
-/// What a host that has nothing for a call gives: what a hook gets without a user interface, else the
-/// error.
+/// Replaces an unsupported method's error by the result of a host without a user interface, if the
+/// method has one.
 pub(in crate::run) fn settled(
     method: &str,
     outcome: Result<RawJson, HostCallError>,

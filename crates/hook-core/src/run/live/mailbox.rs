@@ -1,5 +1,4 @@
-//! Where a call's caller finds what comes of it: its answer, and before that what the hook asks of the
-//! host.
+//! The mailbox of a call: its answer, and the requests that the hook makes to the host before it.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,20 +10,20 @@ use super::message::Said;
 use crate::failure::HookFailure;
 use crate::json::RawJson;
 
-/// How many host calls of one call may wait to be looked at.
+/// The maximum number of waiting host requests of one call.
 pub(super) const MAX_HOST_CALLS: usize = 16;
 
-/// What a hook asks of the host of a call.
+/// A request of a hook to the host of its call.
 #[derive(Debug)]
 pub(super) struct AskedOfHost {
     pub(super) id: RawJson,
     pub(super) method: String,
     pub(super) params: RawJson,
-    /// Room for it among what the hooks of the conversation ask.
+    /// The buffer space that it uses in the session.
     pub(super) held: OwnedSemaphorePermit,
 }
 
-/// Why what a hook asks of a host is not passed on.
+/// The reason for rejecting a host request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refusal {
     NoCall,
@@ -32,18 +31,18 @@ pub(super) enum Refusal {
     TooMany,
 }
 
-/// What happens to a call that was sent.
+/// An event of a call that was sent.
 pub(super) enum Happened {
-    /// It was answered, or cannot be any more.
+    /// The answer arrived, or cannot arrive any more.
     Answered(Result<Said, HookFailure>),
-    /// The hook asks something of the host.
+    /// The hook makes a request to the host.
     AskedOfHost(AskedOfHost),
 }
 
-/// What there is for the caller of one call.
+/// The mailbox of one call's caller.
 pub(super) struct Mailbox {
     state: Mutex<State>,
-    /// Whether somebody looks at what the hook asks.
+    /// `true` if the caller serves host requests.
     has_host: bool,
 }
 
@@ -55,7 +54,7 @@ struct State {
 }
 
 impl Mailbox {
-    /// An empty one; with a host, if somebody looks at what is asked of it.
+    /// Creates an empty mailbox; `has_host` says whether the caller serves host requests.
     pub(super) fn new(has_host: bool) -> Self {
         Self { state: Mutex::default(), has_host }
     }
@@ -64,7 +63,7 @@ impl Mailbox {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts the answer in.
+    /// Delivers the answer.
     pub(super) fn answer(&self, answer: Result<Said, HookFailure>) {
         let mut state = self.lock();
         state.answer = Some(answer);
@@ -75,10 +74,10 @@ impl Mailbox {
         }
     }
 
-    /// Puts something in that the hook asks of the host.
+    /// Adds a request to the host.
     ///
     /// # Errors
-    /// When there is no host, or so much waits there already.
+    /// Returns the request if there is no host, or too many requests are waiting.
     pub(super) fn ask(&self, asked: AskedOfHost) -> Result<(), (AskedOfHost, Refusal)> {
         if !self.has_host {
             return Err((asked, Refusal::NoHost));
@@ -96,7 +95,7 @@ impl Mailbox {
         Ok(())
     }
 
-    /// Takes out what is next: the answer first, then what is asked, if so much more may be.
+    /// Takes the next event: the answer first, then a request, if another one may run.
     pub(super) fn poll(&self, context: &mut Context<'_>, may_ask: bool) -> Poll<Happened> {
         let mut state = self.lock();
         if let Some(answer) = state.answer.take() {
@@ -112,7 +111,7 @@ impl Mailbox {
         Poll::Pending
     }
 
-    /// Takes the answer out, if it is there.
+    /// Takes the answer, if it has arrived.
     pub(super) fn try_answer(&self) -> Option<Result<Said, HookFailure>> {
         self.lock().answer.take()
     }

@@ -1,4 +1,4 @@
-//! What is said between the engine and a hook that stays alive: one JSON object a line.
+//! The messages between the engine and a live hook: one JSON object per line.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,82 +9,82 @@ use super::host::HostCallError;
 use crate::json::{JsonObject, ObjectWriter, RawJson, RawObject};
 use crate::text::shortened;
 
-/// How long a line from a hook may be, in bytes: 4 MiB.
+/// The maximum length of a line from a hook: 4 MiB.
 pub const MAX_LIVE_LINE: usize = 4 * 1024 * 1024;
 
-/// The version of these messages.
+/// The version of the messages.
 pub(in crate::run) const LIVE_PROTOCOL: u64 = 1;
 
-/// How many hooks a worker may say it has.
+/// The maximum number of hooks that a worker may declare.
 const MAX_DECLARED_HOOKS: usize = 256;
 
-/// What the engine says to a hook.
+/// A message to a hook.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum ToHook {
-    /// An event that it is asked about.
+    /// A call for an event.
     Call(Arc<Told>),
-    /// The answer to this call counts for nothing any more.
+    /// The cancellation of a call, whose answer would be ignored.
     Cancelled {
         /// The call.
         call: u64,
         /// The hook that was called.
         hook: Arc<str>,
     },
-    /// What came of something that it asked of the host.
+    /// The result of a host request.
     HostResult {
-        /// Its own id for that, as it wrote it.
+        /// The hook's own id of the request, unchanged.
         id: RawJson,
-        /// What came of it.
+        /// The outcome.
         outcome: Result<RawJson, HostCallError>,
     },
-    /// What is left of a line, without its end.
+    /// The rest of a partly written line, without its end.
     #[doc(hidden)]
     Rest(Vec<u8>),
-    /// Nothing comes after this.
+    /// The last message.
     Close {
-        /// Why, in one word.
+        /// The reason, as a single word.
         reason: &'static str,
     },
 }
 
-/// What a hook is told of one event.
+/// The call of a hook for one event.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Told {
-    /// The number of the call in its conversation.
+    /// The id of the call in its session.
     pub call: u64,
     /// The hook that is called.
     pub hook: Arc<str>,
-    /// The event, in the hook's own words.
+    /// The event's name in the hook's format.
     pub event: Arc<str>,
-    /// The input, in the hook's own words.
+    /// The input in the hook's format.
     pub input: RawObject,
     /// The session that the event belongs to.
     pub session: Arc<str>,
-    /// The request that the call is part of, where that is known.
+    /// The request that the call belongs to, if known.
     pub correlation: Option<Arc<str>>,
-    /// By when the answer must be there.
+    /// The deadline for the answer.
     pub deadline: Instant,
-    /// Whether whoever asked for the event can ask a user something.
+    /// `true` if the event's caller can ask a user questions.
     pub has_ui: bool,
 }
 
 impl Told {
-    /// How long the hook still has, in whole milliseconds.
+    /// Returns the time until the deadline, in whole milliseconds.
     pub fn milliseconds_left(&self) -> u64 {
         let left = self.deadline.saturating_duration_since(Instant::now());
         u64::try_from(left.as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// About how many bytes it takes.
+    /// Returns the approximate size in bytes.
     pub(super) fn weight(&self) -> usize {
         256 + self.hook.len() + self.event.len() + self.input.as_str().len()
     }
 }
 
 impl ToHook {
-    /// The message as a line, without its end.
+    /// Returns the message as a line, without its end.
     pub fn to_line(&self) -> Vec<u8> {
         if let Self::Rest(rest) = self {
             return rest.clone();
@@ -126,7 +126,7 @@ impl ToHook {
         })
     }
 
-    /// About how many bytes it takes.
+    /// Returns the approximate size in bytes.
     pub(super) fn weight(&self) -> usize {
         match self {
             Self::Call(told) => told.weight(),
@@ -136,76 +136,76 @@ impl ToHook {
     }
 }
 
-/// What a hook says.
+/// A message from a hook.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum FromHook {
-    /// A worker is ready, and has these hooks of its own.
+    /// A worker is ready and declares its hooks.
     Ready {
-        /// Its hooks; absent where it says nothing of them.
+        /// The hooks; `None` if the worker does not declare any.
         hooks: Option<Vec<WorkerHook>>,
-        /// The modules that it was to load.
+        /// The modules that the worker was to load.
         modules: Vec<WorkerModule>,
     },
-    /// What it answers to a call.
+    /// The answer to a call.
     Answer {
-        /// The call; `None` where it is none of ours.
+        /// The call's id; `None` if it is not one of this engine.
         call: Option<u64>,
         /// The answer.
         said: Said,
     },
-    /// It asks something of the host.
+    /// A request to the host.
     HostCall {
-        /// Its own id for that.
+        /// The hook's own id of the request.
         id: RawJson,
-        /// The call that it is about; `None` where it is none of ours.
+        /// The call that it belongs to; `None` if it is not one of this engine.
         call: Option<u64>,
-        /// What is to be done.
+        /// The requested method.
         method: String,
-        /// With what.
+        /// The parameters.
         params: RawJson,
     },
-    /// Something for the log.
+    /// A log message.
     Log {
-        /// How much it matters: `error`, `warn`, `info` or `debug`.
+        /// The level: `error`, `warn`, `info` or `debug`.
         level: String,
         /// The text.
         message: String,
     },
 }
 
-/// What a hook answers to a call.
+/// The answer of a hook to a call.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Said {
-    /// An answer as a script prints it.
+    /// A full answer, as a script prints it.
     Output(RawObject),
-    /// An answer by an `action`: all fields of the message that are not its envelope.
+    /// An answer by an `action`: all fields of the message except those of the envelope.
     Action(RawObject),
-    /// An answer in our own words, whatever words its events come in: of a carrier that has a form of
-    /// its own for answers.
+    /// An answer in the native format, whatever the format of the hook's events; from a transport
+    /// that has its own form of answers.
     Native(RawObject),
-    /// Nothing: it has no objection.
+    /// No objection.
     Nothing,
-    /// It failed.
+    /// A failure.
     Error(String),
 }
 
-/// A hook that a worker says it has.
+/// A hook that a worker declares.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerHook {
-    /// What it is called.
+    /// The hook's name.
     pub hook: String,
-    /// The module whose it is, by its path, where the worker loads modules.
+    /// The path of the hook's module, if the worker loads modules.
     pub module: Option<String>,
-    /// The event, in the words of the vocabulary.
+    /// The event's name in the vocabulary.
     pub event: String,
-    /// The words that it is told and answers in; absent for ours.
+    /// The agent whose formats the hook uses; `None` for the native ones.
     pub vocabulary: Option<String>,
-    /// What it is for; absent for everything.
+    /// The matcher; `None` matches everything.
     pub matcher: Option<RawJson>,
-    /// How it runs.
+    /// The hook's options.
     pub config: JsonObject,
 }
 
@@ -213,37 +213,37 @@ pub struct WorkerHook {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerModule {
-    /// Its file.
+    /// The path of the file.
     pub path: String,
-    /// Why it is not loaded; absent where it is.
+    /// The reason why it is not loaded; `None` if it is.
     pub error: Option<String>,
-    /// The commands that it has.
+    /// The module's commands.
     pub commands: Vec<ModuleCommand>,
-    /// The types of messages that it renders.
+    /// The message types that the module renders.
     pub renderers: Vec<String>,
 }
 
-/// A command that a module has.
+/// A command of a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ModuleCommand {
-    /// What it is called by.
+    /// The name.
     pub name: String,
-    /// What it is for.
+    /// The description.
     pub description: Option<String>,
 }
 
-/// A line that is no message of a hook.
+/// The error of a line that is not a valid message.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("it sent a line that is no message: {0}")]
 #[non_exhaustive]
 pub struct Unreadable(String);
 
 impl FromHook {
-    /// Reads a line.
+    /// Parses a line.
     ///
     /// # Errors
-    /// When it is no message; the conversation is over then, since nobody knows what it meant.
+    /// Returns an error if the line is not a message; the session must end then.
     pub fn read(line: String) -> Result<Self, Unreadable> {
         match RawObject::parse(line.as_str()) {
             Ok(object) => Self::of(&object.fields()),
@@ -255,10 +255,10 @@ impl FromHook {
         }
     }
 
-    /// Reads a message that is an object already.
+    /// Parses a message that is already an object.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// Returns an error if it is not a valid message.
     pub fn of(fields: &JsonObject) -> Result<Self, Unreadable> {
         if let Some(name) = fields.repeated() {
             return Err(Unreadable(format!("the field `{}` stands twice", shortened(name))));
@@ -293,7 +293,7 @@ impl FromHook {
     }
 
     fn ready(fields: &JsonObject) -> Result<Self, Unreadable> {
-        // Of two versions the lower is spoken; the process knows ours from its environment.
+        // The lower version is used; the process knows the engine's from its environment.
         let theirs = fields.get("protocol").filter(|theirs| !theirs.is_null());
         if let Some(theirs) = theirs
             && theirs.to_whole_number().is_none_or(|theirs| theirs < LIVE_PROTOCOL)
@@ -335,7 +335,7 @@ impl Said {
             let beside = fields.iter().find(|(name, value)| {
                 !envelope.contains(name) && *name != "output" && !value.is_null()
             });
-            // Which of the two counts is not known.
+            // It is unknown which of the two counts.
             if let Some((name, _)) = beside {
                 let name = shortened(name);
                 return Ok(Self::Error(format!("`{name}` stands beside `output`, which says all")));
@@ -399,9 +399,9 @@ impl WorkerHook {
     }
 }
 
-/// How long a hook may take, as a message says it.
+/// Returns the instant after this time.
 pub(super) fn by(after: Duration) -> Instant {
-    // Beyond what a clock can say is beyond what anybody waits.
+    // Durations beyond the clock's range become about 34 years.
     Instant::now()
         .checked_add(after)
         .unwrap_or_else(|| Instant::now() + Duration::from_secs(1 << 30))

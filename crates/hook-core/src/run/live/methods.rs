@@ -1,24 +1,24 @@
-//! What a hook may ask of its host, once for whoever asks and whoever answers.
+//! The table of host methods, for both hooks and hosts.
 
 use crate::json::{JsonKind, RawJson};
 
-/// One of the things that a hook may ask of its host.
+/// A method that hooks may call on the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HostMethod {
-    /// What it is called in messages, such as `ui.confirm`.
+    /// The name in messages, such as `ui.confirm`.
     pub name: &'static str,
-    /// Its parameters, as in documentation; behind a `?` stands what need not be there.
+    /// The parameters, as in the documentation; a `?` marks optional ones.
     pub params: &'static str,
-    /// Its result, likewise.
+    /// The result, likewise.
     pub result: &'static str,
-    /// What a hook gets of a host that does not offer it.
+    /// The result of a host that does not offer the method.
     without: Without,
-    /// Whether somebody thinks while this goes on.
+    /// `true` for a question to the user.
     is_question: bool,
 }
 
-/// What there is without a host.
+/// The result of a method without a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Without {
     Null,
@@ -43,12 +43,12 @@ const fn service(name: &'static str, params: &'static str, result: &'static str)
     HostMethod { name, params, result, without: Without::Unsupported, is_question: false }
 }
 
-/// Runs a tool of the host's.
+/// The method that runs a tool of the host.
 pub(in crate::run) const EXECUTE: &str = "tool.execute";
 
 const CANCELLED: &str = "`{\"cancelled\"}`";
 
-/// What a hook may ask of its host.
+/// The methods that hooks may call on the host.
 pub static HOST_METHODS: [HostMethod; 20] = [
     question("ui.select", "`title`, `options`", Without::Null),
     question("ui.confirm", "`title`, `message`", Without::False),
@@ -88,12 +88,12 @@ pub static HOST_METHODS: [HostMethod; 20] = [
 ];
 
 impl HostMethod {
-    /// The one of that name.
+    /// Returns the method of this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         HOST_METHODS.iter().find(|method| method.name == name)
     }
 
-    /// Whether a host may answer that.
+    /// Checks whether a host may return this result.
     pub fn may_be(&self, result: &RawJson) -> bool {
         match (self.is_question, self.without) {
             (true, Without::False) => result.kind() == JsonKind::Bool,
@@ -102,8 +102,8 @@ impl HostMethod {
         }
     }
 
-    /// What a hook gets of a host that does not offer it: what there is without a user; `None` where that is
-    /// an error.
+    /// Returns the result of a host that does not offer the method, as without a user; `None` if
+    /// that is an error.
     pub fn without(&self) -> Option<RawJson> {
         match self.without {
             Without::Null => Some(RawJson::null()),
@@ -113,18 +113,18 @@ impl HostMethod {
         }
     }
 
-    /// Whether it asks the user something: that is not the hook's time.
+    /// Returns `true` for a question to the user, which does not count as the hook's time.
     pub fn is_question(&self) -> bool {
         self.is_question
     }
 }
 
-/// What a `ui` call gives where there is no user interface; `None` of what is no `ui` call.
+/// Returns the result of a `ui` call without a user interface; `None` for other methods.
 pub fn without_ui(method: &str) -> Option<RawJson> {
     HostMethod::named(method)?.without()
 }
 
-/// Whether somebody thinks while this goes on: that is not the hook's time.
+/// Returns `true` for a question to the user, which does not count as the hook's time.
 pub(in crate::run) fn is_question(method: &str) -> bool {
     HostMethod::named(method).is_some_and(HostMethod::is_question)
 }

@@ -1,17 +1,17 @@
-//! Hooks that stay alive and answer calls: one conversation, whoever carries it (protocol.md §6,
-//! "Live hooks").
+//! Live hooks, which outlive their calls: one session per hook process or client, over any
+//! transport (protocol.md §6, "Live hooks").
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
-//! | `message` | what is said, in both directions |
-//! | `session` | the calls of one conversation, and their answers |
-//! | `mailbox` | where a call's caller finds its answer, and what is asked of the host |
-//! | `carrier` | the end of it that moves messages: over pipes, a connection, a stream |
-//! | `clock` | a hook's time, which stands still while its user is asked |
-//! | `methods` | what a hook may ask of its host, in a table |
-//! | `host` | who does that: whoever asked for its event |
-//! | `exec` | programs that it has the engine run |
-//! | `executor` | a call, from what is told to its answer |
+//! | `message` | the messages in both directions |
+//! | `session` | the calls of one session, and their answers |
+//! | `mailbox` | the answer and the host requests of one call |
+//! | `carrier` | the end that transports messages: over pipes, a connection, a stream |
+//! | `clock` | a hook's timeout, which is paused during questions to the user |
+//! | `methods` | the table of host methods |
+//! | `host` | the host's side of them: the caller of the event |
+//! | `exec` | programs that the engine runs for a hook |
+//! | `executor` | one call, from input to answer |
 
 mod carrier;
 mod clock;

@@ -1,7 +1,7 @@
-//! The calls of one conversation with a hook that stays alive.
+//! The session with a live hook.
 //!
-//! Callers put calls in and wait for their answers; a carrier takes messages out and brings what
-//! the hook says. Neither knows the other, and either may be gone at any time.
+//! Callers add calls and wait for their answers; a transport takes messages out and brings the
+//! hook's messages in. Either side may disappear at any time.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
@@ -17,13 +17,13 @@ use crate::failure::HookFailure;
 use crate::json::{RawJson, RawObject};
 use crate::run::slots::SlotQueue;
 
-/// How many calls of one conversation may wait for their answers, at each depth of nesting.
+/// The maximum number of calls in progress per session and nesting depth.
 pub(in crate::run) const MAX_CALLS: usize = 64;
 
-/// How many bytes may wait for a hook to take them.
+/// The maximum number of bytes in a hook's send buffer.
 const MAX_BUFFERED: usize = 8 * 1024 * 1024;
 
-/// One conversation with a hook that stays alive. Clones are handles.
+/// A session with a live hook. Clones are handles.
 #[derive(Clone)]
 pub struct CallSession {
     shared: Arc<Shared>,
@@ -31,17 +31,17 @@ pub struct CallSession {
 
 pub(super) struct Shared {
     state: Mutex<State>,
-    /// Something is to be sent, or there is nobody to send it.
+    /// Notified when there is a message to send, or the session has ended.
     pub(super) woken: Notify,
-    /// Room for what waits to be sent, in bytes.
+    /// The free bytes of the send buffer.
     room: Arc<Semaphore>,
-    /// Places for calls that wait for their answers.
+    /// The slots for calls in progress.
     calls: Arc<SlotQueue>,
-    /// Room for what its hooks ask of hosts, in bytes.
+    /// The free bytes for host requests.
     host_room: Arc<Semaphore>,
-    /// Whether it outlives its carrier: the hook may come back on another.
+    /// `true` if the session outlives its transport: the hook may reconnect.
     is_lasting: bool,
-    /// Whether the hook is on this machine, and the user's own.
+    /// `true` if the hook runs on this machine, as this user.
     is_near: bool,
 }
 
@@ -51,33 +51,33 @@ struct State {
     calls: HashMap<u64, Waiting>,
     outgoing: VecDeque<(ToHook, OwnedSemaphorePermit)>,
     link: Link,
-    /// Carriers so far.
+    /// The number of transports so far.
     carriers: u64,
     dropped: Dropped,
-    /// Where short messages are written at once, while nothing else waits to be.
+    /// The pipe for direct writes of short messages while no other message is queued.
     pipe: Option<Arc<dyn MessagePipe>>,
-    /// Whether the carrier has something that it has not written yet.
+    /// `true` while the transport has taken messages that it has not written yet.
     is_writing: bool,
 }
 
-/// Something that takes bytes without waiting.
+/// A pipe that accepts bytes without waiting.
 pub(in crate::run) trait MessagePipe: Send + Sync {
-    /// How many bytes, from the first on, it took.
+    /// Writes a prefix of the bytes, and returns its length.
     fn try_write(&self, bytes: &[u8]) -> usize;
 }
 
-/// How long a message may be that its sender writes itself.
+/// The maximum size of a message that its sender writes directly.
 const SHORT: usize = 16 * 1024;
 
-/// Whether there is somebody who carries messages.
+/// The state of the connection.
 #[derive(Default)]
 enum Link {
-    /// By the carrier of this number.
+    /// Connected, through the transport of this number.
     Up(u64),
-    /// Not at present, or not yet.
+    /// Not connected at present, or not yet.
     #[default]
     Down,
-    /// Never again.
+    /// Closed for good.
     Closed(HookFailure),
 }
 
@@ -87,24 +87,24 @@ struct Waiting {
     mailbox: Arc<Mailbox>,
 }
 
-/// Answers that nobody waited for.
+/// The numbers of answers without a waiting call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Dropped {
-    /// To calls that were over: cancelled, too late, or answered before.
+    /// Answers to calls that had ended: cancelled, timed out, or already answered.
     pub late: u64,
-    /// To calls that never were.
+    /// Answers to calls that never existed.
     pub unknown: u64,
 }
 
 impl Dropped {
-    /// Those, and others.
+    /// Returns the sums of both.
     pub(in crate::run) fn with(self, others: Self) -> Self {
         Self { late: self.late + others.late, unknown: self.unknown + others.unknown }
     }
 }
 
-/// What a call tells, without what the conversation adds.
+/// The part of a call that does not depend on the session.
 pub(super) struct Telling {
     pub(super) hook: Arc<str>,
     pub(super) event: Arc<str>,
@@ -116,25 +116,24 @@ pub(super) struct Telling {
 }
 
 impl CallSession {
-    /// A conversation that is over when its carrier is gone.
+    /// Creates a session that ends with its transport.
     pub fn new() -> Self {
         Self::with(false, true)
     }
 
-    /// A conversation that waits for another carrier when one is gone: calls that wait for their answers
-    /// go on waiting and are sent again, and new ones fail at once, until somebody
-    /// [closes](Self::close) it.
+    /// Creates a session that outlives its transport until it is [closed](Self::close). After a
+    /// disconnect, waiting calls are sent again by the next transport, and new ones fail at once.
     pub fn lasting() -> Self {
         Self::with(true, true)
     }
 
-    /// [`lasting`](Self::lasting), with a hook that may be on another machine: the engine runs no
-    /// programs for it.
+    /// Creates a session that outlives its transport, with a hook that may be on another machine:
+    /// the engine runs no programs for it.
     pub fn remote() -> Self {
         Self::with(true, false)
     }
 
-    /// Whether the hook is on this machine, and the user's own.
+    /// Returns `true` if the hook runs on this machine, as this user.
     #[doc(hidden)]
     pub fn is_near(&self) -> bool {
         self.shared.is_near
@@ -154,17 +153,17 @@ impl CallSession {
         }
     }
 
-    /// What all handles share.
+    /// Returns the state that all handles share.
     pub(super) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }
 
-    /// Ends the conversation: calls that wait fail with this, and so do all that come.
+    /// Closes the session: waiting and future calls fail with this reason.
     pub fn close(&self, why: HookFailure) {
         self.shared.close(why);
     }
 
-    /// Ends the conversation if no call waits for its answer. Whether it is over.
+    /// Closes the session unless calls are waiting; returns `true` if it did.
     pub(in crate::run) fn close_if_idle(&self, why: HookFailure) -> bool {
         let mut state = self.shared.lock();
         if !state.calls.is_empty() {
@@ -175,10 +174,10 @@ impl CallSession {
         true
     }
 
-    /// Asks for something that is no event, and waits for the answer.
+    /// Sends a request that is not an event, and waits for the answer.
     ///
     /// # Errors
-    /// When nobody carries it, or the conversation ends without an answer.
+    /// Returns an error if the session is not connected, or ends without an answer.
     pub(in crate::run) async fn ask(
         &self,
         word: &str,
@@ -202,30 +201,30 @@ impl CallSession {
         }
     }
 
-    /// Whether no call waits for its answer.
+    /// Returns `true` if no call waits for its answer.
     pub fn is_idle(&self) -> bool {
         self.shared.lock().calls.is_empty()
     }
 
-    /// Whether there is somebody who carries messages.
+    /// Returns `true` if a transport is attached.
     pub fn is_connected(&self) -> bool {
         matches!(self.shared.lock().link, Link::Up(_))
     }
 
-    /// Answers that nobody waited for.
+    /// Returns the numbers of answers without a waiting call.
     pub fn dropped(&self) -> Dropped {
         self.shared.lock().dropped
     }
 
-    /// What a call waits for before its time begins.
+    /// Returns the slots that a call needs before its timeout starts.
     pub(super) fn places(&self) -> &Arc<SlotQueue> {
         &self.shared.calls
     }
 
-    /// Sends a call, once there is room for it.
+    /// Sends a call, once there is space in the buffer.
     ///
     /// # Errors
-    /// When nobody carries it.
+    /// Returns an error if the session is not connected.
     ///
     /// # Cancellation
     /// Dropping the future sends nothing.
@@ -272,9 +271,9 @@ impl fmt::Debug for CallSession {
 }
 
 impl State {
-    /// Sends a message, or leaves it to the carrier. Whether the carrier has something to do.
+    /// Writes a message or queues it for the transport; returns `true` if it was queued.
     fn send(&mut self, message: ToHook, permit: OwnedSemaphorePermit) -> bool {
-        // With several calls in flight the carrier writes them together.
+        // With several calls in flight, the transport writes them together.
         let is_alone = self.calls.len() <= 1 && self.outgoing.is_empty() && !self.is_writing;
         let is_free = is_alone && message.weight() <= SHORT;
         let Some(pipe) = self.pipe.as_ref().filter(|_| is_free) else {
@@ -293,13 +292,13 @@ impl State {
     }
 }
 
-/// What is left of a line of which so much was written; its end is written behind every message.
+/// Returns the rest of a partly written line, without its end, which the transport adds.
 fn rest_of(mut line: Vec<u8>, written: usize) -> ToHook {
     line.pop();
     ToHook::Rest(line.split_off(written.min(line.len())))
 }
 
-/// That a hook cannot be asked.
+/// Returns the failure of a hook that cannot be called.
 pub(super) fn gone(reason: impl Into<String>) -> HookFailure {
     HookFailure::Live { reason: reason.into() }
 }
@@ -309,7 +308,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Another carrier comes: its number, and the calls that the one before it may have sent to nobody.
+    /// Attaches a new transport; returns its number, and the calls to send again.
     pub(super) fn attached(&self) -> (u64, Vec<Arc<Told>>) {
         let mut state = self.lock();
         state.carriers += 1;
@@ -328,20 +327,20 @@ impl Shared {
         (number, again)
     }
 
-    /// Room for a message; a larger one than there can be waits until nothing else does.
+    /// Reserves buffer space for a message; one larger than the buffer takes all of it.
     async fn room(&self, weight: usize) -> OwnedSemaphorePermit {
         let bytes = u32::try_from(weight.min(MAX_BUFFERED)).unwrap_or(u32::MAX);
         match Arc::clone(&self.room).acquire_many_owned(bytes).await {
             Ok(permit) => permit,
-            // It is never closed.
+            // The semaphore is never closed.
             Err(_) => std::future::pending().await,
         }
     }
 
-    /// The next message to send, if that carrier is still the one; `None` if there is nothing now.
+    /// Returns the next message to send, if this transport is attached and one is waiting.
     ///
     /// # Errors
-    /// When it is not, or the conversation is over.
+    /// Returns an error if another transport is attached, or the session is closed.
     pub(super) fn next(
         &self,
         carrier: u64,
@@ -350,7 +349,7 @@ impl Shared {
         match &state.link {
             Link::Up(number) if *number == carrier => {}
             Link::Up(_) | Link::Down => return Err(gone("another connection took its place")),
-            // What is to be said at the end is said.
+            // Messages that are already queued are still sent.
             Link::Closed(why) if state.outgoing.is_empty() => return Err(why.clone()),
             Link::Closed(_) => {}
         }
@@ -359,17 +358,17 @@ impl Shared {
         Ok(next)
     }
 
-    /// The carrier has written all that it took.
+    /// Records that the transport has written all messages that it took.
     pub(super) fn flushed(&self) {
         self.lock().is_writing = false;
     }
 
-    /// Short messages are written there by those who send them, while nothing else waits to be.
+    /// Sets the pipe for direct writes of short messages while no other message is queued.
     pub(super) fn write_to(&self, pipe: Arc<dyn MessagePipe>) {
         self.lock().pipe = Some(pipe);
     }
 
-    /// The carrier of that number is gone.
+    /// Detaches the transport of this number.
     pub(super) fn detached(&self, carrier: u64, why: impl FnOnce() -> HookFailure) {
         let mut state = self.lock();
         if !matches!(state.link, Link::Up(number) if number == carrier) {
@@ -377,7 +376,7 @@ impl Shared {
         }
         state.link = Link::Down;
         (state.pipe, state.is_writing) = (None, false);
-        // Calls are sent again; what else there is was for the one that is gone.
+        // Calls are sent again; other messages were for the old connection.
         state.outgoing.clear();
         drop(state);
         if !self.is_lasting {
@@ -401,7 +400,7 @@ impl Shared {
         self.woken.notify_one();
     }
 
-    /// A hook has answered.
+    /// Delivers an answer; returns `false` if no call waits for it.
     pub(super) fn answered(&self, call: Option<u64>, said: Said) -> bool {
         let mut state = self.lock();
         let Some(waiting) = call.and_then(|call| state.calls.remove(&call)) else {
@@ -411,7 +410,7 @@ impl Shared {
             }
             let Dropped { late, unknown } = state.dropped;
             drop(state);
-            // Rarer and rarer, however many there are.
+            // Logged at powers of two only.
             if (late + unknown).is_power_of_two() {
                 tracing::warn!(
                     target: "hook::live",
@@ -426,11 +425,11 @@ impl Shared {
         true
     }
 
-    /// The hook has said something of which nobody knows what it meant: all calls that it was told of fail, and
-    /// it is told that nobody waits for them any more.
+    /// Fails all calls that were sent to a hook, because one of its messages was unreadable, and
+    /// tells the hook that they are cancelled.
     pub(super) fn fail_all(&self, why: &HookFailure) {
         let mut state = self.lock();
-        // Those that it has not been told of it cannot have answered.
+        // Calls that were not sent yet cannot have been answered.
         let unsent = state.outgoing.iter().filter_map(|(message, _)| match message {
             ToHook::Call(told) => Some(told.call),
             _ => None,
@@ -446,36 +445,36 @@ impl Shared {
         }
     }
 
-    /// What the hook has answered to a call means nothing.
+    /// Fails a call whose answer was unreadable.
     pub(super) fn fail(&self, call: u64, why: HookFailure) {
         if let Some(waiting) = self.lock().calls.remove(&call) {
             waiting.mailbox.answer(Err(why));
         }
     }
 
-    /// The oldest call of a hook that waits for its answer.
+    /// Returns the oldest waiting call of a hook.
     pub(super) fn oldest_of(&self, hook: &str) -> Option<u64> {
         let state = self.lock();
         let of_hook = state.calls.values().filter(|waiting| &*waiting.told.hook == hook);
         of_hook.map(|waiting| waiting.told.call).min()
     }
 
-    /// Room for something that a hook asks of a host, if there is any.
+    /// Reserves space for a host request, if there is any.
     pub(super) fn room_to_ask(&self, params: &RawJson) -> Option<OwnedSemaphorePermit> {
         let bytes = u32::try_from(256 + params.as_str().len()).ok()?;
         Arc::clone(&self.host_room).try_acquire_many_owned(bytes).ok()
     }
 
-    /// Whether the carrier of that number is the one.
+    /// Checks whether the transport of this number is attached.
     pub(super) fn is_carried_by(&self, carrier: u64) -> bool {
         matches!(self.lock().link, Link::Up(number) if number == carrier)
     }
 
-    /// A hook asks something of the host of a call.
+    /// Passes on a hook's request to the host of a call.
     ///
     /// # Errors
-    /// When there is no such call, it has no host, or too much is asked at once: what the hook is to be
-    /// told.
+    /// Returns the request if there is no such call, it has no host, or too many requests are in
+    /// progress.
     pub(super) fn asked_of_host(
         &self,
         call: Option<u64>,
@@ -491,8 +490,7 @@ impl Shared {
         }
     }
 
-    /// Sends what a hook needs no answer to, where there is room for it now. One that does not read what
-    /// it asked for loses it.
+    /// Sends a message without waiting; drops it if the hook reads too slowly.
     pub(super) fn say(&self, message: ToHook) {
         let bytes = u32::try_from(message.weight().min(MAX_BUFFERED)).unwrap_or(u32::MAX);
         let Ok(permit) = Arc::clone(&self.room).try_acquire_many_owned(bytes) else {
@@ -502,7 +500,7 @@ impl Shared {
         self.put(message, permit);
     }
 
-    /// Sends a message that there is room for.
+    /// Sends a message for which space is reserved.
     fn put(&self, message: ToHook, permit: OwnedSemaphorePermit) {
         let mut state = self.lock();
         if matches!(state.link, Link::Up(_)) {
@@ -520,7 +518,7 @@ impl Shared {
             return;
         }
         let before = state.outgoing.len();
-        // What was not sent yet need not be sent.
+        // A message that was not sent yet need not be sent.
         state.outgoing.retain(
             |(message, _)| !matches!(message, ToHook::Call(other) if other.call == told.call),
         );
@@ -529,52 +527,51 @@ impl Shared {
         if was_sent {
             self.say(ToHook::Cancelled { call: told.call, hook: Arc::clone(&told.hook) });
         }
-        // It may be unused from now on.
+        // The session may be unused from now on.
         self.woken.notify_one();
     }
 }
 
-/// A call that was sent. Dropped without its answer, it is cancelled.
+/// A call that was sent, and is cancelled if dropped before its answer.
 pub(super) struct Pending {
     shared: Arc<Shared>,
     told: Arc<Told>,
     mailbox: Arc<Mailbox>,
-    /// Whether nothing is known of its answer yet.
+    /// `true` until the answer arrives.
     is_open: bool,
 }
 
 impl Pending {
-    /// Waits for what happens next: the answer, or something that the hook asks of the host, if so much
-    /// more may be asked.
+    /// Waits for the next event: the answer, or a host request if another one may run.
     ///
     /// # Cancellation
-    /// Dropping the future loses nothing.
+    /// Dropping the future loses no event.
     pub(super) async fn happened(&mut self, may_ask: bool) -> Happened {
         let happened = poll_fn(|context| self.mailbox.poll(context, may_ask)).await;
         self.is_open &= !matches!(happened, Happened::Answered(_));
         happened
     }
 
-    /// The answer, if it is there by now.
+    /// Returns the answer, if it has arrived.
     pub(super) fn try_answer(&mut self) -> Option<Result<Said, HookFailure>> {
         let answered = self.mailbox.try_answer()?;
         self.is_open = false;
         Some(answered)
     }
 
-    /// Tells the hook what came of something that it asked of the host.
+    /// Returns a sender for results of host requests.
     pub(super) fn speaker(&self) -> Speaker {
         Speaker { shared: Arc::clone(&self.shared) }
     }
 }
 
-/// Tells a hook what it asked for.
+/// Sends results of host requests to a hook.
 pub(super) struct Speaker {
     shared: Arc<Shared>,
 }
 
 impl Speaker {
-    /// Sends a message, once there is room for it.
+    /// Sends a message, once there is space in the buffer.
     pub(super) async fn say(self, message: ToHook) {
         let permit = self.shared.room(message.weight()).await;
         self.shared.put(message, permit);

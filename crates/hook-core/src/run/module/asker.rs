@@ -1,4 +1,5 @@
-//! What a module asks of its host: for a call of one of its handlers or commands, or between calls.
+//! Requests of a module to its host: for a call of one of its handlers or commands, or between
+//! calls.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -11,15 +12,15 @@ use crate::json::{JsonObject, RawJson, RawObject};
 use crate::run::live::{HostCall, HostCallError, HostServices, Programs, is_question, settled};
 use crate::text::shortened;
 
-/// How many failures of a host are kept for one call.
+/// The maximum number of reported host failures per call.
 const MAX_LOST: usize = 16;
 
 tokio::task_local! {
-    /// The call that is under way on this task.
+    /// The client of the call in progress on this task.
     pub(super) static CALL: Asker;
 }
 
-/// Asks the host.
+/// A client for requests to the host.
 #[derive(Debug, Clone)]
 pub(super) struct Asker(Arc<Inner>);
 
@@ -31,21 +32,21 @@ struct Inner {
     correlation: Option<Arc<str>>,
     run_token: String,
     depth: u32,
-    /// Cancelled when what it asks for is over.
+    /// Cancelled when the call has ended.
     over: CancellationToken,
-    /// How many questions to the user are open.
+    /// The number of open questions to the user.
     questions: watch::Sender<usize>,
-    /// What the host failed to do where a handler cannot be told.
+    /// The failures of the host that the handler does not see.
     lost: Mutex<Vec<String>>,
 }
 
-/// For whom the host is asked.
+/// The call that host requests are made for.
 pub(super) struct AskedFor {
     pub(super) host: Option<Arc<dyn HostServices>>,
     pub(super) programs: Option<Arc<Programs>>,
     pub(super) hook: Arc<str>,
     pub(super) correlation: Option<Arc<str>>,
-    /// What requests carry that are made for this call.
+    /// The token in requests that the host makes for the call.
     pub(super) run_token: String,
     pub(super) depth: u32,
 }
@@ -68,12 +69,12 @@ impl Asker {
         }))
     }
 
-    /// Nothing is asked any more once this is dropped.
+    /// Returns a guard that ends all requests when dropped.
     pub(super) fn until_dropped(&self) -> DropGuard {
         self.0.over.clone().drop_guard()
     }
 
-    /// How many questions are open, from now on.
+    /// Returns the number of open questions, and its future changes.
     pub(super) fn questions(&self) -> watch::Receiver<usize> {
         self.0.questions.subscribe()
     }
@@ -103,7 +104,7 @@ impl Asker {
         settled(method, result.unwrap_or_else(over))
     }
 
-    /// The same where a failure is no result: it is said beside the answer.
+    /// Makes a request. If it fails, returns the default and keeps the failure for a warning.
     pub(super) async fn ask_or(&self, method: &str, params: JsonObject, none: RawJson) -> RawJson {
         match self.ask(method, params).await {
             Ok(result) => result,
@@ -119,7 +120,7 @@ impl Asker {
         }
     }
 
-    /// What the host failed to do since the last look.
+    /// Returns the failures since the last call of this method.
     pub(super) fn take_lost(&self) -> Vec<String> {
         std::mem::take(&mut *self.lost())
     }
@@ -152,40 +153,40 @@ impl Drop for OpenQuestion {
     }
 }
 
-/// A program that a module runs.
+/// The options of a program that a module runs.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ExecOptions {
-    /// Where it runs; in the project's directory by default.
+    /// The working directory; the project's by default.
     pub cwd: Option<PathBuf>,
-    /// Variables beside those that every hook has.
+    /// Additional environment variables.
     pub env: Vec<(String, String)>,
-    /// How long it may run; 60 s by default.
+    /// The timeout; 60 s by default.
     pub timeout: Option<Duration>,
 }
 
 impl ExecOptions {
-    /// In the project's directory, for 60 s at most.
+    /// Creates the default options: the project's directory and 60 s.
     pub fn new() -> Self {
         Self::default()
     }
 }
 
-/// What came of a program.
+/// The result of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExecResult {
-    /// What it printed.
+    /// The standard output.
     pub stdout: String,
-    /// What it printed on standard error.
+    /// The standard error.
     pub stderr: String,
-    /// Its exit code; 128 and the signal's number where one ended it.
+    /// The exit code; 128 plus the number of the signal that ended the program.
     pub code: i64,
-    /// Whether it was ended because it took too long.
+    /// `true` if the program was ended by its timeout.
     pub killed: bool,
 }
 
-/// What a module keeps to speak to its host, in handlers and commands and between them.
+/// A module's handle to its host, for use in handlers and commands, and between calls.
 #[derive(Debug, Clone)]
 pub struct ModuleHandle(Arc<Shared>);
 
@@ -197,23 +198,23 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Whether there is a host, with what it offers.
+    /// The host services; the outer `Option` is `None` until there is a host.
     ready: Option<Option<Arc<dyn HostServices>>>,
     programs: Weak<Programs>,
 }
 
 impl ModuleHandle {
-    /// That of a module of that name, which has no host yet.
+    /// Creates the handle of a module of that name, which has no host yet.
     pub fn new(path: impl Into<Arc<str>>) -> Self {
         Self(Arc::new(Shared { path: path.into(), state: Mutex::default() }))
     }
 
-    /// The module's file, or its name where it is part of the host.
+    /// Returns the module's path, or its name if it is part of the host.
     pub fn path(&self) -> &Arc<str> {
         &self.0.path
     }
 
-    /// From now on there is a host, with what it offers between calls.
+    /// Connects the module to a host, with its services between calls.
     #[doc(hidden)]
     pub fn ready(&self, host: Option<Arc<dyn HostServices>>) {
         self.state().ready = Some(host);
@@ -227,7 +228,7 @@ impl ModuleHandle {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whom to ask now: on behalf of the call that is under way on this task, else of the module.
+    /// Returns the client of the call in progress on this task, or else one for the module itself.
     pub(super) fn asker(&self) -> Result<Asker, HostCallError> {
         if let Ok(asker) = CALL.try_with(Asker::clone) {
             return Ok(asker);
@@ -248,12 +249,12 @@ impl ModuleHandle {
         }))
     }
 
-    /// Puts a message of the module's own into the session (`session.sendMessage`): `message` has
-    /// `customType`, `content`, `display` and perhaps `details`; `options` may have `triggerTurn` and
-    /// `deliverAs`.
+    /// Sends a message of the module to the session (`session.sendMessage`). `message` has
+    /// `customType`, `content`, `display` and optional `details`; `options` may have `triggerTurn`
+    /// and `deliverAs`.
     ///
     /// # Errors
-    /// When the host is not ready, does not offer it, or failed.
+    /// Returns an error if the host is not ready, does not offer the method, or fails.
     pub async fn send_message(
         &self,
         message: RawObject,
@@ -264,10 +265,10 @@ impl ModuleHandle {
         self.asker()?.ask("session.sendMessage", params).await.map(drop)
     }
 
-    /// Keeps something in the session that the model does not see (`session.appendEntry`).
+    /// Appends an entry to the session that the model does not see (`session.appendEntry`).
     ///
     /// # Errors
-    /// As [`send_message`](Self::send_message).
+    /// Fails like [`send_message`](Self::send_message).
     pub async fn append_entry(
         &self,
         custom_type: &str,
@@ -281,14 +282,13 @@ impl ModuleHandle {
         self.asker()?.ask("session.appendEntry", params).await.map(drop)
     }
 
-    /// Runs a program to its end, as the engine runs hooks: with a time limit, and all that it starts ends
-    /// with it.
+    /// Runs a program to its end, under a timeout like a hook. All its child processes end with it.
     ///
     /// # Errors
-    /// When it cannot be started, or before the engine is. One that fails is no error.
+    /// Fails if the engine is not ready or the program cannot start. Its own failure is no error.
     ///
     /// # Cancellation
-    /// Dropping the future ends it.
+    /// Dropping the future ends the program.
     pub async fn exec(
         &self,
         command: &str,

@@ -1,4 +1,4 @@
-//! What a handler gets beside its event, and a command beside its arguments.
+//! The contexts of handlers and commands.
 
 use std::ops::Deref;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::event::input::HookInput;
 use crate::json::{JsonObject, RawJson, RawObject};
 use crate::run::live::{HostCallError, has_ui};
 
-/// What a handler gets beside its event.
+/// The context of a handler.
 #[derive(Debug, Clone)]
 pub struct HookContext {
     asker: Asker,
@@ -30,22 +30,22 @@ impl HookContext {
         }
     }
 
-    /// The user. Where there is none, each question has the answer that docs/modules.md says.
+    /// Returns the user interface. Without a user, questions get the answers in docs/modules.md.
     pub fn ui(&self) -> HookUi {
         HookUi(self.asker.clone())
     }
 
-    /// Whether there is a user to ask.
+    /// Returns `true` if there is a user who can be asked.
     pub fn has_ui(&self) -> bool {
         has_ui(self.asker.host())
     }
 
-    /// The agent's working directory.
+    /// Returns the agent's working directory.
     pub fn cwd(&self) -> &Path {
         Path::new(&*self.cwd)
     }
 
-    /// The session, to be read.
+    /// Returns a reader of the session.
     pub fn session_manager(&self) -> SessionManager {
         SessionManager {
             asker: self.asker.clone(),
@@ -54,56 +54,56 @@ impl HookContext {
         }
     }
 
-    /// The model that answers, in the host's own shape, where it says so.
+    /// Returns the current model in the host's format, if the host reports it.
     pub async fn model(&self) -> Option<RawJson> {
         self.session_manager().get("model").await
     }
 
-    /// Whether the agent does nothing at present; `true` where the host does not say.
+    /// Returns `true` if the agent is idle, or the host does not report it.
     pub async fn is_idle(&self) -> bool {
         let said = self.session_manager().get("isIdle").await;
         said.and_then(|it| it.to_bool()).unwrap_or(true)
     }
 
-    /// Whether messages wait for the agent; `false` where the host does not say.
+    /// Returns `true` if messages are queued for the agent; `false` if the host does not report it.
     pub async fn has_queued_messages(&self) -> bool {
         let said = self.session_manager().get("hasQueuedMessages").await;
         said.and_then(|it| it.to_bool()).unwrap_or(false)
     }
 
-    /// Ends what the agent does.
+    /// Aborts the agent's current work.
     ///
     /// # Errors
-    /// When the host does not offer that, or failed.
+    /// Returns an error if the host does not offer the method, or fails.
     pub async fn abort(&self) -> Result<(), HostCallError> {
         self.asker.ask("session.abort", JsonObject::new()).await.map(drop)
     }
 }
 
-/// A session to begin.
+/// The options of a new session.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct NewSession {
-    /// The session's file that it comes from.
+    /// The file of the parent session.
     pub parent_session: Option<String>,
-    /// What it begins with.
+    /// The initial entries.
     pub setup: Vec<SetupEntry>,
 }
 
 impl NewSession {
-    /// An empty one.
+    /// Creates the options of an empty session.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same, as one that comes from another.
+    /// Sets the parent session.
     #[must_use]
     pub fn parent(mut self, file: Option<String>) -> Self {
         self.parent_session = file;
         self
     }
 
-    /// The same, with an entry more at its beginning.
+    /// Adds an initial entry.
     #[must_use]
     pub fn with(mut self, entry: SetupEntry) -> Self {
         self.setup.push(entry);
@@ -111,17 +111,17 @@ impl NewSession {
     }
 }
 
-/// What a session begins with.
+/// An initial entry of a session.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum SetupEntry {
-    /// A message, in the host's own shape.
+    /// A message in the host's format.
     Message(RawObject),
     /// An entry that the model does not see.
     Custom {
-        /// What kind it is.
+        /// The entry's type.
         custom_type: String,
-        /// What is kept.
+        /// The entry's data.
         data: Option<RawJson>,
     },
 }
@@ -141,24 +141,24 @@ impl SetupEntry {
     }
 }
 
-/// What came of moving to, or within, a session.
+/// The result of a change of session or branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionChange {
-    /// Whether it did not happen.
+    /// `true` if the change did not happen.
     pub cancelled: bool,
 }
 
-/// What a command gets beside its arguments: a [`HookContext`], and what only a command may do, since the
-/// agent does not wait for it.
+/// The context of a command: a [`HookContext`], and methods that only commands may use because the
+/// agent does not wait for them.
 #[derive(Debug, Clone)]
 pub struct CommandContext(HookContext);
 
 impl CommandContext {
-    /// For a command of that module, in a session.
+    /// Creates the context of a command of a module, in a session.
     ///
     /// # Errors
-    /// When the module has no host yet.
+    /// Returns an error if the module has no host yet.
     #[doc(hidden)]
     pub fn of(module: &ModuleHandle, cwd: &str, session_id: &str) -> Result<Self, HostCallError> {
         let asker = module.asker()?;
@@ -166,13 +166,13 @@ impl CommandContext {
         Ok(Self(HookContext { asker, cwd, session_id, transcript_path: "".into() }))
     }
 
-    /// Runs a command's function so that all that its module asks is asked for it.
+    /// Runs a command's function, so that all requests of its module are made for the command.
     #[doc(hidden)]
     pub async fn scope<T>(&self, command: impl Future<Output = T>) -> T {
         CALL.scope(self.asker.clone(), command).await
     }
 
-    /// What the host failed to do since the last look, where the command was not told.
+    /// Returns the host failures since the last call that the command did not see.
     #[doc(hidden)]
     pub fn take_lost(&self) -> Vec<String> {
         self.asker.take_lost()
@@ -181,15 +181,15 @@ impl CommandContext {
     /// Waits until the agent is idle.
     ///
     /// # Errors
-    /// When the host does not offer that, or failed; likewise below.
+    /// Returns an error if the host does not offer the method, or fails.
     pub async fn wait_for_idle(&self) -> Result<(), HostCallError> {
         self.asker.ask("session.waitForIdle", JsonObject::new()).await.map(drop)
     }
 
-    /// Begins another session.
+    /// Starts another session.
     ///
     /// # Errors
-    /// When the host does not offer that, or failed.
+    /// Returns an error if the host does not offer the method, or fails.
     pub async fn new_session(&self, session: NewSession) -> Result<SessionChange, HostCallError> {
         let mut params = JsonObject::new();
         if let Some(parent) = &session.parent_session {
@@ -202,20 +202,20 @@ impl CommandContext {
         self.change("session.new", params).await
     }
 
-    /// Branches the conversation at an entry.
+    /// Branches the session at an entry.
     ///
     /// # Errors
-    /// When the host does not offer that, or failed.
+    /// Returns an error if the host does not offer the method, or fails.
     pub async fn branch(&self, entry_id: &str) -> Result<SessionChange, HostCallError> {
         let mut params = JsonObject::new();
         params.insert("entryId", RawJson::from_text(entry_id));
         self.change("session.branch", params).await
     }
 
-    /// Moves in the tree of branches, perhaps with a summary of what is left.
+    /// Moves to another branch of the session, optionally with a summary of the old one.
     ///
     /// # Errors
-    /// When the host does not offer that, or failed.
+    /// Returns an error if the host does not offer the method, or fails.
     pub async fn navigate_tree(
         &self,
         target_id: &str,

@@ -1,23 +1,23 @@
-//! Who wants to know of handlers that fail where nothing is blocked by it.
+//! Listeners for failing handlers whose failure blocks nothing.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// A handler that failed.
+/// A failure of a handler.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ModuleFault {
-    /// The module: its file, or its name where it is part of the host.
+    /// The path of the module, or its name if it is part of the host.
     pub hook_path: String,
-    /// The event, in the words of modules.
+    /// The event's name in the module format.
     pub event: String,
-    /// What went wrong.
+    /// The error.
     pub error: String,
 }
 
 impl ModuleFault {
-    /// A handler of a module that failed on an event.
+    /// Creates the failure of a module's handler on an event.
     pub fn new(
         hook_path: impl Into<String>,
         event: impl Into<String>,
@@ -29,24 +29,24 @@ impl ModuleFault {
 
 type Listener = dyn Fn(&ModuleFault) + Send + Sync;
 
-/// Tells listeners of handlers that failed.
+/// The listeners for failing handlers.
 #[derive(Default)]
 pub struct ModuleErrors {
     listeners: Mutex<Vec<Weak<Listener>>>,
 }
 
-/// Somebody who is told of handlers that fail, until this is dropped.
+/// A registered listener, until this is dropped.
 #[must_use = "nobody is told any more once this is dropped"]
 pub struct ErrorListener(#[expect(dead_code, reason = "it is kept")] Arc<Listener>);
 
 impl ModuleErrors {
-    /// Nobody listens yet.
+    /// Creates an empty list of listeners.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Has somebody told of each handler that fails, where that blocks nothing; until what is given back is
-    /// dropped. It is called on the task of the event, and must not block.
+    /// Adds a listener for handler failures that block nothing, until the returned value is
+    /// dropped. The listener is called on the task of the event and must not block.
     pub fn on_error(
         &self,
         listener: impl Fn(&ModuleFault) + Send + Sync + 'static,
@@ -58,7 +58,7 @@ impl ModuleErrors {
         ErrorListener(listener)
     }
 
-    /// Tells all of them. One that panics keeps no other from being told.
+    /// Notifies all listeners. A panicking listener does not affect the others.
     pub fn report(&self, fault: &ModuleFault) {
         let listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for listener in listeners.iter().filter_map(Weak::upgrade) {

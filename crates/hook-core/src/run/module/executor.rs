@@ -1,4 +1,4 @@
-//! One call of a handler of a module.
+//! One call of a module's handler.
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -88,7 +88,7 @@ impl Handler {
     async fn run(&self, call: HookCall) -> Run {
         let event = call.input.event();
         let Some(told) = self.home.language.told(&self.home, &call.input) else {
-            // To modules it is another event.
+            // Modules have no such event.
             return Answer::of_handler(event, None).into();
         };
         let running = self.running.enter(None, call.depth);
@@ -113,7 +113,7 @@ impl Handler {
             Err(failure) => self.failed(failure),
         };
         answer.warnings.extend(asker.take_lost());
-        // Before a tool it blocks, and is the reason.
+        // Before a tool, a failure has an output that blocks, so it needs no warning.
         if let Some(failure) = answer.failure.as_ref().filter(|_| answer.output.is_none()) {
             let error = match failure {
                 HookFailure::Handler { source } => source.to_string(),
@@ -121,7 +121,7 @@ impl Handler {
             };
             let error = shortened(&error);
             answer.warnings.push(format!("a handler of {} failed: {error}", self.home.event));
-            // Who gave up on it knows that.
+            // A cancellation is no news to the caller.
             if !matches!(failure, HookFailure::Cancelled) {
                 let path = self.handler.module.path().to_string();
                 self.handler.errors.report(&ModuleFault::new(path, self.home.event.clone(), error));
@@ -130,18 +130,18 @@ impl Handler {
         answer.into()
     }
 
-    /// How the handler ended, if it did.
+    /// Runs the handler until its end, its timeout or its cancellation.
     async fn ended(
         &self,
         call: &HookCall,
         told: &RawObject,
         asker: &Asker,
     ) -> Result<ModuleReturn, HookFailure> {
-        // What a handler leaves behind on a task of its own asks for nobody.
+        // Tasks that outlive their handler cannot make requests any more.
         let _asking = asker.until_dropped();
         let told = ModuleEvent::new(&self.home.event, told);
         let context = HookContext::of(asker.clone(), &call.input);
-        // It may panic before it returns its future, too.
+        // The handler may also panic before it returns its future.
         let handler = async { self.handler.call(told, context).await };
         let handler = CALL.scope(asker.clone(), AssertUnwindSafe(handler).catch_unwind());
         let mut handler = std::pin::pin!(handler);
@@ -173,7 +173,7 @@ impl Handler {
         }
     }
 
-    /// What a failure means: before a tool it blocks.
+    /// Returns the outcome of a failure, which blocks before a tool.
     fn failed(&self, failure: HookFailure) -> Answer {
         let output = self.home.language.failed(&self.home, &failure);
         Answer { output, ..Answer::failed(failure) }

@@ -1,4 +1,4 @@
-//! What a handler of a module is told, and what it returns.
+//! The input and output of a module's handler.
 
 use std::fmt;
 use std::future::Future;
@@ -12,10 +12,10 @@ use super::context::HookContext;
 use super::errors::ModuleErrors;
 use crate::json::{JsonObject, RawJson, RawObject};
 
-/// What a handler of a module returns: an answer, nothing, or an error.
+/// The return value of a module's handler: an answer, nothing, or an error.
 pub type ModuleReturn = Result<Option<ModuleAnswer>, Box<dyn std::error::Error + Send + Sync>>;
 
-/// An event as modules are told of it: its fields are those of the words of modules, such as `toolName`.
+/// An event in the module format, with fields such as `toolName`.
 #[derive(Debug, Clone)]
 pub struct ModuleEvent {
     name: Arc<str>,
@@ -28,53 +28,53 @@ impl ModuleEvent {
         Self { name: name.into(), told: told.clone(), fields: told.fields() }
     }
 
-    /// The event, such as `tool_call`.
+    /// Returns the event's name, such as `tool_call`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// All that is told.
+    /// Returns all fields.
     pub fn fields(&self) -> &JsonObject {
         &self.fields
     }
 
-    /// All that is told, as JSON.
+    /// Returns the whole event as JSON.
     pub fn to_raw(&self) -> &RawObject {
         &self.told
     }
 
-    /// A field.
+    /// Returns a field.
     pub fn get(&self, name: &str) -> Option<&RawJson> {
         self.fields.get(name)
     }
 
-    /// A field that is a text.
+    /// Returns a string field.
     pub fn text(&self, name: &str) -> Option<String> {
         self.get(name)?.to_text()
     }
 
-    /// Whether a field is `true`.
+    /// Returns `true` if the field is `true`.
     pub fn is(&self, name: &str) -> bool {
         self.get(name).and_then(RawJson::to_bool) == Some(true)
     }
 
-    /// A field that is an array.
+    /// Returns the items of an array field.
     pub fn items(&self, name: &str) -> Vec<RawJson> {
         self.get(name).and_then(RawJson::to_items).unwrap_or_default()
     }
 
-    /// The tool that the event is about.
+    /// Returns the name of the event's tool.
     pub fn tool_name(&self) -> Option<String> {
         self.text("toolName")
     }
 
-    /// An argument of that tool that is a text.
+    /// Returns a string argument of the event's tool.
     pub fn tool_argument(&self, name: &str) -> Option<String> {
         self.get("input")?.to_object().ok()?.get(name)?.to_text()
     }
 }
 
-/// What a handler wants, in the words of modules.
+/// The answer of a handler, in the module format.
 ///
 /// ```
 /// use hook_core::run::ModuleAnswer;
@@ -86,29 +86,29 @@ impl ModuleEvent {
 pub struct ModuleAnswer(JsonObject);
 
 impl ModuleAnswer {
-    /// One that says nothing yet.
+    /// Creates an empty answer.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// On `tool_call`: the tool does not run.
+    /// Blocks the tool; for `tool_call`.
     pub fn block(reason: &str) -> Self {
         Self::new()
             .with("block", RawJson::from_bool(true))
             .with("reason", RawJson::from_text(reason))
     }
 
-    /// On `tool_result`: parts that take the place of the result's.
+    /// Replaces the parts of the result; for `tool_result`.
     pub fn content<'p>(parts: impl IntoIterator<Item = &'p RawJson>) -> Self {
         Self::new().with("content", RawJson::from_items(parts))
     }
 
-    /// On `context`: messages that take the place of those of this call.
+    /// Replaces the messages of this call; for `context`.
     pub fn messages<'m>(messages: impl IntoIterator<Item = &'m RawJson>) -> Self {
         Self::new().with("messages", RawJson::from_items(messages))
     }
 
-    /// On `before_agent_start`: a message that is put before the prompt.
+    /// Inserts a message before the prompt; for `before_agent_start`.
     pub fn message(custom_type: &str, content: &str, display: bool) -> Self {
         let message = RawObject::of(|message| {
             message.text("customType", custom_type);
@@ -118,19 +118,19 @@ impl ModuleAnswer {
         Self::new().with("message", message)
     }
 
-    /// On `session_before_switch`, `_branch`, `_compact` and `_tree`: it does not happen.
+    /// Cancels the change; for `session_before_switch`, `_branch`, `_compact` and `_tree`.
     pub fn cancel() -> Self {
         Self::new().with("cancel", RawJson::from_bool(true))
     }
 
-    /// The same with another field.
+    /// Adds a field.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<RawJson>) -> Self {
         self.0.insert(name, value);
         self
     }
 
-    /// As JSON.
+    /// Returns the answer as JSON.
     pub fn to_raw(&self) -> RawObject {
         self.0.to_raw()
     }
@@ -144,7 +144,7 @@ impl From<JsonObject> for ModuleAnswer {
 
 type Function = dyn Fn(ModuleEvent, HookContext) -> BoxFuture<'static, ModuleReturn> + Send + Sync;
 
-/// A handler of a module: a function, whose it is, and who is told of its errors.
+/// A handler of a module: a function, its module, and the listeners for its errors.
 #[derive(Clone)]
 pub struct ModuleHandler {
     function: Arc<Function>,
@@ -153,7 +153,7 @@ pub struct ModuleHandler {
 }
 
 impl ModuleHandler {
-    /// A handler of a module. Its future must not block its thread.
+    /// Creates a handler of a module. Its future must not block its thread.
     pub fn new<F>(
         module: &ModuleHandle,
         errors: &Arc<ModuleErrors>,

@@ -1,14 +1,14 @@
-//! Handlers of modules in Rust: told and answering in the words of modules, with a context through which
-//! they ask their host.
+//! Handlers of Rust modules: input and output in the module format, and a context for requests to
+//! the host.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
-//! | `asker` | what is asked of the host, for a call or between calls |
-//! | `session` | the session, to be read |
-//! | `ui` | the user |
-//! | `context` | what a handler and a command get beside their event and arguments |
-//! | `handler` | what a handler is told, and what it returns |
-//! | `errors` | who wants to know of handlers that fail |
+//! | `asker` | requests to the host, for a call or between calls |
+//! | `session` | the reader of the session |
+//! | `ui` | the user interface |
+//! | `context` | the contexts of handlers and commands |
+//! | `handler` | the input and output of a handler |
+//! | `errors` | listeners for failing handlers |
 //! | `executor` | one call |
 
 mod asker;

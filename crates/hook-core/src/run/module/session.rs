@@ -1,11 +1,11 @@
-//! The session, to be read.
+//! The reader of the session.
 
 use std::sync::Arc;
 
 use super::asker::Asker;
 use crate::json::{JsonObject, RawJson};
 
-/// The session, to be read: what the host says of it at the time (`session.get`).
+/// A reader of the session; each call asks the host for the current state (`session.get`).
 #[derive(Debug, Clone)]
 pub struct SessionManager {
     pub(super) asker: Asker,
@@ -14,13 +14,13 @@ pub struct SessionManager {
 }
 
 impl SessionManager {
-    /// A field of what the host says of the session.
+    /// Returns a field of the host's session state.
     pub async fn get(&self, name: &str) -> Option<RawJson> {
         let said = self.asker.ask_or("session.get", JsonObject::new(), RawJson::null()).await;
         said.to_object().ok()?.get(name).filter(|value| !value.is_null()).cloned()
     }
 
-    /// What identifies it, where that is known.
+    /// Returns the session's id, if known.
     pub async fn session_id(&self) -> Option<String> {
         let own = (!self.session_id.is_empty()).then(|| self.session_id.to_string());
         match self.get("sessionId").await.and_then(|id| id.to_text()) {
@@ -29,7 +29,7 @@ impl SessionManager {
         }
     }
 
-    /// Its file, where it has one.
+    /// Returns the session's file, if it has one.
     pub async fn session_file(&self) -> Option<String> {
         let own = (!self.transcript_path.is_empty()).then(|| self.transcript_path.to_string());
         match self.get("sessionFile").await.and_then(|file| file.to_text()) {
@@ -38,12 +38,12 @@ impl SessionManager {
         }
     }
 
-    /// Where in its tree the conversation is.
+    /// Returns the current position in the session's tree.
     pub async fn leaf_id(&self) -> Option<String> {
         self.get("leafId").await?.to_text()
     }
 
-    /// Its entries, in the host's own shape; none where the host does not say.
+    /// Returns the session's entries in the host's format; none if the host does not report them.
     pub async fn entries(&self) -> Vec<RawJson> {
         self.get("entries").await.and_then(|entries| entries.to_items()).unwrap_or_default()
     }

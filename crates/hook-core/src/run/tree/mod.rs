@@ -1,6 +1,6 @@
-//! A hook's process and everything it started, as one thing that can be told to end and killed.
+//! A hook's process and all its descendants, as one tree that can be signalled and killed.
 //!
-//! `unix` and `windows` have the same functions: what holds a tree together on that system.
+//! `unix` and `windows` implement the same functions for the respective system.
 
 mod process;
 mod signal;

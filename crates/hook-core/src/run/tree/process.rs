@@ -1,4 +1,4 @@
-//! One tree of processes.
+//! A process tree.
 
 use std::io;
 use std::process::{ExitStatus, Stdio};
@@ -13,21 +13,21 @@ use super::until::until;
 #[cfg(windows)]
 use super::windows::{Group, LeaderEnd};
 
-/// A process that leads a tree of processes. Dropping it while the leader runs kills the tree: a
-/// runtime that ends leaves nothing behind.
+/// A process that leads a tree. Dropping it while the leader runs kills the tree, so that the end
+/// of a runtime leaves no processes behind.
 #[derive(Debug)]
 pub(in crate::run) struct ProcessTree {
     leader: Child,
     group: Group,
-    /// Tells of the leader's end, once somebody asked for it.
+    /// The notification of the leader's end, created on demand.
     end: Option<LeaderEnd>,
 }
 
 impl ProcessTree {
-    /// Starts a process as the leader of a tree of its own, with pipes to all its streams.
+    /// Starts a process as the leader of its own tree, with pipes to all its streams.
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// Returns an error if the process cannot be started.
     pub(in crate::run) fn spawn(process: std::process::Command) -> io::Result<Self> {
         let mut process = Command::from(process);
         process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -37,7 +37,7 @@ impl ProcessTree {
         Ok(Self { leader, group, end: None })
     }
 
-    /// The process group, where the system has those: its leader's id.
+    /// Returns the process group's id, which is the leader's, on systems with process groups.
     pub(in crate::run) fn group(&self) -> Option<u32> {
         if cfg!(unix) { self.leader.id() } else { None }
     }
@@ -54,26 +54,26 @@ impl ProcessTree {
         self.leader.stderr.take()
     }
 
-    /// Waits for the leader and reaps it. From then on nothing of the tree is signalled any more:
-    /// the leader's id, by which it is known, may be a stranger's.
+    /// Waits for the leader and reaps it. After that the tree cannot be signalled, because the
+    /// leader's id may belong to another process.
     ///
     /// # Cancellation
-    /// Dropping the future loses nothing.
+    /// Dropping the future has no effect.
     pub(in crate::run) async fn wait(&mut self) -> io::Result<ExitStatus> {
         self.leader.wait().await
     }
 
-    /// The leader's status, if it has ended by now; as [`wait`](Self::wait).
+    /// Returns the leader's status if it has ended, and reaps it like [`wait`](Self::wait).
     pub(in crate::run) fn try_wait(&mut self) -> Option<io::Result<ExitStatus>> {
         self.leader.try_wait().transpose()
     }
 
-    /// Tells every process of the tree to end.
+    /// Asks every process of the tree to end.
     pub(in crate::run) fn tell_to_end(&self, signal: EndSignal) {
         self.group.tell_to_end(&self.leader, signal);
     }
 
-    /// Ends every process of the tree.
+    /// Kills every process of the tree.
     pub(in crate::run) fn kill(&mut self) {
         self.group.kill(&self.leader);
         // The leader may have left its own group.
@@ -85,24 +85,24 @@ impl ProcessTree {
         until(|| !self.group.leader_runs(&self.leader)).await;
     }
 
-    /// Waits until the leader has ended, without reaping it: as [`leader_gone`](Self::leader_gone), for
-    /// one that may run for a long time.
+    /// Waits like [`leader_gone`](Self::leader_gone), but without polling where the system reports
+    /// the end: for a leader that may run for a long time.
     ///
     /// # Cancellation
-    /// Dropping the future loses nothing.
+    /// Dropping the future has no effect.
     pub(in crate::run) async fn leader_ended(&mut self) {
         let leader = &self.leader;
         self.end.get_or_insert_with(|| LeaderEnd::of(leader)).reached().await;
-        // Where nothing tells of it, or that was a mistake.
+        // In case there is no notification, or it was spurious.
         self.leader_gone().await;
     }
 
-    /// How the leader ended, in words, without reaping it.
+    /// Returns a description of the leader's end, without reaping it.
     pub(in crate::run) fn how_it_ended(&self) -> String {
         self.group.how_it_ended(&self.leader)
     }
 
-    /// Waits until nothing of the tree runs any more.
+    /// Waits until no process of the tree runs.
     pub(in crate::run) async fn gone(&self, sweeper: &Sweeper) {
         self.group.gone(&self.leader, sweeper).await;
     }
@@ -110,7 +110,7 @@ impl ProcessTree {
 
 impl Drop for ProcessTree {
     fn drop(&mut self) {
-        // `None` once it was reaped.
+        // `None` once reaped.
         if self.leader.id().is_some() {
             self.kill();
         }

@@ -1,17 +1,17 @@
-//! How processes are told to end.
+//! The signal that asks processes to end.
 
-/// How a hook that has to go is told so, before it is killed.
+/// The signal that asks a hook to end before it is killed.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum EndSignal {
-    /// SIGTERM: what its timeout or cancellation means to a hook.
+    /// SIGTERM, as after a timeout or cancellation.
     Terminate,
     /// SIGINT, as from Ctrl-C.
     Interrupt,
     /// SIGQUIT.
     Quit,
-    /// SIGHUP: the terminal is gone.
+    /// SIGHUP, as after the loss of the terminal.
     HangUp,
 }
 

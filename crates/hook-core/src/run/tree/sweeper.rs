@@ -1,6 +1,6 @@
-//! Looking for what is left of groups that were told to end, on a thread of the engine's: the
-//! system has to be asked about every process there is, which is nothing for a task that others
-//! wait behind. One look is for all groups at once, and there are looks only while a group is left.
+//! Polling for the rest of terminated groups. It runs on a thread of the engine, because it scans
+//! all processes of the system, which would block a task. One scan is for all groups, and scans
+//! stop when no group is left.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -12,14 +12,14 @@ use tokio::sync::oneshot;
 
 use crate::run::threads::Threads;
 
-/// How soon a group is looked at that was just told to end, and at most how long until the next look.
+/// The first and the longest interval between scans for a group.
 const LOOK_AGAIN: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(100));
 
-/// How much longer than a look the pause before the next one is at least, so that even with very
-/// many processes looking takes no more than a small part of one core.
+/// The minimum pause after a scan, as a multiple of its duration, so that scans of very many
+/// processes use only a small part of one core.
 const PAUSE_PER_LOOK: u32 = 10;
 
-/// Tells when groups are gone; made once for a runner.
+/// Reports the end of groups; one per runner.
 #[derive(Debug, Clone)]
 pub(in crate::run) struct Sweeper {
     threads: Arc<Threads>,
@@ -28,17 +28,17 @@ pub(in crate::run) struct Sweeper {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Groups with a waiter, by the id of the leader, which has not been reaped.
+    /// The groups with a waiter, by the id of the leader, which has not been reaped.
     groups: HashMap<i32, Dying>,
-    /// Whether a thread looks.
+    /// `true` while a thread scans.
     looking: bool,
 }
 
 #[derive(Debug)]
 struct Dying {
-    /// Told when the group is gone; dropped when it cannot be looked at.
+    /// Notified when the group is gone; dropped if that cannot be found out.
     waits: oneshot::Sender<()>,
-    /// When it is to be looked at, and how long after that again.
+    /// The time of the next scan, and the interval after it.
     due: Instant,
     pause: Duration,
 }
@@ -48,18 +48,18 @@ impl Sweeper {
         Self { threads, state: Arc::default() }
     }
 
-    /// Waits until no process of the group runs any more. Where that cannot be found out, it never
-    /// comes: the group has its whole grace.
+    /// Waits until no process of the group runs. Never ready where that cannot be found out, so
+    /// that the group gets its whole grace period.
     ///
     /// # Cancellation
-    /// Dropping the future ends the looking.
+    /// Dropping the future ends the scans for the group.
     pub(super) async fn gone(&self, group: i32) {
         if self.watch(group).await.is_err() {
             std::future::pending::<()>().await;
         }
     }
 
-    /// Has a group looked at. The sender is gone where there is no way to.
+    /// Starts scans for a group. The sender is dropped if there is no way to scan.
     fn watch(&self, group: i32) -> oneshot::Receiver<()> {
         let (waits, gone) = oneshot::channel();
         let start = {
@@ -71,7 +71,7 @@ impl Sweeper {
         if start {
             let state = Arc::clone(&self.state);
             if self.threads.run(move |_| look_until_none_is_left(&state)).is_err() {
-                // Without a thread nothing can be found out.
+                // Without a thread there are no scans.
                 let mut state = lock(&self.state);
                 state.looking = false;
                 state.groups.clear();
@@ -97,7 +97,7 @@ fn look_until_none_is_left(state: &Mutex<State>) {
             };
             next
         };
-        // A group that is added now is looked at in the next round.
+        // A group that is added now is included in the next scan.
         sleep(next.saturating_duration_since(Instant::now()).max(rest).max(LOOK_AGAIN.0));
         let begun = Instant::now();
         let alive = groups_alive();
@@ -106,12 +106,12 @@ fn look_until_none_is_left(state: &Mutex<State>) {
     }
 }
 
-/// Tells those whose group is gone. What came after the look began has not been looked at.
+/// Notifies the waiters of groups that are gone. Groups added after the scan began are skipped.
 fn settle(state: &mut State, alive: io::Result<HashSet<i32>>, begun: Instant) {
     let is_alive = |group: &i32| alive.as_ref().map_or(true, |alive| alive.contains(group));
     let gone = |group: &i32, dying: &mut Dying| dying.due <= begun && !is_alive(group);
     for (_, dying) in state.groups.extract_if(gone) {
-        // The waiter may be gone.
+        // The waiter may have gone away.
         let _ = dying.waits.send(());
     }
     for dying in state.groups.values_mut().filter(|dying| dying.due <= begun) {
@@ -120,10 +120,10 @@ fn settle(state: &mut State, alive: io::Result<HashSet<i32>>, begun: Instant) {
     }
 }
 
-/// The groups that have a process that is neither ended nor about to be reaped.
+/// Returns the groups with a process that has not ended.
 ///
 /// # Errors
-/// When not everything could be looked at: any group may be alive then.
+/// Returns an error if a process could not be read: any group may be alive then.
 #[cfg(target_os = "linux")]
 fn groups_alive() -> io::Result<HashSet<i32>> {
     use std::io::Read;
@@ -149,16 +149,16 @@ fn groups_alive() -> io::Result<HashSet<i32>> {
     Ok(alive)
 }
 
-/// Elsewhere there is no cheap way to know.
+/// Returns an error: other systems have no cheap way to find out.
 #[cfg(not(target_os = "linux"))]
 fn groups_alive() -> io::Result<HashSet<i32>> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// The group of a process, from what the system says of it, unless it has ended.
+/// Returns the group in a process's `stat` file, unless the process has ended.
 #[cfg(target_os = "linux")]
 fn running_in_group(stat: &[u8]) -> Option<i32> {
-    // After the name in parentheses, which may hold anything: state, parent, group.
+    // The fields follow the name, which is in parentheses and may contain any character.
     let name_ends = stat.iter().rposition(|byte| *byte == b')')?;
     let fields = std::str::from_utf8(stat.get(name_ends + 1..)?).ok()?;
     let mut fields = fields.split_ascii_whitespace();
@@ -193,7 +193,7 @@ mod tests {
         let mut gone = Box::pin(sweeper.gone(id(&leader)));
         let mut other_gone = Box::pin(sweeper.gone(id(&other)));
         assert!((&mut gone).now_or_never().is_none());
-        // Not reaped: its id stays its own.
+        // It is not reaped, so its id is not reused.
         leader.kill().unwrap();
         let looked = |group: i32| {
             let state = lock(&sweeper.state);

@@ -1,6 +1,6 @@
-//! On Unix a tree is a process group, whose name is its leader's id.
+//! Process trees on Unix: process groups, identified by the leader's id.
 //!
-//! Out of reach are processes that left the group (`setsid`), that changed their user, or that are
+//! A signal does not reach processes that left the group (`setsid`), changed their user, or are
 //! stuck in the kernel.
 
 use rustix::process::{
@@ -16,8 +16,8 @@ use super::signal::EndSignal;
 use super::sweeper::Sweeper;
 use crate::failure::signal_name;
 
-/// The group of a child, which must be given with every call: signals go out only while it has not
-/// been reaped.
+/// The group of a child. Every method takes the child, so that signals are only sent while it has
+/// not been reaped.
 #[derive(Debug)]
 pub(super) struct Group;
 
@@ -38,7 +38,7 @@ impl Group {
             EndSignal::HangUp => Signal::HUP,
         };
         signal(leader, how);
-        // What was stopped hears of it only when it goes on.
+        // A stopped process handles the signal only after it continues.
         signal(leader, Signal::CONT);
     }
 
@@ -62,8 +62,8 @@ impl Group {
         }
     }
 
-    /// Waits until no process of the group runs; on other systems than Linux for ever, so that the
-    /// group has its whole grace.
+    /// Waits until no process of the group runs; forever on systems other than Linux, so that the
+    /// group gets its whole grace period.
     pub(super) async fn gone(&self, leader: &Child, sweeper: &Sweeper) {
         if let Some(id) = id(leader) {
             sweeper.gone(id.as_raw_nonzero().get()).await;
@@ -71,7 +71,7 @@ impl Group {
     }
 }
 
-/// Tells of a leader's end.
+/// The notification of a leader's end.
 #[derive(Debug)]
 pub(super) struct LeaderEnd {
     #[cfg(target_os = "linux")]
@@ -90,10 +90,10 @@ impl LeaderEnd {
         Self { end }
     }
 
-    /// Waits for it; at once where nothing tells of it.
+    /// Waits for the leader's end; ready at once if there is no notification.
     pub(super) async fn reached(&self) {
         if let Some(end) = &self.end {
-            // It stays readable once it is.
+            // It stays readable.
             let _ = end.readable().await;
         }
     }
@@ -108,23 +108,23 @@ impl LeaderEnd {
     pub(super) async fn reached(&self) {}
 }
 
-/// The leader's id; `None` once it was reaped.
+/// Returns the leader's id; `None` once reaped.
 fn id(leader: &Child) -> Option<Pid> {
     leader.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw)
 }
 
-/// Whether a child has ended, without reaping it; an error where it is no child any more.
+/// Returns a child's status without reaping it; an error if it is not a child any more.
 fn look(leader: Pid) -> rustix::io::Result<Option<WaitIdStatus>> {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
     waitid(WaitId::Pid(leader), options)
 }
 
 fn signal(leader: &Child, signal: Signal) {
-    // A host that reaps every child may have reaped this one.
+    // A host that reaps all children may have reaped this one.
     if let Some(leader) = id(leader)
         && look(leader).is_ok()
     {
-        // A group that is gone already is what was wanted.
+        // If the group is already gone, there is nothing to do.
         let _ = kill_process_group(leader, signal);
     }
 }

@@ -1,11 +1,11 @@
-//! Waiting for what nothing tells of.
+//! Polling, for conditions without a notification.
 
 use std::time::Duration;
 
-/// How soon a leader that was told to end is looked at, and at most how long until the next look.
+/// The first and the longest interval between polls.
 const LOOK_AGAIN: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(100));
 
-/// Looks again and again, less and less often, at what costs next to nothing.
+/// Polls a cheap condition at growing intervals until it is true.
 pub(super) async fn until(over: impl Fn() -> bool) {
     let (mut pause, longest) = LOOK_AGAIN;
     while !over() {

@@ -1,8 +1,8 @@
-//! On Windows a tree is a job object: what its processes start belongs to it.
+//! Process trees on Windows: job objects, which include all descendants.
 //!
-//! There is no TERM, so a tree that is told to end is killed. Written against the documentation and
-//! checked by the compiler only. Out of reach is what the leader starts before it was put
-//! into its job, right after its own start.
+//! Windows has no TERM, so a tree that should end is killed at once. Written after the
+//! documentation and checked only by the compiler. Processes that the leader starts before it is
+//! assigned to its job, right after its own start, are not included.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -13,7 +13,7 @@ use super::signal::EndSignal;
 use super::sweeper::Sweeper;
 use super::until::until;
 
-/// Tells of a leader's end.
+/// The notification of a leader's end.
 #[derive(Debug)]
 pub(super) struct LeaderEnd;
 
@@ -25,7 +25,7 @@ impl LeaderEnd {
     pub(super) async fn reached(&self) {}
 }
 
-/// The job that a child was put into; `None` once it was ended, or where there could be none.
+/// The job of a child; `None` once killed, or if it could not be created.
 #[derive(Debug)]
 pub(super) struct Group {
     job: Mutex<Option<Job>>,
@@ -47,7 +47,7 @@ impl Group {
 
     pub(super) fn kill(&self, _leader: &Child) {
         let job = self.job.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // A job that ends what is in it when it is closed, and is closed.
+        // A job with this limit kills its processes when it is closed.
         if let Some(job) = job
             && let Ok(mut limits) = job.query_extended_limit_info()
         {

@@ -1,4 +1,4 @@
-//! A worker's standard input, to which callers write short messages themselves.
+//! The standard input of a worker, to which callers write short messages directly.
 
 use std::io;
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use tokio::process::ChildStdin;
 
 use crate::run::live::MessagePipe;
 
-/// Standard input; `None` once it is closed, or where it could not be had.
+/// Standard input; `None` once closed, or if there is none.
 #[derive(Debug)]
 pub(super) struct Input(Option<Arc<Pipe>>);
 
 #[cfg(unix)]
 type PipeOf = tokio::net::unix::pipe::Sender;
 
-/// Elsewhere one task writes it.
+/// On other systems only one task writes.
 #[cfg(not(unix))]
 type PipeOf = tokio::sync::Mutex<ChildStdin>;
 
@@ -22,10 +22,10 @@ type PipeOf = tokio::sync::Mutex<ChildStdin>;
 struct Pipe(PipeOf);
 
 impl Input {
-    /// That of a process that was just started.
+    /// Takes the standard input of a process that was just started.
     ///
     /// # Errors
-    /// When it cannot be written without waiting.
+    /// Returns an error if the pipe cannot be made nonblocking.
     pub(super) fn of(stdin: Option<ChildStdin>) -> io::Result<Self> {
         #[cfg(unix)]
         let pipe = |stdin: ChildStdin| PipeOf::from_owned_fd(stdin.into_owned_fd()?);
@@ -34,16 +34,16 @@ impl Input {
         Ok(Self(stdin.map(pipe).transpose()?.map(|pipe| Arc::new(Pipe(pipe)))))
     }
 
-    /// Where callers write, if they can.
+    /// Returns the pipe for direct writes of callers, if the system supports them.
     pub(super) fn shared(&self) -> Option<Arc<dyn MessagePipe>> {
         let pipe = self.0.as_ref().filter(|_| cfg!(unix))?;
         Some(Arc::clone(pipe) as Arc<dyn MessagePipe>)
     }
 
-    /// Writes the first piece of these bytes; never ready for none, nor once it is closed.
+    /// Writes a prefix of the bytes; never ready for no bytes, or once closed.
     ///
     /// # Errors
-    /// When nobody reads.
+    /// Returns an error if the process does not read any more.
     ///
     /// # Cancellation
     /// Dropping the future writes nothing.
@@ -54,7 +54,7 @@ impl Input {
         }
     }
 
-    /// Waits until nobody reads it any more; never ready where the system does not tell.
+    /// Waits until the reader is closed; never ready if the system does not report it.
     pub(super) fn unread(&self) -> impl Future<Output = ()> + Send + use<> {
         let pipe = self.0.clone();
         async move {
@@ -65,7 +65,7 @@ impl Input {
         }
     }
 
-    /// Closes it, as far as it is this one's.
+    /// Closes this handle.
     pub(super) fn close(&mut self) {
         self.0 = None;
     }
@@ -111,7 +111,7 @@ impl Pipe {
 impl MessagePipe for Pipe {
     fn try_write(&self, bytes: &[u8]) -> usize {
         #[cfg(unix)]
-        // What cannot be written now is left to the carrier, which sees why.
+        // The transport writes the rest, and gets the error.
         return self.0.try_write(bytes).unwrap_or(0);
         #[cfg(not(unix))]
         {

@@ -1,14 +1,14 @@
-//! Workers: processes of the engine's that answer calls until nobody needs them any more (protocol.md
-//! §1, "Workers").
+//! Workers: processes of the engine that answer calls until they are not needed any more
+//! (protocol.md §1, "Workers").
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
-//! | `state` | one worker, over all processes that it has had |
-//! | `process` | one process of it, from its start to its end |
-//! | `input` | its standard input, to which callers write themselves |
-//! | `output` | what it writes on standard error |
-//! | `modules` | the command of one that loads modules, and the files of the module host |
-//! | `pool` | the workers of an engine, so that equal ones are one |
+//! | `state` | a worker, over all generations of its process |
+//! | `process` | one process, from its start to its end |
+//! | `input` | its standard input, to which callers write directly |
+//! | `output` | its standard error |
+//! | `modules` | the command of a worker that loads modules, and the files of the module host |
+//! | `pool` | the workers of an engine, where equal ones are shared |
 
 mod input;
 mod modules;

@@ -1,9 +1,9 @@
-//! The module host: what a worker runs that loads modules. Its source is in `sdks/typescript/module-host`
-//! and is part of this library; before it is run it is written to a folder that only its user can enter.
+//! The module host: the program of a worker that loads modules. This library includes its source,
+//! `sdks/typescript/module-host`, and writes it to a private folder of the user.
 //!
-//! A folder, and not the text on node's command line: the host is several files that import each other,
-//! `jiti` can lead an import only to a file, and a command line has an end. What is in the folder is
-//! compared before each start.
+//! It needs a folder instead of node's command line: the host is several files that import each
+//! other, `jiti` can redirect an import only to a file, and command lines have a maximum length.
+//! The folder's contents are compared before each start.
 
 use std::fs;
 use std::io;
@@ -25,7 +25,7 @@ macro_rules! files {
     };
 }
 
-/// Its files.
+/// The files of the module host.
 static FILES: [(&str, &str); 13] = files![
     "main.mjs",
     "intrinsics.mjs",
@@ -42,32 +42,32 @@ static FILES: [(&str, &str); 13] = files![
     "theme.mjs"
 ];
 
-/// The file that node is given.
+/// The entry point for node.
 const MAIN: &str = "main.mjs";
 
-/// What tells this version of it from others.
+/// The digest that identifies this version of the files.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let all: Vec<u8> =
         FILES.iter().flat_map(|(name, text)| [*name, *text]).flat_map(str::bytes).collect();
     sha256(&all).chars().take(16).collect()
 });
 
-/// Has node talk over descriptors of its own, so that what modules and their programs print, and what they
-/// read, are not the messages.
+/// The shell script that starts node. It moves the messages to separate descriptors, so that
+/// modules and their programs can use the standard streams.
 const SCRIPT: &str = "command -v node >/dev/null 2>&1 || { \
     echo 'modules of JavaScript need Node.js 20 or later, and there is no `node` on PATH' >&2; exit 127; }; \
     exec node \"$0\" \"$@\" 3>&1 1>&2 4<&0 0</dev/null";
 
-/// A run of it.
+/// One start of the module host.
 pub(super) struct Host {
     arguments: [String; 3],
 }
 
 impl Host {
-    /// For the modules of a worker but those that are left out.
+    /// Prepares a start for the modules of a worker, except those that are left out.
     ///
     /// # Errors
-    /// When its files cannot be written anywhere.
+    /// Returns an error if its files cannot be written anywhere.
     pub(super) fn of(
         terms: &WorkerTerms,
         project: &Path,
@@ -84,7 +84,7 @@ impl Host {
             object.integer("in", 4);
             object.integer("out", 3);
             object.text("project", &project.to_string_lossy());
-            // It tells what is wrong with each of them before the engine waits no longer.
+            // Shorter limits let it report each module's problem before the engine gives up.
             object.milliseconds("loadTimeout", terms.rules.start_timeout * 4 / 5);
             object.milliseconds("loadDeadline", terms.longest_start() / 5 * 4);
             object.bool("restrictsJiti", restricts);
@@ -98,13 +98,13 @@ impl Host {
         Ok(Self { arguments: [SCRIPT.to_owned(), main.to_string_lossy().into_owned(), given] })
     }
 
-    /// What the shell is given.
+    /// Returns the arguments of the shell.
     pub(super) fn arguments(&self) -> &[String] {
         &self.arguments
     }
 }
 
-/// What is said of modules that are left out.
+/// Returns the reports of modules that are left out.
 pub(super) fn left_out(terms: &WorkerTerms, why: &[Option<HookFailure>]) -> Vec<WorkerModule> {
     let modules = terms.modules.iter().zip(why);
     let left_out = modules.filter_map(|(module, why)| {
@@ -118,8 +118,8 @@ pub(super) fn left_out(terms: &WorkerTerms, why: &[Option<HookFailure>]) -> Vec<
     left_out.collect()
 }
 
-/// The folder with its files: in the user's state directory, or, where nothing can be written there, in
-/// that of temporary files.
+/// Writes the files to a folder in the user's state directory or, if that fails, in the directory
+/// of temporary files. Returns the folder.
 fn written() -> io::Result<PathBuf> {
     let state = state_home().map(|state| state.join("hook"));
     let mut failed = None;

@@ -1,4 +1,4 @@
-//! What a worker writes on standard error: for the log, and its end for messages about its failures.
+//! The standard error of a worker: logged, and its end kept for failure messages.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,13 +8,13 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use crate::run::report::Captured;
 use crate::text::{one_line, shortened};
 
-/// How much of it is kept.
+/// The number of bytes that are kept.
 const KEPT: usize = 16 * 1024;
 
-/// How much is read at once.
+/// The maximum size of one read.
 const READ_SIZE: usize = 4 * 1024;
 
-/// What a worker's processes have written there: the last 16 KiB, and how much it was.
+/// The last 16 KiB of standard error of a worker's processes, and its total length.
 #[derive(Debug, Default)]
 pub(super) struct Errors {
     kept: VecDeque<u8>,
@@ -22,12 +22,12 @@ pub(super) struct Errors {
 }
 
 impl Errors {
-    /// How many bytes there were so far.
+    /// Returns the total length so far, in bytes.
     pub(super) fn total(&self) -> u64 {
         self.total
     }
 
-    /// What came after so many bytes.
+    /// Returns the output after this many bytes.
     pub(super) fn since(&self, before: u64) -> Captured {
         let wanted = self.total.saturating_sub(before);
         let kept = usize::try_from(wanted).unwrap_or(usize::MAX).min(self.kept.len());
@@ -47,15 +47,15 @@ pub(super) fn lock(errors: &Mutex<Errors>) -> MutexGuard<'_, Errors> {
     errors.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Standard error on its way in: each line is logged, and what is [kept](Errors) is kept.
+/// A reader of standard error: it logs each line, and keeps the end.
 #[derive(Debug)]
 pub(super) struct ErrorOutput<P> {
-    /// `None` once it has ended.
+    /// `None` once the stream has ended.
     pipe: Option<P>,
     errors: Arc<Mutex<Errors>>,
-    /// What there was before this process.
+    /// The total length before this process.
     before: u64,
-    /// The line so far, as much of it as is logged.
+    /// The current line, truncated to the logged length.
     line: Vec<u8>,
     buffer: Vec<u8>,
 }
@@ -66,10 +66,10 @@ impl<P: AsyncRead + Unpin> ErrorOutput<P> {
         Self { pipe, errors, before, line: Vec::new(), buffer: Vec::new() }
     }
 
-    /// Takes the next piece; never ready once the stream has ended.
+    /// Reads the next piece; never ready once the stream has ended.
     ///
     /// # Cancellation
-    /// Dropping the future loses nothing.
+    /// Dropping the future loses no data.
     pub(super) async fn fill(&mut self) {
         let Some(pipe) = &mut self.pipe else { return std::future::pending().await };
         self.buffer.clear();
@@ -92,12 +92,12 @@ impl<P: AsyncRead + Unpin> ErrorOutput<P> {
         self.buffer = buffer;
     }
 
-    /// The last that it wrote.
+    /// Returns the kept output of this process.
     pub(super) fn kept(&self) -> Vec<u8> {
         lock(&self.errors).since(self.before).bytes
     }
 
-    /// What is still open of it.
+    /// Returns the pipe, if it is still open.
     pub(super) fn into_pipe(self) -> Option<P> {
         self.pipe
     }

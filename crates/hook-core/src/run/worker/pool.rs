@@ -1,4 +1,4 @@
-//! The workers of an engine: entries that run the same share one, also over a reload.
+//! The workers of an engine. Equal entries share one, also across reloads.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -10,11 +10,11 @@ use super::process;
 use super::state::{Consents, Worker, WorkerTerms};
 use crate::run::command::CommandContext;
 
-/// Those there are, by all that makes two of them one.
+/// The live workers, by their spec and project.
 #[derive(Debug, Default)]
 struct State {
     known: HashMap<(WorkerTerms, PathBuf), Weak<Worker>>,
-    /// None is started any more.
+    /// `true` once no worker may be started.
     is_closed: bool,
 }
 
@@ -25,7 +25,7 @@ pub(in crate::run) struct Workers {
 }
 
 impl Workers {
-    /// The worker that runs this for a project, whether it runs already or not.
+    /// Returns the worker of this spec and project; creates it if needed.
     pub(in crate::run) fn get(
         &self,
         terms: WorkerTerms,
@@ -37,7 +37,7 @@ impl Workers {
         let is_closed = state.is_closed;
         let known = &mut state.known;
         if let Some(worker) = known.get(&key).and_then(Weak::upgrade) {
-            // One that is broken has another chance when the settings are read again.
+            // A broken worker gets another chance when settings are read again.
             if !worker.status().is_broken() {
                 return worker;
             }
@@ -56,7 +56,7 @@ impl Workers {
         worker
     }
 
-    /// Ends all of them; none is started any more.
+    /// Closes all workers, and prevents new starts.
     pub(in crate::run) fn close(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.is_closed = true;

@@ -29,29 +29,29 @@ use crate::run::tree::ProcessTree;
 use crate::shell::quote_project_directory;
 use crate::text::lines;
 
-/// How long a worker that was told to end has until it is told so by a signal.
+/// The time that a worker has to end after a `hook-close` message, before it is signalled.
 const TO_CLOSE: Duration = Duration::from_millis(500);
 
-/// How many bytes are written at once, where more waits.
+/// The size of a write, if more is queued.
 const CHUNK: usize = 64 * 1024;
 
-/// How many lines are taken in a row that were read together.
+/// The maximum number of buffered lines that are handled in a row.
 const LINES_AT_ONCE: usize = 64;
 
-/// How many pieces of standard error are read before lines that came with them.
+/// The maximum number of reads of standard error before each batch of lines.
 const READS_BEFORE_LINES: usize = 4;
 
-/// Why a process is not to run any longer.
+/// The reason for ending a process.
 enum End {
-    /// Nobody needs it.
+    /// It is not needed any more.
     Closing(&'static str),
-    /// It has died, or is not fit to be talked to.
+    /// It has died, or has violated the protocol.
     Failed(String),
 }
 
-/// Runs the process of that number of a worker, not before a certain time, to its end.
+/// Runs one generation of a worker's process to its end; starts it at `not_before` or later.
 pub(super) async fn live(shared: Arc<Shared>, life: u64, not_before: Option<Instant>) {
-    // Also where this is dropped: nobody is to wait for what does not come.
+    // Also reports the end if this future is dropped, so that waiters are woken.
     let _lost = Lost { shared: Arc::clone(&shared), life };
     if let Some(not_before) = not_before {
         tokio::select! {
@@ -88,7 +88,7 @@ pub(super) async fn live(shared: Arc<Shared>, life: u64, not_before: Option<Inst
     if let Some(pipe) = process.stdin.shared() {
         carrier.write_to(pipe);
     }
-    // What it runs may have been changed between that look and its start.
+    // The files may have changed between the first check and the start.
     let end = match shared.consents().await {
         Ok(now) => match newly_refused(&left_out, now) {
             None => process.serve(&shared, life, &session, &mut carrier, begun).await,
@@ -98,21 +98,21 @@ pub(super) async fn live(shared: Arc<Shared>, life: u64, not_before: Option<Inst
     };
     match end {
         End::Closing(reason) => {
-            // From here on a call begins another process, where one may still be begun.
+            // From here on a call starts another process, if the engine allows it.
             shared.rests();
             carrier.lost(failure("the worker is ending"));
             process.close(&shared, reason).await;
         }
         End::Failed(reason) => {
             let why = process.end(&shared, reason, shared.is_ready(life)).await;
-            // Before those who wait hear of it, so that the next call begins another process.
+            // Before waiters are notified, so that the next call starts another process.
             shared.died(life, why.clone(), begun.elapsed());
             carrier.lost(why);
         }
     }
 }
 
-/// Why something is not to run any more that was begun.
+/// Returns the reason why a file that was started is not trusted any more.
 fn newly_refused(
     before: &[Option<HookFailure>],
     now: Vec<Option<HookFailure>>,
@@ -121,7 +121,7 @@ fn newly_refused(
     begun.filter_map(|(_, now)| now).next()
 }
 
-/// Says that the task of a process is gone, where nothing else did.
+/// Reports the end of a process's task if nothing else has done so.
 struct Lost {
     shared: Arc<Shared>,
     life: u64,
@@ -138,22 +138,22 @@ struct Process {
     stdin: Input,
     lines: LineReader<StdoutOf>,
     stderr: ErrorOutput<ChildStderr>,
-    /// Whether it does not read any more.
+    /// `true` once the process does not read any more.
     input_closed: bool,
-    /// What is to be written, and how much of it is.
+    /// The write buffer, and its written part.
     outgoing: Vec<u8>,
     written: usize,
     running: Option<RunningHook>,
-    /// Modules that are not loaded, since they changed.
+    /// The modules that are not loaded because they have changed.
     left_out: Vec<WorkerModule>,
-    /// What was not agreed to when it was started.
+    /// The failed trust checks at the start.
     consents: Vec<Option<HookFailure>>,
 }
 
-/// By which a process knows the version of the messages that this engine speaks.
+/// The variable with the version of the engine's messages.
 const PROTOCOL: &str = "HOOK_PROTOCOL";
 
-/// Standard output; `None` where it could not be had.
+/// Standard output, or an empty stream if there is none.
 type StdoutOf = tokio_util::either::Either<ChildStdout, tokio::io::Empty>;
 
 impl Process {
@@ -190,14 +190,14 @@ impl Process {
         if let (false, false, Some(path)) =
             (shared.terms.modules.is_empty(), own_path, &environment.node_path)
         {
-            // The module host looks there for what modules need, in no folder of the project.
+            // The module host resolves imports there, outside the project.
             process.env("NODE_PATH", path);
         }
         let env = &shared.terms.env;
         let is_own = |name: &OsString| env.iter().any(|(own, _)| name == own.as_str());
         let given = shared.terms.variables.iter().filter(|(name, _)| !is_own(name));
         process.envs(given.map(|(name, value)| (name, value)));
-        // It speaks first, and may speak several versions.
+        // The process speaks first, and may support several versions.
         process.env(PROTOCOL, LIVE_PROTOCOL.to_string());
         let mut tree = ProcessTree::spawn(process)?;
         running.started(tree.group());
@@ -219,7 +219,7 @@ impl Process {
         })
     }
 
-    /// Carries messages until there is a reason to end.
+    /// Transports messages until there is a reason to end.
     async fn serve(
         &mut self,
         shared: &Shared,
@@ -279,13 +279,13 @@ impl Process {
                         Ok(None) => return End::Failed(String::new()),
                         Err(error) => return End::Failed(format!("its standard output cannot be read: {error}")),
                     };
-                    // What it wrote there before it answered belongs to the call.
+                    // Output to standard error before the answer belongs to the call.
                     for _ in 0..READS_BEFORE_LINES {
                         if futures::FutureExt::now_or_never(self.stderr.fill()).is_none() {
                             break;
                         }
                     }
-                    // What was taken from the reader is always looked at.
+                    // Lines that were taken from the reader must be handled.
                     let mut taken = 0;
                     while let Some(line) = next {
                         let taken_in = self.take(line, &mut ready, shared, life, session, carrier);
@@ -328,13 +328,13 @@ impl Process {
                 },
                 () = unused => {
                     let resting = failure("it was not used, and is being ended");
-                    // Who comes meanwhile begins another one.
+                    // Later calls start another process.
                     if session.close_if_idle(resting) {
                         return End::Closing("idle");
                     }
                 }
                 () = self.stderr.fill() => {}
-                // It may still say something on its way out.
+                // The process may still write messages before it ends.
                 () = &mut unread => {
                     self.input_closed = true;
                     let said = self.last_words(&mut ready, shared, life, session, carrier);
@@ -344,7 +344,7 @@ impl Process {
         }
     }
 
-    /// Takes a line of it.
+    /// Handles a line of the process.
     async fn take(
         &mut self,
         line: Line,
@@ -357,7 +357,7 @@ impl Process {
         const TOO_EARLY: &str = "it answered before it had said that it is ready (`hook-worker`)";
         match read(line)? {
             FromHook::Ready { hooks, mut modules } if !*ready => {
-                // What changed since it was started may be what it has read.
+                // It may have read a file that changed after its start.
                 let consents = shared.consents().await.map_err(|why| why.to_string())?;
                 if let Some(why) = newly_refused(&self.consents, consents) {
                     return Err(why.to_string());
@@ -380,7 +380,7 @@ impl Process {
         Ok(())
     }
 
-    /// Takes what it still says, for a short while.
+    /// Handles remaining lines, for a short while.
     async fn last_words(
         &mut self,
         ready: &mut bool,
@@ -419,7 +419,7 @@ impl Process {
         }
     }
 
-    /// Tells it to end, and sees to it that it does.
+    /// Asks the process to end, and terminates it after the timeout.
     async fn close(mut self, shared: &Shared, reason: &'static str) {
         self.push(&ToHook::Close { reason });
         let leaving = async {
@@ -439,7 +439,7 @@ impl Process {
             loop {
                 tokio::select! {
                     () = self.tree.leader_ended() => return,
-                    // What it still says is answered by nobody.
+                    // Further messages are ignored.
                     Ok(Some(_)) = self.lines.next() => {}
                     () = self.stderr.fill() => {}
                 }
@@ -452,10 +452,10 @@ impl Process {
         self.leave(shared);
     }
 
-    /// Ends it at once. Gives back why it is over.
+    /// Terminates the process, and returns the reason of its end.
     async fn end(mut self, shared: &Shared, reason: String, ready: bool) -> HookFailure {
         let patience = shared.context.limits.exit_patience;
-        // Its end comes right behind that of its output, and what it had to say about that, too.
+        // The exit follows shortly after the end of the output, with a message on standard error.
         let ended = timeout(patience, self.tree.leader_ended());
         let has_ended = {
             let said = async {
@@ -492,7 +492,7 @@ impl Process {
         failure(message)
     }
 
-    /// Leaves what is left of it to the engine.
+    /// Hands the running process over to the engine's tasks.
     fn leave(mut self, shared: &Shared) {
         self.stdin.close();
         let stdout = match self.lines.into_inner() {
@@ -505,7 +505,7 @@ impl Process {
     }
 }
 
-/// The end of a text that may be long.
+/// Returns the end of a long text.
 fn last_of(text: &str) -> String {
     const SHOWN: usize = 16 * 1024;
     let mut start = text.len().saturating_sub(SHOWN);

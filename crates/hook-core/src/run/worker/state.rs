@@ -1,4 +1,4 @@
-//! One worker, over all processes that it has had.
+//! A worker, over all generations of its process.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -25,47 +25,47 @@ use crate::settings::{EnvironmentRules, HookSource, WorkerRules, variables};
 use crate::text::{OneLine, first_and_last};
 use crate::trust::Granted;
 
-/// How long after a death it is started again: the first time, and at most.
+/// The first and the longest delay of a restart.
 const RESTART: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(30));
 
-/// How long it must have run for its next start to come at once again.
+/// The run time after which the next restart has the first delay again.
 const STEADY: Duration = Duration::from_secs(30);
 
-/// After so many deaths without an answer in between it is started no more.
+/// The number of deaths in a row, without an answer in between, after which a worker is broken.
 const MOST_DEATHS: u32 = 5;
 
-/// After so many timeouts in a row its process is ended.
+/// The number of timeouts in a row after which its process is ended.
 const MOST_TIMEOUTS: u32 = 3;
 
-/// How many times its `startTimeout` a worker that loads modules is waited for at most.
+/// The factor on `startTimeout` of a worker that loads modules.
 const PATIENCE_WITH_MODULES: u32 = 3;
 
-/// What a worker is, as settings say it: two that are the same are one.
+/// The specification of a worker in settings; equal specifications share one worker.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct WorkerTerms {
-    /// Its shell command.
+    /// The shell command.
     pub(crate) command: String,
-    /// The same with the files of a copy, of a trusted project's.
+    /// The command with the files of the trusted copy, for a project's worker.
     pub(crate) script: Option<String>,
-    /// Variables that it is given beside its own.
+    /// Additional environment variables from the engine.
     pub(crate) variables: Vec<(OsString, OsString)>,
-    /// Variables added to its environment.
+    /// Additional environment variables from the settings.
     pub(crate) env: Vec<(String, String)>,
-    /// Which variables of the host's it gets.
+    /// The rules for the host's variables that it inherits.
     pub(crate) environment: EnvironmentRules,
-    /// How long it lives.
+    /// The timeouts and other rules of its process.
     pub(crate) rules: WorkerRules,
-    /// Where it comes from.
+    /// The source of its hooks.
     pub(crate) source: HookSource,
-    /// The files that were agreed to, of a project's.
+    /// The digest of its trusted files, for a project's worker.
     pub(crate) granted: Option<String>,
-    /// The modules that it loads, if that is what it does.
+    /// The modules that it loads; empty for a command.
     pub(crate) modules: Vec<ModuleTerms>,
 }
 
 impl WorkerTerms {
-    /// After what time it must have said that it is ready. The host of modules counts the time of its own
-    /// process; where many begin at once, that is a part of what goes by.
+    /// Returns the time within which the process must report that it is ready. The module host
+    /// measures only its own time, which is a part of this if many processes start at once.
     pub(super) fn longest_start(&self) -> Duration {
         let patience = if self.modules.is_empty() { 1 } else { PATIENCE_WITH_MODULES };
         self.rules.start_timeout.saturating_mul(patience)
@@ -75,82 +75,81 @@ impl WorkerTerms {
 /// A module that a worker loads.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct ModuleTerms {
-    /// Its file.
+    /// The path in settings.
     pub(crate) path: PathBuf,
-    /// What is loaded: of a trusted project's, the file in the copy.
+    /// The file that is loaded; for a trusted project's module, the one in the copy.
     pub(crate) file: PathBuf,
-    /// What it is shown as.
+    /// The display name.
     pub(crate) label: String,
-    /// The digest of what is loaded.
+    /// The digest of the file.
     pub(crate) loaded: Option<String>,
-    /// Whether it is a project's, and trusted.
+    /// `true` for a trusted module of a project.
     pub(crate) is_granted: bool,
 }
 
-/// What was agreed to of what a worker runs: for each module of one that loads modules, else for its
-/// command. `None` needs no consent.
+/// The trust decisions on a worker's modules, or on its command. `None` needs no decision.
 pub(crate) type Consents = Vec<Option<Arc<Granted>>>;
 
-/// What a worker says it has.
+/// The declaration of a worker.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Declared {
-    /// Its hooks.
+    /// The worker's hooks.
     pub hooks: Vec<WorkerHook>,
-    /// The modules that it was to load.
+    /// The modules that the worker was to load.
     pub modules: Vec<WorkerModule>,
 }
 
-/// A process that answers calls, started when it is needed and again when it has died. When the last
-/// hook that names it is gone, it is ended.
+/// A process that answers calls. It is started when needed, restarted after it has died, and ended
+/// when the last hook that names it is gone.
 pub struct Worker {
     pub(super) shared: Arc<Shared>,
 }
 
-/// Runs the process of that number of a worker, not before a certain time, to its end.
+/// Runs one generation of a worker's process to its end, from `not_before` on.
 pub(super) type Live = fn(Arc<Shared>, u64, Option<Instant>) -> BoxFuture<'static, ()>;
 
 pub(super) struct Shared {
     live: Live,
     pub(super) terms: WorkerTerms,
-    /// What was agreed to, of a project's: looked at when a process is started.
+    /// The trust decisions, checked when a process is started.
     pub(super) granted: Consents,
     pub(super) context: Arc<CommandContext>,
     pub(super) state: Mutex<State>,
-    /// Its phase has changed.
+    /// Notified when the phase changes.
     pub(super) changed: Notify,
-    /// It is needed no more.
+    /// Cancelled when the worker is not needed any more.
     pub(super) closing: CancellationToken,
-    /// Its process is to be ended: it answers no more.
+    /// Notified to end a process that does not answer.
     pub(super) stuck: Notify,
     calls: Arc<SlotQueue>,
-    /// What its processes wrote on standard error.
+    /// The standard error of its processes.
     pub(super) errors: Arc<Mutex<Errors>>,
 }
 
 #[derive(Default)]
 pub(super) struct State {
     phase: Phase,
-    /// How many processes were started.
+    /// The number of started processes, which is also the current generation.
     lives: u64,
-    /// Those that died without an answer, in a row.
+    /// The number of deaths in a row without an answer.
     deaths: u32,
     timeouts: u32,
-    /// The process that answers no more.
+    /// The generation that does not answer any more.
     stuck: Option<u64>,
     backoff: Option<Duration>,
     not_before: Option<Instant>,
-    /// How the last one ended, and which that was.
+    /// The generation that ended last, and its failure.
     ended: Option<(u64, HookFailure)>,
     process: Option<u32>,
-    /// Answers of processes before this one that nobody waited for.
+    /// The dropped answers of earlier generations.
     dropped: Dropped,
-    /// The hooks that it says it has.
+    /// The worker's last declaration, and its number.
     declared: Option<(u64, Arc<Declared>)>,
 }
 
 impl State {
-    /// Keeps what is known of the conversation that is over.
+    /// Adds the counts of the session that has ended.
     fn note_dropped(&mut self) {
         if let Phase::Ready(_, session) = &self.phase {
             self.dropped = self.dropped.with(session.dropped());
@@ -164,7 +163,7 @@ enum Phase {
     Stopped,
     Starting(u64),
     Ready(u64, CallSession),
-    /// It is started no more, for this reason.
+    /// Not started any more, for this reason.
     Broken(HookFailure),
 }
 
@@ -182,38 +181,38 @@ impl Phase {
 const STOPPED: &str = "stopped";
 const BROKEN: &str = "broken";
 
-/// How a worker is.
+/// The status of a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerStatus {
-    /// In a word: `stopped`, `starting`, `ready` or `broken`.
+    /// The state: `stopped`, `starting`, `ready` or `broken`.
     pub state: &'static str,
-    /// How often it was started again.
+    /// The number of restarts.
     pub restarts: u64,
-    /// The process that runs now.
+    /// The id of the running process.
     pub process: Option<u32>,
-    /// Why the last process ended, if one did that should not have.
+    /// The failure of the last process that ended unexpectedly.
     pub failure: Option<String>,
-    /// Answers that nobody waited for.
+    /// The numbers of answers without a waiting call.
     pub dropped: Dropped,
 }
 
 impl WorkerStatus {
-    /// The words for all states.
+    /// The names of all states.
     #[doc(hidden)]
     pub const STATES: [&str; 4] = [STOPPED, "starting", "ready", BROKEN];
 
-    /// Whether it is started no more.
+    /// Returns `true` if the worker is not started any more.
     pub fn is_broken(&self) -> bool {
         self.state == BROKEN
     }
 
-    /// Whether this process has ever started it: nothing is known of what another one did.
+    /// Returns `true` if this engine has ever started the worker; other engines do not count.
     pub fn is_known(&self) -> bool {
         self.state != STOPPED || self.restarts > 0 || self.failure.is_some()
     }
 
-    /// Reads the fields that [`write`](Self::write) wrote; `None` of anything else.
+    /// Reads the output of [`write`](Self::write); returns `None` for anything else.
     #[doc(hidden)]
     pub fn read_back(object: &RawObject) -> Option<Self> {
         let fields = object.fields();
@@ -233,7 +232,7 @@ impl WorkerStatus {
         })
     }
 
-    /// As fields of a message.
+    /// Writes the status as fields of a message.
     #[doc(hidden)]
     pub fn write(&self, object: &mut ObjectWriter<'_>) {
         object.text("state", self.state);
@@ -251,7 +250,7 @@ impl WorkerStatus {
     }
 }
 
-/// For people; nothing of one that was never started.
+/// A description for people; empty for a worker that was never started.
 impl fmt::Display for WorkerStatus {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.is_known() {
@@ -300,7 +299,7 @@ impl Worker {
         }
     }
 
-    /// How it is now.
+    /// Returns the current status.
     pub fn status(&self) -> WorkerStatus {
         let state = self.shared.lock();
         let of_session = match &state.phase {
@@ -316,17 +315,17 @@ impl Worker {
         }
     }
 
-    /// How often it has said which hooks it has: each is another declaration, the first is 1.
+    /// Returns the number of its last declaration, from 1; 0 if there is none.
     pub(crate) fn declaration(&self) -> u64 {
         self.shared.lock().declared.as_ref().map_or(0, |(number, _)| *number)
     }
 
-    /// The hooks that it said it has, with the number of that declaration; waits until it has said so, for
-    /// which it is started.
+    /// Returns the worker's declaration and its number. Starts the worker if needed, and waits for
+    /// it.
     ///
     /// # Errors
-    /// When it cannot be started, is not ready in time, is started no more, or is not to be started yet, so
-    /// soon after its last end.
+    /// Returns an error if the worker cannot be started, is not ready in time, is broken, or has to
+    /// wait for its restart delay.
     pub async fn declared(&self) -> Result<(u64, Arc<Declared>), HookFailure> {
         let is_too_early = |state: &State| {
             matches!(state.phase, Phase::Stopped)
@@ -351,11 +350,12 @@ impl Worker {
         }
     }
 
-    /// Asks its process something that is no event, and that no hook of an engine waits for: it has no host. It
-    /// is started if it does not run.
+    /// Sends a request that is neither an event nor a hook's, and has no host. Starts the worker if
+    /// needed.
     ///
     /// # Errors
-    /// When it cannot be asked, does not answer in time, or says that it failed.
+    /// Returns an error if the worker is not available, does not answer in time, or reports a
+    /// failure.
     pub async fn ask(
         &self,
         word: &str,
@@ -379,12 +379,12 @@ impl Worker {
         tokio::time::timeout_at(deadline, asked).await.unwrap_or_else(timed_out)
     }
 
-    /// What it said last of what it has, if it has said so.
+    /// Returns the last declaration, if there is one.
     pub fn last_declared(&self) -> Option<Arc<Declared>> {
         self.shared.lock().declared.as_ref().map(|(_, declared)| Arc::clone(declared))
     }
 
-    /// What it has been through; `None` of one that was never started again and is not broken.
+    /// Returns the worker's history; `None` if it was never restarted and is not broken.
     pub(in crate::run) fn history(&self) -> Option<WorkerHistory> {
         let state = self.shared.lock();
         let restarts = state.lives.saturating_sub(1);
@@ -393,7 +393,7 @@ impl Worker {
         (restarts > 0 || is_broken).then(history)
     }
 
-    /// What its hooks are.
+    /// Returns the kind of the worker's hooks.
     pub(in crate::run) fn kind(&self) -> HookKind {
         match self.shared.terms.modules.is_empty() {
             true => HookKind::Worker,
@@ -401,7 +401,7 @@ impl Worker {
         }
     }
 
-    /// What a call waits for before its time begins.
+    /// Returns the slots that a call needs before its timeout starts.
     pub(in crate::run) fn places(&self) -> &Arc<SlotQueue> {
         &self.shared.calls
     }
@@ -416,28 +416,28 @@ impl Worker {
         }
     }
 
-    /// Whether it may be called for an event that so many hooks of this engine wait for.
+    /// Checks whether the worker may be called at this nesting depth.
     ///
     /// # Errors
-    /// When hooks are nested too deep.
+    /// Returns an error if hooks are nested too deep.
     pub(in crate::run) fn check_depth(&self, depth: u32) -> Result<(), HookFailure> {
         self.shared.context.check_depth(depth)
     }
 
-    /// A conversation with its process, and the number of that; it is started if none runs.
+    /// Returns a session with the process, and the generation; starts the process if needed.
     ///
     /// # Errors
-    /// When it cannot be started, is not ready in time, or is started no more.
+    /// Returns an error if the process cannot be started, is not ready in time, or is broken.
     ///
     /// # Cancellation
-    /// Dropping the future leaves a start going on.
+    /// Dropping the future does not stop a start in progress.
     pub(in crate::run) async fn session(&self) -> Result<(CallSession, u64), HookFailure> {
         let shared = &self.shared;
         loop {
             let (changed, waited) = {
                 let mut state = shared.lock();
                 let waited = match &state.phase {
-                    // It is being ended; another one comes.
+                    // That process is being ended; wait for the next one.
                     Phase::Ready(life, _) if state.stuck == Some(*life) => 0,
                     Phase::Ready(life, session) => return Ok((session.clone(), *life)),
                     Phase::Broken(why) => return Err(why.clone()),
@@ -447,7 +447,7 @@ impl Worker {
                     }
                     Phase::Stopped => shared.start(&mut state),
                 };
-                // Made under the lock, so that no change is missed.
+                // Created under the lock, so that no change is missed.
                 (shared.changed.notified(), waited)
             };
             changed.await;
@@ -460,7 +460,7 @@ impl Worker {
         }
     }
 
-    /// Starts it, if it is to be there before its first call and nothing keeps it from being started.
+    /// Starts an `eager` worker before its first call, unless it is broken or closing.
     pub(crate) fn start_if_eager(&self) {
         let shared = &self.shared;
         if !shared.terms.rules.eager || Handle::try_current().is_err() {
@@ -472,7 +472,7 @@ impl Worker {
         }
     }
 
-    /// Why it is started no more, if it is not.
+    /// Returns the reason why the worker is broken, if it is.
     pub(crate) fn broken(&self) -> Option<HookFailure> {
         match &self.shared.lock().phase {
             Phase::Broken(why) => Some(why.clone()),
@@ -480,28 +480,28 @@ impl Worker {
         }
     }
 
-    /// How much it has written on standard error so far, in bytes.
+    /// Returns the length of its standard error so far, in bytes.
     pub(in crate::run) fn errors_so_far(&self) -> u64 {
         lock(&self.shared.errors).total()
     }
 
-    /// What it has written there after so many bytes.
+    /// Returns its standard error after this many bytes.
     pub(in crate::run) fn errors_since(&self, before: u64) -> Captured {
         lock(&self.shared.errors).since(before)
     }
 
-    /// Whether a process of it is starting, and has not said that it is ready.
+    /// Returns `true` while a process is starting and not ready yet.
     pub(in crate::run) fn is_starting(&self) -> bool {
         matches!(self.shared.lock().phase, Phase::Starting(_))
     }
 
-    /// It has answered.
+    /// Records an answer.
     pub(in crate::run) fn answered(&self) {
         let mut state = self.shared.lock();
         (state.deaths, state.timeouts) = (0, 0);
     }
 
-    /// It has not answered in time, as the process of that number.
+    /// Records a timeout of a generation, and ends its process after too many of them.
     pub(in crate::run) fn timed_out(&self, life: u64) {
         let mut state = self.shared.lock();
         if !matches!(state.phase, Phase::Ready(current, _) if current == life) {
@@ -515,7 +515,7 @@ impl Worker {
         }
     }
 
-    /// Waits until the process of that number is not the one any more.
+    /// Waits until another generation is current.
     pub(in crate::run) async fn over(&self, life: u64) {
         loop {
             let changed = {
@@ -529,7 +529,7 @@ impl Worker {
         }
     }
 
-    /// It has not taken a call in time: it does not read.
+    /// Records the timeout of a call that the process has not read.
     pub(in crate::run) fn not_taken(&self) {
         let life = match &self.shared.lock().phase {
             Phase::Ready(life, _) => Some(*life),
@@ -540,7 +540,7 @@ impl Worker {
         }
     }
 
-    /// Ends it; it is started no more.
+    /// Closes the worker; it is not started any more.
     pub(in crate::run) fn close(&self) {
         self.shared.closing.cancel();
     }
@@ -558,7 +558,7 @@ impl fmt::Debug for Worker {
     }
 }
 
-/// Why a worker cannot be asked.
+/// Returns the failure of a worker that cannot be called.
 pub(super) fn live(reason: impl Into<String>) -> HookFailure {
     HookFailure::Live { reason: reason.into() }
 }
@@ -568,7 +568,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a process; gives its number.
+    /// Starts a process, and returns its generation.
     fn start(self: &Arc<Self>, state: &mut State) -> u64 {
         state.lives += 1;
         let life = state.lives;
@@ -578,22 +578,22 @@ impl Shared {
         life
     }
 
-    /// After so many timeouts in a row its process is ended. A module that does not answer may be in a loop,
-    /// in which no other one gets a turn.
+    /// Returns the number of timeouts in a row after which the process is ended. A module that does
+    /// not answer may be in a loop, which also blocks the other modules.
     pub(super) fn most_timeouts(&self) -> u32 {
         if self.terms.modules.is_empty() { MOST_TIMEOUTS } else { 1 }
     }
 
-    /// Looks whether what it runs is still what was agreed to: for each of its [`Consents`], why not.
+    /// Checks the trust in its files, and returns the failure for each decision.
     ///
     /// # Errors
-    /// When that cannot be found out.
+    /// Returns an error if the check could not be made.
     pub(super) async fn consents(&self) -> Result<Vec<Option<HookFailure>>, HookFailure> {
         if self.granted.iter().all(Option::is_none) {
             return Ok(self.granted.iter().map(|_| None).collect());
         }
         let (granted, project) = (self.granted.clone(), self.context.environment.project.clone());
-        // Files are read, which may take a while.
+        // Reading files may be slow.
         let looked = tokio::task::spawn_blocking(move || {
             let look = |it: &Option<Arc<Granted>>| it.as_ref()?.still_holds(&project).err();
             granted.iter().map(look).collect()
@@ -601,10 +601,10 @@ impl Shared {
         looked.await.map_err(|_| live("the engine is ending, and starts it no more"))
     }
 
-    /// What it may run now: which of its modules are left out since they changed, and why.
+    /// Returns the failure of each part that must not run, such as a changed module.
     ///
     /// # Errors
-    /// When there is nothing that it may run.
+    /// Returns an error if nothing may run.
     pub(super) async fn runnable(&self) -> Result<Vec<Option<HookFailure>>, HookFailure> {
         let consents = self.consents().await?;
         match consents.iter().all(Option::is_some) {
@@ -616,12 +616,12 @@ impl Shared {
         }
     }
 
-    /// Whether the process of that number answers no more.
+    /// Returns `true` if this generation does not answer any more.
     pub(super) fn is_stuck(&self, life: u64) -> bool {
         self.lock().stuck == Some(life)
     }
 
-    /// The task of the process of that number ended before it could say how: its runtime is gone, or it
+    /// Handles the end of a generation's task that reported none: its runtime is gone, or it
     /// panicked.
     pub(super) fn lost(&self, life: u64) {
         let is_current = matches!(
@@ -633,17 +633,17 @@ impl Shared {
         }
     }
 
-    /// Whether the process of that number has said that it is ready.
+    /// Returns `true` if this generation is ready.
     pub(super) fn is_ready(&self, life: u64) -> bool {
         matches!(self.lock().phase, Phase::Ready(current, _) if current == life)
     }
 
-    /// A process has started.
+    /// Records the id of the started process.
     pub(super) fn started(&self, process: Option<u32>) {
         self.lock().process = process;
     }
 
-    /// The process of that number is ready.
+    /// Records that a generation is ready, and its declaration.
     pub(super) fn ready(&self, life: u64, session: CallSession, declared: Option<Declared>) {
         let mut state = self.lock();
         state.phase = Phase::Ready(life, session);
@@ -659,7 +659,7 @@ impl Shared {
         self.changed.notify_waiters();
     }
 
-    /// The process of that number is gone as it should be: nobody needed it.
+    /// Records the regular end of the process.
     pub(super) fn rests(&self) {
         let mut state = self.lock();
         state.note_dropped();
@@ -668,7 +668,7 @@ impl Shared {
         self.changed.notify_waiters();
     }
 
-    /// The process of that number has died, after it had run for so long.
+    /// Records the death of a generation after a run time.
     pub(super) fn died(&self, life: u64, failure: HookFailure, ran: Duration) {
         let command = crate::text::shortened(&self.terms.command);
         let mut state = self.lock();
@@ -695,8 +695,8 @@ impl Shared {
     }
 }
 
-/// How long after its death a process is started again that ran for so long; before it the wait was
-/// `before`.
+/// Returns the delay before the restart of a process that ran for this time. `before` is the
+/// previous delay.
 fn wait_after(before: Option<Duration>, ran: Duration) -> Duration {
     let (first, longest) = RESTART;
     match before.filter(|_| ran < STEADY) {

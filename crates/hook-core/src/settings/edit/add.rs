@@ -1,4 +1,4 @@
-//! Adding definitions of hooks to a settings text.
+//! Addition of hook definitions to a settings text.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -6,25 +6,25 @@ use super::NotEditable;
 use super::text::{Settings, quoted, range};
 use crate::json::{JsonKind, JsonObject, RawJson};
 
-/// How deep values are laid out on lines of their own; what is deeper stays on one.
+/// The depth to which values are split over lines; deeper ones stay on one line.
 const MAX_DEPTH: usize = 64;
 
 /// A definition of hooks under an event, to be added to settings.
 #[derive(Debug, Clone)]
 pub struct NewDefinition {
-    /// The event, as it is written there.
+    /// The event's name as written in settings.
     pub event: String,
-    /// What is said of all its hooks.
+    /// The fields of the definition, without `hooks`.
     pub said: JsonObject,
     /// Its hooks.
     pub hooks: Vec<RawJson>,
 }
 
-/// What a settings text does not have of these definitions: a hook is there where a definition that says
-/// the same has it.
+/// Returns the definitions that a settings text lacks. A hook is present if a definition with equal
+/// fields contains it.
 ///
 /// # Errors
-/// When the text is not JSON, or something else stands where the definitions belong.
+/// Returns an error if the text is not JSON, or has another value in place of the definitions.
 pub fn missing_definitions(
     text: Option<&str>,
     wanted: &[NewDefinition],
@@ -48,7 +48,7 @@ pub fn missing_definitions(
     Ok(without_repeats(wanted, there))
 }
 
-/// The hooks that are there, by the event and what is said of them.
+/// The hooks that are present, by event and definition fields.
 type There = HashMap<(String, String), HashSet<String>>;
 
 fn key(event: &str, said: &JsonObject) -> (String, String) {
@@ -65,11 +65,11 @@ fn without_repeats(wanted: &[NewDefinition], mut there: There) -> Vec<NewDefinit
     missing
 }
 
-/// A settings text with these definitions, but for what it has of them already; every other byte stays,
-/// and what is added is indented as the text is.
+/// Adds definitions to a settings text, except hooks that it has already. All other bytes stay, and
+/// the addition follows the text's indentation.
 ///
 /// # Errors
-/// When the text is not JSON, or something else stands where the definitions belong.
+/// Returns an error if the text is not JSON, or has another value in place of the definitions.
 pub fn with_definitions(
     text: Option<&str>,
     wanted: &[NewDefinition],
@@ -125,9 +125,9 @@ fn with_definition(text: &str, new: &NewDefinition) -> Result<String, Box<NotEdi
     Ok(edited)
 }
 
-/// How a text is laid out.
+/// The formatting of a text.
 struct Layout {
-    /// What one level is indented by; nothing where all stands on one line.
+    /// The indentation of one level; `None` if the text is on one line.
     indent: Option<String>,
     newline: &'static str,
 }
@@ -145,7 +145,7 @@ impl Layout {
         Self { indent: (!is_dense).then_some(indent), newline }
     }
 
-    /// The beginning of a line of that depth.
+    /// Returns the beginning of a line at a depth.
     fn line(&self, depth: usize) -> String {
         match &self.indent {
             Some(indent) => format!("{}{}", self.newline, indent.repeat(depth)),
@@ -153,7 +153,7 @@ impl Layout {
         }
     }
 
-    /// Adds a member to an object whose members are of that depth, in the place of one that is `null`.
+    /// Adds a member to an object whose members are at `depth`; replaces it if it is `null`.
     fn with_member(
         &self,
         text: &str,
@@ -182,7 +182,7 @@ impl Layout {
         edited
     }
 
-    /// A value whose own line is of that depth.
+    /// Formats a value whose line is at `depth`.
     fn value(&self, value: &RawJson, depth: usize) -> String {
         let colon = if self.indent.is_some() { ": " } else { ":" };
         let parts: Vec<String> = match value.kind() {
@@ -212,7 +212,7 @@ impl Layout {
     }
 }
 
-/// A value as a text that is the same for equal ones, whatever the order of fields.
+/// Returns a text that is equal for equal values, regardless of the order of fields.
 fn canonical(value: &RawJson) -> String {
     canonical_at(value, 0)
 }

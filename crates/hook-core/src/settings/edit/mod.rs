@@ -1,10 +1,9 @@
-//! Switching hooks on and off in a settings file, and leaving every other byte of it as it is:
-//! order, indentation, line ends, numbers, duplicates.
+//! Edits of settings files that leave every other byte as it is: order, indentation, line ends,
+//! numbers, duplicates.
 //!
-//! The text is read by the engine's own reader, which knows where every value stands, and only
-//! `hooksConfig.disabled` is cut or added to. What the engine does not read as JSON (comments, say)
-//! is not edited either. [`switched`] is the change of a text, [`switch_in_file`] that of a file;
-//! [`with_definitions`] adds hooks.
+//! The engine's own parser locates the values, and only `hooksConfig.disabled` is changed. Text
+//! that the engine does not accept as JSON, such as comments, is not edited. [`switched`] edits a
+//! text, and [`switch_in_file`] a file; [`with_definitions`] adds hooks.
 
 mod add;
 mod text;
@@ -22,27 +21,27 @@ use super::load::read_file;
 use crate::files::atomic::{Exclusive, Failed, NewFile, Replaced, absent_is_none};
 use crate::text::PathText;
 
-/// How often an edit starts over when another program changes the file in between.
+/// The number of attempts to edit a file that another program keeps changing.
 const ATTEMPTS: usize = 8;
 
-/// A settings file could not be edited. It is as it was.
+/// The error of an edit; the settings file is unchanged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EditError {
-    /// Its text is not what can be edited.
+    /// The text cannot be edited.
     #[error(transparent)]
     NotEditable(Box<NotEditable>),
-    /// It could not be read or written.
+    /// The file could not be read or written.
     #[error("failed to {attempt} the settings file {}: {source}{}", path.shown(), advice(source))]
     Io {
-        /// What was attempted.
+        /// The attempted action.
         attempt: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The operating system's error.
         source: io::Error,
     },
-    /// Another program, such as an editor, changed it again and again.
+    /// Another program, such as an editor, kept changing the file.
     #[error(
         "failed to edit the settings file {}: something else keeps changing it; try again when \
          nothing does", .0.shown()
@@ -57,12 +56,12 @@ fn advice(error: &io::Error) -> &'static str {
     }
 }
 
-/// What in a settings text keeps it from being edited.
+/// The part of a settings text that prevents an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotEditable {
-    /// Where it is.
+    /// The location.
     pub place: Place,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
 }
 
@@ -77,7 +76,7 @@ impl fmt::Display for NotEditable {
 }
 
 impl NotEditable {
-    /// That bytes of a text keep it from being edited.
+    /// Creates the error for a range of bytes.
     pub fn at(text: &str, range: std::ops::Range<usize>, message: impl Into<String>) -> Box<Self> {
         let place = Document::new(text, None).place_at(range, String::new());
         Box::new(Self { place, message: message.into() })
@@ -91,23 +90,23 @@ impl std::error::Error for NotEditable {}
 pub struct FileChange {
     /// The file.
     pub path: PathBuf,
-    /// Its text before; empty when it was not there.
+    /// The text before the edit; empty if the file did not exist.
     pub before: String,
-    /// Its text after.
+    /// The text after the edit.
     pub after: String,
 }
 
 impl FileChange {
-    /// Whether there was anything to change.
+    /// Returns `true` if the text changes.
     pub fn is_change(&self) -> bool {
         self.before != self.after
     }
 }
 
-/// An edit of a text; `None` stands for a file that is not there.
+/// An edit of a text; the argument is `None` if the file does not exist.
 pub type Edit<'e> = dyn Fn(Option<&str>) -> Result<String, Box<NotEditable>> + 'e;
 
-/// Whether an edit is made or only shown.
+/// The effect of an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EditMode {
     /// The file is written.
@@ -116,24 +115,24 @@ pub enum EditMode {
     Preview,
 }
 
-/// What to do about a file that is not there.
+/// The handling of a missing file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AbsentFile {
-    /// It is made.
+    /// The file is created.
     Made,
-    /// It is an error.
+    /// An error is returned.
     Refused,
 }
 
-/// Puts a hook's name on the `disabled` list of a settings file, or takes it off.
+/// Adds a hook's name to the `disabled` list of a settings file, or removes it.
 ///
-/// The file is replaced as a whole, under a lock that other callers of this function wait for; its
-/// permissions stay, and a link to it stays a link. Who edits it without that lock at the same time
-/// loses nothing either: the edit starts over with what is there then.
+/// The file is replaced as a whole, under a lock that other calls of this function wait for. Its
+/// permissions are kept, and a symlink stays a symlink. If a program changes the file without the
+/// lock, its change is not lost: the edit starts over with the new text.
 ///
 /// # Errors
-/// When the file cannot be read or written, is not JSON, or has something else where the list
-/// belongs.
+/// Returns an error if the file cannot be read or written, is not JSON, or has another value in the
+/// position of the list.
 pub fn switch_in_file(
     path: &Path,
     name: &str,
@@ -148,11 +147,11 @@ pub fn switch_in_file(
     })
 }
 
-/// Makes an edit of a text in a file, as [`switch_in_file`] does; `None` stands for a file that is not
-/// there, of which an empty text makes none.
+/// Edits a file, as [`switch_in_file`] does. A missing file is passed as `None`; it is not created
+/// if the new text is empty.
 ///
 /// # Errors
-/// When the file cannot be read or written, or the edit cannot be made.
+/// Returns an error if the file cannot be read or written, or the edit fails.
 pub fn edit_in_file(
     path: &Path,
     absent: AbsentFile,
@@ -182,7 +181,7 @@ pub fn edit_in_file(
     Err(EditError::Contested(path.to_path_buf()))
 }
 
-/// The file as it is, and as it is to be.
+/// Returns the file's bytes and the change to make.
 fn read_and_edit(
     path: &Path,
     real: &Path,

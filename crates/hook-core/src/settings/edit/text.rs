@@ -1,4 +1,4 @@
-//! Switching a hook on and off in a settings text.
+//! Edits of a settings text that enable or disable a hook.
 
 use std::ops::Range;
 
@@ -7,11 +7,11 @@ use crate::json::{JsonKind, RawJson, locate_entries};
 use crate::settings::Diagnostic;
 use crate::settings::document::Document;
 
-/// A settings text with a hook's name put on the `disabled` list, or taken off it. Every byte
-/// outside of the list stays; the text is the same when nothing has to change.
+/// Adds a hook's name to the `disabled` list of a settings text, or removes it. Every byte outside
+/// of the list stays; the text is returned unchanged if there is nothing to do.
 ///
 /// # Errors
-/// When the text is not JSON, or something else stands where the list belongs.
+/// Returns an error if the text is not JSON, or another value occupies the position of the list.
 pub fn switched(text: &str, name: &str, enabled: bool) -> Result<String, Box<NotEditable>> {
     let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let (mark, text) = text.split_at(mark);
@@ -28,11 +28,11 @@ pub fn switched(text: &str, name: &str, enabled: bool) -> Result<String, Box<Not
     Ok(edited)
 }
 
-/// A settings text by which `hook bridge` starts a server; the same text where it says anything of that.
-/// Without a text, a new one.
+/// Sets `server` in a settings text, so that `hook bridge` starts a server. A text that sets it
+/// already is returned unchanged; a missing one is created.
 ///
 /// # Errors
-/// When the text is not JSON, or something else stands where it belongs.
+/// Returns an error if the text is not JSON, or another value occupies the position of the field.
 pub fn with_server(text: Option<&str>) -> Result<String, Box<NotEditable>> {
     let text = text.filter(|text| !text.trim().is_empty()).unwrap_or("{}\n");
     let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
@@ -57,22 +57,22 @@ pub fn with_server(text: Option<&str>) -> Result<String, Box<NotEditable>> {
     Ok(format!("{mark}{edited}"))
 }
 
-/// What is replaced in a text, in order.
+/// Replacements in a text, in order.
 type Cuts = Vec<(Range<usize>, String)>;
 
-/// A settings text whose list is looked for.
+/// A settings text to edit.
 pub(super) struct Settings<'t> {
     text: &'t str,
     document: Document<'t>,
     pub(super) root: RawJson,
 }
 
-/// How far the list is there.
+/// The deepest part of the list's path that exists.
 enum Found {
     List(RawJson),
     /// `disabled` is `null`.
     Null(RawJson),
-    /// There is a `hooksConfig`, but nothing of the list.
+    /// `hooksConfig` exists without `disabled`.
     Config(RawJson),
     /// `hooksConfig` is `null`.
     NullConfig(RawJson),
@@ -95,7 +95,7 @@ impl<'t> Settings<'t> {
         Ok(settings)
     }
 
-    /// The last member of that name, if it is not `null`.
+    /// Returns the last member with that name, if it is not `null`.
     pub(super) fn present(&self, object: &RawJson, name: &str) -> Option<RawJson> {
         self.member(object, name).filter(|value| !value.is_null())
     }
@@ -116,7 +116,7 @@ impl<'t> Settings<'t> {
         Ok(Found::List(list))
     }
 
-    /// The last member of that name, which is the one that counts.
+    /// Returns the last member with that name, which takes precedence.
     pub(super) fn member(&self, object: &RawJson, name: &str) -> Option<RawJson> {
         let entries = locate_entries(object.as_str()).ok()?;
         let entry = entries.into_iter().rfind(|entry| entry.key == name)?;
@@ -147,7 +147,7 @@ impl<'t> Settings<'t> {
             let inside = list.start() + 1..range(&list).end - 1;
             return Ok(if items.is_empty() { Vec::new() } else { vec![(inside, String::new())] });
         };
-        // Each with what stands between it and the next one; at the end, with what is before it.
+        // Cut each item with the separator after it; at the end, with the separator before it.
         let kept_and_next = items.iter().zip(items.iter().skip(1)).take(last_kept);
         let mut cuts: Cuts = kept_and_next
             .filter(|(item, _)| is_named(item))
@@ -193,7 +193,7 @@ impl<'t> Settings<'t> {
         Ok(vec![cut])
     }
 
-    /// Adds a field as the last member of a `hooksConfig`, laid out like the one before it.
+    /// Adds a field as the last member of a `hooksConfig`, formatted like the previous one.
     fn with_field(&self, config: &RawJson, (name, value): (&str, &str)) -> (Range<usize>, String) {
         let entries = locate_entries(config.as_str()).unwrap_or_default();
         let Some(last) = entries.last() else {
@@ -201,7 +201,7 @@ impl<'t> Settings<'t> {
             let inside = config.start() + 1..range(config).end - 1;
             return (inside, format!("\"{name}\"{colon}{value}"));
         };
-        // Its name begins behind what separates it from the one before.
+        // The last member's name follows the separator after the previous member.
         let before = entries.len().checked_sub(2).and_then(|index| entries.get(index));
         let separator = before.map_or(config.start(), |entry| {
             let from = config.start() + entry.value.end;
@@ -248,7 +248,7 @@ impl<'t> Settings<'t> {
         before.get(before.trim_end_matches(is_blank).len()..).unwrap_or_default()
     }
 
-    /// Whether the value there follows its colon without a blank.
+    /// Checks whether a value follows its colon without whitespace.
     fn is_dense(&self, value: usize) -> bool {
         self.blanks_before(value).is_empty()
     }
@@ -266,7 +266,7 @@ pub(super) fn quoted(text: &str) -> String {
     RawJson::from_text(text).as_str().to_owned()
 }
 
-/// Many files of settings elsewhere have comments.
+/// Returns the error for invalid JSON. Comments, common in other settings files, have their own.
 fn not_json(text: &str, problem: Option<Diagnostic>, reason: &str) -> NotEditable {
     let place = problem.map(|problem| problem.place).unwrap_or_default();
     let line = text.lines().nth(place.line.saturating_sub(1)).unwrap_or_default();

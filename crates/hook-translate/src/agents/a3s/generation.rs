@@ -1,4 +1,4 @@
-//! Model calls in the words of A3S, where a model, its tools and the calls of them have a form of their own.
+//! Model calls in A3S's own form of models, tools and tool calls.
 
 use hook_core::{JsonObject, RawJson, RawObject};
 
@@ -7,7 +7,7 @@ use super::AGENT;
 use crate::details::tool_names;
 use crate::json;
 
-/// What a field is sent as that is no copy of ours.
+/// Returns the value of an A3S field that is no copy of a native field.
 pub(super) fn value(name: &str, ours: &JsonObject) -> Option<RawJson> {
     match name {
         "model" => model(&json::given(ours, "llm_request")?.to_object().ok()?),
@@ -25,7 +25,7 @@ pub(super) fn value(name: &str, ours: &JsonObject) -> Option<RawJson> {
     }
 }
 
-/// The model of a stable request with its settings: `{"name", "temperature"?, "maxOutputTokens"?, …}`.
+/// Returns the model of a stable request with its settings: `{"name", "temperature"?, …}`.
 fn model(request: &JsonObject) -> Option<RawJson> {
     let mut model = JsonObject::new();
     model.insert("name", json::given(request, "model")?.clone());
@@ -39,7 +39,7 @@ fn their_tool(name: &str) -> String {
     AGENT.theirs(None, name, &RawObject::empty()).0
 }
 
-/// One call of a tool: `{"id"?, "name", "args"}`. What an agent wrote in another form stays as it is.
+/// Converts a tool call to `{"id"?, "name", "args"}`. Calls in an agent's own form stay unchanged.
 fn call(call: &RawJson) -> RawJson {
     let Ok(fields) = call.to_object() else { return call.clone() };
     let Some(name) = json::given(&fields, "tool_name").and_then(RawJson::to_text) else {
@@ -64,7 +64,7 @@ fn call(call: &RawJson) -> RawJson {
     written.to_raw().into()
 }
 
-/// The stable request of a call that A3S asks about.
+/// Adds the stable request of a model call from A3S.
 pub(super) fn request(theirs: &JsonObject, ours: &mut JsonObject) {
     let mut request = JsonObject::new();
     if let Some(model) = json::given(theirs, "model") {
@@ -91,7 +91,7 @@ pub(super) fn request(theirs: &JsonObject, ours: &mut JsonObject) {
     put(ours, "sdk", Some("stable"));
 }
 
-/// The same, and the stable response.
+/// Adds the stable request and response of a model call from A3S.
 pub(super) fn request_and_response(theirs: &JsonObject, ours: &mut JsonObject) {
     request(theirs, ours);
     let response = json::given(theirs, "response").and_then(|it| it.to_object().ok());
@@ -105,7 +105,7 @@ pub(super) fn request_and_response(theirs: &JsonObject, ours: &mut JsonObject) {
     }
 }
 
-/// One call of a tool in our form.
+/// Converts a tool call to the native form.
 fn our_call(call: &RawJson) -> RawJson {
     let Ok(fields) = call.to_object() else { return call.clone() };
     let Some(name) = json::given(&fields, "name").and_then(RawJson::to_text) else {

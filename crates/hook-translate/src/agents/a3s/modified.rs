@@ -1,4 +1,4 @@
-//! What `modified` changes beside a tool's arguments: prompts, a response, a result.
+//! The `modified` field of an answer, beyond tool arguments: prompts, a response, a result.
 
 use hook_core::event::input::{EventInput, EventPayload};
 use hook_core::failure::InvalidAnswer;
@@ -7,11 +7,11 @@ use hook_core::{JsonObject, RawJson, RawObject};
 
 use crate::agents::output::OUTPUTS;
 
-/// Under this name an answer has it until it is known what the hook was told.
+/// The field that holds the changes until the hook's input is at hand.
 pub(super) const MODIFIED: &str = "modified";
 const ARGUMENTS: &str = "args";
 
-/// Changes that were asked for, in our words.
+/// The requested changes, in native fields.
 #[derive(Default)]
 struct Changes {
     fields: JsonObject,
@@ -19,8 +19,8 @@ struct Changes {
     system_prompt: Option<String>,
 }
 
-/// Puts what a hook wants changed into our words. What cannot be done is an invalid answer: the hook may
-/// be a guard that lets things go on because of it.
+/// Converts a hook's changes to native fields. A change that cannot be made is an invalid answer:
+/// the hook may be a guard that lets the action proceed only with that change.
 pub(super) fn lay(answer: &mut ForeignAnswer, input: &EventInput, told: &RawObject) {
     let Some(output) = &mut answer.output else { return };
     let Some(specific) = &mut output.hook_specific_output else { return };
@@ -71,7 +71,7 @@ impl Changes {
             text.ok_or_else(|| format!("`modified.{name}` is no text, but {}", value.kind()))
         };
         match (name, &input.payload) {
-            // These are read already, and in their place.
+            // Read already, by `answer`.
             (ARGUMENTS, EventPayload::BeforeTool(_)) if value.to_object().is_ok() => {}
             (ARGUMENTS, EventPayload::BeforeTool(_)) => {
                 return Err(format!("`modified.args` must be an object, found {}", value.kind()));
@@ -110,7 +110,7 @@ impl Changes {
         self.prompt.is_some() || self.system_prompt.is_some()
     }
 
-    /// The conversation of a call with the prompts that are wanted.
+    /// Returns the messages of a call with the requested prompts.
     fn messages(
         &self,
         request: &RawObject,
@@ -164,8 +164,8 @@ impl Changes {
     }
 }
 
-/// The text that a value stands for: itself, or the `key` of an object in which all else is as the hook
-/// was told.
+/// Returns the text of a value: itself, or the `key` of an object whose other fields are as in the
+/// hook's input.
 fn one_text(
     value: &RawJson,
     (path, key): (&str, &str),
@@ -191,7 +191,7 @@ fn one_text(
     text.ok_or_else(|| format!("`{path}` has no text in `{key}`"))
 }
 
-/// What takes the place of a model's response: the same with another text.
+/// Builds a model response that differs only in its text.
 fn response(told: &RawObject, text: &str) -> RawObject {
     let told = told.fields();
     let mut new = JsonObject::new();
@@ -213,7 +213,7 @@ fn response(told: &RawObject, text: &str) -> RawObject {
     new.to_raw()
 }
 
-/// What takes the place of a tool's response: the same with another output.
+/// Builds a tool response that differs only in its output.
 fn result(told: &RawJson, output: &str) -> Option<RawJson> {
     if told.to_text().is_some() {
         return Some(RawJson::from_text(output));
@@ -224,11 +224,11 @@ fn result(told: &RawJson, output: &str) -> Option<RawJson> {
         fields.insert(name, RawJson::from_text(output));
         return Some(fields.to_raw().into());
     }
-    // Then the hook was told its JSON.
+    // The hook's input has the response as JSON text.
     RawJson::parse(output).ok().filter(|value| value.kind() == told.kind())
 }
 
-/// The field of a tool's response that is its output.
+/// Returns the field of a tool's response that holds its output.
 fn output_of(response: &JsonObject) -> Option<&'static str> {
     let is_text = |name: &&str| response.get(name).and_then(RawJson::to_text).is_some();
     OUTPUTS.into_iter().find(is_text)

@@ -1,38 +1,38 @@
-//! The response of a tool as modules know it, parts of content and details beside them, and what they make
-//! of it in the form that the response has.
+//! Conversion of a tool's response to content parts and details as modules expect them, and back to
+//! the form of the response.
 
 use hook_core::json::JsonKind;
 use hook_core::{JsonObject, RawJson};
 
 use crate::agents::verdict::put;
 
-/// Where a response may have what the model reads, in the order in which it is shown.
+/// The fields of a response that the model may read, in display order.
 const FIELDS: [&str; 4] = ["content", "llmContent", "text", "output"];
 
-/// Those of them that may have parts.
+/// The fields that may have parts.
 const PARTS: [&str; 2] = ["content", "llmContent"];
 
-/// A place of a response that the model reads, with the parts that it has.
+/// A slot: a part of a response that the model reads, with its content parts.
 struct Place {
-    /// Its field; none where it is the response itself.
+    /// The field; `None` for the response itself.
     field: Option<&'static str>,
     form: Form,
     own: Vec<RawJson>,
 }
 
-/// In what form a place has its parts.
+/// The form of a slot's parts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// One text.
+    /// A string.
     Text,
     /// A list.
     List,
-    /// One part, in no list.
+    /// A single part.
     One,
 }
 
 impl Place {
-    /// The place that such a value is, if it is one.
+    /// Returns the slot for a value, if it is one.
     fn of(field: Option<&'static str>, value: &RawJson) -> Option<Self> {
         let may_have_parts = field.is_none_or(|field| PARTS.contains(&field));
         let (form, own) = match value.kind() {
@@ -46,7 +46,7 @@ impl Place {
         Some(Self { field, form, own })
     }
 
-    /// The places of a response; none where nothing of it is known.
+    /// Returns the slots of a response; empty if none is known.
     fn all(response: &RawJson) -> Vec<Self> {
         match response.to_object() {
             Ok(fields) => FIELDS
@@ -57,7 +57,7 @@ impl Place {
         }
     }
 
-    /// Its value with these parts, in its own form. What has no place in it is added to `lost`.
+    /// Returns the slot's value with new parts, in its own form. Adds what does not fit to `lost`.
     fn with(&self, parts: &[RawJson], lost: &mut Vec<&'static str>) -> RawJson {
         let is_same = parts.len() == self.own.len();
         match (self.form, parts) {
@@ -76,7 +76,7 @@ impl Place {
                 RawJson::from_items(&parts)
             }
             (Form::List | Form::One, _) => {
-                // The first one of text says what form parts of text have.
+                // The first text part is the example for the others.
                 let example = self.own.iter().find(|own| is_of_text(own)).or(self.own.first());
                 let parts: Vec<RawJson> = parts.iter().map(|part| like(example, part)).collect();
                 RawJson::from_items(&parts)
@@ -85,7 +85,7 @@ impl Place {
     }
 }
 
-/// One part of text.
+/// Returns a list of one text part.
 pub(super) fn text_part(text: &str) -> RawJson {
     RawJson::from_items([&part(text)])
 }
@@ -97,7 +97,7 @@ fn part(text: &str) -> RawJson {
     RawJson::from(part.to_raw())
 }
 
-/// The parts of a tool's response: those of all its places, or its JSON as one of text.
+/// Returns the parts of all slots of a response, or the response's JSON as a text part.
 pub(super) fn of_response(response: &RawJson) -> RawJson {
     let places = Place::all(response);
     if places.is_empty() {
@@ -107,20 +107,19 @@ pub(super) fn of_response(response: &RawJson) -> RawJson {
     RawJson::from_items(&parts)
 }
 
-/// What a response has beside its content.
+/// Returns the details of a response.
 pub(super) fn details_of(response: &RawJson) -> Option<RawJson> {
     let fields = response.to_object().ok()?;
     fields.get(details_field(&fields)).cloned()
 }
 
-/// Where a response has its details: those of agents that tell of a tool's `llmContent` are `metadata`.
+/// Returns the field of the details: `metadata` in responses that have `llmContent`.
 fn details_field(fields: &JsonObject) -> &'static str {
     let is_ours = fields.get("llmContent").is_some() && fields.get("details").is_none();
     if is_ours { "metadata" } else { "details" }
 }
 
-/// A response with other parts, or other details, in its own form. What has no place in it is added to
-/// `lost`.
+/// Returns a response with new parts or details, in its own form. Adds what does not fit to `lost`.
 pub(super) fn laid_into(
     response: &RawJson,
     content: Option<&RawJson>,
@@ -144,12 +143,12 @@ pub(super) fn laid_into(
     fields.to_raw().into()
 }
 
-/// A response with other parts in the places of its own.
+/// Returns a response with new parts in its slots.
 fn with_content(response: &RawJson, content: &[RawJson], lost: &mut Vec<&'static str>) -> RawJson {
     let places = Place::all(response);
     let Some(first) = places.first() else { return of_json(response, content) };
     let number: usize = places.iter().map(|place| place.own.len()).sum();
-    // Each goes back to where it was, as long as there are as many.
+    // The same number of parts goes back to the same slots.
     let is_same = number == content.len();
     if !is_same && places.len() > 1 {
         lost.push("which part was where, since there are not as many any more,");
@@ -171,7 +170,7 @@ fn with_content(response: &RawJson, content: &[RawJson], lost: &mut Vec<&'static
     fields.to_raw().into()
 }
 
-/// Parts in the place of a response that was shown as the text of its JSON.
+/// Replaces a response that was shown as JSON text.
 fn of_json(response: &RawJson, content: &[RawJson]) -> RawJson {
     let text = text_of_all(content, &mut Vec::new());
     let read = RawJson::parse(text).ok();
@@ -189,7 +188,7 @@ fn is_text(value: &RawJson) -> bool {
     value.kind() == JsonKind::String
 }
 
-/// The text of a part that is text.
+/// Returns the text of a text part.
 fn text_of(part: &RawJson) -> Option<String> {
     let fields = part.to_object().ok()?;
     let kind = fields.get("type").and_then(RawJson::to_text);
@@ -197,7 +196,7 @@ fn text_of(part: &RawJson) -> Option<String> {
     text.filter(|_| kind.is_none_or(|kind| kind == "text"))
 }
 
-/// The text of all parts; other parts are lost.
+/// Joins the texts of all parts; other parts are lost.
 fn text_of_all(parts: &[RawJson], lost: &mut Vec<&'static str>) -> String {
     let texts: Vec<String> = parts.iter().filter_map(text_of).collect();
     if texts.len() < parts.len() {
@@ -206,12 +205,12 @@ fn text_of_all(parts: &[RawJson], lost: &mut Vec<&'static str>) -> String {
     texts.join("\n")
 }
 
-/// Whether a part is a text, or has one.
+/// Checks whether a part is a string or a text part.
 fn is_of_text(part: &RawJson) -> bool {
     is_text(part) || text_of(part).is_some()
 }
 
-/// A part of ours, as one of text with its type where it is a text, or has one and no type.
+/// Returns a part with its type, if it is a string or a text part without one.
 fn typed(own: &RawJson) -> RawJson {
     if let Some(text) = own.to_text() {
         return part(&text);
@@ -228,7 +227,7 @@ fn typed(own: &RawJson) -> RawJson {
     typed.to_raw().into()
 }
 
-/// A part in the form of another: a text, or without a type, where that one is.
+/// Converts a text part to the form of another: a string, or without a type.
 fn like(own: Option<&RawJson>, part: &RawJson) -> RawJson {
     let Some(text) = text_of(part) else { return part.clone() };
     match own {
@@ -357,7 +356,7 @@ mod tests {
         }
     }
 
-    /// Every text that the model reads is shown, and goes back to where it was.
+    /// Every text that the model reads is shown, and returns to its field.
     #[test]
     fn a_redaction_sees_every_text_and_keeps_everything_else() {
         for (response, expected) in [

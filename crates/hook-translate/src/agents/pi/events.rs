@@ -1,16 +1,16 @@
-//! The events, and which of ours each is.
+//! The events of pi and oh-my-pi, with their native events.
 
 use hook_core::HookEventName as Event;
 
 use super::{fields, results};
 use crate::agents::table::{AgentEvent, Subject};
 
-/// An event that hooks hear, and no extension of ours asks about.
+/// An event for hooks that the extension does not register.
 const fn heard(event: AgentEvent) -> AgentEvent {
     AgentEvent { is_asked_elsewhere: true, ..event }
 }
 
-/// One that hooks can call off.
+/// An event that hooks can cancel.
 const fn announced(
     name: &'static str,
     ours: Event,
@@ -19,7 +19,7 @@ const fn announced(
     AgentEvent { blocks: true, ..told(name, ours, fields) }
 }
 
-/// One that hooks are told of.
+/// An event that hooks can only observe.
 const fn told(
     name: &'static str,
     ours: Event,
@@ -114,7 +114,7 @@ const CONTEXT: AgentEvent = AgentEvent {
     lay: Some(results::lay_messages),
     ..told("context", Event::BeforeModel, &[("messages", "messages")])
 };
-/// The extension says the request in our form, too: hooks that are no handlers look at that.
+/// The extension sends the request in native form, too, for hooks that are no handlers.
 const ASKED_CONTEXT: AgentEvent = AgentEvent {
     fields: &[("messages", "messages"), ("llm_request", "request")],
     blocks: true,

@@ -1,22 +1,22 @@
-//! What handlers are told that no field of ours says, or not in their form.
+//! Fields of a handler's input that have no native field, or another form.
 
 use hook_core::{JsonObject, RawJson};
 
 use super::content;
 
-/// Of a tool's result: its response as parts.
+/// Returns a field of a tool's result, whose response becomes parts.
 pub(super) fn of_result(name: &str, ours: &JsonObject) -> Option<RawJson> {
     let response = ours.get("tool_response");
     match name {
         "content" => response.map(content::of_response),
         "details" => response.and_then(content::details_of),
-        // That it failed is said by a field of ours.
+        // A native field reports a failure.
         "isError" => None,
         _ => of_call(name, ours),
     }
 }
 
-/// Of a tool's result, to a handler that counts on knowing whether it failed.
+/// Returns a field of a tool's result, with `isError` always present.
 pub(super) fn of_own_result(name: &str, ours: &JsonObject) -> Option<RawJson> {
     match name {
         "isError" => ours.get("is_error").cloned().or_else(|| Some(RawJson::from_bool(false))),
@@ -24,20 +24,20 @@ pub(super) fn of_own_result(name: &str, ours: &JsonObject) -> Option<RawJson> {
     }
 }
 
-/// Of a tool's call.
+/// Returns a field of a tool call.
 pub(super) fn of_call(name: &str, ours: &JsonObject) -> Option<RawJson> {
     let id = || ours.get("tool_call_id").cloned();
     (name == "toolCallId").then(|| id().unwrap_or_else(|| RawJson::from_text("")))
 }
 
-/// Of a model call: the stable messages, where the agent gives none of its own.
+/// Returns a field of a model call: the agent's own messages, or else the stable ones.
 pub(super) fn of_context(name: &str, ours: &JsonObject) -> Option<RawJson> {
     let stable = || ours.get("llm_request")?.to_object().ok()?.get("messages").cloned();
     let messages = || ours.get("messages").cloned().or_else(stable).unwrap_or_else(none);
     (name == "messages").then(messages)
 }
 
-/// Of the end of the agent's work: what was said, as far as that is known.
+/// Returns a field of the end of a run: its messages, as far as known.
 pub(super) fn of_end(name: &str, ours: &JsonObject) -> Option<RawJson> {
     if name != "messages" {
         return None;
@@ -56,7 +56,7 @@ pub(super) fn of_end(name: &str, ours: &JsonObject) -> Option<RawJson> {
     Some(RawJson::from_items(said.iter().flatten()))
 }
 
-/// Of a compression that is about to begin.
+/// Returns a field of a compression that is about to start.
 pub(super) fn of_compression(name: &str, ours: &JsonObject) -> Option<RawJson> {
     let nothing = || JsonObject::new().to_raw().into();
     match name {
@@ -66,7 +66,7 @@ pub(super) fn of_compression(name: &str, ours: &JsonObject) -> Option<RawJson> {
     }
 }
 
-/// Of a compression that is done.
+/// Returns a field of a completed compression.
 pub(super) fn of_compressed(name: &str, ours: &JsonObject) -> Option<RawJson> {
     match name {
         "compactionEntry" => {

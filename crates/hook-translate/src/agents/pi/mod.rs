@@ -1,12 +1,12 @@
-//! pi and oh-my-pi: hooks are functions of modules there, which an extension of ours asks for. Their words
-//! are those of hooks in the language `omp`, and of modules, too.
+//! pi and oh-my-pi. Their hooks are functions of modules; an extension written by `hook connect`
+//! calls `hook bridge`. Hooks in the language `omp`, and modules, use their format, too.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
-//! | `content` | the response of a tool as parts, and back |
-//! | `results` | what handlers return |
-//! | `fields` | what they are told that no field of ours is |
-//! | `events` | the tables |
+//! | `content` | tool responses as content parts, and back |
+//! | `results` | the return values of handlers |
+//! | `fields` | the fields of their inputs without a native field |
+//! | `events` | the event tables |
 
 mod content;
 mod events;
@@ -25,7 +25,7 @@ use super::table::{
 use super::verdict::{Said, Verdict, put};
 use super::written::Comments;
 
-/// The extension that asks, with a place for the commands of its events.
+/// The extension, with a placeholder for the commands of its events.
 const EXTENSION: &str = include_str!("../extension.ts");
 
 const TOOLS: &[Tool] = &[
@@ -67,7 +67,7 @@ pub(super) static OMP: Agent = Agent {
     ..FAMILY
 };
 
-/// The user's folder of one that keeps no hooks in files.
+/// The paths of an agent without hook files.
 const fn no_files(folder: &'static str) -> Places {
     let variable = Some("PI_CODING_AGENT_DIR");
     Places { variable, folder, project: &[], user: &[], system: &[], plugins: None }
@@ -126,7 +126,7 @@ const FAMILY: Agent = Agent {
     ],
 };
 
-/// What is said to the extension, which does it.
+/// Renders the response for the extension, which carries it out.
 fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
     let mut answer = JsonObject::new();
     let mut lost = Vec::new();
@@ -177,7 +177,7 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
             None => {}
         },
         "session_before_compact" if refuses => flag(&mut answer, "cancel"),
-        // To stop is to let it end.
+        // A stop lets the turn end.
         "agent_end" | "session_stop" if refuses && !verdict.stops() => {
             put(&mut answer, "decision", Some("block"));
             put(&mut answer, "reason", Some(verdict.why()));

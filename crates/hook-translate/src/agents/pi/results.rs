@@ -1,4 +1,4 @@
-//! What handlers return, and what it means here.
+//! The return values of handlers, and their native meaning.
 
 use hook_core::event::input::{EventInput, EventPayload};
 use hook_core::event::output::{Decision, HookOutput};
@@ -12,10 +12,10 @@ use super::content;
 use crate::agents::claude::reason;
 use crate::agents::table::AgentEvent;
 
-/// What is said of a call that is blocked without a reason.
+/// The reason of a call that is blocked without one.
 const NO_REASON: &str = "Tool execution was blocked by a hook";
 
-/// The fields of what a handler returns; `None` for a value of any kind.
+/// The fields of a return value; `None` accepts any type.
 type Fields = &'static [(&'static str, Option<JsonKind>)];
 
 const BOOL: Option<JsonKind> = Some(JsonKind::Bool);
@@ -23,7 +23,7 @@ const TEXT: Option<JsonKind> = Some(JsonKind::String);
 const LIST: Option<JsonKind> = Some(JsonKind::Array);
 const OBJECT: Option<JsonKind> = Some(JsonKind::Object);
 
-/// What handlers of an event may return. That of events that are not here is not looked at.
+/// The possible fields by event. Return values of other events are ignored.
 const RETURNED: [(&str, Fields); 11] = [
     ("tool_call", &[("block", BOOL), ("reason", TEXT), ("input", OBJECT)]),
     ("tool_result", &[("content", LIST), ("details", None), ("isError", BOOL)]),
@@ -38,7 +38,7 @@ const RETURNED: [(&str, Fields); 11] = [
     ("input", &[("action", TEXT), ("reason", TEXT)]),
 ];
 
-/// The events of which the latest result counts, as a whole.
+/// The events of which only the latest return value counts, as a whole.
 const LATEST: [&str; 5] = [
     "session_before_switch",
     "session_before_branch",
@@ -47,8 +47,8 @@ const LATEST: [&str; 5] = [
     "session.compacting",
 ];
 
-/// What a hook has answered in the words of modules: what a handler returns, on standard output. One that
-/// fails is a handler that throws, which before a tool is a denial.
+/// Reads a hook's answer like a module's: a handler's return value on standard output. A failed
+/// hook counts as a handler that throws, which denies before a tool.
 pub(super) fn answer(event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
     match ended.code {
         Some(0) => read(event, ended.stdout.trim()),
@@ -67,7 +67,7 @@ pub(super) fn answer(event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
     }
 }
 
-/// Reads what was returned.
+/// Reads a return value.
 fn read(event: &AgentEvent, text: &str) -> ForeignAnswer {
     let known = RETURNED.iter().find(|(name, _)| *name == event.name);
     let Some((_, known)) = known.filter(|_| !text.is_empty()) else {
@@ -87,7 +87,7 @@ fn read(event: &AgentEvent, text: &str) -> ForeignAnswer {
     let Ok(fields) = value.to_object() else {
         return invalid(format!("what {} is answered is {}", event.name, value.kind()));
     };
-    // What is undefined there is null here at most.
+    // `undefined` in a handler is at most `null` here.
     let said = || fields.iter().filter(|(_, value)| !value.is_null());
     let kind_of = |name: &str| known.iter().find(|(known, _)| *known == name).map(|(_, it)| *it);
     let mut warnings = Vec::new();
@@ -103,7 +103,7 @@ fn read(event: &AgentEvent, text: &str) -> ForeignAnswer {
             }
         }
     }
-    // Before a tool it is not guessed what else was meant: it may have been a refusal.
+    // Before a tool, do not guess the rest: it may have been a refusal.
     let says_whether = said().next().is_none() || said().any(|(name, _)| name != "reason");
     let is_unclear = event.blocks_on_failure && (!warnings.is_empty() || !says_whether);
     if is_unclear || !warnings.is_empty() && warnings.len() == said().count() {
@@ -113,7 +113,7 @@ fn read(event: &AgentEvent, text: &str) -> ForeignAnswer {
     ForeignAnswer { output, warnings, ..ForeignAnswer::default() }
 }
 
-/// What an object means whose fields are of their kinds.
+/// Converts an object with fields of valid types.
 fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
     let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
     let flag = |name: &str| fields.get(name).and_then(RawJson::to_bool) == Some(true);
@@ -132,7 +132,7 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
         output.reason = reason.or_else(|| is_call.then(|| NO_REASON.to_owned()));
     }
     let is_latest = LATEST.contains(&event.name);
-    // In what fields of ours it is.
+    // The native fields of the return value.
     let names: &[(&str, &str)] = match event.name {
         "tool_call" => &[("input", "updatedInput")],
         "tool_result" => &[(CONTENT, CONTENT), (DETAILS, DETAILS), (IS_ERROR, IS_ERROR)],
@@ -151,7 +151,7 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
     };
     for (theirs, ours) in names {
         let value = fields.get(theirs).filter(|value| !value.is_null()).cloned();
-        // What the latest result leaves out is not there, whatever an earlier one says.
+        // A field that the latest return value lacks is cleared, even if an earlier one had it.
         let value = value.or_else(|| is_latest.then(RawJson::null));
         if let Some(value) = value {
             output.hook_specific_output.get_or_insert_default().insert(*ours, value);
@@ -165,7 +165,7 @@ const DETAILS: &str = "details";
 const IS_ERROR: &str = "isError";
 const MESSAGES: &str = "messages";
 
-/// Makes a whole response of what a handler wants of a tool's.
+/// Converts content and details that a handler returns to a whole tool response.
 pub(super) fn lay_result(answer: &mut ForeignAnswer, input: &EventInput, _: &RawObject) {
     let EventPayload::AfterTool(told) = &input.payload else { return };
     let Some(specific) =
@@ -187,7 +187,7 @@ pub(super) fn lay_result(answer: &mut ForeignAnswer, input: &EventInput, _: &Raw
     answer.warnings.extend(lost.into_iter().map(|lost| format!("{lost} is left out")));
 }
 
-/// The same, where the result of a tool that failed is the tool's error, whatever handlers return.
+/// Does the same, but ignores return values for a failed tool: its result is the tool's error.
 pub(super) fn lay_own_result(answer: &mut ForeignAnswer, input: &EventInput, said: &RawObject) {
     let has_failed =
         matches!(&input.payload, EventPayload::AfterTool(told) if told.is_error == Some(true));
@@ -200,8 +200,7 @@ pub(super) fn lay_own_result(answer: &mut ForeignAnswer, input: &EventInput, sai
     lay_result(answer, input, said);
 }
 
-/// Puts messages where those came from that a handler was told: an agent that gave none of its own was
-/// told with the stable ones.
+/// Moves messages back to their origin: the stable request, if the agent sent none of its own.
 pub(super) fn lay_messages(answer: &mut ForeignAnswer, input: &EventInput, _: &RawObject) {
     let EventPayload::BeforeModel(told) = &input.payload else { return };
     let specific = answer.output.as_mut().and_then(|output| output.hook_specific_output.as_mut());

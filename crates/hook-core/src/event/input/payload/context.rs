@@ -1,4 +1,4 @@
-//! The size of the conversation: compression and its warnings.
+//! Payloads of events about the size of the conversation: compression and warnings.
 
 use super::{FieldValue, Payload, Subject, payload};
 use crate::event::input::words::{CompactionReason, PreCompressTrigger};
@@ -9,19 +9,19 @@ use crate::json::{JsonArray, JsonObject, ObjectWriter, RawJson, RawObject};
 payload! {
     /// The conversation is about to be compressed.
     PreCompressInput {
-        /// What asked for it.
+        /// The trigger of the compression.
         trigger: PreCompressTrigger,
     }
     optional {
         /// The conversation.
         messages: JsonArray,
-        /// What the agent is about to do, in its own shape.
+        /// The planned compression, in the agent's own format.
         preparation: RawObject,
-        /// What the user wants of the summary.
+        /// The user's instructions for the summary.
         custom_instructions: String,
-        /// How many tokens of the context are used.
+        /// The number of used tokens in the context.
         used_tokens: u64,
-        /// How many there are.
+        /// The maximum number of tokens in the context.
         max_tokens: u64,
     }
     subject: trigger,
@@ -37,15 +37,15 @@ impl From<PreCompressTrigger> for PreCompressInput {
 payload! {
     /// The conversation was compressed.
     PostCompressInput {
-        /// What asked for it.
+        /// The trigger of the compression.
         trigger: PreCompressTrigger,
     }
     optional {
-        /// What stands for the conversation now.
+        /// The summary that replaces the conversation.
         summary: String,
-        /// How many messages there were.
+        /// The number of messages before.
         message_count_before: u64,
-        /// How many there are.
+        /// The number of messages after.
         message_count_after: u64,
     }
     subject: trigger,
@@ -53,7 +53,7 @@ payload! {
 }
 
 payload! {
-    /// The prompt that makes the summary is being made.
+    /// The prompt for the summary is being created.
     CompactingInput {
         /// The conversation.
         messages: JsonArray,
@@ -65,11 +65,11 @@ payload! {
 payload! {
     /// The use of the context passed a threshold.
     ContextWarningInput {
-        /// How many tokens of the context are used.
+        /// The number of used tokens in the context.
         used_tokens: u64,
-        /// How many there are.
+        /// The maximum number of tokens in the context.
         max_tokens: u64,
-        /// The threshold, as a part of 1.
+        /// The threshold, as a fraction of 1.
         threshold: crate::json::JsonNumber,
     }
     optional {}
@@ -77,9 +77,9 @@ payload! {
 }
 
 payload! {
-    /// The agent begins to compress its conversation by itself.
+    /// The agent starts an automatic compression of its conversation.
     AutoCompactionStartInput {
-        /// Why.
+        /// The reason.
         reason: CompactionReason,
     }
     optional {}
@@ -88,15 +88,15 @@ payload! {
 }
 
 payload! {
-    /// The agent compressed its conversation by itself, or tried to.
+    /// An automatic compression finished or failed.
     AutoCompactionEndInput {
-        /// Whether it was broken off.
+        /// `true` if it was aborted.
         aborted: bool,
-        /// Whether the model call is tried again.
+        /// `true` if the model call is retried.
         will_retry: bool,
     }
     optional {
-        /// What came of it, in the agent's own shape.
+        /// The result, in the agent's own format.
         result: RawJson,
     }
     sample: r#"{"aborted":false,"will_retry":false}"#,

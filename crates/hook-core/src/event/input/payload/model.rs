@@ -1,4 +1,4 @@
-//! Around model calls.
+//! Payloads of events around model calls.
 
 use super::{FieldValue, ModelPayloads, Payload, payload};
 use crate::json::field::{Field, Kind};
@@ -12,18 +12,18 @@ const RESPONSE: Kind = Kind::Model(model::RESPONSE);
 payload! {
     /// The model is about to be called.
     BeforeModelInput {
-        /// The request: an SDK's in what a caller fires, the stable form in what a hook sees.
+        /// The request: in an SDK's format from the caller, in the stable form for hooks.
         llm_request: RawObject [REQUEST],
     }
     optional {
-        /// The conversation in the agent's own shape, for hooks that want more than the stable
+        /// The conversation in the agent's own format, for hooks that need more than the stable
         /// form.
         messages: JsonArray,
-        /// The prompt that the call is for.
+        /// The prompt that the call belongs to.
         prompt: String,
         /// The system prompt.
         system_prompt: String,
-        /// The tools there are.
+        /// The available tools.
         tools: JsonArray,
     }
     model: { request: llm_request },
@@ -37,19 +37,19 @@ payload! {
 payload! {
     /// The model answered.
     AfterModelInput {
-        /// The request: an SDK's in what a caller fires, the stable form in what a hook sees.
+        /// The request: in an SDK's format from the caller, in the stable form for hooks.
         llm_request: RawObject [REQUEST],
-        /// The complete response, likewise.
+        /// The complete response, in the same format as the request.
         llm_response: RawObject [RESPONSE],
     }
     optional {
-        /// The prompt that the call was for.
+        /// The prompt that the call belongs to.
         prompt: String,
         /// The tools that the model calls.
         tool_calls: JsonArray,
-        /// What the call used: `prompt_tokens`, `completion_tokens`, `total_tokens`.
+        /// The tokens used by the call: `prompt_tokens`, `completion_tokens`, `total_tokens`.
         usage: RawObject,
-        /// How long the call took, in milliseconds.
+        /// The duration of the call, in milliseconds.
         duration_ms: JsonNumber,
     }
     model: { request: llm_request, response: llm_response },
@@ -65,11 +65,11 @@ payload! {
 payload! {
     /// The tools of a model call are about to be chosen.
     BeforeToolSelectionInput {
-        /// The request: an SDK's in what a caller fires, the stable form in what a hook sees.
+        /// The request: in an SDK's format from the caller, in the stable form for hooks.
         llm_request: RawObject [REQUEST],
     }
     optional {
-        /// The tools there are.
+        /// The available tools.
         available_tools: JsonArray,
     }
     model: { request: llm_request },

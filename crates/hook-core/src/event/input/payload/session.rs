@@ -1,4 +1,4 @@
-//! Sessions: their beginning and end, and moving between and within them.
+//! Payloads of events about sessions: start, end, switches and branches.
 
 use super::{FieldValue, Payload, Subject, payload};
 use crate::event::input::words::{SessionEndReason, SessionStartSource, SwitchReason};
@@ -9,11 +9,11 @@ use crate::json::{JsonNumber, JsonObject, ObjectWriter, RawJson, RawObject};
 payload! {
     /// A session begins.
     SessionStartInput {
-        /// Why it began.
+        /// The reason for the start.
         source: SessionStartSource,
     }
     optional {
-        /// The model that answers.
+        /// The session's model.
         model: String,
         /// The system prompt.
         system_prompt: String,
@@ -31,15 +31,15 @@ impl From<SessionStartSource> for SessionStartInput {
 payload! {
     /// A session ends.
     SessionEndInput {
-        /// Why it ended.
+        /// The reason for the end.
         reason: SessionEndReason,
     }
     optional {
-        /// How many tokens it used.
+        /// The number of tokens used.
         total_tokens: JsonNumber,
-        /// How many tools it called.
+        /// The number of tool calls.
         total_tool_calls: JsonNumber,
-        /// How long it was, in milliseconds.
+        /// The duration, in milliseconds.
         duration_ms: JsonNumber,
     }
     subject: reason,
@@ -53,13 +53,13 @@ impl From<SessionEndReason> for SessionEndInput {
 }
 
 payload! {
-    /// The agent is about to change to another session.
+    /// The agent is about to switch to another session.
     BeforeSessionSwitchInput {
-        /// Why.
+        /// The reason.
         reason: SwitchReason,
     }
     optional {
-        /// The session it changes to.
+        /// The session to switch to.
         target: String,
     }
     subject: reason,
@@ -67,13 +67,13 @@ payload! {
 }
 
 payload! {
-    /// The agent changed to another session.
+    /// The agent switched to another session.
     SessionSwitchInput {
-        /// Why.
+        /// The reason.
         reason: SwitchReason,
     }
     optional {
-        /// The session before.
+        /// The previous session.
         previous: String,
     }
     subject: reason,
@@ -97,7 +97,7 @@ payload! {
         entry_id: String,
     }
     optional {
-        /// The session before.
+        /// The previous session.
         previous: String,
     }
     sample: r#"{"entry_id":"e7"}"#,
@@ -106,7 +106,7 @@ payload! {
 payload! {
     /// The agent is about to move in the tree of branches.
     BeforeSessionTreeInput {
-        /// What it is about to do, in its own shape; `userWantsSummary` is read.
+        /// The planned move, in the agent's own format; only `userWantsSummary` is read.
         preparation: RawObject,
     }
     optional {}
@@ -116,13 +116,13 @@ payload! {
 payload! {
     /// The agent moved in the tree of branches.
     SessionTreeInput {
-        /// Where it is now.
+        /// The current leaf.
         new_leaf_id: String,
-        /// Where it was.
+        /// The previous leaf.
         old_leaf_id: String,
     }
     optional {
-        /// The summary of what was left.
+        /// The summary of the abandoned branch.
         summary_entry: RawJson,
     }
     sample: r#"{"new_leaf_id":"e3","old_leaf_id":"e7"}"#,

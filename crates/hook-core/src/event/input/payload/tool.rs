@@ -1,4 +1,4 @@
-//! Around tool calls, and the permission for them.
+//! Payloads of events around tool calls and their permissions.
 
 use std::sync::Arc;
 
@@ -20,11 +20,11 @@ payload! {
     optional {
         /// The MCP server that the tool comes from.
         mcp_context: Arc<McpContext>,
-        /// What the model calls this call.
+        /// The model's id for this call.
         tool_call_id: String,
-        /// The tools that were called before, the latest last.
+        /// The tools that were called before, most recent last.
         recent_tools: Vec<String>,
-        /// What the conversation has used so far: `prompt_tokens`, `completion_tokens`,
+        /// The tokens used by the conversation so far: `prompt_tokens`, `completion_tokens`,
         /// `total_tokens`.
         token_usage: RawObject,
     }
@@ -40,19 +40,19 @@ payload! {
         tool_name: ToolName,
         /// The arguments it ran with.
         tool_input: RawObject,
-        /// What the tool gave back; any value.
+        /// The tool's response; any value.
         tool_response: RawJson,
     }
     optional {
         /// The MCP server that the tool comes from.
         mcp_context: Arc<McpContext>,
-        /// What the model calls this call.
+        /// The model's id for this call.
         tool_call_id: String,
-        /// How long the tool ran, in milliseconds.
+        /// The duration of the call, in milliseconds.
         duration_ms: JsonNumber,
-        /// The exit code, of a tool that has one.
+        /// The exit code, if the tool has one.
         exit_code: i64,
-        /// Whether the tool failed. Hooks are sent `true` wherever the rest of the input shows a failure.
+        /// `true` if the tool failed. Hooks get `true` if any other field shows a failure.
         is_error: bool,
     }
     subject: tool_name,
@@ -64,8 +64,8 @@ payload! {
 }
 
 impl AfterToolInput {
-    /// Whether the tool failed: `is_error` says so, its response holds an error, or, where `is_error` is
-    /// absent, a shell ended with another exit code than 0.
+    /// Returns `true` if the tool failed: `is_error` is `true`, the response contains an error, or
+    /// a shell tool exited with a code other than 0.
     pub fn has_failed(&self) -> bool {
         let response = self.tool_response.to_object().unwrap_or_default();
         let is_marked = ["isError", "is_error"]
@@ -93,13 +93,13 @@ payload! {
         tool_name: ToolName,
         /// The arguments it ran with.
         tool_input: RawObject,
-        /// What went wrong.
+        /// The error message.
         error: String,
     }
     optional {
-        /// What the model calls this call.
+        /// The model's id for this call.
         tool_call_id: String,
-        /// The exit code, of a tool that has one.
+        /// The exit code, if the tool has one.
         exit_code: i64,
     }
     subject: tool_name,
@@ -121,7 +121,7 @@ payload! {
 }
 
 payload! {
-    /// The user is about to be asked whether a tool may run.
+    /// The user is about to be asked for permission to run a tool.
     PermissionRequestInput {
         /// The tool.
         tool_name: ToolName,
@@ -129,9 +129,9 @@ payload! {
         tool_input: RawObject,
     }
     optional {
-        /// What the model calls this call.
+        /// The model's id for this call.
         tool_call_id: String,
-        /// What the user is offered to allow for good, in the agent's own shape.
+        /// The permanent permissions offered to the user, in the agent's own format.
         suggestions: JsonArray,
     }
     subject: tool_name,
@@ -140,13 +140,13 @@ payload! {
 }
 
 payload! {
-    /// It was granted that a tool runs.
+    /// Permission for a tool call was granted.
     PermissionGrantedInput {
         /// The tool.
         tool_name: ToolName,
         /// Its arguments.
         tool_input: RawObject,
-        /// Who granted it, such as `user` or `hook`.
+        /// The one who granted it, such as `user` or `hook`.
         by: String,
     }
     optional {}
@@ -159,17 +159,17 @@ payload! {
 }
 
 payload! {
-    /// It was refused that a tool runs.
+    /// Permission for a tool call was refused.
     PermissionDeniedInput {
         /// The tool.
         tool_name: ToolName,
         /// Its arguments.
         tool_input: RawObject,
-        /// Who refused it, such as `user` or `hook`.
+        /// The one who refused it, such as `user` or `hook`.
         by: String,
     }
     optional {
-        /// Why.
+        /// The reason.
         reason: String,
     }
     subject: tool_name,

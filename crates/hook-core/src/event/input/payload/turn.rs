@@ -12,7 +12,7 @@ payload! {
         prompt: String,
     }
     optional {
-        /// The images that come with it.
+        /// The images that come with the prompt.
         images: JsonArray,
     }
     sample: r#"{"prompt":"Write a greeting to notes.txt"}"#,
@@ -31,7 +31,7 @@ payload! {
         prompt: String,
         /// The agent's answer.
         prompt_response: String,
-        /// Whether the turn is one that an earlier AfterAgent hook asked for.
+        /// `true` if an earlier AfterAgent hook caused this turn.
         stop_hook_active: bool,
     }
     optional {
@@ -44,7 +44,7 @@ payload! {
     ),
 }
 
-/// Of a prompt and the agent's answer to it.
+/// Creates the payload from a prompt and the agent's answer to it.
 impl From<(&str, &str)> for AfterAgentInput {
     fn from((prompt, response): (&str, &str)) -> Self {
         Self::new(prompt, response, false)
@@ -56,11 +56,11 @@ payload! {
     PromptExpansionInput {
         /// The command.
         command_name: String,
-        /// The prompt that it became.
+        /// The resulting prompt.
         prompt: String,
     }
     optional {
-        /// What the user wrote behind the command.
+        /// The arguments after the command.
         command_args: String,
     }
     subject: command_name,
@@ -74,7 +74,7 @@ payload! {
         turn_index: u64,
     }
     optional {
-        /// When it began, in milliseconds since 1970.
+        /// The start time, in milliseconds since 1970.
         turn_timestamp: JsonNumber,
     }
     sample: r#"{"turn_index":0}"#,
@@ -85,13 +85,13 @@ payload! {
     TurnEndInput {
         /// The turn's number in its session, from 0.
         turn_index: u64,
-        /// What the model said, in the agent's own shape.
+        /// The model's message, in the agent's own format.
         message: RawJson,
-        /// What its tools gave back.
+        /// The results of the tools.
         tool_results: JsonArray,
     }
     optional {
-        /// When it ended, in milliseconds since 1970.
+        /// The end time, in milliseconds since 1970.
         turn_timestamp: JsonNumber,
     }
     sample: r#"{"turn_index":0,"message":{"role":"assistant","content":"Done."},"tool_results":[]}"#,
@@ -100,11 +100,11 @@ payload! {
 payload! {
     /// A turn ended in an error.
     TurnFailedInput {
-        /// What went wrong.
+        /// The error message.
         error: String,
     }
     optional {
-        /// More about it.
+        /// Details of the error.
         error_details: RawJson,
     }
     sample: r#"{"error":"the model's service is overloaded"}"#,
@@ -113,13 +113,13 @@ payload! {
 payload! {
     /// A subagent is about to start.
     SubagentStartInput {
-        /// Identifies it.
+        /// The subagent's id.
         agent_id: String,
-        /// What kind of agent it is.
+        /// The subagent's type.
         agent_type: String,
     }
     optional {
-        /// What it is to do.
+        /// The subagent's task.
         task: String,
     }
     subject: agent_type,
@@ -129,17 +129,17 @@ payload! {
 payload! {
     /// A subagent is done.
     SubagentStopInput {
-        /// Identifies it.
+        /// The subagent's id.
         agent_id: String,
-        /// What kind of agent it is.
+        /// The subagent's type.
         agent_type: String,
     }
     optional {
-        /// What it was to do.
+        /// The subagent's task.
         task: String,
-        /// Its answer.
+        /// The subagent's answer.
         prompt_response: String,
-        /// Whether it works on because an earlier hook asked for it.
+        /// `true` if an earlier hook made the subagent continue.
         stop_hook_active: bool,
     }
     subject: agent_type,
@@ -154,7 +154,7 @@ payload! {
     CommandInput {
         /// The command.
         command_name: String,
-        /// What the user wrote behind it.
+        /// The arguments after the command.
         arguments: String,
     }
     optional {}
@@ -165,7 +165,7 @@ payload! {
 payload! {
     /// A stream rule fired.
     RuleTriggeredInput {
-        /// The rules.
+        /// The rules that fired.
         rules: JsonArray,
     }
     optional {}
@@ -177,9 +177,9 @@ payload! {
     TodoReminderInput {
         /// The todos.
         todos: JsonArray,
-        /// How often they were shown, this time included.
+        /// The number of times they were shown, including this one.
         attempt: u64,
-        /// How often they are shown at most.
+        /// The maximum number of times they are shown.
         max_attempts: u64,
     }
     optional {}
@@ -187,15 +187,15 @@ payload! {
 }
 
 payload! {
-    /// A failed model call is about to be tried again.
+    /// A failed model call is about to be retried.
     AutoRetryStartInput {
-        /// Which attempt it is, from 1.
+        /// The number of this attempt, from 1.
         attempt: u64,
-        /// How many there are at most.
+        /// The maximum number of attempts.
         max_attempts: u64,
-        /// How long the agent waits before, in milliseconds.
+        /// The delay before the attempt, in milliseconds.
         delay_ms: u64,
-        /// What went wrong.
+        /// The error message.
         error: String,
     }
     optional {}
@@ -206,35 +206,35 @@ payload! {
 }
 
 payload! {
-    /// A failed model call was tried again.
+    /// A failed model call was retried.
     AutoRetryEndInput {
-        /// Whether it worked.
+        /// `true` if the attempt succeeded.
         success: bool,
-        /// Which attempt it was, from 1.
+        /// The number of the attempt, from 1.
         attempt: u64,
     }
     optional {}
     sample: r#"{"success":true,"attempt":1}"#,
 }
 
-/// The agent tells the user something.
+/// A notification from the agent to the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NotificationInput {
-    /// What it says; not empty.
+    /// The message; not empty.
     pub message: String,
-    /// What kind of notification; `other` by default.
+    /// The kind of notification; `other` by default.
     pub notification_type: String,
-    /// More about it; `{}` by default.
+    /// Further details; `{}` by default.
     pub details: RawObject,
-    /// How urgent it is.
+    /// The urgency.
     pub level: Option<String>,
 }
 
 impl NotificationInput {
     const MESSAGE: &str = "a non-empty string";
 
-    /// A notification that says something, without more about it.
+    /// Creates a notification with a message and no details.
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -247,7 +247,7 @@ impl NotificationInput {
 
 payload! { @try_from NotificationInput }
 
-// By hand: its fields have defaults.
+// Written by hand because its fields have defaults.
 impl Payload for NotificationInput {
     const FIELDS: &'static [Field] = &[
         Field::required("message", Kind::NonEmpty(None), "What the agent says."),

@@ -1,4 +1,4 @@
-//! A direct start beside bash itself.
+//! Direct starts compared with bash.
 
 use std::collections::BTreeMap;
 use std::process::{ExitStatus, Output};
@@ -56,14 +56,14 @@ fn by_bash(command: &str, variables: &Variables, directory: &Path) -> Output {
         .unwrap()
 }
 
-/// As the runner does, `None` where it would ask bash.
+/// Starts a command like the runner; `None` if that would use bash.
 fn directly(command: &str, variables: &Variables, directory: &Path) -> Option<Output> {
     let pairs = variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
     let mut process = DirectCommand::new(command, pairs.clone())?.process(directory, pairs)?;
     process.output().ok()
 }
 
-/// What a program can see, but for what is documented to differ.
+/// The visible environment of a program, except for documented differences.
 fn seen(output: Output) -> (ExitStatus, Vec<String>, String) {
     let lines = String::from_utf8_lossy(&output.stdout).into_owned();
     let mut lines: Vec<String> = lines
@@ -78,8 +78,8 @@ fn seen(output: Output) -> (ExitStatus, Vec<String>, String) {
 fn folder() -> tempfile::TempDir {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let folder = tempfile::tempdir().unwrap();
-    // By another process: what is open for writing in this one cannot be executed, and a process
-    // that a test beside this one starts has it open for a moment, too.
+    // Written by another process: a file that this process has open for writing cannot be
+    // executed, and processes that parallel tests start inherit it for a moment.
     let write = |name: &str, mode: u32, text: &str| {
         let path = folder.path().join(name);
         let script = "cat > \"$0\" && chmod \"$1\" \"$0\"";

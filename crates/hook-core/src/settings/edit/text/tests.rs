@@ -1,4 +1,4 @@
-//! What becomes of settings texts.
+//! Tests of edits of settings texts.
 
 use super::*;
 use crate::settings::{HookSource, parse};
@@ -95,7 +95,7 @@ fn blanks() -> impl Strategy<Value = String> {
     "[ \\t\\r\\n]{0,4}"
 }
 
-/// A JSON text of a settings file, laid out at random.
+/// A JSON text of a settings file with random formatting.
 fn file() -> impl Strategy<Value = (String, usize)> {
     let name = prop_oneof![Just("x".to_owned()), "[a-z\\\\\"é\u{1}]{0,3}"];
     let item = (blanks(), name, blanks())
