@@ -1,4 +1,4 @@
-//! What can be said on the command line.
+//! The command line's definition.
 
 use std::ffi::OsString;
 
@@ -26,17 +26,17 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
-    /// Reads the command line.
+    /// Parses the command line.
     ///
     /// # Errors
-    /// When it means nothing, or asks for help.
+    /// Returns the parser's error for an invalid command line or a request for help.
     pub(crate) fn read(arguments: &[OsString]) -> Result<Self, clap::Error> {
-        // Whatever is wrong is said by a parser that knows all commands.
+        // Errors come from a parser that knows all commands.
         Self::read_called(arguments).map_or_else(|| Self::try_parse_from(arguments), Ok)
     }
 
-    /// Reads it with the one command that it seems to call: the parser would copy the common options
-    /// into all others at each start.
+    /// Parses with only the subcommand that seems to be called. With all of them, the parser would
+    /// copy the common options into each at every start.
     fn read_called(arguments: &[OsString]) -> Option<Self> {
         let all = Command::augment_subcommands(clap::Command::new("hook"));
         let called = arguments.iter().skip(1).find_map(|word| all.find_subcommand(word))?.clone();
@@ -62,7 +62,7 @@ pub(crate) enum Command {
     /// Take the entries of `hook connect` out again
     #[command(after_help = commands::connect::DISCONNECT_HELP)]
     Disconnect(Deferred<commands::connect::DisconnectArguments>),
-    /// Write an agent's own hooks into settings of ours, in its language
+    /// Copy an agent's own hooks into settings of `hook`, in its language
     Import(Deferred<commands::import::Arguments>),
     /// Say which hooks an event runs, and why each other one does not run
     Explain(Deferred<commands::explain::Arguments>),
@@ -116,7 +116,7 @@ pub(crate) enum Command {
 }
 
 impl Cli {
-    /// The event whose response is to be printed as JSON, whatever goes wrong.
+    /// Returns the event whose response `--json` prints, even on failure.
     pub(crate) fn event_to_answer(&self) -> Option<String> {
         match &self.command {
             Command::Fire(arguments) if self.common.json => Some(arguments.event().to_owned()),
@@ -124,7 +124,7 @@ impl Cli {
         }
     }
 
-    /// A common option that was given and means nothing to the command, with what it is for.
+    /// Returns a given common option that the command does not use, with its purpose.
     pub(crate) fn meaningless_option(&self) -> Option<(&'static str, &'static str)> {
         use Command::{
             Audit, Bridge, Completions, Doctor, Explain, Fire, Fleet, Help, Init, List, Log, Man,
@@ -164,7 +164,7 @@ impl Cli {
 }
 
 impl Command {
-    /// Whether the exit code says what hooks decided.
+    /// Returns `true` if the exit code reports the hooks' decision.
     pub(crate) fn gives_verdict(&self) -> bool {
         matches!(self, Self::Fire(_) | Self::Bridge(_))
     }

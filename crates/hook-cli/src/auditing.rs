@@ -1,4 +1,4 @@
-//! An audit that is written while a command does its work.
+//! An audit log that is written in the background while a command runs.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use tokio_util::sync::CancellationToken;
 use crate::error::CommandError;
 use crate::output::Printer;
 
-/// How long the last entries may take: a disk that hangs must not keep the command.
+/// The time limit for writing the last entries, so that a hung disk does not block the command.
 const LAST_ENTRIES: Duration = Duration::from_secs(5);
 
-/// How many problems may wait to be printed; the log has them all.
+/// The maximum number of unprinted problems; further ones appear only in the log.
 const WAITING_PROBLEMS: usize = 16;
 
-/// An audit's file, written on a task of its own.
+/// A running audit log, written by its own task.
 pub(crate) struct Auditing {
     stop: CancellationToken,
     reopen: Arc<Notify>,
@@ -40,7 +40,7 @@ impl Auditing {
         let (stopped, reopened) = (stop.clone(), Arc::clone(&reopen));
         let task = tokio::spawn(async move {
             let problem = |error: hook_bus::audit::AuditLogError| {
-                // Where nothing prints them any more, they are in the log.
+                // A problem that is no longer printed is still in the log.
                 let _ = sender.try_send(error.to_string());
             };
             log.run(&stopped, &reopened, problem).await;
@@ -48,12 +48,12 @@ impl Auditing {
         Ok(Self { stop, reopen, problems, task })
     }
 
-    /// Opens the file again, which may have been moved.
+    /// Reopens the file, for log rotation.
     pub(crate) fn reopen(&self) {
         self.reopen.notify_one();
     }
 
-    /// Ends it once everything is written.
+    /// Stops the task once all entries are written.
     pub(crate) async fn end(mut self, printer: &mut Printer) {
         self.stop.cancel();
         match tokio::time::timeout(LAST_ENTRIES, &mut self.task).await {
@@ -76,8 +76,7 @@ impl Drop for Auditing {
     }
 }
 
-/// Waits until there is something wrong with the audit, and says what; never done while nothing is, or
-/// there is none.
+/// Waits for the next problem of the audit. Never completes without a problem or an audit.
 pub(crate) async fn problem(auditing: &mut Option<Auditing>) -> String {
     let Some(running) = auditing else { return std::future::pending().await };
     match running.problems.recv().await {

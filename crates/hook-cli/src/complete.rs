@@ -1,7 +1,7 @@
-//! What a shell is told when it completes a command line.
+//! Shell completion of the command line.
 //!
 //! The script that `hook completions SHELL` prints calls the command itself, with [`VARIABLE`] set
-//! to the shell's name. Without that variable nothing of this is done.
+//! to the shell's name. Without that variable, completion is inactive.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -18,16 +18,15 @@ use hook_translate::agents;
 use crate::context;
 use crate::render::TOPICS;
 
-/// What asks for completions. A name of its own: a variable that something else sets must not
-/// keep the engine from its work.
+/// The environment variable that requests completions. Its name is specific to `hook`, so that a
+/// variable set for another program cannot keep the engine from working.
 pub(crate) const VARIABLE: &str = "HOOK_COMPLETE";
 
-/// All commands: set where completions are asked for, since each command's arguments name their own
-/// completions, and all commands are made of these.
+/// The constructor of the whole command, set when completions are requested. The command's
+/// arguments refer to this module's completers, so this module cannot name it directly.
 pub(crate) static HOOK: OnceLock<fn() -> Command> = OnceLock::new();
 
-/// The events, for an argument that names one: those that are built in, and those that the settings
-/// declare.
+/// Completes an event's name: built-in events, and those that the settings declare.
 pub(crate) fn event_names(current: &OsStr) -> Vec<CompletionCandidate> {
     events_beginning_with(current, &events_of(&own_sources()))
 }
@@ -36,34 +35,34 @@ fn events_beginning_with(current: &OsStr, events: &Events) -> Vec<CompletionCand
     beginning_with(current, events.all().map(|event| (event.as_str(), event.row().moment)))
 }
 
-/// The events of settings files, as far as these can be read.
+/// Returns the built-in events, and those that readable settings files declare.
 fn events_of(sources: &[SettingsSource]) -> Events {
     let mut events = Events::built_in();
     settings::declare_events(sources, &mut events);
     events
 }
 
-/// The schemas, for an argument that names one: those of the whole, then those of the events.
+/// Completes a schema's name: the general schemas, then those of the events.
 pub(crate) fn schema_names(current: &OsStr) -> Vec<CompletionCandidate> {
     let whole = hook_bus::schema::NAMES.map(|name| (name, "the schema"));
     beginning_with(current, whole).into_iter().chain(event_names(current)).collect()
 }
 
-/// The hooks in the settings that the command line or the folder stands for, for an argument that
-/// names one. They are only read: nothing is run, so they need no trust.
+/// Completes a hook's name, from the settings that the command line or the folder selects. The
+/// settings are only read and nothing is run, so they need no trust.
 pub(crate) fn hook_names(current: &OsStr) -> Vec<CompletionCandidate> {
     let names = names_of_hooks(&own_sources());
     beginning_with(current, names.iter().map(|(name, about)| (name.as_str(), about.as_str())))
 }
 
-/// The settings files that the command line or the folder stands for.
+/// Returns the settings files that this process's command line or folder selects.
 fn own_sources() -> Vec<SettingsSource> {
     let Ok(cwd) = std::env::current_dir() else { return Vec::new() };
     let words: Vec<OsString> = std::env::args_os().collect();
     sources(&words, &cwd)
 }
 
-/// The settings files that a command line means.
+/// Returns the settings files that a command line selects.
 fn sources(words: &[OsString], cwd: &Path) -> Vec<SettingsSource> {
     let named = values_of("--settings", words);
     if !named.is_empty() {
@@ -81,7 +80,7 @@ fn sources(words: &[OsString], cwd: &Path) -> Vec<SettingsSource> {
     agents.with_files(native, &project)
 }
 
-/// The names of the hooks in settings files, with what to say of each.
+/// Returns the names of the hooks in settings files, each with a description.
 fn names_of_hooks(sources: &[SettingsSource]) -> BTreeMap<String, String> {
     let mut names = BTreeMap::new();
     for file in sources.iter().filter_map(settings::load) {
@@ -96,20 +95,20 @@ fn names_of_hooks(sources: &[SettingsSource]) -> BTreeMap<String, String> {
     names
 }
 
-/// Whether a name means itself to every shell. Some put what is offered on the command line as it is,
-/// and these names may be those of a project that is not trusted.
+/// Returns `true` if no shell treats a letter of the name specially. Some shells insert completions
+/// unquoted, and these names may come from an untrusted project.
 fn is_plain(name: &str) -> bool {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "_.:@%+,/=-".contains(letter);
     name.chars().all(plain) && !name.starts_with('-')
 }
 
-/// The commands and topics, for an argument that names one.
+/// Completes the name of a command or topic.
 pub(crate) fn topics(current: &OsStr) -> Vec<CompletionCandidate> {
     let topics = TOPICS.iter().map(|topic| (topic.name, topic.about));
     beginning_with(current, topics).into_iter().chain(command_names(current)).collect()
 }
 
-/// The commands, for an argument that names one.
+/// Completes the name of a command.
 pub(crate) fn command_names(current: &OsStr) -> Vec<CompletionCandidate> {
     let Some(hook) = HOOK.get() else { return Vec::new() };
     let command = hook();
@@ -121,7 +120,7 @@ pub(crate) fn command_names(current: &OsStr) -> Vec<CompletionCandidate> {
     beginning_with(current, about.iter().map(|(name, about)| (*name, about.as_str())))
 }
 
-/// The candidates that begin with what is there, whatever the case of its letters.
+/// Returns the candidates that begin with the given text, ignoring case.
 fn beginning_with<'c>(
     current: &OsStr,
     candidates: impl IntoIterator<Item = (&'c str, &'c str)>,
@@ -134,7 +133,7 @@ fn beginning_with<'c>(
         .collect()
 }
 
-/// The values of an option in the command line that is being completed.
+/// Returns an option's values on the command line that is being completed.
 fn values_of(option: &str, words: &[OsString]) -> Vec<PathBuf> {
     let mut values = Vec::new();
     for (index, word) in words.iter().enumerate() {
@@ -174,7 +173,7 @@ mod tests {
         ] {
             let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
             let mut sources = sources(&words, folder.path());
-            // Only what belongs to the test.
+            // Only files that belong to the test.
             sources.retain(|source| source.path.starts_with(folder.path()));
             let names = names_of_hooks(&sources);
             assert_eq!(names.keys().collect::<Vec<_>>(), expected, "{words:?}");

@@ -1,4 +1,4 @@
-//! Answers shells that ask for completions.
+//! Answers to completion requests of shells.
 
 use std::ffi::OsString;
 
@@ -9,7 +9,7 @@ use crate::args::Cli;
 use crate::complete::{HOOK, VARIABLE};
 use crate::exit_code::{self, Status};
 
-/// Answers a shell that asks for completions. `None` if this is no such call.
+/// Answers a shell's completion request. Returns `None` if the process was started for other work.
 pub(crate) fn answer() -> Option<Status> {
     std::env::var_os(VARIABLE).filter(|shell| !shell.is_empty())?;
     let arguments: Vec<OsString> = std::env::args_os().collect();

@@ -1,5 +1,4 @@
-//! What the common flags mean: the project, its settings, what is trusted, and the hook system of
-//! them.
+//! The project, settings, trust and hook system that the common options select.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -27,22 +26,22 @@ use crate::options::{Common, Named};
 use crate::output::Printer;
 use hook_core::text::{one_line, shortened};
 
-/// Where a command stands: resolved once, before it does anything.
+/// The context of a command, resolved once before it does anything.
 #[derive(Debug)]
 pub(crate) struct Context {
     common: Common,
     cwd: PathBuf,
     project: PathBuf,
     config_home: Option<PathBuf>,
-    /// Whether only what stands in the project, or was named, counts.
+    /// `true` if only the project's own settings and named ones apply.
     is_hermetic: bool,
 }
 
-/// A name that no event has.
+/// An unknown event name.
 pub(crate) struct NoEvent {
-    /// What to say of it.
+    /// The error message.
     pub(crate) message: String,
-    /// Whether all settings could be read that may declare one of that name.
+    /// `true` if all settings that may declare the event were readable.
     pub(crate) is_complete: bool,
 }
 
@@ -55,20 +54,20 @@ impl From<NoEvent> for CommandError {
     }
 }
 
-/// How long before its agent goes on `hook bridge` answers.
+/// The time that `hook bridge` reserves to answer before its agent stops waiting.
 const MARGIN: Duration = Duration::from_secs(5);
 
-/// How long hooks have to answer an agent that waits so long.
+/// Returns the time that hooks have to answer an agent that waits for `patience`.
 pub(crate) fn time_to_answer(patience: Duration) -> Duration {
     patience.saturating_sub(MARGIN.min(patience / 3))
 }
 
-/// How many guards that block are named; the others are counted.
+/// The maximum number of blocking guards that warnings name; the rest are only counted.
 const SHOWN_GUARDS: usize = 3;
 
-/// Hooks that are switched on and do not run, because they are not trusted.
+/// Enabled hooks that do not run because they are not trusted.
 pub(crate) struct Untrusted<'h> {
-    /// Guards that were trusted, and block instead.
+    /// Guards that were trusted before, and block instead of running.
     pub(crate) blocking: Vec<&'h HookListing>,
     pub(crate) others: Vec<&'h HookListing>,
 }
@@ -88,7 +87,7 @@ impl Context {
         Self::with_project(common, existing_directory)
     }
 
-    /// The same in a project that may be gone.
+    /// Creates a context for a project that may no longer exist.
     pub(crate) fn of_the_past(common: Common) -> Result<Self, CommandError> {
         Self::with_project(common, |project, cwd| {
             existing_directory(project, cwd).or_else(|_| Ok(cwd.join(project)))
@@ -107,12 +106,12 @@ impl Context {
         Ok(Self { common, cwd, project, config_home: config_home(), is_hermetic: false })
     }
 
-    /// Whether `--strict` was given.
+    /// Returns `true` if `--strict` is given.
     pub(crate) fn is_strict(&self) -> bool {
         self.common.strict
     }
 
-    /// This context in the project that an agent works in, unless one was named.
+    /// Switches to the project that the agent works in, unless `--project` is given.
     pub(crate) fn at_places_of(mut self, asked: &Asked) -> Self {
         let places = asked.places_with(&self.common.settings);
         if self.common.project.is_none()
@@ -123,21 +122,21 @@ impl Context {
         self
     }
 
-    /// This context with what stands in the project, or was named, and nothing else.
+    /// Restricts this context to the project's own settings and named ones.
     pub(crate) fn hermetic(mut self) -> Self {
         self.common.no_user = true;
         self.is_hermetic = true;
         self
     }
 
-    /// The project's files and, where they count, those of the user and the machine.
+    /// Returns the project's files and, unless excluded, those of the user and the machine.
     fn found(&self) -> Vec<SettingsSource> {
         let mut found = discover(&self.project, self.user_files());
         found.retain(|it| !self.is_hermetic || it.source == HookSource::Project);
         found
     }
 
-    /// This context, unless the user's folders are the project's.
+    /// Returns this context, or an error if the project controls the user's folders.
     pub(crate) fn with_own_folders(self) -> Result<Self, CommandError> {
         match self.misplaced() {
             None => Ok(self),
@@ -145,12 +144,12 @@ impl Context {
         }
     }
 
-    /// Why the user's folders are not the user's, if the project decides what is in them.
+    /// Returns the error if the project controls the content of the user's folders.
     pub(crate) fn misplaced(&self) -> Option<CommandError> {
         misplaced(&self.project).map(CommandError::Misplaced)
     }
 
-    /// The common options that say which hooks there are, for another command with the same.
+    /// Returns the common options that select hooks, for starting another command with them.
     pub(crate) fn arguments(&self) -> Vec<OsString> {
         let common = &self.common;
         let mut arguments = Vec::new();
@@ -179,7 +178,7 @@ impl Context {
         arguments
     }
 
-    /// Whether nothing was said of which hooks there are, but for the project.
+    /// Returns `true` if no common option but `--project` affects which hooks run.
     pub(crate) fn has_only_defaults(&self) -> bool {
         let common = &self.common;
         common.settings.is_empty()
@@ -189,22 +188,22 @@ impl Context {
             && common.timeout.is_none()
     }
 
-    /// Whether JSON was asked for.
+    /// Returns `true` if `--json` is given.
     pub(crate) fn json(&self) -> bool {
         self.common.json
     }
 
-    /// Where the command was started.
+    /// Returns the directory that the command was started in.
     pub(crate) fn cwd(&self) -> &Path {
         &self.cwd
     }
 
-    /// The project's folder.
+    /// Returns the project's folder.
     pub(crate) fn project(&self) -> &Path {
         &self.project
     }
 
-    /// What hooks would find around them.
+    /// Returns the conditions under which hooks would run, for checks.
     pub(crate) fn surroundings(&self) -> Surroundings {
         let environment = std::env::vars_os().collect();
         Surroundings {
@@ -215,7 +214,7 @@ impl Context {
         }
     }
 
-    /// The event of that name, which is built in or declared in the settings that count.
+    /// Returns the event with this name, built in or declared in the settings in effect.
     pub(crate) fn event(&self, name: &str) -> Result<HookEventName, NoEvent> {
         if let Some(event) = HookEventName::from_name(name) {
             return Ok(event);
@@ -234,29 +233,29 @@ impl Context {
         })
     }
 
-    /// The events there are, and whether all settings could be read.
+    /// Returns all known events, and whether all settings were readable.
     pub(crate) fn events(&self) -> (Events, bool) {
         let mut events = Events::built_in();
         let is_complete = declare_events(&self.sources(), &mut events);
         (events, is_complete)
     }
 
-    /// Where the user's own files are, if there is a home.
+    /// Returns the folder of the user's own files, if one is known.
     pub(crate) fn config_home(&self) -> Option<&Path> {
         self.config_home.as_deref()
     }
 
-    /// Whether the user's own settings count, and cannot be looked for.
+    /// Returns `true` if the user's own settings apply but their folder is unknown.
     pub(crate) fn lacks_home(&self) -> bool {
         self.config_home.is_none() && !self.common.no_user && self.common.settings.is_empty()
     }
 
-    /// Where the user's own settings are, if they count.
+    /// Returns the folder of the user's own settings, if they apply.
     fn user_files(&self) -> Option<&Path> {
         self.config_home().filter(|_| !self.common.no_user)
     }
 
-    /// The settings files that count, in run order.
+    /// Returns the settings files in effect, in run order.
     pub(crate) fn sources(&self) -> Vec<SettingsSource> {
         let mut sources = match self.common.settings.is_empty() {
             true => self.found(),
@@ -271,23 +270,23 @@ impl Context {
         agents.with_files(sources, &self.project)
     }
 
-    /// How long an event may take, where that was said.
+    /// Returns the time limit of an event, if `--timeout` is given.
     #[cfg(feature = "remote")]
     pub(crate) fn timeout(&self) -> Option<Duration> {
         self.common.timeout.map(Duration::from_millis)
     }
 
-    /// The paths of settings files that were named.
+    /// Returns the paths given with `--settings`.
     pub(crate) fn named_paths(&self) -> &[PathBuf] {
         &self.common.settings
     }
 
-    /// Whether the user's own settings do not count.
+    /// Returns `true` if the user's own settings do not apply.
     pub(crate) fn leaves_user_out(&self) -> bool {
         self.common.no_user
     }
 
-    /// Where the user's own settings file is, whether it counts or not.
+    /// Returns the path of the user's own settings file, even if it does not apply.
     pub(crate) fn user_file(&self) -> Result<PathBuf, CommandError> {
         let home = self.config_home().ok_or(CommandError::NoHome)?;
         let sources = discover(&self.project, Some(home));
@@ -295,7 +294,7 @@ impl Context {
         user.map(|source| source.path).ok_or(CommandError::NoHome)
     }
 
-    /// The settings files that were named.
+    /// Returns the settings files given with `--settings`.
     fn named_files(&self) -> impl Iterator<Item = SettingsSource> {
         let settings = self.common.settings.iter();
         settings.map(|path| match self.common.agents.as_slice() {
@@ -304,35 +303,35 @@ impl Context {
         })
     }
 
-    /// The modules that were named.
+    /// Returns the modules given with `--module`.
     fn modules(&self) -> impl Iterator<Item = PathBuf> {
         self.common.modules.iter().map(|path| self.cwd.join(path))
     }
 
-    /// The agents that were named whose own files are to be found. Beside a file that was named, one agent
-    /// says whose that is.
+    /// Returns the agents given with `--agent` whose own files are searched. With `--settings`, a
+    /// single agent is the owner of that file instead.
     fn agents_to_find(&self) -> Vec<&'static dyn Language> {
         let is_of_files = !self.common.settings.is_empty() && self.common.agents.len() == 1;
         let named = self.common.agents.iter().filter(|_| !is_of_files);
         named.map(|Named(agent)| *agent as &'static dyn Language).collect()
     }
 
-    /// Where the user's decisions are kept, if there is a home.
+    /// Returns the store of the user's trust decisions, if the user's folder is known.
     pub(crate) fn trust_store(&self) -> Option<TrustStore> {
         Some(TrustStore::of_user(self.config_home()?))
     }
 
-    /// What may run.
+    /// Returns the policy that decides which hooks may run.
     pub(crate) fn trust_policy(&self) -> TrustPolicy {
         TrustPolicy::of_user(self.config_home())
     }
 
-    /// A hook system that is not initialized yet.
+    /// Returns a builder of the hook system.
     pub(crate) fn builder(&self) -> Result<HookSystemBuilder, CommandError> {
         let mut builder = fleet::with_upstreams(HookSystem::builder(&self.project))
             .session_id(self.common.session_id.as_str());
         if self.common.project.is_none() {
-            // A command that is run in a folder of the project means that folder.
+            // A command started in a folder of the project works in that folder.
             builder = builder.working_directory(&self.cwd);
         }
         if let Some(timeout) = self.common.timeout {
@@ -359,8 +358,8 @@ impl Context {
         Ok(builder.trust(self.trust_policy()))
     }
 
-    /// A hook system whose named settings are those of another agent; without any, with the settings that
-    /// are found. Events that only the agent has are declared.
+    /// Returns a builder of the hook system for an agent's call. Named settings are the agent's;
+    /// without any, native settings are searched. Events that only the agent has are declared.
     pub(crate) fn builder_for(
         &self,
         agent: &'static Agent,
@@ -369,7 +368,7 @@ impl Context {
     ) -> Result<HookSystemBuilder, CommandError> {
         let mut builder = fleet::with_upstreams(HookSystem::builder(&self.project))
             .session_id(self.common.session_id.as_str());
-        // An agent that waits no longer goes on without an answer. Hooks of its own have their own time.
+        // An agent that stops waiting goes on unanswered. Its own hooks have their own timeouts.
         let own = self.common.settings.is_empty().then(|| time_to_answer(patience));
         if let Some(deadline) = self.common.timeout.map(Duration::from_millis).or(own) {
             builder = builder.deadline(deadline);
@@ -383,7 +382,7 @@ impl Context {
             builder = builder.settings(source.in_language(agent, plugin_root.map(Into::into)));
         }
         builder = builder.module_files(self.modules());
-        // Named files are those of the agent that asks; the agents that are named are others.
+        // Named files belong to the calling agent; `--agent` names further agents.
         let named = self.common.agents.iter().map(|Named(agent)| *agent as &'static dyn Language);
         builder = builder.agents(&named.collect::<Vec<_>>(), !self.common.no_user);
         for definition in agent.declared() {
@@ -396,7 +395,7 @@ impl Context {
         Ok(builder.trust(self.trust_policy()))
     }
 
-    /// What was read of the settings files that count, in run order.
+    /// Reads the settings files in effect, in run order.
     pub(crate) fn settings_files(&self) -> Result<Vec<SettingsFile>, CommandError> {
         self.named_settings_exist()?;
         Ok(self.sources().iter().filter_map(load).collect())
@@ -417,7 +416,7 @@ impl Context {
         Ok(())
     }
 
-    /// The settings file of the user, which `--user` means; it need not be there.
+    /// Returns the user's settings file, for `--user`; it need not exist.
     pub(crate) fn user_settings(&self) -> Result<SettingsSource, CommandError> {
         if self.common.no_user || !self.common.settings.is_empty() {
             let text =
@@ -428,7 +427,7 @@ impl Context {
         self.sources().into_iter().find(is_user).ok_or(CommandError::NoHome)
     }
 
-    /// Says that a command is about the project's own settings, and not files that were named.
+    /// Returns a usage error if `--settings` is given to a command that uses fixed files.
     pub(crate) fn refuse_named_settings(&self, why: &str) -> Result<(), CommandError> {
         match self.common.settings.is_empty() {
             true => Ok(()),
@@ -436,7 +435,7 @@ impl Context {
         }
     }
 
-    /// Builds and initializes the hook system, and says what is wrong with its settings.
+    /// Builds and initializes the hook system, and prints problems with its settings.
     pub(crate) async fn hook_system(
         &self,
         printer: &mut Printer,
@@ -446,7 +445,7 @@ impl Context {
         Ok(system)
     }
 
-    /// Initializes a hook system of [`builder`](Self::builder), and says what is wrong with its
+    /// Initializes a hook system of [`builder`](Self::builder), and prints problems with its
     /// settings.
     pub(crate) async fn initialize(
         &self,
@@ -458,8 +457,7 @@ impl Context {
         self.show_trust_problems(system, printer)
     }
 
-    /// Says which hooks of the project are not trusted and do not run, which guards block instead, and
-    /// which guards are gone.
+    /// Warns about untrusted hooks that do not run, guards that block instead, and missing guards.
     pub(crate) fn show_trust_problems(
         &self,
         system: &HookSystem,
@@ -497,9 +495,9 @@ impl Context {
         Ok(())
     }
 
-    /// Whether there is no settings file at all.
+    /// Returns `true` if there is no settings file at all.
     pub(crate) fn has_no_settings(&self) -> bool {
-        // What cannot be looked at may be there.
+        // A file that cannot be checked may exist.
         let is_absent = |source: &SettingsSource| {
             matches!(source.path.try_exists(), Ok(false)) && !is_found_beside(source)
         };
@@ -507,15 +505,15 @@ impl Context {
     }
 }
 
-/// Says everything that is wrong with the settings.
+/// Prints all problems with the settings.
 pub(crate) fn show_settings_problems(system: &HookSystem, printer: &mut Printer) {
     for diagnostic in system.diagnostics().unwrap_or_default() {
         printer.settings_problem(&diagnostic);
     }
 }
 
-/// A settings file that was named; of another agent, if it stands where that keeps its own, or is written
-/// as only another one writes.
+/// Returns the source for a named settings file. It is another agent's file if its path or its form
+/// is specific to that agent.
 pub(crate) fn named(path: &Path) -> SettingsSource {
     let source = SettingsSource::explicit(path);
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());

@@ -1,12 +1,12 @@
-//! Arguments that are defined only where they are needed.
+//! Arguments that are defined only when needed.
 
 use std::ops::Deref;
 
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
 
-/// The arguments of a subcommand, defined once it is the one that was called, or asked about. To
-/// define those of all commands costs a tenth of a millisecond at each start, of which an agent
-/// pays one for each event.
+/// The arguments of a subcommand, defined once the subcommand is called or its help is requested.
+/// Defining those of all commands takes a tenth of a millisecond per start, and an agent starts one
+/// process for each event.
 #[derive(Debug)]
 pub(crate) struct Deferred<T>(T);
 

@@ -1,4 +1,4 @@
-//! From the command line to the command.
+//! Dispatch from the command line to the command.
 
 use clap::CommandFactory;
 
@@ -13,7 +13,7 @@ use crate::error::CommandError;
 use crate::exit_code::{Stake, Status};
 use crate::output::Printer;
 
-/// Runs the command that was asked for.
+/// Runs the parsed command.
 pub(crate) async fn dispatch(
     cli: Cli,
     stake: &Stake,
@@ -25,10 +25,10 @@ pub(crate) async fn dispatch(
     }
     let Cli { common, command } = cli;
     let json = common.json;
-    // What is said of the command itself needs no project.
+    // Commands about `hook` itself need no project.
     let is_of_past = matches!(&command, Command::Trust(it) if it.is_about_the_past());
     let context = || match &command {
-        // It goes where its agent works.
+        // The bridge later switches to the folder that its agent works in.
         Command::Bridge(_) => Context::new(common),
         _ if is_of_past => Context::of_the_past(common)?.with_own_folders(),
         _ => Context::new(common)?.with_own_folders(),

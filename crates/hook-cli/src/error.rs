@@ -1,4 +1,4 @@
-//! What can keep the command from doing its work.
+//! The errors of commands.
 
 use std::fmt;
 use std::io;
@@ -18,7 +18,7 @@ use hook_core::trust::{TrustLockError, TrustStoreError};
 
 use crate::exit_code::Failure;
 
-/// Why a command could not do its work.
+/// A failure of a command.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CommandError {
     #[error("failed to write to standard output: {0}")]
@@ -97,18 +97,18 @@ pub(crate) enum CommandError {
     Usage(String),
 }
 
-/// A name was given that no hook has.
+/// A name that no hook has.
 #[derive(Debug)]
 pub(crate) struct UnknownHook {
     name: String,
     nearest: Option<String>,
     known: Vec<String>,
-    /// Whether decisions were searched, and not hooks.
+    /// `true` if the name was looked up among trust decisions instead of hooks.
     trusted: bool,
 }
 
 impl UnknownHook {
-    /// With the names that there are.
+    /// Creates the error, given the names that exist.
     pub(crate) fn new<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Self {
         let mut known: Vec<String> = known.into_iter().map(str::to_owned).collect();
         known.sort_unstable();
@@ -117,7 +117,7 @@ impl UnknownHook {
         Self { name: name.to_owned(), nearest, known, trusted: false }
     }
 
-    /// The same of names under which something is trusted.
+    /// Changes the error to one about names in the trust store.
     pub(crate) fn among_trusted(self) -> Self {
         Self { trusted: true, ..self }
     }
@@ -159,7 +159,7 @@ impl CommandError {
         Self::Usage("--socket needs Unix sockets, which this system has not; use --stdio".into())
     }
 
-    /// An output was to go where an input comes from.
+    /// Creates the error for an output file that is also the input.
     pub(crate) fn would_overwrite(what: &str, path: &Path) -> Self {
         Self::Usage(format!(
             "{} is {what} itself, which would be lost; name another file",
@@ -167,7 +167,7 @@ impl CommandError {
         ))
     }
 
-    /// What kind of failure it is, which says how the command ends.
+    /// Returns the category of the failure, which determines the exit code.
     pub(crate) fn failure(&self) -> Failure {
         match self {
             Self::NotJson { .. } | Self::NoObject { .. } => Failure::Input,

@@ -1,25 +1,24 @@
-//! How the command ends (docs/exit-codes.md).
+//! Exit codes of the command (docs/exit-codes.md).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// An exit status of the command.
+/// An exit code of the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Status(u8);
 
-/// Things may go on.
+/// The exit code if work may proceed.
 pub(crate) const PROCEED: Status = Status(0);
 
-/// The engine could not do its job, a test of `hook test` failed, or `hook replay` found a
-/// change.
+/// The exit code if the engine or a test of `hook test` failed, or `hook replay` found a change.
 pub(crate) const FAILURE: Status = Status(1);
 
-/// A hook blocked, stopped or wants a retry, or asked and got no answer.
+/// The exit code if a hook blocked, stopped or wants a retry, or asked and got no answer.
 pub(crate) const BLOCKED: Status = Status(2);
 
-/// The command line is wrong (`EX_USAGE`).
+/// The exit code for an invalid command line (`EX_USAGE`).
 pub(crate) const USAGE: Status = Status(64);
 
-/// The code that an agent is to see, whose own it is.
+/// Returns an exit code that an agent's hook protocol defines.
 pub(crate) fn of_agent(code: u8) -> Status {
     Status(code)
 }
@@ -27,15 +26,15 @@ pub(crate) fn of_agent(code: u8) -> Status {
 /// A row of the table of exit codes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row {
-    /// The code; `None` for those of signals.
+    /// The code; `None` for the codes of signals.
     status: Option<Status>,
-    /// What it means, in a few words.
+    /// A short description.
     pub(crate) meaning: &'static str,
-    /// What belongs to it.
+    /// Further details, possibly empty.
     detail: &'static str,
 }
 
-/// All exit codes: what `hook help exit-codes`, `hook --help` and docs/exit-codes.md show.
+/// All exit codes, as `hook help exit-codes`, `hook --help` and docs/exit-codes.md show them.
 pub(crate) const TABLE: [Row; 5] = [
     Row { status: Some(PROCEED), meaning: "things may go on; the work was done", detail: "" },
     Row {
@@ -61,18 +60,18 @@ pub(crate) const TABLE: [Row; 5] = [
     },
 ];
 
-/// What of the command's own can fail, before or after its hooks had their say.
+/// A category of failures of the command itself, before or after its hooks ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// The command line means nothing.
+    /// The command line is invalid.
     Usage,
-    /// What an event is to be fired with is no JSON object.
+    /// The event's input is not a JSON object.
     Input,
     /// Standard output was closed.
     ClosedOutput,
-    /// Anything else that the command needs.
+    /// Any other failure of something that the command needs.
     Own,
-    /// A mistake in the command itself.
+    /// A bug in the command itself.
     Panic,
 }
 
@@ -81,13 +80,13 @@ pub(crate) enum Failure {
 pub(crate) struct FailureRow {
     failure: Failure,
     pub(crate) meaning: &'static str,
-    /// The code where no verdict of a guard can be lost.
+    /// The code if no decision of a guard can be lost.
     status: Status,
-    /// The code of a `hook fire` whose event has a guard, or may have one.
+    /// The code if the event has a guard, or may have one.
     guarded: Status,
 }
 
-/// What the command ends with where something of its own fails: what docs/exit-codes.md shows.
+/// The exit codes for failures of the command itself, as docs/exit-codes.md shows them.
 pub(crate) const FAILURES: [FailureRow; 5] = [
     FailureRow {
         failure: Failure::Usage,
@@ -123,7 +122,7 @@ pub(crate) const FAILURES: [FailureRow; 5] = [
 ];
 
 impl FailureRow {
-    /// The codes as people write them: the second one where there is a guard, or may be.
+    /// Returns the codes as text, followed by the one for guarded events if it differs.
     pub(crate) fn codes(&self) -> String {
         match self.status == self.guarded {
             true => self.status.0.to_string(),
@@ -133,40 +132,39 @@ impl FailureRow {
 }
 
 impl Failure {
-    /// How the command ends, given whether a guard's verdict may be lost.
+    /// Returns the exit code, given whether a guard's decision may be lost.
     pub(crate) fn status(self, is_guarded: bool) -> Status {
         let row = FAILURES.iter().find(|row| row.failure == self);
         row.map_or(BLOCKED, |row| if is_guarded { row.guarded } else { row.status })
     }
 }
 
-/// Whether a guard's verdict is lost if the command fails. A guard is a hook with `failBehavior:
-/// block`.
+/// The exit policy: whether a failure of the command loses the decision of a guard. A guard is a
+/// hook with `failBehavior: block`.
 ///
-/// A `hook fire` has to take its event for guarded until it knows its hooks; other commands give no
-/// verdict.
+/// A command that reports a decision assumes a guard until the event's hooks are known.
 #[derive(Debug)]
 pub(crate) struct Stake(AtomicBool);
 
 impl Stake {
-    /// Of a command, before anything is known of its hooks.
+    /// Creates the policy of a command whose hooks are not known yet.
     pub(crate) fn new(gives_verdict: bool) -> Self {
         Self(AtomicBool::new(gives_verdict))
     }
 
-    /// From now on it is known whether the event has a guard.
+    /// Records whether the event has a guard.
     pub(crate) fn is_known(&self, guarded: bool) {
         self.0.store(guarded, Ordering::Relaxed);
     }
 
-    /// Whether there is, or may be, a guard.
+    /// Returns `true` if the event has a guard, or may have one.
     pub(crate) fn is_guarded(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
 impl Row {
-    /// The code as people write it.
+    /// Returns the code as text.
     pub(crate) fn code(&self) -> String {
         match self.status {
             Some(status) => status.0.to_string(),
@@ -174,7 +172,7 @@ impl Row {
         }
     }
 
-    /// All that is to be said of it.
+    /// Returns the full description.
     pub(crate) fn text(&self) -> String {
         match self.detail {
             "" => self.meaning.to_owned(),
@@ -183,13 +181,13 @@ impl Row {
     }
 }
 
-/// The table in short, for the end of `hook --help`.
+/// Returns the table in short, for the end of `hook --help`.
 pub(crate) fn summary() -> String {
     let row = |row: &Row| format!("\n  {:<8} {}", row.code(), row.meaning);
     format!("Exit codes:{}", TABLE.iter().map(row).collect::<String>())
 }
 
-/// Ended by the signal of that number, as shells say it.
+/// Returns the exit code of a process that this signal ended, as shells report it.
 pub(crate) fn signalled(number: i32) -> Status {
     Status(128 + u8::try_from(number & 0x7f).unwrap_or_default())
 }
@@ -201,7 +199,7 @@ impl From<Status> for std::process::ExitCode {
 }
 
 impl Status {
-    /// Ends the process at once.
+    /// Ends the process immediately.
     pub(crate) fn exit(self) -> ! {
         std::process::exit(self.0.into())
     }

@@ -1,4 +1,4 @@
-//! `--nats` and what belongs to it: a broker with a fleet of engines, in builds that have it.
+//! `--nats` and its options: a broker with a fleet of engines, in builds with that feature.
 
 use std::path::PathBuf;
 
@@ -8,10 +8,10 @@ use hook_bus::HookSystemBuilder;
 #[cfg(not(feature = "remote"))]
 use crate::error::CommandError;
 
-/// Whether this build can ask fleets of engines.
+/// `true` if this build can connect to fleets of engines.
 pub(crate) const IS_KNOWN: bool = cfg!(feature = "remote");
 
-// A broker, as all commands name it that may use one. No documentation: clap would take it for theirs.
+// The broker options of several commands. Not a doc comment: clap would show it as their help.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct FleetArguments {
     /// The NATS server at which a fleet of engines is: `tls://HOST:PORT`, or `nats://` on this machine; in builds with `--features remote`
@@ -36,12 +36,12 @@ pub(crate) struct FleetArguments {
 
 #[cfg(feature = "remote")]
 impl FleetArguments {
-    /// The settings that engines must have.
+    /// Returns the settings hash that engines must have.
     pub(crate) fn expected_settings(&self) -> Option<&str> {
         self.expect_settings.as_deref()
     }
 
-    /// The broker, if one is named.
+    /// Returns the broker's options, if a broker is named.
     pub(crate) fn options(&self) -> Option<hook_remote::nats::NatsOptions> {
         let options = hook_remote::nats::NatsOptions::new(self.nats.as_ref()?.as_str());
         let mut options = options.subject(&self.subject).insecure(self.nats_insecure);
@@ -58,19 +58,19 @@ impl FleetArguments {
     }
 }
 
-/// Has an engine ask the fleets that its settings name.
+/// Lets an engine call the fleets that its settings name.
 #[cfg(feature = "remote")]
 pub(crate) fn with_upstreams(builder: HookSystemBuilder) -> HookSystemBuilder {
     builder.upstreams(std::sync::Arc::new(hook_remote::nats::NatsUpstreams::default()))
 }
 
-/// The hooks that stand for them fail here, and say why.
+/// Returns the builder unchanged. Hooks of fleets fail with an explanation.
 #[cfg(not(feature = "remote"))]
 pub(crate) fn with_upstreams(builder: HookSystemBuilder) -> HookSystemBuilder {
     builder
 }
 
-/// Says what to build.
+/// Returns the error for a build without NATS.
 #[cfg(not(feature = "remote"))]
 pub(crate) fn absent() -> CommandError {
     CommandError::Usage(

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-/// Set to 1, it makes tests write the files that they compare otherwise.
+/// The variable that, set to 1, makes tests write the generated files instead of comparing them.
 const GENERATE: &str = "HOOK_GENERATE";
 
-/// Compares a file of the workspace with what is generated.
+/// Asserts that a file of the workspace equals the generated text.
 pub(crate) fn is_up_to_date(path: &str, generated: &str) {
     let file = in_workspace(path);
     if std::env::var_os(GENERATE).is_some_and(|value| value == "1") {
@@ -19,8 +19,7 @@ pub(crate) fn is_up_to_date(path: &str, generated: &str) {
     );
 }
 
-/// Compares a part of a file with what is generated: what stands between `head` and the next empty
-/// line.
+/// Asserts that a part of a file, from `head` to the next empty line, equals the generated text.
 pub(crate) fn part_is_up_to_date(path: &str, head: &str, generated: &str) {
     let text = std::fs::read_to_string(in_workspace(path)).unwrap();
     let (before, rest) = text.split_once(head).unwrap();

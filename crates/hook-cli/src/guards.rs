@@ -1,18 +1,18 @@
-//! Which guards an event has, or may have. A guard is a hook with `failBehavior: block`: where it
-//! cannot be asked, the answer is no. The engine knows its hooks; the command knows whether it could
-//! look for the user's.
+//! Checks for the guards of an event. A guard is a hook with `failBehavior: block`: if it cannot
+//! run, the event is blocked. The engine knows its hooks; the command knows whether the user's
+//! settings could be searched.
 
 use hook_bus::HookSystem;
 use hook_core::HookEventName;
 
 use crate::context::Context;
 
-/// Whether a guard listens to the event, or may.
+/// Returns `true` if a guard of the event exists, or may exist.
 pub(crate) fn may_exist(event: HookEventName, system: &HookSystem, context: &Context) -> bool {
     context.lacks_home() || system.may_have_guard(event)
 }
 
-/// Why guards of the event may be missing among the hooks of a system; `None` where all are known.
+/// Returns the reason why guards of the event may be missing, or `None` if all are known.
 pub(crate) fn unknown(
     event: HookEventName,
     system: &HookSystem,

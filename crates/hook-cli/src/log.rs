@@ -1,4 +1,4 @@
-//! The log: what is in it, and on standard error.
+//! Diagnostic logging on standard error.
 
 use tracing::Level;
 use tracing_subscriber::filter::{EnvFilter, FilterExt, LevelFilter, filter_fn};
@@ -7,10 +7,10 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::output::Printer;
 
-/// What the targets of the engine's own records begin with: `hook`, and its crates.
+/// The first segments of the engine's own log targets: `hook`, and its crates.
 const OWN: [&str; 5] = ["hook", "hook_core", "hook_bus", "hook_remote", "hook_translate"];
 
-/// Diagnostics go to stderr: `HOOK_LOG` filters, `-v` raises.
+/// Starts logging to stderr, filtered by `HOOK_LOG`, else by the number of `-v` flags.
 pub(crate) fn start(verbose: u8, printer: &mut Printer) {
     let raised = match verbose {
         0 => None,
@@ -37,15 +37,15 @@ pub(crate) fn start(verbose: u8, printer: &mut Printer) {
     }
     let layer = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
-        // Printing them to a closed stderr panics.
+        // Printing internal errors to a closed stderr panics.
         .log_internal_errors(false)
         .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()));
     let filter = filter.and(filter_fn(says_no_content));
     tracing_subscriber::registry().with(layer.with_filter(filter)).init();
 }
 
-/// Whether a record is of the engine's own, or general: the finer ones of libraries that talk to others hold
-/// what is sent, and what proves who one is.
+/// Returns `true` if a record is the engine's own or of a general level. Finer records of network
+/// libraries contain transferred data and credentials.
 fn says_no_content(record: &tracing::Metadata<'_>) -> bool {
     is_own(record.target()) || *record.level() <= Level::INFO
 }
@@ -54,12 +54,12 @@ fn is_own(target: &str) -> bool {
     OWN.contains(&target.split("::").next().unwrap_or(target))
 }
 
-/// What a filter wants of libraries that is not shown.
+/// Returns the filter's directives for finer records of libraries, which are never shown.
 fn finer_of_libraries(filter: &str) -> Vec<&str> {
     let is_finer = |directive: &&str| {
         let (target, level) = match directive.rsplit_once('=') {
             Some((target, level)) => (target, level.parse::<LevelFilter>().ok()),
-            // A level alone is for all; a target alone is for all of its records.
+            // A level alone applies to all targets; a target alone enables all of its records.
             None if directive.parse::<LevelFilter>().is_ok() => return false,
             None => (*directive, Some(LevelFilter::TRACE)),
         };

@@ -2,24 +2,24 @@
 //! language. Nothing is implemented here that a library user would also need: arguments are
 //! parsed, `hook-bus` is called, results are rendered.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! | --- | --- |
-//! | `args` | what can be said on the command line |
-//! | `deferred` | why not all of it is defined at each start |
-//! | `context` | what it means: project, settings, trust, the hook system |
+//! | `args` | the command line's definition |
+//! | `deferred` | arguments that are defined only when needed |
+//! | `context` | the project, settings, trust and hook system that the options select |
 //! | `commands` | one file for each command |
-//! | `complete` | what a shell is told that completes a command line |
+//! | `complete` | shell completion of the command line |
 //! | `render` | results for people |
-//! | `output` | the one way to the terminal |
-//! | `progress` | which hooks take long, while they do |
+//! | `output` | printing to stdout and stderr |
+//! | `progress` | the display of hooks that take long |
 //! | `recording` | a recording made while serving |
-//! | `signals` | what a signal does |
+//! | `signals` | signal handling |
 //! | `terminal` | the user at the terminal, for hooks that ask |
-//! | `stdout` | writing without being held up |
-//! | `log` | the log on standard error, and what is never in it |
-//! | `unheard` | the response of an event that no engine heard of |
-//! | `guards` | whether a hook that must be asked may be missing |
-//! | `exit_code`, `error`, `panics` | how it ends |
+//! | `stdout` | non-blocking writes to standard output |
+//! | `log` | diagnostic logging on standard error |
+//! | `unheard` | the response for an event that no engine received |
+//! | `guards` | checks for guards that may be missing |
+//! | `exit_code`, `error`, `panics` | exit codes and failures |
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
@@ -106,8 +106,8 @@ fn main() -> ExitCode {
     status.into()
 }
 
-/// Says nothing more than the parser did. Help and version are asked for and go to stdout;
-/// everything else is wrong usage.
+/// Prints the parser's message and returns the exit code. Requested help and version go to stdout;
+/// everything else is a usage error on stderr.
 fn misread(error: &clap::Error) -> Status {
     let text = hook_core::text::lines(&error.render().to_string());
     if error.use_stderr() {
@@ -122,7 +122,7 @@ fn misread(error: &clap::Error) -> Status {
     }
 }
 
-/// Shows what was typed on one line: it may be the name of a file of somebody else.
+/// Escapes the typed values in the message, which may be names of other people's files.
 fn escape_names(error: &mut clap::Error) {
     use clap::error::ContextValue::{String as One, Strings};
 
@@ -140,7 +140,7 @@ fn escape_names(error: &mut clap::Error) {
     }
 }
 
-/// How a command ends that failed, said where it is not plain.
+/// Returns the exit code of a failed command, with a note if it counts as a block.
 fn failed(failure: Failure, stake: &Stake, printer: &mut Printer) -> Status {
     let status = failure.status(stake.is_guarded());
     if status == exit_code::BLOCKED {
@@ -158,12 +158,12 @@ fn run(cli: Cli, stake: &Stake, printer: &mut Printer) -> Result<Status, Command
     let runtime = runtime(&cli.command)?;
     keep_going_at_the_limit_of_files(&runtime);
     let ended = runtime.block_on(dispatch::dispatch(cli, stake, printer));
-    // A read of standard input that never ends must not keep the process.
+    // A pending read of standard input must not keep the process alive.
     runtime.shutdown_background();
     ended
 }
 
-/// Whatever this process was started with beyond the standard streams is not for hooks.
+/// Keeps descriptors that this process inherited, except standard streams, from hooks.
 #[cfg(unix)]
 fn keep_inherited_descriptors_from_hooks() {
     close_fds::set_fds_cloexec(3, &[]);
@@ -172,16 +172,16 @@ fn keep_inherited_descriptors_from_hooks() {
 #[cfg(not(unix))]
 fn keep_inherited_descriptors_from_hooks() {}
 
-/// One thread for everything, so that a request and its answer need no other to wake up; a socket
-/// has many clients, which are served on two, so that what one asks does not hold up another.
-/// Scenarios run beside the engine.
+/// Builds the runtime. One thread is enough in general, so that an answer wakes no other thread. A
+/// server on a socket has two, so that one client does not delay another. Scenarios run on a thread
+/// beside the engine.
 fn runtime(command: &args::Command) -> Result<tokio::runtime::Runtime, CommandError> {
     use args::Command::{Replay, Run, Serve, Tail, Test, Trace, Trust};
 
-    // The runtime panics where the system gives it no descriptor.
+    // The runtime panics if the system gives it no descriptor.
     room_for_descriptors().map_err(CommandError::Runtime)?;
     if matches!(command, Run(_) | Serve(_) | Test(_) | Replay(_) | Tail(_) | Trace(_) | Trust(_)) {
-        // The runtime panics where the system gives no thread.
+        // The runtime panics if the system gives it no thread.
         let thread = std::thread::Builder::new().spawn(|| ()).map_err(CommandError::Thread)?;
         let _ = thread.join();
     }
@@ -190,31 +190,31 @@ fn runtime(command: &args::Command) -> Result<tokio::runtime::Runtime, CommandEr
         Run(_) | Test(_) | Replay(_) => (Builder::new_multi_thread(), 1),
         _ => (Builder::new_current_thread(), 1),
     };
-    // Settings and files take a thread, and so do standard input and output where they are neither
-    // pipes nor sockets. More come and go with every line, and each keeps its memory.
+    // Files take a thread, and so do standard streams that are neither pipes nor sockets. More
+    // threads would come and go with every line, and each keeps its memory.
     builder.worker_threads(workers).max_blocking_threads(4).enable_all();
     builder.build().map_err(CommandError::Runtime)
 }
 
-/// Makes writing beyond the limit of a file's size an error. It ends a process that does not listen.
+/// Makes exceeding the file size limit an error. By default, the signal ends the process.
 #[cfg(unix)]
 fn keep_going_at_the_limit_of_files(runtime: &tokio::runtime::Runtime) {
     use tokio::signal::unix::{SignalKind, signal};
 
     let _runtime = runtime.enter();
     let kind = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
-    // Without it everything else works.
+    // Everything else works without this handler.
     let _ = signal(kind);
 }
 
 #[cfg(not(unix))]
 fn keep_going_at_the_limit_of_files(_: &tokio::runtime::Runtime) {}
 
-/// Whether there are as many descriptors as a runtime takes for itself.
+/// Checks that the descriptors that a runtime needs are available.
 #[cfg(unix)]
 fn room_for_descriptors() -> std::io::Result<()> {
     let pipe = || rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC);
-    // For events, timers and signals.
+    // Four pairs cover events, timers and signals.
     let _room = [pipe()?, pipe()?, pipe()?, pipe()?];
     Ok(())
 }

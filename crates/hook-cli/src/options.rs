@@ -1,4 +1,4 @@
-//! Options that every command has.
+//! Options common to all commands.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use hook_core::text::nearest;
 use hook_translate::agents::{self, Agent};
 
-/// The session of events where none is named.
+/// The session of events if none is named.
 pub(crate) const SESSION: &str = "cli";
 
 #[derive(Debug, Args)]
@@ -49,7 +49,7 @@ pub(crate) struct Common {
     pub(crate) verbose: u8,
 }
 
-/// An agent that was named.
+/// An agent named on the command line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Named(pub(crate) &'static Agent);
 
@@ -70,7 +70,7 @@ fn milliseconds(text: &str) -> Result<u64, &'static str> {
     text.parse().map_err(|_| "expected whole milliseconds, such as 5000")
 }
 
-/// How many of something, of which there must be one.
+/// Parses a count of at least 1.
 pub(crate) fn count(text: &str) -> Result<NonZeroUsize, &'static str> {
     text.parse().map_err(|_| "expected a whole number of at least 1")
 }

@@ -1,4 +1,4 @@
-//! The one way to the terminal: data to stdout, diagnostics to stderr.
+//! Printing: data to stdout, diagnostics to stderr.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -12,7 +12,7 @@ use crate::error::CommandError;
 use crate::options::Color;
 use crate::stdout::Writer;
 
-/// How a piece of text is meant.
+/// The style of a piece of text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Tone {
     Plain,
@@ -36,21 +36,21 @@ impl Tone {
     }
 }
 
-/// How wide text is where no terminal says so.
+/// The width of text if no terminal reports one, in columns.
 const DEFAULT_WIDTH: usize = 100;
 
-/// More columns than this are not filled, whatever the terminal reports.
+/// The maximum width of text, whatever the terminal reports, in columns.
 const MOST_COLUMNS: usize = 1_000;
 
-/// Prints.
+/// A printer for stdout and stderr.
 #[derive(Debug)]
 pub(crate) struct Printer {
     color: Color,
-    /// Lines that come and go below everything else that is on the terminal.
+    /// Progress lines, redrawn below all other output on the terminal.
     progress: MultiProgress,
-    /// Whether the command has more to do than to print.
+    /// `true` if the command has other work to do than printing.
     works_on: bool,
-    /// Whether a message was printed, or tried to be.
+    /// `true` if a message was printed, or an attempt was made.
     has_answered: bool,
     stdout: Writer,
 }
@@ -61,12 +61,12 @@ impl Printer {
         Self { color, progress, works_on: false, has_answered: false, stdout: Writer::default() }
     }
 
-    /// From now on it does not matter whether anybody reads: the command has other work to do.
+    /// Ignores a closed stdout from now on, since the command has other work to do.
     pub(crate) fn work_on_unread(&mut self) {
         self.works_on = true;
     }
 
-    /// A printer for text that goes to a file, which is not a terminal.
+    /// Returns a printer for text that goes to a file instead of a terminal.
     pub(crate) fn for_file(&self) -> Self {
         let color = match self.color {
             Color::Always => Color::Always,
@@ -75,7 +75,7 @@ impl Printer {
         Self::new(color)
     }
 
-    /// How many columns text may take: those of `COLUMNS` or of the terminal, else 100.
+    /// Returns the width for text in columns: that of `COLUMNS` or of the terminal, else 100.
     pub(crate) fn width(&self) -> usize {
         let given = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
         let terminal = || terminal_size::terminal_size_of(io::stdout());
@@ -83,41 +83,41 @@ impl Printer {
         columns.filter(|columns| *columns > 0).unwrap_or(DEFAULT_WIDTH).min(MOST_COLUMNS)
     }
 
-    /// Whether a person reads the output.
+    /// Returns `true` if stdout is a terminal.
     pub(crate) fn is_interactive(&self) -> bool {
         io::stdout().is_terminal()
     }
 
-    /// Whether a person sees stderr, on a terminal that can take back what it shows.
+    /// Returns `true` if stderr is a terminal that can erase lines.
     pub(crate) fn shows_progress(&self) -> bool {
         io::stderr().is_terminal() && is_capable_terminal()
     }
 
-    /// Where progress is drawn; it makes room for everything else that is printed.
+    /// Returns the progress lines on stderr. All other output is printed above them.
     pub(crate) fn progress_lines(&self) -> MultiProgress {
         self.progress.set_draw_target(ProgressDrawTarget::stderr());
         self.progress.clone()
     }
 
-    /// Takes progress from the terminal; it comes back by itself.
+    /// Clears the progress lines, which the next update draws again.
     fn make_room(&self) {
         // A closed stderr leaves no way to report this.
         let _ = self.progress.clear();
     }
 
-    /// Prints a message of the protocol: one line, flushed. A reader that does not read holds up nothing
-    /// but the command's own next word.
+    /// Prints a protocol message: one line, flushed. A reader that does not read delays only the
+    /// command's own next message.
     pub(crate) async fn message(&mut self, line: &[u8]) -> Result<(), CommandError> {
         self.has_answered = true;
         self.write(message_line(line)).await
     }
 
-    /// Whether a message was printed, or tried to be.
+    /// Returns `true` if a message was printed, or an attempt was made.
     pub(crate) fn has_answered(&self) -> bool {
         self.has_answered
     }
 
-    /// Prints an object as a line of JSON.
+    /// Prints an object as one line of JSON.
     pub(crate) async fn object(&mut self, object: &Value) -> Result<(), CommandError> {
         let line = ObjectWriter::line(|out| match JsonObject::try_from(object) {
             Ok(fields) => out.fields(&fields),
@@ -126,13 +126,13 @@ impl Printer {
         self.message(&line).await
     }
 
-    /// Prints text for people: nothing in it moves a cursor, whoever it comes from.
+    /// Prints text for people, with control sequences that could move the cursor escaped.
     pub(crate) async fn text(&mut self, text: &str) -> Result<(), CommandError> {
         let shown = text::for_terminal(text, self.colours_stdout()).into_owned();
         self.write(shown.into_bytes()).await
     }
 
-    /// Prints text for programs, to the byte: a script, a page, an answer in an agent's language.
+    /// Prints text for programs byte by byte: a script, a page, or an answer for an agent.
     pub(crate) async fn raw(&mut self, text: &str) -> Result<(), CommandError> {
         self.write(text.as_bytes().to_vec()).await
     }
@@ -145,22 +145,22 @@ impl Printer {
         }
     }
 
-    /// Says what went wrong, on stderr.
+    /// Prints an error on stderr.
     pub(crate) fn problem(&mut self, text: &str) {
         self.diagnostic("error", Tone::Bad, text);
     }
 
-    /// Says what is odd, on stderr.
+    /// Prints a warning on stderr.
     pub(crate) fn warning(&mut self, text: &str) {
         self.diagnostic("warning", Tone::Odd, text);
     }
 
-    /// Says what is worth knowing, on stderr.
+    /// Prints a note on stderr.
     pub(crate) fn remark(&mut self, text: &str) {
         self.diagnostic("note", Tone::Quiet, text);
     }
 
-    /// Says what is wrong with the settings, on stderr.
+    /// Prints a problem with the settings on stderr.
     pub(crate) fn settings_problem(&mut self, problem: &Diagnostic) {
         let tone = match problem.severity {
             Severity::Error => Tone::Bad,
@@ -172,7 +172,7 @@ impl Printer {
         let _ = writeln!(io::stderr(), "{}", continued(&text));
     }
 
-    /// Prints to stderr what a hook said.
+    /// Prints a hook's message on stderr.
     pub(crate) fn note(&mut self, text: &str) {
         self.make_room();
         // A closed stderr leaves no way to report this.
@@ -185,12 +185,12 @@ impl Printer {
         let _ = writeln!(io::stderr(), "{word}: {}", continued(&text::lines(text)));
     }
 
-    /// Styles a piece of text that goes to stdout.
+    /// Styles text for stdout.
     pub(crate) fn paint(&self, tone: Tone, text: &str) -> String {
         paint(self.is_coloured(io::stdout().is_terminal()), tone, text)
     }
 
-    /// Whether text for stdout is styled.
+    /// Returns `true` if text for stdout is styled.
     pub(crate) fn colours_stdout(&self) -> bool {
         self.is_coloured(io::stdout().is_terminal())
     }
@@ -207,7 +207,7 @@ impl Printer {
     }
 }
 
-/// A message whose further lines are indented, so that none of them looks like a message of its own.
+/// Indents the further lines of a message, so that none looks like a message of its own.
 fn continued(text: &str) -> String {
     let mut lines = text.trim_end_matches('\n').split('\n');
     let mut continued = lines.next().unwrap_or_default().to_owned();
@@ -218,7 +218,7 @@ fn continued(text: &str) -> String {
     continued
 }
 
-/// A message of the protocol as a line for standard output.
+/// Returns a protocol message as a line for standard output.
 pub(crate) fn message_line(line: &[u8]) -> Vec<u8> {
     let mut line = text::json(&String::from_utf8_lossy(line)).into_owned();
     line.push('\n');

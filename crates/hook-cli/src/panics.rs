@@ -1,5 +1,4 @@
-//! The last line of defence: a mistake in the command itself is said in one line, and ends it with a
-//! code that stands in the table.
+//! Panic handling: a bug in the command is reported in one line, with a documented exit code.
 
 use std::any::Any;
 use std::io::Write;
@@ -7,7 +6,7 @@ use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_h
 
 use hook_core::text::OneLine;
 
-/// Makes a panic, on any thread, one line on stderr; with `RUST_BACKTRACE` set, all that Rust says.
+/// Reports panics of all threads in one line on stderr; with `RUST_BACKTRACE` set, as Rust does.
 pub(crate) fn are_said_in_one_line() {
     if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
         return;
@@ -17,9 +16,9 @@ pub(crate) fn are_said_in_one_line() {
     set_hook(Box::new(|info| drop(writeln!(std::io::stderr(), "{}", line(info)))));
 }
 
-/// What work gives, or `None` where it panicked, which has been said then.
+/// Runs `work`. Returns `None` if it panicked; the panic has then been reported.
 pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
-    // What the work held is not looked at again.
+    // Nothing that the work held is used afterwards.
     catch_unwind(AssertUnwindSafe(work)).ok()
 }
 

@@ -1,5 +1,5 @@
-//! Progress for people: which hooks have been running for over a second, and for how long, on a
-//! terminal's stderr and only there.
+//! Progress for people: the hooks that have been running for over a second, and for how long. Shown
+//! on stderr only if it is a terminal.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -14,13 +14,13 @@ use tokio::time::MissedTickBehavior;
 use crate::output::Printer;
 use hook_core::text;
 
-/// How long a hook runs before anybody is told that it does.
+/// The time that a hook runs before it is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How often what is shown is brought up to date.
+/// The interval between updates of the display.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Runs `work` and shows, while it lasts, which of the system's hooks take long.
+/// Runs `work` and shows the system's hooks that take long meanwhile.
 pub(crate) async fn shown_while<T>(
     system: &HookSystem,
     lines: Option<MultiProgress>,
@@ -37,7 +37,7 @@ pub(crate) async fn shown_while<T>(
             ended = &mut work => return ended,
             Some(message) = progress.next() => match message {
                 Ok(message) => running.take(&message),
-                // Some of the hooks that are shown may be over, without an event to say so.
+                // Messages were missed, so hooks that are shown may have finished.
                 Err(_) => running.hooks.clear(),
             },
             _ = tick.tick() => running.draw(),
@@ -45,13 +45,13 @@ pub(crate) async fn shown_while<T>(
     }
 }
 
-/// The terminal lines of a printer, if a person would see them.
+/// Returns the progress lines of a printer, if stderr can show them.
 pub(crate) fn lines(printer: &Printer) -> Option<MultiProgress> {
     printer.shows_progress().then(|| printer.progress_lines())
 }
 
-/// The hooks that run now. A hook is known by its request and its place among the hooks of that
-/// name, since two hooks of one event may share theirs.
+/// The running hooks, by request and name. Hooks of one event may share a name, so each entry is a
+/// list.
 struct Running {
     lines: MultiProgress,
     hooks: HashMap<(Option<RequestKey>, String), Vec<Hook>>,

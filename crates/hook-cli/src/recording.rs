@@ -1,4 +1,4 @@
-//! A recording that is made while a command does its work.
+//! A recording that is written in the background while a command runs.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use tokio_util::sync::CancellationToken;
 use crate::error::CommandError;
 use crate::output::Printer;
 
-/// How long the last lines may take: a disk that hangs must not keep the command.
+/// The time limit for writing the last lines, so that a hung disk does not block the command.
 const LAST_LINES: Duration = Duration::from_secs(5);
 
-/// A recording, on a task of its own.
+/// A running recording, written by its own task.
 pub(crate) struct Recording {
     stop: CancellationToken,
     task: JoinHandle<Result<Recorded, RecorderError>>,
@@ -29,7 +29,7 @@ impl Recording {
         Ok(Self { stop, task })
     }
 
-    /// Ends it once everything is written.
+    /// Stops the recording once everything is written.
     pub(crate) async fn end(mut self, printer: &mut Printer) {
         self.stop.cancel();
         match tokio::time::timeout(LAST_LINES, &mut self.task).await {
@@ -52,7 +52,7 @@ impl Drop for Recording {
     }
 }
 
-/// Waits until it can go on no longer, and says why; never done while it can, or there is none.
+/// Waits until the recording ends, and returns the reason. Never completes without a recording.
 pub(crate) async fn broken(recording: &mut Option<Recording>) -> String {
     let Some(running) = recording else { return std::future::pending().await };
     let ended = (&mut running.task).await;

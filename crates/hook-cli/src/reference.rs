@@ -1,4 +1,4 @@
-//! The reference of the command line, made of the definitions of its arguments alone.
+//! The reference of the command line, generated from the definitions of its arguments alone.
 
 use std::fmt::Write;
 
@@ -85,7 +85,7 @@ fn arguments(out: &mut String, title: &str, arguments: Vec<&Arg>) {
     }
 }
 
-/// `-j`, `--jobs N`, or the placeholder of what has no name.
+/// Returns the names of an argument, such as `-j`, `--jobs N`, or a positional's placeholder.
 fn names(arg: &Arg) -> String {
     let takes_value = matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
     let value = match arg.get_value_names().filter(|_| takes_value) {

@@ -1,4 +1,4 @@
-//! The project's own server, where one runs, and how its workers are.
+//! The project's running server, and the status of its workers.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -13,11 +13,11 @@ use hook_core::{Hook, HookListing, ObjectWriter};
 use crate::context::Context;
 use crate::output::Printer;
 
-/// How long a server may take to say how its workers are.
+/// The time limit for a server's answer about its workers.
 #[cfg(unix)]
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
-/// The project's own server, and what it must prove to be asked.
+/// The project's own server, and the identity that it must prove before it is used.
 #[cfg(unix)]
 #[derive(Debug)]
 pub(crate) struct OwnServer {
@@ -27,7 +27,7 @@ pub(crate) struct OwnServer {
 
 #[cfg(unix)]
 impl OwnServer {
-    /// Where it would be; `None` where nothing is there.
+    /// Returns the server, or `None` if its socket does not exist.
     pub(crate) fn of(context: &Context) -> Option<Self> {
         let path = hook_bus::wire::socket_of(context.project()).filter(|path| path.exists())?;
         let project = context.project();
@@ -43,23 +43,23 @@ impl OwnServer {
     }
 }
 
-/// What the project's own server says of its workers.
+/// The result of asking the project's own server about its workers.
 #[derive(Debug)]
 pub(crate) enum Asked {
-    /// There is none.
+    /// No server is running.
     NoServer,
-    /// This one says this.
+    /// The server at this path answered.
     Told(PathBuf, WorkerStates),
-    /// This one says nothing.
+    /// The server did not answer.
     Untold {
         path: PathBuf,
         why: String,
-        /// Whether it has the settings that count here, as far as is known.
+        /// `false` if the server reported that it has other settings.
         is_of_these_settings: bool,
     },
 }
 
-/// Asks the project's own server how its workers are. It is asked nothing else, and changed in nothing.
+/// Asks the project's own server for the status of its workers, and changes nothing there.
 #[cfg(unix)]
 pub(crate) async fn ask(context: &Context) -> Asked {
     use std::io::ErrorKind::{ConnectionRefused, NotFound};
@@ -72,7 +72,7 @@ pub(crate) async fn ask(context: &Context) -> Asked {
     let asking = async {
         let (reader, writer) = match wire::connect(&path).await {
             Ok(stream) => stream.into_split(),
-            // A server that was killed leaves its socket behind.
+            // A killed server leaves its socket behind.
             Err(SocketError::Connect { source, .. })
                 if matches!(source.kind(), ConnectionRefused | NotFound) =>
             {
@@ -99,28 +99,28 @@ pub(crate) async fn ask(_: &Context) -> Asked {
     Asked::NoServer
 }
 
-/// How the workers of the project's own server are, by the hooks that this process has read.
+/// The status of the project server's workers, by the hooks that this process has read.
 #[derive(Debug, Default)]
 pub(crate) struct LiveStates {
     server: PathBuf,
-    /// By the addresses of this process' own workers.
+    /// The keys are the addresses of this process's own workers.
     states: HashMap<usize, WorkerStatus>,
 }
 
 impl LiveStates {
-    /// Asks the server of the project, if there is one. What it does not say is a remark.
+    /// Asks the project's server, if one runs. Prints a note if it does not answer.
     pub(crate) async fn of(
         context: &Context,
         hooks: &[HookListing],
         printer: &mut Printer,
     ) -> Self {
-        // Without a worker there is nothing to ask.
+        // Without workers there is nothing to ask.
         if hooks.iter().all(|listing| listing.hook.worker().is_none()) {
             return Self::default();
         }
         match ask(context).await {
             Asked::NoServer => Self::default(),
-            // Who names other settings knows that it has others.
+            // With other settings named, a server with different ones is expected.
             Asked::Untold { is_of_these_settings: false, .. } if !context.has_only_defaults() => {
                 Self::default()
             }
@@ -141,12 +141,12 @@ impl LiveStates {
         }
     }
 
-    /// How the worker of a hook is at the server, and where that is.
+    /// Returns the status of a hook's worker at the server, and the server's path.
     pub(crate) fn of_hook(&self, hook: &Hook) -> Option<(&WorkerStatus, &Path)> {
         Some((self.states.get(&address(hook)?)?, &self.server))
     }
 
-    /// The same in words; that of this process without a server.
+    /// Returns the status of a hook's worker as text, from this process if there is no server.
     pub(crate) fn in_words(&self, hook: &Hook) -> Option<String> {
         match self.of_hook(hook) {
             Some((status, server)) => {
@@ -158,10 +158,10 @@ impl LiveStates {
         }
     }
 
-    /// Writes how the worker of a hook is, where that is known.
+    /// Writes the status of a hook's worker, if known.
     pub(crate) fn write(&self, object: &mut ObjectWriter<'_>, hook: &Hook) {
         let at_server = self.of_hook(hook);
-        // Of one that this process has not started nothing is known.
+        // A worker that this process has not started has no status here.
         let own = hook.worker_status().filter(WorkerStatus::is_known);
         let Some(status) = at_server.map(|(status, _)| status).or(own.as_ref()) else { return };
         object.object("worker", |object| {
@@ -172,7 +172,7 @@ impl LiveStates {
     }
 }
 
-/// What tells workers of this process apart.
+/// Returns the address that identifies a hook's worker in this process.
 fn address(hook: &Hook) -> Option<usize> {
     hook.worker().map(|worker| Arc::as_ptr(worker).addr())
 }

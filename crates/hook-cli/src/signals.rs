@@ -1,5 +1,5 @@
-//! What a signal does: the first one is handed on to the hooks and ends them, so that everything is
-//! answered, and then the command; a second one kills what is left.
+//! Signal handling. The first signal is passed on to the hooks and ends them, so that everything is
+//! answered, then ends the command. A second one kills the remaining processes.
 
 use std::future::Future;
 use std::pin::pin;
@@ -14,14 +14,14 @@ use tokio_util::sync::CancellationToken;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 
-/// How long async hooks may go on when a command is done.
+/// The time limit for async hooks once a command is done.
 pub(crate) const AT_END: Duration = Duration::from_secs(10);
 
-/// How long a command may take to say its last words once its hooks are gone.
+/// The time limit for a command's last output once its hooks are gone.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// Runs `work` until it is done, and stays until the hooks' processes are gone. A signal makes
-/// `stop` known to the work, which then comes to its end by itself.
+/// Runs `work` until it is done, then waits until the hooks' processes are gone. A signal cancels
+/// `stop`, upon which the work ends by itself.
 pub(crate) async fn until_signalled(
     system: &HookSystem,
     hangup: Hangup,
@@ -31,8 +31,8 @@ pub(crate) async fn until_signalled(
     until_drained(system, hangup, stop, std::future::ready(()), work).await
 }
 
-/// The same, where hooks are not told to end by the first signal before `drained` is over: another signal
-/// ends that.
+/// Does the same as [`until_signalled`], but the first signal ends the hooks only after `drained`.
+/// Another signal ends that wait.
 pub(crate) async fn until_drained(
     system: &HookSystem,
     hangup: Hangup,
@@ -44,7 +44,7 @@ pub(crate) async fn until_drained(
     let mut work = pin!(work.fuse());
     let number = tokio::select! {
         ended = &mut work => {
-            // Only async hooks, and processes that hooks left behind, are waited for.
+            // Waits only for async hooks, and for processes that hooks left behind.
             kill_when_signalled(system, &mut signals, system.shutdown(AT_END)).await;
             return ended;
         }
@@ -58,7 +58,7 @@ pub(crate) async fn until_drained(
         _ = &mut work => {}
         _ = signals.next() => {}
     }
-    // Its hooks end with the shutdown; what it has to say of them is still said.
+    // The shutdown ends the work's hooks; its output about them is still printed.
     let hooks_gone = async {
         system.shutdown(Duration::ZERO).await;
         tokio::time::sleep(LAST_WORDS).await;
@@ -78,7 +78,7 @@ pub(crate) async fn until_drained(
     Ok(exit_code::signalled(number))
 }
 
-/// Waits for the end. A signal kills what is left of the hooks, another one ends the command.
+/// Waits for `end`. A signal kills the remaining hooks, another one ends the command.
 async fn kill_when_signalled(
     system: &HookSystem,
     signals: &mut Signals,
@@ -95,7 +95,7 @@ async fn kill_when_signalled(
     }
 }
 
-/// The signal that hooks get when the command got this one.
+/// Returns the signal to pass on to hooks for a signal to the command.
 fn signal_for_hooks(number: i32) -> EndSignal {
     match number {
         1 => EndSignal::HangUp,
@@ -105,12 +105,12 @@ fn signal_for_hooks(number: i32) -> EndSignal {
     }
 }
 
-/// What a hangup means to a command.
+/// The effect of a hangup on a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hangup {
-    /// Its end, like any other signal.
+    /// The command ends, as with any other signal.
     Ends,
-    /// Something else, which the command looks after.
+    /// The command handles the signal itself.
     IsHeardElsewhere,
 }
 
@@ -134,7 +134,7 @@ impl Signals {
         Ok(Self { listening })
     }
 
-    /// The number of the next signal.
+    /// Waits for the next signal, and returns its number.
     async fn next(&mut self) -> i32 {
         use futures::stream::{FuturesUnordered, StreamExt};
 
@@ -142,7 +142,7 @@ impl Signals {
             signal.recv().await;
             *number
         });
-        // Each is asked only when it was woken.
+        // Each future is polled only after it was woken.
         let mut each: FuturesUnordered<_> = each.collect();
         match each.next().await {
             Some(number) => number,

@@ -1,32 +1,32 @@
-//! Writing to standard output. It may block, and the command must still react to signals.
+//! Writing to standard output, which may block, while the command still reacts to signals.
 
 use std::io::{self, Write};
 use std::sync::mpsc;
 
 use tokio::sync::oneshot;
 
-/// What is to be written, and where to say that it is.
+/// The bytes to write, and the channel for the result.
 type Order = (Vec<u8>, oneshot::Sender<io::Result<()>>);
 
-/// Writes to standard output: at once where there is room, else on a thread of its own, which is
-/// started when it is first needed and ends with the writer.
+/// A writer to standard output. It writes directly if there is room, else on its own thread, which
+/// starts when first needed and ends with the writer.
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
     thread: Option<mpsc::Sender<Order>>,
 }
 
 impl Writer {
-    /// Writes all of it, flushed, in the order of the calls.
+    /// Writes and flushes all bytes, in the order of the calls.
     ///
-    /// Where the system gives no thread, the caller blocks instead, and does not react to signals until it is done.
+    /// If the system gives no thread, the call blocks instead, and no signal is handled meanwhile.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns the error of the write.
     ///
     /// # Cancellation
-    /// Dropping the future does not take back what it began to write.
+    /// Dropping the future does not undo a write that has begun.
     pub(crate) async fn write(&mut self, bytes: Vec<u8>) -> io::Result<()> {
-        // What waits in the thread comes first.
+        // Bytes that the thread has not written yet come first.
         if self.thread.is_none() && (takes_at_once(&bytes) || !self.start()) {
             return write_and_wait(&bytes);
         }
@@ -37,13 +37,13 @@ impl Writer {
         answer.await.unwrap_or_else(|_| Err(gone()))
     }
 
-    /// Starts the thread; whether there is one.
+    /// Starts the thread. Returns `true` if it runs.
     fn start(&mut self) -> bool {
         let (orders, to_write) = mpsc::channel::<Order>();
         let thread = std::thread::Builder::new().name("stdout".to_owned());
         let started = thread.spawn(move || {
             for (bytes, written) in to_write {
-                // A signal may have ended the wait for this.
+                // A signal may have ended the wait for this result.
                 let _ = written.send(write_and_wait(&bytes));
             }
         });
@@ -58,8 +58,8 @@ fn write_and_wait(bytes: &[u8]) -> io::Result<()> {
     stdout.flush()
 }
 
-/// Whether writing needs no waiting, so that a command with a few words to say needs no thread to
-/// say them: a pipe that can be written to has room for so many bytes.
+/// Returns `true` if the write cannot block, so that short output needs no thread: a writable pipe
+/// has room for this many bytes.
 #[cfg(unix)]
 fn takes_at_once(bytes: &[u8]) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};

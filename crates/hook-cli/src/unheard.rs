@@ -1,5 +1,5 @@
-//! The response of `hook fire --json` where no engine heard of the event: whoever reads it gets one line,
-//! whatever is wrong.
+//! The response of `hook fire --json` for an event that no engine received, so that readers get one
+//! line whatever fails.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -10,13 +10,13 @@ use hook_core::{FailureCode, HookEventName, StageFailure};
 use crate::exit_code::{self, Failure, Status};
 use crate::output::message_line;
 
-/// Whether a command line that cannot be read asks for a response.
+/// Returns `true` if an invalid command line requests a response.
 pub(crate) fn is_wanted(arguments: &[OsString]) -> bool {
     let has = |word: &str| arguments.iter().any(|argument| argument == word);
     has("fire") && has("--json")
 }
 
-/// Prints the response of an event that was not fired. `status` says whether that blocks.
+/// Prints the response for an event that was not fired. `status` decides whether it blocks.
 pub(crate) fn print(event: Option<&str>, failure: Failure, why: &str, status: Status) {
     let code = match failure {
         Failure::Usage => FailureCode::InvalidRequest,
@@ -31,7 +31,7 @@ pub(crate) fn print(event: Option<&str>, failure: Failure, why: &str, status: St
         StageFailure::new(code, format!("the event was not fired: {why}")),
         status == exit_code::BLOCKED,
     );
-    // A closed output leaves no way to report this.
+    // A closed stdout leaves no way to report this.
     let mut stdout = std::io::stdout();
     let _ = stdout.write_all(&message_line(&response.to_json())).and_then(|()| stdout.flush());
 }

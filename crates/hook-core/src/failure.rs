@@ -80,16 +80,16 @@ pub enum HookFailure {
         /// The missing service.
         service: &'static str,
     },
-    /// A worker could not be called, or ended before it answered.
+    /// A live hook, such as a worker, could not be called or ended before it answered.
     #[error("{reason}")]
     Live {
         /// The cause.
         reason: String,
     },
-    /// A worker reported that it failed.
+    /// A live hook reported that it failed.
     #[error("it failed, and says: {message}")]
     Reported {
-        /// The worker's message.
+        /// The hook's message.
         message: String,
     },
     /// The settings of a guard cannot be read.

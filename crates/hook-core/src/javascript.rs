@@ -22,9 +22,8 @@
 use std::collections::HashSet;
 use std::mem;
 
-/// The maximum number of parts after expanding the repetitions of one pattern. The engine copies a
-/// part for each counted round, without a limit inside a lookbehind, so a short line could use up
-/// memory.
+/// The maximum number of parts with repetitions expanded. The engine copies a part for each counted
+/// round, without a limit inside a lookbehind, so a short line could use up memory.
 const EXPANSION_LIMIT: usize = 10_000;
 /// The maximum nesting of groups. The engine refuses 64; one construct may add the difference.
 const NESTING_LIMIT: usize = 60;
@@ -111,8 +110,7 @@ struct Frame<'a> {
     other_names: HashSet<&'a str>,
 }
 
-/// Translates while it parses. Open groups are a list, not recursion, so no source exhausts the
-/// stack.
+/// Translates while parsing. Open groups are a list, so no source exhausts the stack.
 #[derive(Default)]
 struct Translator<'a> {
     source: &'a str,
@@ -387,8 +385,7 @@ impl<'a> Translator<'a> {
         }
     }
 
-    /// Adds a range of units to a class. All surrogates together stand for all characters beyond
-    /// U+FFFF.
+    /// Adds a range of units to a class. All surrogates stand for the characters beyond U+FFFF.
     fn push_range(&self, start: &str, class: &mut String, first: u32, last: u32) -> Outcome<()> {
         let whole = first <= 0xD800 && (0xDFFF..=0xFFFF).contains(&last);
         if first > last || last > 0xFFFF && first < last {

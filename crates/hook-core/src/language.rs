@@ -114,8 +114,7 @@ pub trait Language: fmt::Debug + Send + Sync {
     /// Returns the command line, directory and variables to start a hook with.
     fn launch(&self, hook: &ForeignHook, told: &RawObject, place: &Place<'_>) -> Launch;
 
-    /// Returns the variable that names a file where a hook writes variables for its session, if
-    /// any.
+    /// Returns the variable with the path of a file for session variables, if the agent has one.
     fn env_file(&self, _hook: &ForeignHook) -> Option<&'static str> {
         None
     }
@@ -298,7 +297,7 @@ pub struct ForeignAnswer {
     pub warnings: Vec<String>,
 }
 
-/// One hook of another agent, in that agent's terms.
+/// One hook of another agent, with that agent's names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForeignHook {
     /// The agent's language.
@@ -323,8 +322,7 @@ pub struct ForeignHook {
     pub is_users: bool,
     /// `true` if the hook is the machine's.
     pub is_machines: bool,
-    /// `true` if the file was named explicitly: then the client's statement of its project is
-    /// trusted.
+    /// `true` if the file was named: then the client is trusted about its project.
     pub is_named: bool,
     /// `true` if the agent runs duplicates of a hook only once per event.
     pub runs_once: bool,

@@ -109,8 +109,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         self.reader
     }
 
-    /// Returns the next line that is not blank, or `None` at the end. A last line need not be
-    /// terminated.
+    /// Returns the next nonblank line, or `None` at the end. An unterminated last line counts.
     ///
     /// # Cancellation
     /// Dropping the future loses no data.

@@ -1,12 +1,12 @@
-//! Hooks over a network: the engine's services for clients that are not on its pipes.
+//! Hooks over a network: the engine's services for clients that do not use its pipes.
 //!
-//! It knows `hook-bus` by its public functions only, and brings to it what came by another way than JSON
-//! lines. Each way is a feature, and off unless it is asked for: what it stands on is large.
+//! This crate adds transports other than JSON lines to `hook-bus`, by its public functions only. Each
+//! is a feature, off by default because of its large dependencies.
 //!
-//! | feature | module | what it holds |
+//! | feature | module | contents |
 //! | --- | --- | --- |
-//! | `metrics` | `metrics` | numbers of an engine, for Prometheus |
-//! | `grpc` | `grpc` | the services of `proto/`: registering and answering hooks, asking and following the bus |
+//! | `metrics` | `metrics` | metrics of an engine, for Prometheus |
+//! | `grpc` | `grpc` | the services of `proto/`: register and answer hooks, call and follow the bus |
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 

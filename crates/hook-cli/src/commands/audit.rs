@@ -1,4 +1,4 @@
-//! `hook audit verify`: whether files of an audit are as they were written.
+//! `hook audit verify`: checks that the files of an audit are unchanged.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::exit_code::{self, Status};
 use crate::output::{Printer, Tone};
 use crate::render::counted;
 
-/// What is done with files of an audit.
+/// An action on the files of an audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Action {
     /// Look whether no line was changed or taken out

@@ -1,5 +1,4 @@
-//! Async hooks of an event that was fired: a process of their own runs them, which outlives the
-//! command.
+//! Async hooks of a fired event. A separate process runs them, which outlives the command.
 
 use std::ffi::OsStr;
 use std::io::{Seek, Write};
@@ -14,7 +13,7 @@ use hook_core::{Background, Hook, RequestInput};
 use crate::context::Context;
 use crate::output::Printer;
 
-// What the process is called with that runs them. No doc comment: it would become the command's help.
+// The hidden options of that process. Not a doc comment: clap would show it as the command's help.
 #[derive(Debug, Args)]
 pub(crate) struct LeftArguments {
     /// Run the async hooks of the event alone, and wait for them: what the command starts for them
@@ -26,7 +25,7 @@ pub(crate) struct LeftArguments {
 }
 
 impl LeftArguments {
-    /// Whether this is the process that runs what was left.
+    /// Returns `true` if this process only runs async hooks.
     pub(super) fn is_rest(&self) -> bool {
         self.async_only
     }
@@ -38,17 +37,17 @@ impl LeftArguments {
         }
     }
 
-    /// Keeps hooks from running that the plan ended before.
+    /// Disables hooks that come after the end of the plan.
     pub(super) fn leave_out(&self, system: &HookSystem) {
         for name in &self.not_started {
-            // One that is gone since is not started, either.
+            // A hook that no longer exists is not started either.
             let _ = system.set_hook_enabled(name, false);
         }
     }
 }
 
-/// The async hooks of the event that its plan left to the process: those that match, and that nothing
-/// ended before.
+/// Returns the matching async hooks of the event that the process has to run, without those after
+/// the end of the plan.
 pub(super) fn left(
     input: &RequestInput,
     response: &HookExecutionResponse,
@@ -67,7 +66,7 @@ pub(super) fn left(
     };
     let running = explanation.iter().flat_map(|explanation| explanation.running());
     let running = running.map(|explained| Arc::clone(&explained.hook)).filter(is_left);
-    // The process knows those that were not started by their names.
+    // The process identifies hooks that were not started by their names.
     let is_told_apart = |hook: &Arc<Hook>| {
         let mut ended = response.not_started.iter();
         !ended.any(|it| it.hook.display_name() == hook.display_name())
@@ -83,8 +82,8 @@ pub(super) fn left(
     left
 }
 
-/// Starts the process: this command again, with these arguments, and what it is told on standard input.
-/// Its hooks are told the input as it came.
+/// Starts the process: this command again, with these arguments and this standard input. Its hooks
+/// get the original input.
 pub(super) fn hand_over(
     arguments: &[&OsStr],
     told: &str,
@@ -102,7 +101,7 @@ pub(super) fn hand_over(
         command.args(ended.map(|name| format!("--not-started={name}")));
         command.args(context.arguments());
         command.stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null());
-        // What ends the group of this command does not end the hooks.
+        // A signal to this command's process group does not reach the hooks.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         command.spawn()

@@ -1,4 +1,4 @@
-//! `hook bridge`: be the hook of another agent.
+//! `hook bridge`: acts as a hook of another agent.
 
 mod reading;
 mod server;
@@ -72,10 +72,10 @@ pub(crate) async fn run(
     };
     let asked = match agent.asked(event, &said) {
         Ok(asked) => asked.written_in(&text),
-        // What the agent does not have, it cannot ask about.
+        // An agent cannot fire an event that it does not have.
         Err(error @ NotAsked::UnknownEvent(_)) => {
             printer.remark(&format!("{error} in {}; nothing was run", arguments.agent));
-            // Some read the remark as the answer where there is none.
+            // Some agents take the remark on stderr as the answer if stdout is empty.
             let nothing = agent.say("", &Verdict::proceed());
             if !nothing.stdout.is_empty() {
                 printer.raw(&format!("{}\n", nothing.stdout)).await?;
@@ -135,19 +135,19 @@ pub(super) fn agent(name: &str) -> Result<&'static Agent, CommandError> {
     Named::parse(name).map(|Named(agent)| agent).map_err(CommandError::Usage)
 }
 
-/// What the agent sends, and the object that it is.
+/// Reads the agent's input, as text and as an object.
 async fn read(agent: &Agent, event: Option<&str>) -> Result<(String, RawObject), CommandError> {
     let text = reading::value(time_to_answer(agent.patience(event))).await?;
     let object = object_of(&text)?;
     Ok((text, object))
 }
 
-/// Whether the settings have calls written down.
+/// Returns `true` if the settings enable the log of calls.
 fn logs_calls(context: &Context) -> bool {
     context.settings_files().is_ok_and(|files| hook_core::settings::logs_calls(&files))
 }
 
-/// Refuses what cannot be read: guards may be among the hooks that were to be asked.
+/// Refuses an unreadable request, because guards may be among its hooks.
 async fn refuse(
     agent: &Agent,
     event: Option<&str>,
@@ -156,7 +156,7 @@ async fn refuse(
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     let said = agent.refuse_unread(event, &error.to_string());
-    // What the user's folders are is the question where they are in the project.
+    // If the project controls the user's folders, the settings in them cannot be relied on.
     let is_logged = || context.misplaced().is_none() && logs_calls(context);
     if let Some(state) = BridgeState::of_user().filter(|_| is_logged()) {
         state.unheard(agent, event, context.project(), &error.to_string(), said.code);
@@ -190,7 +190,7 @@ async fn bridge(
     say(&bridged, printer).await
 }
 
-/// Says to the agent what it is answered, and to its user what there is to know.
+/// Prints the answer for the agent, and warnings for its user.
 async fn say(bridged: &Bridged, printer: &mut Printer) -> Result<Status, CommandError> {
     let Bridged { said, warnings, .. } = bridged;
     for warning in warnings {
@@ -202,7 +202,7 @@ async fn say(bridged: &Bridged, printer: &mut Printer) -> Result<Status, Command
     if !said.stdout.is_empty()
         && let Err(error) = printer.raw(&format!("{}\n", said.stdout)).await
     {
-        // The answer may be a denial. The code is all that is left to say it with.
+        // The answer may be a denial, and only the exit code can still deliver it.
         printer.problem(&format!(
             "the agent does not read its answer ({error}); it is refused by exit 2"
         ));

@@ -1,4 +1,4 @@
-//! `hook check`: everything that is wrong with settings.
+//! `hook check`: reports all problems of settings.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -51,7 +51,7 @@ enum Format {
     Sarif,
 }
 
-/// How much of a module is shown from, in bytes.
+/// The maximum size of a module whose lines are shown, in bytes.
 const MAX_MODULE: u64 = 4 << 20;
 
 pub(crate) async fn run(
@@ -114,7 +114,7 @@ pub(crate) async fn run(
         }
     }
     if arguments.files.is_empty() {
-        // What keeps a system from starting is among the problems.
+        // Errors that keep a system from starting are among the problems already.
         if let Ok(system) = context.builder()
             && let Ok(system) = system.build()
             && system.initialize_here().await.is_ok()
@@ -129,9 +129,9 @@ pub(crate) async fn run(
     }
 }
 
-/// The modules that may run and cannot be loaded, each with its text.
+/// Returns a problem for each module that may run and cannot be loaded, with its text.
 async fn unloaded(context: &Context) -> Vec<(Diagnostic, String)> {
-    // What else keeps a system from starting is said of its settings.
+    // Other reasons why a system does not start are reported for its settings.
     let Ok(system) = context.builder().and_then(|builder| Ok(builder.build()?)) else {
         return Vec::new();
     };
@@ -148,7 +148,7 @@ async fn unloaded(context: &Context) -> Vec<(Diagnostic, String)> {
     failed.collect()
 }
 
-/// Where in a module an error is, as far as it says so: `…: FILE:LINE:COLUMN: …`.
+/// Returns the location of an error in a module, if the error names it: `…: FILE:LINE:COLUMN: …`.
 fn place_in(error: &str, module: &Path) -> Place {
     let mut place = Place::of_file(module);
     let file = format!("{}:", module.to_string_lossy());

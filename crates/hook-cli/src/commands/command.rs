@@ -1,4 +1,4 @@
-//! `hook command`: the commands that modules have, and running one.
+//! `hook command`: lists and runs the commands of modules.
 
 use clap::Args;
 use hook_bus::HookExecutionRequest;
@@ -119,7 +119,7 @@ async fn play(
         for text in ["text", "prompt"].into_iter().filter_map(said) {
             printer.text(&format!("{}\n", lines(&text))).await?;
         }
-        // What failed is said as an error, and its warning says the same in short.
+        // A failure is printed as an error, so its shorter warning is left out.
         let is_said = |warning: &str| {
             errors.iter().any(|error| warning.ends_with(&first_and_last(&error.message)))
         };

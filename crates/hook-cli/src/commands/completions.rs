@@ -1,4 +1,4 @@
-//! `hook completions`: a script that teaches a shell to complete the command.
+//! `hook completions`: prints a script that completes the command in a shell.
 
 use clap::{Args, ValueEnum};
 use clap_complete::env::{Bash, Elvish, EnvCompleter, Fish, Powershell, Zsh};
@@ -42,7 +42,7 @@ pub(crate) async fn run(
     Ok(exit_code::PROCEED)
 }
 
-/// The script for a shell.
+/// Returns the completion script for a shell.
 fn script(shell: Shell) -> std::io::Result<String> {
     let completer: &dyn EnvCompleter = match shell {
         Shell::Bash => &Bash,
@@ -54,7 +54,7 @@ fn script(shell: Shell) -> std::io::Result<String> {
     let mut script = Vec::new();
     completer.write_registration(VARIABLE, "hook", "hook", "hook", &mut script)?;
     let script = String::from_utf8_lossy(&script);
-    // One line's end is enough.
+    // One newline at the end is enough.
     Ok(format!("{}\n", script.trim_matches('\n')))
 }
 

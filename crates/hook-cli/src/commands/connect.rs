@@ -1,4 +1,4 @@
-//! `hook connect` and `hook disconnect`: the entries by which an agent calls `hook bridge`.
+//! `hook connect` and `hook disconnect`: an agent's settings entries that call `hook bridge`.
 
 mod codex;
 mod command;
@@ -117,7 +117,7 @@ pub(crate) async fn run(
     for agent in &wanted {
         match connect(agent, arguments, context, printer).await {
             Ok(()) => {}
-            // One that cannot be edited keeps no other.
+            // A failure for one agent does not affect the others.
             Err(error) if wanted.len() > 1 => {
                 printer.problem(&error.to_string());
                 status = exit_code::FAILURE;
@@ -194,7 +194,7 @@ async fn connect(
     Ok(())
 }
 
-/// An agent's settings with entries. A consent that stands in the same file stays the last of it.
+/// Adds entries to an agent's settings. A consent in the same file stays its last item.
 fn connected(
     agent: &Agent,
     text: Option<&str>,
@@ -210,7 +210,7 @@ fn connected(
     }
 }
 
-/// A text without what was agreed to in the same file.
+/// Removes a consent that is stored in the same file.
 fn plain(agent: &Agent, text: &str) -> Result<String, agents::NotEditable> {
     match agent.consent().filter(|consent| consent.file.is_none()) {
         Some(consent) => consent.taken_back(text, None),
@@ -230,7 +230,7 @@ pub(crate) async fn disconnect(
     Ok(exit_code::PROCEED)
 }
 
-/// Takes the entries of all agents out, for the user and in this project.
+/// Removes the entries of all agents, for the user and in this project.
 pub(super) async fn disconnect_all(
     dry_run: bool,
     context: &Context,
@@ -243,7 +243,7 @@ pub(super) async fn disconnect_all(
     for (agent, scope) in wanted {
         match taken_out(agent, scope, arguments, context, printer).await {
             Ok(()) => {}
-            // One that cannot be edited keeps no other.
+            // A failure for one agent does not affect the others.
             Err(error) => {
                 printer.problem(&error.to_string());
                 status = exit_code::FAILURE;
@@ -282,7 +282,7 @@ async fn taken_out(
     consent::take_back(connection, arguments.dry_run, printer).await
 }
 
-/// Removes a file in which nothing is left.
+/// Removes a file that has no content left.
 fn removed(path: &Path) -> Result<(), CommandError> {
     let failed = |source| CommandError::Write {
         what: "the settings file",

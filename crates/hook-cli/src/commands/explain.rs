@@ -1,4 +1,4 @@
-//! `hook explain`: which hooks would run for an event, and why each other one would not.
+//! `hook explain`: shows which hooks would run for an event, and why the others would not.
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;

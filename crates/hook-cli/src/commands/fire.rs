@@ -1,4 +1,4 @@
-//! `hook fire`: publish one request, show the response.
+//! `hook fire`: publishes one request and shows the response.
 
 mod fleet;
 
@@ -103,8 +103,8 @@ pub(crate) async fn run(
     fired
 }
 
-/// Says that there is no such event; as the engine says it, where its response is asked for. A guard
-/// may listen to it all the same: its declaration went, or settings that declare it cannot be read.
+/// Reports an unknown event; with `--json`, as the engine's response. A guard may still exist for
+/// it: settings that declare the event may be gone or unreadable.
 async fn refuse(
     arguments: &Arguments,
     no_event: NoEvent,
@@ -128,14 +128,14 @@ async fn refuse(
     }
 }
 
-/// Asks a fleet. What keeps it from being asked leaves the event guarded: the fleet may have guards.
+/// Calls a fleet. If that fails, the event counts as guarded: the fleet may have guards.
 async fn ask_fleet(
     arguments: &Arguments,
     event: HookEventName,
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    // It only ends with the command: no settings are read, and no hooks run.
+    // This system only handles signals: no settings are read, and no hooks run.
     let (idle, stop) =
         (&HookSystem::builder(context.project()).build()?, &CancellationToken::new());
     let work = async {
@@ -151,7 +151,7 @@ async fn ask_fleet(
     until_signalled(idle, Hangup::Ends, stop, work).await
 }
 
-/// The event's input; nothing where it will not come any more.
+/// Reads the event's input. Returns `None` if a signal ends the wait.
 async fn read(
     arguments: &Arguments,
     event: HookEventName,
@@ -159,7 +159,7 @@ async fn read(
     printer: &mut Printer,
 ) -> Result<Option<Input>, CommandError> {
     let otherwise = match arguments.as_hook {
-        // Who fires as a hook asks about what happens, and not about a sample.
+        // As a hook, the command decides about a real event, so no sample is used.
         true => Otherwise::StandardInput,
         false => Otherwise::Sample(event.sample_input()),
     };
@@ -206,7 +206,7 @@ async fn fire(
     answer(arguments, &fired, (&response, &left), context, Some(system), printer).await
 }
 
-/// Shows the response, and ends as it says.
+/// Shows the response and returns its exit code.
 async fn answer(
     arguments: &Arguments,
     fired: &Fired,
@@ -218,7 +218,7 @@ async fn answer(
     let status = status(response);
     match show(arguments, fired, (response, left), context, system, printer).await {
         Ok(()) => Ok(status),
-        // The verdict holds whatever becomes of the words.
+        // The decision holds even if showing the response fails.
         Err(error) if status != exit_code::PROCEED => {
             if error.failure() != Failure::ClosedOutput {
                 printer.problem(&error.to_string());
@@ -229,17 +229,17 @@ async fn answer(
     }
 }
 
-/// An event that was fired.
+/// A fired event.
 struct Fired {
     event: HookEventName,
     input: Input,
     took: Duration,
-    /// Whether the command was told to end.
+    /// `true` if a signal ended the command.
     interrupted: bool,
 }
 
-/// The response, as a block where guards of the event may be missing: no event proceeds that a
-/// missing guard might have blocked.
+/// Turns the response into a block if guards of the event may be missing, since one of them might
+/// have blocked it.
 fn refused_for_unknown_guards(
     mut response: HookExecutionResponse,
     event: HookEventName,
@@ -272,7 +272,7 @@ async fn show(
     let registry = system.map(HookSystem::registry).transpose()?;
     let input = fired.input.of(fired.event).ok();
     let subject = input.as_ref().and_then(|input| input.payload.match_subject());
-    // What costs a whole file stands beside the verdict, too.
+    // Problems with a whole file are shown beside the decision already.
     let said = registry.iter().flat_map(|registry| {
         let is_of_whole_file = |notice: &str| {
             let mut whole = registry.diagnostics().iter().filter(|it| it.is_of_whole_file());
@@ -315,7 +315,7 @@ fn request(arguments: &Arguments, context: &Context, input: &Input) -> HookExecu
     request
 }
 
-/// Prints what a hook prints: its output, and its reason on stderr.
+/// Prints a hook's output on stdout, and its reason on stderr.
 async fn print_as_hook(
     response: &HookExecutionResponse,
     printer: &mut Printer,
@@ -330,20 +330,20 @@ async fn print_as_hook(
     if let Some(event) = response.event {
         output = output.without_unknown(event);
     }
-    // An answer has no field for a warning of ours.
+    // A hook's output has no field for a warning of the writer.
     let (line, warning) = ObjectWriter::line_and_warning(|out| output.write(out));
     if let Some(warning) = warning {
         printer.warning(&warning);
     }
     match printer.message(&line).await {
-        // What hooks changed is lost, also if the reader closed the pipe.
+        // The hooks' changes are lost, even if the reader closed the pipe.
         Err(CommandError::Output(error)) => Err(CommandError::Answer(error)),
         printed => printed,
     }
 }
 
 impl Arguments {
-    /// The event that a response is asked for.
+    /// Returns the name of the event.
     pub(crate) fn event(&self) -> &str {
         &self.event
     }

@@ -1,4 +1,4 @@
-//! `hook help`: the help of a command, or a page about something that no command is about alone.
+//! `hook help`: prints the help of a command, or a page about a topic.
 
 use clap::{Args, Command};
 use clap_complete::engine::ArgValueCompleter;
@@ -53,30 +53,30 @@ pub(crate) async fn run(
     Ok(exit_code::PROCEED)
 }
 
-/// What a command line that asks for help is answered.
+/// Returns the help that a command line requests.
 fn own_help(hook: Command, words: &[&str]) -> String {
     let answered = hook.try_get_matches_from(words);
     answered.err().map_or_else(String::new, |help| help.render().to_string())
 }
 
-/// A command as it is when it is run: with the options that all commands have.
+/// Returns a command as it is run, with the options that all commands have.
 pub(crate) fn built(mut command: Command) -> Command {
     command.build();
     command
 }
 
-/// The command of that name, built.
+/// Returns the command with this name, built.
 pub(crate) fn command(hook: Command, name: &str) -> Option<Command> {
     let hook = built(hook);
     subcommands(&hook).find(|command| command.get_name() == name).cloned()
 }
 
-/// The commands that people are told of.
+/// Returns the commands that the help lists.
 pub(crate) fn subcommands(hook: &Command) -> impl Iterator<Item = &Command> {
     hook.get_subcommands().filter(|command| !command.is_hide_set())
 }
 
-/// What to say of a name that no command has, nor, where they count, a topic.
+/// Returns the error for an unknown command or, with `or_topic`, an unknown topic.
 pub(crate) fn unknown(hook: &Command, name: &str, or_topic: bool) -> CommandError {
     let mut names: Vec<&str> = subcommands(hook).map(Command::get_name).collect();
     if or_topic {

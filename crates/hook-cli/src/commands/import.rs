@@ -1,4 +1,4 @@
-//! `hook import`: the hooks of an agent, written once into settings of ours.
+//! `hook import`: copies an agent's hooks into native settings.
 
 use std::path::{Path, PathBuf};
 
@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     /// Only the user's hooks, or only the project's
     #[arg(long, value_enum)]
     scope: Option<Scope>,
-    /// Say in our words what means the same: that a failure is a denial
+    /// Use native settings where they mean the same: that a failure is a denial
     #[arg(long)]
     rewrite: bool,
     /// Show what would be written, and write nothing
@@ -53,29 +53,29 @@ pub(crate) struct Arguments {
     dry_run: bool,
 }
 
-/// What goes into one file.
+/// The definitions for one settings file.
 struct Target {
     path: PathBuf,
     definitions: Vec<NewDefinition>,
-    /// The files that it comes from.
+    /// The files that the definitions come from.
     from: Vec<PathBuf>,
 }
 
-/// What is lost, and where.
+/// A part of the settings that cannot be imported, and its location.
 struct Lost {
     file: PathBuf,
     line: usize,
     message: String,
 }
 
-/// What was found.
+/// The result of the search for hooks.
 #[derive(Default)]
 struct Found {
     targets: Vec<Target>,
     lost: Vec<Lost>,
-    /// Whether a file could not be read.
+    /// `true` if a file could not be read.
     failed: bool,
-    /// Hooks of a project that go where they need no trust.
+    /// `true` if hooks of a project go into a file that needs no trust.
     unguarded: bool,
 }
 
@@ -86,7 +86,7 @@ pub(crate) async fn run(
 ) -> Result<Status, CommandError> {
     let agent = agent(&arguments.agent)?;
     let found = find(agent, arguments, context)?;
-    // All of them can be edited, or none is.
+    // All files are edited, or none: a preview detects files that cannot be edited.
     let mut changes = Vec::new();
     for target in &found.targets {
         changes.push(edited(target, EditMode::Preview)?);
@@ -131,7 +131,7 @@ fn edited(target: &Target, mode: EditMode) -> Result<FileChange, CommandError> {
     Ok(edit_in_file(&target.path, AbsentFile::Made, mode, &edit)?)
 }
 
-/// The agent's files that count.
+/// Returns the agent's settings files in effect.
 fn sources(agent: &'static Agent, context: &Context) -> Vec<SettingsSource> {
     let named = context.named_paths();
     if !named.is_empty() {
@@ -205,7 +205,7 @@ fn find(
             (None, Some(Scope::Project)) => {
                 let project = source.project.as_deref().unwrap_or(context.project());
                 of_project(&mut import.definitions, project);
-                // Through a link, hooks of a project could come to be the user's.
+                // Through a link, hooks of a project could end up in the user's settings.
                 within(project, IN_PROJECT)?
             }
             (None, None) => {
@@ -229,7 +229,7 @@ fn find(
     Ok(found)
 }
 
-/// Names plugins of the project from its own directory on, which is another one for each who has it.
+/// Makes paths of plugins inside the project relative, since its location differs per user.
 fn of_project(definitions: &mut [NewDefinition], project: &Path) {
     for definition in definitions {
         let root = definition.said.get("pluginRoot").and_then(RawJson::to_text);
@@ -240,7 +240,7 @@ fn of_project(definitions: &mut [NewDefinition], project: &Path) {
     }
 }
 
-/// How many hooks a file got, and how many it had.
+/// Returns the number of hooks that a file gained, and the number that it already had.
 fn counts(target: &Target, change: &FileChange) -> (usize, usize) {
     let number = |all: &[NewDefinition]| all.iter().map(|it| it.hooks.len()).sum::<usize>();
     let before = Some(&*change.before).filter(|text| !text.is_empty());
@@ -289,7 +289,7 @@ fn to_json(agent: &Agent, arguments: &Arguments, found: &Found, changes: &[FileC
         "files": files.collect::<Vec<_>>(), "lost": lost.collect::<Vec<_>>()})
 }
 
-/// What to do beside it, so that nothing runs twice and nothing waits for a yes that nobody gives.
+/// Prints advice about hooks that would run twice, and hooks that still need trust.
 fn advise(
     agent: &'static Agent,
     arguments: &Arguments,

@@ -1,4 +1,4 @@
-//! `hook init`: a starter settings file and a working example hook.
+//! `hook init`: writes a starter settings file and a working example hook.
 
 use clap::{Args, ValueEnum};
 use hook_core::HookSource;
@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     worker: Option<Language>,
 }
 
-/// What a worker can be written in.
+/// The language of a worker.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Language {
     /// Python 3.10 or later, of its standard library alone
@@ -93,8 +93,7 @@ pub(crate) async fn run(
     Ok(exit_code::PROCEED)
 }
 
-/// Trusts what was written just now, at the user's own command, and nothing else that may be
-/// there since.
+/// Trusts the files just written, as the user requested. Files that appeared since are not trusted.
 fn trust(starter: &Starter, context: &Context) -> Result<bool, CommandError> {
     let Some(store) = context.trust_store() else { return Ok(false) };
     let path = Some(starter.settings.clone());

@@ -1,4 +1,4 @@
-//! An event's input on the command line: what was given, or a sample.
+//! An event's input on the command line: a given one, or a sample.
 
 use std::io::{self, IsTerminal, Read};
 
@@ -22,38 +22,38 @@ pub(crate) struct InputArguments {
     input: Option<String>,
 }
 
-/// What tells by its name that a tool runs commands.
+/// The parts of a tool's name that identify it as one that runs commands.
 const SHELLS: [&str; 4] = ["shell", "bash", "exec", "command"];
 
-/// What a sample says of such a tool, in the fields that it has.
+/// The sample's values for such a tool, for the fields that it has.
 const OF_A_SHELL: [(&str, &str); 2] =
     [("tool_input", r#"{"command":"ls -l"}"#), ("tool_response", r#"{"llmContent":"notes.txt"}"#)];
 
-/// What an event is fired with when no input is given.
+/// The replacement for an input that is not given.
 #[derive(Debug)]
 pub(crate) enum Otherwise {
-    /// This sample.
+    /// A sample.
     Sample(RawObject),
-    /// What comes on standard input, as a hook's input does.
+    /// Standard input, as for a hook.
     StandardInput,
 }
 
-/// What an event is to be fired with.
+/// The input for an event to fire.
 #[derive(Debug)]
 pub(crate) struct Input {
-    /// The input: an object.
+    /// The input, which is an object.
     pub(crate) json: RawJson,
-    /// Whether it is a sample, since none was given.
+    /// `true` if no input was given, so that this is a sample.
     pub(crate) is_sample: bool,
-    /// Whether empty arguments were added to fields that were given.
+    /// `true` if empty arguments were added to the given fields.
     added_arguments: bool,
 }
 
 impl InputArguments {
-    /// What was given as input, else what stands in for it.
+    /// Reads the given input, else its replacement.
     ///
     /// # Errors
-    /// When it cannot be read or is not JSON.
+    /// Returns an error if the input cannot be read or is not JSON.
     pub(crate) async fn read(
         &self,
         otherwise: Otherwise,
@@ -78,14 +78,14 @@ impl InputArguments {
         Ok(Input { json, is_sample, added_arguments })
     }
 
-    /// Says that a tool was named for an event that is not about one.
+    /// Warns about a tool that is named for an event that does not concern one.
     fn warn_of_useless_tool(&self, event: HookEventName, printer: &mut Printer) {
         if self.tool.is_some() && event.row().matching != Matching::TOOL_NAME {
             printer.warning(&format!("{event} is not about a tool; --tool changes no matching"));
         }
     }
 
-    /// Says what of an input for an event about a tool is probably not meant so.
+    /// Prints notes about likely mistakes in the input of a tool event.
     pub(crate) fn advise(&self, event: HookEventName, input: &Input, printer: &mut Printer) {
         self.warn_of_useless_tool(event, printer);
         if event.row().matching != Matching::TOOL_NAME || input.is_sample {
@@ -102,29 +102,29 @@ impl InputArguments {
         }
     }
 
-    /// Whether the input is read from standard input.
+    /// Returns `true` if the input is read from standard input.
     pub(crate) fn is_standard_input(&self) -> bool {
         self.input.as_deref() == Some(STANDARD_INPUT)
     }
 
-    /// Whether a tool was named.
+    /// Returns `true` if a tool is named.
     pub(crate) fn names_tool(&self) -> bool {
         self.tool.is_some()
     }
 }
 
 impl Input {
-    /// The input, read as that of an event.
+    /// Reads the input as that of an event.
     ///
     /// # Errors
-    /// When the input is not what the event requires, with the reason.
+    /// Returns the reason why the input does not meet the event's requirements.
     pub(crate) fn of(&self, event: HookEventName) -> Result<RequestInput, String> {
         let fields = self.json.to_object().map_err(|error| format!("the input: {error}"))?;
         RequestInput::read(event, fields).map_err(|error| error.to_string())
     }
 }
 
-/// The sample, with arguments that fit the tool where its name says that it runs commands.
+/// Returns the sample, with arguments of a command if the tool's name says that it runs some.
 fn sample_for(sample: RawJson, tool: Option<&str>) -> RawJson {
     let tool = tool.unwrap_or_default().to_lowercase();
     let Ok(mut fields) = sample.to_object() else { return sample };
@@ -141,8 +141,8 @@ fn sample_for(sample: RawJson, tool: Option<&str>) -> RawJson {
     fields.to_raw().into()
 }
 
-/// Names the tool, with empty arguments where there are none, and whether other fields were there
-/// without them.
+/// Adds the tool's name, and empty arguments if there are none. Also returns whether arguments were
+/// added to other fields.
 fn with_tool(input: RawJson, tool: Option<&str>) -> (RawJson, bool) {
     let (Some(tool), Ok(mut fields)) = (tool, input.to_object()) else { return (input, false) };
     let has_others = !fields.is_empty();
@@ -156,7 +156,7 @@ fn with_tool(input: RawJson, tool: Option<&str>) -> (RawJson, bool) {
 
 const STANDARD_INPUT: &str = "-";
 
-/// Parses an input, which is an object. `given` is what was written on the command line for it.
+/// Parses an input object. `given` is its value on the command line, for error messages.
 fn parse(text: &str, given: &str) -> Result<RawJson, CommandError> {
     let what = if given == STANDARD_INPUT { "standard input" } else { "--input" };
     let remedy = || match std::path::Path::new(given).is_file() {
@@ -174,7 +174,7 @@ fn parse(text: &str, given: &str) -> Result<RawJson, CommandError> {
     }
 }
 
-/// The object that was read from standard input.
+/// Parses an object that was read from standard input.
 pub(super) fn object_of(text: &str) -> Result<RawObject, CommandError> {
     let json = parse(text.trim(), STANDARD_INPUT)?;
     Ok(RawObject::try_from(json).unwrap_or_else(|_| RawObject::empty()))
@@ -191,12 +191,12 @@ async fn read_input(given: &str) -> Result<String, CommandError> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Reads standard input to its end, on a thread of its own: the writer may never end, and
-/// the command must still react to signals.
+/// Reads standard input to its end, on a separate thread: the writer may never finish, and the
+/// command must still react to signals.
 async fn read_standard_input() -> Result<Vec<u8>, CommandError> {
     let (read, answer) = oneshot::channel();
     let thread = std::thread::Builder::new().name("stdin".to_owned());
-    // It ends with the input, or with the process.
+    // The thread ends with the input, or with the process.
     thread
         .spawn(move || read.send(read_bounded(io::stdin().lock())))
         .map_err(CommandError::Thread)?;
@@ -204,7 +204,7 @@ async fn read_standard_input() -> Result<Vec<u8>, CommandError> {
     answer.await.unwrap_or_else(|_| Err(gone())).map_err(CommandError::Input)
 }
 
-/// Reads to the end, or fails: a device may have none. What is longer no client could send either.
+/// Reads to the end, or fails beyond `MAX_LINE` bytes: a device may never end.
 fn read_bounded(reader: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     reader.take(MAX_LINE as u64 + 1).read_to_end(&mut bytes)?;

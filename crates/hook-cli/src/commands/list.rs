@@ -1,4 +1,4 @@
-//! `hook list`: every hook that is found, and whether it runs.
+//! `hook list`: lists all hooks, and whether they run.
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
@@ -50,7 +50,7 @@ async fn show(
     let mut listings = system.hooks()?;
     let states = LiveStates::of(context, &listings, printer).await;
     listings.retain(|listing| event.is_none_or(|event| listing.hook.event == event));
-    // In run order: of one priority as they were written down.
+    // In run order: hooks of the same priority keep the order of the settings.
     listings.sort_by_key(|listing| (listing.hook.event, listing.hook.priority));
     if context.json() {
         for listing in &listings {

@@ -1,4 +1,4 @@
-//! `hook log`: what agents asked `hook bridge`, and what they were answered.
+//! `hook log`: shows the calls of `hook bridge` by agents, and the answers.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -80,7 +80,7 @@ pub(crate) async fn run(
     Ok(exit_code::PROCEED)
 }
 
-/// The calls in a file; `None` where it is not there. A line that is none is passed over.
+/// Reads the calls in a file, or returns `None` if it does not exist. Skips invalid lines.
 fn lines_of(path: &Path) -> Result<Option<impl Iterator<Item = JsonObject>>, CommandError> {
     let file: File = match regular_file::open(path) {
         Ok(file) => file,
@@ -96,7 +96,7 @@ fn lines_of(path: &Path) -> Result<Option<impl Iterator<Item = JsonObject>>, Com
     Ok(Some(lines.filter_map(object)))
 }
 
-/// A call, for people.
+/// Formats a call for people.
 fn line(call: &JsonObject, printer: &Printer) -> String {
     let text = |name: &str| {
         one_line(&call.get(name).and_then(RawJson::to_text).unwrap_or_default()).into_owned()

@@ -1,4 +1,4 @@
-//! `hook man`: manual pages.
+//! `hook man`: prints or writes manual pages.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! One file for each command, and one for two that are opposites: what can be said to it, and how it takes that, calls a library and
-//! renders.
+//! The commands. Each file defines the arguments of one command, or of two opposite ones, calls a
+//! library and renders the result.
 
 pub(crate) mod audit;
 mod background;
@@ -48,12 +48,12 @@ use crate::progress;
 use crate::signals::{Hangup, until_signalled};
 use crate::terminal::with_ui;
 
-/// What is to be said when a settings file or a decision has changed.
+/// The note after a change of a settings file or a trust decision.
 const RELOAD: &str = "a running `hook serve` keeps the old settings until it gets SIGHUP or a \
                       client's hook-reload";
 
-/// Does work with the project's hooks: people see which of them take long, and a signal ends them,
-/// and then the work.
+/// Runs `work` with the project's hooks. Shows the hooks that take long; a signal ends the hooks,
+/// then the work.
 async fn with_hooks(
     context: &Context,
     printer: &mut Printer,
@@ -66,8 +66,8 @@ async fn with_hooks(
     with_hooks_of(&context.builder()?.build()?, context, printer, work).await
 }
 
-/// Does work with what there is to know of the project's hooks: modules that may run are loaded for it,
-/// and nothing else is run. They may ask the user what `ui` offers.
+/// Runs `work` with information about the project's hooks. Loads the modules that may run, and runs
+/// nothing else; modules may ask the user through `ui`.
 async fn with_modules(
     context: &Context,
     ui: Option<Arc<dyn HostServices>>,
@@ -84,7 +84,7 @@ async fn with_modules(
     .await
 }
 
-/// Loads the modules that may run, and says which cannot be; whether there was the time for it.
+/// Loads the modules that may run, and reports failures. Returns `false` if a signal came first.
 async fn loads_modules(
     system: &HookSystem,
     stop: &CancellationToken,
@@ -109,7 +109,7 @@ async fn loads_modules(
     Ok(true)
 }
 
-/// Loads the modules that may run, and says which cannot be. What is wrong with settings was said before.
+/// Loads the modules that may run, and reports failures. Settings problems are already reported.
 async fn try_modules(context: &Context, printer: &mut Printer) -> Result<Status, CommandError> {
     let system = context.builder()?.build()?;
     system.initialize_here().await?;
@@ -119,7 +119,7 @@ async fn try_modules(context: &Context, printer: &mut Printer) -> Result<Status,
     .await
 }
 
-/// The same with a hook system that is not initialized yet, and outlives the work.
+/// Runs `work` with a hook system that is not initialized yet, and outlives the work.
 async fn with_hooks_of(
     system: &HookSystem,
     context: &Context,
@@ -134,7 +134,7 @@ async fn with_hooks_of(
     while_signals(system, printer, work).await
 }
 
-/// Does work with a hook system that is initialized, until a signal ends it.
+/// Runs `work` with an initialized hook system, until a signal ends it.
 async fn while_signals(
     system: &HookSystem,
     printer: &mut Printer,
@@ -152,7 +152,7 @@ async fn while_signals(
     ended
 }
 
-/// Says that async hooks were ended with the command.
+/// Warns that async hooks were ended with the command.
 fn warn_of_ended(system: &HookSystem, printer: &mut Printer) {
     let ended = match system.ended_in_background() {
         0 => return,
@@ -162,7 +162,7 @@ fn warn_of_ended(system: &HookSystem, printer: &mut Printer) {
     printer.warning(&format!("{ended} ended with the command, before the work was done"));
 }
 
-/// Whether both names are those of one file that is there.
+/// Returns `true` if both paths lead to the same existing file.
 fn is_same_file(one: &Path, other: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().ok();
     real(one).is_some_and(|one| real(other) == Some(one))

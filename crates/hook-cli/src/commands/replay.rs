@@ -1,4 +1,4 @@
-//! `hook replay`: fire a recording's requests again and show what changed.
+//! `hook replay`: fires a recording's requests again and shows what changed.
 
 use std::path::PathBuf;
 
@@ -62,7 +62,7 @@ async fn replay(
     for request in requests {
         let replayed = request.replay(system.bus()).await;
         if stop.is_cancelled() {
-            // What a signal cut off says nothing of the hooks.
+            // A result that a signal cut off does not reflect the hooks.
             break;
         }
         totals.count(&replayed);

@@ -1,4 +1,4 @@
-//! `hook run`: play a script of messages, print the responses.
+//! `hook run`: plays a script of messages and prints the responses.
 
 use std::path::{Path, PathBuf};
 use std::pin::pin;

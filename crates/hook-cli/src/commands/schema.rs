@@ -1,4 +1,4 @@
-//! `hook schema`: JSON Schema of what the engine reads and writes.
+//! `hook schema`: prints the JSON Schema of what the engine reads and writes.
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
@@ -38,7 +38,7 @@ pub(crate) async fn run(
     let mut events = Events::built_in();
     let mut schema = named(name, &events);
     if schema.is_none() {
-        // Only what is not known without a project needs one.
+        // Only names that are not built in need a project.
         (events, _) = context()?.events();
         schema = named(name, &events);
     }

@@ -101,7 +101,7 @@ fn level() -> impl TypedValueParser<Value = AuditLevel> {
 }
 
 impl Arguments {
-    /// Whether there may be more clients than one.
+    /// Returns `true` if there may be more clients than one.
     pub(crate) fn has_many_clients(&self) -> bool {
         self.socket.is_some() || self.grpc.is_some() || self.fleet.nats.is_some()
     }
@@ -145,7 +145,7 @@ pub(crate) async fn run(
         Some(path) => Some(Auditing::begin(path, system, arguments.audit_level)?),
         None => None,
     };
-    // Once nothing can keep it from serving.
+    // Workers start only once nothing can prevent serving.
     system.start_workers();
     if let Some(path) = &path {
         match own_socket(context.project()) {
@@ -166,7 +166,7 @@ pub(crate) async fn run(
     }
     let stop = &CancellationToken::new();
     let idle = idle::end_unused(arguments.idle_exit, socket.as_ref(), stop);
-    // Where there is no fleet to leave, nothing is waited for.
+    // Without a fleet to leave, draining ends at once.
     let drained = &CancellationToken::new();
     let serving = Serving { stdio: arguments.stdio, socket, remote, engine, metrics };
     let work = async {
@@ -180,7 +180,7 @@ pub(crate) async fn run(
     let left = drained.cancelled();
     let ended = until_drained(system, Hangup::IsHeardElsewhere, stop, left, work).await;
     super::warn_of_ended(system, printer);
-    // Only now, so that what ended with the command is in it.
+    // Recordings end last, so that they contain everything that ended with the command.
     if let Some(recording) = recording {
         recording.end(printer).await;
     }
@@ -190,7 +190,7 @@ pub(crate) async fn run(
     ended
 }
 
-/// Puts the guards of the server before into force that clients have not registered again yet.
+/// Activates guards of the previous server that clients have not registered again yet.
 fn restore_guards(system: &HookSystem, socket: &Path, printer: &mut Printer) {
     let Some(file) = live::guard_file(socket) else { return };
     match system.live_clients().remember_guards_in(file.clone()) {
@@ -203,7 +203,7 @@ fn restore_guards(system: &HookSystem, socket: &Path, printer: &mut Printer) {
     }
 }
 
-/// The socket at the project's own place.
+/// Returns the path of the project's own socket.
 #[cfg(unix)]
 pub(crate) fn own_socket(project: &Path) -> Result<PathBuf, CommandError> {
     hook_bus::wire::socket_of(project).ok_or(CommandError::NoHome)
@@ -214,8 +214,7 @@ pub(crate) fn own_socket(_: &Path) -> Result<PathBuf, CommandError> {
     Err(CommandError::no_sockets())
 }
 
-/// How clients come: over standard input and output, over a socket, over gRPC, through a broker, or in
-/// several of these ways.
+/// The transports for clients: standard input and output, a socket, gRPC, a broker, or several.
 struct Serving {
     stdio: bool,
     socket: Option<Socket>,
@@ -225,7 +224,7 @@ struct Serving {
 }
 
 impl Serving {
-    /// Serves until `stop`, and says when it has left its fleet.
+    /// Serves until `stop`. Cancels `drained` once the fleet is left.
     async fn serve(
         self,
         system: &Arc<HookSystem>,
@@ -241,7 +240,7 @@ impl Serving {
                     Ok(ClientEnd::Finished)
                 }
             };
-            // The client on standard input has ended; requests of others are still answered.
+            // The client on standard input is done; requests of others are still answered.
             stop.cancel();
             ended
         };
@@ -262,13 +261,13 @@ impl Serving {
             };
             drained.cancel();
             if ended.is_err() {
-                // It is of no use to its fleet.
+                // Without its broker, the engine is of no use to its fleet.
                 stop.cancel();
             }
             ended
         };
         let served = async { tokio::join!(over_stdio, over_socket, over_grpc, over_nats) };
-        // For as long as anything is served, so that the end can be watched.
+        // Metrics are served as long as anything else, so that the end can be observed.
         let over = CancellationToken::new();
         let watched = async {
             if let Some(metrics) = metrics {
@@ -282,13 +281,13 @@ impl Serving {
         };
         let ((ended, (), (), engine), ()) = tokio::join!(served, watched);
         engine?;
-        // A client that is gone is the ordinary end of an agent that was killed.
+        // A disconnected client is ordinary: its agent may have been killed.
         ended.map(|_| exit_code::PROCEED).map_err(CommandError::Input)
     }
 }
 
-/// Does what has to be done while serving: reloads, opens the audit's file again, and says what is
-/// wrong with it or with the recording, and what is new of the fleet.
+/// Handles events while serving: reloads, reopens the audit file, and prints problems of the audit
+/// and the recording, and news of the fleet.
 async fn look_after(
     system: &HookSystem,
     recording: &mut Option<Recording>,
@@ -308,7 +307,7 @@ async fn look_after(
                 }
                 match system.reload().await {
                     Ok(()) => context::show_settings_problems(system, printer),
-                    // A system that worked goes on with what it had.
+                    // A running system keeps its previous settings.
                     Err(error) => printer.problem(&error.to_string()),
                 }
             }
@@ -319,7 +318,7 @@ async fn look_after(
     }
 }
 
-/// The next of what there is to say, if there ever is.
+/// Returns the next message about the fleet. Never completes if there is none.
 async fn next(news: &mut Option<mpsc::Receiver<String>>) -> String {
     if let Some(news) = news
         && let Some(text) = news.recv().await
@@ -361,7 +360,7 @@ impl Hangups {
 #[cfg(unix)]
 type Socket = hook_bus::wire::SocketServer;
 
-/// There is none here.
+/// A placeholder for systems without Unix sockets.
 #[cfg(not(unix))]
 enum Socket {}
 

@@ -1,5 +1,5 @@
-//! `hook enable` and `hook disable`: switch a hook on or off, in the settings. Which files, the edits,
-//! what they did not reach.
+//! `hook enable` and `hook disable`: switch a hook on or off in the settings, and report files that
+//! could not be changed.
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
@@ -47,7 +47,7 @@ Examples:
 
 Exit code: 1 if no hook has that name, or it is still on; else 0.";
 
-// Of both commands. As documentation, this would be shown in the place of what each does.
+// Arguments of both commands. A doc comment would replace the help of each command.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// The hook, by its name; by its command if it has none
@@ -73,7 +73,7 @@ pub(crate) async fn run(
     let user = target.user.then(|| context.user_settings()).transpose()?;
     let mut files = context.settings_files()?;
     let chosen = chosen(target, enabled, user, &files, context).inspect_err(|_| {
-        // The hook may stand in a file that cannot be read.
+        // The hook may be in a file that cannot be read.
         let errors = files.iter().flat_map(|file| &file.diagnostics);
         for problem in errors.filter(|it| it.severity == Severity::Error) {
             printer.settings_problem(problem);
@@ -106,7 +106,7 @@ pub(crate) async fn run(
         edited.push(Edited { source: source.source, path: source.path, result });
     }
     let switches = Switches::of(&target.name, &files);
-    // Where an edit failed, its error says why the hook is still on.
+    // If an edit failed, its error says why the hook is still on.
     let remaining = match !enabled && edited.iter().any(|edited| edited.result.is_err()) {
         true => Vec::new(),
         false => remaining(&switches, enabled, target.shared),
@@ -140,7 +140,7 @@ pub(crate) async fn run(
     Ok(status(&outcome, printer))
 }
 
-/// The files to edit.
+/// Returns the files to edit.
 fn chosen(
     target: &Arguments,
     enabled: bool,
@@ -150,7 +150,7 @@ fn chosen(
 ) -> Result<Vec<SettingsSource>, CommandError> {
     let name = &target.name;
     let switches = Switches::of(name, files);
-    // A name that only a list still has can be taken off it.
+    // A name that only appears in a `disabled` list can be removed from it.
     let is_known = !switches.holders.is_empty() || (enabled && !switches.off_by.is_empty());
     if !is_known {
         let known = files.iter().flat_map(|file| &file.hooks).map(HookEntry::display_name);
@@ -166,14 +166,14 @@ fn chosen(
     let source = |file: &SettingsFile| {
         let path = file.path.clone()?;
         let source = SettingsSource::optional(file.source.clone(), path);
-        // What is found beside settings is there without them.
+        // A file that was discovered beside settings exists without them.
         Some(SettingsSource { required: !is_found_beside(&source), ..source })
     };
     let (of_agents, own): (Vec<&SettingsFile>, Vec<&SettingsFile>) =
         files.into_iter().partition(|file| file.language.is_some());
     let mut chosen: Vec<SettingsSource> = Vec::new();
     if !of_agents.is_empty() && !target.shared {
-        // Agents have no such list: the user's own has one for them.
+        // Agents have no such list; the user's own settings have one for them.
         chosen.push(context.user_settings()?);
     }
     for source in own.into_iter().filter_map(source) {
@@ -192,8 +192,8 @@ fn chosen(
     Ok(chosen)
 }
 
-/// Whether hooks of one name all come from the same source. A guard must not be switched off because
-/// another hook has its name.
+/// Checks that hooks of one name all come from the same source. A guard must not be switched off
+/// because another hook has its name.
 fn is_of_one_owner(name: &str, chosen: &[SettingsSource]) -> Result<(), CommandError> {
     let Some(first) = chosen.first() else { return Ok(()) };
     if chosen.iter().all(|it| it.source == first.source) {
@@ -225,7 +225,7 @@ fn remaining(switches: &Switches<'_>, enabled: bool, shared: bool) -> Vec<Remain
     switches.still_on().filter(meant).map(|file| remaining(Because::OutOfReach)(&file)).collect()
 }
 
-/// Says what did not work.
+/// Prints the failures, and returns the exit code.
 fn status(outcome: &Outcome<'_>, printer: &mut Printer) -> Status {
     let mut failed = false;
     for edited in &outcome.edited {

@@ -1,4 +1,4 @@
-//! `hook tail`: follow a running `hook serve`.
+//! `hook tail`: follows a running `hook serve`.
 
 use std::path::{Path, PathBuf};
 
@@ -72,7 +72,7 @@ pub(crate) async fn run(
     Ok(exit_code::PROCEED)
 }
 
-/// The project's own server, if there is one, else the user's.
+/// Returns the socket of the project's server, if it exists, else of the user's.
 fn default_socket(project: &Path) -> Result<PathBuf, CommandError> {
     if let Ok(own) = own_socket(project)
         && own.exists()
@@ -84,7 +84,7 @@ fn default_socket(project: &Path) -> Result<PathBuf, CommandError> {
         directory.filter(|directory| directory.is_absolute()).map(|it| it.join("hook.sock"));
     match (users, own_socket(project)) {
         (Some(users), own) if users.exists() || own.is_err() => Ok(users),
-        // What is not there is named by where it would be.
+        // If neither exists, the error names the project's own socket.
         (_, Ok(own)) => Ok(own),
         _ => Err(CommandError::Usage(
             "XDG_RUNTIME_DIR is not set, so there is no default socket; name the server's with \

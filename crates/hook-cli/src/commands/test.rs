@@ -1,4 +1,4 @@
-//! `hook test`: play scenarios, report like a test runner.
+//! `hook test`: plays scenarios and reports like a test runner.
 
 use std::collections::{BTreeMap, HashSet};
 use std::num::NonZeroUsize;
@@ -76,10 +76,10 @@ pub(crate) struct Arguments {
     junit: Option<PathBuf>,
 }
 
-/// How long a scenario may be, in bytes: 16 MiB.
+/// The maximum size of a scenario, in bytes: 16 MiB.
 const MAX_SCENARIO: u64 = 16 * 1024 * 1024;
 
-/// A file of tests, with those of them that are meant.
+/// A file of tests, with the indexes of the selected ones.
 struct File {
     path: PathBuf,
     text: String,
@@ -118,8 +118,8 @@ pub(crate) async fn run(
     .await
 }
 
-/// Reads the scenarios, all of them before any is played. `None` when one is none, which has been
-/// said then.
+/// Reads all scenarios before any is played. Returns `None` if one is invalid; the problem is then
+/// already printed.
 fn read(
     arguments: &Arguments,
     events: &Events,
@@ -129,7 +129,7 @@ fn read(
     let mut known = HashSet::new();
     for path in &arguments.scenarios {
         for path in scenario_files(path)? {
-            // A file that was named, and is in a folder that was named too, is one file.
+            // A file may be named both directly and by its folder.
             let real = std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
             if known.insert(real) {
                 paths.push(path);
@@ -160,7 +160,7 @@ fn read(
     Ok((!broken).then_some(files))
 }
 
-/// What was named, as a shell would read it again.
+/// Formats the named scenarios as shell arguments.
 fn named(scenarios: &[PathBuf]) -> String {
     let word = |path: &PathBuf| render::shell_word(&path.to_string_lossy());
     scenarios.iter().map(word).collect::<Vec<_>>().join(" ")
@@ -210,7 +210,7 @@ async fn test(
         outcomes: Vec::new(),
         duration: std::time::Duration::ZERO,
     };
-    // What is to be known or written is so whether anybody reads or not.
+    // The tests and their report must not depend on a reader of stdout.
     printer.work_on_unread();
     if !context.json() {
         printer.text(&render::test_header(&run, printer)).await?;
@@ -281,7 +281,7 @@ async fn show(
     printer.text(&render::test_outcome(outcome, printer)).await
 }
 
-/// Writes what was found into the files, and into the outcomes what was written.
+/// Writes actual results into the files, and the changes into the outcomes.
 fn write_found(
     files: &[File],
     outcomes: &mut [TestOutcome<'_>],

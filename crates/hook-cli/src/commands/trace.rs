@@ -1,4 +1,4 @@
-//! `hook trace`: a recording as a timeline.
+//! `hook trace`: shows a recording as a timeline.
 
 use std::path::{Path, PathBuf};
 
@@ -84,7 +84,7 @@ pub(crate) async fn run(
     Ok(exit_code::PROCEED)
 }
 
-/// Reads a recording, and says what is missing in it.
+/// Reads a recording, and warns about missing parts.
 pub(crate) async fn read_recording(
     path: &Path,
     printer: &mut Printer,

@@ -1,4 +1,4 @@
-//! `hook trust`: review the project's hooks and trust them.
+//! `hook trust`: reviews the project's hooks and trusts them.
 
 mod lock;
 mod reviewed;
@@ -82,7 +82,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Whether it is about a project that need not be there any more.
+    /// Returns `true` if the command also works for a project that no longer exists.
     pub(crate) fn is_about_the_past(&self) -> bool {
         self.revoke || self.list
     }
@@ -109,7 +109,7 @@ pub(crate) async fn run(
     let mut reviews = Vec::new();
     for (project, entries) in &projects {
         let found = match store.review(project, entries) {
-            // The decision that is asked for now sets it aside.
+            // The new decision replaces the damaged store.
             Err(damaged @ TrustStoreError::Damaged { .. })
                 if !arguments.list && !arguments.lock =>
             {
@@ -135,7 +135,7 @@ pub(crate) async fn run(
     review(arguments, &store, reviews, context, printer).await
 }
 
-/// Makes copies again that are gone or changed.
+/// Restores trusted copies that are missing or changed.
 fn restore(
     store: &TrustStore,
     projects: &[ProjectHooks],
@@ -155,7 +155,7 @@ fn restore(
     Ok(())
 }
 
-/// Trusts again what had a digest.
+/// Trusts again whatever had this digest before.
 async fn use_again(
     digest: &str,
     store: &TrustStore,
@@ -187,7 +187,7 @@ async fn use_again(
     Ok(exit_code::PROCEED)
 }
 
-/// The hooks of each project, the inner one first; what is wrong with settings is said.
+/// Returns the hooks of each project, the innermost first, and prints settings problems.
 fn project_hooks(context: &Context, printer: &mut Printer) -> Vec<ProjectHooks> {
     let mut projects: Vec<ProjectHooks> = vec![(context.project().to_path_buf(), Vec::new())];
     let sources = context.sources();
@@ -220,7 +220,7 @@ fn grant<'r>(
     Ok(())
 }
 
-/// Keeps what was named; everything, if nothing was.
+/// Keeps the named items, or all if no name is given.
 fn select<T>(
     all: &mut Vec<T>,
     names: &[String],
@@ -252,10 +252,10 @@ async fn review(
         reviews.iter_mut().for_each(|it| it.review.accept_opaque());
     }
     if arguments.yes {
-        // What was agreed to is written down whether anybody reads or not.
+        // Decisions are stored even if nobody reads the output.
         printer.work_on_unread();
     }
-    // What `--yes` alone agrees to.
+    // The hooks that `--yes` agrees to without a question.
     let is_agreed = |it: &Reviewed| arguments.yes && (arguments.opaque || !it.is_opaque());
     if context.json() {
         let is_open = |it: &&Reviewed| !it.is_trusted();
@@ -304,8 +304,8 @@ async fn review(
     Ok(if left.is_empty() { exit_code::PROCEED } else { exit_code::FAILURE })
 }
 
-/// Says which modules cannot be loaded, where some were just trusted. What was agreed to stays so. How the
-/// command ends, where a signal ended it meanwhile.
+/// Reports modules that cannot be loaded, if some were just trusted; they stay trusted. Returns the
+/// exit code if a signal ended the command meanwhile.
 async fn say_what_is_not_loaded<'r>(
     agreed: impl IntoIterator<Item = &'r Reviewed>,
     context: &Context,
@@ -323,7 +323,7 @@ async fn say_what_is_not_loaded<'r>(
     }
 }
 
-/// Says how hooks are trusted that are left, if any are.
+/// Prints how to trust the remaining hooks, if any, and returns the exit code.
 fn say_how_to_trust(left: &[&Reviewed], yes: bool, printer: &mut Printer) -> Status {
     let hooks = match left.len() {
         0 => return exit_code::PROCEED,
@@ -357,8 +357,8 @@ async fn show(
     Ok(())
 }
 
-/// Shows each hook and asks. No answer means no. Gives what was agreed to, and what
-/// was not.
+/// Shows each hook and asks; no answer means no. Returns the hooks that the user trusts, and the
+/// others.
 async fn ask(
     open: Vec<Reviewed>,
     whole: bool,
@@ -382,7 +382,7 @@ async fn ask(
                 "s" | "show" => {
                     printer.text(&render::review(&it.review, true, printer)).await?;
                 }
-                // Nothing is trusted that was not shown.
+                // Nothing is trusted without being shown.
                 "a" | "all" if !open.is_empty() => {
                     show(open.make_contiguous(), whole, printer).await?;
                     let count = open.len() + 1;
@@ -416,7 +416,7 @@ fn is_yes(answer: &str) -> bool {
     matches!(answer, "y" | "yes")
 }
 
-/// Asks one question; the end of the input is the end of the questions.
+/// Asks one question. The end of the input counts as `quit`.
 async fn answer(
     question: &str,
     answers: &mut Lines<BufReader<Stdin>>,
@@ -460,7 +460,7 @@ async fn list(
     Ok(exit_code::PROCEED)
 }
 
-/// The decisions about all projects, each with its project.
+/// Returns the decisions about all projects, each with its project.
 fn granted<'p>(
     store: &TrustStore,
     projects: &'p [ProjectHooks],

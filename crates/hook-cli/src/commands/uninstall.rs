@@ -1,4 +1,4 @@
-//! `hook uninstall`: takes `hook` out of everything that calls it, and says what remains.
+//! `hook uninstall`: removes `hook` from everything that calls it, and lists the remaining files.
 
 use std::path::{Path, PathBuf};
 
@@ -66,7 +66,7 @@ pub(crate) async fn run(
     Ok(status)
 }
 
-/// What is there still, by what it is.
+/// Returns the files that remain, each with a description.
 fn remaining(context: &Context) -> Vec<(&'static str, PathBuf)> {
     let below = |folder: Option<PathBuf>, name: &str| folder.map(|folder| folder.join(name));
     let user = context.config_home().map(Path::to_path_buf);
@@ -81,7 +81,7 @@ fn remaining(context: &Context) -> Vec<(&'static str, PathBuf)> {
     there.filter(|(_, path)| path.exists()).collect()
 }
 
-/// The servers that answer agents, each with its socket: those of all projects.
+/// Returns the servers that answer agents in all projects: their sockets and process ids.
 #[cfg(unix)]
 async fn servers(context: &Context) -> Vec<(PathBuf, i32)> {
     let folder = own_socket(context.project()).ok();
@@ -92,7 +92,7 @@ async fn servers(context: &Context) -> Vec<(PathBuf, i32)> {
         if path.extension().is_none_or(|extension| extension != "sock") {
             continue;
         }
-        // What nobody answers at is a socket that was left behind.
+        // A socket that nobody answers at was left behind.
         let Ok(stream) = hook_bus::wire::connect(&path).await else { continue };
         let process = stream.peer_cred().ok().and_then(|peer| peer.pid());
         found.extend(process.map(|process| (path, process)));
@@ -106,7 +106,7 @@ async fn servers(_: &Context) -> Vec<(PathBuf, i32)> {
     Vec::new()
 }
 
-/// Has a server end, as a signal from its terminal does; whether it was told.
+/// Asks a server to end, as with a signal from its terminal. Returns `true` if it was signalled.
 #[cfg(unix)]
 fn end(process: i32) -> bool {
     let process = rustix::process::Pid::from_raw(process);

@@ -1,4 +1,4 @@
-//! `hook fleet watch`: the engines of a fleet, and what changes; in builds that have it.
+//! `hook fleet watch`: shows the engines of a fleet and their changes, in builds with that feature.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::exit_code::Status;
 use crate::fleet::FleetArguments;
 use crate::output::Printer;
 
-/// What is done with a fleet.
+/// An action on a fleet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Action {
     /// Show the engines, and what changes
@@ -49,7 +49,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs_f64(seconds))
 }
 
-/// Says what to build.
+/// Returns the error for a build without NATS.
 #[cfg(not(feature = "remote"))]
 #[expect(clippy::unused_async, reason = "where there is a fleet, it waits")]
 pub(crate) async fn run(
@@ -87,11 +87,11 @@ mod present {
     use crate::exit_code::{self, Status};
     use crate::output::{Printer, Tone};
 
-    /// How long engines may take to say that they are there, and the broker to be reached.
+    /// The time limits for engines to answer a roll call, and for reaching the broker.
     const ROLL_CALL: Duration = Duration::from_secs(1);
     const PATIENCE: Duration = Duration::from_secs(5);
 
-    /// How much of a hash tells two apart for people.
+    /// The number of letters that identify a hash for people.
     const SHORT: usize = 12;
 
     type Engines = BTreeMap<String, EngineStatus>;
@@ -156,7 +156,7 @@ mod present {
         })
     }
 
-    /// A line for each engine that is not as it was.
+    /// Returns a line for each engine that changed.
     fn changes(known: &Engines, now: &[EngineStatus], is_first: bool, printer: &Printer) -> String {
         let mut lines = Vec::new();
         if is_first && now.is_empty() {

@@ -1,4 +1,4 @@
-//! What is wrong with settings: for people beside the text itself, and as lines of JSON.
+//! Problems of settings: for people with the source text, and as lines of JSON.
 
 use std::ops::Range;
 use std::path::Path;
@@ -13,13 +13,13 @@ use super::counted;
 use crate::output::{Printer, Tone};
 use hook_core::text::{is_hidden, one_line};
 
-/// From how many bytes on only a piece of a line is shown.
+/// The length in bytes above which only a part of a line is shown.
 const LONG: usize = 1_000;
 
-/// How much of a long line is shown on each side of where the problem begins, in characters.
+/// The number of characters of a long line that are shown on each side of a problem's start.
 const CONTEXT: usize = 60;
 
-/// One problem for people, with the line in which it is, ending in a blank line.
+/// Formats a problem for people, with its source line and a final blank line.
 pub(crate) fn problem(problem: &Diagnostic, text: &str, cwd: &Path, printer: &Printer) -> String {
     let level = match problem.severity {
         Severity::Error => Level::ERROR,
@@ -33,7 +33,7 @@ pub(crate) fn problem(problem: &Diagnostic, text: &str, cwd: &Path, printer: &Pr
         one_line(&file.strip_prefix(cwd).unwrap_or(file).shown().to_string()).into_owned()
     });
     let excerpt = Excerpt::of(problem, text);
-    // Beside a piece of a line, the column must be said: it cannot be counted.
+    // A part of a line needs the column in words, since it cannot be counted.
     if let Some(file) = &file
         && excerpt.as_ref().is_none_or(|excerpt| excerpt.skips)
     {
@@ -61,11 +61,11 @@ pub(crate) fn problem(problem: &Diagnostic, text: &str, cwd: &Path, printer: &Pr
     format!("{}\n\n", renderer.render(&[group]))
 }
 
-/// A line, or a piece of one that is very long, and which bytes of it to mark.
+/// A line or a part of a long one, and the range of bytes to mark.
 struct Excerpt {
     line: String,
     marked: Range<usize>,
-    /// Whether something before the piece is left out.
+    /// `true` if the text before the part is left out.
     skips: bool,
 }
 
@@ -76,7 +76,7 @@ impl Excerpt {
         let from = place.column.saturating_sub(1);
         let until = match place.end_line == place.line {
             true => place.end_column.saturating_sub(1).max(from + 1),
-            // Of what goes on, the first line says enough.
+            // Of a range over several lines, the first line is enough.
             false => usize::MAX,
         };
         let is_long = line.len() > LONG;
@@ -89,7 +89,7 @@ impl Excerpt {
         let mut characters = line.chars().enumerate().skip(begin);
         for (index, character) in characters.by_ref().take_while(|(index, _)| *index < end) {
             let at = shown.len();
-            // What moves the cursor takes one place, as it is counted.
+            // Control characters take one column, as they are counted.
             shown.push(if is_hidden(character) { ' ' } else { character });
             if (from..until).contains(&index) {
                 marked = Some(marked.unwrap_or(at..at).start..shown.len());
@@ -98,13 +98,13 @@ impl Excerpt {
         if characters.next().is_some() {
             shown.push('…');
         }
-        // What is missing at a line's end is behind its last character.
+        // A problem at a line's end is marked after its last character.
         let marked = marked.unwrap_or(shown.len()..shown.len());
         Some(Self { line: shown, marked, skips: begin > 0 })
     }
 }
 
-/// The last line: how many problems there are, or that there are none.
+/// Returns the last line: the number of problems.
 pub(crate) fn summary(files: &[CheckedFile], printer: &Printer) -> String {
     let files_text = counted(files.len(), "file");
     let of = |severity| {
@@ -132,7 +132,7 @@ pub(crate) fn summary(files: &[CheckedFile], printer: &Printer) -> String {
     format!("{}\n", printer.paint(tone, &text))
 }
 
-/// One problem as a line of JSON.
+/// Formats a problem as a line of JSON.
 pub(crate) fn problem_json(problem: &Diagnostic) -> Vec<u8> {
     let place = &problem.place;
     ObjectWriter::line(|object| {

@@ -1,17 +1,17 @@
-//! Columns that stay in line, whatever is in them.
+//! Aligned columns of text.
 
 use unicode_width::UnicodeWidthStr;
 
 use crate::output::{Printer, Tone};
 use hook_core::text;
 
-/// A longer cell pushes its own row to the right, and no other.
+/// The maximum width of a column. A longer cell only shifts the rest of its own row.
 const WIDEST: usize = 40;
 
 /// One cell of a row.
 pub(super) type Cell = (Tone, String);
 
-/// The rows, each as a line without its end.
+/// Formats rows as lines without line ends.
 pub(super) fn aligned<const N: usize>(rows: &[[Cell; N]], printer: &Printer) -> Vec<String> {
     let widths: [usize; N] = std::array::from_fn(|column| {
         let width = |row: &[Cell; N]| row[column].1.width();
@@ -20,7 +20,7 @@ pub(super) fn aligned<const N: usize>(rows: &[[Cell; N]], printer: &Printer) -> 
     let line = |row: &[Cell; N]| {
         let mut line = String::new();
         for ((tone, text), width) in row.iter().zip(widths) {
-            // A column that is empty in every row is none.
+            // A column that is empty in every row is left out.
             if width == 0 && text.is_empty() {
                 continue;
             }
@@ -36,7 +36,7 @@ pub(super) fn aligned<const N: usize>(rows: &[[Cell; N]], printer: &Printer) -> 
     rows.iter().map(line).collect()
 }
 
-/// The first line of a name: commands may have several.
+/// Returns the first line of a name, since commands may have several.
 pub(super) fn first_line(text: &str) -> String {
     let mut lines = text.trim().lines();
     let first = text::lines(lines.next().unwrap_or_default()).replace('\t', " ");

@@ -1,4 +1,4 @@
-//! The difference of two texts.
+//! Differences between two texts.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use similar::TextDiff;
 
 use crate::output::{Printer, Tone};
 
-/// How long the shortest difference is looked for; after that one is shown that need not be.
+/// The time limit for finding the shortest diff; after that, a longer one may be shown.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A unified diff of two texts, ending in a line's end; empty when they are the same.
+/// Returns a unified diff of two texts, with a final newline, or an empty string if they are equal.
 pub(crate) fn unified(before: &str, after: &str, name: Option<(&str, &str)>) -> String {
     let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(before, after);
     let mut unified = diff.unified_diff();
@@ -20,7 +20,7 @@ pub(crate) fn unified(before: &str, after: &str, name: Option<(&str, &str)>) -> 
     unified.to_string()
 }
 
-/// A unified diff in colours, each line behind `indent`.
+/// Colours a unified diff, with `indent` before each line.
 pub(crate) fn painted(diff: &str, indent: &str, printer: &Printer) -> String {
     let paint = |line: &str| {
         let tone = match line.as_bytes().first() {

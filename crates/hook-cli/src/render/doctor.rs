@@ -1,4 +1,4 @@
-//! What `hook doctor` found.
+//! The findings of `hook doctor`.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use crate::output::{Printer, Tone};
 use crate::render::counted;
 use hook_core::text::one_line;
 
-/// A section for people.
+/// Formats a section for people.
 pub(crate) fn section(section: &Section, printer: &Printer) -> String {
     let mut out = format!("{}\n", printer.paint(Tone::Strong, section.title));
     for finding in &section.findings {
@@ -37,7 +37,7 @@ pub(crate) fn section(section: &Section, printer: &Printer) -> String {
     out
 }
 
-/// A section as lines of JSON, one for each finding.
+/// Formats a section as lines of JSON, one for each finding.
 pub(crate) fn section_json(section: &Section) -> impl Iterator<Item = Vec<u8>> {
     section.findings.iter().map(|finding| {
         ObjectWriter::line(|object| {
@@ -50,7 +50,7 @@ pub(crate) fn section_json(section: &Section) -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// The last line. `run` of `hooks` are trusted and switched on.
+/// Returns the last line. `run` of the `hooks` are trusted and enabled.
 pub(crate) fn diagnosis<'f>(
     findings: impl Iterator<Item = &'f Finding>,
     hooks: usize,

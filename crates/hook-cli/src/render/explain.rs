@@ -1,4 +1,4 @@
-//! Which hooks an event would run, and why not the others.
+//! The output of `hook explain`: the hooks that an event would run, and reasons for the others.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -17,21 +17,21 @@ use super::response::duration;
 use crate::output::{Printer, Tone};
 use crate::server::LiveStates;
 
-/// An explanation, and how much of it is wanted.
+/// An explanation, and the parts of it to show.
 #[derive(Debug)]
 pub(crate) struct Explained<'e> {
     pub(crate) explanation: &'e Explanation,
-    /// How workers are at the project's server.
+    /// The status of workers at the project's server.
     pub(crate) states: &'e LiveStates,
-    /// Whether matchers were compared with that of a sample, since none was given.
+    /// `true` if matchers were compared with a sample's value, since none was given.
     pub(crate) subject_of_sample: bool,
-    /// Whether hooks of other events are listed, too.
+    /// `true` if hooks of other events are listed, too.
     pub(crate) all: bool,
-    /// Where hooks were looked for.
+    /// The settings that were searched.
     pub(crate) sources: &'e [SettingsSource],
 }
 
-/// One hook as a line of JSON: what `hook list` says of it, and what becomes of it.
+/// Formats one hook as a line of JSON: the fields of `hook list`, and the outcome for the event.
 pub(crate) fn explained_json(
     explanation: &Explanation,
     explained: &ExplainedHook,
@@ -89,7 +89,7 @@ fn write_explained(
     object.optional_text("hint", explained.hint.as_deref());
 }
 
-/// The explanation for people: hooks in run order, and below each why.
+/// Formats the explanation for people: hooks in run order, each followed by the reasons.
 pub(crate) fn explained(explained: &Explained<'_>, printer: &Printer) -> String {
     let explanation = explained.explanation;
     let event = explanation.event;
@@ -124,8 +124,8 @@ pub(crate) fn explained(explained: &Explained<'_>, printer: &Printer) -> String 
     out
 }
 
-/// What is not known: whether the hooks of workers and modules listen to the event, which say that when they
-/// run; and which of these block until then.
+/// Returns the workers and modules whose hooks may listen to the event, since their hooks are known
+/// only while they run, and the guards among them that block until then.
 fn on_every(
     others: &[&ExplainedHook],
     stand_ins: &[&ExplainedHook],
@@ -141,7 +141,7 @@ fn on_every(
             None => writeln!(out, "{name} blocks this event until it has said which hooks it has"),
         };
     }
-    // One that is not what was trusted is not loaded, and what it blocks is said above.
+    // A guard whose content was not trusted is not loaded; its block is shown above.
     let every = others.iter().filter(|it| it.hook.event.is_every() && !it.hook.blocks_unrun());
     let unknown: Vec<_> =
         every.filter_map(|it| Some((it, unknown_because(it, explained.states)?))).collect();
@@ -160,7 +160,7 @@ fn on_every(
     out
 }
 
-/// Why it is not known to which events the hooks of a worker or a module listen; `None` where it has said that.
+/// Returns the reason why the events of a worker or a module are unknown; `None` if they are known.
 fn unknown_because(explained: &ExplainedHook, states: &LiveStates) -> Option<String> {
     let not_run = explained.reasons.iter().find(|why| why.code() != "other_event");
     if let Some(why) = not_run {
@@ -193,7 +193,7 @@ fn headline(explained: &Explained<'_>, printer: &Printer) -> String {
     line
 }
 
-/// The hooks of an event by priority, where there is more than one.
+/// The hooks of an event by priority, if there is more than one.
 struct Groups<'g> {
     explanation: &'g Explanation,
     hooks: &'g [&'g ExplainedHook],
@@ -212,7 +212,7 @@ impl<'g> Groups<'g> {
         (1..self.hooks.len()).any(|index| self.priority(index) != self.priority(0))
     }
 
-    /// What stands before the first hook of a priority: which it is, and how its hooks run.
+    /// Returns the heading before the first hook of a priority, with the order of its hooks.
     fn heading(&self, index: usize) -> Option<String> {
         let priority = self.priority(index)?;
         let is_first = index == 0 || self.priority(index - 1) != Some(priority);
@@ -230,20 +230,20 @@ impl<'g> Groups<'g> {
     }
 }
 
-/// How the hooks of one priority run.
+/// Describes the order in which the hooks of one priority run.
 fn how(groups: &[&Group]) -> String {
     let hooks: usize = groups.iter().map(|group| group.hooks.len()).sum();
     let at_once = groups.iter().map(|group| group.hooks.len()).max().unwrap_or_default();
     match groups.len() {
         1 => "all at once".to_owned(),
         _ if at_once <= 1 => "one after the other".to_owned(),
-        // Hooks that run in turn are behind the others.
+        // Hooks that run in turn come last.
         _ if hooks - at_once == 1 => format!("{at_once} at once, then 1 more"),
         _ => format!("{at_once} at once, then {} one after the other", hooks - at_once),
     }
 }
 
-/// What an answer to the event has to say so that later priorities do not start.
+/// Describes the answers to the event that keep later priorities from starting.
 fn what_ends(event: HookEventName) -> String {
     let row = event.row();
     let skips = "skipRemaining does, except for guards and hooks that are trusted more";
@@ -262,7 +262,7 @@ fn what_ends(event: HookEventName) -> String {
     format!("{ends} keeps later priorities from starting; {skips}")
 }
 
-/// Hooks, and before each what `heading` says of its index.
+/// Writes hooks, each with the heading that `heading` returns for its index.
 fn lines(
     out: &mut String,
     hooks: &[&ExplainedHook],
@@ -335,7 +335,7 @@ fn how_it_runs(hook: &Hook, states: &LiveStates) -> String {
             format!("started by {}", name.to_string_lossy())
         }
         HookStart::Posted => "posted to a server".to_owned(),
-        // What this process has loaded says nothing of another one.
+        // The module in this process may be in another state than the one that runs.
         HookStart::Called if hook.module().is_some() => {
             match states.of_hook(hook).and_then(|_| states.in_words(hook)) {
                 Some(known) => format!("calls its module ({known})"),
@@ -360,7 +360,7 @@ fn how_it_runs(hook: &Hook, states: &LiveStates) -> String {
     format!("{timeout}; {start}; {failure}{opaque}{copy}")
 }
 
-/// A timeout as people say it, without loss.
+/// Formats a timeout without loss.
 fn whole(timeout: Duration) -> String {
     match timeout.subsec_millis() {
         0 => format!("{} s", timeout.as_secs()),
@@ -406,7 +406,7 @@ fn summary(explanation: &Explanation, of_event: usize) -> String {
     text
 }
 
-/// Says that there is no hook, and where one was looked for.
+/// Reports that there is no hook, with the settings that were searched.
 pub(crate) fn nothing_found(
     event: Option<HookEventName>,
     sources: &[SettingsSource],

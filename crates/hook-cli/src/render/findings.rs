@@ -1,20 +1,20 @@
-//! What an examination finds.
+//! The findings of an examination.
 
-/// How it is with one thing.
+/// The condition of one thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Health {
-    /// As it should be.
+    /// In order.
     Good,
     /// Neither good nor bad, such as a file that need not be there.
     Absent,
     /// Hooks run, but perhaps not as intended.
     Odd,
-    /// Hooks do not run as they are written down.
+    /// Hooks do not run as the settings say.
     Bad,
 }
 
 impl Health {
-    /// The word in JSON.
+    /// Returns the name in JSON.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Good => "good",
@@ -25,15 +25,15 @@ impl Health {
     }
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug)]
 pub(crate) struct Finding {
     pub(crate) health: Health,
-    /// What was looked at.
+    /// The thing that was checked.
     pub(crate) subject: String,
-    /// How it is with that.
+    /// Its condition, in words.
     pub(crate) detail: String,
-    /// How to fix it.
+    /// The way to fix it.
     pub(crate) fix: Option<String>,
 }
 
@@ -52,11 +52,11 @@ impl Finding {
     }
 }
 
-/// Things that belong together.
+/// A group of findings.
 #[derive(Debug)]
 pub(crate) struct Section {
     pub(crate) title: &'static str,
-    /// What is said where there is nothing to find.
+    /// The text for a section without findings.
     pub(crate) empty: &'static str,
     pub(crate) findings: Vec<Finding>,
 }

@@ -1,4 +1,4 @@
-//! What `hook fire` shows: the decision first, then each hook with all that it said.
+//! The output of `hook fire`: the decision, then each hook with its output.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -17,37 +17,37 @@ use super::response::{answer_fields, duration, ending, field, not_started, tone}
 use crate::output::{Printer, Tone};
 use hook_core::text;
 
-/// How many lines of what a hook wrote are shown, and how much of each.
+/// The limits on the shown output of a hook: lines, and characters of each line.
 const LINES: usize = 10;
 const CHARACTERS: usize = 400;
 
-/// Waiting for a place for less than this is not worth a word.
+/// The minimum time a hook waited for a permit for it to be shown.
 const WAITED: Duration = Duration::from_millis(1);
 
-/// An event that was fired.
+/// A fired event.
 #[derive(Debug)]
 pub(crate) struct Fired<'f> {
     pub(crate) event: HookEventName,
-    /// What matchers were compared with.
+    /// The value that matchers were compared with.
     pub(crate) subject: Option<String>,
-    /// Why its hooks do not run, where none did.
+    /// The reasons why no hook ran, if none did.
     pub(crate) explanation: Option<&'f Explanation>,
-    /// Warnings of the response that were said before it came.
+    /// Warnings of the response that were already shown.
     pub(crate) said: Vec<&'f str>,
-    /// Whether the command was told to end.
+    /// `true` if a signal ended the command.
     pub(crate) interrupted: bool,
-    /// The async hooks that go on while the command ends.
+    /// The async hooks that outlive the command.
     pub(crate) left: &'f [Arc<Hook>],
-    /// The input, if inputs are to be shown.
+    /// The input, if it is to be shown.
     pub(crate) input: Option<&'f RawJson>,
     pub(crate) response: &'f HookExecutionResponse,
-    /// How long it took, all in all.
+    /// The total duration.
     pub(crate) took: Duration,
-    /// Whether all that hooks wrote is to be shown.
+    /// `true` if all output of hooks is shown.
     pub(crate) full: bool,
 }
 
-/// Renders it, ending in a line's end.
+/// Formats the result, with a final newline.
 pub(crate) fn fired(fired: &Fired<'_>, printer: &Printer) -> String {
     let response = fired.response;
     let mut out = headline(fired, printer);
@@ -67,7 +67,7 @@ pub(crate) fn fired(fired: &Fired<'_>, printer: &Printer) -> String {
     if let Some(input) = fired.input
         && response.hooks.iter().all(|result| result.input.is_none())
     {
-        // What no hook was told is still what was asked about.
+        // An input that no hook received is still the input of the event.
         let mut details = Details { out: &mut out, indent: 2, printer };
         details.lines("input", Tone::Quiet, &pretty(input.as_str()));
     }
@@ -101,17 +101,17 @@ pub(crate) fn fired(fired: &Fired<'_>, printer: &Printer) -> String {
     out
 }
 
-/// What people mean who end a hook with 1.
+/// The hint for authors who end a hook with exit code 1.
 const EXIT_1: &str = "exit 1 is a failure, and the tool runs; exit 2 refuses; `failBehavior: block` makes failures refuse";
 
-/// Why no hook ran: the first thing to fix in those hooks that would have matched.
+/// Returns the reasons why no hook ran that can be fixed, counted over the hooks.
 fn why_none(explanation: Option<&Explanation>) -> String {
     let hooks = explanation.into_iter().flat_map(|explanation| &explanation.hooks);
     let (mut untrusted, mut off, mut unsaid) = (0, 0, 0);
     for hook in hooks {
         let has = |code| hook.reasons.iter().any(|reason| reason.code() == code);
         match () {
-            // Which events a module or a worker of `*` listens to it says when it runs.
+            // The events of a module or worker with `*` are known only while it runs.
             () if has("untrusted") && hook.hook.event.is_every() => unsaid += 1,
             () if has("other_event") || has("not_matched") => {}
             () if has("untrusted") => untrusted += 1,
@@ -142,9 +142,9 @@ fn why_none(explanation: Option<&Explanation>) -> String {
     }
 }
 
-/// Whether a failure looks like one of the hook's program, and not of what it does.
+/// Returns `true` if the hook's program could not start.
 fn cannot_start(failure: &HookFailure) -> bool {
-    // What shells answer for a program that cannot be run, or is not there.
+    // Shells exit with these codes if a program cannot be run or does not exist.
     matches!(failure, HookFailure::Spawn { .. } | HookFailure::ExitCode { code: 126 | 127 })
 }
 
@@ -222,7 +222,7 @@ fn hooks(out: &mut String, fired: &Fired<'_>, printer: &Printer) {
     }
 }
 
-/// What is said of a hook, below its line.
+/// The details of a hook, below its line.
 struct Details<'d> {
     out: &'d mut String,
     indent: usize,
@@ -230,7 +230,7 @@ struct Details<'d> {
 }
 
 impl Details<'_> {
-    /// A name, and beside it a text that may have several lines.
+    /// Writes a name, followed by a text that may have several lines.
     fn lines(&mut self, name: &str, tone: Tone, text: &str) {
         for (index, line) in text.lines().enumerate() {
             let name = match index {
@@ -257,7 +257,7 @@ impl Details<'_> {
     }
 }
 
-/// The beginning of a text with a word about the rest.
+/// Returns the beginning of a text, and the size of the rest.
 fn beginning(text: &str) -> String {
     let mut lines: Vec<String> = text.lines().take(LINES).map(beginning_of_line).collect();
     let more = text.lines().count().saturating_sub(LINES);
@@ -278,16 +278,16 @@ fn beginning_of_line(line: &str) -> String {
     }
 }
 
-/// What a hook said, as far as it is known.
+/// The decision of a hook, as far as it is known.
 #[derive(Clone, Copy)]
 enum Said {
     Decision(Option<PolicyDecision>),
-    /// It may have said something: the response does not tell which of its hooks said what.
+    /// Unknown: the response does not assign its outputs to hooks.
     Untold,
 }
 
-/// What each hook of a response said. One of a fleet has what hooks said beside the hooks, in the same order, without
-/// those that said nothing.
+/// Returns the decision of each hook of a response. A fleet's response lists outputs apart from the
+/// hooks, in the same order, without hooks that had no output.
 fn said_by_each(event: HookEventName, response: &HookExecutionResponse) -> Vec<Said> {
     let (hooks, outputs) = (&response.hooks, &response.processed.aggregated.all_outputs);
     let known = hooks.iter().filter(|it| it.decision.is_some()).count();
@@ -298,7 +298,7 @@ fn said_by_each(event: HookEventName, response: &HookExecutionResponse) -> Vec<S
         if hooks.len() == outputs.len() {
             return Said::Decision(outputs.get(index).map(|output| output.policy(event)));
         }
-        // An exit code of 2 is a denial, where the event can be blocked.
+        // Exit code 2 is a denial if the event can be blocked.
         match event.row().block_means {
             Some(_) if result.process.exit_code == Some(2) => {
                 Said::Decision(Some(PolicyDecision::Block))
@@ -309,7 +309,7 @@ fn said_by_each(event: HookEventName, response: &HookExecutionResponse) -> Vec<S
     hooks.iter().enumerate().map(|(index, result)| said_something(index, result)).collect()
 }
 
-/// Mark, tone and word for what a hook did.
+/// Returns the mark, tone and name of a hook's outcome.
 fn outcome(result: &HookExecutionResult, said: Said) -> (&'static str, Tone, &'static str) {
     let said = match (said, &result.failure) {
         (Said::Decision(said), _) => said,
@@ -338,7 +338,7 @@ fn outcome(result: &HookExecutionResult, said: Said) -> (&'static str, Tone, &'s
     }
 }
 
-/// The last line: how many hooks did what.
+/// Returns the last line: the number of hooks per outcome.
 fn summary(fired: &Fired<'_>, printer: &Printer) -> String {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     let said = said_by_each(fired.event, fired.response);

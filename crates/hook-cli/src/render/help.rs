@@ -1,4 +1,4 @@
-//! Pages of `hook help` that are about no single command. They fit a terminal of 80 columns.
+//! Pages of `hook help` about topics. They fit a terminal of 80 columns.
 
 use std::fmt::Write;
 
@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 use crate::exit_code;
 use crate::output::{Printer, Tone};
 
-/// How wide a page is.
+/// The width of a page, in columns.
 const WIDTH: usize = 80;
 
-/// How the command ends.
+/// Returns the page about exit codes.
 pub(crate) fn exit_codes(printer: &Printer) -> String {
     let mut page = Page::new(printer);
     page.title("Exit codes of hook");
@@ -38,7 +38,7 @@ pub(crate) fn exit_codes(printer: &Printer) -> String {
     page.out
 }
 
-/// What stands in settings.
+/// Returns the page about settings.
 pub(crate) fn settings(printer: &Printer) -> String {
     let mut page = Page::new(printer);
     page.title("Settings");
@@ -73,7 +73,7 @@ fn keys(page: &mut Page<'_>, fields: &[Field]) {
     }
 }
 
-/// What stands in settings, as JSON.
+/// Returns the keys of settings as JSON.
 pub(crate) fn settings_json() -> Value {
     let keys = |fields: &[Field]| -> Vec<Value> {
         let key = |field: &Field| {
@@ -111,13 +111,13 @@ const EXAMPLE_SETTINGS: &str = r#"
   }
 "#;
 
-/// How the command ends, as JSON.
+/// Returns the exit codes as JSON.
 pub(crate) fn exit_codes_json() -> Value {
     let row = |row: &exit_code::Row| json!({"code": row.code(), "meaning": row.meaning});
     json!({"exitCodes": exit_code::TABLE.iter().map(row).collect::<Vec<_>>()})
 }
 
-/// What a hook reads and writes.
+/// Returns the page about a hook's input and output.
 pub(crate) fn protocol(printer: &Printer) -> String {
     let mut page = Page::new(printer);
     page.title("What a hook reads");
@@ -181,7 +181,7 @@ const MATCHERS: &str = "A matcher that is a text is compared with one field, exa
     JavaScript regular expression that may match anywhere in it. One that is an object asks for \
     tools, paths and commands, too (`hook help settings`). Without one, or with *, a hook is for all.";
 
-/// The built-in events, by what they are about.
+/// Returns the built-in events by topic.
 fn by_topic() -> impl Iterator<Item = (Topic, Vec<HookEventName>)> {
     let about = |topic| HookEventName::all().filter(move |event| event.row().topic == topic);
     Topic::ALL
@@ -190,7 +190,7 @@ fn by_topic() -> impl Iterator<Item = (Topic, Vec<HookEventName>)> {
         .filter(|(_, events): &(_, Vec<_>)| !events.is_empty())
 }
 
-/// Every event: when it comes, what it reads and what a block of it means.
+/// Returns the page about events: when each is fired, its fields, and the effect of a block.
 pub(crate) fn events(printer: &Printer) -> String {
     let mut page = Page::new(printer);
     page.title("Events");
@@ -214,12 +214,12 @@ pub(crate) fn events(printer: &Printer) -> String {
     page.out
 }
 
-/// Every event, as JSON.
+/// Returns all events as JSON.
 pub(crate) fn events_json() -> Value {
     json!({"events": HookEventName::all().map(event_json).collect::<Vec<_>>()})
 }
 
-/// What the exit code of a hook means (protocol.md §3).
+/// The meaning of a hook's exit codes (protocol.md §3).
 const ENDINGS: [(&str, &str); 4] = [
     ("0", "its standard output is its answer"),
     ("2", "a denial; standard error is the reason"),
@@ -231,7 +231,7 @@ const ENDINGS: [(&str, &str); 4] = [
     ),
 ];
 
-/// What is set in the environment of a hook (protocol.md §3).
+/// The variables in a hook's environment (protocol.md §3).
 const ENVIRONMENT: [(&str, &str); 4] = [
     ("HOOK_PROJECT_DIR", "the project directory; also as CLAUDE_, GEMINI_ and LLXPRT_PROJECT_DIR"),
     ("HOOK_EVENT_NAME", "the event"),
@@ -264,7 +264,7 @@ const EXAMPLE_PYTHON: &str = r#"
   print(json.dumps(answer))
 "#;
 
-/// What a hook reads and writes, as JSON.
+/// Returns a hook's input and output fields as JSON.
 pub(crate) fn protocol_json() -> Value {
     let named = |field: &Field| json!({"name": field.name, "meaning": field.about});
     let output = |fields: &[Field]| -> Vec<Value> {
@@ -329,7 +329,7 @@ fn payload_field(field: &Field, row: &EventRow) -> String {
     format!("{}{}{kind}", field.name, if field.required { "" } else { "?" })
 }
 
-/// The field that a matcher is compared with, and how.
+/// Returns the field that matchers are compared with, and the kind of comparison.
 pub(super) fn matcher(matching: Matching) -> Option<(&'static str, &'static str)> {
     let how =
         if matches!(matching, Matching::Pattern { .. }) { "regular expression" } else { "exactly" };
@@ -350,13 +350,13 @@ fn meaning(field: &Field) -> String {
     }
 }
 
-/// The events on which a field of `hookSpecificOutput` means something, if it is not all of them.
+/// Returns the events for which a field of `hookSpecificOutput` has an effect, if not all.
 fn events_of(field: &Field) -> Vec<&'static str> {
     let acts_on = |event: &HookEventName| event.row().answers.contains(&field.name);
     HookEventName::all().filter(acts_on).map(HookEventName::as_str).collect()
 }
 
-/// A page that is being written.
+/// A page under construction.
 struct Page<'p> {
     printer: &'p Printer,
     out: String,
@@ -385,14 +385,14 @@ impl<'p> Page<'p> {
         }
     }
 
-    /// A word and what it means, in two columns.
+    /// Writes a term and its meaning in two columns.
     fn entry(&mut self, indent: usize, word: &str, width: usize, text: &str) {
         let start = indent + width;
         let gap = width.saturating_sub(word.chars().count());
         let word = self.printer.paint(Tone::Good, word);
         let mut lines = wrapped(text, WIDTH - start).into_iter();
         let _ = match gap {
-            // What does not fit in front of the text stands above it.
+            // A term that is too wide goes on its own line above the text.
             0 => writeln!(self.out, "{:indent$}{word}", ""),
             _ => {
                 let first = lines.next().unwrap_or_default();
@@ -405,7 +405,7 @@ impl<'p> Page<'p> {
     }
 }
 
-/// A text in lines that are not longer than `width` characters, unless a word is.
+/// Wraps a text into lines of at most `width` characters, except for longer words.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

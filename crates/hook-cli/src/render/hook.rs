@@ -1,11 +1,11 @@
-//! One hook: what lists and explanations say of it alike.
+//! The fields of a hook that lists and explanations share.
 
 use hook_core::{Hook, MatcherDefinition, ObjectWriter};
 
 use super::columns::first_line;
 use crate::server::LiveStates;
 
-/// What every line of JSON says of a hook.
+/// Writes the JSON fields of a hook.
 pub(super) fn write_hook(object: &mut ObjectWriter<'_>, hook: &Hook, states: &LiveStates) {
     object.text("event", hook.event.as_str());
     object.text("name", hook.display_name());
@@ -46,7 +46,7 @@ pub(super) fn write_hook(object: &mut ObjectWriter<'_>, hook: &Hook, states: &Li
     states.write(object, hook);
 }
 
-/// Where a hook was written down, if it was.
+/// Writes the location of a hook's definition, if it has one.
 pub(super) fn write_place(object: &mut ObjectWriter<'_>, hook: &Hook) {
     if let Some(place) = &hook.place {
         let file = place.file.as_ref().map(|file| file.to_string_lossy());
@@ -56,12 +56,12 @@ pub(super) fn write_place(object: &mut ObjectWriter<'_>, hook: &Hook) {
     }
 }
 
-/// The matcher as it was written; `*` where there is none.
+/// Returns the matcher as written, or `*` if there is none.
 pub(super) fn matcher(hook: &Hook) -> String {
     first_line(hook.matcher.text().filter(|text| !text.trim().is_empty()).unwrap_or("*"))
 }
 
-/// Where a hook comes from.
+/// Returns the source of a hook, and its location if it has one.
 pub(super) fn origin(hook: &Hook) -> String {
     match &hook.place {
         Some(place) => first_line(&format!("{} {place}", hook.source)),

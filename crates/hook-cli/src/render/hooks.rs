@@ -12,7 +12,7 @@ use super::hook::{matcher, origin, write_hook};
 use crate::output::{Printer, Tone};
 use crate::server::LiveStates;
 
-/// One hook as a line of JSON.
+/// Formats a hook as a line of JSON.
 pub(crate) fn listing_json(listing: &HookListing, states: &LiveStates) -> Vec<u8> {
     ObjectWriter::line(|object| {
         write_hook(object, &listing.hook, states);
@@ -31,7 +31,7 @@ pub(crate) fn listing_json(listing: &HookListing, states: &LiveStates) -> Vec<u8
     })
 }
 
-/// Hooks for people, by event, in run order.
+/// Formats hooks for people, by event, in run order.
 pub(crate) fn listings(listings: &[HookListing], states: &LiveStates, printer: &Printer) -> String {
     let row = |listing: &HookListing| {
         [
@@ -67,8 +67,8 @@ pub(crate) fn listings(listings: &[HookListing], states: &LiveStates, printer: &
     out
 }
 
-/// How hooks of one priority run, where it is not the default, not the only one, or not at once. One that has its
-/// priority's hooks run one after the other does so only for what it matches.
+/// Returns the heading of a priority, unless it is the default, the only one, and runs its hooks at
+/// once. A sequential hook affects its priority only for events that it matches.
 fn heading(hooks: &[&Hook], has_several: bool) -> Option<String> {
     let priority = hooks.first()?.priority;
     let sequential = hooks.iter().filter(|hook| hook.sequential).count();
@@ -90,7 +90,7 @@ fn heading(hooks: &[&Hook], has_several: bool) -> Option<String> {
     }
 }
 
-/// What a declared event is; nothing of one that is built in.
+/// Describes a declared event. Returns `None` for a built-in one.
 fn declared(event: HookEventName) -> Option<String> {
     let row = event.row();
     if event.is_every() {
@@ -137,7 +137,7 @@ fn entry(
     }
 }
 
-/// What a hook is for, and why it does not run.
+/// Returns the description of a hook, and the reasons why it does not run.
 fn notes(listing: &HookListing, states: &LiveStates) -> impl Iterator<Item = String> {
     let untrusted_since = listing.hook.changed_since_trusted();
     let blocks = suspension(listing).map(|why| format!("blocks its event: {why}"));
@@ -154,7 +154,7 @@ fn notes(listing: &HookListing, states: &LiveStates) -> impl Iterator<Item = Str
         Some(status) => format!("worker: stays alive and answers calls; {status}"),
         None => "worker: stays alive and answers calls".to_owned(),
     });
-    // Of a hook that it has declared the module itself says it.
+    // Hooks declared by a module have the module's own listing.
     let module = match is_module && listing.hook.event.is_every() {
         true => self::module(listing, states),
         false => Vec::new(),
@@ -174,7 +174,7 @@ fn notes(listing: &HookListing, states: &LiveStates) -> impl Iterator<Item = Str
     about.chain(blocks).chain(why)
 }
 
-/// What a module has, or why it is not loaded.
+/// Describes a module's content, or the reason why it is not loaded.
 fn module(listing: &HookListing, states: &LiveStates) -> Vec<String> {
     let Some(loaded) = listing.hook.loaded_module() else {
         let status = states.in_words(&listing.hook);
@@ -183,7 +183,7 @@ fn module(listing: &HookListing, states: &LiveStates) -> Vec<String> {
     if let Some(error) = &loaded.error {
         return vec![format!("module: {error}")];
     }
-    // It is loaded here; at the server its process may be another matter.
+    // The module is loaded here; the server's process may be in another state.
     let process = states.of_hook(&listing.hook).and_then(|_| states.in_words(&listing.hook));
     let process = process.map(|how| format!("process of its modules: {how}"));
     let command = |command: &ModuleCommand| match &command.description {
@@ -195,7 +195,7 @@ fn module(listing: &HookListing, states: &LiveStates) -> Vec<String> {
     process.into_iter().chain(loaded.commands.iter().map(command)).chain(renderers).collect()
 }
 
-/// Why a hook blocks its event instead of running. One that is switched off blocks nothing.
+/// Returns the reason why a hook blocks its event. A disabled hook blocks nothing.
 fn suspension(listing: &HookListing) -> Option<String> {
     listing.hook.suspension().filter(|_| listing.enabled)
 }

@@ -1,4 +1,4 @@
-//! What `hook init` wrote, and what to try next.
+//! The output of `hook init`: the files written, and commands to try next.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ const TRY: [&str; 3] = [
     "hook fire BeforeTool --tool write_file --input '{\"tool_input\":{\"file_path\":\".env\"}}'",
 ];
 
-/// For people.
+/// Formats the result for people.
 pub(crate) fn init(starter: &Starter, user: bool, trusted: bool, printer: &Printer) -> String {
     let mut out = String::new();
     for path in [&starter.settings, &starter.script] {
@@ -43,7 +43,7 @@ pub(crate) fn init(starter: &Starter, user: bool, trusted: bool, printer: &Print
     out
 }
 
-/// As JSON.
+/// Formats the result as JSON.
 pub(crate) fn init_json(starter: &Starter, trusted: bool) -> Value {
     json!({
         "settings": starter.settings.to_string_lossy(),

@@ -1,10 +1,10 @@
 //! JSON for people: the same text, broken into lines.
 
-/// What nests deeper than this stays on its line.
+/// The maximum depth at which lines are broken.
 const DEEPEST: usize = 32;
 
-/// Breaks JSON into lines, two blanks for each level. Numbers and strings stay as they are written,
-/// and no text is too deep.
+/// Breaks JSON into lines, with two spaces for each level. Numbers and strings stay unchanged, and
+/// nesting is unlimited.
 pub(super) fn pretty(json: &str) -> String {
     let mut out = String::with_capacity(json.len() * 2);
     let mut depth = 0_usize;

@@ -1,4 +1,4 @@
-//! A test run as a JUnit report, which CI servers read.
+//! A test run as a JUnit report for CI servers.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -11,7 +11,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use super::mismatches::plain;
 use super::tests::{TestOutcome, TestRun, TestStatus};
 
-/// The report: a suite for each file. What hooks wrote is made fit for XML by the writer.
+/// Returns the report, with a suite for each file. The writer escapes the output of hooks for XML.
 pub(crate) fn junit(run: &TestRun<'_>) -> Report {
     let mut report = Report::new("hook test");
     report.set_time(run.duration);
@@ -73,7 +73,7 @@ fn failure(report: &TestReport) -> TestCaseStatus {
     status
 }
 
-/// What the hooks of a test wrote, under their names.
+/// Returns the output of a test's hooks, each under the hook's name.
 fn streams(hooks: &[HookExecutionResult], stream: fn(&HookExecutionResult) -> &[u8]) -> String {
     let mut text = String::new();
     for hook in hooks {

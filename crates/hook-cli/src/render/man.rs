@@ -6,7 +6,7 @@ use clap::Command;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
-/// A command's page in roff. The command is built.
+/// Returns the page of a built command in roff.
 pub(crate) fn man_page(command: &Command) -> io::Result<String> {
     let version = env!("CARGO_PKG_VERSION");
     let man = Man::new(command.clone()).source(format!("hook {version}")).manual("hook");
@@ -23,20 +23,20 @@ pub(crate) fn man_page(command: &Command) -> io::Result<String> {
         after_help(&after.to_string()).to_writer(&mut page)?;
     }
     let page = String::from_utf8_lossy(&page);
-    // Each section comes with a preamble; one for the page is enough.
+    // Each section begins with a preamble; the page needs only one.
     Ok(match page.split_once(".TH ") {
         Some((preamble, rest)) => format!("{preamble}.TH {}", rest.replace(preamble, "")),
         None => page.into_owned(),
     })
 }
 
-/// The file that a command's page belongs in.
+/// Returns the file name of a command's page.
 pub(crate) fn man_file_name(command: &Command) -> String {
     format!("{}.1", command.get_display_name().unwrap_or_else(|| command.get_name()))
 }
 
-/// What stands behind the options: a short line with a colon is a title, what is indented stays
-/// line by line.
+/// Formats the text after the options. A short line with a colon is a title; indented lines are
+/// kept.
 fn after_help(text: &str) -> Roff {
     let mut roff = Roff::new();
     let mut is_indented = false;

@@ -1,4 +1,4 @@
-//! What differs from what was expected, and why a scenario is none.
+//! Differences from expected values, and errors in scenarios.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -12,23 +12,23 @@ use crate::output::{Printer, Tone};
 use hook_core::text;
 use hook_core::text::PathText;
 
-/// A value that is longer is compared line by line.
+/// The maximum length of values that are compared on one line.
 const ONE_LINE: usize = 100;
 
-/// How long it may take to find the shortest difference of two texts.
+/// The time limit for finding the shortest diff of two texts.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// How many lines around a difference are shown.
+/// The number of lines shown around a difference.
 const AROUND: usize = 3;
 
-/// One mismatch, below the line of its test.
+/// Writes one mismatch, below the line of its test.
 pub(crate) fn mismatch(out: &mut String, mismatch: &Mismatch, printer: &Printer) {
     let Mismatch { path, expected, found, .. } = mismatch;
     let _ = writeln!(out, "  {}", printer.paint(Tone::Strong, &text::one_line(path)));
     out.push_str(&difference(expected, found, printer));
 }
 
-/// What is expected and what is found, in two lines or as a difference.
+/// Formats expected and found values, in two lines or as a diff.
 fn difference(expected: &Value, found: &Value, printer: &Printer) -> String {
     let mut out = String::new();
     let one_line = [expected.to_string(), found.to_string()];
@@ -86,13 +86,13 @@ fn lines_of(value: &Value) -> String {
     text
 }
 
-/// One mismatch without colours and without a difference, for reports that machines read.
+/// Formats one mismatch without colours and diffs, for machine-readable reports.
 pub(super) fn plain(mismatch: &Mismatch) -> String {
     let Mismatch { path, expected, found, .. } = mismatch;
     format!("{path}: expected {expected}, found {found}")
 }
 
-/// What was written into a scenario.
+/// Writes a change that was made to a scenario.
 pub(super) fn change(out: &mut String, change: &Change, printer: &Printer) {
     let said = match (&change.before, &change.after) {
         (Some(before), Some(after)) => {
@@ -109,7 +109,7 @@ pub(super) fn change(out: &mut String, change: &Change, printer: &Printer) {
     let _ = writeln!(out, "  {key}\n    {}", text::lines(&said));
 }
 
-/// Why a file is no scenario, with the line it is about.
+/// Formats an error in a scenario, with its line.
 pub(crate) fn scenario_error(path: &Path, text: &str, error: &ScenarioError) -> String {
     let mut out = text::one_line(&format!("{}:{error}", path.shown())).into_owned();
     if *error.kind() == ScenarioErrorKind::Empty {
@@ -118,7 +118,7 @@ pub(crate) fn scenario_error(path: &Path, text: &str, error: &ScenarioError) -> 
     let Some(line) = text.lines().nth(error.line() - 1) else { return out };
     let number = error.line().to_string();
     let margin = " ".repeat(number.len());
-    // A long line is shown around what it is about.
+    // A long line is shown around the error.
     let from = error.column().saturating_sub(1).saturating_sub(ONE_LINE / 2);
     let shown: String = line.chars().skip(from).take(ONE_LINE).collect();
     let indent: String = shown

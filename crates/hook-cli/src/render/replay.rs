@@ -1,4 +1,4 @@
-//! What a replay changed.
+//! The results of a replay.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use super::trace::title;
 use crate::output::{Printer, Tone};
 use hook_core::text::{self, one_line};
 
-/// What a replay comes to.
+/// The counts of a replay's results.
 #[derive(Debug, Default)]
 pub(crate) struct ReplayTotals {
     pub(crate) same: usize,
@@ -27,7 +27,7 @@ impl ReplayTotals {
     }
 }
 
-/// One request for people: a line, and what changed below it.
+/// Formats one request for people: a line, followed by the changes.
 pub(crate) fn replayed(
     request: &RecordedRequest,
     replayed: &Result<Replay, Unreplayable>,
@@ -97,7 +97,7 @@ fn change(out: &mut String, difference: &Difference, printer: &Printer) {
     }
 }
 
-/// A value for people: a string without its quotes.
+/// Formats a value for people, with strings unquoted.
 fn shown(value: Option<&RawJson>) -> String {
     match value {
         None => "(nothing)".to_owned(),
@@ -105,7 +105,7 @@ fn shown(value: Option<&RawJson>) -> String {
     }
 }
 
-/// The last line.
+/// Returns the last line.
 pub(crate) fn replay_summary(totals: &ReplayTotals, printer: &Printer) -> String {
     let count = totals.same + totals.changed + totals.skipped;
     let requests = if count == 1 { "request" } else { "requests" };
@@ -117,7 +117,7 @@ pub(crate) fn replay_summary(totals: &ReplayTotals, printer: &Printer) -> String
     format!("{}\n", printer.paint(tone, &text))
 }
 
-/// One request as a line of JSON.
+/// Formats one request as a line of JSON.
 pub(crate) fn replayed_json(
     request: &RecordedRequest,
     replayed: &Result<Replay, Unreplayable>,

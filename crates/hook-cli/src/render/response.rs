@@ -1,4 +1,4 @@
-//! One response: the decision first, then what each hook did.
+//! A response: the decision, then the result of each hook.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use super::columns::first_line;
 use crate::output::{Printer, Tone};
 use hook_core::text;
 
-/// Renders a response, ending in a line's end.
+/// Formats a response, with a final newline.
 pub(crate) fn response(response: &HookExecutionResponse, printer: &Printer) -> String {
     let processed = &response.processed;
     let event = response.event.map_or("?", HookEventName::as_str);
@@ -39,7 +39,7 @@ pub(crate) fn response(response: &HookExecutionResponse, printer: &Printer) -> S
     out
 }
 
-/// The hooks that were not started, and for each by whom.
+/// Returns the hooks that were not started, and the hook that ended the plan before each.
 pub(super) fn not_started(
     response: &HookExecutionResponse,
 ) -> impl Iterator<Item = (String, String)> {
@@ -49,8 +49,8 @@ pub(super) fn not_started(
     })
 }
 
-/// What came of all hooks together, field by field, each as `shown` makes it;
-/// warnings that were `said` before are left out.
+/// Writes the fields of the merged output, each formatted by `shown`, without the warnings in
+/// `said`.
 pub(super) fn answer_fields(
     out: &mut String,
     response: &HookExecutionResponse,
@@ -83,7 +83,7 @@ pub(super) fn answer_fields(
             }
         }
     }
-    // What went wrong with a hook is shown below that hook.
+    // Warnings about a hook are shown below that hook.
     let of_hooks: HashSet<String> =
         response.hooks.iter().flat_map(HookExecutionResult::caller_warnings).collect();
     let is_new = |it: &&String| !said.contains(&it.as_str()) && !of_hooks.contains(*it);
@@ -92,7 +92,7 @@ pub(super) fn answer_fields(
     }
 }
 
-/// A name, and behind it a text, escaped already, that may have several lines.
+/// Writes a name and an already escaped text, which may have several lines.
 pub(super) fn field(out: &mut String, name: &str, value: &str, printer: &Printer) {
     let value = value.replace('\n', "\n    ");
     let _ = writeln!(out, "  {}: {value}", printer.paint(Tone::Quiet, name));
@@ -139,7 +139,7 @@ fn hook(out: &mut String, result: &HookExecutionResult, printer: &Printer) {
     }
 }
 
-/// How a hook's process ended; nothing where it has none, or did not.
+/// Returns how a hook's process ended, or an empty string without an exit.
 pub(super) fn ending(result: &HookExecutionResult) -> String {
     match (result.process.exit_code, result.process.signal) {
         (Some(code), _) => format!("exit {code}"),

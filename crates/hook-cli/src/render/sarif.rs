@@ -1,14 +1,14 @@
-//! Problems as SARIF 2.1.0, which code scanning reads.
+//! Problems as SARIF 2.1.0, for code scanning.
 
 use std::path::Path;
 
 use hook_core::settings::{Diagnostic, Rule, Severity};
 use serde_json::{Value, json};
 
-/// What relative places are relative to: the project.
+/// The base of relative paths, which is the project.
 const ROOT: &str = "%SRCROOT%";
 
-/// All problems as one document. Files of the project are named relative to it.
+/// Returns all problems as one document. Paths of project files are relative.
 pub(crate) fn document<'d>(
     problems: impl Iterator<Item = &'d Diagnostic>,
     project: &Path,
@@ -98,7 +98,7 @@ fn uri_of(path: &Path) -> String {
     format!("file://{}{}", if path.starts_with('/') { "" } else { "/" }, escaped(&path))
 }
 
-/// A path as a URI has it.
+/// Escapes a path for a URI.
 fn escaped(path: &str) -> String {
     path.bytes().fold(String::with_capacity(path.len()), |mut uri, byte| {
         match byte {

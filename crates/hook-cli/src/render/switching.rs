@@ -1,4 +1,4 @@
-//! What `hook enable` and `hook disable` did.
+//! The output of `hook enable` and `hook disable`.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 use super::diff;
 use crate::output::{Printer, Tone};
 
-/// What became of one file.
+/// The result for one file.
 pub(crate) struct Edited {
     pub(crate) source: HookSource,
     pub(crate) path: PathBuf,
     pub(crate) result: Result<FileChange, EditError>,
 }
 
-/// A file because of which the hook is not as it was asked for.
+/// A file that prevents the requested state of the hook.
 pub(crate) struct Remaining {
     pub(crate) source: HookSource,
     pub(crate) path: Option<PathBuf>,
@@ -27,7 +27,7 @@ pub(crate) struct Remaining {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Because {
-    /// Its `disabled` list has the name.
+    /// Its `disabled` list contains the name.
     Listed,
     /// `enabled: false` switches off all of its hooks.
     AllOff,
@@ -35,7 +35,7 @@ pub(crate) enum Because {
     OutOfReach,
 }
 
-/// What a call did.
+/// The result of the command.
 pub(crate) struct Outcome<'a> {
     pub(crate) name: &'a str,
     pub(crate) enabled: bool,
@@ -44,7 +44,7 @@ pub(crate) struct Outcome<'a> {
     pub(crate) remaining: Vec<Remaining>,
 }
 
-/// For people: a line for each file, or with `--dry-run` the difference.
+/// Formats the result for people: a line for each file, or the diff with `--dry-run`.
 pub(crate) fn switched(outcome: &Outcome<'_>, printer: &Printer) -> String {
     let mut out = String::new();
     let name = printer.paint(Tone::Strong, &one_line(outcome.name));
@@ -65,7 +65,7 @@ pub(crate) fn switched(outcome: &Outcome<'_>, printer: &Printer) -> String {
     out
 }
 
-/// As JSON.
+/// Formats the result as JSON.
 pub(crate) fn switched_json(outcome: &Outcome<'_>) -> Value {
     let file = |edited: &Edited| {
         let mut file = json!({
@@ -104,7 +104,7 @@ pub(crate) fn switched_json(outcome: &Outcome<'_>) -> Value {
     })
 }
 
-/// Why a hook is not as it was asked for.
+/// Describes why a hook is not in the requested state.
 pub(crate) fn remaining(name: &str, remaining: &Remaining) -> String {
     let name = one_line(name);
     let source = &remaining.source;

@@ -1,4 +1,4 @@
-//! What happens on a server, a line for each start, finish and response.
+//! The output of `hook tail`: a line for each start, finish and response on a server.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -9,19 +9,19 @@ use jiff::{SignedDuration, Timestamp};
 use super::response::duration;
 use crate::output::{Printer, Tone};
 
-/// How much of a text is shown, in characters.
+/// The maximum length of a shown text, in characters.
 const LONGEST: usize = 160;
 
-/// Makes lines for people out of the lines of a recording.
+/// A formatter of a recording's lines for people.
 #[derive(Debug, Default)]
 pub(crate) struct TailLines {
     started: Option<Timestamp>,
-    /// When the requests that are not answered yet came, in microseconds.
+    /// The arrival times of unanswered requests, in microseconds.
     asked: HashMap<u64, u64>,
 }
 
 impl TailLines {
-    /// The line for people, with its end; `None` where there is nothing to show.
+    /// Formats a line for people, with its end. Returns `None` if there is nothing to show.
     pub(crate) fn line(&mut self, text: String, printer: &Printer) -> Option<String> {
         let fields = RawJson::parse(text).and_then(|value| value.to_object()).ok()?;
         if let Some(started) = self::text(&fields, "startedAt") {
@@ -31,7 +31,7 @@ impl TailLines {
         let at = number(&fields, "at")?;
         let time = printer.paint(Tone::Quiet, &self.time(at));
         if let Some(missed) = number(&fields, "missed") {
-            // Their answers may be among what is missing.
+            // Answers may be among the missed messages.
             self.asked.clear();
             let missed = printer.paint(Tone::Odd, &format!("{missed} messages missed"));
             return Some(format!("{time} {missed}\n"));
@@ -56,7 +56,7 @@ impl TailLines {
         Some(format!("{time} {event} {shown}\n"))
     }
 
-    /// The time of day in UTC.
+    /// Returns the time of day in UTC.
     fn time(&self, at: u64) -> String {
         let since = SignedDuration::from_micros(i64::try_from(at).unwrap_or(i64::MAX));
         let time = self.started.and_then(|started| started.checked_add(since).ok());
@@ -75,7 +75,7 @@ fn finished(message: &JsonObject, printer: &Printer) -> Option<String> {
     let code = number(&hook, "exitCode");
     let tone = match (&error, code) {
         (Some(_), _) => Tone::Odd,
-        // A denial, which is what a guard is there for.
+        // A denial is how a guard is meant to end.
         (None, Some(2)) => Tone::Bad,
         (None, _) => Tone::Good,
     };
@@ -114,7 +114,7 @@ fn response(message: &JsonObject, took: Option<Duration>, printer: &Printer) -> 
     ])
 }
 
-/// What happened, in a column.
+/// Formats the kind of message, as a column.
 fn word(tone: Tone, word: &str, printer: &Printer) -> String {
     printer.paint(tone, &format!("{:<8}", folded(word)))
 }
@@ -123,7 +123,7 @@ fn name(hook: &JsonObject, printer: &Printer) -> String {
     painted(Tone::Plain, &text(hook, "name").unwrap_or_default(), printer)
 }
 
-/// A part of a line; nothing, also no colours, of what is empty.
+/// Formats a part of a line. An empty part stays empty, without colours.
 fn painted(tone: Tone, text: &str, printer: &Printer) -> String {
     match folded(text) {
         text if text.is_empty() => text,
@@ -136,7 +136,7 @@ fn parts(parts: &[&str]) -> String {
     parts.join(" ").trim_end().to_owned()
 }
 
-/// The beginning of a text from outside, which must not look like a line of its own.
+/// Returns the beginning of a foreign text on one line, so that it cannot imitate another line.
 fn folded(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match text.char_indices().nth(LONGEST) {

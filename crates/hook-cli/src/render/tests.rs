@@ -1,4 +1,4 @@
-//! Reports of `hook test`: what became of each test, and the sum of it.
+//! Reports of `hook test`: the outcome of each test, and a summary.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -14,18 +14,18 @@ use super::{counted, response};
 use crate::output::{Printer, Tone};
 use hook_core::text::{self, PathText, one_line};
 
-/// What became of a test.
+/// The outcome of a test.
 #[derive(Debug)]
 pub(crate) struct TestOutcome<'f> {
     pub(crate) file: &'f Path,
-    /// The test's place in the file.
+    /// The test's index in the file.
     pub(crate) index: usize,
     pub(crate) test: &'f ScenarioTest,
-    /// `None` when it was not played.
+    /// The report; `None` if the test was not played.
     pub(crate) report: Option<TestReport>,
-    /// What was written into the file.
+    /// The changes written into the file.
     pub(crate) changes: Vec<Change>,
-    /// What could not be.
+    /// The changes that could not be written.
     pub(crate) left: Vec<NotUpdated>,
 }
 
@@ -69,14 +69,14 @@ impl<'f> TestOutcome<'f> {
     }
 }
 
-/// A whole run.
+/// A run of selected tests.
 #[derive(Debug)]
 pub(crate) struct TestRun<'f> {
-    /// How many tests were to be played.
+    /// The number of selected tests.
     pub(crate) selected: usize,
-    /// How many the filters left out.
+    /// The number of tests that filters excluded.
     pub(crate) filtered_out: usize,
-    /// From how many files.
+    /// The number of files with selected tests.
     pub(crate) files: usize,
     pub(crate) outcomes: Vec<TestOutcome<'f>>,
     pub(crate) duration: Duration,
@@ -87,13 +87,13 @@ impl TestRun<'_> {
         self.outcomes.iter().filter(|outcome| outcome.status() == status).count()
     }
 
-    /// Whether every test was played, and passed or was updated.
+    /// Returns `true` if every test was played, and passed or was updated.
     pub(crate) fn passed(&self) -> bool {
         self.count(TestStatus::Passed) + self.count(TestStatus::Updated) == self.selected
     }
 }
 
-/// How a test is called: by its file and its name.
+/// Returns the name of a test: its file and its own name.
 pub(crate) fn test_label(file: &Path, name: &str) -> String {
     format!("{}::{name}", file.to_string_lossy())
 }
@@ -106,23 +106,23 @@ fn painted_label(file: &Path, test: &ScenarioTest, printer: &Printer) -> String 
     )
 }
 
-/// A test in a list.
+/// Formats a test in a list.
 pub(crate) fn listed_test(file: &Path, test: &ScenarioTest, printer: &Printer) -> String {
     format!("{}\n", painted_label(file, test, printer))
 }
 
-/// A test in a list, as JSON.
+/// Formats a test in a list as JSON.
 pub(crate) fn listed_test_json(file: &Path, test: &ScenarioTest) -> Value {
     json!({"file": file.to_string_lossy(), "test": test.name, "line": test.line})
 }
 
-/// The line before all tests.
+/// Returns the line before all tests.
 pub(crate) fn test_header(run: &TestRun<'_>, printer: &Printer) -> String {
     let (tests, files) = (counted(run.selected, "test"), counted(run.files, "file"));
     format!("{} {tests} from {files}\n", column(Tone::Good, "Running", printer))
 }
 
-/// One test for people: a line when it passed, everything when it did not.
+/// Formats one test for people: a line if it passed, all details if it did not.
 pub(crate) fn test_outcome(outcome: &TestOutcome<'_>, printer: &Printer) -> String {
     let mut out = status_line(outcome, printer);
     let Some(report) = &outcome.report else { return out };
@@ -148,7 +148,7 @@ pub(crate) fn test_outcome(outcome: &TestOutcome<'_>, printer: &Printer) -> Stri
     out
 }
 
-/// What a hook wrote, as far as the response does not show it.
+/// Writes a hook's output, as far as the response does not show it.
 fn streams(out: &mut String, result: &HookExecutionResult, printer: &Printer) {
     let stderr = match result.failure {
         Some(_) => &[],
@@ -174,11 +174,11 @@ fn streams(out: &mut String, result: &HookExecutionResult, printer: &Printer) {
     }
 }
 
-/// How much of what a hook wrote is shown.
+/// The limits on the shown output of a hook: lines, and characters of each line.
 const SHOWN_LINES: usize = 40;
 const SHOWN_COLUMNS: usize = 400;
 
-/// One test as JSON; nothing of one that was not played.
+/// Formats one test as JSON. Returns `None` if it was not played.
 pub(crate) fn test_json(outcome: &TestOutcome<'_>) -> Option<Value> {
     let report = outcome.report.as_ref()?;
     let mismatches: Vec<Value> = report
@@ -225,12 +225,12 @@ pub(crate) fn test_json(outcome: &TestOutcome<'_>) -> Option<Value> {
     Some(line)
 }
 
-/// Milliseconds with up to three decimals, as everywhere in messages.
+/// Returns milliseconds with up to three decimals, as everywhere in messages.
 fn milliseconds(duration: Duration) -> f64 {
     duration.as_micros() as f64 / 1_000.0
 }
 
-/// The end of a run: how many did what, and once more what did not pass.
+/// Formats the end of a run: the counts by status, and the failed tests again.
 pub(crate) fn test_summary(run: &TestRun<'_>, printer: &Printer) -> String {
     use TestStatus::{Failed, Passed, Skipped, Updated};
     let tone = if run.passed() { Tone::Good } else { Tone::Bad };
@@ -276,7 +276,7 @@ fn status_line(outcome: &TestOutcome<'_>, printer: &Printer) -> String {
     format!("{} {time} {label}\n", column(tone, word, printer))
 }
 
-/// A word that stands at the right of the first column.
+/// Right-aligns a word in the first column.
 fn column(tone: Tone, word: &str, printer: &Printer) -> String {
     const WIDTH: usize = 12;
     format!("{}{}", " ".repeat(WIDTH.saturating_sub(word.len())), printer.paint(tone, word))

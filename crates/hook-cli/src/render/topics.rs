@@ -1,4 +1,4 @@
-//! Pages that are about no single command.
+//! The topics of `hook help`.
 
 use super::help::{
     events, events_json, exit_codes, exit_codes_json, protocol, protocol_json, settings,
@@ -6,7 +6,7 @@ use super::help::{
 };
 use crate::output::Printer;
 
-/// A page that is about no single command.
+/// A page about a topic that concerns several commands.
 pub(crate) struct Topic {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,

@@ -1,4 +1,4 @@
-//! Hooks of a project before they are trusted, and what is trusted.
+//! Reviews of a project's hooks, and trust decisions.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,13 +12,13 @@ use serde_json::{Map, Value, json};
 use super::{counted, diff};
 use crate::output::{Printer, Tone};
 
-/// How many lines of a script are shown unless all are asked for.
+/// The number of lines of a script that are shown without `--show`.
 const FIRST_LINES: usize = 20;
 
-/// How many files that no command names are listed unless all are asked for.
+/// The number of files named by no command that are listed without `--show`.
 const FIRST_FILES: usize = 12;
 
-/// What a hook would run, and what changed since it was trusted.
+/// Formats a review: the files and settings of a hook, and changes since it was trusted.
 pub(crate) fn review(review: &Review, whole: bool, printer: &Printer) -> String {
     let (mark, tone, standing) = match &review.standing {
         Standing::Trusted => ("✓", Tone::Good, "trusted".to_owned()),
@@ -38,7 +38,7 @@ pub(crate) fn review(review: &Review, whole: bool, printer: &Printer) -> String 
     with_standing(review, (mark, tone, &standing), whole, printer)
 }
 
-/// A hook that is not as the lock of its project says.
+/// Formats a hook that differs from the lock of its project.
 pub(crate) fn unlocked(review: &Review, whole: bool, printer: &Printer) -> String {
     let standing = match &review.standing {
         Standing::New => "not in the lock",
@@ -63,7 +63,7 @@ fn with_standing(
     );
     let mut field = |name: &str, text: &str| {
         let name = printer.paint(Tone::Quiet, &format!("{name:<12} "));
-        // What a hook's author writes must not look like another field.
+        // The text of a hook's author must not look like another field.
         let text = text::lines(text).replace('\n', "\n               │ ");
         let _ = writeln!(out, "  {name}{text}");
     };
@@ -74,7 +74,7 @@ fn with_standing(
     match entry.matcher.as_deref() {
         None => field("matcher", "everything"),
         Some(matcher) => {
-            // That of an object is among the terms, too.
+            // A matcher that is an object is shown with the other settings.
             if let Some(text) = matcher.as_text() {
                 field("matcher", text);
             }
@@ -199,7 +199,7 @@ fn changed(change: &Change, printer: &Printer) -> String {
     }
 }
 
-/// A review as JSON.
+/// Formats a review as JSON.
 pub(crate) fn review_json(review: &Review, granted: bool) -> Value {
     let entry = &review.entry;
     let mut object = Map::new();
@@ -245,7 +245,7 @@ pub(crate) fn review_json(review: &Review, granted: bool) -> Value {
     object.into()
 }
 
-/// A matcher as it was written: a string or an object.
+/// Returns a matcher as written: a string or an object.
 fn matcher_json(matcher: &MatcherDefinition) -> Value {
     match matcher {
         MatcherDefinition::Fields(fields) => {
@@ -287,7 +287,7 @@ fn change_json(change: &Change) -> Value {
     }
 }
 
-/// The last line of a review.
+/// Returns the last line of a review.
 pub(crate) fn trusted(agreed: &[&str], left: usize, printer: &Printer) -> String {
     let mut out = match agreed.is_empty() {
         true => "trusted nothing".to_owned(),
@@ -302,7 +302,7 @@ pub(crate) fn trusted(agreed: &[&str], left: usize, printer: &Printer) -> String
     out
 }
 
-/// What there is to say when no hook waits for a decision.
+/// Returns the text for a review without open decisions.
 pub(crate) fn nothing_to_trust(trusted: usize) -> String {
     match trusted {
         0 => "the project has no hooks\n".to_owned(),
@@ -311,18 +311,18 @@ pub(crate) fn nothing_to_trust(trusted: usize) -> String {
     }
 }
 
-/// How a decision fits the hooks that there are.
+/// The match between a decision and the existing hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fit {
-    /// A hook and its folders are what it is about.
+    /// A hook and its folders match.
     Whole,
-    /// A hook is what it is about, and runs from the copy of folders that changed.
+    /// A hook matches, and runs from the copy because its folders changed.
     Copy,
-    /// No hook is.
+    /// No hook matches.
     None,
 }
 
-/// Decisions for people.
+/// Formats decisions for people.
 pub(crate) fn grants(grants: &[&Grant], fits: impl Fn(&Grant) -> Fit, printer: &Printer) -> String {
     if grants.is_empty() {
         return "nothing is trusted in this project\n".to_owned();
@@ -366,12 +366,12 @@ pub(crate) fn grants(grants: &[&Grant], fits: impl Fn(&Grant) -> Fit, printer: &
     out
 }
 
-/// What was written to a lock.
+/// Returns the text about a written lock.
 pub(crate) fn locked(path: &Path, hooks: usize) -> String {
     format!("wrote {}: {}\n", one_line(&path.display().to_string()), counted(hooks, "hook"))
 }
 
-/// What there is to say when every hook is as the lock says.
+/// Returns the text for hooks that all match the lock.
 pub(crate) fn as_locked(hooks: usize) -> String {
     match hooks {
         0 => "the project has no hooks\n".to_owned(),
@@ -380,7 +380,7 @@ pub(crate) fn as_locked(hooks: usize) -> String {
     }
 }
 
-/// Hooks that are in the lock and nowhere else.
+/// Formats the hooks that only the lock contains.
 pub(crate) fn gone(grants: &[Grant], printer: &Printer) -> String {
     let line = |grant: &Grant| {
         let mark = printer.paint(Tone::Bad, "-");
@@ -394,7 +394,7 @@ pub(crate) fn gone(grants: &[Grant], printer: &Printer) -> String {
     grants.iter().map(line).collect()
 }
 
-/// What was taken back.
+/// Formats revoked decisions.
 pub(crate) fn revoked(grants: &[&Grant], printer: &Printer) -> String {
     if grants.is_empty() {
         return "nothing was trusted in this project\n".to_owned();
@@ -411,7 +411,7 @@ pub(crate) fn revoked(grants: &[&Grant], printer: &Printer) -> String {
     counts.into_iter().map(line).collect()
 }
 
-/// A decision as JSON, with what is to be said of it.
+/// Formats a decision as JSON, with an additional field.
 pub(crate) fn grant_json(grant: &Grant, said: (&str, bool)) -> Value {
     let mut object = json!({
         "event": grant.event,

@@ -1,12 +1,12 @@
-//! Words that more than one command needs.
+//! Text helpers of several commands.
 
-/// So many of something, whose plural ends in s.
+/// Formats a count of things whose plural ends in "s".
 pub(crate) fn counted(number: usize, what: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };
     format!("{number} {what}{ending}")
 }
 
-/// A word as a shell reads it, for commands that people copy.
+/// Quotes a text as a shell word, for commands that users copy.
 pub(crate) fn shell_word(text: &str) -> String {
     let plain = |character: char| character.is_alphanumeric() || "/._-+,@%".contains(character);
     match !text.is_empty() && text.chars().all(plain) {
@@ -15,8 +15,8 @@ pub(crate) fn shell_word(text: &str) -> String {
     }
 }
 
-/// The last word of a command as a shell reads it, with nothing replaced in it; `None` where a quote does not
-/// end.
+/// Returns the last shell word of a command, without expansions. Returns `None` if a quote is not
+/// closed.
 pub(crate) fn last_shell_word(text: &str) -> Option<String> {
     let mut word: Option<String> = None;
     let mut quote = None;
@@ -24,7 +24,7 @@ pub(crate) fn last_shell_word(text: &str) -> Option<String> {
     while let Some(character) = characters.next() {
         match (quote, character) {
             (None, ' ' | '\t' | '\n') => {
-                // Another one may follow.
+                // Another word may follow.
                 if characters.as_str().trim_start().is_empty() {
                     break;
                 }

@@ -9,36 +9,36 @@ use rustix::fs::{Mode, OFlags};
 use rustix::termios::{QueueSelector, tcflush, ttyname};
 use tokio::net::unix::pipe::Receiver;
 
-/// How long a line may be.
+/// The maximum length of a line, in bytes.
 const MAX_LINE: usize = 64 * 1024;
 
-/// The keyboard, for one question. The terminal itself gives whole lines.
+/// The keyboard during one question. The terminal itself returns whole lines.
 pub(super) struct Keyboard {
     terminal: Receiver,
 }
 
 impl Keyboard {
-    /// Takes the keyboard. What was typed before is forgotten: it was no answer to what comes now.
+    /// Opens the keyboard. Input typed earlier is discarded, since it cannot answer this question.
     ///
     /// # Errors
-    /// When the terminal of standard input cannot be opened.
+    /// Returns an error if the terminal of standard input cannot be opened.
     pub(super) fn take() -> io::Result<Self> {
         let stdin = io::stdin();
         let name = OsString::from_vec(ttyname(&stdin, Vec::new())?.into_bytes());
-        // Opened anew: that this reader does not wait is not to be so for others of standard input.
+        // A separate descriptor, so that other readers of standard input stay in blocking mode.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let terminal = File::from(rustix::fs::open(name, flags, Mode::empty())?);
         tcflush(&stdin, QueueSelector::IFlush)?;
         Ok(Self { terminal: Receiver::from_file_unchecked(terminal)? })
     }
 
-    /// The next line, without its end; `None` where the user ends the input.
+    /// Reads the next line, without its end. Returns `None` if the user ends the input.
     ///
     /// # Errors
-    /// When the terminal is gone.
+    /// Returns an error if the terminal is gone.
     ///
     /// # Cancellation
-    /// Dropping the future takes nothing.
+    /// Dropping the future consumes no input.
     pub(super) async fn line(&mut self) -> io::Result<Option<String>> {
         let mut buffer = vec![0; MAX_LINE];
         loop {

@@ -1,11 +1,11 @@
-//! The user at the terminal, for hooks that ask their host: questions, notifications and a status line
-//! (protocol.md §6, "Host calls").
+//! The user at the terminal, for hooks that call their host: questions, notifications and a status
+//! line (protocol.md §6, "Host calls").
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
-//! | `question` | what a hook may ask, and how an answer is read |
-//! | `keyboard` | lines that the user types, and only those typed since the question |
-//! | `ui` | the services that hooks get |
+//! | `question` | the questions of hooks, and parsing of answers |
+//! | `keyboard` | lines that the user types after a question |
+//! | `ui` | the host services for hooks |
 
 #[cfg(unix)]
 mod keyboard;
@@ -22,7 +22,7 @@ use hook_core::run::HostServices;
 
 use crate::output::Printer;
 
-// Whether hooks may ask the user. No documentation: clap would take it for its commands'.
+// Whether hooks may ask the user. Not a doc comment: clap would show it as the command's help.
 #[derive(Debug, Args)]
 pub(crate) struct UiArguments {
     /// Ask the user nothing: hooks get what there is without a user. It is so where standard input or
@@ -32,8 +32,8 @@ pub(crate) struct UiArguments {
 }
 
 impl UiArguments {
-    /// What hooks may ask of the user; `None` where there is no terminal, or the command reads from it
-    /// itself.
+    /// Returns the services through which hooks ask the user. Returns `None` without a terminal, or
+    /// if the command reads standard input itself.
     pub(crate) fn services(
         &self,
         printer: &Printer,
@@ -46,7 +46,7 @@ impl UiArguments {
     }
 }
 
-/// A hook system whose hooks may ask that.
+/// Lets the hooks of a system use these services.
 pub(crate) fn with_ui(
     builder: HookSystemBuilder,
     ui: Option<Arc<dyn HostServices>>,
@@ -65,7 +65,7 @@ fn at_terminal(printer: &Printer) -> Option<Arc<dyn HostServices>> {
     is_there.then(|| Arc::new(ui::TerminalUi::new(printer)) as Arc<dyn HostServices>)
 }
 
-/// Elsewhere a line that is typed cannot be waited for without a thread that never ends.
+/// Returns `None`: on this system, waiting for a typed line takes a thread that never ends.
 #[cfg(not(unix))]
 fn at_terminal(_: &Printer) -> Option<Arc<dyn HostServices>> {
     None

@@ -1,22 +1,22 @@
-//! What hooks ask the user, and what the user's lines mean.
+//! Questions of hooks to the user, and the meaning of typed lines.
 
 use hook_core::run::HostCallError;
 use hook_core::text::{lines, one_line, shortened};
 use hook_core::{JsonObject, RawJson};
 
-/// How many options there may be to choose from.
+/// The maximum number of options to choose from.
 const MOST_OPTIONS: usize = 100;
 
-/// How long a question may be, in characters: all of it is shown.
+/// The maximum length of a question in characters, since all of it is shown.
 const MOST_SHOWN: usize = 16 * 1024;
 
-/// The questions that there are here.
+/// The supported kinds of questions.
 pub(super) const METHODS: [&str; 4] = ["ui.confirm", "ui.select", "ui.input", "ui.custom"];
 
 /// A question of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Question {
-    /// What is asked.
+    /// The title, on one line.
     title: String,
     kind: Kind,
 }
@@ -32,17 +32,17 @@ enum Kind {
     Input {
         placeholder: String,
     },
-    /// What a component shows.
+    /// The lines of a component.
     Custom {
         lines: Vec<String>,
     },
 }
 
 impl Question {
-    /// Reads a host call; `None` where there is no such question here.
+    /// Parses a host call. Returns `None` if it is no supported question.
     ///
     /// # Errors
-    /// When it lacks what the question needs.
+    /// Returns an error if the question lacks a parameter or is too long.
     pub(super) fn read(method: &str, params: &RawJson) -> Result<Option<Self>, HostCallError> {
         if !METHODS.contains(&method) {
             return Ok(None);
@@ -55,7 +55,7 @@ impl Question {
             _ => Kind::Input { placeholder: text(&params, "placeholder") },
         };
         let question = Self { title: text(&params, "title"), kind };
-        // Nobody agrees to what is not shown.
+        // No one should agree to a text that is not fully shown.
         match question.length() <= MOST_SHOWN {
             true => Ok(Some(question)),
             false => Err(HostCallError::failed(format!(
@@ -65,7 +65,7 @@ impl Question {
         }
     }
 
-    /// How many characters the user has to read.
+    /// Returns the number of characters that the user has to read.
     fn length(&self) -> usize {
         let texts: Vec<&String> = match &self.kind {
             Kind::Confirm { message } => vec![message],
@@ -77,7 +77,7 @@ impl Question {
         texts.map(|text| text.chars().count()).sum()
     }
 
-    /// What the user reads, up to where the answer is typed. Everything of it is escaped.
+    /// Returns the escaped text of the question, up to the cursor.
     pub(super) fn shown(&self, asker: &str) -> String {
         let mut shown = match &self.kind {
             Kind::Custom { .. } => format!("{} shows:\n", said(asker)),
@@ -108,7 +108,7 @@ impl Question {
         shown
     }
 
-    /// What a line means; `None` of one that is no answer, and is asked again.
+    /// Parses a typed line. Returns `None` for an invalid answer; the question is then repeated.
     pub(super) fn answer(&self, line: &str) -> Option<RawJson> {
         match &self.kind {
             Kind::Confirm { .. } => match line.trim().to_lowercase().as_str() {
@@ -122,13 +122,13 @@ impl Question {
                 options.get(number.checked_sub(1)?).map(|option| RawJson::from_text(option))
             }
             Kind::Input { .. } => Some(RawJson::from_text(line)),
-            // A line alone is the key that ends it.
+            // An empty line stands for the Enter key.
             Kind::Custom { .. } if line.is_empty() => Some(RawJson::from_text("\r")),
             Kind::Custom { .. } => Some(RawJson::from_text(line)),
         }
     }
 
-    /// What it means that the user ends the input instead.
+    /// Returns the answer if the user ends the input instead.
     pub(super) fn unanswered(&self) -> RawJson {
         match &self.kind {
             Kind::Confirm { .. } => RawJson::from_bool(false),
@@ -137,12 +137,12 @@ impl Question {
     }
 }
 
-/// The text of a parameter, if it has one.
+/// Returns the text of a parameter, or an empty text.
 pub(super) fn text(params: &JsonObject, name: &str) -> String {
     params.get(name).and_then(RawJson::to_text).unwrap_or_default()
 }
 
-/// A parameter that is a list of texts; one that is absent is an empty list.
+/// Returns a parameter that is a list of texts; an absent one is an empty list.
 fn texts(params: &JsonObject, name: &str) -> Option<Vec<String>> {
     let items = params.get(name).and_then(RawJson::to_items).unwrap_or_default();
     items.iter().map(RawJson::to_text).collect()
@@ -157,7 +157,7 @@ fn options(params: &JsonObject) -> Result<Vec<String>, HostCallError> {
     }
 }
 
-/// The beginning of what a hook says, so that it cannot change the terminal.
+/// Returns the beginning of a hook's text, escaped so that it cannot control the terminal.
 pub(super) fn said(text: &str) -> String {
     shortened(text)
 }

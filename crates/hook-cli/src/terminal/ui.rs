@@ -1,4 +1,4 @@
-//! What hooks get of the user at the terminal.
+//! The host services for hooks with a user at the terminal.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -15,20 +15,20 @@ use super::keyboard::Keyboard;
 use super::question::{METHODS, Question, said, text};
 use crate::output::Printer;
 
-/// What else hooks may tell the user.
+/// The host calls that tell the user something without a question.
 const TOLD: [&str; 2] = ["ui.notify", "ui.setStatus"];
 
-/// The user at the terminal. Questions are asked one after the other.
+/// The user at the terminal. Only one question is open at a time.
 pub(super) struct TerminalUi {
     terminal: Arc<Terminal>,
 }
 
 struct Terminal {
-    /// Lines that come and go at the end of the screen; none are drawn while a question is open.
+    /// Transient lines at the end of the screen; hidden while a question is open.
     lines: MultiProgress,
     shows_progress: bool,
     width: usize,
-    /// Whose question is open.
+    /// Held while a question is open.
     turn: tokio::sync::Mutex<()>,
     status: Mutex<Status>,
 }
@@ -83,7 +83,7 @@ impl HostServices for TerminalUi {
     }
 }
 
-/// A question that is on the terminal; progress comes back when it is over.
+/// An open question on the terminal. Dropping it redraws the progress lines.
 struct Open<'t> {
     terminal: &'t Terminal,
     is_settled: bool,
@@ -92,7 +92,7 @@ struct Open<'t> {
 impl Drop for Open<'_> {
     fn drop(&mut self) {
         if !self.is_settled {
-            // Nobody reads a terminal that is gone.
+            // A closed terminal leaves no way to report this.
             let _ = writeln!(io::stderr(), "\n(the hook does not wait for the answer any more)");
         }
         self.terminal.draw_progress(true);
@@ -127,7 +127,7 @@ impl Terminal {
     }
 
     fn draw_progress(&self, is_drawn: bool) {
-        // A terminal that is gone is found out by whoever writes to it next.
+        // A closed terminal is detected by the next write.
         let _ = self.lines.clear();
         self.lines.set_draw_target(match is_drawn && self.shows_progress {
             true => ProgressDrawTarget::stderr(),
@@ -143,7 +143,7 @@ impl Terminal {
             _ => "",
         };
         let notice = format!("{word}{}: {}", said(&call.hook), said(&text(&params, "message")));
-        // Nobody reads a terminal that is gone.
+        // A closed terminal leaves no way to report this.
         self.lines.suspend(|| drop(writeln!(io::stderr(), "{notice}")));
     }
 

@@ -1,4 +1,4 @@
-//! Hooks that nobody waits for, where a hook could decide.
+//! Async hooks on events that a hook could block.
 
 use super::findings::{Finding, Findings, path_of};
 use crate::settings::{Rule, SettingsFile};

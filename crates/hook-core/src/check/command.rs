@@ -1,4 +1,4 @@
-//! Commands that cannot be started, or that the shell cannot read to their end.
+//! Commands that cannot be started, or that the shell cannot parse.
 
 use super::findings::{Finding, Findings, path_of};
 use crate::settings::{Rule, SettingsFile};
@@ -7,13 +7,13 @@ use crate::text::shortened;
 
 pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {
     if !cfg!(unix) {
-        // There, commands are PowerShell's.
+        // Commands are PowerShell on this system.
         return;
     }
     for entry in &file.hooks {
         let Some(range) = &entry.spans.command else { continue };
         if entry.command.contains('\0') {
-            // As a guard it blocks: it fails each time.
+            // A guard then blocks: it fails each time.
             let message = "the command has a NUL in it, and fails each time";
             let path = path_of(entry, "command");
             findings.add(Finding::new(Rule::InvalidCommand, range, path, message));

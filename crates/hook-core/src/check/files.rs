@@ -1,4 +1,4 @@
-//! Checks files of settings.
+//! Checks settings files.
 
 use super::findings::{CheckedFile, Finding, Findings, Surroundings, project_of};
 use super::{asynchronous, command, matcher, module, names, script, timeout, upstream, worker};
@@ -6,10 +6,10 @@ use crate::settings::{
     Diagnostic, FileSpans, HooksConfig, Rule, SettingsFile, SettingsSource, load_all,
 };
 
-/// Reads and checks settings. Files that may be absent and are, are left out.
+/// Reads and checks settings. Missing optional files are left out.
 ///
-/// A file that stands where a project keeps its settings (`DIR/.hooks/settings.json`) is checked as
-/// the settings of that project, any other as of the project of the surroundings.
+/// A file in a project's standard location (`DIR/.hooks/settings.json`) is checked as settings of
+/// that project, any other file as settings of the project of `surroundings`.
 pub fn check(sources: &[SettingsSource], surroundings: &Surroundings) -> Vec<CheckedFile> {
     let mut events = surroundings.events.clone();
     let mut files: Vec<CheckedFile> = load_all(sources, &mut events, |_| {})
@@ -42,13 +42,13 @@ fn check_file(files: &[CheckedFile], index: usize, surroundings: &Surroundings) 
             "the list of hooks is empty, so the definition does nothing",
         ));
     }
-    // How hooks of other agents are written is their homes' matter.
+    // The format of foreign hooks is checked by their agents.
     let ours = SettingsFile {
         hooks: file.hooks.iter().filter(|entry| entry.is_ours()).cloned().collect(),
         ..file.clone()
     };
     let unplaced = unplaced(file);
-    // But for matchers that are objects, which their homes do not know.
+    // Matchers of all hooks are checked, because the object form is native.
     [file, &unplaced].into_iter().for_each(|file| matcher::check(file, &mut findings));
     for file in [&ours, &unplaced] {
         timeout::check(file, &mut findings);
@@ -63,7 +63,7 @@ fn check_file(files: &[CheckedFile], index: usize, surroundings: &Surroundings) 
     findings.into_diagnostics()
 }
 
-/// The hooks of a file under names that are no events, as a file of their own.
+/// Returns the hooks under unknown event names, as a separate file.
 fn unplaced(file: &SettingsFile) -> SettingsFile {
     SettingsFile {
         config: HooksConfig::default().into(),

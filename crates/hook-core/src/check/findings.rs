@@ -1,4 +1,4 @@
-//! What is found in a file of settings, and where.
+//! The problems found in a settings file, with their locations.
 
 use std::ffi::{OsStr, OsString};
 use std::ops::Range;
@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use crate::event::Events;
 use crate::settings::{self, Diagnostic, Document, HookEntry, Rule, SettingsFile};
 
-/// What hooks find around them.
+/// The environment that hooks would run in.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
-    /// The project, in which relative scripts are looked for.
+    /// The project; relative scripts are searched in it.
     pub project: PathBuf,
-    /// The environment that hooks would inherit: where programs are looked for, and what `~` is.
+    /// The environment that hooks would inherit: it provides `PATH` and `HOME`.
     pub environment: Vec<(OsString, OsString)>,
-    /// The events there are beside those that settings declare.
+    /// The known events, besides those that settings declare.
     pub events: Events,
-    /// Whether the host cannot ask fleets of engines ([`Upstreams`](crate::run::Upstreams)).
+    /// `true` if the host cannot query fleets of engines ([`Upstreams`](crate::run::Upstreams)).
     pub lacks_fleets: bool,
 }
 
@@ -27,23 +27,23 @@ impl Surroundings {
     }
 }
 
-/// A settings file with everything that is wrong with it.
+/// A settings file with all its problems.
 #[derive(Debug, Clone)]
 pub struct CheckedFile {
-    /// The file; its diagnostics are those of reading and of checking, in the order of their places.
+    /// The file; its diagnostics come from reading and checking, ordered by location.
     pub file: SettingsFile,
-    /// The text that places are places of, without a byte order mark; empty if the file cannot be
+    /// The text that locations refer to, without a byte order mark; empty if the file cannot be
     /// read.
     pub text: String,
 }
 
-/// The project that a file is the settings of, by where it stands.
+/// Returns the project whose settings a file holds, by its path.
 pub(super) fn project_of(file: &SettingsFile) -> Option<PathBuf> {
     let path = std::path::absolute(file.path.as_ref()?).ok()?;
     settings::project_of(&path).map(Path::to_path_buf)
 }
 
-/// Something that is wrong at a range of a file's text.
+/// A problem at a range of a file's text.
 pub(super) struct Finding {
     range: Range<usize>,
     path: String,
@@ -67,7 +67,7 @@ impl Finding {
     }
 }
 
-/// What was found in one file.
+/// The problems of one file.
 pub(super) struct Findings<'f> {
     document: Document<'f>,
     text: &'f str,
@@ -81,7 +81,7 @@ impl<'f> Findings<'f> {
         Self { document, text: &checked.text }
     }
 
-    /// A part of the file's text.
+    /// Returns a part of the file's text.
     pub(super) fn text(&self, range: &Range<usize>) -> Option<&'f str> {
         self.text.get(range.clone())
     }
@@ -91,7 +91,7 @@ impl<'f> Findings<'f> {
         self.document.push(Diagnostic { place, ..finding.diagnostic });
     }
 
-    /// Whether what is added from now on is only counted.
+    /// Returns `true` if further problems are only counted.
     pub(super) fn is_full(&self) -> bool {
         self.document.is_full()
     }
@@ -104,7 +104,7 @@ impl<'f> Findings<'f> {
     }
 }
 
-/// The JSON path of a hook's field, or of a field of the definition that it stands in.
+/// Returns the JSON path of a field of a hook or, below, of its definition.
 pub(super) fn path_of(entry: &HookEntry, field: &str) -> String {
     format!("{}.{field}", entry.place.path)
 }

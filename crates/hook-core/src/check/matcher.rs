@@ -1,4 +1,4 @@
-//! Matchers that cannot do what they seem to.
+//! Matchers that do not have their apparent effect.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -14,7 +14,7 @@ use crate::text::shortened;
 use crate::tool::{is_of_mcp_server, nearest_name, our_name};
 
 pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {
-    // Hooks of one definition share their matcher, and definitions often do.
+    // Hooks of one definition share their matcher, and definitions often share theirs.
     let mut seen = HashSet::new();
     let mut known: HashMap<(HookEventName, &MatcherDefinition, FailBehavior), Vec<Problem>> =
         HashMap::new();
@@ -39,7 +39,7 @@ pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {
     }
 }
 
-/// Where the part of a matcher stands that is wrong; the whole, where that is the text form.
+/// Returns the range of the invalid part of a matcher; all of it for the text form.
 fn part(
     findings: &Findings<'_>,
     whole: &Range<usize>,
@@ -101,13 +101,13 @@ fn problems(
                 tools.filter_map(|(item, name)| unknown_tool(name, Some(is_list.then_some(item))));
             found.into_iter().map(problem).chain(unknown).collect()
         }
-        // Its reader said so.
+        // The reader reported it.
         MatcherDefinition::Unreadable(_) => Vec::new(),
     }
 }
 
-/// That no known agent has a tool of that name: nothing may ever be called so. `item` says which of the
-/// object form's tools it is.
+/// Reports a tool name that no known agent uses, so the matcher may never match. `item` is the
+/// name's index in the object form's list of tools.
 fn unknown_tool(name: &str, item: Option<Option<usize>>) -> Option<Problem> {
     let is_name = names_in(name).is_some_and(|mut names| names.all(|it| it == name));
     if !is_name || our_name(name).is_some() || is_of_mcp_server(name) {
@@ -118,7 +118,7 @@ fn unknown_tool(name: &str, item: Option<Option<usize>>) -> Option<Problem> {
     let here = nearest.and_then(our_name).filter(|here| Some(*here) != nearest);
     let remedy = here.map(|here| format!("it is called `{here}` here; each of its names will do"));
     let key = item.map(|_| TOOL);
-    // One that is like no other may be a tool of an agent of one's own.
+    // A name similar to no other may be a tool of a custom agent.
     let severity = nearest.is_none().then_some(Severity::Hint);
     let (item, rule) = (item.flatten(), Rule::UnknownTool);
     Some(Problem { key, item, rule, message, severity, suggestion: nearest, remedy })
@@ -174,7 +174,7 @@ fn problem(
     Some(Problem { key, item, rule, message, severity, suggestion, remedy })
 }
 
-/// What to write instead of a pattern of file names, such as `*shell`.
+/// Returns a suggestion to replace a glob such as `*shell`.
 fn for_glob(text: &str) -> Option<String> {
     let rest = text.strip_prefix('*')?;
     let plain = |character: char| character.is_alphanumeric() || matches!(character, '_' | '-');

@@ -1,16 +1,16 @@
-//! Checking settings: everything that reading finds, and everything that a look at the world around
-//! them finds. Nothing is run.
+//! Checks settings: problems found while reading, and problems with the files and programs that
+//! they name. Nothing is run.
 //!
-//! | module | what it looks at |
+//! | module | checks |
 //! | --- | --- |
-//! | `asynchronous` | hooks that cannot block, since nothing waits for them |
-//! | `command` | commands that cannot be started, or not read to their end |
-//! | `matcher` | matchers that cannot do what they seem to |
-//! | `names` | names in `disabled`, and hooks that stand twice |
+//! | `asynchronous` | async hooks, which cannot block |
+//! | `command` | commands that cannot be started or parsed |
+//! | `matcher` | matchers that do not have their apparent effect |
+//! | `names` | names in `disabled`, and duplicate hooks |
 //! | `script` | scripts and programs that commands start |
 //! | `timeout` | timeouts that look like seconds |
-//! | `upstream` | fleets that this host cannot ask |
-//! | `worker` | workers that are commands as well |
+//! | `upstream` | fleets that this host cannot query |
+//! | `worker` | workers whose command is also a command hook |
 
 mod asynchronous;
 mod command;

@@ -1,4 +1,4 @@
-//! The files of modules.
+//! Modules whose file is missing.
 
 use super::findings::{Finding, Findings, path_of};
 use crate::settings::{Rule, SettingsFile};

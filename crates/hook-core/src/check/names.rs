@@ -1,4 +1,4 @@
-//! Hooks by their names: those in `disabled`, and those that stand twice.
+//! Names of hooks: unknown ones in `disabled`, and duplicate hooks.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -31,16 +31,16 @@ pub(super) fn check(
     look_for_duplicates(files, index, project, findings);
 }
 
-/// What a hook is switched off by.
+/// Returns the name by which a hook is disabled.
 fn name_of(entry: &HookEntry) -> &str {
     entry.name.as_deref().unwrap_or(&entry.command)
 }
 
-/// The names of hooks, as one file may speak of them.
+/// The names of hooks, from the viewpoint of one file.
 struct Names<'f> {
-    /// Of hooks that it may switch off, in no order that means anything.
+    /// Names of hooks that it may disable, in no particular order.
     within_reach: BTreeSet<&'f str>,
-    /// Of hooks that it may not, with where they come from.
+    /// Names of hooks that it may not disable, with their source.
     out_of_reach: HashMap<&'f str, &'f HookSource>,
 }
 
@@ -59,7 +59,7 @@ impl<'f> Names<'f> {
         names
     }
 
-    /// What to say of a name that no hook within reach has. What is not shown has no suggestion.
+    /// Returns the finding for an unknown name, without a suggestion if `unseen`.
     fn unknown(
         &self,
         own: &SettingsFile,
@@ -82,7 +82,7 @@ impl<'f> Names<'f> {
         let suggestion = nearest(name, known);
         let mut finding = finding(format!("`{shown}` names no hook"));
         finding.diagnostic.suggestion = suggestion.map(str::to_owned);
-        // Others than a project's own may be about hooks of another project.
+        // Files other than a project's own may refer to hooks of another project.
         if suggestion.is_none() && own.source.may_disable(&HookSource::Project) {
             finding.diagnostic.severity = Severity::Hint;
         }
@@ -90,14 +90,14 @@ impl<'f> Names<'f> {
     }
 }
 
-/// What two hooks have in common that are one.
+/// The properties that duplicate hooks share.
 #[derive(PartialEq, Eq, Hash)]
 struct Identity<'f> {
     event: HookEventName,
     matcher: Option<&'f MatcherDefinition>,
     name: Option<&'f str>,
     command: &'f str,
-    /// What the event is called at home, and all that is run, of a hook of another agent.
+    /// The event's foreign name and the command's spec, of a foreign hook.
     home: Option<(&'f str, String)>,
     env: BTreeMap<&'f str, &'f str>,
     project: &'f Path,
@@ -106,7 +106,7 @@ struct Identity<'f> {
 
 impl<'f> Identity<'f> {
     fn of(entry: &'f HookEntry, project: &'f Path) -> Self {
-        // These match the same.
+        // These match everything, like no matcher.
         let is_any = |matcher: &&MatcherDefinition| {
             matcher.as_text().is_some_and(|text| matches!(text.trim(), "" | "*"))
         };
@@ -124,7 +124,7 @@ impl<'f> Identity<'f> {
     }
 }
 
-/// A hook that an earlier file defines, or its own file before, is reported where it is defined again.
+/// Reports each hook that an earlier file, or an earlier part of its own file, already defines.
 fn look_for_duplicates(
     files: &[CheckedFile],
     index: usize,
@@ -140,8 +140,8 @@ fn look_for_duplicates(
                 continue;
             }
             let name = shortened(name_of(entry));
-            // What its home runs as often as it stands there is no mistake; but what was imported and is
-            // found there, too, is.
+            // Duplicates are correct if the agent runs each of them; but a hook that is both
+            // imported and found in the agent's own file is a mistake.
             let is_found = |entry: &HookEntry| entry.home.as_ref().map(|home| home.is_found);
             let often = match &entry.home {
                 Some(home) if !home.runs_once => {

@@ -1,4 +1,4 @@
-//! The scripts and programs that commands start: whether they are there, and can be started.
+//! The scripts and programs that commands start: missing or not executable ones.
 
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -14,7 +14,7 @@ use crate::shell::{
 use crate::text::PathText;
 use crate::text::shortened;
 
-/// How much of a script's first line the system reads.
+/// The number of bytes that the system reads of a script's first line.
 const FIRST_LINE: u64 = 256;
 
 /// Variables that the shell sets itself.
@@ -23,16 +23,16 @@ const SET_BY_SHELL: [&str; 14] = [
     "RANDOM", "SECONDS", "SHELL", "UID",
 ];
 
-/// A command with the variables that it has of its own.
+/// A command with the hook's own variables.
 type Program<'e> = (&'e str, &'e [(String, String)]);
 
 pub(super) fn check(file: &SettingsFile, surroundings: &Surroundings, findings: &mut Findings<'_>) {
     if !cfg!(unix) {
-        // There, commands are PowerShell's.
+        // Commands are PowerShell on this system.
         return;
     }
     let of_project = file.source == HookSource::Project || project_of(file).is_some();
-    // One script is often the command of many hooks.
+    // Many hooks may share one script.
     let mut known: HashMap<Program<'_>, Option<Problem>> = HashMap::new();
     for entry in &file.hooks {
         let Some(range) = &entry.spans.command else { continue };
@@ -66,7 +66,7 @@ impl Problem {
 struct Command<'c> {
     entry: &'c HookEntry,
     surroundings: &'c Surroundings,
-    /// Whether the hook is a project's, and its script one of the project.
+    /// `true` if the hook is a project's, so its script is in the project.
     of_project: bool,
 }
 
@@ -80,7 +80,7 @@ impl Command<'_> {
         }
         let words = expanded_words(&self.entry.command, |name| self.variable(name));
         let (first, arguments) = words.split_first()?;
-        // What only the shell can know is not guessed.
+        // Words that only the shell can expand are not checked.
         let first = first.as_deref().filter(|first| !first.is_empty())?;
         if first.contains('/') {
             let path = self.surroundings.project.join(first);
@@ -95,7 +95,7 @@ impl Command<'_> {
         self.not_on_path(first).or_else(|| self.interprets(first, arguments))
     }
 
-    /// What is known of a variable before the hook runs.
+    /// Returns the value of a variable, as far as it is known before the hook runs.
     fn variable(&self, name: &str) -> Option<String> {
         if let Some((_, value)) = self.entry.env.iter().rev().find(|(known, _)| known == name) {
             return Some(value.clone());
@@ -109,7 +109,7 @@ impl Command<'_> {
         }
     }
 
-    /// Whether a variable is set when the hook runs, as far as this environment tells.
+    /// Returns `true` if the variable is set when the hook runs, judging by this environment.
     fn is_set(&self, name: &str) -> bool {
         self.entry.env.iter().any(|(known, _)| known == name)
             || name.starts_with("HOOK_")
@@ -127,7 +127,7 @@ impl Command<'_> {
     }
 
     fn is_on_path(&self, name: &str) -> bool {
-        // Without a search path, or with one that depends on the working directory, it is unknown.
+        // Unknown without a search path, or if it depends on the working directory.
         let Some(path) = self.search_path() else { return true };
         let relative = std::env::split_paths(&path).any(|folder| !folder.is_absolute());
         relative || program::find(&path, name).is_some()
@@ -146,7 +146,7 @@ impl Command<'_> {
         })
     }
 
-    /// A script that is started by itself.
+    /// Checks a script that is started directly.
     fn starts(&self, name: &str, path: &Path) -> Option<Problem> {
         if let Some(problem) = is_no_file(name, path) {
             return Some(problem);
@@ -170,7 +170,7 @@ impl Command<'_> {
         }
     }
 
-    /// A script that an interpreter is given.
+    /// Checks a script that is an interpreter's argument.
     fn interprets(&self, program: &str, arguments: &[Option<String>]) -> Option<Problem> {
         interpreter(program)?;
         let script = arguments.first()?.as_deref()?;
@@ -181,7 +181,7 @@ impl Command<'_> {
             .or_else(|| self.is_relative(script))
     }
 
-    /// A script that is another one, or none, from elsewhere than the project's own folder.
+    /// Reports a relative script: from another folder it is a different file, or missing.
     fn is_relative(&self, name: &str) -> Option<Problem> {
         (self.of_project && Path::new(name).is_relative()).then(|| {
             let shown = shortened(name);
@@ -231,7 +231,7 @@ fn is_no_file(name: &str, path: &Path) -> Option<Problem> {
         Ok(metadata) if metadata.is_dir() => "is a directory",
         Ok(_) => "is no regular file",
         Err(error) if is_absence(&error) => "does not exist",
-        // The user who runs it may have permissions that this one has not.
+        // The user who runs it may have permissions that this one lacks.
         Err(_) => return None,
     };
     let shown = shortened(name);
@@ -246,23 +246,23 @@ fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// A path without the `.` in it.
+/// Removes `.` from a path.
 fn tidy(path: &Path) -> PathBuf {
     path.components().collect()
 }
 
-/// What a file that is to be started begins with.
+/// The beginning of a program file.
 enum FirstLine {
-    /// `#!`, with what follows it.
+    /// `#!`, with the text after it.
     Interpreter(String),
-    /// Other text, or nothing.
+    /// Other text, or an empty file.
     Text,
-    /// What is no text.
+    /// A binary.
     Binary,
 }
 
 impl FirstLine {
-    /// `None` for a file that cannot be read, which may be started all the same.
+    /// Reads the beginning; `None` for an unreadable file, which may still be executable.
     fn read(path: &Path) -> Option<Self> {
         let mut bytes = Vec::new();
         regular_file::open(path).ok()?.take(FIRST_LINE).read_to_end(&mut bytes).ok()?;

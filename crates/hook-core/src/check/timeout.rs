@@ -1,4 +1,4 @@
-//! Timeouts that may have been meant in seconds.
+//! Timeouts that were probably meant in seconds.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::findings::{Finding, Findings, path_of};
 use crate::settings::{Rule, SettingsFile};
 
-/// In less than this, in milliseconds, hardly a process does its work.
+/// Few processes finish within fewer milliseconds than this.
 const HARDLY_ENOUGH: u128 = 100;
 
 /// Whole minutes below this, in milliseconds, are taken for seconds.

@@ -1,4 +1,4 @@
-//! Fleets that this host cannot ask.
+//! Fleets that this host cannot query.
 
 use super::findings::{Finding, Findings, Surroundings};
 use crate::settings::{FailBehavior, HookEntry, Rule, SettingsFile};
@@ -7,7 +7,7 @@ pub(super) fn check(file: &SettingsFile, around: &Surroundings, findings: &mut F
     if !around.lacks_fleets {
         return;
     }
-    // What cannot be read blocks already, which is said.
+    // An unreadable entry blocks already, and that is reported.
     let is_read = |entry: &&HookEntry| entry.upstream.is_some() && entry.unreadable.is_none();
     let (Some(entry), Some(range)) = (file.hooks.iter().find(is_read), &file.spans.upstream) else {
         return;

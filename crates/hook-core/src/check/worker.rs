@@ -1,11 +1,11 @@
-//! Workers whose command stands as a command hook as well.
+//! Workers whose command is also a command hook.
 
 use super::findings::{Finding, Findings, path_of};
 use crate::settings::{Rule, SettingsFile};
 
 pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {
     for entry in file.hooks.iter().filter(|entry| entry.worker.is_some()) {
-        // One that is told which of the two it is may well be both.
+        // With different variables or arguments, a program may be both.
         let is_same = file.hooks.iter().any(|other| {
             other.worker.is_none() && other.command == entry.command && other.env == entry.env
         });

@@ -81,8 +81,7 @@ impl Exclusive {
     ) -> Result<Replaced, Failed> {
         let folder = folder_of(&self.path);
         if before.is_some() {
-            // A rename needs only the folder's permission, but a read-only file must not be
-            // replaced.
+            // A rename needs no permission of the file, but read-only files must stay.
             let file = absent_is_none(OpenOptions::new().write(true).open(&self.path));
             if file.map_err(Failed::to("write"))?.is_none() {
                 return Ok(Replaced::ChangedMeanwhile);
@@ -90,8 +89,7 @@ impl Exclusive {
         }
         let write = || -> io::Result<Replaced> {
             let old = absent_is_none(fs::metadata(&self.path))?;
-            // A user who may not read the old file must not be able to read the new one at any
-            // moment.
+            // A user who cannot read the old file must never be able to read the new one.
             let at_first = if old.is_some() { NewFile::Private } else { new_file };
             let mut file = temporary_file(folder, &prefix_of(&self.path), at_first)?;
             file.write_all(contents)?;
@@ -263,9 +261,8 @@ fn permit(builder: &mut tempfile::Builder<'_, '_>, new_file: NewFile) {
 #[cfg(not(unix))]
 fn permit(_: &mut tempfile::Builder<'_, '_>, _: NewFile) {}
 
-/// Gives the new file to the owner of the old one, in case an administrator edits another user's
-/// file. An error is ignored: who may not change the owner owns the old file or could rewrite it
-/// anyway.
+/// Gives the new file to the old one's owner, in case an administrator edits another user's file.
+/// Errors are ignored: who may not change the owner owns the file or could rewrite it anyway.
 #[cfg(unix)]
 fn keep_owner(file: &File, old: &fs::Metadata) {
     use std::os::unix::fs::{MetadataExt, fchown};

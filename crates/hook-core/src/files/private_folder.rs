@@ -4,8 +4,7 @@ use std::fs::DirBuilder;
 use std::io;
 use std::path::Path;
 
-/// Creates a folder and its parents, accessible only by the owner. An existing folder stays as it
-/// is.
+/// Creates a folder and its parents for the owner only. An existing folder stays as it is.
 ///
 /// # Errors
 /// If the folder cannot be created.

@@ -17,8 +17,7 @@ pub fn check_inside(project: &Path, path: &Path) -> io::Result<()> {
     }
 }
 
-/// Checks that a file of a project can be written: neither it nor a folder below the project is a
-/// symlink.
+/// Checks that neither a file of a project nor a folder on its path is a symlink.
 ///
 /// # Errors
 /// If one is a symlink; the error names it.

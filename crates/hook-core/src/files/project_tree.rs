@@ -10,8 +10,7 @@ use super::plain_path::absolute;
 /// The folders of a project, from the root of its repository.
 #[derive(Debug, Clone)]
 pub struct ProjectTree {
-    /// `None` if the folder is not a project, or contains the user's home directory and so all
-    /// files of the user.
+    /// `None` for no project, or if it contains the user's home and so all of the user's files.
     root: Option<PathBuf>,
 }
 
@@ -71,8 +70,7 @@ fn real(path: &Path) -> PathBuf {
     path
 }
 
-/// Returns the user's home directory by the system's user table, which no variable changes, or
-/// `HOME`.
+/// Returns the user's home by the system's user table, which no variable changes, else `HOME`.
 fn user_home() -> Option<&'static Path> {
     static HOME: OnceLock<Option<PathBuf>> = OnceLock::new();
     HOME.get_or_init(find_user_home).as_deref()

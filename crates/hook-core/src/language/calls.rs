@@ -103,8 +103,7 @@ pub(crate) fn calls(hook: &ForeignHook, input: &HookInput) -> Calls {
     }
 }
 
-/// Returns the parts that a hook matches and the number of all parts, or `None` if it gets the
-/// whole call.
+/// Returns the parts that a hook matches and the number of all; `None` without a split.
 ///
 /// # Errors
 /// If the effect of the call is unknown; the error is the reason.

@@ -1,8 +1,7 @@
-//! JSON Schema, draft 2020-12, of what the engine reads and writes: settings, payloads, answers.
+//! JSON Schemas, draft 2020-12, of what the engine reads and writes: settings, payloads, answers.
 //!
-//! Schemas are made from the tables of fields that the readers themselves use, so that they say
-//! what is read. What a schema cannot say, such as a key that stands twice, [`crate::check::check()`]
-//! finds.
+//! Schemas are generated from the field tables of the readers, so they match what is read.
+//! [`crate::check::check()`] finds what a schema cannot express, such as duplicate keys.
 //!
 //! ```
 //! let schema = hook_core::schema::settings();
@@ -20,7 +19,7 @@ pub use writer::{View, reference};
 
 use serde_json::{Value, json};
 
-/// The head of a document.
+/// Returns the head of a schema document.
 pub fn document(name: &str, title: &str, about: &str) -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",

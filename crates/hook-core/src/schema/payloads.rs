@@ -1,4 +1,4 @@
-//! The schemas of what hooks read and answer.
+//! The schemas of hooks' inputs and outputs.
 
 use serde_json::{Map, Value, json};
 
@@ -8,7 +8,7 @@ use crate::event::output::{COMMON_FIELDS, SPECIFIC_FIELDS};
 use crate::event::{HookEventName, ModelPayload};
 use crate::model;
 
-/// What a hook of one event reads on its standard input; its answer is `#/$defs/EVENTOutput`
+/// Returns the schema of one event's input on standard input; the output's is `#/$defs/EVENTOutput`
 /// (protocol.md §2 and §4).
 pub fn event(event: HookEventName) -> Value {
     let about = format!(
@@ -21,7 +21,7 @@ pub fn event(event: HookEventName) -> Value {
     schema
 }
 
-/// What hooks of any event read, each with its answer: `#/$defs/EVENTInput` and `EVENTOutput`.
+/// Returns the schemas of all events: `#/$defs/EVENTInput` and `#/$defs/EVENTOutput`.
 pub fn payloads() -> Value {
     let about = "What hooks read on standard input, by event: #/$defs/EVENTInput. What they answer \
                  on standard output is #/$defs/EVENTOutput.";
@@ -47,11 +47,11 @@ fn definitions(events: impl Iterator<Item = HookEventName>) -> Map<String, Value
     definitions
 }
 
-/// What a hook reads: every base field is there.
+/// Returns the schema of a hook's input, in which every base field is present.
 fn input(event: HookEventName) -> Value {
     let base = BASE_FIELDS.iter().map(|field| Field { required: true, ..*field });
     let row = event.row();
-    // Of an open payload, only what matchers are compared with is known.
+    // Of an open payload, only the matcher's field is known.
     let subject = row.matching.field().filter(|_| row.is_open());
     let about = "What matchers are compared with.";
     let subject = subject.map(|name| Field::required(name, Kind::Text, about));
@@ -63,12 +63,12 @@ fn input(event: HookEventName) -> Value {
     schema
 }
 
-/// What a request brings for an event, as a caller writes it.
+/// Returns the schema of an event's input in a request, as a caller writes it.
 pub fn request_input(event: HookEventName) -> Value {
     let row = event.row();
     let fields: Vec<Field> = BASE_FIELDS.iter().chain(row.fields).copied().collect();
     let mut schema = View::ReadFromCaller.object(&fields, true);
-    // The engine's own word on it wins, whatever is given.
+    // The request's event name wins over any given value.
     schema["properties"]["hook_event_name"] =
         json!({"description": "Not read: the event is that of the request."});
     if row.model == ModelPayload::None {
@@ -90,7 +90,7 @@ pub fn request_input(event: HookEventName) -> Value {
     schema
 }
 
-/// What hooks answered, as messages repeat it: with unknown words and fields, too.
+/// Returns the schema of a hook's answer in messages, including unknown names and fields.
 pub fn output() -> Value {
     let mut schema = View::Written.object(&COMMON_FIELDS, true);
     if let Some(decision) = schema["properties"]["decision"].as_object_mut() {
@@ -100,7 +100,7 @@ pub fn output() -> Value {
     schema
 }
 
-/// What a hook answers.
+/// Returns the schema of a hook's answer.
 fn answer(event: HookEventName) -> Value {
     let specific: Vec<Field> =
         SPECIFIC_FIELDS.iter().filter(|field| event.row().acts_on(field.name)).copied().collect();
@@ -113,7 +113,7 @@ fn answer(event: HookEventName) -> Value {
     schema
 }
 
-/// The stable form of model calls, to be defined where it is referred to.
+/// Returns the definitions of the stable model types.
 fn stable_models() -> Map<String, Value> {
     [
         (model::REQUEST, Kind::Open(&model::REQUEST_FIELDS)),

@@ -6,7 +6,7 @@ use super::{View, document, reference};
 use crate::event::{EVERY, HookEventName, Matching};
 use crate::settings::{DEFINITION_FIELDS, HOOK_FIELDS, TOP_LEVEL};
 
-/// The schema of a settings file (protocol.md §1).
+/// Returns the schema of a settings file (protocol.md §1).
 pub fn settings() -> Value {
     let mut schema = document(
         "settings",
@@ -60,13 +60,13 @@ pub fn settings() -> Value {
     schema
 }
 
-/// A definition of what listens to every event.
+/// The schema name of a definition for every event.
 const EVERY_DEFINITION: &str = "everyDefinition";
 
-/// A definition in an agent's language.
+/// The schema name of a definition in an agent's language.
 const IN_LANGUAGE: &str = "definitionInLanguage";
 
-/// What one definition or the other allows. Which one it is, `language` says.
+/// Returns a schema that selects one of two definitions by `language`.
 fn either(ours: &str, in_language: &str) -> Value {
     json!({
         "if": {"type": "object", "properties": {"language": {"type": "string"}},
@@ -76,7 +76,7 @@ fn either(ours: &str, in_language: &str) -> Value {
     })
 }
 
-/// What an agent's own settings would have, and what can be said of it in our words.
+/// Returns the schema of a definition in an agent's language, with the native fields it may have.
 fn in_language() -> Value {
     let text = |about: &str| json!({"description": about, "type": ["string", "null"]});
     let ours = View::Read.object(&HOOK_FIELDS, false);
@@ -92,7 +92,7 @@ fn in_language() -> Value {
     });
     let mut schema = json!({"type": "object", "properties": fields});
     schema["description"] = json!("Hooks of another agent, as they are in its own settings.");
-    // Each hook may say its language itself.
+    // Each hook may have its own `language`.
     schema["anyOf"] = json!([
         {"required": ["language"]},
         {"required": ["hooks"], "properties": {"hooks": {
@@ -105,7 +105,7 @@ fn in_language() -> Value {
 fn hook() -> Value {
     let mut ours = View::Read.object(&HOOK_FIELDS, false);
     ours["properties"]["language"] = json!({"type": "null"});
-    // What a hook needs beside its type.
+    // The field required besides the type.
     let needs = |name: &str| json!({"required": [name], "properties": {name: {"type": "string", "pattern": "\\S"}}});
     ours["if"] = json!({"properties": {"type": {"const": "module"}}, "required": ["type"]});
     (ours["then"], ours["else"]) = (needs("path"), needs("command"));

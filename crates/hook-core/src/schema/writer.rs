@@ -1,22 +1,22 @@
-//! Writing tables of fields as JSON Schema, draft 2020-12.
+//! Writes tables of fields as JSON Schema, draft 2020-12.
 
 use serde_json::{Map, Value, json};
 
 use super::{Field, Kind};
 
-/// How tables are written.
+/// The viewpoint from which tables are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum View {
-    /// As the engine reads them: `null` is absence.
+    /// The engine reads the value: `null` counts as absent.
     Read,
-    /// As the engine reads them from a caller, who speaks the form of any SDK.
+    /// The engine reads the value from a caller, who may use the form of any SDK.
     ReadFromCaller,
-    /// As the engine writes them: what has a default is always there.
+    /// The engine writes the value: fields with a default are always present.
     Written,
 }
 
 impl View {
-    /// The schema of an object with these fields.
+    /// Returns the schema of an object with these fields.
     pub fn object(self, fields: &[Field], open: bool) -> Value {
         let mut properties = Map::new();
         for field in fields {
@@ -50,14 +50,14 @@ impl View {
         schema
     }
 
-    /// The schema of a value of that kind.
+    /// Returns the schema of a value of that kind.
     pub fn kind(self, kind: &Kind) -> Value {
         match *kind {
             Kind::Any => json!({}),
             Kind::Text => json!({"type": "string"}),
             // The host's own values are not limited.
             Kind::ShortText(_) if self == Self::Written => json!({"type": "string"}),
-            // Characters are counted here, of which there are no more than bytes.
+            // JSON Schema counts characters, of which there are no more than bytes.
             Kind::TextUpTo(most) => json!({"type": "string", "maxLength": most}),
             Kind::ShortText(most) => {
                 json!({"type": "string", "maxLength": most, "pattern": "^[^\\u0000]*$"})
@@ -114,12 +114,12 @@ impl View {
     }
 }
 
-/// Where a document defines something.
+/// Returns the reference to a definition of the same document.
 pub fn reference(name: &str) -> String {
     format!("#/$defs/{name}")
 }
 
-/// Lets `null` stand for a field that is absent.
+/// Accepts `null` for an absent field.
 fn or_null(schema: &mut Value) {
     let Some(fields) = schema.as_object_mut() else { return };
     if let Some(Value::String(name)) = fields.get("type") {

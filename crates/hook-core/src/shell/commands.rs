@@ -1,43 +1,43 @@
-//! The simple commands that a plain text consists of, with where each of its words stands.
+//! Splits a plain text into simple commands, with the positions of their words.
 
 use std::ops::Range;
 
 use super::first_command::{Splitting, expand};
 use super::words::{Operator, Words, is_assignment};
 
-/// The longest text that is read, in bytes: no process can be given a longer one on Linux.
+/// The maximum length of a text in bytes: Linux passes no longer argument to a process.
 const MAX_TEXT: usize = 128 << 10;
 
-/// What a caller gives as the value of a variable that holds the directory in which the command
-/// runs. A path may begin with it.
+/// A placeholder that callers give as the value of a variable with the command's working directory.
+/// A path may begin with it.
 pub(crate) const HERE: char = '\u{2}';
 
-/// A word, without its quotes and with the values of its variables.
+/// A word without its quotes and with its variables expanded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ShellWord {
-    /// What it is; `None` where only the shell can tell.
+    /// The text; `None` if only the shell can know it.
     pub(crate) text: Option<String>,
-    /// Where it stands in the command.
+    /// The byte range in the command.
     pub(crate) range: Range<usize>,
 }
 
-/// A program with its words, and the variables that are set before it.
+/// A program with its words, and the assignments before it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SimpleCommand {
     pub(crate) assignments: Vec<ShellWord>,
     pub(crate) words: Vec<ShellWord>,
 }
 
-/// What a text consists of.
+/// The simple commands of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SimpleCommands {
     pub(crate) commands: Vec<SimpleCommand>,
-    /// Whether there is more to it than simple commands joined by `&&`, `||`, `;`, `|` and line ends, with
-    /// redirections to `/dev/null` and among descriptors.
+    /// `true` if the text has more than simple commands joined by `&&`, `||`, `;`, `|` and line
+    /// ends, with redirections to `/dev/null` and between descriptors.
     pub(crate) has_more: bool,
 }
 
-/// Takes a text apart; `None` for one that is too long.
+/// Splits a text into simple commands, or returns `None` if it is too long.
 pub(crate) fn simple_commands(
     text: &str,
     variable: &dyn Fn(&str) -> Option<String>,
@@ -46,7 +46,7 @@ pub(crate) fn simple_commands(
         return None;
     }
     let mut read = SimpleCommands::default();
-    // A NUL cannot be given to a shell, and the other stands for the directory.
+    // A shell cannot receive a NUL, and the other character is the placeholder.
     read.has_more |= text.contains(['\0', HERE]);
     let mut current = SimpleCommand::default();
     let mut words = Words::of(text);
@@ -67,7 +67,7 @@ pub(crate) fn simple_commands(
             match redirects.take() {
                 Some(Operator::Duplicate) => read.has_more |= !is_descriptor(text_or_none),
                 Some(_) => read.has_more |= text_or_none != "/dev/null",
-                // The number of a descriptor that is redirected.
+                // The number of a redirected descriptor.
                 None if matches!(words.peek(), Some('<' | '>'))
                     && !text_or_none.is_empty()
                     && text_or_none.len() == range.len()
@@ -97,14 +97,14 @@ pub(crate) fn simple_commands(
     Some(read)
 }
 
-/// A path that begins with the working directory, as a relative one.
+/// Makes a path relative if it begins with the working directory.
 fn here_as_dot(text: String) -> Option<String> {
     let rest = text.strip_prefix(HERE).map(|rest| format!(".{rest}"));
     let text = rest.unwrap_or(text);
     (!text.contains(HERE)).then_some(text)
 }
 
-/// A text as one word of a shell.
+/// Quotes a text as one shell word.
 pub(crate) fn quoted(text: &str) -> String {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || "_-./:=@%+,".contains(it);
     match !text.is_empty() && text.chars().all(is_plain) {

@@ -1,13 +1,13 @@
-//! What the first simple command of a text says, as far as its own words tell.
+//! The first simple command of a text, as far as it is known without running it.
 
 use super::PROJECT_DIRECTORY;
 use super::lexer::Meant;
 use super::programs::is_shell_word;
 use super::words::{Piece, Words, is_assignment, variable_name};
 
-/// The words of a command that is plain, or nothing.
+/// Returns the words of a command of plain characters, or `None`.
 pub(crate) fn plain_words(command: &str) -> Option<Vec<String>> {
-    // Among these there is no quote, no escape and no operator but the end of a line.
+    // None of these is a quote, an escape or an operator, except the end of a line.
     if !command.bytes().all(|byte| is_plain(byte) || b" \t\n".contains(&byte)) {
         return None;
     }
@@ -24,8 +24,8 @@ fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_@%+:,./=-".contains(&byte)
 }
 
-/// The words of a command's first simple command as the shell would expand them, without
-/// assignments before them; `None` for a word that only running it can tell.
+/// Returns the words of the first simple command as the shell would expand them, without
+/// assignments before it. A word is `None` if only running it can tell.
 pub(crate) fn expanded_words(
     command: &str,
     variable: impl Fn(&str) -> Option<String>,
@@ -34,8 +34,8 @@ pub(crate) fn expanded_words(
     words.map(|word| expand(&word, &variable, Splitting::Ignored)).collect()
 }
 
-/// The variable that a command's first word begins with, without assignments before it: `X` of
-/// `$X/guard.sh` and of `"${X}"/guard.sh`. `None` for one that has a default, as `${X:-y}` has.
+/// Returns the variable that the first word begins with, after assignments: `X` of `$X/guard.sh`
+/// and of `"${X}"/guard.sh`. `None` if it has a default, as `${X:-y}` has.
 pub(crate) fn leading_variable(command: &str) -> Option<String> {
     let words: Vec<Vec<Piece>> = Words::of(command).collect();
     let at = words.iter().position(|word| !is_assignment(word))?;
@@ -44,7 +44,7 @@ pub(crate) fn leading_variable(command: &str) -> Option<String> {
         return None;
     }
     let (name, _) = variable_name(rest, dollar.stretch)?;
-    // It may be one of those that the command assigns itself.
+    // The command may assign it itself.
     let assigned = |word: &Vec<Piece>| {
         let written: String = word.iter().map(|piece| piece.character).collect();
         written.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with(['=', '+']))
@@ -52,12 +52,12 @@ pub(crate) fn leading_variable(command: &str) -> Option<String> {
     (!words.iter().take(at).any(assigned)).then_some(name)
 }
 
-/// What becomes of a word in which a variable without quotes has blanks or patterns in its value.
+/// The treatment of an unquoted variable whose value has blanks or patterns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Splitting {
-    /// It is taken for one word.
+    /// The value counts as part of one word.
     Ignored,
-    /// It is not known.
+    /// The word is unknown.
     Unknown,
 }
 
@@ -93,7 +93,7 @@ pub(super) fn expand(
                     Some(_) => return None,
                 }
             }
-            // In what looks like an assignment.
+            // After `=` or `:`, bash expands a tilde as in an assignment.
             (Meant::Freely, '~') if text.ends_with(['=', ':']) => return None,
             (Meant::Freely, '*' | '?') => return None,
             (Meant::Freely, '[' | '{' | '!') if word.len() > 1 => return None,
@@ -104,14 +104,14 @@ pub(super) fn expand(
     Some(text)
 }
 
-/// Whether the shell makes one word of a variable's value that stands without quotes.
+/// Returns `true` if the shell keeps an unquoted variable's value as one word.
 fn is_one_word(name: &str, value: &str) -> bool {
     let is_plain = |it: char| !it.is_whitespace() && !"*?[\\".contains(it);
-    // These get their quotes before the shell sees them.
+    // These are quoted before the shell sees them.
     PROJECT_DIRECTORY.contains(&name) || value.chars().all(is_plain)
 }
 
-/// The name of a variable that has a default, as in `${X:-y}`, and what comes after it. The default is plain.
+/// Returns the name of a variable with a plain default, as in `${X:-y}`, and the rest of the word.
 fn with_default(word: &[Piece], stretch: usize) -> Option<(String, &[Piece])> {
     let end = word.iter().position(|piece| piece.character == '}')?;
     let (inside, after) = (word.get(..end)?, word.get(end + 1..)?);
@@ -132,7 +132,7 @@ fn with_default(word: &[Piece], stretch: usize) -> Option<(String, &[Piece])> {
     is_known.then(|| (name.to_owned(), after))
 }
 
-/// Whether a brace closes what was opened.
+/// Returns `true` if a brace is not quoted.
 fn is_plain_end(piece: &Piece) -> bool {
     piece.meant != Meant::Literally
 }

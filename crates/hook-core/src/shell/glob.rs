@@ -1,8 +1,7 @@
-//! Patterns of paths, as a shell has them: `*`, `?`, `[a-z]`, `[!a]`, a backslash before what
-//! is meant literally.
+//! Shell patterns for paths: `*`, `?`, `[a-z]`, `[!a]`, and a backslash before a literal character.
 
-/// Whether a relative path fits a pattern, component by component; `**` stands for any number of
-/// them, and a leading dot need not be written.
+/// Returns `true` if a relative path matches a pattern, component by component; `**` matches any
+/// number of them, and a leading dot needs no explicit match.
 pub(crate) fn path_fits(pattern: &str, path: &str) -> bool {
     let pattern: Vec<&str> = pattern.split('/').filter(|it| !matches!(*it, "" | ".")).collect();
     let path: Vec<&str> = path.split('/').collect();
@@ -18,15 +17,15 @@ fn characters_fit(pattern: &str, name: &str) -> bool {
     fits(&pattern, &name, |part| *part == '*', |pattern, it| one_fits(pattern, *it))
 }
 
-/// Whether all items fit a pattern, in which a star stands for any number of them. `one_fits` says how
-/// many parts of the pattern the next item takes, if it fits.
+/// Returns `true` if all items match a pattern, in which a star matches any number of them.
+/// `one_fits` returns the number of pattern parts that match the next item, if it matches.
 fn fits<P, T>(
     pattern: &[P],
     items: &[T],
     is_star: impl Fn(&P) -> bool,
     one_fits: impl Fn(&[P], &T) -> Option<usize>,
 ) -> bool {
-    // Where the last star stands, and how many items it and what is before it have taken.
+    // `last`: the position of the last star, and the number of items matched so far.
     let (mut at, mut reached, mut last) = (0, 0, None);
     while let Some(item) = items.get(reached) {
         let rest = pattern.get(at..).unwrap_or_default();
@@ -46,7 +45,7 @@ fn fits<P, T>(
     pattern.get(at..).unwrap_or_default().iter().all(is_star)
 }
 
-/// Whether the first part of a pattern fits a character, and how long that part is.
+/// Returns the length of the pattern's first part, if it matches the character.
 fn one_fits(pattern: &[char], character: char) -> Option<usize> {
     match pattern {
         ['?', ..] => Some(1),
@@ -60,8 +59,8 @@ fn one_fits(pattern: &[char], character: char) -> Option<usize> {
     }
 }
 
-/// Whether a character is in the class that begins behind a `[`, and how long the class is with
-/// its `]`; `None` if it is none.
+/// Returns whether a character is in the class after a `[`, and the length of the class with its
+/// `]`; `None` if there is no class.
 fn class_fits(class: &[char], character: char) -> Option<(bool, usize)> {
     let negated = matches!(class, ['!' | '^', ..]);
     let mut at = usize::from(negated);
@@ -70,7 +69,7 @@ fn class_fits(class: &[char], character: char) -> Option<(bool, usize)> {
     loop {
         match class.get(at..)? {
             [']', ..] if at > begin => return Some((found != negated, at + 1)),
-            // A class by its name, or an equivalent: taken to fit, and its negation, too.
+            // A named or equivalence class: it counts as a match, and so does its negation.
             ['[', kind @ (':' | '.' | '='), rest @ ..] => {
                 let end = rest.windows(2).position(|pair| pair == [*kind, ']']);
                 let after = end.and_then(|end| {
@@ -132,7 +131,7 @@ mod tests {
             let _ = path_fits(&pattern, &name);
         }
 
-        /// What bash takes for a match is one here.
+        /// A match in bash is a match here.
         #[cfg(unix)]
         #[test]
         fn what_fits_for_bash_fits(pattern in "[a-c*?\\[\\]!.-]{1,6}", name in "[a-c.]{1,4}") {

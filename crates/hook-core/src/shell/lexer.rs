@@ -1,20 +1,20 @@
-//! The lexer: what the characters of a shell's text mean, by its quotes, escapes and lines that go
-//! on. Whatever here reads such a text reads it through this one.
+//! The lexer: quotes, escapes and line continuations of shell text. Everything in this module reads
+//! text through it.
 
-/// What the shell takes a character for.
+/// The meaning of a character for the shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meant {
-    /// For whatever it can mean.
+    /// Unquoted: any meaning.
     Freely,
-    /// For itself, unless it expands to something.
+    /// In double quotes: literal, unless it starts an expansion.
     InQuotes,
-    /// For itself.
+    /// Literal.
     Literally,
-    /// For the begin of a quotation whose text is not read here: `$'…'` and `$"…"`.
+    /// The start of a quotation whose text is not decoded: `$'…'` and `$"…"`.
     OpensQuotation,
 }
 
-/// What is open: a quotation, or something else in which quotes nest.
+/// An open quotation, or another construct in which quotes nest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Open {
     /// `'…'`
@@ -23,7 +23,7 @@ pub(super) enum Open {
     DoubleQuotes,
     /// `$'…'`
     AnsiQuotes,
-    /// A substitution or an expansion, with the character that ends it: `$(…)`, `${…}`.
+    /// A substitution or an expansion, with its closing character: `$(…)`, `${…}`.
     Nested(char),
 }
 
@@ -37,37 +37,37 @@ impl Open {
     }
 }
 
-/// What the lexer has passed.
+/// One step of the lexer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// One character, with its escape if it has one.
+    /// One character, with its escape if any.
     Character(char, Meant),
-    /// The quote that begins a quotation.
+    /// The opening quote of a quotation.
     Opened,
-    /// The end of what was opened last.
+    /// The end of the innermost construct.
     Closed,
-    /// A backslash at the end of a line: the shell reads as if both were not there.
+    /// A backslash at the end of a line, which the shell removes with the line end.
     LineContinuation,
 }
 
-/// What separates the words of bash; other white space does not.
+/// The separators of words in bash; other white space does not separate.
 pub(super) const BLANKS: [char; 2] = [' ', '\t'];
 
-/// Whether a word ends before a character that is meant freely.
+/// Returns `true` if an unquoted character ends a word.
 pub(super) fn is_end_of_word(character: char) -> bool {
     BLANKS.contains(&character) || "\n;|&<>()".contains(character)
 }
 
-/// Reads a text from its beginning to its end.
+/// Reads a text from start to end.
 ///
-/// It opens quotations by itself. Substitutions are opened by those who want to pass over them:
-/// to others, what is in them is text like any other.
+/// It opens quotations by itself. Callers that skip substitutions open them explicitly; for others,
+/// their content is plain text.
 #[derive(Debug, Clone)]
 pub(super) struct Lexer<'t> {
     text: &'t str,
     at: usize,
     open: Vec<Open>,
-    /// Whether a word may begin here.
+    /// `true` if a word may begin here.
     at_word: bool,
 }
 
@@ -76,51 +76,51 @@ impl<'t> Lexer<'t> {
         Self { text, at: 0, open: Vec::new(), at_word: true }
     }
 
-    /// How many bytes are read.
+    /// Returns the number of bytes read.
     pub(super) fn position(&self) -> usize {
         self.at
     }
 
-    /// What is not read yet.
+    /// Returns the unread text.
     pub(super) fn rest(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// The character that comes.
+    /// Returns the next character.
     pub(super) fn peek(&self) -> Option<char> {
         self.rest().chars().next()
     }
 
-    /// What was opened last and is not closed.
+    /// Returns the innermost open construct.
     pub(super) fn innermost(&self) -> Option<Open> {
         self.open.last().copied()
     }
 
-    /// Whether nothing is open.
+    /// Returns `true` if no construct is open.
     pub(super) fn is_at_top(&self) -> bool {
         self.open.is_empty()
     }
 
-    /// Whether a comment begins here.
+    /// Returns `true` if a comment begins here.
     pub(super) fn is_at_comment(&self) -> bool {
         let is_free = matches!(self.innermost(), None | Some(Open::Nested(_)));
         is_free && self.at_word && self.peek() == Some('#')
     }
 
-    /// Passes what comes, as text that is looked at no further.
+    /// Skips the given text, which comes next, without interpreting it.
     pub(super) fn pass(&mut self, text: &str) {
         self.at = (self.at + text.len()).min(self.text.len());
         self.at_word = false;
     }
 
-    /// Passes what comes, which opens something.
+    /// Skips the given text, which comes next, and opens a construct.
     pub(super) fn open(&mut self, begin: &str, what: Open) {
         self.pass(begin);
         self.at_word = begin.ends_with('(');
         self.open.push(what);
     }
 
-    /// Passes one character that is meant freely, if it is a wanted one.
+    /// Takes the next unquoted character if it is a wanted one.
     pub(super) fn take(&mut self, wanted: impl Fn(char) -> bool) -> Option<char> {
         let taken = self.peek().filter(|character| wanted(*character))?;
         self.at += taken.len_utf8();
@@ -128,7 +128,7 @@ impl<'t> Lexer<'t> {
         Some(taken)
     }
 
-    /// Passes one line continuation, if it comes; only where no quotation is open.
+    /// Takes a line continuation if it comes next; only valid outside of quotations.
     pub(super) fn take_line_continuation(&mut self) -> bool {
         let comes = self.rest().starts_with("\\\n");
         if comes {
@@ -137,13 +137,13 @@ impl<'t> Lexer<'t> {
         comes
     }
 
-    /// Passes what comes up to the end of its line.
+    /// Skips the rest of the line.
     pub(super) fn skip_line(&mut self) {
         let rest = self.rest();
         self.pass(rest.split('\n').next().unwrap_or(rest));
     }
 
-    /// Passes the next character; `None` at the end of the text.
+    /// Takes the next step; `None` at the end of the text.
     pub(super) fn step(&mut self) -> Option<Step> {
         let was_at_word = self.at_word;
         let character = self.take(|_| true)?;
@@ -174,7 +174,7 @@ impl<'t> Lexer<'t> {
         Step::Opened
     }
 
-    /// What a backslash makes of what comes.
+    /// Reads the rest of an escape after its backslash.
     fn escape(&mut self, innermost: Option<Open>) -> Step {
         let escaped = match innermost {
             Some(Open::AnsiQuotes) => self.take(|_| true),

@@ -1,6 +1,6 @@
-//! Variables that say what programs load: whoever sets one decides what a hook does.
+//! Environment variables that determine what programs load, and so what a hook does.
 
-/// Those that shells, interpreters, loaders and widespread programs read; a name may end in `*`.
+/// Variables of shells, interpreters, loaders and common programs; a name may end in `*`.
 const LOADERS: [&str; 60] = [
     "AWKLIBPATH",
     "AWKPATH",
@@ -64,7 +64,7 @@ const LOADERS: [&str; 60] = [
     "npm_config_*",
 ];
 
-/// Those that are called so and load nothing.
+/// Exceptions: variables that match [`LOADERS`] but load nothing.
 const NO_LOADERS: [&str; 10] = [
     "GIT_AUTHOR_*",
     "GIT_COMMITTER_*",
@@ -78,25 +78,25 @@ const NO_LOADERS: [&str; 10] = [
     "PYTHONUTF8",
 ];
 
-/// Loaders that every process has of its user, and that a shell sets itself.
+/// Loaders that every process inherits from its user, or that a shell sets itself.
 const OF_EVERY_PROCESS: [&str; 6] = ["HOME", "OLDPWD", "PWD", "UID", "XDG_*", "_"];
 
-/// Whether a variable says what other programs load.
+/// Returns `true` if the variable determines what other programs load.
 pub(crate) fn is_loader(variable: &str) -> bool {
     is_among(variable, &LOADERS) && !is_among(variable, &NO_LOADERS)
 }
 
-/// Whether a hook starts without a variable of its host's.
+/// Returns `true` if hooks do not inherit the variable from the host.
 pub(crate) fn is_dropped(variable: &str) -> bool {
     is_loader(variable) && !is_among(variable, &OF_EVERY_PROCESS)
 }
 
-/// Whether a project does not set a variable for its hooks.
+/// Returns `true` if a project must not set the variable for its hooks.
 pub fn is_refused_of_project(variable: &str) -> bool {
     variable == "PATH" || is_loader(variable)
 }
 
-/// Whether a name is among others, of which one may end in `*`.
+/// Returns `true` if a name matches one of the patterns, which may end in `*`.
 pub(crate) fn is_among<S: AsRef<str>>(name: &str, patterns: &[S]) -> bool {
     patterns.iter().any(|pattern| {
         let pattern = pattern.as_ref();

@@ -1,14 +1,14 @@
-//! Texts of a shell: what their words are, and what they will start, without running anything.
+//! Shell text: its words, and the programs that it starts, without running anything.
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | `lexer` | quotes, escapes, lines that go on: what each character means |
+//! | `lexer` | quotes, escapes and line continuations: the meaning of each character |
 //! | `words` | words and operators |
 //! | `first_command` | the words of the first simple command |
-//! | `quoting` | quotes around variables, and quotes that are not closed |
-//! | `commands` | the simple commands that a plain text consists of |
-//! | `programs` | what is known of programs and of the shell's own words |
-//! | `loaders` | variables that say what programs load, which no hook gets |
+//! | `quoting` | quoting of variables, and unclosed quotes |
+//! | `commands` | the simple commands of a plain text |
+//! | `programs` | tables of programs and of the shell's own words |
+//! | `loaders` | variables that determine what programs load, which hooks do not get |
 //! | `glob` | patterns of paths |
 
 mod commands;
@@ -29,7 +29,7 @@ pub(crate) use programs::{
 };
 pub(crate) use quoting::{quote_project_directory, unclosed_quote};
 
-/// Variables that hold the project directory; all but the first for scripts written elsewhere.
+/// Variables with the project directory; all but the first are for scripts of other hook engines.
 pub(crate) const PROJECT_DIRECTORY: [&str; 4] =
     ["HOOK_PROJECT_DIR", "LLXPRT_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"];
 

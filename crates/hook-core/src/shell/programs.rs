@@ -1,13 +1,13 @@
-//! What is known of programs and of the shell's own words: tables.
+//! Tables of known programs and of the shell's own words.
 
-/// Programs that run the script which is their first argument.
+/// Programs that run a script, their first argument.
 const INTERPRETERS: [&str; 19] = [
     "ash", "bash", "bun", "dash", "deno", "ksh", "lua", "node", "nodejs", "perl", "php", "pypy",
     "python", "rbash", "ruby", "sh", "ts-node", "tsx", "zsh",
 ];
 
-/// Interpreters that load nothing but their script, what that asks for, and what is installed, with the
-/// letters of options that change nothing about it. What the others load depends on where they are started.
+/// Interpreters that load only their script, its own imports and installed files, with the letters
+/// of options that do not change this. Other interpreters load files depending on their directory.
 const PLAIN_INTERPRETERS: [(&str, &str); 13] = [
     ("ash", "efuvx"),
     ("bash", "efuvx"),
@@ -24,15 +24,15 @@ const PLAIN_INTERPRETERS: [(&str, &str); 13] = [
     ("ruby", "w"),
 ];
 
-/// Those that look for modules in the folders around the script's.
+/// Programs that search for modules in the script's folder and its parents.
 const LOOKS_AROUND: [&str; 7] = ["bun", "deno", "node", "nodejs", "ts-node", "tsx", "npx"];
 
-/// Those that take the names of options behind `-o`.
+/// Shells that accept names of options after `-o`.
 const SHELLS: [&str; 6] = ["ash", "bash", "dash", "ksh", "sh", "zsh"];
 const SHELL_OPTIONS: [&str; 6] =
     ["errexit", "noclobber", "noglob", "nounset", "pipefail", "xtrace"];
 
-/// Long options of interpreters that say nothing of what they run.
+/// Long options of interpreters that do not affect what they run.
 const PLAIN_LONG_OPTIONS: [&str; 6] = [
     "--enable-source-maps",
     "--experimental-strip-types",
@@ -42,7 +42,7 @@ const PLAIN_LONG_OPTIONS: [&str; 6] = [
     "--posix",
 ];
 
-/// Programs that read their input and the files they are given, and start and load nothing.
+/// Programs that only read their input and the given files, without starting or loading anything.
 const FILTERS: [(&str, FilterRule); 30] = [
     (":", FilterRule::Any),
     ("[", FilterRule::EvaluatesNothing),
@@ -76,7 +76,7 @@ const FILTERS: [(&str, FilterRule); 30] = [
     ("wc", FilterRule::Any),
 ];
 
-/// Variables that a command may set: they say nothing of what is run.
+/// Variables that a command may set without affecting what runs.
 const HARMLESS_VARIABLES: [&str; 15] = [
     "CI",
     "DEBUG",
@@ -95,7 +95,7 @@ const HARMLESS_VARIABLES: [&str; 15] = [
     "VERBOSE",
 ];
 
-/// What bash would not look for as a program: `compgen -b -k`, as far as it is made of plain
+/// Builtins and keywords, which bash does not search as programs: `compgen -b -k`, those of plain
 /// characters.
 const SHELL_WORDS: [&str; 77] = [
     ".",
@@ -177,21 +177,21 @@ const SHELL_WORDS: [&str; 77] = [
     "while",
 ];
 
-/// Which words a filter may be given.
+/// The words that a filter may be given.
 #[derive(Debug, Clone, Copy)]
 enum FilterRule {
     Any,
-    /// None in which the shell evaluates an index.
+    /// No words in which the shell evaluates an index.
     EvaluatesNothing,
-    /// Only the question where a program is.
+    /// Only a query for the path of a program.
     OnlyAsks,
-    /// None by which it loads a program or modules.
+    /// No words that load a program or modules.
     Jq,
-    /// None by which it starts another program.
+    /// No words that start another program.
     Sort,
 }
 
-/// Whether a program starts and loads nothing, given these words.
+/// Returns `true` if the program starts and loads nothing when given these words.
 pub(crate) fn is_filter(program: &str, words: &[&str]) -> bool {
     let is_plain_name = !program.contains('/')
         || ["/bin/", "/usr/bin/"]
@@ -219,8 +219,8 @@ pub(crate) fn is_filter(program: &str, words: &[&str]) -> bool {
     }
 }
 
-/// How many words stand before the script that an interpreter runs, where its options are harmless and it
-/// reads nothing but that script; `None` for any other program.
+/// Returns the number of words before an interpreter's script, if its options are harmless and it
+/// reads only that script; `None` for any other program.
 pub(crate) fn options_before_script(program: &str, words: &[&str]) -> Option<usize> {
     let name = without_version(base_name(program));
     let (_, letters) = PLAIN_INTERPRETERS.iter().find(|(known, _)| *known == name)?;
@@ -244,8 +244,8 @@ pub(crate) fn options_before_script(program: &str, words: &[&str]) -> Option<usi
     words.get(at).map(|_| at)
 }
 
-/// How many words stand between a program that starts another one and that one; `None` for any other
-/// program, and where its options are not known.
+/// Returns the number of words between a program that starts another one and that one; `None` for
+/// any other program, and if its options are unknown.
 pub(crate) fn words_before_program(program: &str, words: &[&str]) -> Option<usize> {
     let is_duration = |text: &str| {
         let number = text.trim_end_matches(['s', 'm', 'h', 'd']);
@@ -260,34 +260,34 @@ pub(crate) fn words_before_program(program: &str, words: &[&str]) -> Option<usiz
     words.get(skipped).map(|_| skipped)
 }
 
-/// Whether a command may set a variable and stay what it seems.
+/// Returns `true` if a command may set the variable without affecting what runs.
 pub(crate) fn is_harmless_variable(name: &str) -> bool {
     HARMLESS_VARIABLES.contains(&name) || name.starts_with("LC_")
 }
 
-/// Whether a program looks for what a script loads in the folders around the script's, too.
+/// Returns `true` if a program searches the script's folder and its parents for modules.
 pub(crate) fn looks_around(program: &str) -> bool {
     LOOKS_AROUND.contains(&without_version(base_name(program)))
 }
 
-/// Whether bash itself knows what to do with this word, if a command begins with it.
+/// Returns `true` if the word is a builtin or keyword of bash.
 pub(crate) fn is_shell_word(word: &str) -> bool {
     SHELL_WORDS.contains(&word) || matches!(word, "[" | "[[" | "{" | "}" | "!")
 }
 
-/// The name of the interpreter that a word starts, if it is one that runs the script which is its
-/// first argument.
+/// Returns the name of the interpreter that a word starts, if it runs the script in its first
+/// argument.
 pub(crate) fn interpreter(word: &str) -> Option<&str> {
     let name = base_name(word);
     INTERPRETERS.contains(&without_version(name)).then_some(name)
 }
 
-/// The name of a program, without where it is.
+/// Returns the name of a program without its folder.
 pub(super) fn base_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
-/// `python` for `python3.12`, `lua` for `lua5.4`, `perl` for `perl5.36-x86_64-linux-gnu`.
+/// Removes a version: `python3.12` gives `python`, `perl5.36-x86_64-linux-gnu` `perl`.
 fn without_version(name: &str) -> &str {
     name.split(|it: char| it.is_ascii_digit()).next().unwrap_or(name).trim_end_matches('-')
 }

@@ -1,8 +1,8 @@
-//! Quotes of a command: those that it needs around a project-directory variable, and one that nothing
-//! closes.
+//! Quoting of commands: adding quotes around project-directory variables, and finding an unclosed
+//! quote.
 //!
-//! An unquoted project-directory variable is made safe for directories with blanks (protocol.md §3):
-//! the variable is wrapped in double quotes, its value is never pasted in.
+//! An unquoted project-directory variable is made safe for directories with blanks (protocol.md
+//! §3): the variable is wrapped in double quotes; its value is never inserted into the command.
 
 use super::PROJECT_DIRECTORY;
 use super::lexer::{Lexer, Open, Step};
@@ -21,8 +21,8 @@ const NESTED: [(&str, Open); 8] = [
 
 /// Wraps unquoted `$X` and `${X}` of the project-directory variables in double quotes.
 ///
-/// What stands inside of substitutions stays as it is, and so does everything behind a
-/// here-document or a construct whose end is not plain.
+/// The inside of substitutions stays unchanged, and so does everything after a here-document or
+/// after a construct with an unclear end.
 pub(crate) fn quote_project_directory(command: &str) -> String {
     let mut quoted = String::with_capacity(command.len() + 2);
     let mut copied = 0;
@@ -42,8 +42,7 @@ pub(crate) fn quote_project_directory(command: &str) -> String {
     quoted
 }
 
-/// Goes on to the next unquoted project-directory variable; `None` where it is not plain whether
-/// one comes.
+/// Moves to the next unquoted project-directory variable; `None` if there is none or it is unclear.
 fn next_variable<'t>(lexer: &mut Lexer<'t>) -> Option<&'t str> {
     loop {
         let rest = lexer.rest();
@@ -63,7 +62,7 @@ fn next_variable<'t>(lexer: &mut Lexer<'t>) -> Option<&'t str> {
     }
 }
 
-/// The project-directory variable that a text begins with, as it is written.
+/// Returns the project-directory variable at the start of a text, as written.
 fn project_variable(text: &str) -> Option<&str> {
     let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
     let leading_name = |text: &str| text.find(|it| !is_name(it)).unwrap_or(text.len());
@@ -81,22 +80,22 @@ fn project_variable(text: &str) -> Option<&str> {
     PROJECT_DIRECTORY.contains(&name).then(|| text.get(..length))?
 }
 
-/// What a text begins with that quotes nest in, and what that is.
+/// Returns the opening of a construct with nested quotes at the start of a text, and the construct.
 fn nested(text: &str, innermost: Option<Open>) -> Option<(&'static str, Open)> {
     let may_open = |begin: &str| match (innermost, begin) {
         (Some(Open::SingleQuotes | Open::AnsiQuotes), _) => false,
         (Some(Open::DoubleQuotes), _) => matches!(begin, "$(" | "${" | "$[" | "`"),
-        // Here it closes.
+        // This backtick closes the substitution.
         (Some(Open::Nested('`')), "`") => false,
         (Some(Open::Nested(_)), _) => true,
-        // Not a substitution, but a subshell: what is in it is read like any command.
+        // A subshell, not a substitution: its content is read like any command.
         (None, _) => begin != "(",
     };
     NESTED.into_iter().find(|(begin, _)| text.starts_with(begin) && may_open(begin))
 }
 
-/// Two or three characters that mean something else together than one by one: the shell's own
-/// process, a string that is read.
+/// Returns two or three characters at the start of a text that form one token: the shell's process
+/// id (`$$`), a here-string (`<<<`).
 fn pair(text: &str, innermost: Option<Open>) -> Option<&'static str> {
     let is_open = |pair: &str| match innermost {
         None | Some(Open::Nested(_)) => true,
@@ -106,7 +105,7 @@ fn pair(text: &str, innermost: Option<Open>) -> Option<&'static str> {
     ["$$", "<<<"].into_iter().find(|pair| text.starts_with(pair) && is_open(pair))
 }
 
-/// Whether something begins that may hold what looks like an end: a here-document, and in a
+/// Returns `true` if a construct begins that may contain a false end: a here-document, or in a
 /// substitution a comment or the patterns of `case`.
 fn hides_its_end(lexer: &Lexer<'_>) -> bool {
     let rest = lexer.rest();
@@ -119,8 +118,8 @@ fn hides_its_end(lexer: &Lexer<'_>) -> bool {
     }
 }
 
-/// The rest of a command from the quote on that nothing closes; `None` where there is none, or where
-/// only the shell can tell.
+/// Returns the rest of a command from its unclosed quote, or `None` if there is none or only the
+/// shell can tell.
 pub(crate) fn unclosed_quote(command: &str) -> Option<&str> {
     // Quotes nest in substitutions, and mean nothing in a here-document.
     if command.contains("$(") || command.contains('`') || command.contains("<<") {
@@ -198,7 +197,7 @@ mod tests {
         }
     }
 
-    /// Whether bash itself reads the command to its end.
+    /// Returns `true` if bash parses the whole command.
     fn is_read(command: &str) -> bool {
         let bash = std::process::Command::new("bash").args(["-n", "-c", command]).output();
         bash.unwrap().status.success()
@@ -224,7 +223,7 @@ mod tests {
             assert_eq!(unclosed_quote(command), open, "{command}");
             assert_eq!(is_read(command), open.is_none(), "{command}");
         }
-        // What only the shell can tell is not guessed.
+        // Words known only to the shell are not guessed.
         assert_eq!(unclosed_quote("echo \"$(echo \"it's\")\""), None);
     }
 
@@ -237,7 +236,7 @@ mod tests {
             prop_assert_eq!(quoted.replace('"', ""), command.replace('"', ""));
         }
 
-        /// Where the directory has no blanks, a command means the same to bash before and after.
+        /// If the directory has no blanks, quoting does not change a command's meaning to bash.
         #[cfg(unix)]
         #[test]
         fn a_command_means_the_same_before_and_after(

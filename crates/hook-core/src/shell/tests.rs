@@ -63,7 +63,7 @@ proptest! {
         let _ = (expanded(&command), plain_words(&command), simple_commands(&command, &|_| None).is_some());
     }
 
-    /// What is said of a command's words is what bash makes of them.
+    /// The words read from a command are those of bash.
     #[cfg(unix)]
     #[test]
     fn words_are_what_bash_makes_of_them(
@@ -79,7 +79,7 @@ proptest! {
         let words = expanded_words(&format!("say {text}"), |name| {
             (name == "HOME").then(|| "/h".to_owned())
         });
-        // Of what bash says is used what belongs to the first command.
+        // Only the first command of bash's output counts.
         let mut bash = std::process::Command::new("bash");
         let command = format!("say() {{ printf '%s\\0' $# \"$@\"; exit; }}\nsay {text}");
         let said = bash.args(["-c", &command]).env_clear().env("HOME", "/h").output().unwrap();
@@ -90,7 +90,7 @@ proptest! {
         if known.len() + 1 == words.len() {
             prop_assert_eq!(known, said, "{:?}", text);
         } else {
-            // A word that only bash can tell may be many.
+            // A word known only to bash may expand to many.
             prop_assert!(said.starts_with(&known), "{:?}: {:?} {:?}", text, known, said);
         }
     }

@@ -1,34 +1,34 @@
-//! Taking a command's text apart into words and operators, as bash does.
+//! Splits a command's text into words and operators, as bash does.
 
 use super::lexer::{BLANKS, Lexer, Meant, Step, is_end_of_word};
 
-/// One character of a word, and how it is meant.
+/// One character of a word, with its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) character: char,
     pub(super) meant: Meant,
-    /// Which of the word's stretches it belongs to: each quotation is one, and what stands between
-    /// two of them. A variable's name does not go beyond the stretch of its `$`.
+    /// The index of the character's stretch. Each quotation is one, and so is the text between two
+    /// of them. A variable's name ends with the stretch of its `$`.
     pub(super) stretch: usize,
 }
 
-/// What stands between words.
+/// An operator between words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operator {
-    /// A simple command ends here: `;`, `&&`, `||`, `|`, a line's end.
+    /// The end of a simple command: `;`, `&&`, `||`, `|`, a line end.
     End,
-    /// The next word is a descriptor: `>&2`, `<&-`.
+    /// A duplication, whose next word is a descriptor: `>&2`, `<&-`.
     Duplicate,
-    /// The next word is a file that is read or written: `<`, `>`, `>>`, `&>`.
+    /// A redirection, whose next word is a file: `<`, `>`, `>>`, `&>`.
     Redirect,
     /// Anything else: `&`, `(`, `<<`, `<(`, `;;`.
     Other,
 }
 
-/// The words of a shell text's first command, up to the first operator or line's end.
+/// The words of a shell text's first command, up to the first operator or line end.
 pub(super) struct Words<'c> {
     lexer: Lexer<'c>,
-    /// How many bytes stand before what the lexer reads.
+    /// The number of bytes before the lexer's text.
     before: usize,
 }
 
@@ -38,24 +38,24 @@ impl<'c> Words<'c> {
         Self { lexer: Lexer::of(begin), before: command.len() - begin.len() }
     }
 
-    /// Skips what separates words.
+    /// Skips separators of words.
     pub(super) fn skip_blanks(&mut self) {
         while self.lexer.take_line_continuation()
             || self.lexer.take(|it| BLANKS.contains(&it)).is_some()
         {}
     }
 
-    /// Skips a comment, up to the line's end.
+    /// Skips the rest of the line, such as a comment.
     pub(super) fn skip_line(&mut self) {
         self.lexer.skip_line();
     }
 
-    /// Whether a comment begins here.
+    /// Returns `true` if a comment begins here.
     pub(super) fn is_at_comment(&self) -> bool {
         self.lexer.is_at_comment()
     }
 
-    /// Takes the operator that comes where no word does; `None` at the end of the text.
+    /// Takes the operator that comes instead of a word; `None` at the end of the text.
     pub(super) fn operator(&mut self) -> Option<Operator> {
         const SIGNS: [(&str, Operator); 22] = [
             ("<<<", Operator::Other),
@@ -83,7 +83,7 @@ impl<'c> Words<'c> {
         ];
         let rest = self.lexer.rest();
         let first = rest.chars().next()?;
-        // A line that goes on could take a sign apart.
+        // A line continuation may split an operator.
         let (length, operator) = match SIGNS.iter().find(|(sign, _)| rest.starts_with(sign)) {
             Some((sign, operator)) if !rest[sign.len()..].starts_with("\\\n") => {
                 (sign.chars().count(), *operator)
@@ -96,17 +96,17 @@ impl<'c> Words<'c> {
         Some(operator)
     }
 
-    /// How many bytes of the command are read.
+    /// Returns the number of bytes read of the command.
     pub(super) fn position(&self) -> usize {
         self.before + self.lexer.position()
     }
 
-    /// The character that comes.
+    /// Returns the next character.
     pub(super) fn peek(&self) -> Option<char> {
         self.lexer.peek()
     }
 
-    /// What is not read yet.
+    /// Returns the unread text.
     pub(super) fn rest(&self) -> &'c str {
         self.lexer.rest()
     }
@@ -143,7 +143,7 @@ impl Iterator for Words<'_> {
 }
 
 impl Words<'_> {
-    /// What a quote or a backslash that comes makes of the character before it.
+    /// Adjusts the meaning of the character before a quote or backslash that comes next.
     fn mark_before_quote(&self, word: &mut [Piece], comes: char, stretch: usize) {
         if !"'\"\\".contains(comes) {
             return;
@@ -151,7 +151,7 @@ impl Words<'_> {
         let is_at_line_end = self.lexer.rest().chars().nth(1) == Some('\n');
         if !is_at_line_end && let [only @ Piece { character: '~', meant: Meant::Freely, .. }] = word
         {
-            // Beside a quotation it stands for itself.
+            // Next to a quotation, a tilde is literal.
             only.meant = Meant::Literally;
         }
         if comes != '\\'
@@ -164,7 +164,7 @@ impl Words<'_> {
     }
 }
 
-/// Whether a word sets a variable, if it stands before a command.
+/// Returns `true` if a word before a command is an assignment.
 pub(super) fn is_assignment(word: &[Piece]) -> bool {
     let end = word.iter().position(|piece| piece.character == '=' && piece.meant == Meant::Freely);
     let Some((name, _)) = end.and_then(|end| word.split_at_checked(end)) else { return false };
@@ -182,7 +182,7 @@ pub(super) fn is_assignment(word: &[Piece]) -> bool {
     plain && length > 0
 }
 
-/// The name of a variable, as it stands behind its `$`, and what comes after it.
+/// Returns the name of a variable after its `$`, and the rest of the word.
 pub(super) fn variable_name(word: &[Piece], stretch: usize) -> Option<(String, &[Piece])> {
     let belongs = |piece: &Piece| piece.stretch == stretch && piece.meant != Meant::Literally;
     let in_name = |piece: &&Piece| {

@@ -12,7 +12,7 @@ use std::path::Path;
 
 pub use nearest::nearest;
 
-/// The maximum length of a foreign text repeated in a message, in characters.
+/// The maximum length of an untrusted text repeated in a message, in characters.
 const REPEATED: usize = 100;
 
 /// Returns `true` if a terminal interprets the character, or displays nothing for it.
@@ -218,9 +218,8 @@ pub(crate) fn escaped<E: fmt::Display>(text: &str, escape: impl Fn(char) -> Opti
     escaped
 }
 
-/// Returns `true` for characters that are invisible or change the order of others: soft hyphens,
-/// zero-width spaces, joiners, directions, line separators, fillers, and characters that can hide a
-/// text.
+/// Returns `true` for characters that are invisible or reorder others: soft hyphens, zero-width
+/// spaces, joiners, directions, line separators, fillers, and characters that can hide a text.
 fn is_unseen(character: char) -> bool {
     matches!(
         character,

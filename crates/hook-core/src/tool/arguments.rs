@@ -159,8 +159,7 @@ impl Fields {
         self.0.get(name).is_some_and(|it| it.to_text().is_some())
     }
 
-    /// Returns the text under these names. If two differ, it is unknown which the tool uses: an
-    /// error.
+    /// Returns the text under these names; an error if two differ, since either may count.
     pub(super) fn text(&self, names: &[&'static str]) -> Result<Option<String>, String> {
         let mut found: Option<(&'static str, String)> = None;
         for name in names {
@@ -177,8 +176,7 @@ impl Fields {
         Ok(found.map(|(_, text)| text))
     }
 
-    /// Returns all arguments that are texts, including those in lists, such as the words of a
-    /// command.
+    /// Returns the arguments that are texts or in lists, such as the words of a command.
     pub(super) fn texts(&self) -> impl Iterator<Item = (&str, String)> {
         self.0.iter().flat_map(|(name, value)| {
             let items = value.to_items().unwrap_or_default();

@@ -404,7 +404,7 @@ mod tests {
                 &[r#"read_file {"file_path":"a"}"#, r#"read_file {"file_path":"b"}"#],
             ),
             ("mcp_filesystem_write_file", r#"{"path":"a","content":"x"}"#, &[WRITE_A]),
-            // More than is there is better than less: that it is elsewhere the caller says itself.
+            // Additional files are fine; the caller reports missing ones.
             ("mcp_github_create_file", r#"{"repo":"r","path":"a","content":"x"}"#, &[WRITE_A]),
             ("mcp__text-editor__write_file", r#"{"path":"a","data":"x"}"#, &[WRITE_A]),
             (

@@ -55,8 +55,7 @@ impl FileAccess {
 pub(crate) struct ToolFiles {
     /// The paths, in the order of the arguments.
     pub(crate) list: Vec<(String, FileAccess)>,
-    /// `false` if a named file is missing from the list: too many files, or a value that is not a
-    /// text.
+    /// `false` if a named file is missing: too many files, or a value that is not a text.
     pub(crate) complete: bool,
 }
 

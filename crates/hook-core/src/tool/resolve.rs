@@ -1,20 +1,20 @@
-//! Where a path leads: absolute, with the links on its way resolved.
+//! Resolves paths: absolute, with symlinks followed.
 
 use std::path::{Component, Path, PathBuf};
 
 use percent_encoding::percent_decode_str;
 
-/// How many dangling links are followed.
+/// The maximum number of dangling symlinks to follow.
 const MAX_DANGLING: u32 = 64;
 
-/// A path without `.`, `..` and links, as far as it exists; what does not exist is added as it is written.
+/// Resolves `.`, `..` and symlinks as far as the path exists; the missing rest is added as written.
 pub(crate) fn resolved(path: &str, directory: &Path) -> PathBuf {
     let path = absolute(path, directory);
     follow(std::path::absolute(&path).unwrap_or(path), MAX_DANGLING)
 }
 
-/// A path from the root on. A relative path begins at `directory`, and `~/` at the user's home; a `file://` URI is
-/// the path that it names.
+/// Returns an absolute path. A relative path starts at `directory`, `~/` at the user's home
+/// directory; a `file://` URI is converted to its path.
 pub(super) fn absolute(path: &str, directory: &Path) -> PathBuf {
     let of_uri = path_of_uri(path);
     let path = of_uri.as_deref().unwrap_or(path);
@@ -22,17 +22,17 @@ pub(super) fn absolute(path: &str, directory: &Path) -> PathBuf {
     home.unwrap_or_else(|| directory.join(path))
 }
 
-/// A path from the root on, without `.` and `..`, links as they are.
+/// Returns an absolute path without `.` and `..`; symlinks stay.
 pub(super) fn normalized(path: &str, directory: &Path) -> PathBuf {
     let path = absolute(path, directory);
     joined(PathBuf::new(), path.components())
 }
 
-/// Where a path leads, which is `plain` without its links. What is inside of the directory stays there, also where
-/// that is behind a link itself.
+/// Resolves a path, whose form with symlinks is `plain`. A target inside of the directory is
+/// returned below `directory`, even if that is a symlink itself.
 pub(super) fn behind_links(path: &str, plain: &Path, directory: &Path) -> PathBuf {
     let target = resolved(path, directory);
-    // Most paths lead where they say.
+    // Most paths have no symlinks.
     if target == plain {
         return target;
     }
@@ -43,13 +43,13 @@ pub(super) fn behind_links(path: &str, plain: &Path, directory: &Path) -> PathBu
     }
 }
 
-/// Whether a path is written as it is found, with no link on its way.
+/// Returns `true` if a path is absolute and normalized, with no symlinks.
 pub(super) fn is_located(path: &str, directory: &Path) -> bool {
     let plain = normalized(path, directory);
     plain.as_os_str() == path && behind_links(path, &plain, directory) == plain
 }
 
-/// The path of a `file://` URI on this machine.
+/// Returns the local path of a `file://` URI.
 fn path_of_uri(uri: &str) -> Option<String> {
     let (scheme, rest) = uri.split_once("://")?;
     let rest = Some(rest).filter(|_| scheme.eq_ignore_ascii_case("file"))?;
@@ -58,14 +58,14 @@ fn path_of_uri(uri: &str) -> Option<String> {
 }
 
 fn follow(path: PathBuf, links: u32) -> PathBuf {
-    // The longest part that exists is the file system's to resolve: `..` behind a link is not lexical.
+    // The file system resolves the longest existing part: `..` after a symlink is not lexical.
     let mut rest: Vec<Component<'_>> = Vec::new();
     let mut existing = path.components();
     loop {
         if let Ok(real) = existing.as_path().canonicalize() {
             return joined(real, rest.into_iter().rev());
         }
-        // A link that leads nowhere leads to what would be made by writing to it.
+        // Writing to a dangling symlink creates its target.
         if let Ok(target) = existing.as_path().read_link()
             && links > 0
         {
@@ -79,7 +79,7 @@ fn follow(path: PathBuf, links: u32) -> PathBuf {
     }
 }
 
-/// Adds components of which none exists.
+/// Appends components that do not exist.
 fn joined<'p>(mut path: PathBuf, rest: impl Iterator<Item = Component<'p>>) -> PathBuf {
     for component in rest {
         match component {

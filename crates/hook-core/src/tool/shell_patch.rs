@@ -1,23 +1,23 @@
-//! A patch that a command applies.
+//! Patches in shell commands.
 
 use std::path::Path;
 
 use super::arguments::Fields;
 use super::patch::{file_headers, names_patcher};
 
-/// What a command does with a patch.
+/// The effect of a command with a patch.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ShellPatch {
-    /// It applies none.
+    /// It applies no patch.
     None,
-    /// It applies one, in that directory below its own.
+    /// It applies a patch, in that directory relative to its own.
     In(String),
-    /// It applies one, and nobody can tell to which files.
+    /// It applies a patch to unknown files.
     Unreadable,
 }
 
 impl ShellPatch {
-    /// The patch that one of these arguments applies.
+    /// Returns the patch that the arguments apply.
     pub(super) fn of(fields: &Fields) -> Self {
         let texts: Vec<String> = fields.texts().map(|(_, text)| text).collect();
         if !texts.iter().any(|text| names_patcher(text)) {
@@ -28,7 +28,7 @@ impl ShellPatch {
             let is_applied = texts.iter().any(|text| words(text).any(names_patcher));
             return if is_applied { Self::Unreadable } else { Self::None };
         }
-        // The shell may make another name of such a one.
+        // The shell may expand such a name.
         if headers.any(|path| path.contains(['$', '`', '\\'])) {
             return Self::Unreadable;
         }
@@ -42,7 +42,7 @@ impl ShellPatch {
     }
 }
 
-/// The first words of the commands in a text, without the folders of programs.
+/// Returns the programs of the commands in a text, without their folders.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let commands = text.split(['|', '&', ';', '(', ')', '{', '}', '`', '\n']);
     let first = commands.filter_map(|command| {
@@ -55,8 +55,8 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The directory to which what stands before a patch changes; `None` where it may be any. Agents read
-/// `cd FOLDER && apply_patch …` themselves.
+/// Returns the directory to which the text before a patch changes, or `None` if that is unknown.
+/// Agents interpret `cd FOLDER && apply_patch …` themselves.
 fn directory(before: &str) -> Option<String> {
     let changes = |text: &str| {
         let changing = ["cd", "pushd", "popd", "chdir"];

@@ -1,4 +1,4 @@
-//! What a hook says over a stream, as the engine takes it.
+//! Conversion of a hook's messages over a stream into those of the engine.
 
 use hook_core::run::Said;
 use hook_core::text::shortened;
@@ -6,12 +6,12 @@ use hook_core::{JsonObject, RawJson, RawObject};
 
 use super::proto::hooks::{HookAction, HookResponse};
 
-/// In whose words a hook answers.
+/// The format of a hook's answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Words {
-    /// Those that the fields of an answer come from.
+    /// The format of the typed fields of `HookResponse`: a3s.
     A3s,
-    /// An agent's of its own, or ours.
+    /// The native format, or that of another agent.
     Other,
 }
 
@@ -21,18 +21,18 @@ impl Words {
     }
 }
 
-/// Something that a hook asks of the host.
+/// A host call of a hook.
 #[derive(Debug)]
 pub(super) struct AskedOfHost {
     pub(super) id: RawJson,
-    /// The call that it is about, if it says so itself.
+    /// The id of the hook call that the host call belongs to, if the message contains it.
     pub(super) call: Option<u64>,
     pub(super) method: String,
     pub(super) params: RawJson,
 }
 
-/// What an answer means. One that means nothing is a failure of the hook, so that its `fail_behavior`
-/// decides: no call waits for an answer that has come.
+/// Returns the meaning of an answer. An invalid one is a failure of the hook, so that its
+/// `fail_behavior` decides: a call never waits on after its answer has arrived.
 pub(super) fn said(response: &HookResponse, words: Words) -> Said {
     match read(response, words) {
         Ok(said) => said,
@@ -74,7 +74,7 @@ fn read(response: &HookResponse, words: Words) -> Result<Said, String> {
             }
             Ok(Said::Action(answer.to_raw()))
         }
-        // The action is this protocol's, and counts in any words.
+        // The action belongs to this protocol, so it is valid in any format.
         Words::Other => {
             if modified.is_some() {
                 return Err(
@@ -108,10 +108,10 @@ fn word(action: HookAction) -> &'static str {
     }
 }
 
-/// What a hook asks of the host.
+/// Parses a hook's call of the host.
 ///
 /// # Errors
-/// When it is no such message.
+/// Returns the reason if it is not a valid host call.
 pub(super) fn host_call(json: &[u8]) -> Result<AskedOfHost, String> {
     let fields = object("host_call", json)?.fields();
     if let Some(name) = fields.repeated() {

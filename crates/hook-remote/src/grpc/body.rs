@@ -1,4 +1,4 @@
-//! Bodies of calls: how much of those that come is held, and when those that go end.
+//! Bodies of calls: a memory limit for incoming ones, an end for outgoing ones.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,10 +12,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::WaitForCancellationFutureOwned;
 use tonic::Status;
 
-/// How many bytes of calls that are not answered yet a server holds, for all clients together.
+/// The maximum size of all unanswered calls of all clients together, in bytes.
 const MAX_HELD: usize = 256 * 1024 * 1024;
 
-/// Room for what clients send.
+/// The shared memory budget for data from clients.
 #[derive(Debug, Clone)]
 pub(super) struct Room(Arc<Semaphore>);
 
@@ -24,13 +24,13 @@ impl Room {
         Self(Arc::new(Semaphore::new(MAX_HELD)))
     }
 
-    /// The room that one call will take, as it comes in. What is given back keeps it until it is dropped.
+    /// Returns a reservation for one call. It grows with the body, until its last clone is dropped.
     pub(super) fn for_call(&self) -> Held {
         Held { room: Arc::clone(&self.0), taken: Arc::default() }
     }
 }
 
-/// The room that a call takes: until its body and its handler are done with it.
+/// The memory reserved for a call until its body and its handler are done.
 #[derive(Debug, Clone)]
 pub(super) struct Held {
     room: Arc<Semaphore>,
@@ -55,10 +55,10 @@ impl Held {
     }
 }
 
-/// The body of a call that comes in.
+/// The body of an incoming call.
 pub(super) struct CallBody {
     inner: Incoming,
-    /// For a single message; the messages of a stream are bounded one by one, and so is their number.
+    /// `None` for a stream: its messages are limited one by one, and so is their number.
     held: Option<Held>,
 }
 
@@ -96,7 +96,7 @@ impl Body for CallBody {
     }
 }
 
-/// The body of an answer that may go on for ever, and ends with the server.
+/// A response body without an end of its own, which ends with the server.
 pub(super) struct EndedBody {
     inner: tonic::body::Body,
     end: Pin<Box<WaitForCancellationFutureOwned>>,
@@ -136,7 +136,7 @@ impl Body for EndedBody {
     }
 }
 
-/// That the server ends.
+/// Returns the status of a server that is shutting down.
 pub(super) fn shutting_down() -> Status {
     Status::unavailable("this server ends (shutdown)")
 }

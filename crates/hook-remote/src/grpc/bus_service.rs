@@ -1,4 +1,4 @@
-//! `hook.v1.HookBus`: asking for an event's hooks, and following what happens.
+//! `hook.v1.HookBus`: requests for an event's hooks, and a stream of the bus's messages.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use super::proto::hook_bus::{
     BusMessage, FollowRequest, HookExecutionRequest, HookExecutionResponse,
 };
 
-/// How many streams may follow a server.
+/// The maximum number of streams that follow a server.
 pub(super) const MAX_FOLLOWERS: usize = 64;
 
 /// The service, for all connections.
@@ -29,9 +29,9 @@ pub(super) const MAX_FOLLOWERS: usize = 64;
 pub(super) struct Bus {
     pub(super) system: Arc<HookSystem>,
     pub(super) followers: Arc<Semaphore>,
-    /// What is not answered yet.
+    /// Tracks the unanswered calls.
     pub(super) tasks: TaskTracker,
-    /// Nothing happens after this.
+    /// Ends all streams at once.
     pub(super) end: CancellationToken,
 }
 
@@ -45,13 +45,13 @@ impl HookBus for Bus {
     ) -> Result<Response<HookExecutionResponse>, Status> {
         let _unanswered = self.tasks.token();
         let (_, extensions, request) = request.into_parts();
-        // The room that it takes is free once it is answered.
+        // Keeps the memory of the request reserved until it is answered.
         let _held = extensions.get::<Held>().cloned();
         let caller = Caller::of(&extensions)?;
         let asked = BusRequest::from_json(&String::from_utf8_lossy(&request.json));
         drop(request);
-        // A call with one answer has no way to ask back: its hooks get what there is without a host, and
-        // never what the server itself could do for them.
+        // A unary call has no channel for host calls. Its hooks get the services that need no host,
+        // and never the server's own.
         let asked = asked.with_host_services(ClientServices::none());
         let response = caller.requests.request(asked).await.map_err(|_| shutting_down())?;
         Ok(Response::new(HookExecutionResponse { json: response.to_json() }))
@@ -71,7 +71,7 @@ impl HookBus for Bus {
         let lines = stream::unfold(state, |(first, mut following, end, place)| async move {
             let line = match first {
                 Some(first) => Some(first),
-                // What has happened by the end is still told.
+                // Messages from before the end are still sent.
                 None => tokio::select! {
                     biased;
                     line = following.next() => line,
@@ -85,7 +85,7 @@ impl HookBus for Bus {
     }
 }
 
-/// A line, or, of one that is longer than a message of a stream may be, that it is missing.
+/// Returns the line, or a report of a missed line if it exceeds the size of a stream message.
 fn fitting(line: Vec<u8>) -> Vec<u8> {
     // Its tag and its length are part of the message.
     if line.len() + 16 <= MAX_STREAM_MESSAGE {

@@ -1,4 +1,4 @@
-//! Whose connection a call comes over, and whether that is a certain client.
+//! The connection of a call, and the check that it belongs to a certain client.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -6,36 +6,36 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use hook_bus::BusClient;
 use tonic::{Extensions, Status};
 
-/// Whose connection a call comes over.
+/// The connection of a call.
 #[derive(Debug)]
 pub(super) struct Caller {
     /// The connection's number.
     pub(super) connection: u64,
-    /// The process on its other end, where the system tells it.
+    /// The client's process, if the system reports it.
     pub(super) process: Option<u32>,
-    /// Whether it is on this machine for certain, and the user's own.
+    /// `true` if the client is certainly on this machine and runs as the same user.
     pub(super) is_near: bool,
-    /// Its requests to the bus.
+    /// The client of the bus for requests of this connection.
     pub(super) requests: BusClient,
 }
 
 impl Caller {
-    /// The caller of a call, whom the connection's task has noted there.
+    /// Returns the caller that the connection's task stored in a call's extensions.
     pub(super) fn of(extensions: &Extensions) -> Result<Arc<Self>, Status> {
         let caller = extensions.get::<Arc<Self>>().cloned();
         caller.ok_or_else(|| Status::internal("the call has no connection"))
     }
 }
 
-/// What is known of a client outside of its task.
+/// The state of a client that is shared outside its task.
 #[derive(Debug)]
 pub(super) struct Known {
     token: Box<str>,
     connection: AtomicU64,
-    /// Zero where it is not known.
+    /// Zero if unknown.
     process: AtomicU32,
     is_up: AtomicBool,
-    /// Whether it has lost a stream.
+    /// `true` once the client has lost a stream.
     was_lost: AtomicBool,
 }
 
@@ -56,13 +56,13 @@ impl Known {
         &self.token
     }
 
-    /// It comes over this connection now.
+    /// Records the client's present connection.
     pub(super) fn is_of(&self, caller: &Caller) {
         self.connection.store(caller.connection, Ordering::Release);
         self.process.store(caller.process.unwrap_or_default(), Ordering::Release);
     }
 
-    /// Whether it has a stream.
+    /// Records whether the client has a stream.
     pub(super) fn set_up(&self, is_up: bool) {
         let was_up = self.is_up.swap(is_up, Ordering::AcqRel);
         if was_up && !is_up {
@@ -74,9 +74,9 @@ impl Known {
         self.is_up.load(Ordering::Acquire)
     }
 
-    /// Whether a caller is this client without proving it: over the same connection, or from the same
-    /// process as long as that has lost no stream. Names are no proof, and neither is a process id that
-    /// another may have by now.
+    /// Returns `true` if a caller is this client without a token: over the same connection, or from
+    /// the same process if that never lost a stream. A name is no proof. Neither is a process id
+    /// after a lost stream, since another process may have it by then.
     pub(super) fn is_same(&self, caller: &Caller) -> bool {
         let process = self.process.load(Ordering::Acquire);
         self.connection.load(Ordering::Acquire) == caller.connection

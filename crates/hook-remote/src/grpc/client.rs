@@ -1,5 +1,5 @@
-//! One client, from its first registration or stream to the end of the time in which it may come back: a
-//! task that owns its connection to the engine.
+//! The task of one client, which owns its connection to the engine. It runs from the first
+//! registration or stream until the time to reconnect is over.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -21,13 +21,13 @@ use super::proto::hooks::HookResponse;
 use super::register::VOCABULARY;
 use super::stream::{Events, OnStream, OpenStream, next_on};
 
-/// How many calls without an answer are remembered: more than may wait for one.
+/// The maximum number of remembered unanswered calls, more than may be pending at once.
 const MAX_SENT: usize = 1_024;
 
-/// How long the last event may be unread once the server is to stop.
+/// The time that a client has to read its last event after the server stops.
 const UNREAD_AT_END: Duration = Duration::from_secs(2);
 
-/// What a client asks of its task.
+/// A command for a client's task.
 pub(super) enum Order {
     Register {
         register: HookRegister,
@@ -44,24 +44,24 @@ pub(super) enum Order {
     Attach(Box<Attach>),
 }
 
-/// A stream that a client opens.
+/// A new stream of a client.
 pub(super) struct Attach {
     pub(super) incoming: Streaming<HookResponse>,
     pub(super) caller: Arc<Caller>,
-    /// Whether the client has proved by its token that it is the one.
+    /// `true` if the client proved its identity by its token.
     pub(super) has_token: bool,
     pub(super) knows_calls: bool,
     pub(super) done: oneshot::Sender<Result<Events, Status>>,
 }
 
-/// A call that the client was told of.
+/// A call that was sent to the client.
 struct Sent {
     call: u64,
     hook: String,
     cancelled: Option<Instant>,
 }
 
-/// What happens to a client.
+/// An event of the task's loop.
 enum Happened {
     Order(Option<Order>),
     OnStream(OnStream),
@@ -75,20 +75,20 @@ pub(super) struct RemoteClient {
     live: LiveConnection,
     orders: mpsc::Receiver<Order>,
     known: Arc<Known>,
-    /// In whose words each of its hooks answers.
+    /// The answer format of each of its hooks.
     hooks: HashMap<String, Words>,
-    /// Calls that it was told of and has not answered, oldest first.
+    /// Calls without an answer, oldest first.
     sent: VecDeque<Sent>,
-    /// Whether it is known to tell calls apart, and so to understand that one is cancelled. A client of the
-    /// first version would take that for an event.
+    /// `true` if the client is known to use call ids, and so understands a cancelled call. A client
+    /// of the first version would take a cancellation for an event.
     knows_calls: bool,
     stream: Option<OpenStream>,
-    /// By when it must have a stream.
+    /// The deadline for a new stream.
     patience: Instant,
 }
 
 impl RemoteClient {
-    /// A client whose connection is there, and that has no stream. `resumed` are the hooks that it has.
+    /// Creates a connected client without a stream. Resumed hooks keep their answer formats.
     pub(super) fn new(
         mut live: LiveConnection,
         orders: mpsc::Receiver<Order>,
@@ -112,8 +112,8 @@ impl RemoteClient {
         }
     }
 
-    /// Until it is gone for good, or the server is to `stop` and none of its calls waits for an answer any
-    /// more.
+    /// Runs until the client is gone for good, or until `stop` is cancelled and no call of its
+    /// hooks is pending.
     pub(super) async fn run(mut self, stop: CancellationToken) {
         let (mut stopped, mut unread) = (false, None);
         loop {
@@ -146,7 +146,7 @@ impl RemoteClient {
                 Happened::OnStream(on_stream) => self.on_stream(on_stream),
                 Happened::ToHook(message) => self.tell(&message),
                 Happened::Stopped => stopped = true,
-                // Nobody can give it an order any more; or its time is over.
+                // No handle to the task is left, or its deadline has passed.
                 Happened::Order(None) | Happened::TimeIsOver => break,
             }
             if self.live.is_superseded() {
@@ -156,7 +156,7 @@ impl RemoteClient {
                 break;
             }
         }
-        // Who has an order for it finds that it is gone, and makes another.
+        // A sender that finds the queue closed creates a new client.
         self.orders.close();
         if let Some(stream) = self.stream.take() {
             stream.end_with(match self.live.is_superseded() {
@@ -210,11 +210,11 @@ impl RemoteClient {
         self.known.is_of(&caller);
         self.known.set_up(true);
         self.knows_calls |= knows_calls;
-        // Those that wait come again.
+        // Pending calls are sent again.
         self.sent.clear();
         self.live.open();
         self.stream = Some(stream);
-        // One that is gone by now is noticed as any other.
+        // A client that is gone by now is detected later, as at any time.
         let _ = done.send(Ok(events));
     }
 
@@ -222,7 +222,7 @@ impl RemoteClient {
         match on_stream {
             OnStream::Sent => {}
             OnStream::Said(Some(Ok(response))) => self.hear(response),
-            // It answers nothing any more.
+            // A closed stream brings no more answers.
             OnStream::Gone | OnStream::Said(None) => self.lost(None),
             OnStream::Said(Some(Err(status))) => {
                 let is_unreadable = matches!(status.code(), Code::OutOfRange | Code::Internal)
@@ -230,7 +230,7 @@ impl RemoteClient {
                 if !is_unreadable {
                     return self.lost(None);
                 }
-                // It is not known what it was to answer, and none of them will be.
+                // The message does not tell which call it answers, so all of them fail.
                 let why = format!(
                     "its client sent what is no message of at most {MAX_STREAM_MESSAGE} bytes: {}",
                     status.message()
@@ -243,7 +243,7 @@ impl RemoteClient {
         }
     }
 
-    /// Its stream is over; it may come back.
+    /// Closes the stream. The client may reconnect.
     fn lost(&mut self, status: Option<Status>) {
         if let (Some(stream), Some(status)) = (self.stream.take(), status) {
             stream.end_with(status);
@@ -268,7 +268,7 @@ impl RemoteClient {
                     let answer::AskedOfHost { id, method, params, .. } = asked;
                     self.live.take(FromHook::HostCall { id, call, method, params });
                 }
-                // It waits for what will never come.
+                // The hook would wait for a result that never comes, so its call fails.
                 Err(why) => {
                     if let Some(sent) = self.taken(&response) {
                         self.answer(sent.call, Said::Error(why));
@@ -297,8 +297,8 @@ impl RemoteClient {
         self.answer(sent.call, said);
     }
 
-    /// The call that is answered, which is answered then. Without an id it is the oldest of its hook, also
-    /// if that is over: a late answer must not be taken for one to the next call.
+    /// Removes and returns the call that a response answers. Without an id it is the oldest of its
+    /// hook, even if it was cancelled: a late answer must not be taken for one to the next call.
     fn taken(&mut self, response: &HookResponse) -> Option<Sent> {
         let index = match response.call_id.is_empty() {
             true => {
@@ -320,7 +320,7 @@ impl RemoteClient {
         open.find(|sent| sent.hook == hook).map(|sent| sent.call)
     }
 
-    /// Makes an event of what the engine says.
+    /// Sends a message of the engine as an event.
     fn tell(&mut self, message: &ToHook) {
         let event = match message {
             ToHook::Call(told) => match event::of_call(told) {
@@ -362,14 +362,14 @@ fn elsewhere() -> Status {
     Status::aborted("this client goes on over another connection")
 }
 
-/// That a client has a stream, which only its token takes from it.
+/// Returns the status of a client that already has a stream, which only its token can take over.
 pub(super) fn has_a_stream() -> Status {
     Status::already_exists(format!(
         "this client has a stream already; send its hook-client-token to take it over, or another {CLIENT_ID}"
     ))
 }
 
-/// Whether a registration has what only clients know that tell calls apart.
+/// Returns `true` if a registration has something that only clients with call ids send.
 pub(super) fn knows_calls(register: &HookRegister, has_id: bool) -> bool {
     has_id
         || register.vocabulary.as_deref() != Some(VOCABULARY)

@@ -1,4 +1,4 @@
-//! The clients that have hooks or a stream, by what they say of themselves.
+//! The clients with hooks or a stream, by their identity.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,26 +14,26 @@ use super::caller::{Caller, Known};
 use super::client::{Order, RemoteClient, has_a_stream};
 use super::names::{CLIENT_ID, CLIENT_TOKEN};
 
-/// How many clients may have hooks or a stream.
+/// The maximum number of clients with hooks or a stream.
 const MAX_CLIENTS: usize = 64;
 
-/// How long a client's name for itself may be, in bytes.
+/// The maximum length of a client's name, in bytes.
 const MAX_ID: usize = 256;
 
-/// How many orders may wait for a client's task.
+/// The capacity of the queue of a client's task.
 const ORDERS: usize = 16;
 
-/// What a call says of its client.
+/// The identity that a call states for its client.
 #[derive(Debug)]
 pub(super) struct Asking {
     pub(super) caller: Arc<Caller>,
     name: Name,
     token: Option<String>,
-    /// Whether it said anything that only clients say that know of more than the first version.
+    /// `true` if the call states a name or a token; clients of the first version state none.
     pub(super) is_named: bool,
 }
 
-/// What a client is told by.
+/// The key of a client.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Name {
     Given(Box<str>),
@@ -42,7 +42,7 @@ enum Name {
 }
 
 impl Asking {
-    /// What the metadata of a call says, and the field `client_id` of its message.
+    /// Reads the metadata of a call and the field `client_id` of its message.
     pub(super) fn of(
         metadata: &MetadataMap,
         extensions: &Extensions,
@@ -72,7 +72,7 @@ impl Asking {
     }
 }
 
-/// A client's task, to be given orders.
+/// A handle to a client's task.
 #[derive(Debug, Clone)]
 pub(super) struct Client {
     pub(super) orders: mpsc::Sender<Order>,
@@ -85,13 +85,13 @@ impl Client {
     }
 }
 
-/// A client that a call is about.
+/// The client of a call.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) client: Client,
-    /// Whether the call has its token.
+    /// `true` if the call has the client's token.
     pub(super) has_token: bool,
-    /// Whether it was there.
+    /// `true` if the client already existed.
     pub(super) was_known: bool,
 }
 
@@ -102,12 +102,12 @@ pub(super) struct RemoteClients {
     known: Mutex<HashMap<Name, Vec<Client>>>,
     tasks: TaskTracker,
     stop: CancellationToken,
-    /// Nothing goes on after this.
+    /// Ends all tasks at once.
     end: CancellationToken,
 }
 
 impl RemoteClients {
-    /// Their tasks are `tasks`, which end some time after `stop`, and at `end` at once.
+    /// Creates an empty list. Tasks run in `tasks`, finish after `stop`, and are aborted at `end`.
     pub(super) fn new(
         live: &Arc<LiveClients>,
         tasks: &TaskTracker,
@@ -123,16 +123,16 @@ impl RemoteClients {
         })
     }
 
-    /// The engine's side.
+    /// Returns the engine's live clients.
     pub(super) fn live(&self) -> &Arc<LiveClients> {
         &self.live
     }
 
-    /// The client that a call is about, made if there is none; its task may have ended by the time it is
-    /// given an order.
+    /// Returns or creates the client of a call. Its task may end before it gets a command.
     ///
     /// # Errors
-    /// When it is one with a stream that the caller has not proved to be, or there are too many.
+    /// Fails if the client has a stream and the caller does not prove to be it, or if there are too
+    /// many clients.
     pub(super) fn find_or_make(&self, asking: &Asking) -> Result<Found, Status> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|_, clients| {
@@ -145,7 +145,7 @@ impl RemoteClients {
                 return Ok(Found { client: client.clone(), has_token: true, was_known: true });
             }
         }
-        // The newest of a name is the one that has it; those before are known by their tokens only.
+        // The newest client of a name owns it; earlier ones are found by their tokens only.
         if let Some(client) = known.get(&asking.name).and_then(|clients| clients.last()) {
             if client.known.is_same(&asking.caller) {
                 return Ok(Found { client: client.clone(), has_token: false, was_known: true });
@@ -163,7 +163,7 @@ impl RemoteClients {
             true => self.live.connect(),
             false => self.live.connect_remote(),
         };
-        // Its hooks may have come over another way.
+        // The client may have registered hooks over another transport.
         let token = asking.token.as_deref();
         let was_known = token.is_some_and(|token| live.resume(token).is_ok());
         let client = self.begin(live, &asking.caller);
@@ -171,7 +171,7 @@ impl RemoteClients {
         Ok(Found { client, has_token: was_known, was_known })
     }
 
-    /// The client that a call is about, if the caller is that client.
+    /// Returns the client of a call if the caller proves to be it.
     pub(super) fn find(&self, asking: &Asking) -> Option<Client> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(token) = &asking.token {
@@ -190,7 +190,7 @@ impl RemoteClients {
         let client = RemoteClient::new(live, received, Arc::clone(&known));
         let (stop, end) = (self.stop.clone(), self.end.clone());
         self.tasks.spawn(async move {
-            // At the end its hooks go with it.
+            // At `end` the client is dropped, and its hooks with it.
             let _ = end.run_until_cancelled(client.run(stop)).await;
         });
         Client { orders, known }

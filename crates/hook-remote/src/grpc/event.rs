@@ -1,4 +1,4 @@
-//! What the engine says to a hook, as `proto/hooks.proto` has it.
+//! Conversion of the engine's messages to a hook into events of `proto/hooks.proto`.
 
 use std::time::SystemTime;
 
@@ -9,10 +9,10 @@ use prost::Message;
 use super::names::MAX_STREAM_MESSAGE;
 use super::proto::hooks::HookEvent;
 
-/// The event that tells a hook of a call.
+/// Returns the event for a call of a hook.
 ///
 /// # Errors
-/// When it is larger than a message of a stream may be: with its length.
+/// Returns the event's length if it exceeds the maximum of a stream message.
 pub(super) fn of_call(told: &Told) -> Result<HookEvent, usize> {
     let fields = told.input.fields();
     let timestamp = fields.get("timestamp").and_then(RawJson::to_integer).unwrap_or_else(now);
@@ -37,7 +37,7 @@ pub(super) fn of_call(told: &Told) -> Result<HookEvent, usize> {
     }
 }
 
-/// The event that says that a call counts for nothing any more.
+/// Returns the event that cancels a call.
 pub(super) fn of_cancelled(call: u64, hook: &str) -> HookEvent {
     HookEvent {
         hook_id: hook.to_owned(),
@@ -47,7 +47,7 @@ pub(super) fn of_cancelled(call: u64, hook: &str) -> HookEvent {
     }
 }
 
-/// The event that says what came of a host call; an error, where that is too large.
+/// Returns the event with the result of a host call, or with an error if the result is too large.
 pub(super) fn of_host_result(message: &ToHook) -> HookEvent {
     let event = |line| HookEvent { host_result: Some(line), ..HookEvent::default() };
     let whole = event(message.to_line());
@@ -63,7 +63,7 @@ pub(super) fn of_host_result(message: &ToHook) -> HookEvent {
     }
 }
 
-/// Milliseconds since 1970.
+/// Returns the milliseconds since 1970.
 fn now() -> i64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)

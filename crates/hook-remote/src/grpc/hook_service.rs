@@ -1,4 +1,4 @@
-//! `HookService`: registering hooks, and the stream over which they are called.
+//! `HookService`: registration of hooks, and the stream over which they are called.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use super::proto::hooks::{
 use super::register::{listed, read, refusal};
 use super::stream::Events;
 
-/// How often a client's task may end just before it is given an order.
+/// The number of attempts if a client's task ends just before it gets its order.
 const ATTEMPTS: usize = 3;
 
 /// The service, for all connections.
@@ -27,7 +27,7 @@ pub(super) struct Hooks {
     pub(super) clients: Arc<RemoteClients>,
 }
 
-/// Gives a client's task an order, and waits for what comes of it; `None` if the task has ended.
+/// Sends a command to a client's task. Returns its result, or `None` if the task has ended.
 async fn order<T>(
     orders: &mpsc::Sender<Order>,
     make: impl FnOnce(oneshot::Sender<T>) -> Order,
@@ -37,7 +37,7 @@ async fn order<T>(
     what_came.await.ok()
 }
 
-/// Tells a client its token.
+/// Adds a client's token to the metadata of a response.
 fn say_token(metadata: &mut MetadataMap, token: &str) {
     if let Ok(token) = MetadataValue::try_from(token) {
         metadata.insert(CLIENT_TOKEN, token);
@@ -117,7 +117,7 @@ impl HookService for Hooks {
         let mut incoming = Some(incoming);
         for _ in 0..ATTEMPTS {
             let found = self.clients.find_or_make(&asking)?;
-            // Only a task that goes on takes the stream.
+            // The stream is given away only to a task that still accepts orders.
             let Ok(place) = found.client.orders.reserve().await else { continue };
             let Some(incoming) = incoming.take() else { break };
             let (done, attached) = oneshot::channel();

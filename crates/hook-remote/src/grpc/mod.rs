@@ -1,17 +1,17 @@
 //! The services of `proto/` over gRPC (docs/grpc.md).
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
-//! | `proto` | the messages and services, generated from `proto/` |
-//! | `names` | metadata, and how long messages may be |
-//! | `place`, `token` | where a server listens, and what a client must prove |
-//! | `server` | connections, one task each, from the first to the last |
-//! | `routes`, `body` | whom a call is for, and how much of it may be held |
-//! | `hook_service` | `HookService`: the calls, and the stream |
-//! | `caller` | whose connection a call comes over |
-//! | `clients`, `client` | the clients that have hooks or a stream, one task each |
-//! | `stream` | a client's stream: answers that come in, and events that go out |
-//! | `register`, `event`, `answer` | messages of `proto/` as those of the engine, and back |
+//! | `proto` | messages and services, generated from `proto/` |
+//! | `names` | metadata keys and size limits of messages |
+//! | `place`, `token` | endpoints of a server and the token of its clients |
+//! | `server` | connections, one task each |
+//! | `routes`, `body` | routing of calls, and the memory limit of their bodies |
+//! | `hook_service` | `HookService`: its calls and its stream |
+//! | `caller` | the connection of a call |
+//! | `clients`, `client` | clients with hooks or a stream, one task each |
+//! | `stream` | a client's stream: incoming answers and outgoing events |
+//! | `register`, `event`, `answer` | conversion between messages of `proto/` and of the engine |
 //! | `bus_service` | `hook.v1.HookBus` |
 
 mod answer;
@@ -31,7 +31,7 @@ mod server;
 mod stream;
 mod token;
 
-/// What generated code, and clients made of it, stand on.
+/// The gRPC crate of the generated code, for clients built from that code.
 pub use tonic;
 
 pub use place::{GrpcError, GrpcPlace, TlsFiles};

@@ -1,4 +1,4 @@
-//! Where a server listens, and who comes in there.
+//! Endpoints of a server, and the connections of its clients.
 
 use std::fmt;
 use std::io;
@@ -16,10 +16,10 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-/// How long a client may take to agree on encryption.
+/// The timeout of a TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// Where a server listens: `unix:PATH` or `HOST:PORT`.
+/// The endpoint of a server: `unix:PATH` or `HOST:PORT`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GrpcPlace {
@@ -36,7 +36,7 @@ impl FromStr for GrpcPlace {
         let wrong = || GrpcError::NoPlace { text: text.to_owned() };
         match text.strip_prefix("unix:") {
             Some("") => Err(wrong()),
-            // As gRPC's own addresses have it: with `unix://` the path is absolute.
+            // The syntax of gRPC's own addresses: after `unix://` the path is absolute.
             Some(path) => Ok(Self::Unix(path.strip_prefix("//").unwrap_or(path).into())),
             None => match text.rsplit_once(':') {
                 Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => {
@@ -57,26 +57,26 @@ impl fmt::Display for GrpcPlace {
     }
 }
 
-/// What a server proves who it is by, in PEM.
+/// The certificate and the key of a server, in PEM.
 #[derive(Debug, Clone)]
 pub struct TlsFiles {
-    /// Its certificate, and those that vouch for it.
+    /// The file of the certificate and its chain.
     pub certificate: PathBuf,
-    /// Its key.
+    /// The file of the private key.
     pub key: PathBuf,
 }
 
-/// A server cannot be there.
+/// The reason why a server cannot start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GrpcError {
-    /// It is no place.
+    /// The text is not a valid endpoint.
     #[error("expected unix:PATH or HOST:PORT as the place for gRPC, found `{text}`")]
     NoPlace {
-        /// What was given.
+        /// The invalid text.
         text: String,
     },
-    /// Others than this machine could read along.
+    /// Data would leave this machine unencrypted.
     #[error(
         "failed to serve gRPC on {address}: it is no loopback address, and what is said there can be read \
          on the way; name 127.0.0.1, or give --tls-cert and --tls-key"
@@ -85,15 +85,15 @@ pub enum GrpcError {
         /// The address.
         address: SocketAddr,
     },
-    /// Nobody reads along there.
+    /// TLS files were given for a Unix socket, which needs no encryption.
     #[error(
         "a Unix socket is not encrypted; leave --tls-cert and --tls-key out, or name HOST:PORT"
     )]
     TlsOnUnix,
-    /// Clients could not know the token.
+    /// A TCP endpoint was given without a token file.
     #[error("a server on TCP needs a file for its token")]
     NoTokenFile,
-    /// The file is something else.
+    /// The token file is a file of another kind.
     #[error(
         "failed to write the token to {}: there is something else of that name; name another file, or move \
          it away", path.shown()
@@ -107,7 +107,7 @@ pub enum GrpcError {
     Token {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
     /// The certificate or the key cannot be used.
@@ -115,39 +115,39 @@ pub enum GrpcError {
     Tls {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         why: String,
     },
-    /// The socket cannot be made.
+    /// The socket cannot be created.
     #[cfg(unix)]
     #[error(transparent)]
     Socket(#[from] hook_bus::wire::SocketError),
-    /// There are none here.
+    /// Unix sockets do not exist on this system.
     #[error("there are no Unix sockets on this system; name HOST:PORT")]
     NoUnix,
-    /// The address cannot be listened on.
+    /// The server cannot listen on the address.
     #[error("failed to listen on {address}: {source}")]
     Listen {
         /// The address.
         address: String,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
 }
 
-/// A connection, whatever it goes over.
+/// A connection over any transport.
 pub(super) trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
 
-/// A client that has connected.
+/// An accepted connection.
 pub(super) struct Accepted {
     stream: Stream,
-    /// Its process, where the system tells it.
+    /// The client's process, if the system reports it.
     pub(super) process: Option<u32>,
     /// That process's group.
     pub(super) group: Option<u32>,
-    /// Whether it is on this machine for certain, and the user's own.
+    /// `true` if the client is certainly on this machine and runs as the same user.
     pub(super) is_near: bool,
 }
 
@@ -158,7 +158,7 @@ enum Stream {
 }
 
 impl Accepted {
-    /// The connection, once it is encrypted if it is to be.
+    /// Returns the connection after the TLS handshake, if there is one.
     pub(super) async fn ready(self) -> io::Result<Box<dyn Io>> {
         match self.stream {
             #[cfg(unix)]
@@ -173,7 +173,7 @@ impl Accepted {
     }
 }
 
-/// What clients connect to.
+/// The listening socket.
 pub(super) enum Listener {
     #[cfg(unix)]
     Unix(hook_bus::wire::SocketListener),
@@ -181,7 +181,7 @@ pub(super) enum Listener {
 }
 
 impl Listener {
-    /// Listens there, and nowhere that others could read along.
+    /// Listens at an endpoint. Rejects one where the traffic could be read by others.
     pub(super) async fn bind(place: &GrpcPlace, tls: Option<&TlsFiles>) -> Result<Self, GrpcError> {
         match place {
             GrpcPlace::Unix(_) if tls.is_some() => Err(GrpcError::TlsOnUnix),
@@ -206,7 +206,7 @@ impl Listener {
         }
     }
 
-    /// Where it listens; with the port that the system chose, where it was to.
+    /// Returns the endpoint, with the port that the system assigned for port 0.
     pub(super) fn place(&self) -> GrpcPlace {
         match self {
             #[cfg(unix)]
@@ -218,7 +218,7 @@ impl Listener {
         }
     }
 
-    /// The next client.
+    /// Accepts the next connection.
     ///
     /// # Cancellation
     /// Dropping the future loses nothing.
@@ -234,7 +234,7 @@ impl Listener {
             }
             Self::Tcp(listener, tls) => {
                 let (stream, _) = listener.accept().await?;
-                // Messages are short, and somebody waits for each.
+                // Messages are short, and the other side waits for each.
                 let _ = stream.set_nodelay(true);
                 let stream = Stream::Tcp(stream, tls.clone());
                 Ok(Accepted { stream, process: None, group: None, is_near: false })

@@ -1,4 +1,4 @@
-//! The messages and services of `proto/`, as generated code: see `tests/generated.rs`.
+//! The messages and services of `proto/`, as generated code (see `tests/generated.rs`).
 
 /// `hooks.proto`, which has no package.
 #[allow(
@@ -26,5 +26,5 @@ pub mod hook_bus {
     include!("generated/hook.v1.rs");
 }
 
-/// Both files, described for reflection.
+/// The descriptors of both files, for reflection.
 pub(super) const DESCRIPTORS: &[u8] = include_bytes!("generated/descriptors.bin");

@@ -1,4 +1,4 @@
-//! Registrations as `proto/hooks.proto` has them, made those of the engine, and back.
+//! Conversion between registrations of `proto/hooks.proto` and those of the engine.
 
 use hook_bus::live::{HookRegister, ListedHook, NotRegistered};
 use hook_core::{JsonObject, RawJson};
@@ -7,13 +7,13 @@ use tonic::Status;
 use super::proto::hooks::{HookConfig, HookMatcher, RegisterHookRequest, RegisteredHook};
 use super::token::random_hex;
 
-/// The words of a hook that does not say which it speaks.
+/// The vocabulary of a hook that does not name one.
 pub(super) const VOCABULARY: &str = "a3s";
 
-/// The hook that a client registers.
+/// Returns the registration that a client asks for.
 ///
 /// # Errors
-/// When a field says nothing where something is needed: nothing is guessed, since it may be a guard.
+/// Fails if a field is empty that must not be. Nothing is guessed, since the hook may be a guard.
 pub(super) fn read(request: RegisterHookRequest) -> Result<HookRegister, Status> {
     let RegisterHookRequest { event_type, matcher, config, hook_id, vocabulary, client_id: _ } =
         request;
@@ -40,7 +40,7 @@ fn matcher_of(matcher: HookMatcher) -> Result<Option<RawJson>, Status> {
     for (name, value) in given {
         match value.as_deref() {
             None => {}
-            // It would match nothing, and the hook never be asked.
+            // It would match nothing, so the hook would never be called.
             Some("") => {
                 let message = format!("field `matcher.{name}`: it is empty; leave it out");
                 return Err(Status::invalid_argument(message));
@@ -51,7 +51,7 @@ fn matcher_of(matcher: HookMatcher) -> Result<Option<RawJson>, Status> {
     Ok((!fields.is_empty()).then(|| fields.to_raw().as_raw().clone()))
 }
 
-/// What is zero or empty is the default.
+/// Leaves out fields that are zero or empty, so that the defaults apply.
 fn config_of(config: HookConfig) -> JsonObject {
     let HookConfig { priority, timeout_ms, r#async, fail_behavior } = config;
     let mut fields = JsonObject::new();
@@ -71,7 +71,7 @@ fn config_of(config: HookConfig) -> JsonObject {
     fields
 }
 
-/// Why a hook was not registered, as a status.
+/// Returns the status for a rejected registration.
 pub(super) fn refusal(error: &NotRegistered) -> Status {
     let message = error.to_string();
     match error.code() {
@@ -83,7 +83,7 @@ pub(super) fn refusal(error: &NotRegistered) -> Status {
     }
 }
 
-/// A registered hook, as it is listed.
+/// Returns the list entry of a registered hook.
 pub(super) fn listed(hook: ListedHook) -> RegisteredHook {
     let ListedHook { register, own, .. } = hook;
     RegisteredHook {
@@ -96,7 +96,7 @@ pub(super) fn listed(hook: ListedHook) -> RegisteredHook {
     }
 }
 
-/// As much of a matcher as fits: those of other clients may have several values, or be a text.
+/// Returns a matcher as a message. Several values are joined; a string matcher is the tool.
 fn listed_matcher(matcher: &RawJson) -> HookMatcher {
     let fields = matcher.to_object().unwrap_or_default();
     let values = |name: &str| {

@@ -1,4 +1,4 @@
-//! Whom a call is for, and whether it may come.
+//! Routing of calls to services, and the check of their token.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use super::proto::hook_bus::hook_bus_server::HookBusServer;
 use super::proto::hooks::hook_service_server::HookServiceServer;
 use super::token::BearerToken;
 
-/// The call that has a client's stream.
+/// The path of the call that opens a client's stream.
 const STREAM: &str = "/HookService/HookStream";
 
 /// All services of a server, for all connections.
@@ -41,16 +41,16 @@ pub(super) struct Routes {
     reporter: HealthReporter,
     reflection: Option<Reflection>,
     room: Room,
-    /// What clients must say, where they must.
+    /// The token that calls must have, if one is required.
     token: Option<Arc<BearerToken>>,
     stop: CancellationToken,
     end: CancellationToken,
 }
 
-/// A service whose type has no name.
+/// A service whose type cannot be named.
 type Answering = Box<dyn Fn(Request<CallBody>) -> BoxFuture<'static, Response<Body>> + Send + Sync>;
 
-/// What says which services there are; older clients ask by another name.
+/// The reflection services: the current one, and the one that older clients call.
 struct Reflection {
     v1: Answering,
     v1alpha: Answering,
@@ -71,13 +71,13 @@ impl Reflection {
     }
 }
 
-/// When what a server does ends.
+/// The phases of a server's shutdown.
 pub(super) struct Ends {
-    /// Nothing new begins after this.
+    /// Cancelled when no new work may begin.
     pub(super) stop: CancellationToken,
-    /// Nothing goes on after this.
+    /// Cancelled when all work ends at once.
     pub(super) end: CancellationToken,
-    /// What goes on between the two: calls without their answers, and clients' tasks.
+    /// Tracks the work between the two: unanswered calls and clients' tasks.
     pub(super) tasks: TaskTracker,
 }
 
@@ -117,21 +117,21 @@ impl Routes {
         }
     }
 
-    /// Says to those who ask for its health that the server ends.
+    /// Reports to health checks that the server is shutting down.
     pub(super) async fn ends(&self) {
         for service in ["", HookServiceServer::<Hooks>::NAME, HookBusServer::<Bus>::NAME] {
             self.reporter.set_service_status(service, ServingStatus::NotServing).await;
         }
     }
 
-    /// Whether a call has what is asked of it.
+    /// Returns `true` if a call has the token, or if none is required.
     pub(super) fn is_permitted(&self, request: &Request<Incoming>) -> bool {
         let Some(token) = &self.token else { return true };
         let said = request.headers().get(http::header::AUTHORIZATION);
         said.is_some_and(|said| token.is_said_by(said.as_bytes()))
     }
 
-    /// Answers a call that is permitted.
+    /// Answers a permitted call.
     pub(super) fn call(
         &self,
         request: Request<Incoming>,
@@ -169,7 +169,7 @@ impl Routes {
         }
     }
 
-    /// An answer that may go on for ever, and ends with the server.
+    /// Ends a response without an end of its own when the server ends.
     fn until_end(
         &self,
         answer: BoxFuture<'static, Response<Body>>,
@@ -192,7 +192,7 @@ fn no_service(service: &str) -> BoxFuture<'static, Response<Body>> {
     futures::future::ready(status.into_http()).boxed()
 }
 
-/// That a call has not said what it must.
+/// Returns the response to a call without the token.
 pub(super) fn unauthenticated() -> Response<Body> {
     Status::unauthenticated(
         "this server wants its token: metadata `authorization: Bearer …`, from the file that it named at \
@@ -206,7 +206,7 @@ where
     S: Service<Request<CallBody>, Response = Response<Body>, Error = Infallible>,
     S::Future: Send + 'static,
 {
-    // They are always ready.
+    // These services are always ready.
     let answer = service.call(request);
     async move {
         match answer.await {

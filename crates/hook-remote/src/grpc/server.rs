@@ -1,4 +1,4 @@
-//! A server: its connections, one task each, from the first to the last.
+//! The server and its connections, one task each.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -23,25 +23,25 @@ use super::place::{Accepted, GrpcError, GrpcPlace, Listener, TlsFiles};
 use super::routes::{Ends, Routes, unauthenticated};
 use super::token::BearerToken;
 
-/// How many connections a server has at most, unless it is told otherwise.
+/// The default maximum number of connections.
 const MAX_CONNECTIONS: usize = 64;
 
-/// How many calls of one connection may be open.
+/// The maximum number of open calls of a connection.
 const MAX_CALLS: u32 = 256;
 
-/// How often the other end of a connection is asked whether it is there, and how long it has to answer.
+/// The default interval of keepalive pings, and the timeout of their answers.
 const KEEPALIVE: Duration = Duration::from_secs(20);
 
-/// How long a connection may be open before a call on it has shown the token, where one is wanted.
+/// The time in which a connection must send a call with the token, if one is required.
 const UNPROVEN: Duration = Duration::from_secs(10);
 
-/// How long clients have to read the last that they are told.
+/// The time that clients have to read their last messages.
 const UNREAD_AT_END: Duration = Duration::from_secs(2);
 
-/// How long no client is accepted after the system failed to.
+/// The pause after the system failed to accept a connection.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// A place at which the services of `proto/` are served.
+/// A server of the services of `proto/` at one endpoint.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -78,12 +78,12 @@ impl fmt::Debug for GrpcServer {
 }
 
 impl GrpcServer {
-    /// Listens at a place. On a Unix socket, which only processes of the same user or of root may use,
-    /// nothing more is needed. On TCP every call must have a token, which is made here and written to
-    /// `token_file`; and without `tls` the place must be a loopback address.
+    /// Listens at an endpoint. A Unix socket is open only to processes of the same user or of root,
+    /// and needs no token. On TCP every call needs a token, which is created here and written to
+    /// `token_file`. Without `tls` a TCP endpoint must be a loopback address.
     ///
     /// # Errors
-    /// When it cannot be there, or cannot safely.
+    /// Fails if the endpoint cannot be opened, or not safely.
     pub async fn bind(
         place: &GrpcPlace,
         tls: Option<&TlsFiles>,
@@ -100,33 +100,33 @@ impl GrpcServer {
         Ok(Self { listener, token, max_connections: MAX_CONNECTIONS, keepalive: KEEPALIVE })
     }
 
-    /// Where it listens; with the port that the system chose, where it was to.
+    /// Returns the endpoint, with the port that the system assigned for port 0.
     pub fn place(&self) -> GrpcPlace {
         self.listener.place()
     }
 
-    /// The file with the token, where one is needed.
+    /// Returns the file of the token, if one is required.
     pub fn token_file(&self) -> Option<&Path> {
         self.token.as_deref().map(BearerToken::path)
     }
 
-    /// Serves so many connections at most; one more is closed at once.
+    /// Sets the maximum number of connections. A further one is closed at once.
     #[must_use]
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.max_connections = connections;
         self
     }
 
-    /// Asks the other end of a connection so often whether it is there, and gives it as long to answer.
+    /// Sets the interval of keepalive pings, which is also the timeout of their answers.
     #[must_use]
     pub fn keepalive(mut self, every: Duration) -> Self {
         self.keepalive = every;
         self
     }
 
-    /// Serves until `stop` is cancelled. Then no client is accepted any more and no call begins; this
-    /// returns once all calls are answered, no call of a client's hooks waits any more, and all streams
-    /// were told that the server ends.
+    /// Serves until `stop` is cancelled. From then on no connection is accepted and no call begins.
+    /// Returns once all calls are answered, no call of a client's hooks is pending, and all streams
+    /// have ended with the shutdown status.
     ///
     /// # Cancellation
     /// Dropping the future ends every connection, and with it its requests and hooks.
@@ -134,7 +134,7 @@ impl GrpcServer {
         let Self { listener, token, max_connections, keepalive } = self;
         let ends =
             Ends { stop: stop.clone(), end: CancellationToken::new(), tasks: TaskTracker::new() };
-        // Also when this future is dropped.
+        // Also runs if this future is dropped.
         let _at_the_end = ends.end.clone().drop_guard();
         let routes = Arc::new(Routes::new(system, token.clone(), &ends).await);
         let mut connections = Connections {
@@ -166,7 +166,7 @@ impl GrpcServer {
                 Some(ended) = connections.tasks.join_next() => log_end(ended),
             }
         }
-        // A program that starts now finds no server, and may become one.
+        // From here on a new program finds no server, and may become one.
         drop(listener);
         routes.ends().await;
         ends.tasks.close();
@@ -179,7 +179,7 @@ impl GrpcServer {
         };
         let _ = tokio::time::timeout(UNREAD_AT_END, rest).await;
         connections.tasks.shutdown().await;
-        // Its file goes last, so that whoever finds it gone finds no server.
+        // The token's file goes last: once it is gone, so is the server.
         drop(token);
     }
 }
@@ -192,7 +192,7 @@ fn log_end(ended: Result<io::Result<()>, JoinError>) {
     }
 }
 
-/// The connections there are.
+/// The open connections.
 struct Connections {
     tasks: JoinSet<io::Result<()>>,
     system: Arc<HookSystem>,
@@ -204,7 +204,7 @@ struct Connections {
 }
 
 impl Connections {
-    /// How many there are; those that have ended count no more.
+    /// Returns the number of open connections.
     fn count(&mut self) -> usize {
         while let Some(ended) = self.tasks.try_join_next() {
             log_end(ended);
@@ -247,7 +247,7 @@ impl Connection {
             io = accepted.ready() => TokioIo::new(io?),
             () = stop.cancelled() => return Ok(()),
         };
-        // Whether a call has shown the token.
+        // Cancelled once a call has sent the token.
         let proven = CancellationToken::new();
         let service = service_fn(|request| {
             let answer = match routes.is_permitted(&request) {
@@ -292,7 +292,7 @@ impl Connection {
     }
 }
 
-/// The calls of a connection: a task each, which ends with it.
+/// The calls of a connection: one task each, which ends with the connection.
 #[derive(Clone)]
 struct Calls {
     tasks: TaskTracker,

@@ -1,4 +1,4 @@
-//! A client's stream: answers that come in, and events that go out.
+//! A client's stream: incoming answers and outgoing events.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -9,7 +9,7 @@ use tonic::{Status, Streaming};
 
 use super::proto::hooks::{HookEvent, HookResponse};
 
-/// The events of one stream, and how it ends.
+/// The events of one stream, and its final status.
 #[derive(Debug)]
 pub(super) struct Events {
     events: mpsc::Receiver<HookEvent>,
@@ -24,7 +24,7 @@ impl Stream for Events {
         if let Some(event) = ready!(this.events.poll_recv(context)) {
             return Poll::Ready(Some(Ok(event)));
         }
-        // Nothing comes after the end.
+        // No status follows the final one.
         let end = this.end.take().and_then(|mut end| end.try_recv().ok());
         Poll::Ready(end.map(Err))
     }
@@ -34,12 +34,12 @@ impl Stream for Events {
 pub(super) struct OpenStream {
     incoming: Streaming<HookResponse>,
     outgoing: mpsc::Sender<HookEvent>,
-    /// Taken from the engine, and not sent yet.
+    /// The event that was taken from the engine and is not sent yet.
     pub(super) pending: Option<HookEvent>,
     end: oneshot::Sender<Status>,
 }
 
-/// What happens on a stream.
+/// Something that happened on a stream.
 pub(super) enum OnStream {
     Said(Option<Result<HookResponse, Status>>),
     Sent,
@@ -47,7 +47,7 @@ pub(super) enum OnStream {
 }
 
 impl OpenStream {
-    /// A stream whose answers are `incoming`; with the events that go out.
+    /// Creates a stream from its incoming answers. Also returns the outgoing events.
     pub(super) fn new(incoming: Streaming<HookResponse>) -> (Self, Events) {
         let (outgoing, events) = mpsc::channel(1);
         let (end, ended) = oneshot::channel();
@@ -55,8 +55,7 @@ impl OpenStream {
         (Self { incoming, outgoing, pending: None, end }, events)
     }
 
-    /// # Cancellation
-    /// Dropping the future loses nothing.
+    /// Waits for the next event. Dropping the future loses nothing.
     async fn next(&mut self) -> OnStream {
         let Self { incoming, outgoing, pending, .. } = self;
         tokio::select! {
@@ -74,14 +73,14 @@ impl OpenStream {
         }
     }
 
-    /// Ends it, with a status that says why.
+    /// Ends the stream with a status.
     pub(super) fn end_with(self, status: Status) {
-        // Nobody hears it if the client is gone.
+        // Fails only if the client is gone.
         let _ = self.end.send(status);
     }
 }
 
-/// What happens next on a stream; never done while there is none.
+/// Waits for the next event of a stream. Never completes if there is no stream.
 pub(super) async fn next_on(stream: &mut Option<OpenStream>) -> OnStream {
     match stream {
         Some(stream) => stream.next().await,

@@ -1,4 +1,4 @@
-//! What clients over TCP must know: a token of the server's, in a file that only its user can read.
+//! The token of clients over TCP, in a file that only the server's user can read.
 
 use std::fs;
 use std::io::{self, Write};
@@ -9,10 +9,10 @@ use hook_core::files::private_folder;
 
 use super::place::GrpcError;
 
-/// How many random bytes a token is made of.
+/// The number of random bytes of a token.
 const RANDOM: usize = 32;
 
-/// A server's token. Dropped, it takes its file away, if the file still holds it.
+/// A server's token. Dropping it removes its file, if the file still contains this token.
 #[derive(Debug)]
 pub(super) struct BearerToken {
     token: String,
@@ -20,8 +20,8 @@ pub(super) struct BearerToken {
 }
 
 impl BearerToken {
-    /// Makes one, and writes it to a file of mode 600. What a server before has left there is replaced;
-    /// whatever else is there stays.
+    /// Creates a token and writes it to a file of mode 600. Replaces a token file of a previous
+    /// server, but never any other file.
     pub(super) fn write(path: &Path) -> Result<Self, GrpcError> {
         let failed = |source| GrpcError::Token { path: path.to_owned(), source };
         let path = std::path::absolute(path).map_err(failed)?;
@@ -36,7 +36,7 @@ impl BearerToken {
             Err(error) => return Err(failed(error)),
         }
         let token = random_hex::<RANDOM>().map_err(failed)?;
-        // Made with mode 600, and there as a whole or not at all.
+        // A temporary file has mode 600, and the rename makes the token appear as a whole.
         let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
         writeln!(file, "{token}").map_err(failed)?;
         file.persist(&path).map_err(|error| failed(error.error))?;
@@ -47,8 +47,8 @@ impl BearerToken {
         &self.path
     }
 
-    /// Whether the value of an `authorization` header is this token, in a time that does not depend on how
-    /// much of it is.
+    /// Returns `true` if the value of an `authorization` header is this token. Compares in constant
+    /// time.
     pub(super) fn is_said_by(&self, authorization: &[u8]) -> bool {
         let Ok(text) = std::str::from_utf8(authorization) else { return false };
         let Some((scheme, said)) = text.split_once(' ') else { return false };
@@ -60,13 +60,13 @@ impl Drop for BearerToken {
     fn drop(&mut self) {
         let held = fs::read_to_string(&self.path);
         if held.is_ok_and(|held| is_same_token(&self.token, held.trim())) {
-            // The next server replaces it.
+            // Ignored: the next server replaces the file.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Whether a file holds nothing but a token.
+/// Returns `true` if a file contains nothing but a token.
 fn holds_token(path: &Path) -> bool {
     let is_short = fs::metadata(path).is_ok_and(|it| it.len() <= RANDOM as u64 * 2 + 1);
     let held = if is_short { fs::read(path).unwrap_or_default() } else { return false };
@@ -74,7 +74,7 @@ fn holds_token(path: &Path) -> bool {
     held.len() == RANDOM * 2 && held.iter().all(u8::is_ascii_hexdigit)
 }
 
-/// So many bytes of the system's randomness, in hexadecimal digits.
+/// Returns `BYTES` bytes of the system's randomness, as hexadecimal digits.
 pub(super) fn random_hex<const BYTES: usize>() -> io::Result<String> {
     let mut random = [0; BYTES];
     getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;

@@ -1,4 +1,4 @@
-//! What is counted of requests and hooks.
+//! Counters of requests and hooks.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use hook_bus::{
 };
 use hook_core::HookEventName;
 
-/// The upper ends of the buckets in which durations are counted.
+/// The upper bounds of the duration buckets.
 pub(super) const BUCKETS: [Duration; 14] = [
     Duration::from_millis(1),
     Duration::from_millis(5),
@@ -28,29 +28,29 @@ pub(super) const BUCKETS: [Duration; 14] = [
     Duration::from_secs(60),
 ];
 
-/// How many requests are known at most whose responses have not been seen: some may have been missed.
+/// The maximum number of requests without a response yet. Messages may be missed, so it is bounded.
 const MOST: usize = 64 * 1_024;
 
-/// What was counted since the server began.
+/// The counts since the server started.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counts {
     /// By event and decision.
     pub(super) requests: BTreeMap<(&'static str, &'static str), u64>,
-    /// By code.
+    /// By error code.
     pub(super) failures: BTreeMap<String, u64>,
-    /// How many requests took at most as long as each bucket says, and no bucket before it.
+    /// The number of requests in each bucket, not cumulative.
     pub(super) buckets: [u64; BUCKETS.len()],
     pub(super) timed: u64,
     pub(super) took: Duration,
     pub(super) hooks_succeeded: u64,
     pub(super) hooks_failed: u64,
-    /// What was not counted, since more happened than could be.
+    /// The number of missed messages, which are in no other count.
     pub(super) missed: u64,
     begun: HashMap<u64, Instant>,
 }
 
 impl Counts {
-    /// How many requests have no response yet.
+    /// Returns the number of requests without a response.
     pub(super) fn in_flight(&self) -> usize {
         self.begun.len()
     }
@@ -96,12 +96,12 @@ impl Counts {
     }
 }
 
-/// What is counted while somebody counts.
+/// Counts that are shared between the counting task and readers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counted(Arc<Mutex<Counts>>);
 
 impl Counted {
-    /// What happens on a system's bus from now on.
+    /// Subscribes to a system's bus.
     pub(super) fn subscribe(system: &HookSystem) -> Subscription<JournalEntry> {
         system.bus().subscribe()
     }
@@ -109,7 +109,7 @@ impl Counted {
     /// Counts until the bus is gone.
     ///
     /// # Cancellation
-    /// Dropping the future loses nothing but what comes later.
+    /// Dropping the future loses only later messages.
     pub(super) async fn count(&self, mut happening: Subscription<JournalEntry>) {
         while let Some(next) = happening.next().await {
             let mut counts = self.lock();
@@ -117,7 +117,7 @@ impl Counted {
                 Ok(entry) => counts.note(&entry),
                 Err(lagged) => {
                     counts.missed += lagged.missed();
-                    // Which of them are answered is not known any more.
+                    // The missed messages may include responses to any of them.
                     counts.begun.clear();
                 }
             }

@@ -1,9 +1,9 @@
-//! Numbers of an engine for whoever watches it, as Prometheus reads them (docs/fleet.md).
+//! Metrics of an engine in the format of Prometheus (docs/fleet.md).
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
-//! | `counted` | what is counted of requests and hooks, of what the bus tells its subscribers |
-//! | `text` | the numbers as text |
+//! | `counted` | counters of requests and hooks, from the messages of the bus |
+//! | `text` | the metrics as text |
 //! | `server` | the HTTP server |
 
 mod counted;
@@ -12,26 +12,26 @@ mod text;
 
 pub use server::{MetricsError, MetricsServer};
 
-/// What is known of an engine's part in its fleet.
+/// The source of an engine's fleet metrics.
 pub trait FleetNumbers: std::fmt::Debug + Send + Sync + 'static {
-    /// How it is now; `None` before it has begun to serve.
+    /// Returns the present metrics, or `None` before the engine serves.
     fn now(&self) -> Option<FleetNow>;
 }
 
-/// An engine's part in its fleet at one moment.
+/// An engine's fleet metrics at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FleetNow {
-    /// Whether it takes requests of its fleet.
+    /// `true` if the engine takes requests of its fleet.
     pub is_serving: bool,
-    /// How many requests run.
+    /// The number of running requests.
     pub running: u64,
-    /// How many wait.
+    /// The number of waiting requests.
     pub waiting: u64,
-    /// What became of requests since it began, by words for it.
+    /// The number of requests since the start, by result.
     pub requests: Vec<(&'static str, u64)>,
-    /// How many messages were lost, at least.
+    /// The minimum number of lost messages.
     pub lost: u64,
-    /// How many events were not published.
+    /// The number of unpublished events.
     pub events_missed: u64,
 }

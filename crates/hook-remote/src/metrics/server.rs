@@ -1,4 +1,4 @@
-//! The HTTP server: `GET /metrics`, and `GET /health` for whoever only wants to know whether it serves.
+//! The HTTP server: `GET /metrics` for the metrics, and `GET /health` for health checks.
 
 use std::convert::Infallible;
 use std::io;
@@ -19,42 +19,42 @@ use tokio_util::sync::CancellationToken;
 use super::counted::Counted;
 use super::{FleetNumbers, text};
 
-/// How many connections there are at most; one more is closed at once.
+/// The maximum number of connections. A further one is closed at once.
 const MAX_CONNECTIONS: usize = 16;
 
-/// How long a connection may take to ask, also once more.
+/// The timeout for a connection's first request, and for each later one.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long a question may be: its line and its headers.
+/// The maximum length of a request line and its headers.
 const MAX_HEAD: usize = 16 * 1_024;
 
-/// How long nobody is let in after the system failed to.
+/// The pause after the system failed to accept a connection.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The type of the text.
+/// The content type of the metrics.
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// The numbers cannot be had at that address.
+/// The reason why the metrics server cannot start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MetricsError {
-    /// It is no address.
+    /// The text is not an address.
     #[error("expected PORT or HOST:PORT as the address of metrics, found `{text}`")]
     NoAddress {
-        /// What was given.
+        /// The invalid text.
         text: String,
     },
-    /// Nothing can listen there.
+    /// The server cannot listen on the address.
     #[error("failed to listen for metrics on {address}: {source}")]
     Listen {
-        /// Where.
+        /// The address.
         address: String,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
 }
 
-/// Gives the numbers of an engine to whoever asks over HTTP. They say nothing of what is asked of hooks.
+/// An HTTP server for an engine's metrics, which contain nothing of the inputs of hooks.
 #[derive(Debug)]
 pub struct MetricsServer {
     listener: TcpListener,
@@ -65,7 +65,7 @@ pub struct MetricsServer {
     fleet: Option<Arc<dyn FleetNumbers>>,
 }
 
-/// What is answered from.
+/// The sources of the metrics.
 #[derive(Debug, Clone)]
 struct Numbers {
     system: Arc<HookSystem>,
@@ -74,10 +74,10 @@ struct Numbers {
 }
 
 impl MetricsServer {
-    /// Listens at `HOST:PORT`, or at a port of loopback, and counts from now on.
+    /// Listens at `HOST:PORT`, or at a port of the loopback interface, and starts to count.
     ///
     /// # Errors
-    /// When that is no address, or nothing can listen there.
+    /// Fails if the address is invalid or cannot be listened on.
     pub async fn bind(
         address: &str,
         system: &Arc<HookSystem>,
@@ -101,12 +101,12 @@ impl MetricsServer {
         Ok(Self { listener, address, system, counted, happening, fleet })
     }
 
-    /// Where it listens; with the port that the system chose, where it was to.
+    /// Returns the address, with the port that the system assigned for port 0.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Counts and answers until `stop` is cancelled.
+    /// Counts and answers requests until `stop` is cancelled.
     ///
     /// # Cancellation
     /// Dropping the future ends every connection.
@@ -179,7 +179,7 @@ fn answer(request: &Request<Incoming>, numbers: &Numbers) -> Response<String> {
     response
 }
 
-/// Whether requests are served: for an engine of a fleet, whether it is in its group.
+/// Returns whether requests are served. An engine of a fleet must have joined its group.
 fn health(numbers: &Numbers) -> (StatusCode, String) {
     let serves = match &numbers.fleet {
         Some(fleet) => fleet.now().is_some_and(|now| now.is_serving),

@@ -1,4 +1,4 @@
-//! The numbers as text, in the format of Prometheus (0.0.4).
+//! The metrics as text, in Prometheus format 0.0.4.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use hook_core::run::WorkerStatus;
 use super::FleetNow;
 use super::counted::{BUCKETS, Counts};
 
-/// All numbers of an engine.
+/// Returns all metrics of an engine.
 pub(super) fn text(system: &HookSystem, counts: &Counts, fleet: Option<&FleetNow>) -> String {
     let mut out = Text::default();
     let hash = system.settings_hash().unwrap_or_default();

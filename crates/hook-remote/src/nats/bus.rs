@@ -1,4 +1,4 @@
-//! The bus of those who ask a fleet.
+//! The bus of a fleet's clients.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,13 +25,13 @@ use super::options::{Broker, NatsOptions};
 use super::replies::Replies;
 use super::roll_call::EngineStatus;
 
-/// How long an asker that ends may take to tell engines of requests for which nobody waits any more.
+/// The time that a closing client has to cancel its pending requests at engines.
 const ENDING: Duration = Duration::from_secs(1);
 
-/// How long after the broker has refused that replies are heard it is tried again.
+/// The delay before another attempt to subscribe to replies, after the broker refused it.
 const HEARING: Duration = Duration::from_secs(5);
 
-/// A type of message that engines publish for subscribers elsewhere.
+/// A message type that engines publish for remote subscribers.
 pub trait FleetMessage: hook_bus::Message {}
 
 impl FleetMessage for HookExecutionResponse {}
@@ -60,7 +60,7 @@ pub struct NatsBus {
     bus: MessageBus,
     served: ServedElsewhere,
     fleet: Arc<Fleet>,
-    /// What happens in the engines, for those who subscribe here.
+    /// The bus of the engines' events, for local subscribers.
     happening: MessageBus,
     follow: watch::Sender<bool>,
     following: watch::Receiver<bool>,
@@ -69,25 +69,25 @@ pub struct NatsBus {
 }
 
 impl NatsBus {
-    /// The bus behind that broker, with all options as they are by default: a connection is made in the
-    /// background, and requests wait for it until their deadlines.
+    /// Creates a bus behind a broker, with default options. The connection is made in the
+    /// background; requests wait for it until their deadlines.
     ///
     /// # Errors
-    /// When the broker may not be used so.
+    /// Fails if the broker may not be used with these options.
     ///
     /// # Panics
-    /// Outside of a tokio runtime.
+    /// Panics outside of a tokio runtime.
     pub fn connect(url: impl Into<String>) -> Result<Self, NatsError> {
         Self::with(NatsOptions::new(url))
     }
 
-    /// As [`connect`](Self::connect), with options.
+    /// Creates a bus as [`connect`](Self::connect) does, with options.
     ///
     /// # Errors
-    /// Also when the credentials cannot be used.
+    /// Also fails if the credentials cannot be used.
     ///
     /// # Panics
-    /// Outside of a tokio runtime.
+    /// Panics outside of a tokio runtime.
     pub fn with(options: NatsOptions) -> Result<Self, NatsError> {
         let broker = options.check()?;
         let (replies, cancels) = Replies::new(&broker);
@@ -121,7 +121,7 @@ impl NatsBus {
         let fleet = Arc::new(Fleet::new(broker, connection, is_ready, replies, &options));
         let bus = MessageBus::new();
         let served = bus.serve_elsewhere(Arc::clone(&fleet) as _);
-        // The bus is new.
+        // Cannot fail, since the bus is new.
         let served = served.map_err(|error| NatsError::NoBroker {
             text: fleet.broker.to_string(),
             why: error.to_string(),
@@ -130,13 +130,13 @@ impl NatsBus {
         Ok(Self { bus, served, fleet, happening, follow, following, tasks, _end })
     }
 
-    /// The bus that it is: with the same functions as one in process, for what takes such a bus. Who
-    /// subscribes there sees the requests of this bus and their responses.
+    /// Returns the underlying bus, with the functions of a bus in the same process. Its subscribers
+    /// see this bus's requests and their responses.
     pub fn bus(&self) -> &MessageBus {
         &self.bus
     }
 
-    /// Asks the fleet, and gives the response.
+    /// Sends a request to the fleet, and returns the response.
     ///
     /// # Cancellation
     /// Dropping the future ends the request's hooks.
@@ -144,10 +144,10 @@ impl NatsBus {
         self.bus.request(request).await
     }
 
-    /// Publishes a request, to be asked on a task of the bus; see [`MessageBus::publish`].
+    /// Publishes a request, which a task of the bus sends; see [`MessageBus::publish`].
     ///
     /// # Errors
-    /// When the request was not accepted.
+    /// Fails if the request is not accepted.
     pub async fn publish(
         &self,
         request: HookExecutionRequest,
@@ -155,17 +155,17 @@ impl NatsBus {
         self.bus.publish(request).await
     }
 
-    /// Subscribes to what happens in the engines from now on, whoever asked them: those that were started
-    /// with `--nats-events` publish it.
+    /// Subscribes to messages of all engines that run with `--nats-events`, for requests of any
+    /// client, from now on.
     ///
     /// # Errors
-    /// When there is no connection in time.
+    /// Fails if there is no connection in time.
     pub async fn subscribe<M: FleetMessage>(&self) -> Result<Subscription<M>, StageFailure> {
         let subscription = self.happening.subscribe();
         self.follow.send_replace(true);
         let (deadline, mut following) = (self.fleet.deadline(), self.following.clone());
         let following = following.wait_for(|following| *following);
-        // What it gives is a lock, which the listener would wait for.
+        // The result holds a lock, which the listener would wait for.
         let is_followed = matches!(tokio::time::timeout(deadline, following).await, Ok(Ok(_)));
         if !is_followed {
             self.fleet.up(Instant::now()).await?;
@@ -176,8 +176,8 @@ impl NatsBus {
         Ok(subscription)
     }
 
-    /// Fires an event: asks the fleet, and gives the result. Never fails: what went wrong is the result's
-    /// `failure`.
+    /// Fires an event: sends a request to the fleet, and returns the result. Never fails: an error
+    /// is the result's `failure`.
     ///
     /// # Cancellation
     /// As [`request`](Self::request).
@@ -189,21 +189,21 @@ impl NatsBus {
         async move { self.request(request).await.processed }
     }
 
-    /// The engines that answer within that time, by their ids.
+    /// Returns the engines that answer within `patience`, by id.
     ///
     /// # Errors
-    /// When there is no connection in time, or the broker does not let one ask.
+    /// Fails if there is no connection in time, or if the broker does not permit the request.
     pub async fn engines(&self, patience: Duration) -> Result<Vec<EngineStatus>, StageFailure> {
         self.fleet.roll_call(patience).await
     }
 
-    /// Ends what it does: later requests are answered `shutting_down`, and so are those that have no
+    /// Shuts the bus down. Later requests are answered `shutting_down`, and so are those without a
     /// response by the deadline.
     pub async fn shutdown(&self, deadline: Duration) {
         self.served.shutdown(deadline).await;
     }
 
-    /// As [`shutdown`](Self::shutdown), and ends the connection.
+    /// Shuts the bus down as [`shutdown`](Self::shutdown) does, and closes the connection.
     pub async fn close(self, deadline: Duration) {
         self.shutdown(deadline).await;
         let Self { tasks, _end, .. } = self;
@@ -225,30 +225,30 @@ impl fmt::Debug for NatsBus {
     }
 }
 
-/// Hears what is said to this asker, and tells engines of requests for which nobody waits any more.
+/// The task that receives replies, and cancels requests at engines.
 struct Listener {
     broker: Broker,
     link: watch::Receiver<Link>,
-    /// What may not be subscribed to.
+    /// The broker's refused subscriptions.
     unsubscribed: broadcast::Receiver<Arc<str>>,
     ready: watch::Sender<Link>,
     replies: Arc<Replies>,
     cancels: mpsc::Receiver<String>,
-    /// One of them that engines are being told of.
+    /// The reply subject of the cancellation that is being sent.
     untold: Option<String>,
     wanted: watch::Receiver<bool>,
     followed: watch::Sender<bool>,
     happening: MessageBus,
 }
 
-/// What is heard over one connection.
+/// The subscriptions of one connection.
 #[derive(Default)]
 struct Heard {
-    /// Which of the clients it is.
+    /// The number of the connection's client.
     number: u64,
     replies: Option<Subscriber>,
     events: Option<Subscriber>,
-    /// When it is tried again to hear replies, which the broker has refused.
+    /// The time of the next attempt, after the broker refused the subscription to replies.
     again: Option<Instant>,
 }
 
@@ -300,14 +300,14 @@ impl Listener {
         }
     }
 
-    /// Subscribes where that has not been done, and says that the connection can be used.
+    /// Makes missing subscriptions, and reports the connection as ready.
     async fn linked(&mut self, link: Link, heard: &mut Heard) {
         if let Link::Up { client, number, .. } = &link {
             if heard.number != *number {
                 *heard = Heard { number: *number, ..Heard::default() };
             }
             if heard.replies.is_none() {
-                // As far as is known.
+                // Until the broker refuses it.
                 self.replies.may_be_heard(None);
             }
             let subjects = &self.broker.subjects;
@@ -344,18 +344,18 @@ impl Listener {
         }
     }
 
-    /// Tells engines of one request. It is untold until that is done: the future may be dropped before.
+    /// Sends one cancellation. It stays pending until then, since the future may be dropped before.
     async fn cancel(&mut self) {
         let link = self.ready.borrow().clone();
         if let (Link::Up { client, .. }, Some(reply)) = (link, &self.untold) {
             let line = Bytes::from(message::cancel(reply));
-            // An engine that does not hear of it goes on until the deadline.
+            // An engine that misses it goes on until the deadline.
             let _ = client.publish(self.broker.subjects.cancel(), line).await;
         }
         self.untold = None;
     }
 
-    /// Tells engines of all that are left before the connection ends.
+    /// Sends all pending cancellations before the connection ends.
     async fn end(mut self) {
         let Link::Up { client, .. } = self.ready.borrow().clone() else { return };
         let told = async {

@@ -1,4 +1,4 @@
-//! A connection that is kept: made again and again until it is there, and again when it is lost.
+//! A connection that is retried until it succeeds, and restored when it is lost.
 
 use std::io;
 use std::sync::Arc;
@@ -15,49 +15,50 @@ use tokio_util::task::TaskTracker;
 use super::error::NatsError;
 use super::options::Broker;
 
-/// How long is waited between two attempts to connect, at least and at most.
+/// The minimum and maximum delay between two connection attempts.
 const PATIENCE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 
-/// How long one attempt may take.
+/// The timeout of one attempt.
 const ATTEMPT: Duration = Duration::from_secs(5);
 
-/// How many events of the library may wait to be in the log; more say nothing new.
+/// The maximum number of the library's events that wait to be logged; further ones are dropped.
 const EVENTS: usize = 64;
 
-/// How many messages may wait for a subscription to be read. What comes then is lost, and is asked again.
+/// The maximum number of unread messages of a subscription. Further ones are lost and requested
+/// again.
 pub(super) const SUBSCRIPTION: usize = 4_096;
 
-/// How much is repeated of what the broker says: a subject may be in it.
+/// The maximum length of a broker's message in the log, since it may contain a subject.
 const WORDS: usize = 512;
 
-/// How the broker's word begins that something may not be subscribed to.
+/// The beginning of the broker's message that a subscription is not permitted.
 const NO_SUBSCRIPTION: &str = "Permissions Violation for Subscription to ";
 
-/// What is known of a connection.
+/// The state of a connection.
 #[derive(Debug, Clone)]
 pub(super) enum Link {
-    /// It is not there.
+    /// The connection is down.
     Away {
-        /// Why not, once that is known.
+        /// The cause, once it is known.
         why: Option<Arc<str>>,
-        /// Whether the broker does not want it.
+        /// `true` if the broker rejects the client.
         refused: bool,
     },
-    /// It is there.
+    /// The connection is up.
     Up {
         client: Client,
-        /// Which of the clients that the connection has had.
+        /// The number of the client among all clients of the connection.
         number: u64,
-        /// When it came back, if it was lost.
+        /// The time of the reconnection, if it was lost before.
         again: Option<Instant>,
     },
 }
 
 impl Link {
-    /// The client that is there.
+    /// Returns the client.
     ///
     /// # Errors
-    /// When there is none, which is the broker's will.
+    /// Fails if the connection is down because the broker rejects it.
     pub(super) fn client(&self, broker: &Broker) -> Result<Client, NatsError> {
         match self {
             Self::Up { client, .. } => Ok(client.clone()),
@@ -69,16 +70,16 @@ impl Link {
     }
 }
 
-/// What the library has last said of whether its connection is there.
+/// The connection state that the library last reported.
 #[derive(Debug, Clone, Copy, Default)]
 struct Seen {
     is_down: bool,
-    /// How often it was lost.
+    /// The number of losses so far.
     losses: u64,
 }
 
 impl Seen {
-    /// Whether it is an event of that kind.
+    /// Applies an event. Returns `true` if it was about the connection state.
     fn note(&mut self, event: &Event) -> bool {
         match event {
             Event::Connected => self.is_down = false,
@@ -89,7 +90,7 @@ impl Seen {
     }
 }
 
-/// A connection that is kept until this is dropped.
+/// A connection that is restored until this value is dropped.
 #[derive(Debug)]
 pub(super) struct Connection {
     link: watch::Receiver<Link>,
@@ -98,36 +99,36 @@ pub(super) struct Connection {
     _end: DropGuard,
 }
 
-/// What the broker and the library say of a connection beside how it is.
+/// Messages of the broker and the library, other than the connection state.
 #[derive(Debug)]
 struct Said {
-    /// What the broker does not allow.
+    /// Everything that the broker does not permit.
     refusals: broadcast::Sender<Arc<str>>,
-    /// Which of that is about subscriptions. Nobody else can cause such words, so that none is lost among
-    /// others.
+    /// Only the refused subscriptions. A separate channel, so that other messages cannot displace
+    /// them.
     unsubscribed: broadcast::Sender<Arc<str>>,
-    /// How many messages the library has dropped, at least.
+    /// The minimum number of messages that the library dropped.
     dropped: AtomicU64,
 }
 
-/// How many messages are lost here.
+/// The counter of lost messages.
 #[derive(Debug)]
 pub(super) struct Lost(Arc<Said>);
 
 impl Lost {
-    /// How many the library has dropped because they were not read, at least: where it drops many at once it
-    /// does not say so of each.
+    /// Returns the minimum number of messages that the library dropped because they were not read.
+    /// It does not report each one of a burst.
     pub(super) fn messages(&self) -> u64 {
         self.0.dropped.load(Ordering::Relaxed)
     }
 }
 
-/// Whether what the broker says is about this subject.
+/// Returns `true` if a message of the broker names this subject.
 pub(super) fn is_about(text: &str, subject: &str) -> bool {
     text.contains(&format!("\"{subject}\""))
 }
 
-/// Whether the broker says that this may not be subscribed to.
+/// Returns `true` if a message of the broker refuses a subscription to this subject.
 pub(super) fn is_unsubscribed(text: &str, subject: &str) -> bool {
     text.starts_with(NO_SUBSCRIPTION) && is_about(text, subject)
 }
@@ -140,7 +141,7 @@ impl Said {
             }
             Event::ServerError(error) => {
                 let text: Arc<str> = words_of(error).into();
-                // Fine if nobody asks.
+                // Fails only without a receiver.
                 if text.starts_with(NO_SUBSCRIPTION) {
                     let _ = self.unsubscribed.send(Arc::clone(&text));
                 }
@@ -160,7 +161,7 @@ fn words_of(error: &ServerError) -> String {
 }
 
 impl Connection {
-    /// Begins to connect, under that name. So many messages may wait for a subscription to be read.
+    /// Starts to connect under that name. At most `unread` messages wait in each subscription.
     pub(super) fn keep(broker: Broker, name: &'static str, unread: usize) -> Self {
         let (changed, link) = watch::channel(Link::Away { why: None, refused: false });
         let said = Arc::new(Said {
@@ -180,27 +181,27 @@ impl Connection {
         Self { link, said, tasks, _end: stop.drop_guard() }
     }
 
-    /// How it is, and how it will be.
+    /// Returns a receiver of the state.
     pub(super) fn link(&self) -> watch::Receiver<Link> {
         self.link.clone()
     }
 
-    /// What the broker does not allow, in its words, from now on.
+    /// Returns a receiver of the broker's permission errors.
     pub(super) fn refusals(&self) -> broadcast::Receiver<Arc<str>> {
         self.said.refusals.subscribe()
     }
 
-    /// What may not be subscribed to, in the broker's words, from now on.
+    /// Returns a receiver of the broker's refused subscriptions.
     pub(super) fn unsubscribed(&self) -> broadcast::Receiver<Arc<str>> {
         self.said.unsubscribed.subscribe()
     }
 
-    /// How many messages are lost here, also later.
+    /// Returns the counter of lost messages.
     pub(super) fn lost(&self) -> Lost {
         Lost(Arc::clone(&self.said))
     }
 
-    /// Ends it, and waits for its task.
+    /// Closes the connection and waits for its task.
     pub(super) async fn close(self) {
         let Self { tasks, _end, .. } = self;
         drop(_end);
@@ -279,8 +280,8 @@ impl Keeper {
             })
             .event_callback(move |event| {
                 said.note(&event);
-                // The newest state that the library tells is never lost here. What waits is for the log; the
-                // end of the connection is also told by the end of these channels.
+                // The latest state is never lost here. The other events are for the log only; the
+                // end of the connection also closes these channels.
                 if !seen.send_if_modified(|seen| seen.note(&event)) {
                     let _ = events.try_send(event);
                 }
@@ -289,7 +290,7 @@ impl Keeper {
         if self.broker.is_encrypted {
             options = options.require_tls(true);
         } else {
-            // They may be anywhere.
+            // Servers that the broker names may be anywhere.
             options = options.ignore_discovered_servers();
         }
         if let Some(authority) = &self.broker.authority {
@@ -301,7 +302,7 @@ impl Keeper {
         }
     }
 
-    /// Until the library gives the connection up.
+    /// Follows the connection until the library gives it up.
     async fn watch(
         &self,
         client: &Client,
@@ -345,7 +346,7 @@ impl Keeper {
         self.away("the broker has ended the connection".to_owned(), false);
     }
 
-    /// Says what is new of the connection; it may have been lost and be back.
+    /// Publishes a change of the state. The connection may be lost and restored at once.
     fn changed(&self, client: &Client, number: u64, known: Seen, seen: Seen) {
         if seen.losses > known.losses {
             tracing::warn!(target: "hook::nats", broker = %self.broker, "the connection is lost");
@@ -367,8 +368,8 @@ impl Keeper {
     }
 }
 
-/// Whether to try again is of no use: the broker does not want this client, or is not the one that it should
-/// be.
+/// Returns `true` if another attempt is useless: the broker rejects this client, or is not the
+/// expected server.
 fn is_refusal(error: &ConnectError) -> bool {
     let is_of_trust = matches!(
         error.kind(),
@@ -376,7 +377,7 @@ fn is_refusal(error: &ConnectError) -> bool {
             | ConnectErrorKind::AuthorizationViolation
             | ConnectErrorKind::Tls
     );
-    // What is wrong with a certificate comes as an error of reading.
+    // An invalid certificate is reported as a read error.
     let mut source = std::error::Error::source(error);
     while let Some(error) = source {
         let error_of_io = error.downcast_ref::<io::Error>();
@@ -388,7 +389,8 @@ fn is_refusal(error: &ConnectError) -> bool {
     is_of_trust
 }
 
-/// Between half of it and all of it, so that many do not come back at once.
+/// Returns a random delay between half of `wait` and `wait`, so that clients reconnect at different
+/// times.
 pub(super) fn jittered(wait: Duration) -> Duration {
     let random = u32::from(uuid::Uuid::new_v4().as_bytes()[0]);
     wait / 2 + wait / 2 * random / 255

@@ -1,11 +1,11 @@
-//! Whether a response is the one to its request, and says one thing: one that lets an event go on which a hook
-//! of its own forbids is no consent.
+//! Checks that a response belongs to its request and agrees with itself. A response that approves
+//! an event which one of its hooks forbids is no approval.
 
 use hook_bus::{CorrelationId, HookExecutionResponse};
 use hook_core::text::shortened;
 use hook_core::{HookEventName, PolicyDecision};
 
-/// Says what is wrong with a response to the request of that id for that event.
+/// Checks the response to a request with that id and event, and returns its defect as the error.
 pub(super) fn check(
     response: &HookExecutionResponse,
     id: &CorrelationId,
@@ -39,13 +39,13 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Requests may call an event by another of its names.
+/// Compares events by all their names, since a request may use any of them.
 fn is_same_event(named: &str, asked: &str) -> bool {
     let known = HookEventName::from_name(asked);
     named == asked || (known.is_some() && known == HookEventName::from_name(named))
 }
 
-/// The strongest that a hook wants, by what the response says of each and by what they answered.
+/// Returns the strongest decision of a hook, by its listed decision and by its output.
 fn strongest(response: &HookExecutionResponse) -> PolicyDecision {
     let said = response.hooks.iter().filter_map(|hook| hook.decision);
     let outputs = &response.processed.aggregated.all_outputs;

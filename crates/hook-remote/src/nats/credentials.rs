@@ -1,4 +1,4 @@
-//! Who one is at the broker: what a file of credentials holds.
+//! The credentials of a user at the broker.
 
 use std::fmt;
 use std::path::Path;
@@ -9,21 +9,21 @@ use nkeys::{KeyPair, KeyPairType};
 
 use super::error::NatsError;
 
-/// How long a file of credentials may be.
+/// The maximum length of a credentials file.
 const MAX_LENGTH: u64 = 64 * 1024;
 
-/// What a file of credentials holds. It is never shown.
+/// The contents of a credentials file, which are never displayed.
 #[derive(Clone)]
 pub(super) struct Credentials {
     text: String,
-    /// Whether it is a user's claims with their seed, and not a seed alone.
+    /// `true` for a user's claims with a seed, `false` for a seed alone.
     has_claims: bool,
     /// The public key of the user.
     public: String,
 }
 
 impl Credentials {
-    /// Reads a file that nobody but its owner can read.
+    /// Reads a file that only its owner can read.
     pub(super) fn read(path: &Path) -> Result<Self, NatsError> {
         let failed = |source| NatsError::Credentials { path: path.to_owned(), source };
         #[cfg(unix)]
@@ -53,12 +53,12 @@ impl Credentials {
         Some(Self { text: seed, has_claims, public })
     }
 
-    /// The public key of the user, which tells clients apart.
+    /// Returns the public key of the user, which tells clients apart.
     pub(super) fn public(&self) -> &str {
         &self.public
     }
 
-    /// Connects as that user.
+    /// Adds this user to the connection's options.
     pub(super) fn connecting(&self, options: ConnectOptions) -> std::io::Result<ConnectOptions> {
         match self.has_claims {
             true => options.credentials(&self.text),

@@ -1,4 +1,5 @@
-//! An engine of a fleet: it joins the queue group, takes what it can run, and leaves when told to.
+//! An engine of a fleet: it joins the queue group, takes the requests that it can run, and leaves
+//! on request.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -29,16 +30,16 @@ use super::status::Status;
 use super::subjects::is_token;
 use super::taken::{Counts, NotTaken, Taken};
 
-/// How many askers may wait to be told that there is no room, or that their request is at work.
+/// The maximum number of unsent short replies, for requests that are rejected or already running.
 const ASIDES: usize = 8_192;
 
-/// How long the broker may take to say that the engine is there, or has left.
+/// The timeout of the broker for joining and leaving.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How often is looked whether its hooks are such that it may decide.
+/// The interval of checks whether the hooks permit the engine to decide.
 const LOOKING: Duration = Duration::from_secs(1);
 
-/// How long is waited before the engine tries to join again, at least and at most.
+/// The minimum and maximum delay between two attempts to join.
 const JOINING: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
 /// An engine of a fleet.
@@ -51,11 +52,11 @@ pub struct NatsEngine {
     unread: usize,
     events: bool,
     may_be_empty: bool,
-    /// How it is, once it serves.
+    /// The status, once it serves.
     status: Arc<OnceLock<Arc<Status>>>,
 }
 
-/// The numbers of an engine's part in its fleet, while it serves.
+/// The fleet metrics of an engine while it serves.
 #[cfg(feature = "metrics")]
 #[derive(Debug)]
 struct Numbers(Arc<OnceLock<Arc<Status>>>);
@@ -68,10 +69,10 @@ impl crate::metrics::FleetNumbers for Numbers {
 }
 
 impl NatsEngine {
-    /// An engine at that broker. Nothing is connected until it [serves](Self::serve).
+    /// Creates an engine. It connects when it [serves](Self::serve).
     ///
     /// # Errors
-    /// When the broker may not be used so, or the credentials cannot be.
+    /// Fails if the options do not permit the broker, or if the credentials cannot be used.
     pub fn new(options: &NatsOptions) -> Result<Self, NatsError> {
         let group = QUEUE_GROUP.to_owned();
         Ok(Self {
@@ -85,11 +86,12 @@ impl NatsEngine {
         })
     }
 
-    /// The queue group that it joins: each request goes to one of it. `engines` by default. All engines of a
-    /// subject are in one: an engine does not begin to serve where others of another group do.
+    /// Sets the queue group; `engines` by default. Each request goes to one engine of the group.
+    /// All engines of a subject must be in one group: an engine does not start to serve beside
+    /// another group.
     ///
     /// # Errors
-    /// When it is no name of one.
+    /// Fails if it is not a valid name.
     pub fn queue_group(mut self, group: &str) -> Result<Self, NatsError> {
         if !is_token(group) {
             return Err(NatsError::NoQueueGroup { text: shortened(group) });
@@ -98,48 +100,49 @@ impl NatsEngine {
         Ok(self)
     }
 
-    /// How many requests may wait here for those that run
-    /// ([`BusLimits::in_flight`](hook_bus::BusLimits::in_flight)); as many by default. Beyond that it says
+    /// Sets the maximum number of waiting requests; by default the number that may run
+    /// ([`BusLimits::in_flight`](hook_bus::BusLimits::in_flight)). Beyond it the engine reports
     /// that it is busy.
     pub fn waiting(mut self, requests: usize) -> Self {
         self.waiting = Some(requests);
         self
     }
 
-    /// How many requests may have come that the engine has not looked at; 4,096 by default. What comes then is
-    /// lost, is counted in its status, and is asked again by whoever asked.
+    /// Sets the maximum number of received requests that are not read yet; 4,096 by default.
+    /// Further ones are lost and counted in the status; their clients send them again.
     pub fn unread(mut self, requests: usize) -> Self {
         self.unread = requests.max(1);
         self
     }
 
-    /// Whether responses and progress are published for subscribers elsewhere.
+    /// Sets whether responses and progress are published for remote subscribers.
     pub fn events(mut self, events: bool) -> Self {
         self.events = events;
         self
     }
 
-    /// Whether it also joins without hooks that run, or with hooks that nobody has trusted: of what those should
-    /// guard against, everything goes on. Not by default.
+    /// Sets whether the engine joins without hooks that run, or with untrusted hooks; `false` by
+    /// default. Events which those hooks should guard are then approved.
     pub fn may_be_empty(mut self, may_be_empty: bool) -> Self {
         self.may_be_empty = may_be_empty;
         self
     }
 
-    /// The numbers of its part in the fleet, for a [`MetricsServer`](crate::metrics::MetricsServer).
+    /// Returns the fleet metrics, for a [`MetricsServer`](crate::metrics::MetricsServer).
     #[cfg(feature = "metrics")]
     pub fn numbers(&self) -> Arc<dyn crate::metrics::FleetNumbers> {
         Arc::new(Numbers(Arc::clone(&self.status)))
     }
 
-    /// Serves until `stop`; then it leaves the group, finishes what it has taken, and returns. What people
-    /// should know meanwhile goes to `news`; what does not fit there is in the log alone.
+    /// Serves until `stop`, then leaves the group, finishes its requests and returns. Messages for
+    /// people go to `news`; if that is full, to the log only. An engine that loses its right to
+    /// serve later joins again when it can, and is out of the group while its settings are unfit.
     ///
     /// # Errors
-    /// When the broker refuses it, or its right to take requests, before it has served anything, or engines of another
-    /// queue group are there; when its settings name its own fleet as their `upstream`, are not those that the options
-    /// expect, or have no hooks, or hooks that nobody has trusted, and it [may not](Self::may_be_empty) be so. What it loses
-    /// later it tries to have back; while its settings are such that it would not join, it is out of the group.
+    /// Fails before the first request if the broker rejects the engine or its subscription, if
+    /// engines of another queue group serve, if the settings name the own fleet as `upstream` or
+    /// differ from the expected ones, or if there are no hooks or untrusted ones without
+    /// [`may_be_empty`](Self::may_be_empty).
     pub async fn serve(
         self,
         system: &Arc<HookSystem>,
@@ -174,7 +177,7 @@ impl NatsEngine {
         });
         let _ = shown.set(Arc::clone(&status));
         let told = CancellationToken::new();
-        // Nobody waits for it: what does not fit into its queues is counted.
+        // Independent of requests: events that exceed its queues are counted, not awaited.
         let publishing = events.then(|| {
             let events = Events::of(system, broker.subjects.clone(), Arc::clone(&taken));
             let publishing = events.publish(connection.link(), told.clone());
@@ -194,35 +197,35 @@ impl NatsEngine {
     }
 }
 
-/// What an engine hears.
+/// The subscriptions of an engine.
 struct Heard {
     requests: Subscriber,
     cancels: Subscriber,
-    /// Questions how it is.
+    /// Status requests.
     asked: SelectAll<Subscriber>,
 }
 
-/// Why an engine takes no requests.
+/// The reason why an engine did not join.
 enum NotJoined {
-    /// It may not.
+    /// The broker or the group does not permit it.
     Refused(NatsError),
-    /// Something else.
+    /// Any other failure.
     Failed(String),
 }
 
-/// Why an engine serves no more.
+/// The reason why an engine stopped serving.
 enum Ended {
-    /// It was told to end, and has left.
+    /// It was stopped, and has left.
     Stopped,
-    /// The library has given the connection up.
+    /// The library has given up the connection.
     Disconnected,
-    /// It may not take requests any more.
+    /// The broker no longer permits it to take requests.
     Refused(NatsError),
-    /// Its hooks are not such that it may decide.
+    /// Its hooks no longer permit it to decide.
     Unfit(Arc<str>),
 }
 
-/// Something to say that nothing waits for.
+/// A short reply that no task waits for.
 type Aside = (Subject, Vec<u8>);
 
 /// An engine that serves.
@@ -233,7 +236,7 @@ struct Member<'n> {
     status: Arc<Status>,
     tasks: TaskTracker,
     news: &'n mpsc::Sender<String>,
-    /// Where other engines answer it.
+    /// The reply subject for this engine's own requests.
     answers: String,
 }
 
@@ -244,7 +247,7 @@ impl Member<'_> {
         stop: &CancellationToken,
     ) -> Result<(), NatsError> {
         let (mut has_served, mut wait, mut link) = (false, JOINING.0, connection.link());
-        // The client that it had last.
+        // The last client.
         let mut last = None;
         loop {
             let client = tokio::select! {
@@ -317,7 +320,7 @@ impl Member<'_> {
         Ok(())
     }
 
-    /// Waits until its hooks are such that it may decide again.
+    /// Waits until the engine's hooks permit it to decide again.
     async fn until_fit(&self) {
         let mut looks = tokio::time::interval(LOOKING);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -337,7 +340,7 @@ impl Member<'_> {
         }
     }
 
-    /// Waits for a connection, and says what keeps it from being there.
+    /// Waits for a connection, and reports the reason of a delay.
     async fn reached(&self, link: &mut watch::Receiver<Link>) -> Result<Client, NatsError> {
         let mut told = String::new();
         loop {
@@ -353,7 +356,7 @@ impl Member<'_> {
                 told = text;
             }
             if link.changed().await.is_err() {
-                // The connection is ended by whoever waits here.
+                // Only the caller ends the connection.
                 std::future::pending::<()>().await;
             }
         }
@@ -373,9 +376,9 @@ impl Member<'_> {
         let heard = self.subscribe(client).await;
         let mut heard = heard.map_err(|error| NotJoined::Failed(error.to_string()))?;
         let (requests, engines) = (self.status.subjects.requests(), self.status.subjects.engines());
-        // The broker takes things in their order: once the engine hears itself, it is in the group, or the
-        // broker has said that it may not be. What the broker says comes another way, and has the time of a
-        // second turn for it.
+        // The broker handles commands in order: once the engine receives its own status, it is in
+        // the group, or the broker has refused the subscription. A refusal arrives on another
+        // channel, so a second round trip gives it time.
         let mut turns = 0;
         self.status.report(client, EngineState::Serving).await;
         let settled = async {
@@ -389,7 +392,8 @@ impl Member<'_> {
                         self.hears_less(&text);
                     }
                     Ok(text) = refusals.recv() => if is_about(&text, &engines) {
-                        // It cannot hear itself then, and this came after what there was to say before.
+                        // The engine cannot receive its own status, but this message came after any
+                        // earlier refusal.
                         self.tell(format!("{} lets nobody hear how this engine is: {text}", self.broker));
                         return Ok(());
                     },
@@ -413,7 +417,7 @@ impl Member<'_> {
         }
     }
 
-    /// Sees that the engines that are there, if any are, are of its own group.
+    /// Checks that engines which already serve are in the same group.
     async fn look_around(
         &self,
         client: &Client,
@@ -437,7 +441,7 @@ impl Member<'_> {
     async fn subscribe(&self, client: &Client) -> Result<Heard, async_nats::SubscribeError> {
         let subjects = &self.status.subjects;
         let group = self.status.group.to_string();
-        // First, so that what the broker says of it comes before all else.
+        // Subscribed first, so that its refusal arrives before everything else.
         let requests = client.queue_subscribe(subjects.requests(), group).await?;
         let cancels = client.subscribe(subjects.cancel()).await?;
         let mut asked = Vec::new();
@@ -448,7 +452,7 @@ impl Member<'_> {
         Ok(Heard { requests, cancels, asked: select_all(asked) })
     }
 
-    /// Whether it is what this engine says of itself.
+    /// Returns `true` if a message is this engine's own status.
     fn is_own(&self, message: &Message) -> bool {
         let fields = message::fields_of(&message.payload).unwrap_or_default();
         fields.get("id").and_then(RawJson::to_text).is_some_and(|id| id == self.server.id)
@@ -463,7 +467,7 @@ impl Member<'_> {
         stop: &CancellationToken,
     ) -> Ended {
         let Heard { mut requests, mut cancels, asked } = heard;
-        // Nothing here waits for what is said, so that what comes is looked at as fast as it comes.
+        // Short replies are sent by a task of their own, so that reading never waits for them.
         let (asides, said) = mpsc::channel(ASIDES);
         let _saying = AbortOnDropHandle::new(tokio::spawn(say_all(client.clone(), said)));
         let status = Arc::clone(&self.status);
@@ -480,7 +484,6 @@ impl Member<'_> {
                 () = stop.cancelled() => break,
                 message = requests.next() => match message {
                     Some(message) => self.take(client, message, &asides),
-                    // The library has given the connection up.
                     None => return Ended::Disconnected,
                 },
                 Some(message) = cancels.next() => self.cancel(&message),
@@ -491,7 +494,7 @@ impl Member<'_> {
                     self.hears_less(&text);
                 }
                 Ok(()) = link.changed() => self.say_how_it_is(link),
-                // Its settings may have been read again.
+                // The settings may have changed.
                 _ = looks.tick() => {}
             }
         }
@@ -499,7 +502,7 @@ impl Member<'_> {
         Ended::Stopped
     }
 
-    /// Leaves the group, and has others take what comes meanwhile.
+    /// Leaves the group while unfit, and lets other engines take the requests that still arrive.
     async fn stand_aside(
         &self,
         client: &Client,
@@ -517,7 +520,7 @@ impl Member<'_> {
         let _ = tokio::time::timeout(PATIENCE, leaving).await;
     }
 
-    /// Leaves the group, and finishes what was taken.
+    /// Leaves the group and finishes the taken requests.
     async fn leave(
         &self,
         client: &Client,
@@ -541,7 +544,7 @@ impl Member<'_> {
             tokio::select! {
                 biased;
                 message = requests.next(), if !has_left => match message {
-                    // It was on its way when the engine left.
+                    // The request was in flight when the engine left.
                     Some(message) => self.take(client, message, asides),
                     None => has_left = true,
                 },
@@ -553,7 +556,7 @@ impl Member<'_> {
         self.say_the_end(client).await;
     }
 
-    /// Finishes what was taken by an engine that is in no group any more.
+    /// Finishes the taken requests of an engine that is not in the group any more.
     async fn finish(&self, client: &Client) {
         self.tasks.close();
         self.tasks.wait().await;
@@ -568,7 +571,7 @@ impl Member<'_> {
         let _ = tokio::time::timeout(PATIENCE, said).await;
     }
 
-    /// Takes a request, or says why not.
+    /// Takes a request, or replies why not.
     fn take(&self, client: &Client, message: Message, asides: &mpsc::Sender<Aside>) {
         let Some(reply) = message.reply.clone() else {
             tracing::warn!(
@@ -588,7 +591,7 @@ impl Member<'_> {
             return;
         }
         if self.server.fitness.wrong().is_some() {
-            // Another engine may have it.
+            // Another engine may take it.
             Counts::add(&self.taken.counts.busy);
             let _ = asides.try_send((reply, message::busy()));
             return;
@@ -605,7 +608,7 @@ impl Member<'_> {
             Err(NotTaken::AlreadyTaken) => message::still_working(&message.payload),
         };
         if let Some(line) = aside {
-            // Who is not told asks again later.
+            // A client that gets no reply sends its request again.
             let _ = asides.try_send((reply, line));
         }
     }
@@ -635,12 +638,12 @@ impl Member<'_> {
 
     fn tell(&self, text: String) {
         tracing::info!(target: "hook::nats", "{text}");
-        // Nobody waits for people.
+        // Messages for people may be dropped.
         let _ = self.news.try_send(text);
     }
 }
 
-/// Says what nothing waits for, until nobody sends any more.
+/// Sends short replies until the channel is closed.
 async fn say_all(client: Client, mut said: mpsc::Receiver<Aside>) {
     while let Some((reply, line)) = said.recv().await {
         say(&client, &reply, line).await;

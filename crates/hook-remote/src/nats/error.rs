@@ -1,25 +1,25 @@
-//! Why a broker cannot be used.
+//! Errors of the use of a broker.
 
 use std::io;
 use std::path::PathBuf;
 
 use hook_core::text::PathText;
 
-/// A broker cannot be used.
+/// The reason why a broker cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NatsError {
-    /// It is no address of one.
+    /// The text is not the address of a broker.
     #[error(
         "expected tls://HOST:PORT of a NATS server, or nats:// of one on this machine, found `{text}`: {why}"
     )]
     NoBroker {
-        /// What was given.
+        /// The invalid text.
         text: String,
-        /// What is wrong with it.
+        /// The cause.
         why: String,
     },
-    /// Others could read along.
+    /// Data would be sent to another machine unencrypted.
     #[error(
         "failed to use {server}: it is not on this machine, and what is said to it can be read on the way; \
          name tls://, or, for a test, say --nats-insecure"
@@ -28,28 +28,28 @@ pub enum NatsError {
         /// The server.
         server: String,
     },
-    /// It is not what subjects begin with.
+    /// The text is not a valid subject prefix.
     #[error(
         "expected names of letters, digits, `-` and `_` with dots between as the subject, found `{text}`"
     )]
     NoSubject {
-        /// What was given.
+        /// The invalid text.
         text: String,
     },
-    /// It is no name of a queue group.
+    /// The text is not a valid queue group.
     #[error("expected letters, digits, `-` and `_` as the queue group, found `{text}`")]
     NoQueueGroup {
-        /// What was given.
+        /// The invalid text.
         text: String,
     },
-    /// It is no hash of settings.
+    /// The text is not a hash of settings.
     #[error(
         "expected the {length} hexadecimal digits of a `settingsHash`, as an engine says it when it begins to serve, \
          found `{text}`",
         length = 64
     )]
     NoSettingsHash {
-        /// What was given.
+        /// The invalid text.
         text: String,
     },
     /// The credentials cannot be read.
@@ -57,10 +57,10 @@ pub enum NatsError {
     Credentials {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
-    /// Others than the user can read them.
+    /// The credentials file is readable by other users.
     #[error(
         "failed to use the credentials in {}: others can read them (mode {mode:03o}); say `chmod 600 {}`",
         path.shown(), path.shown()
@@ -71,7 +71,7 @@ pub enum NatsError {
         /// Its mode.
         mode: u32,
     },
-    /// The file holds something else.
+    /// The file contains no credentials.
     #[error(
         "failed to use {}: it holds neither NATS credentials nor the seed of a user's NKey", path.shown()
     )]
@@ -84,17 +84,17 @@ pub enum NatsError {
     Authority {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
-    /// The broker does not let an engine take requests.
+    /// The broker does not permit an engine to take requests.
     #[error("{broker} does not let this engine take requests ({subject}): {why}")]
     NotAllowed {
         /// The broker.
         broker: String,
-        /// Where requests are.
+        /// The subject of requests.
         subject: String,
-        /// Why not, in the broker's words.
+        /// The broker's reason.
         why: String,
     },
     /// Engines of another queue group serve the subject.
@@ -106,36 +106,36 @@ pub enum NatsError {
     OtherGroup {
         /// The broker.
         broker: String,
-        /// Where requests are.
+        /// The subject of requests.
         subject: String,
-        /// The group of this engine.
+        /// This engine's group.
         group: String,
-        /// The other one.
+        /// The other engines' group.
         other: String,
     },
-    /// An engine would ask itself.
+    /// The engine would call its own fleet.
     #[error(
         "failed to serve: `upstream` of these settings is the fleet that this engine is to join ({upstream}, \
          subject {subject}), so that it would ask itself; name another fleet, or take `upstream` out"
     )]
     OwnFleet {
-        /// What `upstream` names.
+        /// The value of `upstream`.
         upstream: String,
-        /// What the subjects of both begin with.
+        /// The subject prefix of both.
         subject: String,
     },
-    /// An engine would let everything go on, or decide otherwise than it should.
+    /// The engine would approve everything, or decide otherwise than it should.
     #[error("failed to join the fleet: {why}")]
     Unfit {
-        /// What is wrong with its hooks.
+        /// The defect of its hooks.
         why: String,
     },
-    /// The broker does not let one in, or is not the one that it should be.
+    /// The broker rejects the connection, or is not the expected server.
     #[error("{broker} refuses the connection: {why}")]
     Refused {
         /// The broker.
         broker: String,
-        /// Why, in the library's words.
+        /// The library's reason.
         why: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What happens in an engine, published for subscribers elsewhere.
+//! Events of an engine, published for remote subscribers.
 
 use std::sync::Arc;
 
@@ -15,34 +15,34 @@ use super::message::fits;
 use super::subjects::Subjects;
 use super::taken::Taken;
 
-/// How many messages and bytes may be published before the broker has taken them: no more of it waits in
-/// front of responses.
+/// The maximum number of messages and bytes that are sent before a flush, so that responses never
+/// wait behind more than that.
 const UNSENT: (usize, usize) = (64, 256 * 1_024);
 
-/// Responses and progress of an engine. They wait in bounded queues of the bus; what has no room there is
-/// counted, and subscribers are told how many they have missed.
+/// The responses and progress of an engine. They wait in bounded queues of the bus; those that
+/// exceed a queue are counted, and subscribers are told the number.
 #[derive(Debug)]
 pub(super) struct Events {
     responses: Subscription<HookExecutionResponse>,
     progress: Subscription<HookProgress>,
     subjects: Subjects,
     taken: Arc<Taken>,
-    /// Messages and bytes that the broker may not have taken yet.
+    /// The number of messages and bytes that may not have reached the broker.
     unsent: (usize, usize),
 }
 
-/// What there is to publish: a line under the subject of an event.
+/// A line to publish, and its event.
 type Line = (Option<String>, Vec<u8>);
 
 impl Events {
-    /// From now on.
+    /// Subscribes to a system's bus.
     pub(super) fn of(system: &HookSystem, subjects: Subjects, taken: Arc<Taken>) -> Self {
         let bus = system.bus();
         let (responses, progress) = (bus.subscribe(), bus.subscribe());
         Self { responses, progress, subjects, taken, unsent: (0, 0) }
     }
 
-    /// Publishes them until `stop`, and then those that there are.
+    /// Publishes until `stop`, and then the rest of the queues.
     pub(super) async fn publish(
         mut self,
         mut link: watch::Receiver<Link>,
@@ -64,7 +64,7 @@ impl Events {
         }
     }
 
-    /// The next of them, as long as there is a bus.
+    /// Waits for the next line, until the bus is gone.
     async fn next(&mut self) -> Option<Line> {
         tokio::select! {
             response = self.responses.next() => Some(match response? {
@@ -98,7 +98,7 @@ impl Events {
         self.missed(lagged.missed(), false)
     }
 
-    /// Counts what is missed, and says it.
+    /// Counts missed messages, and returns the line that reports them.
     fn missed(&self, missed: u64, too_large: bool) -> Vec<u8> {
         self.taken.counts.events_missed.fetch_add(missed, std::sync::atomic::Ordering::Relaxed);
         tracing::warn!(target: "hook::nats", missed, too_large, "events were not published");
@@ -112,7 +112,7 @@ impl Events {
     }
 }
 
-/// Waits for a connection, as long as there may be one.
+/// Waits for a connection. Returns `None` if there will be none.
 async fn up(link: &mut watch::Receiver<Link>) -> Option<Client> {
     let up = link.wait_for(|link| matches!(link, Link::Up { .. })).await.ok()?;
     match &*up {

@@ -1,5 +1,5 @@
-//! Whether an engine may decide for its fleet: it has hooks, all of them are trusted, and its settings are those
-//! that it is started for. It is looked at before each request, since settings are read again while it serves.
+//! Checks whether an engine may decide for its fleet: it must have hooks, all of them trusted, and
+//! the expected settings. Checked before each request, since settings change while it serves.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -7,14 +7,14 @@ use hook_bus::{EngineCheck, HookSystem};
 use hook_core::text::shortened;
 use hook_core::{HookRegistry, RawJson};
 
-/// What an engine must be to serve.
+/// The conditions under which an engine may serve.
 #[derive(Debug)]
 pub(super) struct Fitness {
     system: Arc<HookSystem>,
-    /// Whether it may be without hooks, or have untrusted ones.
+    /// `true` if it may have no hooks, or untrusted ones.
     may_be_empty: bool,
     expected: Option<Arc<str>>,
-    /// What was found of the hooks that it has now.
+    /// The result for the present hooks.
     found: Mutex<Option<Found>>,
 }
 
@@ -34,14 +34,14 @@ impl Fitness {
         Self { system: Arc::clone(system), may_be_empty, expected, found: Mutex::default() }
     }
 
-    /// Why it must not serve, if it must not.
+    /// Returns the reason why the engine must not serve, if there is one.
     pub(super) fn wrong(&self) -> Option<Arc<str>> {
-        // Without a registry it answers each request with a failure, which blocks.
+        // Without a registry each request is answered with a failure, which blocks.
         let registry = self.system.registry().ok()?;
         self.wrong_with(&registry, self.system.settings_hash().as_deref())
     }
 
-    /// Why it must not serve with these hooks and these settings, if it must not.
+    /// Returns the reason why the engine must not serve with these hooks and settings.
     fn wrong_with(&self, registry: &Arc<HookRegistry>, hash: Option<&str>) -> Option<Arc<str>> {
         if let Some(expected) = self.expected.as_deref()
             && hash != Some(expected)
@@ -73,22 +73,22 @@ impl Fitness {
     }
 }
 
-/// Why an engine does not answer a request.
+/// The reason why an engine does not answer a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refused {
-    /// It may decide nothing.
+    /// The engine is unfit.
     Unfit,
-    /// The request wants other settings.
+    /// The request expects other settings.
     OtherSettings,
 }
 
-/// Whether one request may be served by the engine as it is when its hooks are to run; it may have waited.
+/// The check of one request, made when its hooks are about to run; it may have waited.
 #[derive(Debug)]
 pub(super) struct OfRequest {
     fitness: Arc<Fitness>,
-    /// The message's fields, in which stands which settings it wants.
+    /// The expected settings in the message.
     expected: Option<RawJson>,
-    /// What came of it, with the settings that the engine had.
+    /// The result, with the settings that the engine had.
     found: OnceLock<(Option<Refused>, Option<String>)>,
 }
 
@@ -97,12 +97,12 @@ impl OfRequest {
         Self { fitness: Arc::clone(fitness), expected, found: OnceLock::new() }
     }
 
-    /// Why the engine has not served it, if it was refused.
+    /// Returns the reason why the engine rejected the request, if it did.
     pub(super) fn refused(&self) -> Option<Refused> {
         self.found.get().and_then(|(refused, _)| *refused)
     }
 
-    /// The settings that it was served with, where it came so far.
+    /// Returns the settings with which the request was checked, if it came so far.
     pub(super) fn settings(&self) -> Option<String> {
         self.found.get().and_then(|(_, settings)| settings.clone())
     }
@@ -120,7 +120,7 @@ impl EngineCheck for OfRequest {
     }
 }
 
-/// Whether settings are those that a message wants. What is no text is none that an engine has.
+/// Returns `true` if settings are the expected ones. A value that is not a string matches none.
 fn is_expected(expected: Option<&RawJson>, settings: Option<&str>) -> bool {
     let Some(expected) = expected.filter(|it| !it.is_null()) else { return true };
     settings.is_some() && expected.to_text().as_deref() == settings

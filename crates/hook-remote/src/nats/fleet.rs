@@ -1,5 +1,5 @@
-//! One request of an asker: sent to the fleet, asked once more where an engine was lost with it, and failed
-//! here where nobody answers.
+//! One request of a client: sent to the fleet, sent once more if its engine is lost, and failed by
+//! the client if no engine answers.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -20,38 +20,40 @@ use super::message::{self, Reply};
 use super::options::{Broker, NatsOptions};
 use super::replies::{OpenReplies, Replies, Unheard};
 
-/// How often a request is sent to an engine that takes it, or may have.
+/// The maximum number of times that a request is sent to an engine that takes it, or may have taken
+/// it.
 const ATTEMPTS: u32 = 2;
 
-/// How long an attempt may be without a word of an engine, at most and at least: engines say no more often
-/// than each 20 ms that they are at work.
+/// The maximum and minimum time without a message of an engine. Engines report work at most every
+/// 20 ms.
 const SILENCE: Duration = Duration::from_secs(5);
 const SHORTEST_SILENCE: Duration = Duration::from_millis(60);
 
-/// How long is waited before a fleet without room is asked again, at least and at most.
+/// The minimum and maximum delay before a request is sent again to a fleet without room.
 const BUSY: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
 
-/// How long after the connection came back, or after the fleet had no room or said nothing, nobody being there
-/// may mean that they are not back yet: a broker ends the connection of an engine that has too much to read.
+/// The time after a reconnection, or after a fleet without room or answer, in which a lack of
+/// engines may be temporary: a broker disconnects an engine that has too much to read.
 const COMING_BACK: Duration = Duration::from_secs(5);
 
-/// How many requests of one asker may be at the fleet; others wait here, in their time.
+/// The maximum number of requests of a client at the fleet. Others wait, within their deadlines.
 const IN_FLIGHT: usize = 1_024;
 
-/// How many KiB of them: less than a broker keeps for one engine (`max_pending`, 64 MiB by default).
+/// Their maximum size in KiB, less than a broker buffers for one engine (`max_pending`, 64 MiB by
+/// default).
 const KIB_IN_FLIGHT: usize = 8 * 1_024;
 
-/// The way to a fleet.
+/// The client side of a fleet.
 #[derive(Debug)]
 pub(super) struct Fleet {
     pub(super) broker: Broker,
     pub(super) connection: Connection,
-    /// How the connection is, once replies can be heard.
+    /// The state of the connection; up once replies are subscribed.
     pub(super) ready: watch::Receiver<Link>,
     pub(super) replies: Arc<Replies>,
     places: Semaphore,
     room: Semaphore,
-    /// When it last had no room for a request, or said nothing to it.
+    /// The last time that it had no room or gave no answer.
     strained: Mutex<Option<Instant>>,
     /// How long a connection may take.
     connecting: Duration,
@@ -93,13 +95,13 @@ impl Fleet {
         strained.is_some_and(|strained| strained.elapsed() < COMING_BACK)
     }
 
-    /// How long a request may take that does not say it itself.
+    /// Returns the default deadline of a request.
     pub(super) fn deadline(&self) -> Duration {
         self.deadline
     }
 
-    /// Waits for a connection for as long as one may take: what comes of that is said before the request's own deadline
-    /// where that is far.
+    /// Waits for a connection, at most for the connection timeout, which may end long before the
+    /// request's deadline.
     async fn connected(
         &self,
         deadline: Instant,
@@ -121,7 +123,8 @@ impl Fleet {
         }
     }
 
-    /// Waits for a connection over which replies can be heard; with when it came back, if it was lost.
+    /// Waits for a connection with subscribed replies. Also returns the time of its reconnection,
+    /// if it was lost.
     pub(super) async fn up(
         &self,
         deadline: Instant,
@@ -154,7 +157,7 @@ impl Fleet {
         }
     }
 
-    /// That the broker does not let this asker hear what it is answered.
+    /// Returns the failure for a client whose broker refuses the subscription to replies.
     pub(super) fn unheard(&self, why: &str) -> StageFailure {
         let message =
             format!("{} does not let this asker hear what it is answered: {why}", self.broker);
@@ -168,7 +171,7 @@ impl Fleet {
     ) -> Result<HookExecutionResponse, StageFailure> {
         let begun = Instant::now();
         let deadline = deadline.unwrap_or(begun + self.deadline);
-        // The same on both attempts; what is there may be another's.
+        // The same for both attempts. Replaces a key in the input, which may be of another request.
         let request = request.with_idempotency_key(&uuid::Uuid::new_v4().to_string());
         let event = request.event_name().unwrap_or_default();
         let mut asking = Asking {
@@ -191,7 +194,7 @@ impl Fleet {
         };
         for attempt in 1..=ATTEMPTS {
             if attempt > 1 {
-                // Whoever has it still is told once it is over.
+                // An engine that still has it is cancelled at the end.
                 asking.replies.is_left = true;
                 tracing::warn!(
                     target: "hook::nats",
@@ -222,38 +225,40 @@ impl Elsewhere for Fleet {
     }
 }
 
-/// One request that is asked.
+/// The state of one request.
 struct Asking<'f> {
     fleet: &'f Fleet,
     subject: String,
     replies: OpenReplies,
     refusals: broadcast::Receiver<Arc<str>>,
-    /// Whether no reply can be heard.
+    /// The broker's refusal of replies.
     unheard: Unheard,
     id: CorrelationId,
     event: &'f str,
     deadline: Instant,
-    /// How long no engine may say anything.
+    /// The maximum time without a message of an engine.
     silence: Duration,
-    /// How long is waited before one is asked again that had no room.
+    /// The delay before the request is sent again to a fleet without room.
     wait: Duration,
-    /// The settings of engines that do not answer it, since others are expected; and until when it is asked on.
+    /// The settings of an engine that rejected it for them, and the end of the attempts to find
+    /// another.
     others: Option<(String, Instant)>,
-    /// Its part of what may be at the fleet at once.
+    /// The permit for its size.
     room: Option<SemaphorePermit<'f>>,
 }
 
-/// What comes of having sent a request.
+/// The result of sending a request.
 enum Sent {
     Answered(Box<HookExecutionResponse>),
-    /// Nobody took it, and it may be sent again.
+    /// No engine took it, so it may be sent again.
     NotTaken,
-    /// Nobody says anything any more, or nobody has.
+    /// No engine answers, or none answers any more.
     Silent,
 }
 
 impl Asking<'_> {
-    /// Sends it until an engine takes it, and waits for the response; `None` if nobody says anything any more.
+    /// Sends it until an engine takes it, and waits for the response. Returns `None` if no engine
+    /// answers.
     async fn attempt(
         &mut self,
         request: &HookExecutionRequest,
@@ -271,7 +276,7 @@ impl Asking<'_> {
         }
     }
 
-    /// Sends it; with when the connection came back, if it was lost.
+    /// Sends it. Returns the time of the reconnection, if the connection was lost.
     async fn send(
         &mut self,
         request: &HookExecutionRequest,
@@ -290,7 +295,7 @@ impl Asking<'_> {
                     return Err(self.too_late("others of this asker were still at the fleet"));
                 };
                 self.room = Some(room);
-                // Less is left of its time.
+                // Waiting has reduced the remaining time.
                 line = self.line(request)?;
             }
         }
@@ -307,7 +312,7 @@ impl Asking<'_> {
         }
         let (subject, reply) = (self.subject.clone(), self.replies.subject.clone());
         self.replies.is_open = true;
-        // What was refused before is about others.
+        // Earlier refusals belong to other requests.
         self.refusals = self.fleet.connection.refusals();
         let sent = client.publish_with_reply(subject, reply, Bytes::from(line));
         match timeout_at(self.deadline, sent).await {
@@ -321,9 +326,9 @@ impl Asking<'_> {
         }
     }
 
-    /// What is sent of it now.
+    /// Returns the line to send now.
     fn line(&self, request: &HookExecutionRequest) -> Result<Vec<u8>, StageFailure> {
-        // Clocks differ: what travels is what is left.
+        // The remaining time is sent, since clocks differ.
         let left = self.deadline.saturating_duration_since(Instant::now()).as_millis();
         let left = Duration::from_millis(u64::try_from(left).unwrap_or(u64::MAX));
         if left.is_zero() {
@@ -335,13 +340,13 @@ impl Asking<'_> {
         ))
     }
 
-    /// Hears what is said to it, also while it waits to be sent again.
+    /// Handles replies until a result, also while the request waits to be sent again.
     async fn hear(&mut self, again: Option<Instant>) -> Result<Sent, StageFailure> {
         let mut silent_at = Instant::now() + self.silence;
         let (mut is_at_work, mut send_at) = (false, None);
         loop {
             tokio::select! {
-                // What has been said counts before the time that it took.
+                // Replies take precedence over the timeout.
                 biased;
                 message = self.replies.next() => match Reply::read(&message, &self.id, self.event) {
                     Reply::Response(response) => {
@@ -353,7 +358,7 @@ impl Asking<'_> {
                         self.replies.is_open = true;
                         silent_at = Instant::now() + self.silence;
                     }
-                    // It is late, or of another engine: one has the request.
+                    // A late message, or one of another engine: an engine already has the request.
                     Reply::Busy if is_at_work => {}
                     Reply::Busy => {
                         self.replies.is_open = false;
@@ -398,7 +403,7 @@ impl Asking<'_> {
                     let message = format!("{broker} does not let this asker ask: {text}");
                     return Err(StageFailure::new(FailureCode::Unanswered, message));
                 },
-                // While it waits to be sent there is nothing to hear.
+                // No reply is expected while the request waits to be sent.
                 why = self.unheard.refused(), if send_at.is_none() => return Err(self.fleet.unheard(&why)),
                 () = sleep_until(send_at.unwrap_or(silent_at).min(self.deadline)) => {
                     let is_late = Instant::now() >= self.deadline;
@@ -420,7 +425,8 @@ impl Asking<'_> {
         }
     }
 
-    /// Fails where an engine has answered that has other settings than are expected: one of an earlier version does.
+    /// Fails if the answering engine has other settings. Engines of an earlier version do not check
+    /// it.
     fn check_settings(&mut self, response: &HookExecutionResponse) -> Result<(), StageFailure> {
         let Some(expected) = self.fleet.broker.expected.as_deref() else { return Ok(()) };
         let hash = response.engine.as_ref().and_then(|engine| engine.settings_hash.as_deref());
@@ -444,7 +450,7 @@ impl Asking<'_> {
         StageFailure::new(FailureCode::Unanswered, message)
     }
 
-    /// When it is sent again that no engine had room for: later each time.
+    /// Returns the time of the next attempt, with a growing delay.
     fn later(&mut self) -> Instant {
         let wait = jittered(self.wait);
         self.wait = (self.wait * 2).min(BUSY.1);

@@ -1,8 +1,9 @@
-//! That all engines of one subject are in one queue group. Each group gets every request: with two of them
-//! all hooks would run twice, and whichever answered first would decide, a guard or not.
+//! Checks that all engines of a subject are in one queue group. Each group gets every request: with
+//! two of them all hooks would run twice, and the first answer would decide, with or without a
+//! guard.
 //!
-//! An engine asks once, before it joins for the first time. Two that start in the same moment may not see each
-//! other; `hook doctor --nats` does.
+//! An engine checks once, before it first joins. Two engines that start at the same moment may miss
+//! each other; `hook doctor --nats` reports them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,11 +18,11 @@ use tokio::time::timeout;
 use super::connection::is_about;
 use super::message::{ENGINE, EngineState, fields_of};
 
-/// How long is waited for a word of other engines, where there may be none that says one.
+/// The time to wait for an answer of other engines, of which there may be none.
 const LOOKING: Duration = Duration::from_secs(1);
 
-/// The group of an engine that serves already, if one says so: under `engines` it is asked, and under `reply`,
-/// where a broker can let engines alone publish, it answers. The first says it for all.
+/// Returns the group of a serving engine, if one answers. The request goes to `engines`; the answer
+/// comes on `reply`, where a broker can let engines alone publish. The first answer counts for all.
 pub(super) async fn of_others(
     client: &Client,
     engines: String,
@@ -56,7 +57,7 @@ pub(super) async fn of_others(
     timeout(LOOKING, heard).await.unwrap_or(Ok(None))
 }
 
-/// The group of the engine that a message is about, if that serves.
+/// Returns the group in a message, if its engine serves.
 fn of_serving(message: &Message) -> Option<String> {
     let fields = fields_of(&message.payload)?;
     let text = |name: &str| fields.get(name).and_then(RawJson::to_text);

@@ -1,4 +1,4 @@
-//! What is said between askers and engines beside requests and responses.
+//! Messages between clients and engines, other than requests and responses.
 
 use async_nats::{Message, StatusCode};
 use hook_bus::{CorrelationId, HookExecutionRequest, HookExecutionResponse};
@@ -10,14 +10,14 @@ use super::consistent;
 /// The version of these messages.
 pub(super) const PROTOCOL: u64 = 1;
 
-/// How many engines may have a request: one of an agent's machine, the fleet, and one more for each.
-/// More is a circle of fleets that ask each other.
+/// The maximum number of engines that may pass a request on: one on the agent's machine, the fleet,
+/// and one more for each. More hops mean a loop of fleets.
 pub(super) const MAX_HOPS: u32 = 4;
 
-/// How much room is left for what the broker's protocol adds to a message.
+/// The space that is reserved for the broker's own protocol in a message.
 const OVERHEAD: usize = 1_024;
 
-/// What a message of an engine about itself is called.
+/// The type of an engine's status message.
 pub(super) const ENGINE: &str = "hook-engine";
 
 const WORKING: &str = "hook-working";
@@ -26,14 +26,14 @@ const OTHER_SETTINGS: &str = "hook-other-settings";
 const TOO_LARGE: &str = "hook-too-large";
 const CANCEL: &str = "hook-cancel";
 
-/// How an engine is.
+/// The state of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EngineState {
     /// It takes requests.
     Serving,
-    /// It takes none, and finishes what it has.
+    /// It takes no more requests, and finishes those that it has.
     Draining,
-    /// It is gone.
+    /// It has ended.
     Ended,
 }
 
@@ -47,12 +47,12 @@ impl EngineState {
     }
 }
 
-/// Whether a message of that length can be sent.
+/// Returns `true` if a message of that length can be sent.
 pub(super) fn fits(length: usize, max_payload: usize) -> bool {
     length <= max_payload.saturating_sub(OVERHEAD.min(max_payload / 16))
 }
 
-/// A request, who asks in which protocol, and which settings the engine must have.
+/// Returns the line of a request, with the client's protocol and the expected settings.
 pub(super) fn request_line(request: &HookExecutionRequest, expected: Option<&str>) -> Vec<u8> {
     ObjectWriter::line(|out| {
         request.write(out);
@@ -65,13 +65,14 @@ pub(super) fn request_line(request: &HookExecutionRequest, expected: Option<&str
     })
 }
 
-/// How many engines have had a request before, as its message says. What is no number is too many.
+/// Returns the number of engines that had a request before. Counts an invalid number as too many.
 pub(super) fn hops(fields: &JsonObject) -> u32 {
     let Some(hops) = fields.get("hops").filter(|hops| !hops.is_null()) else { return 0 };
     hops.to_whole_number().and_then(|hops| u32::try_from(hops).ok()).unwrap_or(u32::MAX)
 }
 
-/// Why a message is not of this protocol, if it is not. One that does not say is.
+/// Returns the reason why a message is of another protocol, or `None`. A message without a protocol
+/// is valid.
 pub(super) fn other_protocol(fields: &JsonObject) -> Option<String> {
     let protocol = fields.get("protocol").filter(|protocol| !protocol.is_null())?;
     if protocol.to_whole_number() == Some(PROTOCOL) {
@@ -87,28 +88,28 @@ pub(super) fn other_protocol(fields: &JsonObject) -> Option<String> {
     ))
 }
 
-/// The settings that the engine must have which answers a request, as its message says it.
+/// Returns the expected settings of a request.
 pub(super) fn expected(fields: &JsonObject) -> Option<RawJson> {
     fields.get("expectSettings").cloned()
 }
 
-/// That a request is at work.
+/// Returns the line which says that a request is being worked on.
 pub(super) fn working(id: &CorrelationId) -> Vec<u8> {
     of_request(WORKING, id)
 }
 
-/// That a request which has come again is at work, if it says which it is.
+/// Returns the same line for a repeated request, if that contains its id.
 pub(super) fn still_working(request: &[u8]) -> Option<Vec<u8>> {
     let id = fields_of(request)?.get("correlationId")?.to_text()?;
     CorrelationId::new(id).ok().map(|id| working(&id))
 }
 
-/// That there is no room for a request.
+/// Returns the line which says that there is no room for a request.
 pub(super) fn busy() -> Vec<u8> {
     ObjectWriter::line(|out| out.text("type", BUSY))
 }
 
-/// That a request wants an engine with other settings than these.
+/// Returns the line which says that a request expects other settings than these.
 pub(super) fn other_settings(settings: Option<&str>) -> Vec<u8> {
     ObjectWriter::line(|out| {
         out.text("type", OTHER_SETTINGS);
@@ -116,7 +117,7 @@ pub(super) fn other_settings(settings: Option<&str>) -> Vec<u8> {
     })
 }
 
-/// That there is a response, and that it cannot be sent.
+/// Returns the line which says that a response is too large to be sent.
 pub(super) fn too_large(id: &CorrelationId, length: usize, limit: usize) -> Vec<u8> {
     ObjectWriter::line(|out| {
         out.text("type", TOO_LARGE);
@@ -126,7 +127,7 @@ pub(super) fn too_large(id: &CorrelationId, length: usize, limit: usize) -> Vec<
     })
 }
 
-/// That nobody waits any more for what is said under that subject.
+/// Returns the line that cancels the request with that reply subject.
 pub(super) fn cancel(reply: &str) -> Vec<u8> {
     ObjectWriter::line(|out| {
         out.text("type", CANCEL);
@@ -134,7 +135,7 @@ pub(super) fn cancel(reply: &str) -> Vec<u8> {
     })
 }
 
-/// The subject of a request for which nobody waits any more.
+/// Returns the reply subject of a cancelled request.
 pub(super) fn cancelled(payload: &[u8]) -> Option<String> {
     let fields = fields_of(payload)?;
     let is_cancel = fields.get("type")?.to_text()? == CANCEL;
@@ -148,34 +149,34 @@ fn of_request(kind: &str, id: &CorrelationId) -> Vec<u8> {
     })
 }
 
-/// The fields of a message; `None` of what is no object.
+/// Returns the fields of a message, or `None` if it is not an object.
 pub(super) fn fields_of(payload: &[u8]) -> Option<JsonObject> {
     let text = String::from_utf8_lossy(payload).into_owned();
     RawObject::parse(text).ok().map(|object| object.fields())
 }
 
-/// What is said to a request.
+/// A reply to a request.
 #[derive(Debug)]
 pub(super) enum Reply {
     Response(Box<HookExecutionResponse>),
-    /// An engine is at work on it.
+    /// An engine is working on it.
     Working,
     /// An engine has no room for it.
     Busy,
-    /// An engine has other settings than the request wants, and what it says that they are.
+    /// An engine has other settings than expected; contains the engine's settings hash.
     OtherSettings(String),
-    /// There is nobody to take it.
+    /// No engine is subscribed.
     NoResponders,
-    /// An engine could not serve it, and does not say what that means for the event.
+    /// An engine could not serve it, and left the outcome of the event to the client.
     Failed(StageFailure),
-    /// There is a response of so many bytes, which are too many.
+    /// The response exists but is too large to be sent.
     TooLarge(String),
-    /// Something else.
+    /// An invalid message.
     Strange(String),
 }
 
 impl Reply {
-    /// Reads what is said to the request of that id for that event.
+    /// Reads a reply to the request with that id and event.
     pub(super) fn read(message: &Message, id: &CorrelationId, event: &str) -> Self {
         if message.status == Some(StatusCode::NO_RESPONDERS) {
             return Self::NoResponders;
@@ -212,7 +213,7 @@ impl Reply {
             Ok(response) => match consistent::check(&response, id, event) {
                 Err(why) => Self::Strange(why),
                 Ok(()) => match response.error() {
-                    // It says nothing of its event: the failure is what the asker makes of it.
+                    // The failure names no outcome for its event, so the client decides.
                     Some(failure) if !has_processed || response.event_name().is_none() => {
                         Self::Failed(failure.clone())
                     }

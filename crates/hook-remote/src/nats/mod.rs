@@ -1,23 +1,23 @@
 //! A fleet of engines behind a NATS broker (docs/fleet.md).
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
-//! | `error` | why a broker cannot be used |
-//! | `options`, `credentials` | which broker, how it may be reached, and who one is there |
-//! | `subjects` | what is said where |
-//! | `connection` | a connection that is kept, and what is known of it |
-//! | `message` | what is said beside requests and responses |
-//! | `consistent` | whether a response is one to its request, and says one thing |
+//! | `error` | reasons why a broker cannot be used |
+//! | `options`, `credentials` | address, connection settings and user of a broker |
+//! | `subjects` | subjects of messages |
+//! | `connection` | a connection that reconnects, and its state |
+//! | `message` | messages other than requests and responses |
+//! | `consistent` | check of a response against its request and itself |
 //! | `engine` | an engine: it joins the group, takes requests, leaves |
-//! | `taken`, `serving` | the requests that an engine has taken, and one of them |
-//! | `group` | that the engines of a subject are in one queue group |
-//! | `fitness` | whether an engine may decide for its fleet |
-//! | `own_fleet` | that an engine does not ask itself |
-//! | `status` | what an engine says of itself, also as a NATS service |
-//! | `events` | what happens in an engine, for subscribers elsewhere |
-//! | `bus` | `NatsBus`: the bus of those who ask |
-//! | `fleet`, `replies` | one request of theirs: its attempts, and what is said to it |
-//! | `roll_call` | who is there |
+//! | `taken`, `serving` | requests that an engine has taken, and the run of one |
+//! | `group` | check that all engines of a subject share one queue group |
+//! | `fitness` | check that an engine may decide for its fleet |
+//! | `own_fleet` | check that an engine does not call its own fleet |
+//! | `status` | an engine's status, also as a NATS service |
+//! | `events` | events of an engine, for remote subscribers |
+//! | `bus` | `NatsBus`: the bus of clients |
+//! | `fleet`, `replies` | one request of a client: its attempts and its replies |
+//! | `roll_call` | list of present engines |
 //! | `upstream` | fleets that settings name |
 
 mod bus;

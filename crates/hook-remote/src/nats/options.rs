@@ -1,4 +1,4 @@
-//! Which broker, how it may be reached, and what is asked of it.
+//! The options of a connection to a broker and of requests over it.
 
 use std::fmt;
 use std::io;
@@ -15,22 +15,22 @@ use super::credentials::Credentials;
 use super::error::NatsError;
 use super::subjects::Subjects;
 
-/// The queue group of engines that name no other.
+/// The default queue group of engines.
 pub(super) const QUEUE_GROUP: &str = "engines";
 
-/// What the subjects of fleets begin with that name no other.
+/// The default subject prefix of a fleet.
 pub(super) const SUBJECT: &str = "hooks";
 
-/// How long a request may take that does not say it itself: as long as a hook by default.
+/// The default deadline of a request, equal to the default timeout of a hook.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// How long a request waits for a connection to the broker.
+/// The default time that a request waits for a connection to the broker.
 const CONNECTING: Duration = Duration::from_secs(5);
 
-/// How many hexadecimal digits a hash of settings has.
+/// The number of hexadecimal digits of a settings hash.
 const HASH: usize = 64;
 
-/// Which broker, and how it may be reached.
+/// The options of a connection to a broker.
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct NatsOptions {
@@ -46,8 +46,8 @@ pub struct NatsOptions {
 }
 
 impl NatsOptions {
-    /// A broker: `tls://HOST:PORT`, several of them with commas between, or `nats://` on loopback. The
-    /// port is 4222 where none is named.
+    /// Creates options for a broker: `tls://HOST:PORT`, several of them separated by commas, or
+    /// `nats://` on the loopback interface. The default port is 4222.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             servers: url.into(),
@@ -62,58 +62,58 @@ impl NatsOptions {
         }
     }
 
-    /// Who one is there: a file of mode 600 with NATS credentials, or with the seed of an NKey.
+    /// Sets the credentials: a file of mode 600 with NATS credentials or the seed of an NKey.
     pub fn credentials(mut self, file: impl Into<PathBuf>) -> Self {
         self.credentials = Some(file.into());
         self
     }
 
-    /// Whose certificates are believed beside those that the system believes: a file in PEM.
+    /// Adds trusted certificates to those of the system: a file in PEM.
     pub fn certificate_authority(mut self, file: impl Into<PathBuf>) -> Self {
         self.authority = Some(file.into());
         self
     }
 
-    /// Whether what is said may be read on the way to a broker that is not on this machine. For tests.
+    /// Permits unencrypted connections to a broker on another machine. For tests.
     pub fn insecure(mut self, insecure: bool) -> Self {
         self.insecure = insecure;
         self
     }
 
-    /// What all subjects begin with, which keeps the tenants of a broker apart; `hooks` by default.
+    /// Sets the subject prefix, which keeps tenants of a broker apart; `hooks` by default.
     pub fn subject(mut self, subject: impl Into<String>) -> Self {
         self.subject = subject.into();
         self
     }
 
-    /// Which settings engines must have, as their `settingsHash`: an engine with others does not join, and a
-    /// request is answered by no engine with others.
+    /// Sets the `settingsHash` that engines must have. An engine with other settings does not join,
+    /// and no engine with other settings answers a request.
     pub fn expect_settings(mut self, hash: impl Into<String>) -> Self {
         self.expected = Some(hash.into());
         self
     }
 
-    /// How long a request waits for a connection to the broker, at most until its deadline; 5 seconds by
-    /// default.
+    /// Sets the time that a request waits for a connection to the broker, at most until its
+    /// deadline; 5 seconds by default.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.connecting = timeout;
         self
     }
 
-    /// How long a request may take that does not say it itself; 60 seconds by default.
+    /// Sets the deadline of requests that have none of their own; 60 seconds by default.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
     }
 
-    /// What it means for an event that no engine answered; [`FailBehavior::Block`] by default, since an
-    /// unreachable fleet never approves a request.
+    /// Sets the outcome of an event that no engine answered; [`FailBehavior::Block`] by default,
+    /// since an unreachable fleet never approves a request.
     pub fn fail_behavior(mut self, fail_behavior: FailBehavior) -> Self {
         self.fail_behavior = fail_behavior;
         self
     }
 
-    /// What can be said of them without a connection.
+    /// Checks everything that needs no connection.
     pub(super) fn check(&self) -> Result<Broker, NatsError> {
         let servers = self.servers()?;
         let credentials = self.credentials.as_deref().map(Credentials::read).transpose()?;
@@ -124,11 +124,11 @@ impl NatsOptions {
         Ok(Broker { servers, credentials, authority, is_encrypted, subjects, expected })
     }
 
-    /// The servers.
+    /// Returns the servers.
     pub(super) fn servers(&self) -> Result<Vec<ServerAddr>, NatsError> {
         if let Some((_, rest)) = self.servers.rsplit_once('@') {
-            // Other users of the machine see the arguments of a process, and nobody is to see more of it in
-            // what is said of it, whatever else is wrong.
+            // Other users of the machine can see the arguments of a process. Messages must not
+            // repeat the password, whatever else is wrong.
             return Err(NatsError::NoBroker {
                 text: format!("…@{}", shortened(rest)),
                 why: "it has a name or a password in it, which others can see; give a file of \
@@ -156,7 +156,7 @@ impl NatsOptions {
     }
 }
 
-/// Whether a host is this machine.
+/// Returns `true` if a host is this machine.
 pub(super) fn is_loopback(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
     host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
@@ -169,7 +169,7 @@ fn readable(path: &Path) -> Result<PathBuf, NatsError> {
     }
 }
 
-/// A hash of settings, as engines say it.
+/// Parses a settings hash in the form that engines report.
 fn settings_hash(text: &str) -> Result<Arc<str>, NatsError> {
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     match text.len() == HASH && text.bytes().all(is_digit) {
@@ -178,7 +178,7 @@ fn settings_hash(text: &str) -> Result<Arc<str>, NatsError> {
     }
 }
 
-/// What was found in order.
+/// Checked options.
 #[derive(Debug, Clone)]
 pub(super) struct Broker {
     pub(super) servers: Vec<ServerAddr>,
@@ -186,7 +186,7 @@ pub(super) struct Broker {
     pub(super) authority: Option<PathBuf>,
     pub(super) is_encrypted: bool,
     pub(super) subjects: Subjects,
-    /// Which settings engines must have.
+    /// The settings hash that engines must have.
     pub(super) expected: Option<Arc<str>>,
 }
 

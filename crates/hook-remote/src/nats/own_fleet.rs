@@ -1,7 +1,7 @@
-//! That no engine asks the fleet that it is in: the `upstream` of its settings.
+//! Rejects an engine whose settings name its own fleet as `upstream`.
 //!
-//! Here is seen what the settings say. A circle over several fleets, or over another name of a server, ends
-//! with the hops of its requests (`message::MAX_HOPS`).
+//! Only the settings are compared. A loop over several fleets, or over another name of a server,
+//! ends with the hop limit of requests (`message::MAX_HOPS`).
 
 use async_nats::ServerAddr;
 use hook_bus::HookSystem;
@@ -10,9 +10,9 @@ use hook_core::settings::UpstreamRules;
 use super::error::NatsError;
 use super::options::{Broker, NatsOptions, SUBJECT, is_loopback};
 
-/// Refuses settings whose `upstream` is the fleet at that broker.
+/// Rejects settings whose `upstream` is the fleet at that broker.
 pub(super) fn refuse(system: &HookSystem, broker: &Broker) -> Result<(), NatsError> {
-    // Where settings could not be read, all is blocked, and nobody is asked.
+    // With unreadable settings everything is blocked, so no upstream is called.
     let hooks = system.hooks().unwrap_or_default();
     let own = hooks.iter().filter_map(|listing| listing.hook.upstream()).find(|rules| {
         let subject = rules.subject.as_deref().unwrap_or(SUBJECT);
@@ -28,7 +28,7 @@ pub(super) fn refuse(system: &HookSystem, broker: &Broker) -> Result<(), NatsErr
 }
 
 fn names_one_of(rules: &UpstreamRules, servers: &[ServerAddr]) -> bool {
-    // What cannot be read of it cannot be asked.
+    // An unreadable address cannot be called.
     let named = NatsOptions::new(&rules.nats).servers().unwrap_or_default();
     named.iter().any(|named| servers.iter().any(|server| is_same(named, server)))
 }

@@ -1,5 +1,5 @@
-//! What is said to the requests of one asker: each has a subject of its own for that, which nobody else
-//! can guess, below one that the asker alone may read.
+//! Replies to the requests of one client. Each request has a reply subject that others cannot
+//! guess, below a prefix that only the client may read.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,26 +10,26 @@ use tokio::sync::{mpsc, watch};
 use super::credentials::Credentials;
 use super::options::Broker;
 
-/// How much may be said to a request that it has not read. It reads whenever it is woken.
+/// The maximum number of unread replies of a request, which is woken for each.
 const UNREAD: usize = 64;
 
-/// How many requests for which nobody waits any more engines may have to be told of.
+/// The maximum number of unsent cancellations.
 const CANCELS: usize = 4_096;
 
-/// What is said to the requests of one asker.
+/// The replies to the requests of one client.
 #[derive(Debug)]
 pub(super) struct Replies {
     inbox: String,
     open: Mutex<HashMap<String, mpsc::Sender<Message>>>,
     cancels: mpsc::Sender<String>,
-    /// What the broker says, where it lets nobody read them here.
+    /// The broker's reason, if it refuses the subscription to the replies.
     unheard: watch::Sender<Option<Arc<str>>>,
 }
 
 impl Replies {
-    /// With the subjects of requests for which nobody waits any more.
+    /// Creates the replies, and the receiver of the reply subjects of cancelled requests.
     pub(super) fn new(broker: &Broker) -> (Arc<Self>, mpsc::Receiver<String>) {
-        // Those of another user may not be read, if the broker is set up so.
+        // The broker may forbid the replies of another user.
         let user = broker.credentials.as_ref().map(Credentials::public);
         let inbox = format!("{}.{}", broker.subjects.replies(user), random());
         let (cancels, cancelled) = mpsc::channel(CANCELS);
@@ -37,27 +37,27 @@ impl Replies {
         (Arc::new(Self { inbox, open, cancels, unheard }), cancelled)
     }
 
-    /// Whether the broker lets nobody read them here, and its words.
+    /// Returns a receiver of the broker's refusal.
     pub(super) fn unheard(&self) -> Unheard {
         Unheard(self.unheard.subscribe())
     }
 
-    /// Says whether they can be read, as far as is known.
+    /// Records whether the broker refuses the subscription, as far as is known.
     pub(super) fn may_be_heard(&self, refused: Option<Arc<str>>) {
         self.unheard.send_replace(refused);
     }
 
-    /// Where all of them are.
+    /// Returns the wildcard of all reply subjects.
     pub(super) fn all(&self) -> String {
         format!("{}.*", self.inbox)
     }
 
-    /// Begins to listen to what is said to one request.
+    /// Opens the replies of one request.
     pub(super) fn open(self: &Arc<Self>) -> OpenReplies {
         self.open_for(UNREAD)
     }
 
-    /// As [`open`](Self::open), where so much may be said at once.
+    /// Opens replies as [`open`](Self::open) does, with the given capacity.
     pub(super) fn open_for(self: &Arc<Self>, unread: usize) -> OpenReplies {
         let subject = format!("{}.{}", self.inbox, random());
         let (sender, receiver) = mpsc::channel(unread);
@@ -65,11 +65,11 @@ impl Replies {
         OpenReplies { replies: Arc::clone(self), subject, receiver, is_open: false, is_left: false }
     }
 
-    /// Hands a message to the request that it is for, if that still waits.
+    /// Passes a message to its request, if that still waits.
     pub(super) fn hand_on(&self, message: Message) {
         let sender = self.lock().get(message.subject.as_str()).cloned();
         if let Some(sender) = sender {
-            // One to which too much is said loses it, and is then as one to which nothing was said.
+            // A request with too many unread replies loses this one, as if it had not been sent.
             let _ = sender.try_send(message);
         }
     }
@@ -79,17 +79,17 @@ impl Replies {
     }
 }
 
-/// Whether the broker lets nobody read what is said to an asker.
+/// A receiver of the broker's refusal of the subscription to replies.
 #[derive(Debug)]
 pub(super) struct Unheard(watch::Receiver<Option<Arc<str>>>);
 
 impl Unheard {
-    /// The broker's words, if it has said so.
+    /// Returns the broker's reason, if it has refused.
     pub(super) fn known(&self) -> Option<Arc<str>> {
         self.0.borrow().clone()
     }
 
-    /// The broker's words, once it says so.
+    /// Waits for the broker's refusal, and returns its reason.
     ///
     /// # Cancellation
     /// Dropping the future loses nothing.
@@ -97,33 +97,33 @@ impl Unheard {
         let refused = self.0.wait_for(Option::is_some).await.ok().and_then(|why| why.clone());
         match refused {
             Some(why) => why,
-            // The sender is there for as long as the asker.
+            // The sender lives as long as the client.
             None => std::future::pending().await,
         }
     }
 }
 
-/// What is said to one request. Dropped, engines are told of it that may have it still.
+/// The replies of one request. Dropping them cancels the request at engines that may still have it.
 #[derive(Debug)]
 pub(super) struct OpenReplies {
     replies: Arc<Replies>,
     pub(super) subject: String,
     receiver: mpsc::Receiver<Message>,
-    /// Whether an engine may be at work on it.
+    /// `true` if an engine may be working on it.
     pub(super) is_open: bool,
-    /// Whether one fell silent that may have it still.
+    /// `true` if an engine that may still have it has fallen silent.
     pub(super) is_left: bool,
 }
 
 impl OpenReplies {
-    /// The next message.
+    /// Waits for the next message.
     ///
     /// # Cancellation
     /// Dropping the future loses nothing.
     pub(super) async fn next(&mut self) -> Message {
         match self.receiver.recv().await {
             Some(message) => message,
-            // The sender is there for as long as this.
+            // The sender lives as long as this value.
             None => std::future::pending().await,
         }
     }
@@ -133,7 +133,7 @@ impl Drop for OpenReplies {
     fn drop(&mut self) {
         self.replies.lock().remove(&self.subject);
         if self.is_open || self.is_left {
-            // One that does not hear of it ends with its deadline.
+            // An engine that misses the cancellation ends with the deadline.
             let _ = self.replies.cancels.try_send(std::mem::take(&mut self.subject));
         }
     }

@@ -1,4 +1,4 @@
-//! Which engines there are.
+//! The list of a fleet's engines.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,52 +12,52 @@ use super::connection::{Link, is_about};
 use super::fleet::Fleet;
 use super::message::{ENGINE, fields_of};
 
-/// How many engines are listened to.
+/// The maximum number of listed engines.
 const MAX_ENGINES: usize = 10_000;
 
-/// How long is waited for a word of the broker, at most, where nobody may be there who answers.
+/// The maximum time to wait for the broker, since possibly no engine answers.
 const ROUND_TRIP: Duration = Duration::from_secs(2);
 
-/// An engine of a fleet, as it describes itself.
+/// The status of an engine, as it reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EngineStatus {
-    /// Tells it apart from others for as long as it runs.
+    /// The unique id of the running engine.
     pub id: String,
-    /// Its version.
+    /// The version of the engine.
     pub version: String,
     /// The version of its messages.
     pub protocol: u64,
-    /// What its settings are, and what is trusted of them, as a hash, where it knows.
+    /// The hash of its settings and their trust, if it is known.
     pub settings_hash: Option<String>,
     /// `serving` or `draining`.
     pub state: String,
-    /// The queue group that it is in.
+    /// Its queue group.
     pub queue_group: String,
-    /// How many hooks it has.
+    /// The number of its hooks.
     pub total_hooks: u64,
-    /// How many of them do not run, because nobody has trusted them.
+    /// The number of its hooks that do not run because they are untrusted.
     pub untrusted_hooks: u64,
-    /// How many requests run.
+    /// The number of running requests.
     pub running: u64,
-    /// How many wait.
+    /// The number of waiting requests.
     pub waiting: u64,
-    /// How many it has answered.
+    /// The number of answered requests.
     pub answered: u64,
-    /// How many it has answered with a failure.
+    /// The number of requests that were answered with a failure.
     pub failed: u64,
-    /// How many it has had no room for.
+    /// The number of requests that were rejected for lack of room.
     pub busy: u64,
-    /// How many wanted an engine with other settings.
+    /// The number of requests that expected other settings.
     pub mismatched: u64,
-    /// How many messages for it were lost because more came than it could look at, at least.
+    /// The minimum number of lost messages: more arrived than it could read.
     pub lost: u64,
-    /// How many events it was to publish and has not.
+    /// The number of events that it failed to publish.
     pub events_missed: u64,
 }
 
 impl EngineStatus {
-    /// Writes the fields of its message.
+    /// Writes the fields of the status message.
     pub fn write(&self, out: &mut ObjectWriter<'_>) {
         out.text("id", &self.id);
         out.text("version", &self.version);
@@ -110,9 +110,9 @@ impl EngineStatus {
 }
 
 impl Fleet {
-    /// Waits until the broker has done what was said to it before: it takes things in their order, and
-    /// whether there are engines is something that it answers to, if only that one may not ask. Where others
-    /// than engines listen to that, nobody answers, and there is an end of waiting.
+    /// Waits until the broker has handled all earlier commands. It handles commands in order, and
+    /// answers a status request, if only with a refusal. Where clients other than engines are
+    /// subscribed, no answer may come, so the wait is bounded.
     pub(super) async fn round_trip(&self) -> Result<(), StageFailure> {
         let deadline = Instant::now() + self.deadline();
         let (client, _) = self.up(deadline).await?;
@@ -146,7 +146,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// Asks all engines how they are, and hears those that answer within that time, by their ids.
+    /// Returns the status of all engines that answer within `patience`, by id.
     pub(super) async fn roll_call(
         &self,
         patience: Duration,

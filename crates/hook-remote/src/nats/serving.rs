@@ -1,4 +1,4 @@
-//! One request that an engine has taken: read, run, and answered under the subject of its replies.
+//! The run of one request that an engine has taken: parse, run, and reply.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -18,13 +18,13 @@ use super::message::{self, MAX_HOPS, PROTOCOL};
 use super::subjects::{NO_USER, Subjects, is_of_event};
 use super::taken::{Counts, TakenPlace};
 
-/// How often is said that a request is at work, at least.
+/// The maximum interval between two reports that a request is being worked on.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
-/// How often at most, for a request that must be answered soon.
+/// The minimum interval, for a request with a short deadline.
 const SOONEST: Duration = Duration::from_millis(20);
 
-/// What the requests of an engine have in common.
+/// The state that all requests of an engine share.
 #[derive(Debug)]
 pub(super) struct Server {
     pub(super) system: Arc<HookSystem>,
@@ -35,12 +35,12 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// This engine, with its settings as they are now.
+    /// Returns this engine with its present settings.
     pub(super) fn engine(&self) -> AnsweringEngine {
         AnsweringEngine::new(self.id.clone(), self.system.settings_hash())
     }
 
-    /// Serves a request until it is answered, or nobody waits for that any more.
+    /// Serves a request until it is answered or cancelled.
     pub(super) async fn serve(
         self: Arc<Self>,
         client: Client,
@@ -51,7 +51,7 @@ impl Server {
         Counts::add(&place.counts().taken);
         let (request, check) = self.read(&message);
         let id = request.correlation_id().clone();
-        // Its text is the largest part of it.
+        // Frees the text, the largest part of the message.
         let subject = message.subject;
         drop(message.payload);
         let heartbeat = heartbeat(request.deadline());
@@ -74,7 +74,7 @@ impl Server {
             return;
         };
         if let Some(refused) = check.refused() {
-            // Another engine may have it.
+            // Another engine may take it.
             let line = match refused {
                 Refused::Unfit => {
                     Counts::add(&place.counts().busy);
@@ -116,7 +116,8 @@ impl Server {
         Counts::add(if response.success() { &counts.answered } else { &counts.failed });
     }
 
-    /// The request that a message is, or that it is none; and what it wants of the engine.
+    /// Parses a message as a request, and the check of its engine. An invalid one yields an error
+    /// answer.
     fn read(&self, message: &Message) -> (HookExecutionRequest, Arc<OfRequest>) {
         let text = String::from_utf8_lossy(&message.payload).into_owned();
         let (request, expected) = match RawObject::parse(text.as_str()) {
@@ -124,14 +125,14 @@ impl Server {
                 let fields = object.fields();
                 (read(message, &object, &fields), message::expected(&fields))
             }
-            // Says where it is wrong.
+            // Reports the position of the error.
             Err(_) => (HookExecutionRequest::from_json(&text), None),
         };
-        // Whose replies they are the broker knows: nobody else may read them there.
+        // The broker enforces this key: other users cannot read replies below it.
         let asker = message.reply.as_ref().and_then(|reply| self.subjects.user_of_reply(reply));
         let asker = asker.filter(|asker| *asker != NO_USER);
         let check = Arc::new(OfRequest::new(&self.fitness, expected));
-        // Whoever asks over a broker does nothing for hooks.
+        // A client behind a broker serves no host calls.
         let request = request.with_host_services(ClientServices::none());
         let request = request.with_asker(asker.map(Arc::from));
         (request.with_engine_check(Arc::clone(&check) as _), check)
@@ -144,7 +145,7 @@ impl Server {
         begun: Instant,
     ) -> Option<HookExecutionResponse> {
         let _turn = place.turn().await?;
-        // Whoever asks waits since it asked, and not since there is room here.
+        // The deadline counts from the arrival, not from the start of the run.
         let left = request.deadline().map(|deadline| deadline.saturating_sub(begun.elapsed()));
         let request = match left {
             Some(left) => request.with_deadline(left),
@@ -154,19 +155,19 @@ impl Server {
     }
 }
 
-/// How often is said that a request with this deadline is at work: several times in what its asker takes
-/// for silence.
+/// Returns the interval of reports for a request with this deadline: several within the time after
+/// which its client assumes that the engine is lost.
 fn heartbeat(deadline: Option<Duration>) -> Duration {
     let patience = deadline.map_or(HEARTBEAT, |deadline| deadline / 8);
     patience.clamp(SOONEST, HEARTBEAT)
 }
 
-/// Reads a message as a request, as far as it may be served.
+/// Reads a message as a request, and rejects one that must not be served.
 fn read(message: &Message, object: &RawObject, fields: &JsonObject) -> HookExecutionRequest {
     let request = HookExecutionRequest::from_object(object);
     let event = fields.get("eventName").and_then(RawJson::to_text).unwrap_or_default();
     let wrong = message::other_protocol(fields).or_else(|| {
-        // Who may ask about one event must not ask about another.
+        // A client that may send requests for one event must not send them for another.
         let is_of_event = is_of_event(&message.subject, &event);
         (!is_of_event && request.envelope_error().is_none()).then(|| {
             format!(
@@ -192,13 +193,14 @@ fn read(message: &Message, object: &RawObject, fields: &JsonObject) -> HookExecu
     request.with_hops(hops)
 }
 
-/// A request that is answered `invalid_request`, as guards of its event want.
+/// Returns a request that is answered `invalid_request`, with the outcome that guards of its event
+/// want.
 fn refused(fields: &JsonObject, why: String) -> HookExecutionRequest {
     let event = fields.get("eventName").and_then(RawJson::to_text);
     HookExecutionRequest::refusal(event.as_deref(), why)
 }
 
-/// Says something to whoever asked.
+/// Sends a reply to a client.
 pub(super) async fn say(client: &Client, reply: &str, line: Vec<u8>) {
     if let Err(error) = client.publish(reply.to_owned(), Bytes::from(line)).await {
         tracing::warn!(target: "hook::nats", "failed to answer: {error}");

@@ -1,5 +1,5 @@
-//! What an engine says of itself: on the subject of the engines, and as a NATS service
-//! (`$SRV.PING`, `INFO`, `STATS`), so that the broker's own tools show it.
+//! The status of an engine: on the subject of the engines, and as a NATS service (`$SRV.PING`,
+//! `INFO`, `STATS`), so that the broker's own tools show it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,13 +18,13 @@ use super::serving::{Server, say};
 use super::subjects::Subjects;
 use super::taken::{Counts, Taken};
 
-/// What engines are called among the services of a broker.
+/// The name of engines as services of a broker.
 pub(super) const SERVICE: &str = "hook-engine";
 
-/// How often an engine says unasked how it is.
+/// The interval of unsolicited status messages.
 const ROLL_CALL: Duration = Duration::from_secs(10);
 
-/// What can be said of an engine.
+/// The sources of an engine's status.
 #[derive(Debug)]
 pub(super) struct Status {
     pub(super) server: Arc<Server>,
@@ -32,16 +32,16 @@ pub(super) struct Status {
     pub(super) subjects: Subjects,
     pub(super) group: Arc<str>,
     pub(super) begun: SystemTime,
-    /// What is lost here.
+    /// The counter of lost messages.
     pub(super) lost: Lost,
-    /// Whether it leaves the group.
+    /// `true` once it leaves the group.
     pub(super) is_leaving: AtomicBool,
-    /// Whether it takes requests.
+    /// `true` while it takes requests.
     pub(super) is_serving: AtomicBool,
 }
 
 impl Status {
-    /// Says how the engine is: now and then, and to whoever asks.
+    /// Sends the status regularly, and answers status requests.
     ///
     /// # Cancellation
     /// Dropping the future loses nothing but what it would say.
@@ -58,16 +58,17 @@ impl Status {
         }
     }
 
-    /// Says unasked how it is.
+    /// Sends the status without a request.
     pub(super) async fn report(&self, client: &Client, state: EngineState) {
-        // Who wants to know asks.
+        // A lost message does no harm: clients can request the status.
         let _ = client.publish(self.subjects.engines(), Bytes::from(self.line(state))).await;
     }
 
-    /// Answers who asks how it is.
+    /// Answers a status request.
     pub(super) async fn answer(&self, client: &Client, message: &Message) {
-        // Without a subject for replies it is what another engine says of itself. Who asks chooses the subject,
-        // and could have an engine say something where only engines may.
+        // A message without a reply subject is the status of another engine. The sender chooses the
+        // reply subject, so it must be one for replies: else an engine would send where only
+        // engines may.
         let reply = message.reply.as_ref();
         let Some(reply) = reply.filter(|it| self.subjects.user_of_reply(it).is_some()) else {
             return;
@@ -89,7 +90,7 @@ impl Status {
         }
     }
 
-    /// The line for the subject of the engines.
+    /// Returns the status line for the subject of the engines.
     fn line(&self, state: EngineState) -> Vec<u8> {
         ObjectWriter::line(|out| {
             out.text("type", ENGINE);
@@ -119,7 +120,7 @@ impl Status {
         out.integer("lost", self.lost.messages().into());
     }
 
-    /// The numbers of its part in the fleet.
+    /// Returns the fleet metrics.
     #[cfg(feature = "metrics")]
     pub(super) fn numbers(&self) -> crate::metrics::FleetNow {
         let (running, waiting) = self.taken.now();
@@ -134,7 +135,7 @@ impl Status {
         }
     }
 
-    /// The subjects under which tools of the broker ask.
+    /// Returns the subjects of requests by tools of the broker.
     pub(super) fn asked_under(&self) -> [String; 3] {
         [
             "$SRV.*".to_owned(),
@@ -143,7 +144,7 @@ impl Status {
         ]
     }
 
-    /// What is answered to one of them.
+    /// Returns the answer to such a request.
     fn service_answer(&self, subject: &str, state: EngineState) -> Option<Vec<u8>> {
         match subject.split('.').nth(1)? {
             "PING" => Some(self.service("ping", |_| {})),

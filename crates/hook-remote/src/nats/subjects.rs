@@ -1,4 +1,4 @@
-//! What is said where: all subjects begin with the same words, which keep tenants apart.
+//! Subjects of messages. All of a tenant share a prefix, which keeps tenants apart.
 
 use std::sync::Arc;
 
@@ -6,16 +6,16 @@ use hook_core::text::shortened;
 
 use super::error::NatsError;
 
-/// How long the words before may be, in bytes.
+/// The maximum length of a prefix, in bytes.
 const MAX_LENGTH: usize = 128;
 
-/// How long an event's name may be to stand in a subject.
+/// The maximum length of an event's name in a subject, in bytes.
 const MAX_EVENT: usize = 64;
 
-/// What stands for a name that cannot.
+/// The placeholder for a name that cannot be part of a subject.
 const NO_NAME: &str = "_";
 
-/// What stands for a user without a key.
+/// The placeholder for a user without a key.
 pub(super) const NO_USER: &str = "_";
 
 /// The subjects of one tenant.
@@ -33,56 +33,57 @@ impl Subjects {
         }
     }
 
-    /// What all of them begin with.
+    /// Returns the prefix of all subjects.
     pub(super) fn prefix(&self) -> &str {
         &self.prefix
     }
 
-    /// Where requests for an event are.
+    /// Returns the subject of requests for an event.
     pub(super) fn request(&self, event: &str) -> String {
         format!("{}.request.{}", self.prefix, token_of(event))
     }
 
-    /// Where all requests are.
+    /// Returns the wildcard of all requests.
     pub(super) fn requests(&self) -> String {
         format!("{}.request.*", self.prefix)
     }
 
-    /// Where a user is answered: below it each asker has a subject, and below that each of its requests.
-    /// Engines may be let publish below all of them, and each user read its own alone.
+    /// Returns the subject prefix of a user's replies. Below it each client has a subject, and
+    /// below that each request. A broker can let engines publish below all users, and each user
+    /// read only its own.
     pub(super) fn replies(&self, user: Option<&str>) -> String {
         format!("{}.reply.{}", self.prefix, user.unwrap_or(NO_USER))
     }
 
-    /// The user below whose replies a subject is; `None` of one that is no subject for replies.
+    /// Returns the user of a reply subject, or `None` if it is not one.
     pub(super) fn user_of_reply<'r>(&self, subject: &'r str) -> Option<&'r str> {
         let rest = subject.strip_prefix(&*self.prefix)?.strip_prefix(".reply.")?;
         let (user, request) = rest.split_once('.')?;
         (is_token(user) && request.split('.').all(is_token)).then_some(user)
     }
 
-    /// Where engines are told of requests for which nobody waits any more.
+    /// Returns the subject on which clients cancel requests.
     pub(super) fn cancel(&self) -> String {
         format!("{}.cancel", self.prefix)
     }
 
-    /// Where engines say how they are.
+    /// Returns the subject of engine status messages.
     pub(super) fn engines(&self) -> String {
         format!("{}.engines", self.prefix)
     }
 
-    /// Where is said what happens in engines.
+    /// Returns the subject of an event's messages.
     pub(super) fn events(&self, event: Option<&str>) -> String {
         format!("{}.events.{}", self.prefix, event.map_or(NO_NAME, token_of))
     }
 
-    /// Where all that is.
+    /// Returns the wildcard of all events' messages.
     pub(super) fn all_events(&self) -> String {
         format!("{}.events.*", self.prefix)
     }
 }
 
-/// Whether the subject of a request is that of the event which it names.
+/// Returns `true` if a request's subject belongs to the event that it names.
 pub(super) fn is_of_event(subject: &str, event: &str) -> bool {
     subject.rsplit('.').next() == Some(token_of(event))
 }
@@ -91,7 +92,7 @@ fn token_of(event: &str) -> &str {
     if event.len() <= MAX_EVENT && is_token(event) { event } else { NO_NAME }
 }
 
-/// Whether something can stand between two dots, and means nothing else.
+/// Returns `true` if a text can be one token of a subject, without special meaning.
 pub(super) fn is_token(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     !text.is_empty() && text.bytes().all(is_plain)

@@ -1,4 +1,4 @@
-//! The requests that an engine has taken: how many there may be, and which there are.
+//! The requests that an engine has taken, and their limits.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,28 +7,28 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-/// Bytes are counted by the KiB.
+/// The unit of size limits: 1 KiB.
 const UNIT: usize = 1_024;
 
-/// How many bytes of requests may wait, about.
+/// The approximate maximum size of all taken requests, in bytes.
 const WAITING_BYTES: usize = 64 * 1_024 * 1_024;
 
 /// The requests that an engine has taken and not answered.
 #[derive(Debug)]
 pub(super) struct Taken {
-    /// By the subject of their replies, which nobody else can guess.
+    /// By reply subject, which others cannot guess.
     open: Mutex<HashMap<Arc<str>, CancellationToken>>,
-    /// Those that run.
+    /// The permits of running requests.
     turns: Semaphore,
     may_run: usize,
-    /// Those that run or wait.
+    /// The permits of running and waiting requests.
     places: Arc<Semaphore>,
     may_be: usize,
     room: Arc<Semaphore>,
     pub(super) counts: Counts,
 }
 
-/// What became of requests since the engine began.
+/// The counters of requests since the engine started.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     pub(super) taken: AtomicU64,
@@ -36,10 +36,10 @@ pub(super) struct Counts {
     pub(super) failed: AtomicU64,
     pub(super) busy: AtomicU64,
     pub(super) cancelled: AtomicU64,
-    /// Not answered, since they want an engine with other settings.
+    /// Rejected because they expect other settings.
     pub(super) mismatched: AtomicU64,
     pub(super) microseconds: AtomicU64,
-    /// What happened, and was not published.
+    /// Events that were not published.
     pub(super) events_missed: AtomicU64,
 }
 
@@ -48,7 +48,7 @@ impl Counts {
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// What became of requests, by the words for it.
+    /// Returns the counters of requests, by name.
     pub(super) fn all(&self) -> [(&'static str, u64); 6] {
         [
             ("taken", &self.taken),
@@ -66,7 +66,7 @@ impl Counts {
     }
 }
 
-/// A request's place. Dropped, it is free.
+/// The slot of a taken request, which is freed on drop.
 #[derive(Debug)]
 pub(super) struct TakenPlace {
     taken: Arc<Taken>,
@@ -76,17 +76,17 @@ pub(super) struct TakenPlace {
     _room: OwnedSemaphorePermit,
 }
 
-/// Why a request was not taken.
+/// The reason why a request was not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NotTaken {
-    /// There are as many as may be.
+    /// All slots are in use.
     Busy,
-    /// It has been taken already, and is asked again.
+    /// The engine already has it; this is a repetition.
     AlreadyTaken,
 }
 
 impl Taken {
-    /// Room for so many that run, and so many that wait.
+    /// Creates a queue with limits for running and for waiting requests.
     pub(super) fn new(may_run: usize, may_wait: usize) -> Arc<Self> {
         let may_run = may_run.clamp(1, Semaphore::MAX_PERMITS / 2);
         let may_be = may_run.saturating_add(may_wait).min(Semaphore::MAX_PERMITS);
@@ -101,14 +101,14 @@ impl Taken {
         })
     }
 
-    /// Takes a request of so many bytes.
+    /// Takes a request of that size in bytes.
     pub(super) fn take(
         self: &Arc<Self>,
         reply: &str,
         length: usize,
     ) -> Result<TakenPlace, NotTaken> {
         let mut open = self.open();
-        // First: one that is here already needs no room.
+        // Checked first: a repeated request needs no slot.
         if open.contains_key(reply) {
             return Err(NotTaken::AlreadyTaken);
         }
@@ -124,7 +124,7 @@ impl Taken {
         Ok(TakenPlace { taken, reply, cancelled, _place: place, _room: room })
     }
 
-    /// Ends the request with that subject, if it is here.
+    /// Cancels the request with that reply subject, if the engine has it.
     pub(super) fn cancel(&self, reply: &str) {
         let open = self.open().get(reply).cloned();
         if let Some(cancelled) = open {
@@ -132,7 +132,7 @@ impl Taken {
         }
     }
 
-    /// How many run, and how many wait.
+    /// Returns the number of running and of waiting requests.
     pub(super) fn now(&self) -> (usize, usize) {
         let running = self.may_run - self.turns.available_permits();
         let all = self.may_be - self.places.available_permits();
@@ -145,14 +145,14 @@ impl Taken {
 }
 
 impl TakenPlace {
-    /// Where its replies go.
+    /// Returns the reply subject.
     pub(super) fn reply(&self) -> &Arc<str> {
         &self.reply
     }
 
-    /// Waits until it may run; it does for as long as what is given back is kept.
+    /// Waits until the request may run. It runs as long as the permit is kept.
     pub(super) async fn turn(&self) -> Option<tokio::sync::SemaphorePermit<'_>> {
-        // Nobody closes it.
+        // The semaphore is never closed.
         self.taken.turns.acquire().await.ok()
     }
 

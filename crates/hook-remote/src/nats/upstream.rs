@@ -1,4 +1,4 @@
-//! Fleets that settings name (`hooksConfig.upstream`): asked behind the hooks of an engine here.
+//! Fleets that settings name (`hooksConfig.upstream`), called after the hooks of a local engine.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -13,8 +13,8 @@ use hook_core::{HookOutput, PolicyDecision};
 use super::bus::NatsBus;
 use super::options::NatsOptions;
 
-/// Knows how to ask fleets behind NATS brokers. One connection for each of them, made when it is first
-/// asked, and kept for as long as settings name it.
+/// A client of fleets behind NATS brokers. Each fleet has one connection, made for its first
+/// request and kept as long as settings name the fleet.
 #[derive(Debug, Default)]
 pub struct NatsUpstreams {
     known: Mutex<HashMap<UpstreamRules, Weak<Fleet>>>,
@@ -23,7 +23,8 @@ pub struct NatsUpstreams {
 #[derive(Debug)]
 struct Fleet {
     rules: UpstreamRules,
-    /// Its connection, once it could be made: what is wrong with its settings or files may be put right.
+    /// The connection, once it succeeded. A failure is not kept, since settings and files can be
+    /// corrected.
     bus: Mutex<Option<Arc<NatsBus>>>,
 }
 
@@ -40,7 +41,7 @@ impl Upstreams for NatsUpstreams {
     }
 }
 
-/// A handle of a fleet.
+/// A handle to a fleet.
 #[derive(Debug)]
 struct Asked(Arc<Fleet>);
 
@@ -59,7 +60,7 @@ impl Upstream for Asked {
             let response = bus.request(request.with_deadline(call.deadline)).await;
             let wanted = response.processed.as_answer().map(|it| it.without_unknown(event));
             let decided = wanted.as_ref().map_or(PolicyDecision::Proceed, |it| it.policy(event));
-            // What an engine decided without an answer of a hook, such as for a guard that failed.
+            // The response restricts more than its answers, for example for a guard that failed.
             match response.processed.decision > decided {
                 true => Ok(Some(restriction(&response))),
                 false => match response.error() {
@@ -72,7 +73,7 @@ impl Upstream for Asked {
     }
 }
 
-/// The answer of a hook that wants what the response wants.
+/// Returns an output with the decision of the response.
 fn restriction(response: &HookExecutionResponse) -> HookOutput {
     let processed = &response.processed;
     let reason = processed.reason.clone().unwrap_or_default();
@@ -106,7 +107,7 @@ impl Fleet {
             expected_settings,
             ..
         } = &self.rules;
-        // What its being away means is said where the hook is.
+        // The upstream hook itself decides the outcome of an unreachable fleet.
         let mut options = NatsOptions::new(nats).fail_behavior(FailBehavior::Continue);
         if let Some(file) = credentials {
             options = options.credentials(file);

@@ -1,5 +1,5 @@
-//! What an agent writes to standard input: one JSON value. An agent may leave its pipe open behind it, so the
-//! end of the value is what is waited for, and not the end of the input.
+//! The agent's input: one JSON value on standard input. An agent may leave its pipe open, so
+//! reading ends with the value instead of the input.
 
 use std::io::{self, Read};
 use std::time::Duration;
@@ -9,21 +9,21 @@ use tokio::sync::mpsc;
 
 use crate::error::CommandError;
 
-/// How much is read at once.
+/// The size of a read, in bytes.
 const CHUNK: usize = 64 * 1024;
 
-/// How long is waited for what stands right behind the value, such as the end of its line.
+/// The time limit for trailing whitespace after the value, such as the end of its line.
 const ENDING: Duration = Duration::from_millis(20);
 
-/// The value on standard input, as it was written, with the blanks behind it that came along. What else
-/// stands there is passed over.
+/// Reads the value on standard input, unchanged, with trailing whitespace that arrives with it.
+/// Further input is skipped.
 ///
 /// # Errors
-/// When it cannot be read, is too long, or is not complete within that time.
+/// Returns an error if the value cannot be read, is too long, or is incomplete after that time.
 pub(super) async fn value(patience: Duration) -> Result<String, CommandError> {
     let (send, mut chunks) = mpsc::channel(4);
     let thread = std::thread::Builder::new().name("stdin".to_owned());
-    // It ends with the input, when nobody takes what it reads, or with the process.
+    // The thread ends with the input, with the receiver, or with the process.
     thread.spawn(move || read(io::stdin().lock(), &send)).map_err(CommandError::Thread)?;
     let mut reading = Reading::default();
     let whole = async {
@@ -48,7 +48,7 @@ pub(super) async fn value(patience: Duration) -> Result<String, CommandError> {
     Ok(reading.finish())
 }
 
-/// Reads in a thread, since the writer may never end.
+/// Reads on a separate thread, since the writer may never finish.
 fn read(mut input: impl Read, send: &mpsc::Sender<io::Result<Vec<u8>>>) {
     let mut chunk = vec![0; CHUNK];
     loop {
@@ -65,27 +65,27 @@ fn read(mut input: impl Read, send: &mpsc::Sender<io::Result<Vec<u8>>>) {
     }
 }
 
-/// What was read up to now, and how far that is.
+/// The bytes read so far, and the state of the scanner.
 #[derive(Debug, Default)]
 struct Reading {
     bytes: Vec<u8>,
-    /// How many of them were looked at.
+    /// The number of scanned bytes.
     seen: usize,
-    /// How many brackets are open.
+    /// The number of open brackets.
     depth: usize,
     in_string: bool,
     is_escaped: bool,
-    /// Where the value ends.
+    /// The end of the value, as an index into the bytes.
     end: Option<usize>,
 }
 
 impl Reading {
-    /// Whether more is needed.
+    /// Returns `true` if the value is incomplete.
     fn is_open(&self) -> bool {
         self.end.is_none()
     }
 
-    /// Takes more bytes.
+    /// Appends and scans more bytes.
     fn take(&mut self, chunk: &[u8]) -> io::Result<()> {
         self.bytes.extend_from_slice(chunk);
         while let (None, Some(byte)) = (self.end, self.bytes.get(self.seen)) {
@@ -98,7 +98,7 @@ impl Reading {
         }
     }
 
-    /// Looks at the next byte. Whether brackets fit one another is for the parser to say.
+    /// Scans the next byte. The parser checks later that brackets match.
     fn look(&mut self, byte: u8) {
         match byte {
             _ if self.is_escaped => self.is_escaped = false,
@@ -113,23 +113,23 @@ impl Reading {
                 }
             }
             b' ' | b'\t' | b'\r' | b'\n' => {}
-            // It is neither an object nor a list, and so nothing that an agent says.
+            // A value that is neither an object nor an array is not an agent's input.
             _ if self.depth == 0 => self.end = Some(self.bytes.len()),
             _ => {}
         }
     }
 
-    /// Whether what stands right behind the value has not been read.
+    /// Returns `true` if nothing after the value has been read yet.
     fn wants_ending(&self) -> bool {
         self.end == Some(self.bytes.len())
     }
 
-    /// Adds what came behind the value.
+    /// Appends bytes that follow the value.
     fn add_behind(&mut self, chunk: &[u8]) {
         self.bytes.extend_from_slice(chunk);
     }
 
-    /// The value, and the blanks behind it.
+    /// Returns the value with its trailing whitespace.
     fn finish(mut self) -> String {
         let end = self.end.unwrap_or(self.bytes.len());
         let behind = self.bytes.get(end..).unwrap_or_default();
@@ -196,7 +196,7 @@ mod tests {
                 at.windows(2).map(|pair| &text.as_bytes()[pair[0]..pair[1]]).collect();
             let (read, taken) = read(&chunks);
             prop_assert_eq!(read.trim_end(), whole.trim_end());
-            // It is not waited for more than the value's own bytes.
+            // Only the value's own bytes are awaited.
             let needed = at.iter().skip(1).position(|cut| *cut >= whole.len()).unwrap() + 1;
             prop_assert_eq!(taken, needed);
         }

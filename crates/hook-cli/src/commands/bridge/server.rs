@@ -1,5 +1,5 @@
-//! Asking the project's own server, where one runs: a call then costs no start of an engine, and what lives
-//! in the server answers, too.
+//! Calls to the project's own server, if it runs. They need no start of an engine, and hooks that
+//! clients registered at the server run too.
 
 use hook_bus::bridge::Bridged;
 use hook_core::text::PathText;
@@ -7,14 +7,14 @@ use hook_translate::agents::{Agent, Asked};
 
 use crate::context::Context;
 
-/// How much sooner than it is waited for the server answers, at most.
+/// The maximum time by which the server answers before the call's deadline.
 #[cfg(unix)]
 const SLACK: std::time::Duration = std::time::Duration::from_secs(2);
 
-/// What the project's own server answers; `None` where there is none.
+/// Returns the answer of the project's own server, or `None` if there is none.
 ///
 /// # Errors
-/// When it is not one that would answer as an engine here, or does not answer in time. It says why.
+/// Returns the reason if the server would not answer like an engine here, or not in time.
 #[cfg(unix)]
 pub(super) async fn ask(
     agent: &'static Agent,
@@ -31,7 +31,7 @@ pub(super) async fn ask(
     let deadline = time_to_answer(asked.patience());
     let mut message =
         BridgeMessage::new(agent, Some(asked.foreign_event().to_owned()), said.to_owned());
-    // The server has answered before it is waited for no more: what it began is not begun again.
+    // The server answers before this call stops waiting, so no hook is started twice.
     message.deadline = Some(deadline.saturating_sub(SLACK.min(deadline / 4)));
     let once = async || {
         let stream = wire::connect(&path).await.map_err(|error| error.to_string());
@@ -41,7 +41,7 @@ pub(super) async fn ask(
     let asking = async {
         let mut bridged = once().await;
         if matches!(bridged, Err(AskError::OtherSettings)) {
-            // It was told to read them again, and may know them now.
+            // The server was told to reload its settings, and may have them now.
             bridged = once().await;
         }
         bridged.map(Some).map_err(|error| format!("{}: {error}", path.shown()))
@@ -62,11 +62,11 @@ pub(super) async fn ask(
     Ok(None)
 }
 
-/// Closes what the agent left open, so that nothing waits for the server's end, and becomes the server.
+/// The script that closes descriptors left open by the agent, then becomes the server.
 #[cfg(unix)]
 const DETACHED: &str = r#"for it in /dev/fd/*; do n=${it##*/}; case $n in 0|1|2) ;; *) eval "exec $n>&-" ;; esac; done 2>/dev/null; exec "$0" "$@""#;
 
-/// Starts a server for the project, which later calls ask. It ends by itself when nobody asks any more.
+/// Starts a server for later calls in the project. It ends by itself when it is no longer used.
 #[cfg(unix)]
 pub(super) fn start(context: &Context) {
     use std::os::unix::process::CommandExt;
@@ -75,8 +75,8 @@ pub(super) fn start(context: &Context) {
     use hook_core::files::file_lock::FileLock;
 
     let Some(socket) = hook_bus::wire::socket_of(context.project()) else { return };
-    // The server holds it as its standard input for as long as it lives, so that nobody starts another one
-    // between its start and its socket, and the next one when it is gone, however it ended.
+    // The server keeps the lock as its standard input for its whole life. So no second server
+    // starts before the socket exists, and the next one can start however this one ended.
     let lock = match FileLock::try_take(&socket.with_extension("starting")) {
         Ok(Some(lock)) => lock,
         Ok(None) => return,

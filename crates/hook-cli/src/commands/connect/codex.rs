@@ -1,4 +1,4 @@
-//! Codex runs a hook once its user's `config.toml` has the hook's hash, which only Codex can tell.
+//! Codex's consent: hashes of hooks in its user's `config.toml`, which only Codex can compute.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -18,16 +18,16 @@ use super::{edited, not_editable, show};
 use crate::error::CommandError;
 use crate::output::Printer;
 
-/// How long Codex may take to say which hooks it knows.
+/// The time limit for Codex to list the hooks that it knows.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How much it may say, in bytes.
+/// The maximum size of its answer, in bytes.
 const LONGEST: u64 = 8 << 20;
 
-/// The line above each decision of ours.
+/// The line above each decision that `hook` wrote.
 const MARK: &str = "# Written by `hook connect codex`.\n";
 
-/// A hook of ours that Codex knows.
+/// An entry of `hook connect` that Codex knows.
 #[derive(Debug)]
 struct Known {
     key: String,
@@ -35,18 +35,18 @@ struct Known {
     is_trusted: bool,
 }
 
-/// The user's configuration.
+/// Returns the path of the user's configuration.
 pub(super) fn config(agent: &Agent) -> Result<PathBuf, CommandError> {
     Ok(user_folder(agent)?.join("config.toml"))
 }
 
-/// Writes the hashes of our entries down, if the user agrees; whether Codex runs them all.
+/// Writes the hashes of the entries, if the user agrees. Returns `true` if Codex runs all of them.
 pub(super) async fn settle(
     connection: Connection<'_>,
     printer: &mut Printer,
 ) -> Result<bool, CommandError> {
     let Connection { agent, scope, context, yes } = connection;
-    // Nobody could agree, so that Codex need not be asked.
+    // No one could agree, so Codex need not be asked.
     let is_asked = std::io::IsTerminal::is_terminal(&std::io::stdin()) && printer.is_interactive();
     if !yes && (!is_asked || context.json()) {
         return Ok(false);
@@ -82,7 +82,7 @@ pub(super) async fn settle(
     }
     let edit = |text: Option<&str>| {
         let changed = with(text, &open);
-        // What stands there already about an entry is the user's own.
+        // Whatever the file already says about an entry is the user's own.
         match changed.parse::<toml_edit::DocumentMut>() {
             Ok(_) => Ok(changed),
             Err(error) => {
@@ -101,8 +101,8 @@ fn asking(entries: usize, path: &Path) -> String {
     format!("Let Codex CLI run these {entries} entries, by their hashes in {}?", path.shown())
 }
 
-/// What would be asked for so many entries, before they are there: nothing where as many are decided about
-/// already.
+/// Returns the question for this many entries that do not exist yet, or `None` if that many
+/// decisions are written already.
 pub(super) fn question(
     connection: Connection<'_>,
     entries: usize,
@@ -116,12 +116,12 @@ pub(super) fn question(
     Ok((known < entries).then(|| asking(entries, &path)))
 }
 
-/// The configuration with decisions about these hooks.
+/// Returns the configuration with decisions about these hooks.
 fn with(text: Option<&str>, hooks: &[&Known]) -> String {
     let mut out = text.unwrap_or_default().to_owned();
     for hook in hooks {
         out = without_those(&out, |key| key == hook.key);
-        // The first line of a file that was not there begins it.
+        // A new file begins with the first line.
         if text.is_some() || !out.is_empty() {
             out.push('\n');
         }
@@ -131,7 +131,7 @@ fn with(text: Option<&str>, hooks: &[&Known]) -> String {
     out
 }
 
-/// The configuration without our decisions about the hooks of a file.
+/// Returns the configuration without `hook`'s decisions about the hooks of a file.
 pub(super) fn without(text: &str, file: &Path) -> String {
     let files = [file.to_path_buf(), file.canonicalize().unwrap_or_default()];
     let begins = files.map(|file| format!("{}:", file.shown()));
@@ -161,7 +161,7 @@ fn without_those(text: &str, is_wanted: impl Fn(&str) -> bool) -> String {
     out + rest
 }
 
-/// The key and the length of a decision as it is written here, with nothing else in its table.
+/// Parses a decision as written here, without further keys. Returns its key and its length.
 fn block_of(block: &str) -> Option<(String, usize)> {
     let rest = block.strip_prefix(MARK)?;
     let (header, rest) = rest.split_once('\n')?;
@@ -173,7 +173,7 @@ fn block_of(block: &str) -> Option<(String, usize)> {
     is_end.then(|| (key, block.len() - rest.len()))
 }
 
-/// What Codex says of our entries in a file.
+/// Returns the entries of a file that Codex knows, from its answer.
 fn of_ours(found: &Value, file: &Path, wanted: &[(String, String)]) -> Vec<Known> {
     let folders = found["data"].as_array().into_iter().flatten();
     let hooks = folders.flat_map(|folder| folder["hooks"].as_array().into_iter().flatten());
@@ -194,7 +194,7 @@ fn of_ours(found: &Value, file: &Path, wanted: &[(String, String)]) -> Vec<Known
     hooks.filter_map(known).collect()
 }
 
-/// The hooks that Codex knows in a folder, as its app server says.
+/// Asks Codex's app server for the hooks that Codex knows in a folder.
 async fn hooks(folder: &Path) -> Result<Value, String> {
     let mut server = Command::new("codex")
         .args(["-c", "features.plugins=false", "app-server"])
@@ -230,7 +230,7 @@ async fn hooks(folder: &Path) -> Result<Value, String> {
             }
         }
     }
-    // It ends by itself where nobody speaks.
+    // The server ends by itself once its input is closed.
     drop(input);
     let _ = tokio::time::timeout(Duration::from_secs(2), server.wait()).await;
     match answer.get_mut("result") {
@@ -264,7 +264,7 @@ mod tests {
             let written = with(Some(text), &[&one, &two]);
             assert!(written.parse::<toml_edit::DocumentMut>().is_ok(), "{written}");
             assert_eq!(without(&written, file), text, "{written}");
-            // A hash that changed takes the place of the first.
+            // A changed hash replaces the first one.
             let again = with(Some(&written), &[&one, &two]);
             assert_eq!(without(&again, file), text, "{again}");
             assert_eq!(again.matches("stop:0:0").count(), 1);
@@ -272,7 +272,7 @@ mod tests {
             assert_eq!(without(&both, file), with(Some(text), &[&other]));
         }
         assert_eq!(without(&with(None, &[&one, &two]), file), "");
-        // What somebody has put into the table, or written, stays.
+        // Keys and text of the user stay.
         let mine = with(Some(""), &[&one]) + "enabled = false\n";
         assert_eq!(without(&mine, file), mine);
         let mine = with(Some(""), &[&one]).replace(MARK, "");

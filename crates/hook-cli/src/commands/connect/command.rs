@@ -1,4 +1,4 @@
-//! The commands by which an agent calls `hook bridge`, and the binary that they name.
+//! The commands by which an agent calls `hook bridge`, and the binaries that they name.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use hook_translate::agents::{Agent, PROJECT_SEARCH};
 use super::scope::{Scope, home};
 use crate::render;
 
-/// Where people install binaries, as a shell writes it.
+/// The usual folders of installed binaries, as a shell writes them.
 const USUAL: [&str; 6] = [
     "~/.local/bin",
     "~/.cargo/bin",
@@ -17,11 +17,11 @@ const USUAL: [&str; 6] = [
     "/usr/bin",
 ];
 
-/// What stands before the folder of the binary that wrote an entry of a project, and behind it.
+/// The text around the folder of the binary that wrote an entry of a project.
 const WRITTEN: (&str, &str) = (r#"[ "$_h" ] || _h="#, r#"; [ -x "$_h/hook" ]"#);
 
-/// What the agent runs. The user's settings name this binary; a project's are those of others, too, who have
-/// it elsewhere or not at all.
+/// Returns the command for the agent. In the user's settings it names this binary; in a project's
+/// it has to work for others too, who have the binary in another folder or not at all.
 pub(crate) fn command(binary: &Path, agent: &Agent, event: &str, scope: Scope) -> String {
     match scope {
         Scope::User => {
@@ -32,16 +32,16 @@ pub(crate) fn command(binary: &Path, agent: &Agent, event: &str, scope: Scope) -
     }
 }
 
-/// A command for any POSIX shell that looks for `hook` in the usual places, then in `PATH`, but for folders
-/// of the project and of packages, and last where it was when this was written. Where it is nowhere, that is
-/// said; and where the project has a guard, what can be refused is.
+/// Returns a command for any POSIX shell that finds `hook`: in the usual folders, then in `PATH`
+/// without folders of the project and of packages, then in this binary's folder. Without `hook`, it
+/// prints a message, and refuses what can be refused if the project has a guard.
 fn of_project(binary: &Path, agent: &Agent, event: &str) -> String {
     let file = agent.entry_places().map(|entry| entry.in_project).unwrap_or_default();
     let usual = USUAL.join(" ");
     let (before, behind) = WRITTEN;
     let written = written(binary).unwrap_or_else(|| "/".to_owned());
     let missing = missing(agent, event);
-    // Some agents replace the names of variables that they know by the values: of ours they know none.
+    // Some agents replace the names of variables that they know. They know none of these.
     format!(
         concat!(
             r#"{search}_t=$(cd && pwd -P); while [ "$_d" ] && [ "$_d" != "$_t" ]; do "#,
@@ -66,9 +66,9 @@ fn of_project(binary: &Path, agent: &Agent, event: &str) -> String {
     )
 }
 
-/// What is done where there is no `hook`.
+/// Returns the part that runs if `hook` is missing.
 fn missing(agent: &Agent, event: &str) -> String {
-    // Below the folder in which the agent works, up to the project's own.
+    // Searches from the agent's folder up to the project's.
     let guarded = concat!(
         r#"set +f; _d=$(pwd -P); while :; do "#,
         r#"cat "$_d"/.hooks/* "$_d"/.hooks/*/* 2>/dev/null | tr -d '\n' | "#,
@@ -78,19 +78,19 @@ fn missing(agent: &Agent, event: &str) -> String {
         r#"[ "$_d" = "$_r" ] || [ -z "$_d" ] && break; _d=${_d%/*}; done; "#,
     );
     let guarded = if agent.can_refuse(event) { guarded } else { "" };
-    // What such an agent reads there it shows as an answer, each time: once in a session is enough.
+    // Such an agent shows standard error as an answer each time, so once per session is enough.
     let is_told = !agent.reads_standard_error() || event == "SessionStart";
     let told = match is_told {
         true => "echo 'hook is not installed here; its hooks do not run' >&2; ",
         false => "",
     };
-    // An extension knows by such a code that nobody was asked.
+    // This code tells an extension that no hook could be run.
     let code = if agent.is_asked_by_extension() { 127 } else { 0 };
     format!("{guarded}{told}exit {code}")
 }
 
-/// The folder of a binary as a shell reads it, where it is none of the usual ones: below the home without
-/// the user's name.
+/// Returns the folder of a binary as a shell word, unless it is a usual one. A folder in the HOME
+/// directory is written without the user's name.
 fn written(binary: &Path) -> Option<String> {
     let folder = binary.parent()?;
     let below_home = home().and_then(|home| folder.strip_prefix(home).map(Path::to_path_buf).ok());
@@ -102,7 +102,7 @@ fn written(binary: &Path) -> Option<String> {
     (!USUAL.contains(&word.as_str())).then_some(word)
 }
 
-/// The binary that such a command names, if it names one: that of a project may be found elsewhere, too.
+/// Returns the binary that such a command names, if any. A project's command may find another one.
 pub(super) fn binary_of(command: &str) -> Option<PathBuf> {
     if let Some((_, rest)) = command.split_once(WRITTEN.0) {
         let word = render::last_shell_word(rest.split_once(WRITTEN.1)?.0)?;

@@ -1,4 +1,4 @@
-//! A connection whose agent may want more of its user.
+//! A connection whose agent may need its user's consent.
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -13,24 +13,24 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::output::Printer;
 
-/// One connection whose agent may want more.
+/// One connection whose agent may need consent.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Connection<'c> {
     pub(super) agent: &'static Agent,
     pub(super) scope: Scope,
     pub(super) context: &'c Context,
-    /// Whether every question is answered with yes.
+    /// Answers every question with yes.
     pub(super) yes: bool,
 }
 
 impl Connection<'_> {
-    /// The project as agents know it.
+    /// Returns the project's path as agents know it.
     pub(super) fn folder(&self) -> PathBuf {
         let project = self.context.project();
         project.canonicalize().unwrap_or_else(|_| project.to_path_buf())
     }
 
-    /// Whether the user agrees: by `--yes`, or on a terminal. Nobody else is asked.
+    /// Returns `true` if the user agrees, by `--yes` or on a terminal. Otherwise asks no one.
     pub(super) async fn agrees(
         &self,
         question: &str,

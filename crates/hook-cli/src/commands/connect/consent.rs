@@ -1,4 +1,4 @@
-//! What an agent still wants once its entries are written: asked for, written down, and taken back.
+//! The consent that an agent needs to run its entries: asking, writing and withdrawing.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::output::Printer;
 
-/// The file of a consent.
+/// Returns the path of the file with a consent.
 fn place(
     consent: &Consent,
     agent: &'static Agent,
@@ -26,8 +26,8 @@ fn place(
     }
 }
 
-/// Asks for what the agent still wants, and writes it down; what is left is said. The entries are there by
-/// now, so that nothing here is a failure.
+/// Asks for the agent's missing consent and writes it, or prints what is left to do. The entries
+/// are written by now, so a failure here is only a warning.
 pub(super) async fn settle(
     connection: Connection<'_>,
     printer: &mut Printer,
@@ -57,7 +57,7 @@ pub(super) async fn settle(
     Ok(())
 }
 
-/// Says what [`settle`] would ask for so many entries, and shows what it would write; nothing is written.
+/// Shows what [`settle`] would ask and write for this many entries. Writes nothing.
 pub(super) async fn foresee(
     connection: Connection<'_>,
     entries: usize,
@@ -93,7 +93,7 @@ pub(super) async fn foresee(
     connection.show(&change, "agreed for", true, printer).await
 }
 
-/// What a file says about a folder.
+/// Returns the state of the consent for a folder, according to a file.
 fn standing(consent: &Consent, path: &Path, folder: &Path) -> Result<Agreed, CommandError> {
     let standing = std::cell::Cell::new(Agreed::Open);
     let look = |text: Option<&str>| {
@@ -135,14 +135,14 @@ async fn written(
     Ok(true)
 }
 
-/// Takes back what was written for the agent, and nothing else.
+/// Withdraws the consent that was written for the agent, and nothing else.
 pub(super) async fn take_back(
     connection: Connection<'_>,
     dry_run: bool,
     printer: &mut Printer,
 ) -> Result<(), CommandError> {
     let agent = connection.agent;
-    // The user's entries still want it.
+    // The user's entries still need it.
     let is_wanted = connection.scope == Scope::Project
         && !entries::of(agent, Scope::User, connection.context).commands.is_empty();
     let folder = connection.folder();

@@ -1,4 +1,4 @@
-//! The entries that are in agents' settings, and whether they still work.
+//! The entries of `hook connect` in agents' settings, and their status.
 
 use std::path::{Path, PathBuf};
 
@@ -15,30 +15,30 @@ use super::scope::home;
 use crate::context::Context;
 use crate::error::CommandError;
 
-/// What one file of an agent has of our entries.
+/// The entries of `hook connect` in one settings file of an agent.
 #[derive(Debug)]
 pub(crate) struct Entries {
     pub(crate) agent: &'static Agent,
     pub(crate) scope: Scope,
     pub(crate) file: PathBuf,
-    /// The agent's events, each with the command that is called.
+    /// The agent's events, each with its command.
     pub(crate) commands: Vec<(String, String)>,
     standing: Standing,
 }
 
-/// Whether entries work.
+/// The status of entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Standing {
-    /// They call this binary.
+    /// The entries call this binary.
     Current,
-    /// They call another one, or in another way.
+    /// The entries call another binary, or differ otherwise.
     Other,
-    /// What they call is not there.
+    /// The binary that the entries call does not exist.
     Gone(PathBuf),
 }
 
 impl Entries {
-    /// Why they should be written again, if they should.
+    /// Returns the reason to write the entries again, if there is one.
     pub(crate) fn stale(&self) -> Option<String> {
         match &self.standing {
             Standing::Current => None,
@@ -52,12 +52,12 @@ impl Entries {
         }
     }
 
-    /// Whether what they call is not there, so that no hook runs.
+    /// Returns `true` if the called binary does not exist, so that no hook runs.
     pub(crate) fn is_broken(&self) -> bool {
         matches!(self.standing, Standing::Gone(_))
     }
 
-    /// What there is, in a line.
+    /// Returns a summary in one line.
     pub(crate) fn line(&self) -> String {
         let (found, all) = (self.commands.len(), self.agent.asks().count());
         let stale = match self.stale() {
@@ -76,7 +76,7 @@ impl Entries {
     }
 }
 
-/// The entries of an agent.
+/// Returns the entries of an agent.
 pub(crate) fn of(agent: &'static Agent, scope: Scope, context: &Context) -> Entries {
     let file = file_of(agent, scope, context).unwrap_or_default();
     let bytes = regular_file::read(&file, MAX_LINE as u64).unwrap_or_default();
@@ -93,24 +93,24 @@ pub(crate) fn of(agent: &'static Agent, scope: Scope, context: &Context) -> Entr
     Entries { agent, scope, file, commands, standing }
 }
 
-/// Whether an agent has an entry of ours, for the user or in this project.
+/// Returns `true` if an agent has an entry, for the user or in this project.
 pub(crate) fn is_connected(agent: Option<&'static Agent>, context: &Context) -> bool {
     agent.is_some_and(|agent| {
         Scope::ALL.iter().any(|scope| !of(agent, *scope, context).commands.is_empty())
     })
 }
 
-/// Whether an agent seems to be used here: it has a folder of its user.
+/// Returns `true` if an agent seems to be used here: its user folder exists.
 pub(crate) fn is_here(agent: &Agent) -> bool {
     home().is_some_and(|home| agent.user_folder(&home).is_dir())
 }
 
-/// The folder of an agent's user.
+/// Returns the folder of an agent's user settings.
 pub(super) fn user_folder(agent: &Agent) -> Result<PathBuf, CommandError> {
     home().map(|home| agent.user_folder(&home)).ok_or(CommandError::NoHome)
 }
 
-/// The agent's settings file of that scope.
+/// Returns the agent's settings file of a scope.
 pub(crate) fn file_of(
     agent: &Agent,
     scope: Scope,
@@ -130,7 +130,7 @@ pub(crate) fn file_of(
     }
 }
 
-/// A file of a project. A link could lead out of it, to a file of somebody else.
+/// Returns a file of a project, or an error if a link leads out of the project.
 pub(crate) fn within(project: &Path, path: &str) -> Result<PathBuf, CommandError> {
     let path = project.join(path);
     let checked = project_file::check(project, &path);

@@ -1,5 +1,4 @@
-//! What hooks of ours lose in an agent: events that it never asks about, and answers that it does not
-//! obey.
+//! Losses of hooks in an agent: events that it never fires, and answers that it ignores.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,16 +12,16 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::render::counted;
 
-/// How many lines are said; the others are counted.
+/// The maximum number of lines shown; the others are counted.
 const SHOWN: usize = 6;
 
-/// That no hook runs in the project, if none does, and how to have one.
+/// Returns a warning if no hook runs in the project, with the next step.
 ///
 /// # Errors
-/// When the settings cannot be read at all.
+/// Returns an error if the settings cannot be read at all.
 pub(super) async fn unguarded(context: &Context) -> Result<Option<String>, CommandError> {
     let system = context.builder()?.build()?;
-    // What cannot be read is said by others.
+    // Errors are reported elsewhere.
     let initialized = system.initialize_here().await.is_ok();
     let hooks = system.hooks().unwrap_or_default();
     system.shutdown(Duration::ZERO).await;
@@ -43,8 +42,8 @@ pub(super) async fn unguarded(context: &Context) -> Result<Option<String>, Comma
     }))
 }
 
-/// The events of an agent that hooks need: those that can be refused, those that hooks listen to, and those that
-/// are connected already, since other projects may need them.
+/// Returns the agent's events that hooks need: those that can be refused, those that hooks listen
+/// to, and connected ones, since other projects may need them.
 pub(super) fn needed(
     agent: &'static Agent,
     connected: &Entries,
@@ -60,12 +59,12 @@ pub(super) fn needed(
     agent.asks().filter(is_needed).map(|(theirs, _)| theirs).collect()
 }
 
-/// The events that hooks listen to and an agent could ask about, as that calls them, which are not connected.
+/// Returns the agent's unconnected events that hooks listen to.
 pub(crate) fn unconnected(entries: &Entries, context: &Context) -> Vec<&'static str> {
     let heard = Heard::of(entries.agent, context);
     let is_connected = |theirs: &str| entries.commands.iter().any(|(event, _)| event == theirs);
     let asks = entries.agent.asks().collect::<Vec<_>>();
-    // One of several names for an event is enough.
+    // One connected name of an event is enough.
     let is_lost = |ours: &str| {
         !asks.iter().any(|(theirs, other)| *other == ours && is_connected(theirs))
             && (heard.all || heard.counts.contains_key(ours))
@@ -73,21 +72,21 @@ pub(crate) fn unconnected(entries: &Entries, context: &Context) -> Vec<&'static 
     asks.iter().filter(|(_, ours)| is_lost(ours)).map(|(theirs, _)| *theirs).collect()
 }
 
-/// What hooks listen to that an agent does not run by itself.
+/// The events that hooks listen to, without hooks that the agent runs itself.
 struct Heard {
-    /// How many hooks each event has.
+    /// The number of hooks of each event.
     counts: BTreeMap<String, usize>,
-    /// Whether some say what they listen to only when they run.
+    /// `true` if some hooks declare their events only while running.
     all: bool,
 }
 
 impl Heard {
     fn of(agent: &Agent, context: &Context) -> Self {
-        // What cannot be read is said by others.
+        // Errors are reported elsewhere.
         let files = context.settings_files().unwrap_or_default();
         let mut heard = Self { counts: BTreeMap::new(), all: false };
         for file in &files {
-            // Its own files it reads by itself.
+            // The agent reads its own files itself.
             let is_own = file.language.is_some_and(|language| language.name() == agent.word());
             for entry in file.hooks.iter().filter(|_| !is_own) {
                 heard.all |= entry.event.is_every();
@@ -98,7 +97,7 @@ impl Heard {
     }
 }
 
-/// What is lost, in lines. `events` are those of the agent that are connected.
+/// Returns the losses as lines. `events` are the agent's connected events.
 pub(super) fn of(agent: &'static Agent, events: &[&str], context: &Context) -> Vec<String> {
     let title = agent.title();
     let hooks = Heard::of(agent, context).counts;

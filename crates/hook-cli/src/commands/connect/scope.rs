@@ -1,10 +1,10 @@
-//! Whose settings entries are written into, and where the user's begin.
+//! The scope of settings that entries are written into, and the user's folder.
 
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-/// Whose settings are written.
+/// The owner of the settings to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Scope {
     User,
@@ -22,7 +22,7 @@ impl Scope {
     }
 }
 
-/// The user's folder; `None` where the environment names none.
+/// Returns the user's HOME directory, or `None` if the environment names none.
 pub(super) fn home() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     set("HOME").or_else(|| set("USERPROFILE")).map(PathBuf::from)

@@ -1,4 +1,4 @@
-//! Having calls of `hook bridge` start a server, where the user's settings say nothing of it.
+//! The setting by which calls of `hook bridge` start a server.
 
 use hook_core::HookSource;
 use hook_core::settings::edit::{AbsentFile, EditMode, edit_in_file, with_server};
@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::output::Printer;
 
-/// Writes it into the user's settings, and says so.
+/// Adds the setting to the user's settings, unless they have it, and reports the change.
 pub(super) async fn start_by_itself(
     dry_run: bool,
     context: &Context,
@@ -17,7 +17,7 @@ pub(super) async fn start_by_itself(
 ) -> Result<(), CommandError> {
     let files = context.settings_files().unwrap_or_default();
     let is_on = files.iter().any(|it| it.source != HookSource::Project && it.config.starts_server);
-    // Without a home the user has no settings, and those that leave them out mean others.
+    // Without a folder the user has no settings, and excluded settings must not change.
     if is_on || context.leaves_user_out() || !context.named_paths().is_empty() {
         return Ok(());
     }
@@ -25,7 +25,7 @@ pub(super) async fn start_by_itself(
     let mode = if dry_run { EditMode::Preview } else { EditMode::Write };
     let change = match edit_in_file(&path, AbsentFile::Made, mode, &with_server) {
         Ok(change) => change,
-        // Agents ask all the same.
+        // The agents are connected all the same.
         Err(error) => {
             printer.warning(&format!("no server will be started by itself: {error}"));
             return Ok(());

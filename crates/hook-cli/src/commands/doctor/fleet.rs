@@ -1,11 +1,11 @@
-//! The engines of a fleet, and whether they are alike; in builds that have it.
+//! The engines of a fleet, and differences between them, in builds with that feature.
 
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::fleet::FleetArguments;
 use crate::render::Section;
 
-/// What there is to say of the fleet, if one is named.
+/// Returns the findings about the fleet, if one is named.
 #[cfg(feature = "remote")]
 pub(super) async fn section(
     arguments: &FleetArguments,
@@ -23,7 +23,7 @@ pub(super) async fn section(
     Ok(Some(Section { title: "Engines of the fleet", empty: "", findings }))
 }
 
-/// Says what to build, where a fleet is named.
+/// Returns an error if a fleet is named.
 #[cfg(not(feature = "remote"))]
 #[expect(clippy::unused_async, reason = "where there is a fleet, it waits")]
 pub(super) async fn section(
@@ -47,13 +47,13 @@ mod present {
 
     use crate::render::{Finding, Health};
 
-    /// How long a connection may take.
+    /// The time limit for a connection.
     pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
-    /// How long engines may take to say that they are there.
+    /// The time limit for engines to answer a roll call.
     pub(super) const ROLL_CALL: Duration = Duration::from_secs(1);
 
-    /// How much of a hash tells two apart for people.
+    /// The number of letters that identify a hash for people.
     const SHORT: usize = 12;
 
     pub(super) fn unreached(failure: &StageFailure) -> Finding {
@@ -61,7 +61,7 @@ mod present {
         finding.fix("look whether the broker runs, and whether these credentials may ask there")
     }
 
-    /// What there is to say of these engines, of which so many are to serve, with these settings.
+    /// Returns the findings about engines, given the number and the settings to expect.
     pub(super) fn findings(
         engines: &[EngineStatus],
         expected: Option<usize>,
@@ -164,7 +164,7 @@ mod present {
         }
     }
 
-    /// How many have each, if not all have the same.
+    /// Returns the number of engines per value, if the values differ.
     fn different<'e>(values: impl Iterator<Item = &'e str>) -> Option<String> {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for value in values {

@@ -1,4 +1,4 @@
-//! Other agents: the files in which they keep their own hooks, and whether they call `hook`.
+//! Other agents: the files with their own hooks, and their connections to `hook`.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::render::counted;
 use crate::render::{Finding, Health, Section};
 
-/// Their files.
+/// Returns the findings about the agents' own files.
 pub(super) fn files(context: &Context) -> Section {
     let sources = context.sources();
     let is_read = |path: &Path| {
@@ -28,7 +28,7 @@ pub(super) fn files(context: &Context) -> Section {
         let file = load(source)?;
         let (name, path) = (language.name(), source.path.shown());
         let subject = format!("{} {path}", language.title());
-        // The agent asks hooks by them; here they are none.
+        // The agent calls `hook` by these entries; they are no hooks of their own.
         let entries = match file.entries {
             0 => String::new(),
             1 => "; 1 entry of `hook connect`".to_owned(),
@@ -52,7 +52,7 @@ pub(super) fn files(context: &Context) -> Section {
     Section { title: "Hooks of other agents", empty: "none found", findings: findings.collect() }
 }
 
-/// The agents that call `hook`.
+/// Returns the findings about agents that call `hook`.
 pub(super) fn connections(context: &Context) -> Section {
     let agents = agents::AGENTS.into_iter().filter(|agent| agent.entry_places().is_some());
     let all = agents.flat_map(|agent| Scope::ALL.map(|scope| entries::of(agent, scope, context)));

@@ -1,4 +1,4 @@
-//! `hook doctor`: whether everything that hooks need is there, and what of it is not as it should be.
+//! `hook doctor`: checks that everything that hooks need works, and reports the rest.
 
 mod fleet;
 mod foreign;
@@ -83,7 +83,7 @@ pub(crate) async fn run(
     Ok(status)
 }
 
-/// Prints what was found. Something bad is the end of it.
+/// Prints the findings. Returns the failure code if one of them is bad.
 async fn print(
     sections: &[Section],
     context: &Context,

@@ -1,11 +1,11 @@
-//! Modules of JavaScript: whether each can be loaded.
+//! JavaScript modules, and errors in loading them.
 
 use hook_bus::HookSystem;
 use hook_bus::live::LoadedModule;
 
 use crate::render::{Finding, Health, Section};
 
-/// A section where there are modules that may run; they are loaded for it.
+/// Loads the modules that may run, and returns the findings, if there are modules.
 pub(super) async fn section(system: &HookSystem) -> Option<Section> {
     system.load_modules().await.ok()?;
     let modules = system.loaded_modules().ok()?;

@@ -10,7 +10,7 @@ use hook_core::text::PathText;
 
 use crate::render::{Finding, Health, Section};
 
-/// What hooks are most often written in.
+/// The most common interpreters of hooks.
 const INTERPRETERS: [&str; 3] = ["sh", "python3", "node"];
 
 pub(super) fn section(
@@ -42,7 +42,7 @@ pub(super) fn section(
     Section { title: "Shells and interpreters", empty: "", findings }
 }
 
-/// The file that PATH gives for a name.
+/// Returns the file that `PATH` gives for a name.
 fn find(path: &OsStr, name: &str) -> Option<PathBuf> {
     let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
     program::find(path, &name)

@@ -10,7 +10,7 @@ use crate::error::CommandError;
 use crate::output::Printer;
 use crate::render::{Finding, Health, Section};
 
-/// From when on an agent's user waits and wonders.
+/// The duration from which an agent's user notices the wait.
 const SLOW: Duration = Duration::from_secs(1);
 
 pub(super) async fn section(path: &Path, printer: &mut Printer) -> Result<Section, CommandError> {

@@ -1,4 +1,4 @@
-//! The project's own server: how its workers are.
+//! The workers of the project's own server.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::render::{Finding, Health, Section};
 use crate::server::{self, Asked};
 
-/// A section where a server of the project runs at its own place.
+/// Returns the findings about the project's own server, if one runs.
 pub(super) async fn section(context: &Context) -> Option<Section> {
     let findings = match server::ask(context).await {
         Asked::NoServer => return None,
@@ -65,7 +65,7 @@ fn untold(path: &Path, why: &str, is_of_these_settings: bool, only_defaults: boo
     match (is_of_these_settings, only_defaults) {
         (false, true) => Finding::new(Health::Odd, subject, why)
             .fix("have it read them again (SIGHUP, or `hook-reload`)"),
-        // Who names other settings knows that.
+        // With other settings named, this is expected.
         (false, false) => Finding::new(Health::Absent, subject, why),
         (true, _) => Finding::new(
             Health::Odd,

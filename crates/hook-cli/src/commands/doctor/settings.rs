@@ -44,7 +44,7 @@ fn file(source: &SettingsSource, checked: &[CheckedFile]) -> Finding {
     Finding::new(Health::Good, subject, hooks)
 }
 
-/// Hooks that are defined more than once and run once.
+/// Returns the hooks that are defined more than once and run once.
 pub(super) fn duplicates(checked: &[CheckedFile], context: &Context) -> Section {
     let problems = checked.iter().flat_map(|file| &file.file.diagnostics);
     let duplicates = problems.filter(|problem| problem.rule == Rule::DuplicateHook);
@@ -59,11 +59,11 @@ pub(super) fn duplicates(checked: &[CheckedFile], context: &Context) -> Section 
     Section { title: "Duplicates", empty: "no hook is defined twice", findings }
 }
 
-/// Who else than its owner can write a file, or put another one in its place.
+/// The users other than the owner who can write a file, or replace it.
 pub(super) struct OtherWriters {
-    /// Whether it is anybody, and not only a group.
+    /// `true` for all users, `false` for a group only.
     pub(super) anybody: bool,
-    /// The file, its folder, or both.
+    /// The writable ones among the file and its folder.
     paths: Vec<PathBuf>,
 }
 
@@ -79,7 +79,7 @@ impl OtherWriters {
         })
     }
 
-    /// The command that fixes it.
+    /// Returns the command that fixes it.
     pub(super) fn cure(&self) -> String {
         let paths: Vec<String> = self.paths.iter().map(|path| path.shown().to_string()).collect();
         format!("chmod go-w {}", paths.join(" "))
@@ -93,8 +93,8 @@ impl fmt::Display for OtherWriters {
     }
 }
 
-/// The bits of a file's mode by which others than its owner write it. In a sticky folder no
-/// user replaces another's file.
+/// Returns the mode bits by which others than the owner can write a file. In a sticky folder no
+/// user can replace another's file.
 #[cfg(unix)]
 fn others_may_write(path: &Path) -> u32 {
     use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! The trust store, and what of the project it covers.
+//! The trust store, and the trust of the project's hooks.
 
 use hook_bus::HookSystem;
 use hook_core::HookSource;
@@ -57,7 +57,7 @@ fn store(context: &Context) -> Finding {
         return Finding::new(Health::Absent, subject, "not there yet; `hook trust` makes it");
     }
     if let Some(others) = OtherWriters::of(store.path()) {
-        // A group is often its user's alone.
+        // A group often consists of its user alone.
         let health = if others.anybody { Health::Bad } else { Health::Odd };
         let detail = format!("{others}, and with it trust hooks in your name");
         return Finding::new(health, subject, detail).fix(others.cure());

@@ -1,4 +1,4 @@
-//! Hooks that stand in several files and would run several times: written alike, or starting one script.
+//! Duplicate hooks in several files that would each run: equal commands, or equal scripts.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,14 +11,14 @@ use hook_translate::agents;
 
 use crate::context::Context;
 
-/// How much of a script is compared, in bytes.
+/// The maximum size of a script to compare, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// Hooks that are one, in several files.
+/// The duplicate hooks of several files.
 #[derive(Debug)]
 pub(crate) struct Twins(Vec<Twin>);
 
-/// One of them.
+/// A hook that several files define.
 #[derive(Debug)]
 pub(crate) struct Twin {
     name: String,
@@ -40,7 +40,7 @@ impl fmt::Display for Twin {
 }
 
 impl Twins {
-    /// Among the files that count, and those that agents have for themselves.
+    /// Finds duplicates in the settings in effect and in the agents' own files.
     pub(crate) fn of(context: &Context) -> Self {
         let known = Agents::known(agents::languages());
         let all = Agents { named: known.known.all().collect(), ..known };
@@ -73,7 +73,7 @@ impl Twins {
         Self(found.into_values().filter(|twin| twin.files.len() > 1).collect())
     }
 
-    /// Those of which one is in that file.
+    /// Returns the duplicates of hooks in this file.
     pub(crate) fn with(self, file: &Path) -> impl Iterator<Item = Twin> {
         self.0.into_iter().filter(move |twin| twin.files.iter().any(|it| it == file))
     }
@@ -83,11 +83,11 @@ impl Twins {
     }
 }
 
-/// What is the same of a hook wherever it stands: what is in its script, else its command. Hooks that are
-/// written alike in settings of ours run once, and are said elsewhere.
+/// Returns the identity of a hook across files: its script's hash, else its command. Native hooks
+/// with equal commands run once and are reported elsewhere.
 fn key(entry: &HookEntry, is_foreign: bool, project: &Path) -> Option<String> {
     let text = entry.command.trim();
-    // The variables by which agents name the project.
+    // Drops quotes and braces around the variables by which agents name the project.
     let plain: String = text.chars().filter(|it| !"\"'{}".contains(*it)).collect();
     let words = plain.split_whitespace().filter(|word| word.contains('/'));
     let script = words.map(|word| match word.split_once('/') {

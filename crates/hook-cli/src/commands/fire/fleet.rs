@@ -1,4 +1,4 @@
-//! `hook fire --nats`: asks a fleet of engines, and runs no hooks here; in builds that have it.
+//! `hook fire --nats`: calls a fleet of engines and runs no hooks, in builds with that feature.
 
 use hook_bus::{HookExecutionRequest, HookExecutionResponse};
 use tokio_util::sync::CancellationToken;
@@ -7,7 +7,7 @@ use super::Arguments;
 use crate::context::Context;
 use crate::error::CommandError;
 
-/// Asks the fleet.
+/// Sends the request to the fleet.
 #[cfg(feature = "remote")]
 pub(super) async fn ask(
     arguments: &Arguments,
@@ -31,7 +31,7 @@ pub(super) async fn ask(
         let mut response = pin!(bus.request(request));
         tokio::select! {
             response = &mut response => response,
-            // The bus has shut down once its request is over, which is waited for here alone.
+            // The shutdown waits for the request, so both are polled together.
             () = stop.cancelled() => tokio::join!(bus.shutdown(Duration::ZERO), response).1,
         }
     };
@@ -39,7 +39,7 @@ pub(super) async fn ask(
     Ok(response)
 }
 
-/// Says what to build.
+/// Returns the error for a build without NATS.
 #[cfg(not(feature = "remote"))]
 #[expect(clippy::unused_async, reason = "where there is a fleet, it waits")]
 pub(super) async fn ask(

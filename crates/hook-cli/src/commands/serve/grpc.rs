@@ -1,4 +1,4 @@
-//! `hook serve --grpc`: clients over gRPC, in builds that have it.
+//! `hook serve --grpc`: clients over gRPC, in builds with that feature.
 
 #[cfg(not(feature = "remote"))]
 pub(super) use absent::Server;
@@ -23,7 +23,7 @@ mod present {
     pub(in super::super) struct Server(GrpcServer);
 
     impl Server {
-        /// Listens where the arguments say, if they do.
+        /// Listens at the address in the arguments, if there is one.
         pub(in super::super) async fn bind(
             arguments: &Arguments,
             project: &Path,
@@ -41,7 +41,7 @@ mod present {
             Ok(Some(Self(server)))
         }
 
-        /// Says where clients find it, and what they need.
+        /// Prints the address, and the file with the token.
         pub(in super::super) fn announce(&self, printer: &mut Printer) {
             printer.note(&format!("listening for gRPC on {}", self.0.place()));
             if let Some(path) = self.0.token_file() {
@@ -71,11 +71,11 @@ mod absent {
     use crate::error::CommandError;
     use crate::output::Printer;
 
-    /// There is none in this build.
+    /// A placeholder for builds without gRPC.
     pub(in super::super) enum Server {}
 
     impl Server {
-        /// Says what to build, where one is asked for.
+        /// Returns an error if an address is given.
         #[expect(clippy::unused_async, reason = "where there is one, it waits")]
         pub(in super::super) async fn bind(
             arguments: &Arguments,

@@ -1,5 +1,4 @@
-//! The end of a server that nobody uses, and of one that is not what it was: its binary was replaced, or its
-//! socket taken away.
+//! The end of a server that no client uses, whose binary was replaced, or whose socket was removed.
 
 use std::convert::Infallible;
 use std::path::Path;
@@ -9,10 +8,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::Socket;
 
-/// How often it is looked at, at most.
+/// The maximum interval between checks.
 const LOOK: Duration = Duration::from_secs(5);
 
-/// Stops the server after so many seconds without a client; never, without a number.
+/// Cancels `stop` after this many seconds without a client. Never does so without a number.
 #[cfg(unix)]
 pub(super) fn end_unused(
     seconds: Option<u64>,
@@ -62,7 +61,7 @@ pub(super) fn end_unused(
     std::future::pending()
 }
 
-/// What tells a file from another that has its name now.
+/// The identity of a file, which differs once another file has its name.
 #[derive(Debug, PartialEq, Eq)]
 struct Identity(Option<(u64, Option<SystemTime>)>);
 

@@ -1,11 +1,11 @@
-//! `hook serve --metrics`: numbers for whoever watches, in builds that have it.
+//! `hook serve --metrics`: metrics for Prometheus, in builds with that feature.
 
 #[cfg(not(feature = "remote"))]
 pub(super) use absent::Server;
 #[cfg(feature = "remote")]
 pub(super) use present::Server;
 
-/// Where the numbers are where no address is named.
+/// The default address.
 pub(super) const ADDRESS: &str = "127.0.0.1:9464";
 
 #[cfg(feature = "remote")]
@@ -20,11 +20,11 @@ mod present {
     use crate::error::CommandError;
     use crate::output::Printer;
 
-    /// A server of numbers.
+    /// A server for metrics.
     pub(in super::super) struct Server(MetricsServer);
 
     impl Server {
-        /// Listens where the arguments say, if they do, and counts from now on.
+        /// Listens at the address in the arguments, if there is one, and starts counting.
         pub(in super::super) async fn bind(
             arguments: &Arguments,
             system: &Arc<HookSystem>,
@@ -35,7 +35,7 @@ mod present {
             Ok(Some(Self(MetricsServer::bind(address, system, numbers).await?)))
         }
 
-        /// Says where they are, and who can read them.
+        /// Prints the address, and a warning if other machines can reach it.
         pub(in super::super) fn announce(&self, printer: &mut Printer) {
             let address = self.0.address();
             printer.note(&format!("metrics are at http://{address}/metrics"));
@@ -61,11 +61,11 @@ mod absent {
     use crate::error::CommandError;
     use crate::output::Printer;
 
-    /// There is none in this build.
+    /// A placeholder for builds without metrics.
     pub(in super::super) enum Server {}
 
     impl Server {
-        /// Says what to build, where one is asked for.
+        /// Returns an error if an address is given.
         #[expect(clippy::unused_async, reason = "where there is one, it waits")]
         pub(in super::super) async fn bind(
             arguments: &Arguments,

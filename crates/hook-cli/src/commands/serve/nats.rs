@@ -1,11 +1,11 @@
-//! `hook serve --nats`: an engine of a fleet, in builds that have it.
+//! `hook serve --nats`: an engine of a fleet, in builds with that feature.
 
 #[cfg(not(feature = "remote"))]
 pub(super) use absent::Server;
 #[cfg(feature = "remote")]
 pub(super) use present::Server;
 
-/// How many of its words may wait to be shown.
+/// The maximum number of pending messages to print.
 #[cfg(feature = "remote")]
 const NEWS: usize = 64;
 
@@ -30,7 +30,7 @@ mod present {
     }
 
     impl Server {
-        /// One at the broker that the arguments name, if they do; with what it has to say to people.
+        /// Creates an engine for the named broker, if any, and the receiver of its messages.
         pub(in super::super) fn of(
             arguments: &Arguments,
         ) -> Result<Option<(Self, mpsc::Receiver<String>)>, CommandError> {
@@ -42,7 +42,7 @@ mod present {
             Ok(Some((Self { engine, told }, news)))
         }
 
-        /// The numbers of its part in the fleet.
+        /// Returns the metrics of this engine within the fleet.
         pub(in super::super) fn numbers(&self) -> Arc<dyn FleetNumbers> {
             self.engine.numbers()
         }
@@ -69,11 +69,11 @@ mod absent {
     use crate::error::CommandError;
     use crate::fleet;
 
-    /// There is none in this build.
+    /// A placeholder for builds without NATS.
     pub(in super::super) enum Server {}
 
     impl Server {
-        /// Says what to build, where one is asked for.
+        /// Returns an error if a broker is named.
         pub(in super::super) fn of(
             arguments: &Arguments,
         ) -> Result<Option<(Self, mpsc::Receiver<String>)>, CommandError> {

@@ -1,4 +1,4 @@
-//! `hook trust --lock` and `--check`: what was reviewed, committed with the project.
+//! `hook trust --lock` and `--check`: reviewed hooks in a file that is committed with the project.
 
 use hook_core::text::one_line;
 use hook_core::trust::{LockCheck, Review, Standing, TrustLock};

@@ -1,14 +1,14 @@
-//! Hooks of projects, and what was reviewed of them.
+//! Hooks of projects, and their reviews.
 
 use std::path::PathBuf;
 
 use hook_core::settings::HookEntry;
 use hook_core::trust::{Review, Standing};
 
-/// The hooks of a project that the working directory is in, by the project's directory.
+/// The directory of a project around the working directory, and the project's hooks.
 pub(super) type ProjectHooks = (PathBuf, Vec<HookEntry>);
 
-/// A hook that was reviewed, with its project.
+/// A reviewed hook, with its project.
 pub(super) struct Reviewed {
     pub(super) project: PathBuf,
     pub(super) review: Review,

@@ -1,8 +1,8 @@
-//! Bars in block characters, an eighth of a column fine.
+//! Bars of block characters, with a resolution of an eighth of a column.
 
 use std::time::Duration;
 
-/// Columns that stand for a span of time.
+/// Columns that represent a span of time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Track {
     pub(super) columns: usize,
@@ -11,8 +11,8 @@ pub(super) struct Track {
 }
 
 impl Track {
-    /// The columns from `start` to `end`, each as `whole` but for those that are covered in part.
-    /// What is too short to be seen is shown all the same.
+    /// Returns the bar from `start` to `end`, with partial blocks at its ends. A bar that would be
+    /// too short to see gets one block.
     pub(super) fn bar(&self, start: Duration, end: Duration) -> Bar {
         let (from, to) = (self.eighths(start), self.eighths(end));
         let last = self.columns.saturating_sub(1);
@@ -32,19 +32,19 @@ impl Track {
     fn eighths(&self, at: Duration) -> usize {
         let whole = self.end.saturating_sub(self.start).as_secs_f64();
         let share = at.saturating_sub(self.start).as_secs_f64() / whole.max(f64::MIN_POSITIVE);
-        // Between nothing and all of it, so it fits.
+        // The value is between 0 and all eighths, so it fits.
         (share.clamp(0.0, 1.0) * (self.columns * 8) as f64).round() as usize
     }
 }
 
-/// A bar and the free columns before it.
+/// A bar, and the number of free columns before it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Bar {
     pub(super) before: usize,
     pub(super) blocks: String,
 }
 
-/// A column that is covered from one eighth to another, as well as there are characters for it.
+/// Returns the closest character for a column that is covered between two eighths.
 fn block(from: usize, to: usize) -> char {
     const FROM_LEFT: [char; 9] = ['▏', '▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
     match (from, to) {

@@ -1,6 +1,6 @@
-//! A recording as trace events, which Perfetto and chrome://tracing show.
+//! A recording as trace events for Perfetto and chrome://tracing.
 //!
-//! Requests and hooks each have their own lanes, as many as overlap: events of one lane must not.
+//! Requests and hooks have separate lanes, as many as overlap: events of one lane must not.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -11,13 +11,13 @@ use hook_core::ObjectWriter;
 
 use super::{answered_text, ended, microseconds, title};
 
-/// The recording's one process.
+/// The process id of the recording.
 const PROCESS: i128 = 1;
-/// The lanes of requests are numbered from here, those of hooks from there.
+/// The first lane numbers of requests and of hooks.
 const REQUESTS: usize = 1;
 const HOOKS: usize = 10_001;
 
-/// Renders a recording.
+/// Formats a recording.
 pub(crate) fn trace_chrome(recording: &Recording) -> String {
     let mut requests = Lanes::default();
     let mut hooks = Lanes::default();
@@ -54,18 +54,18 @@ pub(crate) fn trace_chrome(recording: &Recording) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Lanes, to be taken in the order of time.
+/// Allocates lanes, in the order of start times.
 #[derive(Debug, Default)]
 struct Lanes {
-    /// The lanes that are free.
+    /// The free lanes.
     free: BTreeSet<usize>,
-    /// The others, by the time at which they will be.
+    /// The used lanes, by the time at which they become free.
     taken: BinaryHeap<Reverse<(Duration, usize)>>,
     count: usize,
 }
 
 impl Lanes {
-    /// The first lane that is free, taken until `end`.
+    /// Returns the first free lane, and marks it as used until `end`.
     fn lane(&mut self, start: Duration, end: Duration) -> usize {
         while let Some(Reverse((until, lane))) = self.taken.peek().copied()
             && until <= start
@@ -77,7 +77,7 @@ impl Lanes {
             self.count += 1;
             self.count - 1
         });
-        // What takes no time takes a microsecond, so that it can be seen.
+        // An event takes at least a microsecond, so that it is visible.
         self.taken.push(Reverse((end.max(start + Duration::from_micros(1)), lane)));
         lane
     }

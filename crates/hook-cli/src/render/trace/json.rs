@@ -1,21 +1,21 @@
-//! A recording as JSON: one line for each request, and the page's data.
+//! A recording as JSON: one line for each request, and the data of the page.
 
 use hook_bus::recording::{RecordedHook, RecordedRequest, Recording};
 use hook_core::{ObjectWriter, RawJson};
 
 use super::{answered_text, microseconds};
 
-/// How much of long texts is kept, in bytes.
+/// The limits on long texts, in bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Texts {
-    /// All, and values as values.
+    /// No limit; values stay JSON values.
     Whole,
-    /// At most so much of each stream and of each value; values as text, since what is cut off is no
-    /// value any more.
+    /// At most this much of each stream and of each value. Values are texts, since a cut value is
+    /// no valid JSON.
     Cut { stream: usize, value: usize },
 }
 
-/// One line for each request.
+/// Formats one line for each request.
 pub(crate) fn trace_json(recording: &Recording) -> String {
     let mut out = Vec::new();
     for recorded in &recording.requests {
@@ -81,7 +81,7 @@ pub(super) fn request(out: &mut ObjectWriter<'_>, request: &RecordedRequest, tex
     out.warnings_if_any(&warnings.iter().filter_map(RawJson::to_text).collect::<Vec<_>>());
 }
 
-/// Writes what became of a hook.
+/// Writes the result of a hook.
 fn result(out: &mut ObjectWriter<'_>, hook: &RecordedHook, texts: Texts) {
     let Some(result) = &hook.result else { return };
     for (name, value) in result.iter() {
@@ -108,7 +108,7 @@ fn value(out: &mut ObjectWriter<'_>, name: &str, value: Option<&RawJson>, texts:
     }
 }
 
-/// Writes a text of at most `most` bytes, and how many were cut off.
+/// Writes at most `most` bytes of a text, and the number of bytes cut off.
 fn cut(out: &mut ObjectWriter<'_>, name: &str, text: &str, most: usize) {
     let end = (0..=most.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     let kept = text.get(..end.unwrap_or_default()).unwrap_or_default();

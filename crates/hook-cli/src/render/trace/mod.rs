@@ -16,26 +16,26 @@ pub(crate) use json::trace_json;
 pub(crate) use page::trace_page;
 pub(crate) use text::{Scale, trace_text};
 
-/// A request's event as people call it, and what it is about.
+/// Returns the name of a request's event, and its subject.
 pub(super) fn title(request: &RecordedRequest) -> (String, Option<String>) {
     let nameless = if request.response.is_some() { "not a request" } else { "?" };
     let event = request.event_name.clone().unwrap_or_else(|| nameless.to_owned());
     (event, request.subject())
 }
 
-/// How a hook ended, in a word or two.
+/// Describes how a hook ended, in one or two words.
 fn ended(hook: &RecordedHook, outcome: RecordedOutcome) -> String {
     let Some(result) = &hook.result else { return outcome.as_str().to_owned() };
     if result.get("timedOut").and_then(RawJson::to_bool) == Some(true) {
         return "timed out".to_owned();
     }
     let word = || match hook.has_failed() {
-        // Also of a guard, whose failure blocks.
+        // This includes a guard whose failure blocks.
         true => RecordedOutcome::Failed.as_str().to_owned(),
         false => outcome.as_str().to_owned(),
     };
     match (result.get("exitCode"), hook.text("signal")) {
-        // It said so on stdout, which its exit code does not show.
+        // The hook decided on stdout, which its exit code does not show.
         (Some(code), _) if code.as_str() == "0" && outcome != RecordedOutcome::Proceed => word(),
         (Some(code), _) => format!("exit {}", code.as_str()),
         (None, Some(signal)) => signal,
@@ -43,7 +43,7 @@ fn ended(hook: &RecordedHook, outcome: RecordedOutcome) -> String {
     }
 }
 
-/// A text of the response, such as `["processed", "reason"]`.
+/// Returns a text of the response, such as `["processed", "reason"]`.
 fn answered_text(request: &RecordedRequest, path: &[&str]) -> Option<String> {
     request.answered(path)?.to_text()
 }

@@ -1,8 +1,7 @@
-//! A recording as one page that needs nothing else: no network, no other file.
+//! A recording as one self-contained page: no network, no other file.
 //!
-//! What hooks and agents wrote is data in it and nothing more. The data is JSON in which no `<`
-//! stands as itself, the script makes text nodes of it, and the page's own policy lets no other
-//! script run.
+//! The text of hooks and agents is only data in the page. The data is JSON with every `<` escaped,
+//! the script makes text nodes of it, and the page's own policy permits no other script.
 
 use hook_bus::recording::Recording;
 use hook_core::ObjectWriter;
@@ -13,7 +12,7 @@ use super::microseconds;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-/// One script in several files; the first line makes all of it strict.
+/// The parts of one script; the first line makes it strict.
 const SCRIPT: &str = concat!(
     "\n\"use strict\";\n",
     include_str!("page/recording.js"),
@@ -23,15 +22,15 @@ const SCRIPT: &str = concat!(
     include_str!("page/start.js"),
 );
 
-/// How much of each stream and value the page holds at most, and how much of each kind in all, in
-/// bytes: browsers have to hold it.
+/// The maximum size of each stream and value in the page, and of each kind in total, in bytes.
+/// Browsers keep all of it in memory.
 const STREAM: usize = 16 * 1024;
 const VALUE: usize = 64 * 1024;
 const ALL: usize = 32 * 1024 * 1024;
-/// However many there are, each has this much.
+/// The minimum size of each, however many there are.
 const LEAST: usize = 512;
 
-/// Renders a recording; `name` is what it is called.
+/// Formats a recording with this name.
 pub(crate) fn trace_page(recording: &Recording, name: &str) -> String {
     let parts = [
         ("STYLE-HASH", hash(STYLE)),
@@ -41,7 +40,7 @@ pub(crate) fn trace_page(recording: &Recording, name: &str) -> String {
         ("DATA", data(recording, name)),
     ];
     let mut page = String::new();
-    // Each part is looked for in the page alone, never in another part.
+    // Placeholders are searched in the template alone, never in an inserted part.
     let mut rest = PAGE;
     while let Some((before, after)) = rest.split_once("{{") {
         let (word, after) = after.split_once("}}").unwrap_or((after, ""));
@@ -78,11 +77,11 @@ fn data(recording: &Recording, name: &str) -> String {
             json::request(out, request, texts);
         });
     });
-    // In JSON, `<` is only ever part of a string.
+    // In JSON, `<` only occurs in strings.
     String::from_utf8_lossy(&out).replace('<', "\\u003c")
 }
 
-/// What the page's policy calls a script or style by.
+/// Returns the hash by which the page's policy permits a script or style.
 fn hash(text: &str) -> String {
     format!("sha256-{}", base64(&Sha256::digest(text.as_bytes())))
 }
@@ -117,7 +116,7 @@ mod tests {
 
     #[test]
     fn what_is_included_cannot_end_its_element() {
-        // The hash is of what stands between the tags, so it must stand there as it is.
+        // The hash covers the text between the tags, so the text must be there unchanged.
         assert!(!SCRIPT.contains("</script") && !SCRIPT.contains("<!--"));
         assert!(!STYLE.contains("</style"));
         assert!(PAGE.contains("<style>{{STYLE}}</style>"));

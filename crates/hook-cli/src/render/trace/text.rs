@@ -16,25 +16,25 @@ use crate::output::{Printer, Tone};
 use crate::render::counted;
 use hook_core::text;
 
-/// What the width of the bars stands for.
+/// The time span that the width of the bars represents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scale {
-    /// The whole recording.
+    /// The span of the whole recording.
     Recording,
-    /// The request that a hook runs for.
+    /// The span of the hook's request.
     Request,
 }
 
-/// Columns of the offset, of the outcome and of the duration, with the blanks between them.
+/// The widths of the columns for offset, outcome and duration, including spaces.
 const OFFSET: usize = 12;
 const OUTCOME: usize = 13;
 const DURATION: usize = 9;
-/// The names take what they need, within these.
+/// The limits on the width of the column for names.
 const NAMES: std::ops::RangeInclusive<usize> = 16..=44;
-/// Bars of fewer columns say nothing.
+/// The minimum width of bars.
 const LEAST_BARS: usize = 8;
 
-/// Renders a recording.
+/// Formats a recording.
 pub(crate) fn trace_text(recording: &Recording, scale: Scale, printer: &Printer) -> String {
     let mut page = Page::new(recording, scale, printer);
     page.head();
@@ -57,9 +57,9 @@ struct Page<'r> {
     scale: Scale,
     printer: &'r Printer,
     names: usize,
-    /// Columns of the bars; none where they do not fit.
+    /// The width of the bars; `None` if they do not fit.
     bars: Option<usize>,
-    /// What was said last of the workers of hooks, by their names.
+    /// The last shown history of each hook's worker, by the hook's name.
     workers: HashMap<String, WorkerHistory>,
     out: String,
 }
@@ -69,7 +69,7 @@ impl<'r> Page<'r> {
         let width = printer.width();
         let fixed = OFFSET + OUTCOME + DURATION;
         let wanted = recording.requests.iter().map(longest_name).max().unwrap_or_default();
-        // Names and bars share what is there.
+        // Names and bars share the remaining width.
         let most = (width.saturating_sub(fixed + 2) / 2).clamp(*NAMES.start(), *NAMES.end());
         let names = wanted.clamp(*NAMES.start(), most);
         let bars = width.checked_sub(fixed + names + 2).filter(|bars| *bars >= LEAST_BARS);
@@ -151,7 +151,7 @@ impl<'r> Page<'r> {
         }
     }
 
-    /// A hook that did not run has no times.
+    /// Writes a line for a hook that did not run, without times.
     fn not_started(&mut self, skipped: &RecordedNotStarted) {
         let (name, left) = fitted(&folded(&skipped.name), self.names.saturating_sub(2));
         let why = format!("- not started, because of {}", folded(&skipped.ended_by));
@@ -161,12 +161,12 @@ impl<'r> Page<'r> {
         let _ = writeln!(self.out, "{:OFFSET$}  {name}{:left$} {why}", "", "");
     }
 
-    /// The first hook of a group has the group's number before it.
+    /// Writes the line of a hook, with the group's number for the first hook of a group.
     fn hook(&mut self, hook: &RecordedHook, group: Option<usize>, track: Option<Track>) {
         let outcome = hook.outcome();
         let (name, left) = fitted(&folded(&hook.name), self.names.saturating_sub(2));
         let name = format!("  {}{:left$}", self.paint(Tone::Plain, &name), "");
-        // Of a hook that never ended is known that it was at work until then.
+        // A hook that never ended ran at least until the recording ended.
         let until = hook.end.unwrap_or(self.recording.duration);
         self.line(Line {
             offset: group.map(|group| format!("group {group}")).unwrap_or_default(),
@@ -182,7 +182,7 @@ impl<'r> Page<'r> {
             self.note(outcome, &error);
         }
         if let Some(worker) = hook.worker() {
-            // Said once, and not at each of its further calls.
+            // Shown once, not for each further call.
             if self.workers.get(&hook.name) != Some(&worker) {
                 self.note(outcome, &format!("its worker: {worker}"));
                 self.workers.insert(hook.name.clone(), worker);
@@ -217,7 +217,7 @@ impl<'r> Page<'r> {
         let _ = writeln!(self.out, "{out}");
     }
 
-    /// Says why, on one line of its own.
+    /// Writes a reason on its own line.
     fn note(&mut self, outcome: RecordedOutcome, text: &str) {
         let width = self.printer.width().saturating_sub(OFFSET + 4);
         let (text, _) = fitted(&folded(text), width.max(*NAMES.start()));
@@ -302,9 +302,9 @@ impl<'r> Page<'r> {
 }
 
 struct Line<'l> {
-    /// When it began, or another short text.
+    /// The start time, or another short text.
     offset: String,
-    /// Painted, and as wide as names are.
+    /// The painted name, padded to the width of names.
     name: String,
     outcome: RecordedOutcome,
     said: &'l str,
@@ -335,7 +335,7 @@ fn longest_name(request: &RecordedRequest) -> usize {
     hooks.chain(skipped).fold(own, usize::max)
 }
 
-/// The text in at most so many columns, and how many are left.
+/// Shortens the text to at most `columns`, and returns the number of unused columns.
 fn fitted(text: &str, columns: usize) -> (String, usize) {
     if text.width() <= columns {
         return (text.to_owned(), columns - text.width());
@@ -350,7 +350,7 @@ fn fitted(text: &str, columns: usize) -> (String, usize) {
     (fitted, left)
 }
 
-/// Text from outside on one line, without what moves the cursor.
+/// Returns foreign text on one line, without control characters.
 fn folded(text: &str) -> String {
     text::lines(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -364,7 +364,7 @@ fn offset(at: Duration) -> String {
     }
 }
 
-/// A duration with three digits or so.
+/// Formats a duration with about three digits.
 fn time(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     match duration.as_micros() {
