@@ -1,46 +1,45 @@
-//! Comparing two lists: what stayed, what was edited, what went and what came.
+//! Comparison of two lists: kept, edited, removed and inserted entries.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::ops::Range;
 
-/// How much an entry that stayed counts: about ten edited ones.
+/// The weight of a kept entry, equal to that of about ten edited ones.
 const KEPT: u32 = 1_000;
 
-/// Up to this many pairs of entries are weighed one by one. It bounds the work on lists that
-/// share nothing; where two lists have entries in common, only the spans between those count.
+/// The maximum number of pairs of entries that are weighed one by one. It bounds the work on lists
+/// without common entries; else only the spans between common entries count.
 const MAX_PAIRS: usize = 1 << 18;
 
-/// How much of the beginning and of the end of two texts is compared to tell their likeness.
+/// The number of bytes at each end of two texts that are compared for their likeness.
 const COMPARED_BYTES: usize = 128;
 
-/// One step of the way from an old list to a new one, as indices into both.
+/// A step from an old list to a new one, as indices into both.
 ///
-/// In order of their steps, the old indices are all of the old list and ascend; so do the new.
+/// Over all steps, the old indices cover the old list in ascending order; so do the new ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     /// The entry stayed as it was.
     Keep { old: usize, new: usize },
-    /// The entry was replaced by one that stands for it.
+    /// The entry was edited.
     Edit { old: usize, new: usize },
-    /// The entry is new. Where one came and one went at the same place, the new one is first.
+    /// The entry is new. It precedes an entry that was removed at the same position.
     Insert { new: usize },
-    /// The entry is gone.
+    /// The entry was removed.
     Remove { old: usize },
 }
 
-/// Finds the way from `old` to `new`.
+/// Returns the steps from `old` to `new`.
 ///
-/// `likeness` tells whether a new entry may be an edited old one, and how much alike they are:
-/// nothing, or about 1 to 100. The work is linear in what the lists share and bounded in what they do
-/// not: lists that differ in thousands of places are paired in order of position.
+/// `likeness` returns the likeness of an old and a new entry, about 1 to 100, or `None` if the one
+/// cannot be an edit of the other. The work is linear in common entries and bounded for others:
+/// lists that differ in thousands of positions are paired by position.
 pub(crate) fn align<K: Eq + Hash>(
     old: &[K],
     new: &[K],
     likeness: impl Fn(usize, usize) -> Option<u32>,
 ) -> Vec<Step> {
-    // Most lists share their beginning and their end, and what is known to be equal need not be
-    // hashed.
+    // Most lists share their beginning and end. Equal entries there need not be hashed.
     let shorter = old.len().min(new.len());
     let start = old.iter().zip(new).take_while(|(old, new)| old == new).count();
     let ends = old.iter().rev().zip(new.iter().rev());
@@ -60,7 +59,7 @@ pub(crate) fn align<K: Eq + Hash>(
 }
 
 impl Step {
-    /// The same step so many places further on in both lists.
+    /// Returns the same step, moved by `places` in both lists.
     fn moved(self, places: usize) -> Self {
         match self {
             Self::Keep { old, new } => Self::Keep { old: old + places, new: new + places },
@@ -71,7 +70,7 @@ impl Step {
     }
 }
 
-/// How much alike two texts are that stand for one another, from 1 to 101.
+/// Returns the likeness of two texts, from 1 to 101.
 pub(crate) fn likeness(old: &str, new: &str) -> u32 {
     let (old, new) = (old.as_bytes(), new.as_bytes());
     let shorter = old.len().min(new.len());
@@ -85,7 +84,7 @@ fn shared<'t>(pairs: impl Iterator<Item = (&'t u8, &'t u8)>, at_most: usize) -> 
     pairs.take(at_most.min(COMPARED_BYTES)).take_while(|(old, new)| old == new).count()
 }
 
-/// Gives equal entries equal numbers, so that each is hashed once and then compared for free.
+/// Gives equal entries equal numbers, so that each is hashed only once.
 fn number<'e, K: Eq + Hash>(entries: &'e [K], numbers: &mut HashMap<&'e K, usize>) -> Vec<usize> {
     let mut number = |entry| {
         let next = numbers.len();
@@ -139,7 +138,7 @@ impl<F: Fn(usize, usize) -> Option<u32>> Aligner<'_, F> {
         self.old[old] == self.new[new]
     }
 
-    /// The step that makes `new` of `old`, and how much it counts.
+    /// Returns the step from `old` to `new` and its weight.
     fn pair(&self, old: usize, new: usize) -> Option<(Step, u32)> {
         if self.same(old, new) {
             return Some((Step::Keep { old, new }, KEPT));
@@ -147,11 +146,11 @@ impl<F: Fn(usize, usize) -> Option<u32>> Aligner<'_, F> {
         (self.likeness)(old, new).map(|count| (Step::Edit { old, new }, count))
     }
 
-    /// Chooses the pairs that count most together.
+    /// Chooses the pairs with the greatest total weight.
     fn pair_by_likeness(&mut self, old: Range<usize>, new: Range<usize>) {
         let width = new.len() + 1;
         let at = |i: usize, j: usize| (i - old.start) * width + (j - new.start);
-        // What the rest of both lists is worth, from each pair of positions on.
+        // The greatest weight of the rest of both lists, for each pair of positions.
         let mut best = vec![0_u32; (old.len() + 1) * width];
         for i in old.clone().rev() {
             for j in new.clone().rev() {
@@ -198,7 +197,7 @@ impl<F: Fn(usize, usize) -> Option<u32>> Aligner<'_, F> {
         self.steps.extend(old.map(|old| Step::Remove { old }));
     }
 
-    /// Entries that occur exactly once in both lists, as many as stand in the same order.
+    /// Returns the entries that occur exactly once in both lists, as many as have the same order.
     fn anchors(&self, old: &Range<usize>, new: &Range<usize>) -> Vec<(usize, usize)> {
         let once_in_old = places_of_single(self.old, old);
         let once_in_new = places_of_single(self.new, new);
@@ -211,7 +210,7 @@ impl<F: Fn(usize, usize) -> Option<u32>> Aligner<'_, F> {
     }
 }
 
-/// For each number in that range its place, or nothing if it occurs there more than once.
+/// Returns the index of each number in that range, or `None` for one that occurs more than once.
 fn places_of_single(numbers: &[usize], range: &Range<usize>) -> HashMap<usize, Option<usize>> {
     let mut places = HashMap::new();
     for place in range.clone() {
@@ -222,7 +221,7 @@ fn places_of_single(numbers: &[usize], range: &Range<usize>) -> HashMap<usize, O
 
 /// The longest subsequence of pairs whose second numbers ascend.
 fn longest_ascent(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    // For each length of an ascent the pair that ends it lowest, and each pair's predecessor.
+    // For each length, the pair that ends the lowest such sequence; for each pair, its predecessor.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
     for (index, pair) in pairs.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Laying the candidates that a hook gave over the alternatives of an SDK's response.
+//! Applies a hook's candidates to the alternatives of an SDK's response.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,24 +9,24 @@ use hook_core::{JsonObject, RawJson, RawObject};
 use crate::Warning;
 use crate::spread::{Piece, Portion, spread, spread_list};
 
-/// One alternative of an SDK's response.
+/// An alternative of an SDK's response.
 pub(crate) trait Alternative {
-    /// What hooks see of it.
+    /// Returns the candidate that hooks see.
     fn shown(&self) -> &LlmCandidate;
 
-    /// Whether it holds what hooks do not see.
+    /// Returns `true` if it has content that hooks do not see.
     fn holds_more_than_text(&self) -> bool;
 
-    /// Its fields, as they were read.
+    /// Returns its original fields.
     fn fields(&self) -> &JsonObject;
 
-    /// Its parts that have text.
+    /// Returns its parts with text.
     fn pieces(&self) -> Vec<Piece<'_>>;
 
-    /// The fields, other than the one that holds its text, that `given` changes.
+    /// Returns the fields that `given` changes, other than the one with the text.
     fn changes(&self, given: &LlmCandidate) -> JsonObject;
 
-    /// The field that holds its text, and what is in it once the text is spread over the parts.
+    /// Returns the field with the text, and its value once the text is distributed over the parts.
     fn rewritten(
         &self,
         portions: Vec<Portion>,
@@ -34,8 +34,8 @@ pub(crate) trait Alternative {
         warnings: &mut Vec<Warning>,
     ) -> (&'static str, RawObject);
 
-    /// This with what a hook gave over it, or nothing if that changes nothing. `path` is where
-    /// it stands.
+    /// Returns the alternative with a hook's changes, or `None` if nothing changes. `path` is the
+    /// alternative's path.
     fn overlaid(
         &self,
         given: &LlmCandidate,
@@ -47,7 +47,7 @@ pub(crate) trait Alternative {
         self.changed(given, portions, path, warnings)
     }
 
-    /// As [`overlaid`](Self::overlaid), where the hook gave `text` for all text together.
+    /// Does the same with `text` as the hook's text for all parts together.
     fn overlaid_with_text(
         &self,
         given: &LlmCandidate,
@@ -58,7 +58,8 @@ pub(crate) trait Alternative {
         self.changed(given, Some(spread(&self.pieces(), text)), path, warnings)
     }
 
-    /// This with other fields, and with another text where there are portions of one.
+    /// Returns the alternative with other fields, and with another text if there are portions of
+    /// one.
     fn changed(
         &self,
         given: &LlmCandidate,
@@ -79,7 +80,7 @@ pub(crate) trait Alternative {
         Some(fields.to_raw().into())
     }
 
-    /// All its text, if it has any part with text.
+    /// Returns all its text, if it has any part with text.
     fn text(&self) -> Option<String> {
         self.shown().parts.as_ref().filter(|texts| !texts.is_empty()).map(|texts| texts.concat())
     }
@@ -88,12 +89,12 @@ pub(crate) trait Alternative {
 /// The alternatives of a response.
 #[derive(Debug)]
 pub(crate) struct Alternatives<A> {
-    /// The field that lists them.
+    /// The field of the list.
     field: &'static str,
     listed: Vec<Listed<A>>,
 }
 
-/// An alternative and its JSON as it was read.
+/// An alternative and its original JSON.
 #[derive(Debug)]
 struct Listed<A> {
     raw: RawJson,
@@ -101,7 +102,7 @@ struct Listed<A> {
 }
 
 impl<A: Alternative> Alternatives<A> {
-    /// Reads the elements of `field`; `read` is given each with the place where it stands.
+    /// Reads the elements of `field`. `read` gets each element and its path.
     pub(crate) fn read(
         field: &'static str,
         items: &[RawJson],
@@ -114,19 +115,19 @@ impl<A: Alternative> Alternatives<A> {
         Ok(Self { field, listed: items.iter().enumerate().map(listed).collect::<Result<_, _>>()? })
     }
 
-    /// All text of the first.
+    /// Returns all text of the first alternative.
     pub(crate) fn text(&self) -> Option<String> {
         self.listed.first()?.alternative.text()
     }
 
-    /// What hooks see of them.
+    /// Returns the candidates that hooks see.
     pub(crate) fn shown(&self) -> Vec<LlmCandidate> {
         self.listed.iter().map(|listed| listed.alternative.shown().clone()).collect()
     }
 
-    /// These with those that a hook gave over them, or nothing if that changes nothing. `text` is
-    /// what the hook made of the first one's text, if it changed that; `new` makes one of what a
-    /// hook gave for a position.
+    /// Returns the alternatives with a hook's changes, or `None` if nothing changes. `text` is the
+    /// hook's text for the first one, if it changed; `new` creates an alternative from a candidate
+    /// and its position.
     pub(crate) fn overlaid(
         &self,
         given: &[LlmCandidate],
@@ -165,7 +166,7 @@ impl<A: Alternative> Alternatives<A> {
         changed.then_some(written)
     }
 
-    /// These with another text in the first; `new` makes it, where there is none.
+    /// Returns the alternatives with another text in the first; `new` creates it if there is none.
     pub(crate) fn with_text(
         &self,
         text: &str,
@@ -193,8 +194,8 @@ impl<A: Alternative> Alternatives<A> {
         format!("{}[{index}]", self.field)
     }
 
-    /// For each candidate of a hook the original one that it stands for: the one with the same
-    /// `index` (at its own position, if that is one of several), else the one at its position.
+    /// Returns the original index of each of a hook's candidates: the one with the same `index` (at
+    /// its own position, if several have it), else the one at its position.
     fn originals_of(&self, given: &[LlmCandidate]) -> Vec<Option<usize>> {
         let number = |listed: &Listed<A>| listed.alternative.shown().index.clone();
         let numbers: Vec<Option<RawJson>> = self.listed.iter().map(number).collect();

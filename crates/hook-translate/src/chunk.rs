@@ -1,4 +1,4 @@
-//! What of a hook's answer to a chunk counts: its text.
+//! The effective part of a hook's answer to a chunk: its text.
 
 use hook_core::RawObject;
 use hook_core::model::{LlmCandidate, LlmResponse};
@@ -6,21 +6,21 @@ use hook_core::model::{LlmCandidate, LlmResponse};
 use crate::json;
 use crate::{TranslateError, Warning};
 
-/// The response, if any of its text is to be seen.
+/// Returns the response if it has any text.
 pub(crate) fn with_text(response: RawObject) -> Result<Option<RawObject>, TranslateError> {
     let has_text = has_text(&LlmResponse::read(&response)?);
     Ok(has_text.then_some(response))
 }
 
-/// A response that says nothing but this.
+/// Returns a response with only this text.
 pub(crate) fn saying(text: String) -> RawObject {
     let candidate = LlmCandidate { parts: Some(vec![text.clone()]), ..LlmCandidate::default() };
     let (text, candidates) = (Some(text), vec![candidate]);
     LlmResponse { text, candidates, ..LlmResponse::default() }.to_raw()
 }
 
-/// The answer with all candidates that were shown, in their order, and with nothing but text: what
-/// the hook made of it, or what was shown. What else the hook changed is a warning.
+/// Returns the answer with all original candidates, in their order, and only text: the hook's, or
+/// else the original. Other changes of the hook become warnings.
 pub(crate) fn text_of_answer(
     answer: &RawObject,
     shown: Option<&RawObject>,
@@ -40,7 +40,7 @@ pub(crate) fn text_of_answer(
         let parts = match of_candidate(&given.candidates, shown, position) {
             Some(given) => given.parts.clone().or_else(|| shown.parts.clone()),
             None if json::given(&answer.fields(), "candidates").is_none() => shown.parts.clone(),
-            // The hook took the candidate away; a chunk can only lose its text.
+            // The hook removed the candidate; a chunk can only lose its text.
             None => Some(Vec::new()),
         };
         LlmCandidate { parts, index: shown.index.clone(), ..LlmCandidate::default() }
@@ -53,7 +53,7 @@ pub(crate) fn text_of_answer(
     Ok((text_only.to_raw(), warnings))
 }
 
-/// What a hook gave for a candidate: the one with its `index`, else the one at its place.
+/// Returns the hook's candidate with the same `index`, else the one at the same position.
 fn of_candidate<'g>(
     given: &'g [LlmCandidate],
     shown: &LlmCandidate,

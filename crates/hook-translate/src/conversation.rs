@@ -1,4 +1,4 @@
-//! Laying the messages that a hook gave over an SDK's own conversation.
+//! Applies a hook's messages to an SDK's own conversation.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -10,45 +10,44 @@ use hook_core::model::LlmMessage;
 use crate::Warning;
 use crate::align::{Step, align, likeness};
 
-/// One entry of an SDK's conversation.
+/// An entry of an SDK's conversation.
 pub(crate) trait Entry {
-    /// The JSON as it was read.
+    /// Returns the original JSON.
     fn raw(&self) -> &RawJson;
 
-    /// Who speaks, and what is said, if hooks see that. There may be no text.
+    /// Returns the role and the text, if hooks see the entry. The text may be empty.
     fn said(&self) -> Option<LlmMessage>;
 
-    /// What hooks see of it, if it has text.
+    /// Returns the message that hooks see, if it has text.
     fn message(&self) -> Option<LlmMessage> {
         self.said().filter(|message| !message.content.is_empty())
     }
 
-    /// What this is with another text, or, with none, what is left of it. `path` is where it
-    /// stands.
+    /// Returns the entry with another text, or the rest of it for an empty text. `path` is the
+    /// entry's path.
     fn with_text(&self, text: &str, path: &str, warnings: &mut Vec<Warning>) -> Option<RawJson>;
 }
 
-/// What a hook's messages change in a conversation.
+/// The changes of a hook's messages to a conversation.
 #[derive(Debug)]
 pub(crate) struct Plan<'m> {
-    /// Entries that get another text, in order.
+    /// The entries that get another text, in order.
     edits: Vec<(usize, Cow<'m, str>)>,
-    /// Messages that are new, each with the entry that it goes before, in order.
+    /// The new messages, each with the index of the entry that follows it, in order.
     inserts: Vec<(usize, &'m LlmMessage)>,
 }
 
-/// A message that the conversation has, and the entry that it is shown of.
+/// A message of the conversation, and its entry.
 struct Shown {
     message: LlmMessage,
     entry: usize,
 }
 
 impl<'m> Plan<'m> {
-    /// Compares `messages` with those of `entries`; nothing, if they are the same.
+    /// Compares `messages` with those of `entries`. Returns `None` if they are the same.
     ///
-    /// A message without text counts as none, as it does on the way to the stable form.
-    /// `place_between` says before which entry new messages go, given the entries of the messages
-    /// before and after them.
+    /// A message without text is ignored, as in the stable form. `place_between` returns the index
+    /// at which new messages are inserted, given the entries before and after them.
     pub(crate) fn of<E: Entry>(
         entries: &[E],
         messages: &'m [LlmMessage],
@@ -75,12 +74,13 @@ impl<'m> Plan<'m> {
         })
     }
 
-    /// The messages that are new.
+    /// Returns the new messages.
     pub(crate) fn new_messages(&self) -> impl Iterator<Item = &'m LlmMessage> {
         self.inserts.iter().map(|&(_, message)| message)
     }
 
-    /// The entries afterwards. `path` is where an entry stands, `new` makes one of a message.
+    /// Returns the resulting entries. `path` returns the path of an entry, `new` creates an entry
+    /// from a message.
     pub(crate) fn written<E: Entry>(
         &self,
         entries: &[E],
@@ -105,8 +105,8 @@ impl<'m> Plan<'m> {
     }
 }
 
-/// The new messages with their places: the first go before everything, the last after everything,
-/// and the others where `place_between` says.
+/// Returns the new messages with their indices: the first before everything, the last after
+/// everything, the others by `place_between`.
 fn inserts<'m>(
     steps: &[Step],
     shown: &[Shown],
@@ -144,8 +144,7 @@ fn steps(shown: &[Shown], given: &[&LlmMessage]) -> Vec<Step> {
     align(&old, &new, |i, j| old[i].likeness(&new[j]))
 }
 
-/// A message that is compared with others. Only where more than equality counts is its text read,
-/// and then once.
+/// A message for comparison. Its text is read once, and only where more than equality matters.
 struct Compared<'m> {
     message: &'m LlmMessage,
     text: OnceCell<Cow<'m, str>>,
@@ -160,8 +159,8 @@ impl<'m> Compared<'m> {
         self.text.get_or_init(|| self.message.content.read())
     }
 
-    /// How much it is like another. One of another role is another message: nothing of a model's
-    /// content is a user's.
+    /// Returns the likeness to another message. Messages of different roles have none: content of
+    /// the model never becomes content of the user.
     fn likeness(&self, other: &Self) -> Option<u32> {
         let same_role = self.message.role == other.message.role;
         same_role.then(|| likeness(self.text(), other.text()))
@@ -182,11 +181,11 @@ impl Hash for Compared<'_> {
     }
 }
 
-/// Before which entry a new message goes, given the entries of the messages before and after it:
-/// the first before everything, the last after everything, the others as late as possible before
-/// the next message, but not between a tool call and what answers it.
+/// Returns the index at which a new message is inserted, given the entries of the messages before
+/// and after it: 0 without one before, the end without one after, else as late as possible before
+/// the next message, but not between a tool call and its answer.
 ///
-/// `answers_a_call` says of an entry whether it must directly follow the one that calls.
+/// `answers_a_call` returns `true` for an entry that must directly follow the one with the call.
 pub(crate) fn place_between(
     count: usize,
     (before, after): (Option<usize>, Option<usize>),
@@ -196,8 +195,8 @@ pub(crate) fn place_between(
     match (before, after) {
         (_, None) => count,
         (None, Some(_)) => 0,
-        // Where call and answer both have text, there is no place between them: the answer's
-        // message, and what else answers, come first.
+        // If call and answer both have text, no index between them is free. The message then goes
+        // after the answers.
         (Some(before), Some(after)) => (before + 1..=after)
             .rev()
             .find(is_free)

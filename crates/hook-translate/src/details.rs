@@ -1,8 +1,7 @@
-//! Facts of a model call beside its text: its prompts, its tools, the calls that the model makes, and the
-//! tokens that it took. Hooks get them as fields of their own (protocol.md §7), whatever the SDK.
+//! Facts of a model call other than its text: prompts, tools, tool calls and token counts. Hooks
+//! get them as separate fields (protocol.md §7), for all SDKs.
 //!
-//! What does not have the form of its SDK is passed over here: the translation itself says what is wrong
-//! with a payload.
+//! Malformed content is ignored here; the translation itself reports it.
 
 use hook_core::model::LlmResponse;
 use hook_core::{JsonArray, JsonObject, RawJson, RawObject};
@@ -14,8 +13,8 @@ use crate::{Sdk, json};
 pub struct RequestDetails {
     /// The text of the user's last message.
     pub prompt: Option<String>,
-    /// The system prompt: what the SDK has for it, else the system's messages that the conversation begins
-    /// with.
+    /// The system prompt: the SDK's own field, else the system messages at the start of the
+    /// conversation.
     pub system_prompt: Option<String>,
     /// The names of the tools that the model may call.
     pub tools: Option<JsonArray>,
@@ -24,13 +23,13 @@ pub struct RequestDetails {
 /// The facts of a complete response.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ResponseDetails {
-    /// The tools that the model calls: `{"tool_name", "tool_input", "tool_call_id"?}`.
+    /// The tool calls of the model: `{"tool_name", "tool_input", "tool_call_id"?}`.
     pub tool_calls: Option<JsonArray>,
-    /// The tokens that the call took: `prompt_tokens`, `completion_tokens`, `total_tokens`.
+    /// The token counts: `prompt_tokens`, `completion_tokens`, `total_tokens`.
     pub usage: Option<RawObject>,
 }
 
-/// Reads the facts of an SDK's request, of which `stable` is the stable form.
+/// Returns the facts of an SDK's request, whose stable form is `stable`.
 pub fn request_details(sdk: Sdk, request: &RawObject, stable: &RawObject) -> RequestDetails {
     let fields = request.fields();
     let messages = items(json::given(&stable.fields(), "messages"));
@@ -64,7 +63,7 @@ pub fn request_details(sdk: Sdk, request: &RawObject, stable: &RawObject) -> Req
     }
 }
 
-/// Reads the facts of an SDK's complete response, of which `stable` is the stable form.
+/// Returns the facts of an SDK's complete response, whose stable form is `stable`.
 pub fn response_details(sdk: Sdk, response: &RawObject, stable: &RawObject) -> ResponseDetails {
     let fields = response.fields();
     let calls: Vec<RawJson> = match sdk {
@@ -99,7 +98,7 @@ pub fn response_details(sdk: Sdk, response: &RawObject, stable: &RawObject) -> R
     }
 }
 
-/// The names of one tool, or of the several functions that GenAI has in one.
+/// Returns the names of a tool, or of all functions of a GenAI tool.
 pub(crate) fn tool_names(tool: &RawJson) -> Vec<String> {
     if let Some(name) = tool.to_text() {
         return vec![name];
@@ -117,7 +116,7 @@ pub(crate) fn tool_names(tool: &RawJson) -> Vec<String> {
     let own = own.or_else(|| json::given(&fields, "type")?.to_text());
     match own {
         Some(name) => vec![name],
-        // GenAI's own tools have no name but their field: `{"googleSearch": {}}`.
+        // GenAI's built-in tools have no name but their field: `{"googleSearch": {}}`.
         None => fields.iter().map(|(name, _)| name.to_owned()).collect(),
     }
 }
@@ -158,7 +157,7 @@ fn chat_calls(response: &JsonObject) -> Vec<RawJson> {
     calls.iter().filter_map(call).chain(older).collect()
 }
 
-/// One call of a tool, as hooks are sent it.
+/// Returns a tool call in the form that hooks get.
 fn written(
     named: &JsonObject,
     arguments: Option<RawJson>,
@@ -173,14 +172,15 @@ fn written(
     Some(call.to_raw().into())
 }
 
-/// Arguments that OpenAI writes as a text with JSON in it; what is no object stays the text that it is.
+/// Returns arguments that OpenAI writes as a string with JSON. Other strings are returned
+/// unchanged.
 fn arguments(written: Option<&RawJson>) -> Option<RawJson> {
     let written = written?;
     let parsed = written.to_text().and_then(|text| RawObject::parse(text).ok());
     Some(parsed.map_or_else(|| written.clone(), Into::into))
 }
 
-/// The counts of a stable response; the sum where only its parts are there.
+/// Returns the counts of a stable response, with the sum if the total is missing.
 fn usage(stable: &RawObject) -> Option<RawObject> {
     let counts = LlmResponse::read(stable).ok()?.usage_metadata?;
     let number = |count: &Option<RawJson>| count.as_ref().and_then(RawJson::to_whole_number);
@@ -200,13 +200,13 @@ fn usage(stable: &RawObject) -> Option<RawObject> {
     (!usage.is_empty()).then(|| usage.to_raw())
 }
 
-/// The role and the text of a stable message.
+/// Returns the role and the text of a stable message.
 fn message(message: &RawJson) -> Option<(String, String)> {
     let fields = object(message)?;
     Some((json::given(&fields, "role")?.to_text()?, json::given(&fields, "content")?.to_text()?))
 }
 
-/// The text of a text, a content with `parts`, a block with `text`, or a list of these.
+/// Returns the text of a string, a content with `parts`, a block with `text`, or a list of these.
 fn text_of(value: &RawJson) -> Option<String> {
     let text = |value: &RawJson| {
         value.to_text().or_else(|| json::given(&object(value)?, "text")?.to_text())

@@ -1,4 +1,4 @@
-//! What can go wrong in a translation.
+//! Errors of a translation.
 
 use hook_core::JsonError;
 use hook_core::json::shape::ShapeError;
@@ -6,7 +6,7 @@ use hook_core::text::shortened;
 
 use crate::Sdk;
 
-/// Why a payload could not be translated (`translation_failed` in protocol.md).
+/// The reason why a payload could not be translated (`translation_failed` in protocol.md).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TranslateError {
@@ -36,7 +36,7 @@ pub enum TranslateError {
     Unwritable {
         /// The field that was being written.
         path: &'static str,
-        /// Where its text stops being JSON.
+        /// The position at which it stops being JSON.
         source: JsonError,
     },
 }

@@ -1,4 +1,4 @@
-//! A JSON string that comes in pieces.
+//! A JSON string that arrives in pieces.
 
 use hook_core::{JsonKind, RawJson};
 
@@ -12,7 +12,7 @@ pub(crate) struct Joined {
 }
 
 impl Joined {
-    /// Puts a JSON string behind what there is; another value is no text.
+    /// Appends a JSON string; other values are ignored.
     pub(crate) fn push(&mut self, string: &RawJson) {
         if string.kind() == JsonKind::String {
             let text = string.as_str();
@@ -20,7 +20,7 @@ impl Joined {
         }
     }
 
-    /// The whole as a JSON string. `path` names it, should it fail.
+    /// Returns the whole as a JSON string. `path` is its path in errors.
     pub(crate) fn to_raw(&self, path: &'static str) -> Result<RawJson, TranslateError> {
         let text = format!("\"{}\"", self.written);
         RawJson::parse(text).map_err(|source| TranslateError::Unwritable { path, source })

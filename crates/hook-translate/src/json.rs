@@ -1,20 +1,20 @@
-//! Putting JSON text together.
+//! Helpers to build and read JSON text.
 
 use hook_core::{JsonObject, RawJson, RawObject};
 
-/// An object of these fields.
+/// Returns an object with these fields.
 pub(crate) fn object<const N: usize>(fields: [(&str, RawJson); N]) -> RawObject {
     let fields: JsonObject =
         fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     fields.to_raw()
 }
 
-/// A field that is there; `null` means absence (protocol.md §6).
+/// Returns a field's value, unless it is absent or `null` (protocol.md §6).
 pub(crate) fn given<'a>(fields: &'a JsonObject, name: &str) -> Option<&'a RawJson> {
     fields.get(name).filter(|value| !value.is_null())
 }
 
-/// Lays the fields of `changes` that are there over `fields`.
+/// Overlays the non-null fields of `changes` on `fields`.
 pub(crate) fn overlay_given(fields: &mut JsonObject, changes: &JsonObject) {
     for (name, value) in changes.iter().filter(|(_, value)| !value.is_null()) {
         fields.insert(name, value.clone());

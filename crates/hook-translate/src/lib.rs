@@ -1,12 +1,12 @@
 //! Model calls of vendor SDKs, translated to and from the stable form that hook scripts see.
 //!
-//! A hook that looks at a model call must not depend on the SDK that made it. So a request or a
-//! response in an SDK's own JSON becomes a stable one (protocol.md §7) before hooks run, and what
-//! they answered is laid onto the SDK's JSON again afterwards. The stable form is text only; the
-//! way back keeps everything that it cannot express.
+//! A hook for model calls must not depend on the SDK that makes them. So a request or response in
+//! an SDK's own JSON is translated to a stable one (protocol.md §7) before hooks run, and their
+//! answers are applied to the SDK's JSON afterwards. The stable form is text only; the way back
+//! keeps everything that it cannot express.
 //!
-//! What this crate is not: it runs no hook, calls no model, does no I/O and merges no outputs.
-//! Every function is pure: JSON text in, JSON text out.
+//! This crate runs no hooks, calls no model, does no I/O and merges no outputs. Every function is
+//! pure: JSON text in, JSON text out.
 //!
 //! # Example
 //!
@@ -40,31 +40,31 @@
 //!
 //! # Map
 //!
-//! - [`Sdk`] says which form a payload has.
+//! - [`Sdk`] is the form of a payload.
 //! - [`to_stable_request`] and [`from_stable_request`], and the same pair for responses and tool
 //!   configs, are the six translations. Their callers need not know any SDK.
-//! - [`join_chunks`] makes the complete response of a stream's chunks, [`to_stable_chunk`] and
+//! - [`join_chunks`] joins the chunks of a stream to a complete response, [`to_stable_chunk`] and
 //!   [`from_stable_chunk`] translate a single one.
-//! - [`request_details`] and [`response_details`] read what a call says beside its text.
-//! - [`Translated`] is a result with its [`Warning`]s, [`TranslateError`] what went wrong instead.
-//! - `genai` holds the rules of Google's GenAI SDK, v1, `openai` those of OpenAI's two APIs,
+//! - [`request_details`] and [`response_details`] return facts of a call other than its text.
+//! - [`Translated`] is a result with its [`Warning`]s, [`TranslateError`] the error.
+//! - `genai` has the rules of Google's GenAI SDK, v1, `openai` those of OpenAI's two APIs,
 //!   `anthropic` those of Anthropic's messages. Another SDK is another module like them.
-//! - [`agents`] describes other agents: what their hooks are told and answer, and what they are told themselves.
-//! - `stable` holds those of the stable form itself, `chunk` does for streams what no SDK has of its
-//!   own, `joined` puts strings that came in pieces together.
-//! - `rewritten` puts the entries of a conversation back into their request, byte for byte around
+//! - [`agents`] describes other agents: the inputs and answers of their hooks, and their own.
+//! - `stable` has the rules of the stable form itself, `chunk` those that chunks of all SDKs share;
+//!   `joined` joins strings that arrive in pieces.
+//! - `rewritten` writes the entries of a conversation back into their request, byte for byte around
 //!   them.
-//! - `align` and `spread` compare what a hook answered with what it was shown: which messages are
-//!   new, edited or gone, and to which part of a message a changed text belongs.
-//! - `conversation`, `parts`, `alternatives` and `usage` lay the result over what every SDK has in a
-//!   form of its own: entries of a conversation, parts of a message, alternatives of a response,
+//! - `align` and `spread` compare a hook's answer with its input: new, edited and removed messages,
+//!   and the parts of a message to which a changed text belongs.
+//! - `conversation`, `parts`, `alternatives` and `usage` apply the result to the concepts that
+//!   every SDK has: entries of a conversation, parts of a message, alternatives of a response,
 //!   token counts.
 //!
 //! # Why text
 //!
 //! Payloads are read one level at a time as text ([`RawJson`](hook_core::RawJson)), never into a
-//! tree. What a hook did not change is copied byte for byte, numbers keep their digits, and the
-//! arguments of a function call may nest as deep as they like.
+//! tree. Unchanged content is copied byte for byte, numbers keep their digits, and the arguments of
+//! a function call may nest to any depth.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 

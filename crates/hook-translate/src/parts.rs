@@ -1,31 +1,31 @@
-//! Putting text back into the parts that it came from.
+//! Writes a changed text back into the parts of a message.
 
 use hook_core::{JsonText, RawJson};
 
 use crate::Warning;
 use crate::spread::{Piece, Portion};
 
-/// A part of something that is said: text, or anything else.
+/// A part of a message: text, or anything else.
 pub(crate) trait Part {
-    /// The JSON as it was read.
+    /// Returns the original JSON.
     fn raw(&self) -> &RawJson;
 
-    /// Its text, if it has one.
+    /// Returns its text, if it has one.
     fn text(&self) -> Option<&JsonText>;
 
-    /// Whether that is the model's thinking.
+    /// Returns `true` if it is a thought of the model.
     fn is_thought(&self) -> bool {
         false
     }
 
-    /// Whether it says anything beside its text.
+    /// Returns `true` if it contains anything but its text.
     fn says_more(&self) -> bool;
 
-    /// The same part with another text.
+    /// Returns the same part with another text.
     fn with_text(&self, text: &str) -> RawJson;
 }
 
-/// The parts that have text, in order.
+/// Returns the parts with text, in order.
 pub(crate) fn pieces<P: Part>(parts: &[P]) -> Vec<Piece<'_>> {
     parts
         .iter()
@@ -33,18 +33,18 @@ pub(crate) fn pieces<P: Part>(parts: &[P]) -> Vec<Piece<'_>> {
         .collect()
 }
 
-/// All that the parts say, if one has text.
+/// Returns the joined text of all parts, or `None` if no part has text.
 pub(crate) fn text<P: Part>(parts: &[P]) -> Option<JsonText> {
     JsonText::joined(parts.iter().filter_map(Part::text))
 }
 
-/// What the parts that have text say, one by one.
+/// Returns the texts of the parts that have one.
 pub(crate) fn texts<P: Part>(parts: &[P]) -> Vec<String> {
     parts.iter().filter_map(Part::text).map(|text| text.read().into_owned()).collect()
 }
 
-/// The parts with other texts. Parts without text stay where they are; so does what else a part
-/// with text says. `place` is where a part stands, `new` makes one of a text.
+/// Returns the parts with other texts. Parts without text, and other content of parts with text,
+/// stay. `place` returns the path of a part, `new` creates a part from a text.
 pub(crate) fn rewritten<P: Part>(
     parts: &[P],
     portions: Vec<Portion>,
@@ -58,7 +58,7 @@ pub(crate) fn rewritten<P: Part>(
     let mut written = Vec::with_capacity(parts.len());
     let mut next = 0;
     for portion in portions {
-        // A new text stands directly after the one before it; all others have their places.
+        // A new text directly follows the one before it; all others have a part of their own.
         if let Some(piece) = portion.piece() {
             let index = with_text[piece];
             written.extend(parts[next..index].iter().map(raw));
@@ -73,7 +73,7 @@ pub(crate) fn rewritten<P: Part>(
     written
 }
 
-/// The part after an edit; a plain one that lost its text is gone, unless it says more.
+/// Returns a part after an edit. A part without text and other content is removed.
 fn after<P: Part>(part: &P, portion: &Portion) -> Option<RawJson> {
     match portion {
         Portion::Keep(_) | Portion::KeepThought(_) => Some(part.raw().clone()),

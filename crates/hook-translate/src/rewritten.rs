@@ -1,11 +1,11 @@
-//! Putting the entries of a conversation back into their request.
+//! Writes the entries of a conversation back into their request.
 
 use hook_core::{JsonObject, RawJson, RawObject};
 
-/// What a hook's messages make of a conversation.
+/// The result of applying a hook's messages to a conversation.
 #[derive(Debug)]
 pub(crate) enum Overlaid {
-    /// Another value in its place.
+    /// Another value of the field.
     Value(RawJson),
     /// Other entries of the list.
     Items(Rewritten),
@@ -14,22 +14,22 @@ pub(crate) enum Overlaid {
 /// The entries of a list after an edit.
 #[derive(Debug)]
 pub(crate) struct Rewritten {
-    /// The field that holds them.
+    /// The field of the list.
     field: &'static str,
-    /// What takes the place of what, if no entry came or went.
+    /// Pairs of old and new entries, if no entry was inserted or removed.
     replaced: Option<Vec<(RawJson, RawJson)>>,
     entries: Vec<RawJson>,
 }
 
 impl Rewritten {
-    /// What became of the `old` entries of a field.
+    /// Records the new entries of a field.
     pub(crate) fn of<'o>(
         field: &'static str,
         old: impl ExactSizeIterator<Item = &'o RawJson>,
         entries: Vec<RawJson>,
     ) -> Self {
         let replaced = (old.len() == entries.len()).then(|| {
-            // Most entries are still the same text at the same place, which tells without a look.
+            // Most entries are still the same text in memory, which is faster to check.
             let is_same = |old: &RawJson, new: &RawJson| {
                 std::ptr::eq(old.as_str(), new.as_str()) || old == new
             };
@@ -39,13 +39,13 @@ impl Rewritten {
         Self { field, replaced, entries }
     }
 
-    /// The entries as a list.
+    /// Returns the entries as a list.
     pub(crate) fn list(&self) -> RawJson {
         RawJson::from_items(&self.entries)
     }
 
-    /// The request with these entries and with `changes` laid over it. Where entries only took the
-    /// place of others, all else is copied as a whole: a conversation may be long.
+    /// Returns the request with these entries and `changes`. If entries were only replaced,
+    /// everything else is copied as a whole, since a conversation may be long.
     pub(crate) fn laid_over(&self, base: &RawObject, mut changes: JsonObject) -> RawObject {
         let pairs = self.replaced.as_ref().map(|replaced| {
             replaced.iter().map(|(old, new)| (old, new.clone())).collect::<Vec<_>>()

@@ -1,4 +1,4 @@
-//! The SDKs whose payloads the engine may be given.
+//! The SDKs whose payloads the engine understands.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use hook_core::{JsonKind, RawJson, RawObject};
 
 use crate::TranslateError;
 
-/// The form that a model payload has (protocol.md §7).
+/// The form of a model payload (protocol.md §7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Sdk {
@@ -17,18 +17,18 @@ pub enum Sdk {
     OpenAiChat,
     /// OpenAI's responses: `input` and `output` of items.
     OpenAiResponses,
-    /// Anthropic's messages: a conversation of blocks. Only a name tells it apart.
+    /// Anthropic's messages: a conversation of blocks. It can only be named, not detected.
     Anthropic,
     /// The stable form itself, which needs no translation.
     Stable,
 }
 
 impl Sdk {
-    /// Every form.
+    /// All forms.
     pub const ALL: [Self; 5] =
         [Self::GenAi, Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic, Self::Stable];
 
-    /// The name that an input's `sdk` field has for it.
+    /// Returns the name in an input's `sdk` field.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::GenAi => "genai",
@@ -39,27 +39,26 @@ impl Sdk {
         }
     }
 
-    /// The SDK of that name.
+    /// Returns the SDK of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|sdk| sdk.as_str() == name)
     }
 
-    /// All names, for messages.
+    /// Returns all names, for messages.
     pub(crate) fn names() -> String {
         Self::ALL.map(Self::as_str).join(", ")
     }
 
-    /// The form of a request: what the input's `sdk` field names, or, without one, what the
-    /// request looks like.
+    /// Returns the form of a request: the one in the input's `sdk` field, or else the detected one.
     ///
     /// `contents` means [`GenAi`](Self::GenAi); `messages` that all have a string as content and
     /// one of the stable roles mean [`Stable`](Self::Stable). A response has the form of the
     /// request that it answers.
     ///
     /// # Errors
-    /// [`UnknownSdk`](TranslateError::UnknownSdk) for a name that is none, and
-    /// [`UnclearSdk`](TranslateError::UnclearSdk) when there is no name and the request does not
-    /// tell either.
+    /// [`UnknownSdk`](TranslateError::UnknownSdk) for an unknown name, and
+    /// [`UnclearSdk`](TranslateError::UnclearSdk) if there is no name and the form cannot be
+    /// detected.
     pub fn of_request(named: Option<&str>, request: &RawObject) -> Result<Self, TranslateError> {
         match named {
             Some(name) => Self::from_name(name)

@@ -1,7 +1,7 @@
-//! Spreading a text that a hook changed over the parts that it was put together from.
+//! Distributes a text that a hook changed over the parts of the original text.
 //!
-//! A hook sees one text where an SDK has several parts. What it answers must go back to the parts
-//! it came from, and reach as few of them as possible.
+//! A hook sees one text where an SDK has several parts. Its answer must go back to the original
+//! parts, and change as few of them as possible.
 
 use std::borrow::Cow;
 use std::cell::LazyCell;
@@ -10,39 +10,38 @@ use std::ops::Range;
 
 use crate::align::{Step, align, likeness};
 
-/// After this many thoughts that were looked for in a text and not found, the others are not
-/// looked for: each search may read the whole text.
+/// The number of failed searches for thoughts after which no more are made: each search may read
+/// the whole text.
 const MAX_FAILED_SEARCHES: usize = 64;
 
-/// A part that has text.
+/// A part with text.
 #[derive(Debug, Clone)]
 pub(crate) struct Piece<'t> {
-    /// The text as the hook saw it.
+    /// The text that the hook saw.
     pub(crate) text: Cow<'t, str>,
-    /// Whether it is the model's thinking, which a hook may edit but not lose
-    /// (protocol.md §7).
+    /// `true` for a thought of the model, which a hook may edit but not remove (protocol.md §7).
     pub(crate) thought: bool,
 }
 
-/// What becomes of a piece, by its index, or a text that belongs to none.
+/// The result for a piece, by its index, or a new text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Portion {
-    /// The piece stays as it is.
+    /// The piece is unchanged.
     Keep(usize),
     /// The piece gets another text.
     Change(usize, String),
     /// The piece loses its text.
     Drop(usize),
-    /// The thought stays as it is, although the new text has left it out.
+    /// The thought is unchanged, although the new text leaves it out.
     KeepThought(usize),
-    /// The edit spans the thought and other text: its words have moved there.
+    /// The edit spans the thought and other text, which now contains its words.
     EmptyThought(usize),
-    /// A piece of its own.
+    /// A new piece.
     New(String),
 }
 
 impl Portion {
-    /// The piece that this is about, unless it is a new one.
+    /// Returns the index of the piece, unless it is a new one.
     pub(crate) fn piece(&self) -> Option<usize> {
         match *self {
             Self::Keep(index)
@@ -54,7 +53,7 @@ impl Portion {
         }
     }
 
-    /// The same, about a piece so many places before.
+    /// Returns the same portion with an index that is smaller by `places`.
     pub(crate) fn moved_back(self, places: usize) -> Self {
         let moved = |index: usize| index.saturating_sub(places);
         match self {
@@ -68,17 +67,16 @@ impl Portion {
     }
 }
 
-/// Spreads `text` over `pieces`, whose texts joined were shown to the hook. All pieces come back,
-/// in their order.
+/// Distributes `text` over `pieces`, whose joined texts the hook saw. Returns a portion for every
+/// piece, in order.
 ///
-/// - Pieces that stand unchanged at the start or at the end of the text stay as they are, and
-///   between them every thought that stands there unchanged.
-/// - What lies between two of these goes into the first plain piece there; the other plain ones
-///   lose their text. Where there is no plain piece, it is joined to a plain neighbour, or else
-///   becomes a piece of its own.
-/// - A thought changes only if the edit lies within it. If the edit left it out, it stays as it
-///   is. If the edit spans it and more, and most of its words are still there, then they are in
-///   the plain text now, and the thought is left empty: a redacted thought must not come back.
+/// - Pieces that are unchanged at the start or the end of the text stay, and so does every
+///   unchanged thought between them.
+/// - Text between two of these goes to the first plain piece there; the other plain ones lose their
+///   text. Without a plain piece there, it joins a plain neighbour, or else becomes a new piece.
+/// - A thought changes only if the edit is within it. A thought that the edit leaves out is kept.
+///   If the edit spans the thought and more, and most of its words are still there, then the plain
+///   text contains them, and the thought becomes empty: a redacted thought must not come back.
 pub(crate) fn spread(pieces: &[Piece<'_>], text: &str) -> Vec<Portion> {
     let mut changed = 0..pieces.len();
     let mut rest = text;
@@ -119,15 +117,15 @@ pub(crate) fn spread(pieces: &[Piece<'_>], text: &str) -> Vec<Portion> {
     join_new(portions, pieces)
 }
 
-/// Spreads `texts` over `pieces`, whose texts were shown to the hook one by one. All pieces come
-/// back, in their order.
+/// Distributes `texts` over `pieces`, whose texts the hook saw one by one. Returns a portion for
+/// every piece, in order.
 ///
-/// A text that was edited changes its piece, a new one becomes a piece of its own, a piece whose
-/// text is gone loses it. Thoughts that are gone fare as in [`spread`].
+/// An edited text changes its piece, a new one becomes a new piece, a piece whose text was removed
+/// loses it. Removed thoughts are handled as in a joined text.
 pub(crate) fn spread_list(pieces: &[Piece<'_>], texts: &[String]) -> Vec<Portion> {
     let old: Vec<&str> = pieces.iter().map(|piece| &*piece.text).collect();
     let new: Vec<&str> = texts.iter().map(String::as_str).collect();
-    // Among equals, a plain piece rather than a thought is the one that was edited.
+    // With equal likeness, a plain piece is edited rather than a thought.
     let likeness =
         |i: usize, j: usize| Some(likeness(old[i], new[j]) + u32::from(!pieces[i].thought));
     let known = LazyCell::new(|| texts.iter().flat_map(|text| words(text)).collect());
@@ -141,13 +139,13 @@ pub(crate) fn spread_list(pieces: &[Piece<'_>], texts: &[String]) -> Vec<Portion
     align(&old, &new, likeness).into_iter().map(portion).collect()
 }
 
-/// Gives `text` to the pieces of a gap, of which none is known to have stayed.
+/// Distributes `text` over the pieces of a gap, none of which is known to be unchanged.
 fn fill(portions: &mut Vec<Portion>, pieces: &[Piece<'_>], gap: Range<usize>, text: &str) {
     let is_plain = |index: &usize| !pieces[*index].thought;
     let has_text = |index: &usize| !pieces[*index].text.is_empty();
     let taker = match gap.clone().find(is_plain) {
         Some(plain) => Some(plain),
-        // An edit among thoughts alone is an edit of the first; one that only left them out is not.
+        // An edit among thoughts alone edits the first; one that only removes them does not.
         None if text.is_empty() => None,
         None => gap.clone().find(has_text),
     };
@@ -163,7 +161,7 @@ fn fill(portions: &mut Vec<Portion>, pieces: &[Piece<'_>], gap: Range<usize>, te
     }));
 }
 
-/// What becomes of a thought that a text with these words has left out.
+/// Returns the portion of a thought that is missing from a text with these words.
 fn left_out(index: usize, thought: &str, known: &HashSet<&str>) -> Portion {
     if thought.is_empty() {
         return Portion::Keep(index);
@@ -181,8 +179,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// Joins text that came to stand beside a plain piece to that piece: to the one before, else to the
-/// one after.
+/// Joins a new text to a plain neighbour: the one before, else the one after.
 fn join_new(portions: Vec<Portion>, pieces: &[Piece<'_>]) -> Vec<Portion> {
     let mut joined: Vec<Portion> = Vec::with_capacity(portions.len());
     for portion in portions {
@@ -204,7 +201,7 @@ fn join_new(portions: Vec<Portion>, pieces: &[Piece<'_>]) -> Vec<Portion> {
     joined
 }
 
-/// The plain piece that the portion is, with the text that it will have.
+/// Returns the plain piece of a portion, and its new text.
 fn plain_text<'t>(portion: &'t Portion, pieces: &'t [Piece<'_>]) -> Option<(usize, &'t str)> {
     let (index, text) = match portion {
         Portion::Keep(index) => (*index, &*pieces[*index].text),

@@ -1,5 +1,5 @@
-//! The stable form itself, which is checked and not translated. Its chunks are stable responses, each
-//! with a piece of the text.
+//! The stable form itself, which is checked and not translated. Its chunks are stable responses
+//! with a piece of the text each.
 
 use std::collections::HashMap;
 
@@ -46,7 +46,7 @@ pub(crate) fn from_stable_tool_config(
     Ok(laid_over(to_stable_tool_config(config)?, base))
 }
 
-/// What a hook gave, laid over what there is: field by field, and settings one by one.
+/// Overlays a hook's answer on the original: field by field, and `config` setting by setting.
 fn laid_over(given: RawObject, base: Option<&RawObject>) -> Translated {
     let Some(base) = base.filter(|base| **base != given) else {
         return Translated::complete(given);
@@ -60,7 +60,8 @@ fn laid_over(given: RawObject, base: Option<&RawObject>) -> Translated {
     Translated::complete(base.overlaid(&changes))
 }
 
-/// The complete response: texts one behind the other, all else as the last chunk that has it says.
+/// Joins chunks to the complete response: texts are concatenated, other fields come from the last
+/// chunk that has them.
 pub(crate) fn join_chunks(chunks: &[RawObject]) -> Result<RawObject, TranslateError> {
     let mut joined = LlmResponse::default();
     let mut places: HashMap<String, usize> = HashMap::new();
@@ -102,7 +103,7 @@ fn join(joined: &mut LlmCandidate, chunk: LlmCandidate) {
     joined.safety_ratings = chunk.safety_ratings.or(joined.safety_ratings.take());
 }
 
-/// A chunk with the text of `answer`, which has all of the chunk's candidates and nothing but text.
+/// Returns a chunk with the text of `answer`, which has all candidates of the chunk and only text.
 pub(crate) fn from_stable_chunk(
     answer: &RawObject,
     chunk: &RawObject,

@@ -1,4 +1,4 @@
-//! Responses that come in chunks, for whatever SDK they are of.
+//! Responses in chunks, for all SDKs.
 
 use hook_core::{RawJson, RawObject};
 
@@ -8,10 +8,9 @@ use crate::{
     to_stable_response,
 };
 
-/// The complete, non-streaming response that the chunks (or events) of a stream make together, in
-/// their order.
+/// Joins the chunks (or events) of a stream, in their order, to a complete response.
 ///
-/// Warnings say what a stream that ended early leaves open.
+/// Warnings name what is missing from a stream that ended early.
 ///
 /// # Errors
 /// [`Shape`](TranslateError::Shape) names the field that does not have its shape, such as
@@ -31,8 +30,8 @@ pub fn join_chunks(sdk: Sdk, chunks: &[RawObject]) -> Result<Translated, Transla
     }
 }
 
-/// The text that one chunk displays, as a stable response; nothing for a chunk that shows none,
-/// such as one that repeats at the end what the others have said.
+/// Translates the text of one chunk into a stable response. Returns `None` for a chunk without new
+/// text, such as a final one that repeats the text of the others.
 ///
 /// # Errors
 /// As [`join_chunks`], for the chunk.
@@ -50,9 +49,9 @@ pub fn to_stable_chunk(sdk: Sdk, chunk: &RawObject) -> Result<Option<Translated>
     Ok(shown.map(Translated::complete))
 }
 
-/// The chunk with its text as a hook answered, and nothing else changed.
+/// Returns the chunk with the text of a hook's answer, and nothing else changed.
 ///
-/// A chunk that shows no text is given back as it is, with a warning where the answer has one.
+/// A chunk without visible text is returned unchanged, with a warning if the answer has text.
 ///
 /// # Errors
 /// As [`join_chunks`], for the answer and for the chunk.
@@ -83,20 +82,20 @@ pub fn from_stable_chunk(
     Ok(laid)
 }
 
-/// Whether a chunk is a whole response: a call that does not stream is a stream of one.
+/// Returns `true` if a chunk is a whole response: a call without streaming is a stream of one.
 fn is_complete(sdk: Sdk, chunk: &RawObject) -> bool {
     let (name, word) = match sdk {
         Sdk::OpenAiChat => ("object", "chat.completion"),
         Sdk::OpenAiResponses => ("object", "response"),
         Sdk::Anthropic => ("type", "message"),
-        // Their chunks have the form of responses anyway.
+        // Their chunks have the form of responses.
         Sdk::GenAi | Sdk::Stable => return false,
     };
     json::given(&chunk.fields(), name).and_then(|value| value.to_text()).as_deref() == Some(word)
 }
 
-/// Whether a response has the shape of a chunk (or event) of the SDK's streams. Of SDKs whose chunks
-/// have the form of responses, none has.
+/// Returns `true` if a response has the form of a chunk (or event) of the SDK's streams. Always
+/// `false` for SDKs whose chunks have the form of responses.
 pub fn is_chunk(sdk: Sdk, response: &RawObject) -> bool {
     const ANTHROPIC: [&str; 8] = [
         "message_start",
@@ -127,8 +126,7 @@ pub fn is_chunk(sdk: Sdk, response: &RawObject) -> bool {
     }
 }
 
-/// Whether a chunk only repeats text that other chunks have shown: nothing that displays those
-/// needs it.
+/// Returns `true` if a chunk only repeats text of other chunks, so that a display can ignore it.
 pub fn repeats_text(sdk: Sdk, chunk: &RawObject) -> bool {
     const WHOLE: [&str; 3] = ["response.completed", "response.incomplete", "response.failed"];
     let kind = json::given(&chunk.fields(), "type").and_then(|value| value.to_text());

@@ -1,14 +1,14 @@
-//! The six translations, each for whatever SDK the payload is of.
+//! The six translations, for all SDKs.
 
 use hook_core::RawObject;
 
 use crate::openai::{chat, responses};
 use crate::{Sdk, TranslateError, Translated, anthropic, genai, stable};
 
-/// A payload of an SDK, as hooks see it.
+/// A translation of an SDK's payload to the stable form.
 type ToStable = fn(&RawObject) -> Result<RawObject, TranslateError>;
 
-/// A stable payload, laid over the SDK's own where there is one.
+/// A translation of a stable payload, applied to the SDK's own if there is one.
 type FromStable = fn(&RawObject, Option<&RawObject>) -> Result<Translated, TranslateError>;
 
 /// The translations of one SDK.
@@ -18,7 +18,7 @@ struct Translations {
     tool_config: (ToStable, FromStable),
 }
 
-/// The translations that a module has under their usual names.
+/// The translations of a module, which all have the same names.
 macro_rules! translations {
     ($module:ident) => {
         &Translations {
@@ -39,9 +39,9 @@ fn of(sdk: Sdk) -> &'static Translations {
     }
 }
 
-/// A request to a model, as hooks are shown it.
+/// Translates a request to a model into the stable form.
 ///
-/// For [`Stable`](Sdk::Stable) the request is checked and given back as it is.
+/// For [`Stable`](Sdk::Stable) the request is checked and returned unchanged.
 ///
 /// # Errors
 /// [`Shape`](TranslateError::Shape) names the field that does not have its shape.
@@ -49,16 +49,15 @@ pub fn to_stable_request(sdk: Sdk, request: &RawObject) -> Result<Translated, Tr
     of(sdk).request.0(request).map(Translated::complete)
 }
 
-/// A stable request, as the SDK wants it: `request` is laid onto `base`, the SDK's own
-/// request, so that what the stable form cannot express survives (protocol.md §7).
+/// Translates a stable request into the SDK's form: `request` is applied to `base`, the SDK's own
+/// request, so that content which the stable form cannot express survives (protocol.md §7).
 ///
-/// `request` may be a whole stable request or only the fields that a hook gave. One that
-/// changes nothing gives back `base` byte for byte. Without a base, a request is built from
-/// what there is. For [`Stable`](Sdk::Stable) `request` is laid over it field by field, and
-/// `config` one level deeper.
+/// `request` may be a whole stable request or only the fields of a hook's answer. One that changes
+/// nothing returns `base` byte for byte. Without a base, a new request is built. For
+/// [`Stable`](Sdk::Stable) `request` is overlaid field by field, and `config` one level deeper.
 ///
-/// Warnings name what a hook gave and the SDK's request cannot take, and thoughts that an
-/// edit leaves out.
+/// Warnings name content of a hook's answer that the SDK's request cannot express, and thoughts
+/// that an edit leaves out.
 ///
 /// # Errors
 /// As [`to_stable_request`], for the request and for the base.
@@ -70,9 +69,9 @@ pub fn from_stable_request(
     of(sdk).request.1(request, base)
 }
 
-/// A model's complete response, as hooks are shown it.
+/// Translates a model's complete response into the stable form.
 ///
-/// For [`Stable`](Sdk::Stable) the response is checked and given back as it is.
+/// For [`Stable`](Sdk::Stable) the response is checked and returned unchanged.
 ///
 /// # Errors
 /// As [`to_stable_request`].
@@ -80,11 +79,11 @@ pub fn to_stable_response(sdk: Sdk, response: &RawObject) -> Result<Translated, 
     of(sdk).response.0(response).map(Translated::complete)
 }
 
-/// A stable response, as the SDK wants it, laid onto the `original` response where there is
-/// one; without one (a hook's synthetic response) it is built from what there is.
+/// Translates a stable response into the SDK's form, applied to the `original` response if there is
+/// one. Without one (a hook's synthetic response) a new response is built.
 ///
-/// A response that changes nothing gives back `original` byte for byte. For
-/// [`Stable`](Sdk::Stable) `response` is laid over it field by field.
+/// A response that changes nothing returns `original` byte for byte. For [`Stable`](Sdk::Stable)
+/// `response` is overlaid field by field.
 ///
 /// # Errors
 /// As [`to_stable_request`], for the response and for the original.
@@ -96,9 +95,9 @@ pub fn from_stable_response(
     of(sdk).response.1(response, original)
 }
 
-/// An SDK's tool config, as hooks are shown it.
+/// Translates an SDK's tool config into the stable form.
 ///
-/// For [`Stable`](Sdk::Stable) the tool config is checked and given back as it is.
+/// For [`Stable`](Sdk::Stable) the tool config is checked and returned unchanged.
 ///
 /// # Errors
 /// As [`to_stable_request`].
@@ -106,9 +105,9 @@ pub fn to_stable_tool_config(sdk: Sdk, config: &RawObject) -> Result<Translated,
     of(sdk).tool_config.0(config).map(Translated::complete)
 }
 
-/// A stable tool config, as the SDK wants it, laid onto the SDK's own where there is one.
+/// Translates a stable tool config into the SDK's form, applied to the SDK's own if there is one.
 ///
-/// For [`Stable`](Sdk::Stable) `config` is laid over it field by field.
+/// For [`Stable`](Sdk::Stable) `config` is overlaid field by field.
 ///
 /// # Errors
 /// As [`to_stable_request`], for the config and for the base.

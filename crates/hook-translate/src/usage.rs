@@ -4,16 +4,16 @@ use hook_core::json::shape::{FieldReader, ShapeError};
 use hook_core::model::UsageMetadata;
 use hook_core::{JsonObject, RawJson, RawObject};
 
-/// What an SDK calls the counts.
+/// The names of an SDK's token counts.
 #[derive(Debug)]
 pub(crate) struct UsageNames {
-    /// The field that holds them.
+    /// The field of the counts.
     pub(crate) field: &'static str,
-    /// Tokens of the request, of the answer, and of both.
+    /// The counts of prompt, answer and total tokens.
     pub(crate) counts: [&'static str; 3],
 }
 
-/// The counts of one response.
+/// The token counts of one response.
 #[derive(Debug)]
 pub(crate) struct Usage {
     names: &'static UsageNames,
@@ -22,7 +22,7 @@ pub(crate) struct Usage {
 }
 
 impl Usage {
-    /// Takes them out of a response's fields.
+    /// Takes the counts out of a response's fields.
     pub(crate) fn read(
         names: &'static UsageNames,
         fields: &mut FieldReader,
@@ -42,12 +42,12 @@ impl Usage {
         Ok(Self { names, object, shown })
     }
 
-    /// What hooks see of them.
+    /// Returns the counts that hooks see.
     pub(crate) fn shown(&self) -> Option<UsageMetadata> {
         self.shown.clone()
     }
 
-    /// The object with the counts that a hook gave over it, or nothing if they change nothing.
+    /// Returns the object with a hook's counts, or `None` if they change nothing.
     pub(crate) fn overlaid(&self, given: &UsageMetadata) -> Option<RawObject> {
         let shown = self.shown.clone().unwrap_or_default();
         let mut changes = JsonObject::new();

@@ -145,7 +145,7 @@ pub(super) struct Accepted {
     stream: Stream,
     /// The client's process, if the system reports it.
     pub(super) process: Option<u32>,
-    /// That process's group.
+    /// The client's process group.
     pub(super) group: Option<u32>,
     /// `true` if the client is certainly on this machine and runs as the same user.
     pub(super) is_near: bool,

@@ -37,11 +37,11 @@ pub trait FleetMessage: hook_bus::Message {}
 impl FleetMessage for HookExecutionResponse {}
 impl FleetMessage for HookProgress {}
 
-/// The bus of those who ask a fleet of engines: its requests are served behind a broker. What no engine
-/// answers is answered here, and blocks ([`NatsOptions::fail_behavior`]).
+/// The bus of a fleet's clients: engines behind a broker serve its requests. A request that no
+/// engine answers is answered locally, and blocks ([`NatsOptions::fail_behavior`]).
 ///
-/// Hooks run at least once: where an engine is lost with a request, the fleet is asked again, under the same
-/// correlation id and with the same `idempotencyKey` in the input.
+/// Hooks run at least once: if an engine is lost with a request, the request is sent again, with
+/// the same correlation id and the same `idempotencyKey` in the input.
 ///
 /// ```no_run
 /// use hook_core::{BeforeToolInput, RawObject, ToolName};
@@ -189,7 +189,7 @@ impl NatsBus {
         async move { self.request(request).await.processed }
     }
 
-    /// Returns the engines that answer within `patience`, by id.
+    /// Returns the engines that answer within the given time, by id.
     ///
     /// # Errors
     /// Fails if there is no connection in time, or if the broker does not permit the request.

@@ -24,8 +24,7 @@ const ATTEMPT: Duration = Duration::from_secs(5);
 /// The maximum number of the library's events that wait to be logged; further ones are dropped.
 const EVENTS: usize = 64;
 
-/// The maximum number of unread messages of a subscription. Further ones are lost and requested
-/// again.
+/// The maximum number of unread messages of a subscription; others are lost and sent again.
 pub(super) const SUBSCRIPTION: usize = 4_096;
 
 /// The maximum length of a broker's message in the log, since it may contain a subject.
@@ -389,8 +388,7 @@ fn is_refusal(error: &ConnectError) -> bool {
     is_of_trust
 }
 
-/// Returns a random delay between half of `wait` and `wait`, so that clients reconnect at different
-/// times.
+/// Returns a random delay between half of it and all of it, to spread reconnections.
 pub(super) fn jittered(wait: Duration) -> Duration {
     let random = u32::from(uuid::Uuid::new_v4().as_bytes()[0]);
     wait / 2 + wait / 2 * random / 255

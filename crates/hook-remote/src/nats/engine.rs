@@ -1,5 +1,4 @@
-//! An engine of a fleet: it joins the queue group, takes the requests that it can run, and leaves
-//! on request.
+//! An engine of a fleet: it joins the queue group, takes requests that it can run, and leaves.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -376,9 +375,8 @@ impl Member<'_> {
         let heard = self.subscribe(client).await;
         let mut heard = heard.map_err(|error| NotJoined::Failed(error.to_string()))?;
         let (requests, engines) = (self.status.subjects.requests(), self.status.subjects.engines());
-        // The broker handles commands in order: once the engine receives its own status, it is in
-        // the group, or the broker has refused the subscription. A refusal arrives on another
-        // channel, so a second round trip gives it time.
+        // The broker handles commands in order: after its own status, the engine is in the group or
+        // refused. A refusal arrives on another channel, so a second round trip gives it time.
         let mut turns = 0;
         self.status.report(client, EngineState::Serving).await;
         let settled = async {

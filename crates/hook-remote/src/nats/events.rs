@@ -20,7 +20,7 @@ use super::taken::Taken;
 const UNSENT: (usize, usize) = (64, 256 * 1_024);
 
 /// The responses and progress of an engine. They wait in bounded queues of the bus; those that
-/// exceed a queue are counted, and subscribers are told the number.
+/// exceed a queue are counted, and subscribers get the number.
 #[derive(Debug)]
 pub(super) struct Events {
     responses: Subscription<HookExecutionResponse>,

@@ -20,8 +20,7 @@ use super::message::{self, Reply};
 use super::options::{Broker, NatsOptions};
 use super::replies::{OpenReplies, Replies, Unheard};
 
-/// The maximum number of times that a request is sent to an engine that takes it, or may have taken
-/// it.
+/// The maximum number of attempts in which an engine takes a request, or may have.
 const ATTEMPTS: u32 = 2;
 
 /// The maximum and minimum time without a message of an engine. Engines report work at most every
@@ -39,8 +38,7 @@ const COMING_BACK: Duration = Duration::from_secs(5);
 /// The maximum number of requests of a client at the fleet. Others wait, within their deadlines.
 const IN_FLIGHT: usize = 1_024;
 
-/// Their maximum size in KiB, less than a broker buffers for one engine (`max_pending`, 64 MiB by
-/// default).
+/// Their maximum size in KiB, below the `max_pending` of a broker (64 MiB by default).
 const KIB_IN_FLIGHT: usize = 8 * 1_024;
 
 /// The client side of a fleet.
@@ -55,7 +53,7 @@ pub(super) struct Fleet {
     room: Semaphore,
     /// The last time that it had no room or gave no answer.
     strained: Mutex<Option<Instant>>,
-    /// How long a connection may take.
+    /// The maximum time to wait for a connection.
     connecting: Duration,
     deadline: Duration,
     fail_behavior: FailBehavior,
@@ -123,8 +121,7 @@ impl Fleet {
         }
     }
 
-    /// Waits for a connection with subscribed replies. Also returns the time of its reconnection,
-    /// if it was lost.
+    /// Waits for a connection with subscribed replies; also returns the time of a reconnection.
     pub(super) async fn up(
         &self,
         deadline: Instant,
@@ -240,8 +237,7 @@ struct Asking<'f> {
     silence: Duration,
     /// The delay before the request is sent again to a fleet without room.
     wait: Duration,
-    /// The settings of an engine that rejected it for them, and the end of the attempts to find
-    /// another.
+    /// The settings of an engine that rejected it, and the deadline to find another engine.
     others: Option<(String, Instant)>,
     /// The permit for its size.
     room: Option<SemaphorePermit<'f>>,
@@ -257,8 +253,7 @@ enum Sent {
 }
 
 impl Asking<'_> {
-    /// Sends it until an engine takes it, and waits for the response. Returns `None` if no engine
-    /// answers.
+    /// Sends it until it is taken. Returns the response, or `None` if no engine answers.
     async fn attempt(
         &mut self,
         request: &HookExecutionRequest,
@@ -425,8 +420,7 @@ impl Asking<'_> {
         }
     }
 
-    /// Fails if the answering engine has other settings. Engines of an earlier version do not check
-    /// it.
+    /// Fails if the answering engine, of an earlier version, has other settings.
     fn check_settings(&mut self, response: &HookExecutionResponse) -> Result<(), StageFailure> {
         let Some(expected) = self.fleet.broker.expected.as_deref() else { return Ok(()) };
         let hash = response.engine.as_ref().and_then(|engine| engine.settings_hash.as_deref());

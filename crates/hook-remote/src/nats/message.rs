@@ -71,8 +71,7 @@ pub(super) fn hops(fields: &JsonObject) -> u32 {
     hops.to_whole_number().and_then(|hops| u32::try_from(hops).ok()).unwrap_or(u32::MAX)
 }
 
-/// Returns the reason why a message is of another protocol, or `None`. A message without a protocol
-/// is valid.
+/// Returns the reason why a message is of another protocol. One without a protocol is valid.
 pub(super) fn other_protocol(fields: &JsonObject) -> Option<String> {
     let protocol = fields.get("protocol").filter(|protocol| !protocol.is_null())?;
     if protocol.to_whole_number() == Some(PROTOCOL) {

@@ -146,7 +146,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// Returns the status of all engines that answer within `patience`, by id.
+    /// Returns the status of all engines that answer within the given time, by id.
     pub(super) async fn roll_call(
         &self,
         patience: Duration,

@@ -116,8 +116,7 @@ impl Server {
         Counts::add(if response.success() { &counts.answered } else { &counts.failed });
     }
 
-    /// Parses a message as a request, and the check of its engine. An invalid one yields an error
-    /// answer.
+    /// Parses a message as a request or an invalid one, with the check of its engine.
     fn read(&self, message: &Message) -> (HookExecutionRequest, Arc<OfRequest>) {
         let text = String::from_utf8_lossy(&message.payload).into_owned();
         let (request, expected) = match RawObject::parse(text.as_str()) {
@@ -193,8 +192,7 @@ fn read(message: &Message, object: &RawObject, fields: &JsonObject) -> HookExecu
     request.with_hops(hops)
 }
 
-/// Returns a request that is answered `invalid_request`, with the outcome that guards of its event
-/// want.
+/// Returns a request that is answered `invalid_request`, as guards of its event want.
 fn refused(fields: &JsonObject, why: String) -> HookExecutionRequest {
     let event = fields.get("eventName").and_then(RawJson::to_text);
     HookExecutionRequest::refusal(event.as_deref(), why)

@@ -66,9 +66,8 @@ impl Status {
 
     /// Answers a status request.
     pub(super) async fn answer(&self, client: &Client, message: &Message) {
-        // A message without a reply subject is the status of another engine. The sender chooses the
-        // reply subject, so it must be one for replies: else an engine would send where only
-        // engines may.
+        // A message without a reply subject is the status of another engine. A sender could name any
+        // subject, so it must be one for replies: an engine may send where its clients may not.
         let reply = message.reply.as_ref();
         let Some(reply) = reply.filter(|it| self.subjects.user_of_reply(it).is_some()) else {
             return;

@@ -23,8 +23,7 @@ pub struct NatsUpstreams {
 #[derive(Debug)]
 struct Fleet {
     rules: UpstreamRules,
-    /// The connection, once it succeeded. A failure is not kept, since settings and files can be
-    /// corrected.
+    /// The connection, once it succeeded: after a failure, files can be corrected.
     bus: Mutex<Option<Arc<NatsBus>>>,
 }
 

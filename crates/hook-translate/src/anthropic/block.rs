@@ -1,4 +1,4 @@
-//! The blocks of a message, and putting text back into them.
+//! The blocks of a message, and changes to their text.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use crate::parts::Part;
 use crate::spread::{Piece, Portion};
 use crate::{Warning, json, parts};
 
-/// The blocks that the content of a message is.
+/// The blocks of a message's content.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     blocks: Vec<Block>,
@@ -23,7 +23,7 @@ struct Block {
 
 #[derive(Debug)]
 enum Kind {
-    /// What hooks see. `plain` says that there is nothing beside the text.
+    /// Text that hooks see. `plain` is `true` if there are no other fields.
     Text {
         text: JsonText,
         plain: bool,
@@ -35,33 +35,34 @@ enum Kind {
 }
 
 impl Blocks {
-    /// Reads the blocks of the `content` ahead.
+    /// Reads the next value as the blocks of a `content`.
     pub(super) fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
         Ok(Self { blocks: read_list(walk, Block::read)?.unwrap_or_default() })
     }
 
-    /// The blocks that have text, in order.
+    /// Returns the blocks with text, in order.
     pub(super) fn pieces(&self) -> Vec<Piece<'_>> {
         parts::pieces(&self.blocks)
     }
 
-    /// The texts of the blocks that have one.
+    /// Returns the texts of the blocks that have one.
     pub(super) fn texts(&self) -> Vec<String> {
         parts::texts(&self.blocks)
     }
 
-    /// All that is said, if a block has text.
+    /// Returns the joined text, if a block has text.
     pub(super) fn text(&self) -> Option<JsonText> {
         parts::text(&self.blocks)
     }
 
-    /// Whether a block is the result of a tool; it must directly follow the message that calls.
+    /// Returns `true` if a block is a tool result; it must directly follow the message with the
+    /// call.
     pub(super) fn answer_a_call(&self) -> bool {
         self.blocks.iter().any(|block| matches!(block.kind, Kind::ToolResult))
     }
 
-    /// The blocks with other texts. Blocks without text stay where they are, and so does what
-    /// else a block with text says; one that lost its text is gone. `path` is that of the content.
+    /// Returns the blocks with other texts. Blocks without text, and other content of blocks with
+    /// text, stay; a block that lost its text is removed. `path` is the content's path.
     pub(super) fn rewritten(
         &self,
         portions: Vec<Portion>,
@@ -76,7 +77,7 @@ impl Blocks {
                 warnings.push(Warning::new(format!("{path}{}", place(index)), message));
             }
         }
-        // Nothing comes before the thinking at the start, a new text either.
+        // Nothing may precede the thinking at the start, not even a new text.
         let is_thinking = |block: &&Block| matches!(block.kind, Kind::Thinking);
         let (first, rest) =
             self.blocks.split_at(self.blocks.iter().take_while(is_thinking).count());
@@ -86,8 +87,8 @@ impl Blocks {
         written
     }
 
-    /// The blocks of thinking, from the last on, that these portions leave at the end; none, if
-    /// there was thinking at the end before.
+    /// Returns the blocks of thinking that these portions leave at the end, from the last one on;
+    /// none if there was already thinking at the end.
     pub(super) fn thinking_left_at_the_end(&self, portions: &[Portion]) -> Vec<usize> {
         let dropped: HashSet<usize> = self.dropped(portions).collect();
         let is_thinking = |index: &usize| matches!(self.blocks[*index].kind, Kind::Thinking);
@@ -101,7 +102,7 @@ impl Blocks {
         }
     }
 
-    /// The blocks that these portions leave without text.
+    /// Returns the blocks that these portions leave without text.
     fn dropped(&self, portions: &[Portion]) -> impl Iterator<Item = usize> {
         let with_text: Vec<usize> =
             (0..self.blocks.len()).filter(|&index| self.blocks[index].text().is_some()).collect();
@@ -112,7 +113,7 @@ impl Blocks {
     }
 }
 
-/// A piece that is given an empty text loses its text.
+/// Turns an empty text into the loss of the text.
 fn without_empty_text(portion: Portion) -> Portion {
     match portion {
         Portion::Change(piece, text) if text.is_empty() => Portion::Drop(piece),
@@ -121,7 +122,7 @@ fn without_empty_text(portion: Portion) -> Portion {
 }
 
 impl Block {
-    /// Reads the block ahead.
+    /// Reads the next value as a block.
     fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
         let (mut kind, mut text, mut plain) = (None, None, true);
         let raw = walk.entries(|walk, name| match name {
@@ -161,7 +162,7 @@ impl Part for Block {
         }
     }
 
-    /// The API refuses a block of empty text, whatever else it says.
+    /// The API rejects a block of empty text, with or without other content.
     fn says_more(&self) -> bool {
         false
     }
@@ -173,12 +174,12 @@ impl Part for Block {
     }
 }
 
-/// A block that says nothing but this.
+/// Returns a block with only this text.
 pub(super) fn text_block(text: &str) -> RawJson {
     text_block_of(RawJson::from_text(text))
 }
 
-/// A block that says nothing but this string.
+/// Returns a block with only this string.
 pub(super) fn text_block_of(text: RawJson) -> RawJson {
     json::object([("type", RawJson::from_text("text")), ("text", text)]).into()
 }

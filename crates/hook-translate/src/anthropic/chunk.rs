@@ -1,4 +1,4 @@
-//! One event of a stream, and the text in it.
+//! An event of a stream, and its text.
 
 use hook_core::json::shape::{FieldReader, ShapeError};
 use hook_core::model::LlmResponse;
@@ -6,18 +6,18 @@ use hook_core::{RawJson, RawObject};
 
 use crate::{TranslateError, Translated, chunk};
 
-/// The text of an event, and the field whose `text` it is.
+/// The text of an event, and the field that contains it.
 struct Shown {
     field: &'static str,
     text: String,
 }
 
-/// The text that an event displays, if any.
+/// Translates the text of an event into a stable response, if it has text.
 pub(crate) fn to_stable_chunk(chunk: &RawObject) -> Result<Option<RawObject>, TranslateError> {
     Ok(read(chunk)?.map(|shown| chunk::saying(shown.text)))
 }
 
-/// The event with the text of `answer`, which has one candidate and nothing but text.
+/// Returns the event with the text of `answer`, which has one candidate with only text.
 pub(crate) fn from_stable_chunk(
     answer: &RawObject,
     chunk: &RawObject,

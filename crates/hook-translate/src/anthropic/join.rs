@@ -1,4 +1,4 @@
-//! The complete response that the events of a stream make together.
+//! Joins the events of a stream to the complete response.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use crate::joined::Joined;
 use crate::json;
 use crate::{TranslateError, Translated, Warning};
 
-/// Kinds of a delta that continue a text of the block, and the name of the text in both.
+/// The kinds of deltas that continue a text of the block, and the field of the text in both.
 const TEXTS: [(&str, &str); 3] =
     [("text_delta", "text"), ("thinking_delta", "thinking"), ("compaction_delta", "content")];
 
-/// The complete response.
+/// Joins events to the complete response.
 ///
-/// A stream that broke off with an error is the message as far as it came; one that began with it
-/// is the error.
+/// A stream that ended with an error results in the message so far; one that began with it, in the
+/// error.
 pub(crate) fn join_chunks(chunks: &[RawObject]) -> Result<Translated, TranslateError> {
     let mut stream = Stream::default();
     for (number, event) in chunks.iter().enumerate() {
@@ -30,20 +30,20 @@ pub(crate) fn join_chunks(chunks: &[RawObject]) -> Result<Translated, TranslateE
     stream.complete()
 }
 
-/// What came of a stream so far.
+/// The state of a stream.
 #[derive(Debug, Default)]
 struct Stream {
-    /// The message as it started, with what was said of it since.
+    /// The message at its start, with later changes.
     message: Option<JsonObject>,
-    /// By their index.
+    /// By index.
     blocks: BTreeMap<u64, Block>,
-    /// The event that broke the stream off.
+    /// The event that ended the stream with an error.
     error: Option<RawObject>,
     stopped: bool,
     warnings: Vec<Warning>,
 }
 
-/// A field of an event, and what is to be said about it.
+/// A field of an event, and the warning about it.
 type Remark = Option<(&'static str, &'static str)>;
 
 impl Stream {
@@ -97,8 +97,8 @@ impl Stream {
         Ok(())
     }
 
-    /// Lays over the message what an event says of it. Counts are those of the whole message, and
-    /// what an event leaves open is as before.
+    /// Applies an event to the message. Counts are those of the whole message; absent fields keep
+    /// their values.
     fn change(&mut self, mut fields: FieldReader) -> Result<(), ShapeError> {
         let delta = fields.object("delta")?;
         let usage = fields.object("usage")?;
@@ -138,14 +138,14 @@ impl Stream {
     }
 }
 
-/// A block that is under way.
+/// An unfinished block.
 #[derive(Debug)]
 struct Block {
     fields: JsonObject,
-    /// A text that deltas continue, and its name.
+    /// The text that deltas continue, and its field.
     text: Option<(&'static str, Joined)>,
     citations: Vec<RawJson>,
-    /// The input of a tool call, which comes as pieces of its text.
+    /// The input of a tool call, which arrives as pieces of its JSON.
     input: Option<Joined>,
 }
 
@@ -188,7 +188,7 @@ impl Block {
         Ok(None)
     }
 
-    /// The whole block, and what is to be said about its input.
+    /// Returns the whole block, and a warning about its input.
     fn complete(self) -> Result<(RawJson, Option<&'static str>), TranslateError> {
         let mut fields = self.fields;
         let mut remark = None;

@@ -1,4 +1,4 @@
-//! One message of a conversation: who speaks, and what is said.
+//! A message of a conversation: a role and its content.
 
 use hook_core::json::shape::{ShapeError, read_text};
 use hook_core::model::{LlmMessage, LlmRole};
@@ -9,7 +9,7 @@ use crate::conversation::Entry;
 use crate::spread::spread;
 use crate::{Warning, json};
 
-/// One element of a request's `messages`.
+/// An element of a request's `messages`.
 #[derive(Debug)]
 pub(super) struct Message {
     raw: RawJson,
@@ -24,7 +24,7 @@ enum Content {
 }
 
 impl Content {
-    /// Reads the `content` ahead.
+    /// Reads the next value as `content`.
     fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
         match walk.kind() {
             JsonKind::Array | JsonKind::Null => Blocks::read(walk).map(Self::Blocks),
@@ -36,7 +36,7 @@ impl Content {
 }
 
 impl Message {
-    /// Reads the element of `messages` ahead.
+    /// Reads the next value as an element of `messages`.
     pub(super) fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
         let mut role = None;
         let mut content = Ok(Content::Blocks(Blocks::default()));
@@ -57,7 +57,7 @@ impl Message {
         Ok(Self { raw: raw.to_raw(), role, content })
     }
 
-    /// A message that says what a hook's one does.
+    /// Returns a message for a hook's message.
     pub(super) fn of_hook(message: &LlmMessage) -> RawJson {
         let role = match message.role {
             LlmRole::Model => "assistant",
@@ -68,12 +68,13 @@ impl Message {
         json::object([("role", RawJson::from_text(role)), ("content", content)]).into()
     }
 
-    /// Who speaks.
+    /// Returns the role.
     pub(super) fn role(&self) -> LlmRole {
         self.role
     }
 
-    /// Whether this holds a tool's result, and so must directly follow the message that calls.
+    /// Returns `true` if it contains a tool result, and so must directly follow the message with
+    /// the call.
     pub(super) fn answers_a_call(&self) -> bool {
         matches!(&self.content, Content::Blocks(blocks) if blocks.answer_a_call())
     }
@@ -99,7 +100,7 @@ impl Entry for Message {
             Content::Blocks(blocks) => {
                 let path = format!("{path}.content");
                 let portions = spread(&blocks.pieces(), text);
-                // The API refuses a message that ends with thinking.
+                // The API rejects a message that ends with thinking.
                 let led_nowhere = blocks.thinking_left_at_the_end(&portions);
                 let mut written = blocks.rewritten(portions, &path, warnings);
                 written.truncate(written.len().saturating_sub(led_nowhere.len()));

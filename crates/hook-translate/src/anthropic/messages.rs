@@ -1,4 +1,4 @@
-//! The conversation of a request, and laying the messages that a hook gave over it.
+//! The conversation of a request, and a hook's changes to it.
 
 use hook_core::JsonWalk;
 use hook_core::json::shape::{ShapeError, read_list};
@@ -16,17 +16,17 @@ pub(super) struct Messages {
 }
 
 impl Messages {
-    /// Reads the `messages` ahead.
+    /// Reads the next value as `messages`.
     pub(super) fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
         Ok(Self { items: read_list(walk, Message::read)?.unwrap_or_default() })
     }
 
-    /// What hooks see of them: one message for each with text.
+    /// Returns the messages that hooks see, one for each with text.
     pub(super) fn shown(&self) -> Vec<LlmMessage> {
         self.items.iter().filter_map(Entry::message).collect()
     }
 
-    /// These messages with a hook's over them, or nothing if that changes nothing.
+    /// Returns the messages with a hook's changes, or `None` if nothing changes.
     pub(super) fn overlaid(
         &self,
         given: &[LlmMessage],
@@ -42,7 +42,7 @@ impl Messages {
         Some(Rewritten::of("messages", self.items.iter().map(Entry::raw), written))
     }
 
-    /// Whether one of them is by `system`, as only the top level of a request is otherwise.
+    /// Returns `true` if one of them has the role `system`, which is usually a request's own field.
     pub(super) fn have_system(&self) -> bool {
         self.items.iter().any(|message| message.role() == LlmRole::System)
     }

@@ -1,6 +1,6 @@
 //! Anthropic's messages API (protocol.md §7).
 //!
-//! What hooks see of it, and where what they answer goes:
+//! The fields that hooks see, and those that their answers change:
 //!
 //! | Anthropic | stable | not shown, and kept as it is |
 //! | --- | --- | --- |
@@ -15,25 +15,25 @@
 //!
 //! # Decisions
 //!
-//! - **Thinking** is not shown. It is signed: the API refuses a request in which a block of it was
-//!   edited. A message of a request may not end with it either, so thinking that led to nothing but
-//!   text that a hook removed goes with that text, with a warning.
-//! - **Empty text** is refused by the API too. A text block that loses its text is gone, with a
-//!   warning if that takes `cache_control` or `citations` along.
-//! - **`system`** is not shown, as with GenAI. There is no system role among the messages, so a
-//!   message by `system` that a hook inserts is appended to `system` as a text block; the text
-//!   before it stays as it was, and so does a cache of it.
-//! - **An inserted message** never stands between a `tool_use` and its `tool_result`, and within a
-//!   message nothing comes before its thinking.
-//! - **`tool_choice`** holds one name at most: `{mode: "ANY", allowedFunctionNames: ["a"]}` is
-//!   `{type: "tool", name: "a"}`. What narrows the choice in another way cannot be expressed; the
-//!   mode is carried over, and a warning says that the names are not. The API takes a choice
-//!   only with `tools`, so a request without tools gets none, with a warning.
-//! - **`promptTokenCount`** is all that the model read: `input_tokens`, and what came from a cache
-//!   or went there. `totalTokenCount` is that and `output_tokens`.
-//! - **`finishReason`** is `stop_reason` in the words of GenAI, so that hooks need not know the SDK:
-//!   every ordinary end is `STOP`. On the way back both kinds of words are understood, and `STOP`
-//!   is whatever ordinary end it was.
+//! - **Thinking** is not shown. It is signed: the API rejects a request in which a block of it was
+//!   edited. A message of a request may not end with it either, so thinking before a text that a
+//!   hook removed is removed with that text, with a warning.
+//! - **Empty text** is rejected by the API too. A text block that loses its text is removed, with a
+//!   warning if that also removes `cache_control` or `citations`.
+//! - **`system`** is not shown, as with GenAI. The messages have no system role, so a message by
+//!   `system` that a hook inserts is appended to `system` as a text block; the text before it stays
+//!   unchanged, and so does a cache of it.
+//! - **An inserted message** is never placed between a `tool_use` and its `tool_result`, and within
+//!   a message nothing is placed before its thinking.
+//! - **`tool_choice`** has one name at most: `{mode: "ANY", allowedFunctionNames: ["a"]}` is
+//!   `{type: "tool", name: "a"}`. Other restrictions cannot be expressed; the mode is translated,
+//!   and a warning says that the names are not. The API accepts a choice only with `tools`, so a
+//!   request without tools gets none, with a warning.
+//! - **`promptTokenCount`** is everything that the model read: `input_tokens`, and the tokens read
+//!   from or written to a cache. `totalTokenCount` is the sum with `output_tokens`.
+//! - **`finishReason`** is `stop_reason` with GenAI's names, so that hooks need not know the SDK:
+//!   every ordinary end is `STOP`. On the way back both sets of names are understood, and `STOP`
+//!   keeps the original ordinary end.
 //! - **Without an original**, a response is complete, with a fixed `id` and no tokens used.
 
 mod block;

@@ -12,7 +12,7 @@ use crate::json;
 use crate::rewritten::Rewritten;
 use crate::{TranslateError, Translated, Warning};
 
-/// The generation settings that are shown to hooks: the stable name and Anthropic's.
+/// The generation settings that hooks see: the stable name and Anthropic's.
 const SHOWN_SETTINGS: [(&str, &str); 4] = [
     ("temperature", "temperature"),
     ("maxOutputTokens", "max_tokens"),
@@ -20,10 +20,10 @@ const SHOWN_SETTINGS: [(&str, &str); 4] = [
     ("topK", "top_k"),
 ];
 
-/// A setting that is not shown, and that a hook may give.
+/// A setting that hooks do not see, but may set.
 const STOP_SEQUENCES: (&str, &str) = ("stopSequences", "stop_sequences");
 
-/// A request as hooks see it.
+/// Translates a request into the stable form.
 pub(crate) fn to_stable_request(request: &RawObject) -> Result<RawObject, TranslateError> {
     let (fields, messages) = fields_and(request, "messages", Messages::read);
     let messages = messages.transpose()?.unwrap_or_default();
@@ -42,7 +42,7 @@ pub(crate) fn to_stable_request(request: &RawObject) -> Result<RawObject, Transl
     Ok(stable.to_raw())
 }
 
-/// A stable request laid over `base`; without a base, on its own.
+/// Translates a stable request, applied to `base` if there is one.
 pub(crate) fn from_stable_request(
     request: &RawObject,
     base: Option<&RawObject>,
@@ -93,8 +93,8 @@ pub(crate) fn from_stable_request(
     Ok(Translated { value, warnings })
 }
 
-/// What of a hook's messages goes to `system`, and what into the conversation: all of it, where
-/// the system already speaks there.
+/// Divides a hook's messages into texts for `system` and messages of the conversation. All stay in
+/// the conversation if it already has system messages.
 fn divided(given: &[LlmMessage], have_system: bool) -> (Vec<&JsonText>, Cow<'_, [LlmMessage]>) {
     let is_system = |message: &&LlmMessage| message.role == LlmRole::System && !have_system;
     let system: Vec<&JsonText> = given
@@ -110,7 +110,7 @@ fn divided(given: &[LlmMessage], have_system: bool) -> (Vec<&JsonText>, Cow<'_, 
     (system, Cow::Owned(conversation))
 }
 
-/// Adds to `changes` what a hook's `config` changes.
+/// Adds the changes of a hook's `config` to `changes`.
 fn settings(
     given: &LlmRequest,
     fields: &JsonObject,

@@ -11,14 +11,14 @@ use crate::json;
 use crate::spread::{Portion, spread, spread_list};
 use crate::{TranslateError, Translated, Warning};
 
-/// A response as hooks see it.
+/// Translates a response into the stable form.
 pub(crate) fn to_stable_response(response: &RawObject) -> Result<RawObject, TranslateError> {
     Ok(Response::read(response)?.shown().to_raw())
 }
 
-/// A stable response laid over `original`; without an original, a complete one of its own.
+/// Translates a stable response, applied to `original` if there is one; else builds a complete one.
 ///
-/// `candidates` that a hook gave count before `text`. Only the first has a place here.
+/// A hook's `candidates` take precedence over its `text`. Only the first can be expressed.
 pub(crate) fn from_stable_response(
     response: &RawObject,
     original: Option<&RawObject>,
@@ -53,7 +53,7 @@ pub(crate) fn from_stable_response(
     Ok(Translated { value: original.overlaid(&changes), warnings })
 }
 
-/// What a hook gave, that no response of this SDK can say.
+/// Warns about content that responses of this SDK cannot express.
 fn warn_of_what_has_no_place(given: &LlmResponse, warnings: &mut Vec<Warning>) {
     for index in 1..given.candidates.len() {
         let message = "the sdk's response has one candidate; this one is ignored";
@@ -76,7 +76,7 @@ fn warn_of_what_has_no_place(given: &LlmResponse, warnings: &mut Vec<Warning>) {
 #[derive(Debug, Default)]
 struct Response {
     blocks: Blocks,
-    /// Whether there is a `content`; a response without one, such as an error, has no candidate.
+    /// `true` if there is a `content`; a response without one, such as an error, has no candidate.
     has_content: bool,
     stop_reason: Option<String>,
     usage: Usage,
@@ -116,12 +116,12 @@ impl Response {
         }
     }
 
-    /// What becomes of the blocks with text, if a hook changed any.
+    /// Returns the portions of the blocks with text, if a hook changed any.
     fn portions(&self, given: &LlmResponse, has_candidates: bool) -> Option<Vec<Portion>> {
         let pieces = self.blocks.pieces();
         let given_parts = match given.candidates.first() {
             Some(candidate) => candidate.parts.as_deref(),
-            // A hook that takes the only candidate away takes its text away.
+            // A hook that removes the only candidate removes its text.
             None => (has_candidates && self.has_content).then_some([].as_slice()),
         };
         let is_same = |parts: &&[String]| self.blocks.texts() == **parts;

@@ -1,6 +1,6 @@
-//! Why the model stopped, in a hook's word and in Anthropic's.
+//! Finish reasons: the names of hooks and of Anthropic.
 
-/// The words that the API knows.
+/// The API's names.
 const OWN: [&str; 7] = [
     "end_turn",
     "max_tokens",
@@ -11,10 +11,10 @@ const OWN: [&str; 7] = [
     "model_context_window_exceeded",
 ];
 
-/// Those of them that say that nothing went wrong.
+/// The names of an ordinary end.
 const ORDINARY: [&str; 4] = ["end_turn", "stop_sequence", "tool_use", "pause_turn"];
 
-/// Words of the stable form's reference, which a hook may use whatever the SDK.
+/// Names of the stable form's reference, which a hook may use with any SDK.
 const REFERENCE: [(&str, &str); 9] = [
     ("STOP", "end_turn"),
     ("MAX_TOKENS", "max_tokens"),
@@ -27,7 +27,7 @@ const REFERENCE: [(&str, &str); 9] = [
     ("IMAGE_SAFETY", "refusal"),
 ];
 
-/// The word that hooks see, which does not depend on the SDK.
+/// Returns the name that hooks see, which does not depend on the SDK.
 pub(super) fn shown(own: &str) -> &str {
     match own {
         own if ORDINARY.contains(&own) => "STOP",
@@ -37,9 +37,9 @@ pub(super) fn shown(own: &str) -> &str {
     }
 }
 
-/// The `stop_reason` that a hook's `finishReason` stands for, where the response had `original`.
+/// Returns the `stop_reason` for a hook's `finishReason`, where the response had `original`.
 pub(super) fn of_hook<'w>(given: &'w str, original: Option<&'w str>) -> &'w str {
-    // A tool call ends with `STOP` elsewhere; it must not become an end of turn by that.
+    // In the stable form a tool call ends with `STOP`; it must not become an end of turn.
     let ordinary = original.filter(|original| ORDINARY.contains(original));
     match (given, ordinary) {
         ("STOP", Some(original)) => original,
@@ -47,7 +47,7 @@ pub(super) fn of_hook<'w>(given: &'w str, original: Option<&'w str>) -> &'w str 
     }
 }
 
-/// Whether the API knows the word.
+/// Returns `true` if the API has the name.
 pub(super) fn is_known(word: &str) -> bool {
     OWN.contains(&word)
 }

@@ -1,4 +1,4 @@
-//! A response that no model gave.
+//! A response that a hook gives instead of the model.
 
 use hook_core::model::{LlmResponse, UsageMetadata};
 use hook_core::{RawJson, RawObject};
@@ -7,10 +7,10 @@ use super::block::text_block;
 use super::stop_reason;
 use crate::json;
 
-/// What stands for the id and the model of a response that has none.
+/// The placeholders for the id and the model of a response without them.
 const NOBODY: [(&str, &str); 2] = [("id", "msg_hook"), ("model", "hook")];
 
-/// A complete response that says what a hook's does.
+/// Returns a complete response for a hook's response.
 pub(super) fn response(given: &LlmResponse) -> RawObject {
     let candidate = given.candidates.first();
     let texts = match candidate.and_then(|candidate| candidate.parts.as_deref()) {

@@ -1,18 +1,18 @@
-//! The system prompt, which hooks do not see and may add to.
+//! The system prompt, which hooks do not see but may extend.
 
 use hook_core::json::shape::ShapeError;
 use hook_core::{JsonKind, JsonText, RawJson};
 
 use super::block::text_block_of;
 
-/// A `system` with these texts behind it, each as a block of its own: what is there stays as it is.
+/// Returns `system` with these texts appended as blocks of their own; the existing ones stay.
 pub(super) fn appended(
     system: Option<&RawJson>,
     texts: &[&JsonText],
 ) -> Result<RawJson, ShapeError> {
     let mut blocks = match system.map(|system| (system, system.kind())) {
         None | Some((_, JsonKind::Null)) => Vec::new(),
-        // The API refuses a block of empty text.
+        // The API rejects a block of empty text.
         Some((text, JsonKind::String)) if text.as_str() == "\"\"" => Vec::new(),
         Some((text, JsonKind::String)) => vec![text_block_of(text.clone())],
         Some((blocks, JsonKind::Array)) => blocks.to_items().unwrap_or_default(),

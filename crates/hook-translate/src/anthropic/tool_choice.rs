@@ -1,4 +1,4 @@
-//! Which tools the model may call.
+//! The tools that the model may call.
 
 use hook_core::json::shape::{FieldReader, ShapeError};
 use hook_core::model::ToolConfig;
@@ -6,18 +6,18 @@ use hook_core::{JsonObject, RawJson, RawObject};
 
 use crate::{TranslateError, Translated, Warning};
 
-/// The words for a mode: the stable one, and the `type` of a tool choice.
+/// The modes: the stable name, and the `type` of a tool choice.
 const MODES: [(&str, &str); 3] = [("AUTO", "auto"), ("ANY", "any"), ("NONE", "none")];
 
 /// The `type` of a choice of one tool.
 const ONE_TOOL: &str = "tool";
 
-/// A tool choice as hooks see it.
+/// Translates a tool choice into the stable form.
 pub(crate) fn to_stable_tool_config(choice: &RawObject) -> Result<RawObject, TranslateError> {
     Ok(read(choice.fields())?.to_raw())
 }
 
-/// A stable tool config laid over `base`; without a base, on its own.
+/// Translates a stable tool config, applied to `base` if there is one.
 pub(crate) fn from_stable_tool_config(
     config: &RawObject,
     base: Option<&RawObject>,
@@ -32,14 +32,14 @@ pub(crate) fn from_stable_tool_config(
     Ok(Translated { value, warnings })
 }
 
-/// The tool choice of a request, if it says anything.
+/// Returns the tool choice of a request, if it is not the default.
 pub(super) fn shown_in(request: &mut FieldReader) -> Result<Option<ToolConfig>, ShapeError> {
     let Some(choice) = request.object("tool_choice")? else { return Ok(None) };
     let shown = read(choice.fields()).map_err(|error| error.within("tool_choice"))?;
     Ok((shown != ToolConfig::default()).then_some(shown))
 }
 
-/// The tool choice of a request with `given` over it, or nothing if that changes nothing.
+/// Returns the tool choice of a request with `given` applied, or `None` if nothing changes.
 pub(super) fn overlaid_in(
     base: Option<&RawObject>,
     given: &ToolConfig,
@@ -61,8 +61,8 @@ fn read(choice: JsonObject) -> Result<ToolConfig, ShapeError> {
     Ok(ToolConfig { mode, allowed_function_names: None })
 }
 
-/// The base with `given` over it, or nothing if that changes nothing. `path` is what comes before
-/// the names of the fields that a hook gave.
+/// Returns the base with `given` applied, or `None` if nothing changes. `path` is the prefix of the
+/// paths of the hook's fields.
 fn overlaid(
     base: Option<&RawObject>,
     given: &ToolConfig,
@@ -85,9 +85,9 @@ fn overlaid(
     let names = wanted.allowed_function_names.as_deref();
     let message = match (mode, names) {
         ("ANY", Some([name])) => return Ok(Some(written(fields, ONE_TOOL, Some(name)))),
-        // The one name that the base allows is among them, and the choice may not become wider.
+        // The only name that the base permits is among them, and the choice must not become wider.
         ("ANY", Some(names)) if is_one_of(&shown, names) => return Ok(None),
-        // Nothing may be called, so no name is missing.
+        // No tool may be called, so no name is lost.
         ("NONE", _) | (_, None) => None,
         (_, Some([])) => Some("a list without names restricts nothing; it is not carried over"),
         ("ANY", Some(_)) => Some(
@@ -120,7 +120,7 @@ fn is_one_of(shown: &ToolConfig, names: &[String]) -> bool {
     }
 }
 
-/// The fields of a choice with this `type` and `name`.
+/// Returns the fields of a choice with this `type` and `name`.
 fn written(mut fields: JsonObject, kind: &str, name: Option<&str>) -> RawObject {
     fields.insert("type", RawJson::from_text(kind));
     fields.remove("name");
@@ -128,7 +128,7 @@ fn written(mut fields: JsonObject, kind: &str, name: Option<&str>) -> RawObject 
         fields.insert("name", RawJson::from_text(name));
     }
     if kind == "none" {
-        // Without calls there are none side by side; the API takes no word on it then.
+        // The API rejects the parallel setting for a choice without calls.
         fields.remove("disable_parallel_tool_use");
     }
     fields.to_raw()

@@ -6,14 +6,14 @@ use hook_core::{JsonObject, RawJson, RawObject};
 
 use crate::Warning;
 
-/// What the model read: fresh, from a cache, and into one.
+/// The counts of tokens that the model read: new ones, and those written to and read from a cache.
 const READ: [&str; 3] = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
 
 /// The `usage` of a response.
 #[derive(Debug, Default)]
 pub(super) struct Usage {
     raw: Option<RawObject>,
-    /// What of the tokens read was not `input_tokens`.
+    /// The number of tokens read that are not `input_tokens`.
     cached: u64,
     shown: Option<UsageMetadata>,
 }
@@ -46,12 +46,12 @@ impl Usage {
         Ok(Self { raw: Some(usage), cached, shown: Some(shown) })
     }
 
-    /// What hooks see of it.
+    /// Returns the counts that hooks see.
     pub(super) fn shown(&self) -> Option<UsageMetadata> {
         self.shown.clone()
     }
 
-    /// The usage with what a hook gave over it, or nothing if that changes nothing.
+    /// Returns the usage with a hook's counts, or `None` if nothing changes.
     pub(super) fn overlaid(
         &self,
         given: &UsageMetadata,

@@ -1,4 +1,4 @@
-//! One alternative of a response, and laying what a hook gave over it.
+//! An alternative of a response, and a hook's changes to it.
 
 use hook_core::json::shape::{FieldReader, ShapeError};
 use hook_core::model::{LlmCandidate, LlmRole, SafetyRating};
@@ -9,7 +9,7 @@ use crate::alternatives::Alternative;
 use crate::spread::{Piece, Portion};
 use crate::{Warning, json};
 
-/// One element of a response's `candidates`.
+/// An element of a response's `candidates`.
 #[derive(Debug, Default)]
 pub(super) struct Candidate {
     fields: JsonObject,
@@ -20,7 +20,7 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    /// Reads an element of `candidates`. `path` is where it stands.
+    /// Reads an element of `candidates`. `path` is the element's path.
     pub(super) fn read(raw: &RawJson, path: impl Fn() -> String) -> Result<Self, ShapeError> {
         let fields =
             raw.to_object().map_err(|_| ShapeError::new(path(), "an object", raw.kind()))?;
@@ -45,7 +45,7 @@ impl Candidate {
         Ok(Self { fields, content, parts, ratings, shown })
     }
 
-    /// A candidate that says what a hook's one does.
+    /// Returns a candidate for a hook's candidate.
     pub(super) fn of_hook(given: &LlmCandidate) -> RawJson {
         let mut fields = JsonObject::new();
         if let Some(texts) = &given.parts {
@@ -140,7 +140,7 @@ fn read_ratings(items: &[RawJson]) -> Result<(Vec<JsonObject>, Vec<SafetyRating>
     items.iter().enumerate().map(read).collect()
 }
 
-/// A judgement with what a hook gave over it, if both are of the same category.
+/// Returns a rating with a hook's changes, if both have the same category.
 fn overlaid_rating(original: Option<&JsonObject>, given: &SafetyRating) -> RawJson {
     let category = |fields: &&JsonObject| fields.get("category").and_then(RawJson::to_text);
     let mut fields =

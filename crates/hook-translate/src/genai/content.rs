@@ -1,4 +1,4 @@
-//! One content of a conversation: who speaks, and what is said.
+//! A content of a conversation: a role and its parts.
 
 use hook_core::json::shape::{ShapeError, read_text};
 use hook_core::model::{LlmMessage, LlmRole};
@@ -9,7 +9,7 @@ use crate::conversation::Entry;
 use crate::spread::spread;
 use crate::{Warning, json};
 
-/// One element of a request's `contents`.
+/// An element of a request's `contents`.
 #[derive(Debug)]
 pub(super) struct Content {
     raw: RawJson,
@@ -18,17 +18,16 @@ pub(super) struct Content {
 
 #[derive(Debug)]
 enum Form {
-    /// A string, which the user says.
+    /// A string of the user.
     Text(JsonText),
     /// A role and parts.
     Spoken { role: LlmRole, parts: Parts },
-    /// Something without parts, such as a part that stands outside of any content. It has no
-    /// message.
+    /// An object without parts, such as a part outside of any content. It has no message.
     Bare,
 }
 
 impl Content {
-    /// Reads the element of `contents` ahead.
+    /// Reads the next value as an element of `contents`.
     pub(super) fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
         match walk.kind() {
             JsonKind::Object => Self::read_object(walk),
@@ -51,27 +50,28 @@ impl Content {
         let Some(parts) = parts else { return Ok(Self { raw, form: Form::Bare }) };
         let parts = parts.map_err(|error| error.within("parts"))?;
         let role = read_text("role", role)?;
-        // Every other role is one on the user's side, such as `function`.
+        // Every other role counts as the user's, such as `function`.
         let role = role.and_then(|role| LlmRole::from_name(&role)).unwrap_or(LlmRole::User);
         Ok(Self { raw, form: Form::Spoken { role, parts } })
     }
 
-    /// A content that says what a message does.
+    /// Returns a content for a message.
     pub(super) fn of_message(message: &LlmMessage) -> RawJson {
         spoken(message.role, &text_part_of(message.content.normalized()))
     }
 
-    /// Whether this answers a function call, and so must directly follow the content that calls.
+    /// Returns `true` if it answers a function call, and so must directly follow the content with
+    /// the call.
     pub(super) fn answers_a_call(&self) -> bool {
         matches!(&self.form, Form::Spoken { parts, .. } if parts.answer_a_call())
     }
 
-    /// Whether this is a role and parts.
+    /// Returns `true` if it has a role and parts.
     pub(super) fn is_spoken(&self) -> bool {
         matches!(self.form, Form::Spoken { .. })
     }
 
-    /// The same as a role and parts.
+    /// Returns the same content with a role and parts.
     pub(super) fn as_spoken(&self) -> RawJson {
         match &self.form {
             Form::Text(text) => spoken(LlmRole::User, &text_part_of(text.normalized())),

@@ -1,4 +1,4 @@
-//! The conversation of a request, and laying the messages that a hook gave over it.
+//! The conversation of a request, and a hook's changes to it.
 
 use hook_core::json::shape::{ShapeError, read_items};
 use hook_core::model::{LlmMessage, LlmRole};
@@ -13,24 +13,24 @@ use crate::rewritten::{Overlaid, Rewritten};
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     items: Vec<Content>,
-    /// Whether there was one content instead of a list.
+    /// `true` if there was one content instead of a list.
     single: bool,
 }
 
-/// What a new message becomes. The SDK takes a list of contents, or a list of strings and parts,
-/// which the user says, but no mixture.
+/// The form of a new content. The SDK accepts a list of contents, or a list of strings and parts of
+/// the user, but no mixture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// A content, as the others are.
     Content,
     /// A string, as the others are.
     String,
-    /// A content, as the others must become: they are strings, but of another role.
+    /// A content, as the others must become: they are strings, but the new one has another role.
     WrapAll,
 }
 
 impl Contents {
-    /// Reads the `contents` ahead: nothing, a string, one content, or a list of either.
+    /// Reads the next value as `contents`: absent, a string, one content, or a list of either.
     pub(super) fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
         match walk.kind() {
             JsonKind::Array => Ok(Self { items: read_items(walk, Content::read)?, single: false }),
@@ -47,12 +47,12 @@ impl Contents {
         }
     }
 
-    /// What hooks see of them: one message for each content with text.
+    /// Returns the messages that hooks see, one for each content with text.
     pub(super) fn messages(&self) -> Vec<LlmMessage> {
         self.items.iter().filter_map(Entry::message).collect()
     }
 
-    /// These contents with `messages` laid over them, or nothing if that changes nothing.
+    /// Returns the contents with `messages` applied, or `None` if nothing changes.
     pub(super) fn overlaid(
         &self,
         messages: &[LlmMessage],
@@ -86,7 +86,7 @@ impl Contents {
         }))
     }
 
-    /// The form that new contents have, so that the SDK accepts them beside the others.
+    /// Returns the form of new contents that the SDK accepts next to the others.
     fn form_of_new<'m>(&self, mut new: impl Iterator<Item = &'m LlmMessage>) -> Form {
         if self.items.is_empty() || self.items.iter().any(Content::is_spoken) {
             Form::Content
@@ -99,7 +99,7 @@ impl Contents {
 
     fn wrapped(&self) -> Result<Vec<Content>, ShapeError> {
         let wrap = |(index, item): (usize, &Content)| {
-            // Only a part outside of any content may not be one inside: for its text.
+            // Only a part outside of any content can fail as a content, because of its text.
             let path = if self.single { "contents".to_owned() } else { place(index) };
             let outside = |error: ShapeError| {
                 ShapeError::new(format!("{path}.text"), error.expected(), error.found())

@@ -1,4 +1,4 @@
-//! The complete response that the chunks of a stream make together.
+//! Joins the chunks of a stream to the complete response.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::TranslateError;
 use crate::joined::Joined;
 use crate::json;
 
-/// The complete response: parts one behind the other, all else as the last chunk that has it says.
+/// Joins chunks: parts are appended, other fields come from the last chunk that has them.
 pub(crate) fn join_chunks(chunks: &[RawObject]) -> Result<RawObject, TranslateError> {
     if let [chunk] = chunks {
         return Ok(chunk.clone());
@@ -21,14 +21,14 @@ pub(crate) fn join_chunks(chunks: &[RawObject]) -> Result<RawObject, TranslateEr
     response.complete()
 }
 
-/// What came of a response so far.
+/// The response so far.
 #[derive(Debug, Default)]
 struct Response {
     fields: JsonObject,
-    /// What the SDK's chunks say beside their candidates, all text of the first.
+    /// The first candidate's text, which the SDK's chunks also have outside of their candidates.
     text: Option<Joined>,
     candidates: Vec<Candidate>,
-    /// Where the candidate with an index is.
+    /// The position of the candidate with an index.
     places: HashMap<u64, usize>,
 }
 
@@ -42,11 +42,11 @@ struct Candidate {
 #[derive(Debug)]
 struct Part {
     raw: RawJson,
-    /// Its text, if it says nothing else that a part behind it would have to say as well.
+    /// Its text, if it has no other content that would also apply to a later part.
     text: Option<Joined>,
-    /// Whether that is a thought.
+    /// `true` if the text is a thought.
     thought: bool,
-    /// Whether the text is more than the one part's.
+    /// `true` if the text is joined from several parts.
     grown: bool,
 }
 
@@ -58,7 +58,7 @@ impl Response {
         }
         let candidates = fields.items("candidates")?;
         if candidates.is_some() && self.fields.get("candidates").is_none() {
-            // Its place among the fields; what it holds comes at the end.
+            // Keeps its position among the fields; the value follows at the end.
             self.fields.insert("candidates", RawJson::from_bool(true));
         }
         for (position, raw) in (0_u64..).zip(candidates.unwrap_or_default()) {
@@ -94,7 +94,7 @@ impl Candidate {
         let mut fields = FieldReader::new(candidate);
         if let Some(content) = fields.object("content")? {
             if self.content.is_none() {
-                // As above, its place among the fields.
+                // As above, keeps its position among the fields.
                 self.fields.insert("content", RawJson::from_bool(true));
             }
             let mut content = FieldReader::new(content.fields());
@@ -140,7 +140,7 @@ impl Candidate {
 }
 
 impl Part {
-    /// Reads a part. `place` is where it stands.
+    /// Reads a part. `place` returns its path.
     fn read(raw: RawJson, place: impl Fn() -> String) -> Result<Self, ShapeError> {
         if raw.is_null() {
             return Ok(Self { raw, text: None, thought: false, grown: false });

@@ -1,6 +1,6 @@
 //! Google's GenAI SDK, v1 (protocol.md §7).
 //!
-//! What hooks see of it, and where what they answer goes:
+//! The fields that hooks see, and those that their answers change:
 //!
 //! | GenAI | stable | not shown, and kept as it is |
 //! | --- | --- | --- |
@@ -13,8 +13,8 @@
 //! | `finishReason`, `index`, `safetyRatings[].category` and `.probability` | the same | `blocked` and other judgements, citations, log probabilities |
 //! | `usageMetadata.promptTokenCount`, `candidatesTokenCount`, `totalTokenCount` | the same | other counts |
 //!
-//! A thought is a part with text and `thought: true`. It is shown like other text, as the recorded
-//! conformance cases have it; what an edit may do to it is said in [`spread`](crate::spread).
+//! A thought is a part with text and `thought: true`. It is shown like other text, as in the
+//! recorded conformance cases; the crate's `Portion` describes how an edit may change it.
 
 mod candidate;
 mod content;

@@ -1,4 +1,4 @@
-//! The parts of a content, and putting text back into them.
+//! The parts of a content, and changes to their text.
 
 use hook_core::json::shape::{ShapeError, keep_text, read_items};
 use hook_core::{JsonKind, JsonText, JsonWalk, RawJson};
@@ -11,7 +11,7 @@ use crate::{Warning, json};
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     parts: Vec<Part>,
-    /// Whether there was one part instead of a list.
+    /// `true` if there was one part instead of a list.
     single: bool,
 }
 
@@ -20,9 +20,9 @@ struct Part {
     raw: RawJson,
     text: Option<JsonText>,
     thought: bool,
-    /// Whether it holds the response of a function.
+    /// `true` if it contains a function response.
     answers: bool,
-    /// Whether there is a field beside the text.
+    /// `true` if it has fields other than the text.
     says_more: bool,
 }
 
@@ -43,33 +43,34 @@ impl Parts {
         }
     }
 
-    /// The parts that have text, in order.
+    /// Returns the parts with text, in order.
     pub(super) fn pieces(&self) -> Vec<Piece<'_>> {
         parts::pieces(&self.parts)
     }
 
-    /// The texts of the parts that have one.
+    /// Returns the texts of the parts that have one.
     pub(super) fn texts(&self) -> Vec<String> {
         parts::texts(&self.parts)
     }
 
-    /// All that is said, if a part has text.
+    /// Returns the joined text, if a part has text.
     pub(super) fn text(&self) -> Option<JsonText> {
         parts::text(&self.parts)
     }
 
-    /// Whether a part answers a function call; it must directly follow the content that calls.
+    /// Returns `true` if a part answers a function call; it must directly follow the content with
+    /// the call.
     pub(super) fn answer_a_call(&self) -> bool {
         self.parts.iter().any(|part| part.answers)
     }
 
-    /// Whether there is a part without text.
+    /// Returns `true` if there is a part without text.
     pub(super) fn hold_more_than_text(&self) -> bool {
         self.parts.iter().any(|part| part.text.is_none() && !part.raw.is_null())
     }
 
-    /// The parts with other texts, or nothing when no part is left. Parts without text stay where
-    /// they are; so does what else a part with text says. `path` is that of the parts.
+    /// Returns the parts with other texts, or `None` if no part is left. Parts without text, and
+    /// other content of parts with text, stay. `path` is the path of the parts.
     pub(super) fn rewritten(
         &self,
         portions: Vec<Portion>,
@@ -87,7 +88,7 @@ impl Parts {
 }
 
 impl Part {
-    /// Reads the part ahead.
+    /// Reads the next value as a part.
     fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
         let mut text = None;
         let (mut thought, mut answers, mut says_more) = (false, false, false);
@@ -132,12 +133,12 @@ impl parts::Part for Part {
     }
 }
 
-/// A part that says nothing but this.
+/// Returns a part with only this text.
 fn text_part(text: &str) -> RawJson {
     text_part_of(RawJson::from_text(text))
 }
 
-/// A part that says nothing but this string.
+/// Returns a part with only this string.
 pub(super) fn text_part_of(text: RawJson) -> RawJson {
     json::object([("text", text)]).into()
 }

@@ -10,13 +10,13 @@ use crate::json;
 use crate::rewritten::{Overlaid, Rewritten};
 use crate::{TranslateError, Translated, Warning};
 
-/// The generation settings that are shown to hooks.
+/// The generation settings that hooks see.
 const SHOWN_SETTINGS: [&str; 4] = ["temperature", "maxOutputTokens", "topP", "topK"];
 
-/// What stands among the generation settings and is none: no hook's `config` reaches it.
+/// Fields among the generation settings that are none; a hook's `config` does not change them.
 const NO_SETTINGS: [&str; 4] = ["systemInstruction", "tools", "toolConfig", "safetySettings"];
 
-/// A request as hooks see it.
+/// Translates a request into the stable form.
 pub(crate) fn to_stable_request(request: &RawObject) -> Result<RawObject, TranslateError> {
     let (fields, contents) = fields_and(request, "contents", Contents::read);
     let mut fields = FieldReader::new(fields);
@@ -36,7 +36,7 @@ pub(crate) fn to_stable_request(request: &RawObject) -> Result<RawObject, Transl
     Ok(stable.to_raw())
 }
 
-/// A stable request laid over `base`; without a base, on its own.
+/// Translates a stable request, applied to `base` if there is one.
 pub(crate) fn from_stable_request(
     request: &RawObject,
     base: Option<&RawObject>,
@@ -84,7 +84,7 @@ pub(crate) fn from_stable_request(
     Ok(Translated { value, warnings })
 }
 
-/// The base's `config` with the given settings and tool config over it, or nothing if they change
+/// Returns the base's `config` with the given settings and tool config, or `None` if they change
 /// nothing.
 fn overlaid_config(
     given: &LlmRequest,

@@ -15,14 +15,14 @@ const USAGE: UsageNames = UsageNames {
     counts: ["promptTokenCount", "candidatesTokenCount", "totalTokenCount"],
 };
 
-/// A response as hooks see it.
+/// Translates a response into the stable form.
 pub(crate) fn to_stable_response(response: &RawObject) -> Result<RawObject, TranslateError> {
     Ok(Response::read(response)?.shown().to_raw())
 }
 
-/// A stable response laid over `original`; without an original, on its own.
+/// Translates a stable response, applied to `original` if there is one.
 ///
-/// `candidates` that a hook gave count before `text`; `text` alone is that of the first candidate.
+/// A hook's `candidates` take precedence over its `text`, which is the first candidate's.
 pub(crate) fn from_stable_response(
     response: &RawObject,
     original: Option<&RawObject>,

@@ -1,4 +1,4 @@
-//! Which tools the model may call.
+//! The tools that the model may call.
 
 use hook_core::json::shape::{FieldReader, ShapeError};
 use hook_core::model::ToolConfig;
@@ -9,12 +9,12 @@ use crate::{TranslateError, Translated};
 
 const CALLING: &str = "functionCallingConfig";
 
-/// A tool config as hooks see it.
+/// Translates a tool config into the stable form.
 pub(crate) fn to_stable_tool_config(config: &RawObject) -> Result<RawObject, TranslateError> {
     Ok(read(config.fields())?.to_raw())
 }
 
-/// A stable tool config laid over `base`; without a base, on its own.
+/// Translates a stable tool config, applied to `base` if there is one.
 pub(crate) fn from_stable_tool_config(
     config: &RawObject,
     base: Option<&RawObject>,
@@ -24,7 +24,7 @@ pub(crate) fn from_stable_tool_config(
     Ok(Translated::complete(overlaid(&base, &given)?.unwrap_or(base)))
 }
 
-/// The tool config in a request's `config`, if it says anything.
+/// Returns the tool config in a request's `config`, if it is not the default.
 pub(super) fn shown_in(config: JsonObject) -> Result<Option<ToolConfig>, TranslateError> {
     let Some(tool_config) = FieldReader::new(config).object("toolConfig").map_err(in_config)?
     else {
@@ -35,8 +35,8 @@ pub(super) fn shown_in(config: JsonObject) -> Result<Option<ToolConfig>, Transla
     Ok((shown != ToolConfig::default()).then_some(shown))
 }
 
-/// The `toolConfig` of a request's `config` with `given` over it, or nothing if that changes
-/// nothing.
+/// Returns the `toolConfig` of a request's `config` with `given` applied, or `None` if nothing
+/// changes.
 pub(super) fn overlaid_in(
     config: &JsonObject,
     given: &ToolConfig,
@@ -75,7 +75,7 @@ fn overlaid(base: &RawObject, given: &ToolConfig) -> Result<Option<RawObject>, S
         calling.overlay(&names);
         changed = true;
     } else if given.allowed_function_names.is_none() && given.mode.as_deref() == Some("NONE") {
-        // The API refuses a list of names where no function may be called.
+        // The API rejects a list of names if no function may be called.
         changed |= calling.remove("allowedFunctionNames").is_some_and(|names| !names.is_null());
     }
     if !changed {

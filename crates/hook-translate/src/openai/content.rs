@@ -1,4 +1,4 @@
-//! What is said in a message: a string, or a list of parts.
+//! The content of a message: a string, or a list of parts.
 
 use hook_core::json::shape::{ShapeError, keep_text, read_items, read_text};
 use hook_core::{JsonKind, JsonObject, JsonSlice, JsonText, JsonWalk, RawJson};
@@ -7,14 +7,13 @@ use crate::Warning;
 use crate::parts;
 use crate::spread::{Piece, Portion};
 
-/// The types of parts that are text: chat's, and those of the responses API for what is put in
-/// and out.
+/// The types of text parts: chat's, and those of the responses API for input and output.
 const TEXT_TYPES: [&str; 3] = ["text", "input_text", "output_text"];
 
 /// The `content` of a message.
 #[derive(Debug, Default)]
 pub(super) enum Content {
-    /// None, as in a message that only calls tools.
+    /// No content, as in a message that only calls tools.
     #[default]
     Nothing,
     /// A string.
@@ -30,13 +29,12 @@ pub(super) struct Part {
     text: Option<JsonText>,
 }
 
-/// The `content` of something that is not read to its end, and may turn out to be no message of
-/// anybody.
+/// The `content` of an object that is not read to its end, and may turn out not to be a message.
 #[derive(Debug)]
 pub(super) enum Found<'v> {
-    /// What it says.
+    /// The content, already read.
     Read(Result<Content, ShapeError>),
-    /// It is most likely of no interest.
+    /// The JSON of a content that is most likely not needed.
     Left(JsonSlice<'v>),
 }
 
@@ -47,12 +45,12 @@ impl Default for Found<'_> {
 }
 
 impl<'v> Found<'v> {
-    /// Steps over the `content` ahead, and reads it on the way if it is `likely` a message's.
+    /// Steps over the next value, a `content`, and reads it if it is `likely` a message's.
     pub(super) fn ahead(walk: &mut JsonWalk<'v>, likely: bool) -> Self {
         if likely { Self::Read(Content::read(walk)) } else { Self::Left(walk.value()) }
     }
 
-    /// What it says, now that this is known to be a message's.
+    /// Reads the content, now known to be a message's.
     pub(super) fn content(self) -> Result<Content, ShapeError> {
         let content = match self {
             Self::Read(content) => content,
@@ -71,7 +69,7 @@ impl Content {
             .content()
     }
 
-    /// Reads the `content` ahead.
+    /// Reads the next value as `content`.
     fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
         if walk.kind() == JsonKind::Array {
             return read_items(walk, Part::read).map(Self::Parts);
@@ -83,7 +81,7 @@ impl Content {
         }
     }
 
-    /// What has text, in order.
+    /// Returns the texts as pieces, in order.
     pub(super) fn pieces(&self) -> Vec<Piece<'_>> {
         match self {
             Self::Nothing => Vec::new(),
@@ -92,12 +90,12 @@ impl Content {
         }
     }
 
-    /// The texts, in order.
+    /// Returns the texts, in order.
     pub(super) fn texts(&self) -> Vec<String> {
         self.pieces().into_iter().map(|piece| piece.text.into_owned()).collect()
     }
 
-    /// All that is said, if there is any text.
+    /// Returns the joined text, if there is any.
     pub(super) fn text(&self) -> Option<JsonText> {
         match self {
             Self::Nothing => None,
@@ -106,13 +104,13 @@ impl Content {
         }
     }
 
-    /// Whether there is a part without text.
+    /// Returns `true` if there is a part without text.
     pub(super) fn holds_more_than_text(&self) -> bool {
         matches!(self, Self::Parts(parts) if parts.iter().any(|part| part.text.is_none()))
     }
 
-    /// The content with other texts, or nothing when nothing is left. A string stays a string.
-    /// `path` is that of the content, `new` makes a part of a text.
+    /// Returns the content with other texts, or `None` if nothing is left. A string stays a string.
+    /// `path` is the content's path, `new` creates a part from a text.
     pub(super) fn rewritten(
         &self,
         portions: Vec<Portion>,
@@ -129,8 +127,8 @@ impl Content {
         (!written.is_empty()).then(|| RawJson::from_items(&written))
     }
 
-    /// The same content without any words, for a message that has to stay although all of its
-    /// text is gone. A list that had a text keeps one: not everybody takes a list without parts.
+    /// Returns the content without text, for a message that must stay without its text. A list that
+    /// had a text part keeps one, since not every server accepts a list without parts.
     pub(super) fn emptied(&self) -> RawJson {
         let part = match self {
             Self::Nothing | Self::Text(_) => return RawJson::from_text(""),
@@ -140,7 +138,7 @@ impl Content {
         RawJson::from_items(&part)
     }
 
-    /// The text that a string has after an edit.
+    /// Returns the text of a string content after an edit.
     fn after(&self, portion: Portion) -> String {
         match (portion, self) {
             (Portion::Change(_, text) | Portion::New(text), _) => text,
@@ -153,8 +151,7 @@ impl Content {
 }
 
 impl Part {
-    /// Reads the part ahead. It has a text if it is of a type that is text; one without a type is,
-    /// too.
+    /// Reads the next value as a part. It has text if its type is a text type or absent.
     fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
         let (mut kind, mut text) = (None, None);
         let raw = object_or_null(walk, |walk, name| match name {
@@ -169,13 +166,13 @@ impl Part {
         Ok(Self { raw: raw.to_raw(), text })
     }
 
-    /// All that it says. Read where an edit needs it, which is seldom.
+    /// Returns all fields. Parsed on demand, since few edits need them.
     fn fields(&self) -> JsonObject {
         self.raw.to_object().unwrap_or_default()
     }
 }
 
-/// Steps through the object ahead, or over `null`, which counts as one without fields.
+/// Steps through the next value, an object or `null`, which counts as one without fields.
 pub(super) fn object_or_null<'v>(
     walk: &mut JsonWalk<'v>,
     take: impl FnMut(&mut JsonWalk<'v>, &str),
@@ -207,8 +204,8 @@ impl parts::Part for Part {
     }
 }
 
-/// Whether an object says anything beside these fields. `null` and an empty list say nothing: a
-/// message that the API once gave has `"refusal": null` and `"annotations": []`.
+/// Returns `true` if an object has other content than these fields. `null` and an empty list do not
+/// count: messages of the API have `"refusal": null` and `"annotations": []`.
 pub(super) fn says_more(fields: &JsonObject, known: &[&str]) -> bool {
     let says_nothing =
         |value: &RawJson| value.is_null() || value.to_items().is_some_and(|items| items.is_empty());

@@ -1,16 +1,16 @@
-//! Why the model stopped, in the words of the stable form.
+//! Finish reasons, as the stable form names them.
 //!
-//! Hooks must not depend on the SDK, so they see GenAI's words, which the stable form comes from.
-//! A word without a counterpart is the same on both sides.
+//! Hooks must not depend on the SDK, so they see GenAI's names, which the stable form uses. A name
+//! without a counterpart is the same on both sides.
 
 const STOP: &str = "STOP";
 const MAX_TOKENS: &str = "MAX_TOKENS";
 const SAFETY: &str = "SAFETY";
 
-/// The stable word for one of the SDK's, of either API.
+/// Returns the stable name of a finish reason of either API.
 pub(super) fn shown(word: &str) -> &str {
     match word {
-        // A model that calls a tool has said what it had to say.
+        // A model that calls a tool has finished its text.
         "stop" | "tool_calls" | "function_call" | "completed" => STOP,
         "length" | "max_output_tokens" => MAX_TOKENS,
         "content_filter" => SAFETY,
@@ -18,7 +18,7 @@ pub(super) fn shown(word: &str) -> &str {
     }
 }
 
-/// Chat's word for a stable one.
+/// Returns chat's name of a stable finish reason.
 pub(super) fn of_choice(word: &str) -> &str {
     match word {
         STOP => "stop",
@@ -28,7 +28,7 @@ pub(super) fn of_choice(word: &str) -> &str {
     }
 }
 
-/// What a response's `status` is for a stable word, and the reason where it is incomplete.
+/// Returns a response's `status` for a stable finish reason, and the detail of an incomplete one.
 pub(super) fn of_response(word: &str) -> (&str, Option<&str>) {
     match word {
         STOP => ("completed", None),
@@ -39,7 +39,7 @@ pub(super) fn of_response(word: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Whether a word says that the model's answer was withheld.
+/// Returns `true` if the reason is that the answer was withheld.
 fn is_filtered(word: &str) -> bool {
     [SAFETY, "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"].contains(&word)
 }

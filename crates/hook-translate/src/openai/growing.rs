@@ -6,16 +6,16 @@ use hook_core::{JsonKind, JsonObject, RawJson};
 
 use crate::TranslateError;
 
-/// Deeper than a chunk's fields grow, so that no nesting is too deep.
+/// The maximum depth at which fields are joined, deeper than those of chunks.
 const MAX_DEPTH: usize = 8;
 
-/// Fields that every chunk repeats in full. All other strings of a delta are pieces.
+/// Fields that every chunk repeats in full. All other strings of a delta are pieces of text.
 const REPEATED: [&str; 4] = ["role", "id", "type", "name"];
 
-/// Fields whose values grow. Elsewhere the last value counts.
+/// Fields whose values grow. For others the last value counts.
 const GROWING: [&str; 2] = ["delta", "logprobs"];
 
-/// Fields joined from all chunks so far.
+/// The fields of all chunks so far, joined.
 #[derive(Debug, Default)]
 pub(super) struct Growing {
     fields: Vec<(String, Value)>,
@@ -24,15 +24,15 @@ pub(super) struct Growing {
 
 #[derive(Debug)]
 enum Value {
-    /// A string of pieces.
+    /// A string, joined from pieces.
     Text(String),
     Fields(Growing),
     Items(Items),
-    /// The last value that there was.
+    /// The last value.
     Last(RawJson),
 }
 
-/// A list whose elements come with their `index`, or one after the other.
+/// A list whose elements have an `index`, or follow each other.
 #[derive(Debug, Default)]
 struct Items {
     items: Vec<Item>,
@@ -63,7 +63,7 @@ impl Growing {
         }
     }
 
-    /// All of it.
+    /// Returns the joined fields.
     pub(super) fn joined(self) -> Result<JsonObject, TranslateError> {
         let field = |(name, value): (String, Value)| Ok((name, value.joined()?));
         self.fields.into_iter().map(field).collect()
@@ -73,7 +73,7 @@ impl Growing {
 impl Value {
     fn add(&mut self, value: &RawJson, grows: bool, depth: usize) {
         match value.kind() {
-            // What is absent from one chunk is what the others said.
+            // A null field of a chunk keeps the previous value.
             JsonKind::Null => {}
             JsonKind::String if grows => {
                 let text = value.to_text().unwrap_or_default();
@@ -82,7 +82,7 @@ impl Value {
                     _ => *self = Self::Text(text),
                 }
             }
-            // Some servers repeat a field without its value.
+            // Some servers repeat a field with an empty value.
             JsonKind::String if value.as_str() == "\"\"" => {}
             JsonKind::Object if depth < MAX_DEPTH => {
                 if !matches!(self, Self::Fields(_)) {
@@ -148,7 +148,7 @@ impl Items {
         }
     }
 
-    /// The elements by their number, those without one last.
+    /// Returns the elements by number, those without one last.
     fn joined(mut self) -> Result<RawJson, TranslateError> {
         self.items.sort_by_key(|item| match item {
             Item::Numbered(number, _) => *number,
@@ -163,7 +163,7 @@ impl Items {
     }
 }
 
-/// The `index` of an element, with all of its fields.
+/// Returns the `index` of an element and all its fields.
 fn numbered(item: &RawJson) -> Option<(RawJson, JsonObject)> {
     let fields = item.to_object().ok()?;
     let number = fields.get("index").filter(|number| number.kind() == JsonKind::Number)?.clone();

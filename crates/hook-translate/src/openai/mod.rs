@@ -1,8 +1,8 @@
 //! OpenAI's two APIs: [`chat`] completions and [`responses`] (protocol.md §7).
 //!
-//! Here is what they share: what a message says ([`content`]), who says it ([`role`]), where nothing
-//! may be inserted ([`pairing`]), the [`settings`] and the [`tool_choice`] of a request, and why the
-//! model stopped ([`finish`]). Each of them says in a table what hooks see.
+//! Shared by both: the text of a message ([`content`]), its role ([`role`]), pairs of calls and
+//! answers ([`pairing`]), the [`settings`] and the [`tool_choice`] of a request, and the finish
+//! reason ([`finish`]). Each has a table of what hooks see.
 
 pub(crate) mod chat;
 mod content;

@@ -1,39 +1,38 @@
-//! Where in a conversation nothing may be inserted.
+//! The positions in a conversation at which nothing may be inserted.
 //!
-//! The API refuses a tool call that its result does not follow, and a reasoning item without the
-//! item that it led to.
+//! The API rejects a tool call that its result does not follow, and a reasoning item without the
+//! item that follows it.
 
 use std::collections::HashMap;
 
-/// What an entry of a conversation has to do with those around it.
+/// The relation of an entry to the entries around it.
 #[derive(Debug)]
 pub(super) enum Tie {
-    /// Nothing.
+    /// None.
     Free,
-    /// It calls tools, by these ids.
+    /// It calls tools, with these ids.
     Calls(Vec<String>),
     /// It is the result of the call with that id.
     Answers(Option<String>),
-    /// It refers to an entry that is kept elsewhere, which may be a call.
+    /// It refers to an entry stored by the server, which may be a call.
     Refers,
-    /// It leads to the entry after it.
+    /// It must precede the next entry.
     Leads,
 }
 
-/// The places of a conversation, by the entry that they are before, at which a message may be
-/// inserted.
+/// The indices of a conversation at which a message may be inserted.
 #[derive(Debug)]
 pub(super) struct Places {
-    /// For each place, and for the end, the first one from there on that is open.
+    /// For each index, and for the end, the next index that is open.
     next_open: Vec<usize>,
 }
 
 impl Places {
-    /// Finds the places between entries with these ties.
+    /// Finds the open indices between entries with these relations.
     pub(super) fn of(ties: impl Iterator<Item = Tie>) -> Self {
         let ties: Vec<Tie> = ties.collect();
         let end = ties.len();
-        // How many spans that must not be parted begin and end at each place.
+        // The number of inseparable spans that begin and end at each index.
         let (mut begins, mut ends) = (vec![0_usize; end + 1], vec![0_usize; end + 1]);
         let mut close = |first: usize, last: usize| {
             begins[first] += 1;
@@ -54,8 +53,8 @@ impl Places {
                 }
                 Tie::Answers(id) => {
                     let caller = id.as_ref().and_then(|id| callers.get(id.as_str()).copied());
-                    // The call of the first results may be in the part of the conversation that
-                    // is not here, so nothing goes before them.
+                    // The call may be in a part of the conversation that this request does not
+                    // contain, so nothing may precede its results.
                     let first = caller.or(latest_caller).map_or(0, |caller| caller + 1);
                     close(first, index);
                 }
@@ -77,9 +76,9 @@ impl Places {
         Self { next_open }
     }
 
-    /// The place of a message that came between the messages of two entries: the first go before
-    /// everything, the last after everything, and the others as late as possible before the next
-    /// message. Where all of these are closed, it goes to the next one that is not.
+    /// Returns the index of a new message between the messages of two entries: the first open one
+    /// without a message before, the end without one after, else as late as possible before the
+    /// next message. If all of these are closed, the next open one.
     pub(super) fn between(&self, before: Option<usize>, after: Option<usize>) -> usize {
         let end = self.next_open.len().saturating_sub(1);
         let open = |place: usize| self.next_open.get(place).copied().unwrap_or(end);

@@ -1,4 +1,4 @@
-//! What the requests of both APIs have in common.
+//! The common parts of requests of both APIs.
 
 use hook_core::json::shape::{FieldReader, ShapeError, fields_and};
 use hook_core::model::{LlmMessage, LlmRequest};
@@ -11,24 +11,24 @@ use crate::{TranslateError, Translated, Warning, json};
 
 /// A conversation of one of the APIs.
 pub(super) trait Conversation: Default {
-    /// The field that holds it.
+    /// The field of the conversation.
     const FIELD: &'static str;
-    /// The settings that stand beside it.
+    /// The settings that the API has.
     const SETTINGS: &'static [Setting];
-    /// How a `tool_choice` beside it is written.
+    /// The form of a `tool_choice`.
     const NESTING: Nesting;
 
-    /// Reads the field ahead. An error has no path before.
+    /// Reads the field. Errors have relative paths.
     fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError>;
 
-    /// What hooks see of it.
+    /// Returns the messages that hooks see.
     fn messages(&self) -> Vec<LlmMessage>;
 
-    /// This with `messages` laid over it, or nothing if that changes nothing.
+    /// Returns the conversation with `messages` applied, or `None` if nothing changes.
     fn overlaid(&self, messages: &[LlmMessage], warnings: &mut Vec<Warning>) -> Option<Overlaid>;
 }
 
-/// A request as hooks see it.
+/// Translates a request into the stable form.
 pub(super) fn to_stable<C: Conversation>(request: &RawObject) -> Result<RawObject, TranslateError> {
     let (fields, conversation) = fields_and(request, C::FIELD, C::read);
     let model = FieldReader::new(fields.clone()).text("model")?;
@@ -42,7 +42,7 @@ pub(super) fn to_stable<C: Conversation>(request: &RawObject) -> Result<RawObjec
     Ok(stable.to_raw())
 }
 
-/// A stable request laid over `base`; without a base, on its own.
+/// Translates a stable request, applied to `base` if there is one.
 pub(super) fn from_stable<C: Conversation>(
     request: &RawObject,
     base: Option<&RawObject>,
@@ -77,7 +77,7 @@ pub(super) fn from_stable<C: Conversation>(
     if let Some(config) = &given.config {
         changes.overlay(&settings::changes(C::SETTINGS, config, &fields, &mut warnings));
     }
-    // Read in any case: a base that cannot be shown cannot be laid over either.
+    // Always read, so that a base with an invalid tool choice is an error.
     let tool_config = given.tool_config.unwrap_or_default();
     let path = "toolConfig.mode";
     let choice = tool_choice::changes(C::NESTING, &tool_config, path, &fields, &mut warnings)?;

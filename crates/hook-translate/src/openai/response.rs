@@ -1,4 +1,4 @@
-//! What the responses of both APIs have in common.
+//! The common parts of responses of both APIs.
 
 use hook_core::model::{LlmResponse, UsageMetadata};
 use hook_core::{JsonObject, RawJson, RawObject};
@@ -6,7 +6,7 @@ use hook_core::{JsonObject, RawJson, RawObject};
 use crate::usage::UsageNames;
 use crate::{TranslateError, Translated, Warning};
 
-/// A hook's response, with warnings for what neither API has a place for.
+/// Reads a hook's response, with warnings for content that neither API can express.
 pub(super) fn read_given(
     response: &RawObject,
 ) -> Result<(LlmResponse, Vec<Warning>), TranslateError> {
@@ -24,7 +24,7 @@ pub(super) fn read_given(
     Ok((given, warnings))
 }
 
-/// The counts of a response that no model gave; those that the hook left out are none.
+/// Returns the token counts of a synthetic response; missing ones are zero.
 pub(super) fn synthetic_usage(names: &UsageNames, given: &UsageMetadata) -> RawObject {
     let [prompt, answer, total] = names.counts;
     let count = |given: &Option<RawJson>| given.clone().unwrap_or_else(|| RawJson::from_integer(0));
@@ -39,7 +39,7 @@ pub(super) fn synthetic_usage(names: &UsageNames, given: &UsageMetadata) -> RawO
     counts.to_raw()
 }
 
-/// A chunk that hooks are not shown, whatever they answered.
+/// Returns a chunk unchanged, because hooks do not see it.
 pub(super) fn unshown_chunk(
     answer: &RawObject,
     chunk: &RawObject,

@@ -1,4 +1,4 @@
-//! Generation settings, which stand beside the other fields of a request.
+//! Generation settings, which are top-level fields of a request.
 
 use hook_core::{JsonObject, RawJson};
 
@@ -9,10 +9,9 @@ use crate::{Warning, json};
 pub(super) struct Setting {
     /// Its name in a stable `config`.
     pub(super) stable: &'static str,
-    /// What the SDK calls it: the first of these that the request has.
+    /// The SDK's names; the first that the request has counts.
     pub(super) names: &'static [&'static str],
-    /// What it is called where the request has none of them; nothing, if the official API does not
-    /// know it.
+    /// The name in a request that has none of them; `None` if the official API does not have it.
     pub(super) new: Option<&'static str>,
 }
 
@@ -22,7 +21,7 @@ impl Setting {
     }
 }
 
-/// The settings of a request, as hooks see them.
+/// Returns the settings of a request that hooks see.
 pub(super) fn shown(settings: &[Setting], request: &JsonObject) -> JsonObject {
     let shown = |setting: &Setting| {
         let (_, value) = setting.find(request)?;
@@ -31,7 +30,7 @@ pub(super) fn shown(settings: &[Setting], request: &JsonObject) -> JsonObject {
     settings.iter().filter_map(shown).collect()
 }
 
-/// The fields of a request that a hook's `config` changes.
+/// Returns the fields of a request that a hook's `config` changes.
 pub(super) fn changes(
     settings: &[Setting],
     given: &JsonObject,

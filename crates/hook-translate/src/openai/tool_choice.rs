@@ -1,4 +1,4 @@
-//! Which tools the model may call: a request's `tool_choice`.
+//! The tools that the model may call: a request's `tool_choice`.
 //!
 //! | `tool_choice` | stable |
 //! | --- | --- |
@@ -7,8 +7,8 @@
 //! | `allowed_tools` | `AUTO` or `ANY`, and the names of functions and custom tools |
 //! | a hosted tool | `ANY`; the tool itself is not shown |
 //!
-//! A list of names that is empty, as hooks that share no name leave it, lets nothing be called. The
-//! SDK's form of a tool config is any object with a `tool_choice`, such as the request itself.
+//! An empty list of names, the result of hooks without a common name, permits no call. The SDK's
+//! form of a tool config is any object with a `tool_choice`, such as the request itself.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,46 +21,46 @@ use crate::{TranslateError, Translated, Warning, json};
 const FIELD: &str = "tool_choice";
 const ALLOWED: &str = "allowed_tools";
 
-/// The modes with the SDK's words for them.
+/// The modes: the stable name and the SDK's.
 const MODES: [(&str, &str); 3] = [("NONE", "none"), ("AUTO", "auto"), ("ANY", "required")];
 
-/// The types of tools that have a name of their own.
+/// The types of tools that have names.
 const NAMED: [&str; 2] = ["function", "custom"];
 
-/// How an API writes down what belongs to a type of choice.
+/// The position of the fields of a type of choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Nesting {
-    /// In a field named like the type, as chat does.
+    /// In a field with the type's name, as in chat.
     ByType,
-    /// Beside the type, as the responses API does.
+    /// Next to the type, as in the responses API.
     Flat,
 }
 
-/// What a `tool_choice` says.
+/// A parsed `tool_choice`.
 #[derive(Debug, Default)]
 struct Choice {
     shown: ToolConfig,
     /// The type, if it is an object.
     kind: Option<String>,
     fields: JsonObject,
-    /// The tools that it names.
+    /// The tools in the choice.
     tools: Vec<Tool>,
 }
 
-/// A tool that a choice names.
+/// A tool in a choice.
 #[derive(Debug)]
 struct Tool {
     raw: RawJson,
-    /// Its name, unless it is a hosted one.
+    /// Its name, unless it is a hosted tool.
     name: Option<String>,
 }
 
-/// The tool config in an object with a `tool_choice`.
+/// Translates the tool config of an object with a `tool_choice` into the stable form.
 pub(super) fn to_stable(nesting: Nesting, config: &RawObject) -> Result<RawObject, TranslateError> {
     Ok(nesting.read(&config.fields())?.shown.to_raw())
 }
 
-/// A stable tool config laid over the `tool_choice` of `base`; without a base, on its own.
+/// Translates a stable tool config, applied to the `tool_choice` of `base` if there is one.
 pub(super) fn from_stable(
     nesting: Nesting,
     config: &RawObject,
@@ -73,7 +73,7 @@ pub(super) fn from_stable(
     Ok(Translated { value: base.overlaid(&changes), warnings })
 }
 
-/// The tool config of a request, if it says anything.
+/// Returns the tool config of a request, if it is not the default.
 pub(super) fn shown(
     nesting: Nesting,
     request: &JsonObject,
@@ -82,7 +82,7 @@ pub(super) fn shown(
     Ok((shown != ToolConfig::default()).then_some(shown))
 }
 
-/// The fields of a request that `given` changes. `path` is where the hook gave its mode.
+/// Returns the fields of a request that `given` changes. `path` is the path of the hook's mode.
 pub(super) fn changes(
     nesting: Nesting,
     given: &ToolConfig,
@@ -167,7 +167,7 @@ impl Nesting {
         Ok((mode, tools.iter().enumerate().map(read).collect::<Result<_, _>>()?))
     }
 
-    /// The name of a tool, unless it is a hosted one.
+    /// Returns the name of a tool, unless it is a hosted one.
     fn name_of(self, tool: &JsonObject) -> Result<Option<String>, ShapeError> {
         let kind = FieldReader::new(tool.clone()).text("type")?;
         let Some(kind) = kind.filter(|kind| NAMED.contains(&kind.as_str())) else {
@@ -177,7 +177,7 @@ impl Nesting {
         name.map_err(|error| self.within(error, &kind))
     }
 
-    /// The fields that belong to a type.
+    /// Returns the fields of a type.
     fn inner(self, fields: &JsonObject, kind: &str) -> Result<JsonObject, ShapeError> {
         match self {
             Self::Flat => Ok(fields.clone()),
@@ -195,8 +195,8 @@ impl Nesting {
         }
     }
 
-    /// A choice of these tools. Hosted ones that `base` allows stay allowed: the stable form knows
-    /// nothing of them.
+    /// Returns a choice of these tools. Hosted tools that `base` permits stay permitted, since the
+    /// stable form does not contain them.
     fn chosen(
         self,
         base: &Choice,
@@ -260,8 +260,8 @@ impl Nesting {
         Ok(fields)
     }
 
-    /// The names of the tools that the request offers and that are no functions. Whatever else
-    /// `tools` holds is not shown, and so not checked either.
+    /// Returns the names of the request's custom tools. Hooks do not see other content of `tools`,
+    /// so it is not checked.
     fn custom_tools(self, request: &JsonObject) -> HashSet<String> {
         let name = |tool: &RawJson| {
             let tool = tool.to_object().ok()?;

@@ -1,4 +1,4 @@
-//! One alternative of a response, and laying what a hook gave over it.
+//! An alternative of a response, and a hook's changes to it.
 
 use hook_core::json::shape::{FieldReader, ShapeError};
 use hook_core::model::LlmCandidate;
@@ -11,12 +11,12 @@ use crate::openai::finish;
 use crate::spread::{Piece, Portion};
 use crate::{Warning, json};
 
-/// Where a choice has what the model says.
+/// The field of a choice with the model's message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Holder {
-    /// In the `message` of a complete response.
+    /// The `message` of a complete response.
     Message,
-    /// In the `delta` of a stream's chunk.
+    /// The `delta` of a stream's chunk.
     Delta,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// Reads an element of `choices`. `path` is where it stands.
+    /// Reads an element of `choices`. `path` is the element's path.
     pub(super) fn read(
         raw: &RawJson,
         holder: Holder,
@@ -66,7 +66,7 @@ impl Choice {
         Ok(Self { holder, fields, message, content, shown })
     }
 
-    /// A complete choice that says what a hook's candidate at that position does.
+    /// Returns a complete choice for a hook's candidate at that position.
     pub(super) fn of_hook(given: &LlmCandidate, holder: Holder, position: usize) -> RawJson {
         let index = given.index.clone();
         let index = index.unwrap_or_else(|| RawJson::from_integer(position as u64));

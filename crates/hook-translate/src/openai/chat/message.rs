@@ -15,27 +15,27 @@ use crate::{Warning, json};
 #[derive(Debug)]
 pub(super) struct Message {
     raw: RawJson,
-    /// Whether it is by the developer, which is another name of the system.
+    /// `true` for the role `developer`, another name of `system`.
     by_developer: bool,
-    /// The role that hooks see, unless a tool speaks.
+    /// The role that hooks see, or `None` for a tool.
     speaker: Option<LlmRole>,
     content: Content,
     calls: Calls,
 }
 
-/// What a message says about calls of tools, as it is written.
+/// The tool calls and results in a message, in JSON.
 #[derive(Debug, Default)]
 struct Calls {
-    /// The calls that it makes.
+    /// The calls.
     made: Option<RawJson>,
-    /// The one call that it makes, in the older form.
+    /// The one call, in the older form.
     function: Option<RawJson>,
     /// The id of the call that it answers.
     answered: Option<RawJson>,
 }
 
 impl Message {
-    /// Reads the element of `messages` ahead.
+    /// Reads the next value as an element of `messages`.
     pub(super) fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
         let (mut role, mut content, mut calls) = (None, Found::default(), Calls::default());
         let raw = object_or_null(walk, |walk, name| match name {
@@ -56,19 +56,19 @@ impl Message {
         Ok(Self { raw: raw.to_raw(), by_developer, speaker, content, calls })
     }
 
-    /// A message that says what a hook's one does.
+    /// Returns a message for a hook's message.
     pub(super) fn of_hook(message: &LlmMessage, system: &'static str) -> RawJson {
         let role = RawJson::from_text(role::written(message.role, system));
         let content = message.content.normalized();
         json::object([("role", role), ("content", content)]).into()
     }
 
-    /// Whether it is by the developer, which is another name of the system.
+    /// Returns `true` for the role `developer`, another name of `system`.
     pub(super) fn is_by_developer(&self) -> bool {
         self.by_developer
     }
 
-    /// What this has to do with the messages around it.
+    /// Returns the relation to the messages around it.
     pub(super) fn tie(&self) -> Tie {
         if self.raw.is_null() {
             return Tie::Free;
@@ -101,7 +101,7 @@ impl Entry for Message {
         let mut fields = self.raw.to_object().unwrap_or_default();
         let content = match self.content.rewritten(portions, &path, text_part, warnings) {
             Some(content) => content,
-            // This is more than a role and its text.
+            // The message has more than a role and text.
             None if says_more(&fields, &["role", "content", "name"]) => {
                 without_text(&fields, &self.content)
             }
@@ -112,13 +112,13 @@ impl Entry for Message {
     }
 }
 
-/// A part that says nothing but this.
+/// Returns a part with only this text.
 pub(super) fn text_part(text: &str) -> RawJson {
     json::object([("type", RawJson::from_text("text")), ("text", RawJson::from_text(text))]).into()
 }
 
-/// The content of a message that stays although all of its text is gone. Beside calls of tools the
-/// API wants none.
+/// Returns the content of a message that stays without its text. Next to tool calls the API expects
+/// none.
 pub(super) fn without_text(message: &JsonObject, content: &Content) -> RawJson {
     let says = |name: &str| json::given(message, name).is_some();
     if ["tool_calls", "function_call", "audio", "refusal"].into_iter().any(says) {

@@ -1,6 +1,6 @@
 //! Chat completions (protocol.md §7).
 //!
-//! What hooks see of it, and where what they answer goes:
+//! The fields that hooks see, and those that their answers change:
 //!
 //! | chat completions | stable | not shown, and kept as it is |
 //! | --- | --- | --- |
@@ -28,12 +28,12 @@ pub(crate) use request::{from_stable_request, to_stable_request};
 pub(crate) use response::{from_stable_response, to_stable_response};
 pub(crate) use stream::{from_stable_chunk, join_chunks, to_stable_chunk};
 
-/// A tool config as hooks see it.
+/// Translates a tool config into the stable form.
 pub(crate) fn to_stable_tool_config(config: &RawObject) -> Result<RawObject, TranslateError> {
     tool_choice::to_stable(Nesting::ByType, config)
 }
 
-/// A stable tool config laid over `base`; without a base, on its own.
+/// Translates a stable tool config, applied to `base` if there is one.
 pub(crate) fn from_stable_tool_config(
     config: &RawObject,
     base: Option<&RawObject>,

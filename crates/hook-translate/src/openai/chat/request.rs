@@ -16,12 +16,12 @@ use crate::openai::tool_choice::Nesting;
 use crate::rewritten::{Overlaid, Rewritten};
 use crate::{TranslateError, Translated, Warning};
 
-/// A request as hooks see it.
+/// Translates a request into the stable form.
 pub(crate) fn to_stable_request(request: &RawObject) -> Result<RawObject, TranslateError> {
     request::to_stable::<Messages>(request)
 }
 
-/// A stable request laid over `base`; without a base, on its own.
+/// Translates a stable request, applied to `base` if there is one.
 pub(crate) fn from_stable_request(
     request: &RawObject,
     base: Option<&RawObject>,
@@ -40,7 +40,7 @@ impl Conversation for Messages {
         Setting { stable: "temperature", names: &["temperature"], new: Some("temperature") },
         Setting {
             stable: "maxOutputTokens",
-            // The second is the older name, which reasoning models refuse.
+            // The second is the older name, which reasoning models reject.
             names: &["max_completion_tokens", "max_tokens"],
             new: Some("max_completion_tokens"),
         },

@@ -15,12 +15,12 @@ const USAGE: UsageNames =
 
 pub(super) const CHOICES: &str = "choices";
 
-/// A response as hooks see it.
+/// Translates a response into the stable form.
 pub(crate) fn to_stable_response(response: &RawObject) -> Result<RawObject, TranslateError> {
     Ok(Response::read(response, Holder::Message)?.shown().to_raw())
 }
 
-/// A stable response laid over `original`; without an original, on its own.
+/// Translates a stable response, applied to `original` if there is one.
 pub(crate) fn from_stable_response(
     response: &RawObject,
     original: Option<&RawObject>,
@@ -31,10 +31,10 @@ pub(crate) fn from_stable_response(
     }
 }
 
-/// A stable response laid over a complete one, or over a chunk.
+/// Applies a stable response to a complete one, or to a chunk.
 ///
-/// `candidates` that a hook gave count before `text`; `text` alone is that of the first. An empty
-/// list of candidates is what an answer has that gives none.
+/// A hook's `candidates` take precedence over its `text`, which is the first one's. An empty list
+/// of candidates counts as none.
 pub(super) fn overlaid(
     response: &RawObject,
     original: &RawObject,
@@ -60,7 +60,7 @@ pub(super) fn overlaid(
     Ok(Translated { value: original.overlaid(&changes), warnings })
 }
 
-/// The whole response of a hook that answers in the model's place.
+/// Returns the complete response of a hook that answers instead of the model.
 fn synthetic(response: &RawObject) -> Result<Translated, TranslateError> {
     let (mut given, warnings) = read_given(response)?;
     if given.candidates.is_empty() {

@@ -10,16 +10,16 @@ use crate::openai::growing::Growing;
 use crate::openai::response::unshown_chunk;
 use crate::{TranslateError, Translated, Warning, json};
 
-/// What chunks have and a complete response has not: bytes against guessing the length of text.
+/// Fields of chunks only: padding that hides the length of text.
 const ONLY_IN_CHUNKS: [&str; 1] = ["obfuscation"];
 
-/// The complete response of a stream's chunks.
+/// Joins the chunks of a stream to the complete response.
 pub(crate) fn join_chunks(chunks: &[RawObject]) -> Result<Translated, TranslateError> {
     let mut growing = Growing::default();
     for (index, chunk) in chunks.iter().enumerate() {
         let within = |error: ShapeError| error.within(&format!("chunks[{index}]"));
         let read = Response::read(chunk, Holder::Delta).map_err(within)?;
-        // Nothing else says to which choice a delta belongs.
+        // Without an index, the choice of a delta is unknown.
         let is_nameless = |candidate: &LlmCandidate| candidate.index.is_none();
         if let Some(nameless) = read.shown().candidates.iter().position(is_nameless) {
             let path = format!("{CHOICES}[{nameless}].index");
@@ -45,7 +45,7 @@ pub(crate) fn join_chunks(chunks: &[RawObject]) -> Result<Translated, TranslateE
     Ok(Translated { warnings: unfinished.collect(), value })
 }
 
-/// The choice of a complete response, made of one whose `delta` is all deltas together.
+/// Returns the choice of a complete response from one whose `delta` has all deltas joined.
 fn complete(choice: &RawJson) -> RawJson {
     let object = |value: Option<&RawJson>| {
         value.and_then(|value| value.to_object().ok()).unwrap_or_default()
@@ -61,7 +61,7 @@ fn complete(choice: &RawJson) -> RawJson {
         }
     }
     if let Some(calls) = json::given(&message, "tool_calls").and_then(RawJson::to_items) {
-        // The number only tells to which call a piece belongs.
+        // The number only identifies the call of a piece.
         let call = |call: &RawJson| {
             let mut fields = object(Some(call));
             fields.remove("index");
@@ -83,13 +83,13 @@ fn complete(choice: &RawJson) -> RawJson {
     complete.to_raw().into()
 }
 
-/// The text that a chunk displays.
+/// Translates the text of a chunk into a stable response.
 pub(crate) fn to_stable_chunk(chunk: &RawObject) -> Result<Option<RawObject>, TranslateError> {
     let shown = Response::read(chunk, Holder::Delta)?.shown();
     Ok(shows_text(&shown).then(|| shown.to_raw()))
 }
 
-/// A chunk with the text that a hook answered.
+/// Returns a chunk with the text of a hook's answer.
 pub(crate) fn from_stable_chunk(
     answer: &RawObject,
     chunk: &RawObject,

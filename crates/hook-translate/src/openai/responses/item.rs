@@ -1,4 +1,4 @@
-//! One item of an input or an output.
+//! An item of an input or an output.
 
 use hook_core::json::shape::{ShapeError, read_items, read_text};
 use hook_core::model::{LlmMessage, LlmRole};
@@ -11,7 +11,7 @@ use crate::openai::role;
 use crate::spread::{Portion, spread};
 use crate::{Warning, json};
 
-/// What a message has beside its text and is not lost with it.
+/// The fields of a message that need not be kept without its text.
 const LABELS: [&str; 7] = ["type", "role", "content", "id", "status", "phase", "name"];
 
 const MESSAGE: &str = "message";
@@ -21,44 +21,44 @@ const MESSAGE: &str = "message";
 pub(super) struct Item {
     raw: RawJson,
     form: Form,
-    /// Whether the item before it led to this one, which so cannot go.
+    /// `true` if the item before it requires it, so that it cannot be removed.
     needed: bool,
 }
 
 #[derive(Debug)]
 enum Form {
-    /// A string, which the user says.
+    /// A string of the user.
     Text(JsonText),
     /// A message.
     Message(Message),
-    /// Anything else: calls of tools and their results, reasoning, references.
+    /// Any other item: tool calls and their results, reasoning, references.
     Other { kind: Kind, ids: Ids },
 }
 
 #[derive(Debug)]
 struct Message {
-    /// Whether it is by the developer, which is another name of the system.
+    /// `true` for the role `developer`, another name of `system`.
     by_developer: bool,
-    /// The role that hooks see, unless a tool speaks.
+    /// The role that hooks see, or `None` for a tool.
     speaker: Option<LlmRole>,
     content: Content,
 }
 
-/// What an item is that is no message, as far as that ties it to others.
+/// The kind of an item that is not a message, for its relation to others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// What led to the item after it.
+    /// An item that must precede the next one.
     Reasoning,
-    /// A reference to an item that is kept elsewhere.
+    /// A reference to an item stored by the server.
     Reference,
     ApprovalRequest,
     ApprovalResponse,
     /// The result of a call.
     Output,
-    /// A call. Those of hosted tools, such as `web_search_call`, hold their results, and are found
-    /// by no answer.
+    /// A call. Those of hosted tools, such as `web_search_call`, contain their results, so no
+    /// answer refers to them.
     Call,
-    /// None is given, as for a reference, which needs none.
+    /// An item without a type, such as a reference, which needs none.
     Untyped,
     Unknown,
 }
@@ -78,19 +78,19 @@ impl Kind {
     }
 }
 
-/// The ids that an item has, as they are written.
+/// The ids of an item, in JSON.
 #[derive(Debug, Default)]
 struct Ids {
-    /// Its own.
+    /// The item's id.
     own: Option<RawJson>,
-    /// That of the call that it makes or answers.
+    /// The id of the call that it makes or answers.
     call: Option<RawJson>,
-    /// That of the request that it approves or not.
+    /// The id of the request that it approves or rejects.
     request: Option<RawJson>,
 }
 
 impl Item {
-    /// Reads the elements of the list ahead.
+    /// Reads the next value as a list of items.
     pub(super) fn read_list(walk: &mut JsonWalk<'_>) -> Result<Vec<Self>, ShapeError> {
         let mut items = read_items(walk, Self::read)?;
         let mut needed = false;
@@ -101,11 +101,11 @@ impl Item {
         Ok(items)
     }
 
-    /// Reads the element ahead.
+    /// Reads the next value as an item.
     fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
         let (mut kind, mut role) = (None, None);
         let (mut content, mut ids) = (Found::default(), Ids::default());
-        // What a message is told by, if it has no type.
+        // The fields that identify a message without a type.
         let (mut has_role, mut has_content) = (false, false);
         let raw = object_or_null(walk, |walk, name| match name {
             "type" => kind = Some(walk.value()),
@@ -136,12 +136,12 @@ impl Item {
         Ok(Self { raw: raw.to_raw(), form, needed: false })
     }
 
-    /// A whole input that is a string.
+    /// Creates an item from an input that is a string.
     pub(super) fn of_text(text: JsonText) -> Self {
         Self { raw: text.as_raw().clone(), form: Form::Text(text), needed: false }
     }
 
-    /// A message that says what a hook's one does.
+    /// Returns a message for a hook's message.
     pub(super) fn of_hook(message: &LlmMessage, system: &'static str) -> RawJson {
         json::object([
             ("type", RawJson::from_text("message")),
@@ -151,12 +151,12 @@ impl Item {
         .into()
     }
 
-    /// Whether it is a message by the developer, which is another name of the system.
+    /// Returns `true` for a message of the role `developer`, another name of `system`.
     pub(super) fn is_by_developer(&self) -> bool {
         matches!(&self.form, Form::Message(message) if message.by_developer)
     }
 
-    /// What is said, if this is a message.
+    /// Returns the content, if this is a message.
     pub(super) fn content(&self) -> Option<&Content> {
         match &self.form {
             Form::Message(message) => Some(&message.content),
@@ -164,7 +164,7 @@ impl Item {
         }
     }
 
-    /// What this has to do with the items around it.
+    /// Returns the relation to the items around it.
     pub(super) fn tie(&self) -> Tie {
         let Form::Other { kind, ids } = &self.form else { return Tie::Free };
         let text = |id: &Option<RawJson>| id.as_ref().and_then(RawJson::to_text);
@@ -185,8 +185,7 @@ impl Item {
         matches!(self.form, Form::Other { kind: Kind::Reasoning, .. })
     }
 
-    /// A message with other texts. What it says may be nothing afterwards, but it stays. `path` is
-    /// where it stands.
+    /// Returns a message with other texts. It stays even if it is empty then. `path` is its path.
     pub(super) fn rewritten(
         &self,
         portions: Vec<Portion>,
@@ -199,7 +198,7 @@ impl Item {
         with_content(self.fields(), content)
     }
 
-    /// All that it says. Read where an edit needs it, which is seldom.
+    /// Returns all fields. Parsed on demand, since few edits need them.
     fn fields(&self) -> JsonObject {
         self.raw.to_object().unwrap_or_default()
     }
@@ -262,7 +261,7 @@ impl Entry for Item {
     }
 }
 
-/// Whether an item may be a message, as far as is known of one that is not read to its end.
+/// Returns `true` if an item may be a message, as far as its part read so far tells.
 fn may_be_message(kind: Option<JsonSlice<'_>>) -> bool {
     kind.and_then(JsonSlice::text).is_none_or(|kind| kind == MESSAGE)
 }
@@ -277,7 +276,7 @@ fn input_text(text: &str) -> RawJson {
     json::object([("type", kind), ("text", RawJson::from_text(text))]).into()
 }
 
-/// A part of what the model says. `none` is the empty list of annotations that it has.
+/// Returns a part of the model's text. `none` is its empty list of annotations.
 pub(super) fn output_text(text: &str, none: &RawJson) -> RawJson {
     json::object([
         ("type", RawJson::from_text("output_text")),

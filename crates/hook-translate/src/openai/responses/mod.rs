@@ -1,6 +1,6 @@
 //! The responses API (protocol.md §7).
 //!
-//! What hooks see of it, and where what they answer goes:
+//! The fields that hooks see, and those that their answers change:
 //!
 //! | responses API | stable | not shown, and kept as it is |
 //! | --- | --- | --- |
@@ -14,7 +14,7 @@
 //! | `output_text`, which SDKs add | goes on saying what the output does | |
 //!
 //! `instructions` are not shown, as GenAI's system instruction is not: they are a setting of the
-//! call, and no entry of the conversation.
+//! call, not an entry of the conversation.
 
 mod item;
 mod output;
@@ -31,12 +31,12 @@ pub(crate) use request::{from_stable_request, to_stable_request};
 pub(crate) use response::{from_stable_response, to_stable_response};
 pub(crate) use stream::{from_stable_chunk, join_chunks, to_stable_chunk};
 
-/// A tool config as hooks see it.
+/// Translates a tool config into the stable form.
 pub(crate) fn to_stable_tool_config(config: &RawObject) -> Result<RawObject, TranslateError> {
     tool_choice::to_stable(Nesting::Flat, config)
 }
 
-/// A stable tool config laid over `base`; without a base, on its own.
+/// Translates a stable tool config, applied to `base` if there is one.
 pub(crate) fn from_stable_tool_config(
     config: &RawObject,
     base: Option<&RawObject>,

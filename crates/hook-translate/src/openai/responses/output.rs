@@ -1,4 +1,4 @@
-//! The output of a stream that ended before it was told as a whole, joined from its events.
+//! The output of a stream without its final event, joined from the other events.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use hook_core::{JsonKind, JsonObject, RawJson, RawObject};
 
 /// A text that grows.
 struct Growth {
-    /// Its events are this with `.delta` and `.done`.
+    /// The prefix of its events, which end with `.delta` and `.done`.
     event: &'static str,
-    /// The list of the item whose element has it, and the event's field with the place there;
-    /// nothing, if the item itself has it.
+    /// The item's list whose element has the text, and the event's field with the index there;
+    /// `None` if the item itself has it.
     list: Option<(&'static str, &'static str)>,
     /// The field that grows.
     field: &'static str,
@@ -30,11 +30,11 @@ const GROWTHS: [Growth; 8] = [
     Growth { event: "response.code_interpreter_call_code", list: None, field: "code" },
 ];
 
-/// Events that tell a whole element of a list, as it begins or as it ends.
+/// Events with a whole element of a list, at its start or its end.
 const ELEMENTS: [(&str, (&str, &str)); 2] =
     [("response.content_part", CONTENT), ("response.reasoning_summary_part", SUMMARY)];
 
-/// The items of an output, by their place.
+/// The items of an output, by index.
 #[derive(Debug, Default)]
 pub(super) struct Output {
     items: BTreeMap<u64, Item>,
@@ -46,7 +46,7 @@ struct Item {
     lists: BTreeMap<&'static str, BTreeMap<u64, Told>>,
 }
 
-/// An object as it was told, and the text that has come since.
+/// An object of an event, and the text that arrived later.
 #[derive(Debug, Default)]
 struct Told {
     fields: JsonObject,
@@ -54,7 +54,7 @@ struct Told {
 }
 
 impl Output {
-    /// Adds what an event of that kind tells.
+    /// Adds the content of an event of that kind.
     pub(super) fn add(&mut self, kind: &str, mut event: FieldReader) -> Result<(), ShapeError> {
         let is_last = kind.ends_with(".done");
         let Some(about) = kind.strip_suffix(".delta").or(kind.strip_suffix(".done")) else {
@@ -97,7 +97,7 @@ impl Output {
         }
     }
 
-    /// An item, which is all that there was of it so far.
+    /// Sets an item, which replaces its earlier content.
     fn set_item(&mut self, event: &mut FieldReader) -> Result<(), ShapeError> {
         if let Some(item) = event.object("item")? {
             let place = place(event, "output_index")?;
@@ -119,7 +119,7 @@ impl Output {
         Ok(())
     }
 
-    /// All of it.
+    /// Returns the joined output.
     pub(super) fn joined(self) -> RawJson {
         let items = self.items.into_values().map(Item::joined);
         RawJson::from_items(&items.collect::<Vec<_>>())
@@ -152,7 +152,7 @@ impl Told {
     }
 }
 
-/// A place that an event tells.
+/// Reads an index in an event.
 fn place(event: &mut FieldReader, name: &str) -> Result<u64, ShapeError> {
     const EXPECTED: &str = "a whole number";
     let Some(number) = event.of_kind(name, JsonKind::Number, EXPECTED)? else { return Ok(0) };

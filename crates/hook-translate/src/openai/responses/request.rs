@@ -16,12 +16,12 @@ use crate::openai::tool_choice::Nesting;
 use crate::rewritten::{Overlaid, Rewritten};
 use crate::{TranslateError, Translated, Warning};
 
-/// A request as hooks see it.
+/// Translates a request into the stable form.
 pub(crate) fn to_stable_request(request: &RawObject) -> Result<RawObject, TranslateError> {
     request::to_stable::<Input>(request)
 }
 
-/// A stable request laid over `base`; without a base, on its own.
+/// Translates a stable request, applied to `base` if there is one.
 pub(crate) fn from_stable_request(
     request: &RawObject,
     base: Option<&RawObject>,
@@ -33,7 +33,7 @@ pub(crate) fn from_stable_request(
 #[derive(Debug, Default)]
 struct Input {
     items: Vec<Item>,
-    /// Whether there was a string instead of a list.
+    /// `true` if the input was a string instead of a list.
     single: bool,
 }
 
@@ -92,7 +92,8 @@ impl Conversation for Input {
     }
 }
 
-/// A list of items. A string among them is what the whole input was: a list cannot have it.
+/// Returns a list of items. A string among them was the whole input; it becomes a message, since a
+/// list cannot contain it.
 fn list(items: &[RawJson], system: &'static str) -> RawJson {
     let item = |item: &RawJson| match JsonText::try_from(item.clone()) {
         Ok(content) => Item::of_hook(&LlmMessage { role: LlmRole::User, content }, system),

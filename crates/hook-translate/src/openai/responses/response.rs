@@ -1,4 +1,4 @@
-//! Responses. One has a single alternative: all that its output says.
+//! Responses, which have a single alternative: all text of the output.
 
 use hook_core::json::shape::{FieldReader, ShapeError};
 use hook_core::model::{LlmCandidate, LlmResponse};
@@ -17,15 +17,15 @@ const USAGE: UsageNames =
 
 const OUTPUT: &str = "output";
 
-/// A response as hooks see it.
+/// Translates a response into the stable form.
 pub(crate) fn to_stable_response(response: &RawObject) -> Result<RawObject, TranslateError> {
     Ok(Response::read(response)?.shown().to_raw())
 }
 
-/// A stable response laid over `original`; without an original, on its own.
+/// Translates a stable response, applied to `original` if there is one.
 ///
-/// The first of the `candidates` that a hook gave counts before `text`. An empty list of them is
-/// what an answer has that gives none.
+/// The first of a hook's `candidates` takes precedence over its `text`. An empty list of candidates
+/// counts as none.
 pub(crate) fn from_stable_response(
     response: &RawObject,
     original: Option<&RawObject>,
@@ -51,7 +51,7 @@ pub(crate) fn from_stable_response(
     };
     if let Some(portions) = portions {
         let output = RawJson::from_items(&base.rewritten(portions, &mut warnings));
-        // An SDK of the API writes the text a second time, for convenience.
+        // An SDK of the API has the text a second time, for convenience.
         if json::given(&original.fields(), "output_text").is_some() {
             let text = Response::read_output(&output)?.text().unwrap_or_default();
             changes.insert("output_text", RawJson::from_text(&text));
@@ -64,7 +64,7 @@ pub(crate) fn from_stable_response(
     Ok(Translated { value: original.overlaid(&changes), warnings })
 }
 
-/// The whole response of a hook that answers in the model's place.
+/// Returns the complete response of a hook that answers instead of the model.
 fn synthetic(given: &LlmResponse) -> RawObject {
     let candidate = given.candidates.first();
     let texts = candidate.and_then(|candidate| candidate.parts.clone());
@@ -98,7 +98,7 @@ fn synthetic(given: &LlmResponse) -> RawObject {
     fields.to_raw()
 }
 
-/// A message of the output that a hook has said.
+/// Returns an output message with a hook's text.
 fn message(text: &str, status: &str) -> RawJson {
     let status = if status == "incomplete" { status } else { "completed" };
     let none = RawJson::from_items([]);
@@ -151,7 +151,7 @@ impl Response {
         })
     }
 
-    /// A response of nothing but these items.
+    /// Reads a response that consists only of these items.
     fn read_output(items: &RawJson) -> Result<Self, TranslateError> {
         let usage = Usage::read(&USAGE, &mut FieldReader::new(JsonObject::new()))?;
         Ok(Self { items: read_items(items)?, usage, finish_reason: None })
@@ -183,7 +183,7 @@ impl Response {
         }
     }
 
-    /// The fields that tell why the model stopped, where a hook changes that.
+    /// Returns the fields for the finish reason, if a hook changes it.
     fn status_changes(&self, given: Option<&LlmCandidate>) -> JsonObject {
         let mut changes = JsonObject::new();
         let given = given.and_then(|given| given.finish_reason.as_ref());
@@ -195,8 +195,8 @@ impl Response {
         changes
     }
 
-    /// The output with other texts. A new one goes to the message of the text before it, else to
-    /// the first message with text, else into a message of its own at the end.
+    /// Returns the output with other texts. A new text goes to the message of the text before it,
+    /// else to the first message with text, else into a new message at the end.
     fn rewritten(&self, portions: Vec<Portion>, warnings: &mut Vec<Warning>) -> Vec<RawJson> {
         let counts: Vec<usize> = self
             .items

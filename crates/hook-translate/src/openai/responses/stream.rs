@@ -1,8 +1,8 @@
 //! Responses as a stream of events.
 //!
-//! Only an event that brings new text shows any. Those that repeat a text at its end
-//! (`response.output_text.done`, `response.completed` and the like) show none: a stream would say
-//! everything twice.
+//! Only events with new text are shown. Those that repeat a text at its end
+//! (`response.output_text.done`, `response.completed` and the like) are not, since all text would
+//! appear twice.
 
 use hook_core::json::shape::{FieldReader, ShapeError};
 use hook_core::model::{LlmCandidate, LlmResponse};
@@ -12,14 +12,14 @@ use super::output::Output;
 use crate::openai::response::{read_given, unshown_chunk};
 use crate::{TranslateError, Translated, Warning, json};
 
-/// The event that brings new text.
+/// The event with new text.
 const TEXT: &str = "response.output_text.delta";
 
-/// The events that a stream ends with; they carry the whole response.
+/// The final events of a stream, which contain the whole response.
 const LAST: [&str; 3] = ["response.completed", "response.incomplete", "response.failed"];
 
-/// The complete response of a stream's events: that of its last one, or else what the others tell
-/// of it.
+/// Joins the events of a stream to the complete response: that of the final event, or else the one
+/// joined from the others.
 pub(crate) fn join_chunks(events: &[RawObject]) -> Result<Translated, TranslateError> {
     let mut snapshot = None;
     let mut output = Output::default();
@@ -57,7 +57,7 @@ fn error_of(event: &JsonObject) -> RawObject {
     told.filter_map(field).collect::<JsonObject>().to_raw()
 }
 
-/// The text that an event displays.
+/// Translates the text of an event into a stable response.
 pub(crate) fn to_stable_chunk(event: &RawObject) -> Result<Option<RawObject>, TranslateError> {
     let Some(text) = shown(event)? else { return Ok(None) };
     let parts = Some(vec![text.clone()]);
@@ -69,7 +69,7 @@ pub(crate) fn to_stable_chunk(event: &RawObject) -> Result<Option<RawObject>, Tr
     Ok(Some(shown.to_raw()))
 }
 
-/// An event with the text that a hook answered.
+/// Returns an event with the text of a hook's answer.
 pub(crate) fn from_stable_chunk(
     answer: &RawObject,
     event: &RawObject,
@@ -81,7 +81,7 @@ pub(crate) fn from_stable_chunk(
         let message = "this chunk shows nothing but text; all else is ignored";
         warnings.push(Warning::new("candidates", message));
     }
-    // As in a complete response, a candidate that says what was shown leaves the word to `text`.
+    // As in a complete response, `text` counts if the candidate is unchanged.
     let parts = given.candidates.first().and_then(|candidate| candidate.parts.as_ref());
     let parts = parts.map(|texts| texts.concat()).filter(|text| *text != shown);
     let text = parts.or_else(|| given.text.clone()).filter(|text| *text != shown);
