@@ -1,7 +1,7 @@
 //! Settings that cannot be read any more, and had a guard in them, at every way to ask (invariant 10).
 
 use hook_bus::HookExecutionRequest;
-use hook_core::{HookEventName, PolicyDecision};
+use hook_protocol::{HookEventName, PolicyDecision};
 use hook_tests::{Hook, Project, Served, fields, json, request};
 use serde_json::{Value, json};
 

@@ -262,13 +262,13 @@ fn project_hooks_run_only_once_trusted() {
     let told = Hook::new(&project, &[&fire[..], &["--json"]].concat()).run().lines();
     assert!(told[0]["warnings"][0].as_str().unwrap().contains("not trusted"), "{}", told[0]);
 
-    let entries = hook_core::settings::parse(
+    let entries = hook_settings::parse(
         &project.read(".hooks/settings.json"),
-        hook_core::HookSource::Project,
+        hook_settings::HookSource::Project,
         None,
     )
     .hooks;
-    let store = hook_core::TrustStore::new(project.home().join(".config/hooks/trust.json"));
+    let store = hook_trust::TrustStore::new(project.home().join(".config/hooks/trust.json"));
     store.grant(&project.path(), &entries).unwrap();
     let trusted = Hook::new(&project, &fire).run();
     assert!(trusted.stderr.is_empty(), "{}", trusted.stderr);
@@ -390,7 +390,7 @@ fn a_second_signal_kills_a_hook_that_ignores_the_first() {
         let process = format!("/proc/{}", project.read("pid").trim());
         assert!(!std::path::Path::new(&process).exists(), "it stays until its hooks are gone");
         // Where the grace passed first, on a busy machine, the second signal had nothing to kill.
-        if took < hook_core::RunnerLimits::default().grace {
+        if took < hook_run::RunnerLimits::default().grace {
             return;
         }
         assert!(begun.elapsed().as_secs() < 60, "the second signal killed nothing");

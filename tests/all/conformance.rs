@@ -2,7 +2,7 @@
 
 use futures::{StreamExt, stream};
 use hook_bus::HookExecutionRequest;
-use hook_core::{HookEventName, RequestInput, ToolKind};
+use hook_protocol::{HookEventName, RequestInput, ToolKind};
 use hook_tests::{Project, fields, host, json, workspace};
 use serde_json::{Value, json};
 

@@ -11,10 +11,10 @@ use hook_bus::triggers::{
 use hook_bus::{
     AgentHost, HookExecutionRequest, HookExecutionResponse, HookSystem, HookSystemBuilder,
 };
-use hook_core::{
-    FailBehavior, HandlerHook, HookEventName, HookOutput, RawObject, SessionStartInput,
-    SessionStartSource, ToolName,
-};
+use hook_json::RawObject;
+use hook_protocol::{HookEventName, HookOutput, SessionStartInput, SessionStartSource, ToolName};
+use hook_run::HandlerHook;
+use hook_settings::FailBehavior;
 use hook_tests::{Hook, Project, fields, object};
 use serde_json::{Value, json};
 

@@ -5,7 +5,9 @@ mod merges;
 mod table;
 
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
-use hook_core::{HandlerHook, HookEventName, HookOutput, JsonObject};
+use hook_json::JsonObject;
+use hook_protocol::{HookEventName, HookOutput};
+use hook_run::HandlerHook;
 use hook_tests::{fields, value};
 use serde_json::Value;
 

@@ -76,7 +76,7 @@ fn the_example_session_goes_as_its_readme_says() {
     );
     assert_eq!(by_id("14-failing-hook")["output"]["success"], false);
     assert_eq!(by_id("17-invalid-and-guarded")["processed"]["decision"], "block");
-    let all_events = hook_core::HookEventName::all()
+    let all_events = hook_protocol::HookEventName::all()
         .filter(|event| responses.iter().any(|response| response["eventName"] == event.as_str()))
         .count();
     assert_eq!(all_events, 11, "as many as the session has");

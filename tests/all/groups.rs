@@ -7,10 +7,11 @@ use futures::StreamExt;
 use hook_bus::{
     HookExecutionRequest, HookExecutionResponse, HookSystem, JournalEntry, JournalMessage,
 };
-use hook_core::{
-    FailBehavior, HandlerHook, HookEventName, HookOutput, HookSource, SettingsSource, TrustPolicy,
-};
+use hook_protocol::{HookEventName, HookOutput};
+use hook_run::HandlerHook;
+use hook_settings::{FailBehavior, HookSource, SettingsSource};
 use hook_tests::{Hook, Project, fields, json, request};
+use hook_trust::TrustPolicy;
 use serde_json::{Value, json};
 
 async fn fire(system: &HookSystem, event: &str, input: Value) -> HookExecutionResponse {

@@ -5,12 +5,14 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
-use hook_core::{
-    BeforeAgentInput, HandlerHook, HookEventName, HookOutput, HookSource, NotificationInput,
-    RequestInput, RunnerLimits, SettingsSource, TrustPolicy, TrustStore,
+use hook_protocol::{
+    BeforeAgentInput, HookEventName, HookOutput, NotificationInput, RequestInput,
     event::output::{BeforeModelOutput, BeforeToolOutput, BeforeToolSelectionOutput},
 };
+use hook_run::{HandlerHook, RunnerLimits};
+use hook_settings::{HookSource, SettingsSource};
 use hook_tests::{Project, fields, json, object, value};
+use hook_trust::{TrustPolicy, TrustStore};
 use serde_json::{Value, json};
 
 async fn fire(system: &HookSystem, event: &str, input: Value) -> HookExecutionResponse {
@@ -328,7 +330,7 @@ async fn a_source_governs_its_own_hooks_and_those_it_outranks() {
 /// A system that trusts the hooks of these settings as they are now.
 fn trusting(project: &Project, settings: &str) -> HookSystem {
     let store = TrustStore::new(project.home().join("trust.json"));
-    let entries = hook_core::settings::parse(settings, HookSource::Project, None).hooks;
+    let entries = hook_settings::parse(settings, HookSource::Project, None).hooks;
     store.grant(&project.path(), &entries).unwrap();
     let builder = HookSystem::builder(project.path()).native_settings(None);
     builder.trust(TrustPolicy::Store(store)).build().unwrap()
@@ -388,7 +390,7 @@ async fn model_payloads_are_translated_and_answers_are_stable() {
         (json!({"allowedFunctionNames": ["a", "c"]}), "ANY", json!(["a"])),
         (json!({"allowedFunctionNames": ["c"]}), "NONE", json!([])),
     ] {
-        let base = hook_core::ToolConfig::read(fields(base)).unwrap();
+        let base = hook_protocol::ToolConfig::read(fields(base)).unwrap();
         let config = value(view.tool_config(&base).unwrap().to_raw().as_raw());
         assert_eq!((&config["mode"], &config["allowedFunctionNames"]), (&json!(mode), &names));
     }

@@ -8,8 +8,8 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use hook_bus::live::{HookRegister, LiveConnection};
 use hook_bus::{HookExecutionRequest, HookSystem};
-use hook_core::RawJson;
-use hook_core::run::{FromHook, HostCall, HostCallError, HostServices};
+use hook_json::RawJson;
+use hook_run::{FromHook, HostCall, HostCallError, HostServices};
 use hook_tests::{Project, fields, json, value};
 use serde_json::{Value, json};
 
@@ -447,7 +447,7 @@ async fn what_its_host_runs_takes_a_place_among_the_processes() {
     let counts = Counts::default();
     let seen = Arc::clone(&counts.0);
     let project = of_claude(json!({"type": "prompt", "prompt": "Is this safe?"}));
-    let limits = hook_core::RunnerLimits { max_concurrent: 2, ..Default::default() };
+    let limits = hook_run::RunnerLimits { max_concurrent: 2, ..Default::default() };
     let builder = project.builder().host_services(Arc::new(counts)).limits(limits);
     let system = builder.build().unwrap();
     let asked = (0..10).map(|_| fire(&system, shell("ls")));

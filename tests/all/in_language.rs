@@ -189,7 +189,7 @@ fn it_is_trusted_as_every_hook_of_a_project_and_a_change_of_its_language_is_one(
 #[test]
 fn without_languages_a_parser_says_that_it_knows_none() {
     let text = json!({"hooks": {"PreToolUse": [claude("", "true")]}}).to_string();
-    let file = hook_core::settings::parse(&text, hook_core::HookSource::User, None);
+    let file = hook_settings::parse(&text, hook_settings::HookSource::User, None);
     assert!(file.hooks.is_empty());
     let said = file.diagnostics[0].to_string();
     assert!(said.contains("this host does not know the language `claude`"), "{said}");

@@ -12,10 +12,11 @@ use hook_bus::{
     BusLimits, CorrelationId, HookExecutionRequest, HookExecutionResponse, HookSystem, Lagged,
     MessageBus, NotInitialized, PublishError, Subscription, SubscriptionLimits,
 };
-use hook_core::{
-    BeforeAgentInput, FailBehavior, FailureCode, HandlerHook, HookEventName, HookOutput,
-    NotificationInput, PolicyDecision,
+use hook_protocol::{
+    BeforeAgentInput, FailureCode, HookEventName, HookOutput, NotificationInput, PolicyDecision,
 };
+use hook_run::HandlerHook;
+use hook_settings::FailBehavior;
 use hook_tests::{Project, fields, workspace};
 use serde_json::json;
 use tokio_stream::StreamExt;
@@ -76,7 +77,7 @@ async fn invariant_01_exactly_one_response_when_a_hook_crashes() {
 
 #[tokio::test]
 async fn invariant_01_exactly_one_response_when_a_handler_of_any_kind_panics() {
-    let panics = |_: &hook_core::HookInput| -> hook_core::HandlerResult { panic!("oh no") };
+    let panics = |_: &hook_protocol::HookInput| -> hook_run::HandlerResult { panic!("oh no") };
     let event = HookEventName::BeforeAgent;
     for handler in [
         HandlerHook::inline(event, "inline", panics),
@@ -186,7 +187,7 @@ async fn invariant_01_exactly_one_response_for_duplicate_correlation_ids() {
         HookEventName::BeforeAgent,
         "echo",
         |input| async move {
-            let hook_core::EventPayload::BeforeAgent(payload) = &input.payload else {
+            let hook_protocol::EventPayload::BeforeAgent(payload) = &input.payload else {
                 return Ok(None);
             };
             Ok(Some(HookOutput::allow().with_system_message(payload.prompt.clone())))

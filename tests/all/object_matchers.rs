@@ -3,12 +3,13 @@
 use std::time::{Duration, Instant};
 
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
-use hook_core::settings::parse;
-use hook_core::{
-    FailBehavior, HandlerHook, HookEventName, HookOutput, HookSource, MatcherFields, RawObject,
-    TrustPolicy, TrustStore,
-};
+use hook_json::RawObject;
+use hook_protocol::{HookEventName, HookOutput};
+use hook_run::HandlerHook;
+use hook_settings::parse;
+use hook_settings::{FailBehavior, HookSource, MatcherFields};
 use hook_tests::{Hook, Project, fields};
+use hook_trust::{TrustPolicy, TrustStore};
 use serde_json::{Value, json};
 
 const SETTINGS: &str = ".hooks/settings.json";
@@ -254,7 +255,7 @@ async fn a_late_guard_that_does_not_answer_in_time_blocks() {
     ]}}));
     let system = HookSystem::builder(project.path())
         .native_settings(None)
-        .settings(hook_core::SettingsSource::explicit(project.path().join("settings.json")))
+        .settings(hook_settings::SettingsSource::explicit(project.path().join("settings.json")))
         .deadline(Duration::from_secs(3))
         .build()
         .unwrap();

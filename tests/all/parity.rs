@@ -2,7 +2,9 @@
 //! equal inputs.
 
 use hook_bus::HookExecutionRequest;
-use hook_core::{HookEventName, ObjectWriter, ProcessedHookResult, RequestInput};
+use hook_core::ProcessedHookResult;
+use hook_json::ObjectWriter;
+use hook_protocol::{HookEventName, RequestInput};
 use hook_tests::{Hook, Project, fields, json, object};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -140,8 +142,8 @@ proptest! {
 
 #[test]
 fn a_typed_request_and_its_json_form_are_the_same_request() {
-    let typed = HookExecutionRequest::typed(hook_core::BeforeToolInput::new(
-        hook_core::ToolName::new("write_file").unwrap(),
+    let typed = HookExecutionRequest::typed(hook_protocol::BeforeToolInput::new(
+        hook_protocol::ToolName::new("write_file").unwrap(),
         object(json!({"path": "a"})),
     ));
     let text = String::from_utf8(typed.to_json()).unwrap();

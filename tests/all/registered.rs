@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hook_bus::live::{HookRegister, LiveConnection, RECONNECT_GRACE};
 use hook_bus::{HookExecutionRequest, HookSystem};
-use hook_core::run::FromHook;
+use hook_run::FromHook;
 use hook_tests::{Project, SocketClient, SocketServed, fields, json, request};
 use rustix::process::Signal;
 use serde_json::{Value, json};

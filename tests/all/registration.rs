@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use hook_bus::{
     HookExecutionRequest, HookExecutionResponse, HookSystem, RegisterError, Registrant,
 };
-use hook_core::events::{AgentStart, BeforeAgent, BeforeTool};
-use hook_core::settings::FailBehavior;
-use hook_core::{
-    BeforeAgentInput, EventDefinition, HandlerHook, HookEventName, JsonObject, RawObject,
-};
+use hook_json::{JsonObject, RawObject};
+use hook_protocol::events::{AgentStart, BeforeAgent, BeforeTool};
+use hook_protocol::{BeforeAgentInput, EventDefinition, HookEventName};
+use hook_run::HandlerHook;
+use hook_settings::FailBehavior;
 use hook_tests::{Project, fields, json};
 use serde_json::json;
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use hook_core::{HookEventName, HookOutput, PolicyDecision};
+use hook_protocol::{HookEventName, HookOutput, PolicyDecision};
 use hook_tests::{object, workspace};
 use serde_json::{Value, json};
 

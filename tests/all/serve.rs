@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use hook_bus::wire::{ClientEnd, serve_client};
 use hook_bus::{BusLimits, HookExecutionRequest, HookExecutionResponse, HookSystem, MessageBus};
-use hook_core::{HandlerHook, HookEventName};
+use hook_protocol::HookEventName;
+use hook_run::HandlerHook;
 use hook_tests::{Hook, Project, fields, json};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex};

@@ -1,8 +1,9 @@
 //! Variables that SessionStart hooks set for later hooks of their session.
 
 use hook_bus::{HookExecutionRequest, HookSystem};
-use hook_core::{HookSource, SettingsSource, TrustPolicy};
+use hook_settings::{HookSource, SettingsSource};
 use hook_tests::{Project, Served, fields, request};
+use hook_trust::TrustPolicy;
 use serde_json::{Value, json};
 
 fn setting(env: &Value) -> Value {

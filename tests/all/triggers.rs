@@ -13,9 +13,9 @@ use hook_bus::triggers::{
     fire_session_end_hook, fire_session_start_hook,
 };
 use hook_bus::{AgentHost, HookExecutionResponse, HookSystem, MessageBus, Sdk};
-use hook_core::{
-    NotificationInput, PreCompressTrigger, RawObject, SessionEndReason, SessionStartSource,
-    ToolName,
+use hook_json::RawObject;
+use hook_protocol::{
+    NotificationInput, PreCompressTrigger, SessionEndReason, SessionStartSource, ToolName,
 };
 use hook_tests::{Project, object, value};
 use serde_json::{Value, json};

@@ -8,10 +8,12 @@ use hook_bus::triggers::{
     fire_notification_hook, fire_pre_compress_hook, fire_session_end_hook, fire_session_start_hook,
 };
 use hook_bus::{AgentHost, HookExecutionRequest, HookSystem, HookSystemBuilder, Sdk};
-use hook_core::{
-    BeforeToolInput, HookEventName, NotificationInput, PreCompressTrigger, RawObject,
-    SessionEndReason, SessionStartSource, SettingsSource, ToolName,
+use hook_json::RawObject;
+use hook_protocol::{
+    BeforeToolInput, HookEventName, NotificationInput, PreCompressTrigger, SessionEndReason,
+    SessionStartSource, ToolName,
 };
+use hook_settings::SettingsSource;
 use hook_tests::{Hook, Project, Served, fields, json, object, request};
 use serde_json::{Value, json};
 

@@ -14,7 +14,8 @@ use std::panic::resume_unwind;
 use std::time::{Duration, Instant};
 
 use hook_bus::{HookExecutionRequest, HookSystem};
-use hook_core::{HandlerHook, HookEventName, HookOutput};
+use hook_protocol::{HookEventName, HookOutput};
+use hook_run::HandlerHook;
 use hook_tests::{Holdings, Project, fields};
 use serde_json::json;
 

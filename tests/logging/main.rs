@@ -9,7 +9,9 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use hook_bus::HookSystem;
-use hook_core::{BeforeAgentInput, BeforeToolInput, ProcessedHookResult, RawObject, ToolName};
+use hook_core::ProcessedHookResult;
+use hook_json::RawObject;
+use hook_protocol::{BeforeAgentInput, BeforeToolInput, ToolName};
 use hook_tests::Project;
 use serde_json::json;
 use tracing::instrument::WithSubscriber;

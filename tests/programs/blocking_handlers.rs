@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
-use hook_core::{
-    BeforeAgentInput, FailBehavior, HandlerHook, HookEventName, HookOutput, SettingsSource,
-};
+use hook_protocol::{BeforeAgentInput, HookEventName, HookOutput};
+use hook_run::HandlerHook;
+use hook_settings::{FailBehavior, SettingsSource};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::{Value, json};
 

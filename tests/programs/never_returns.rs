@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hook_bus::HookSystem;
-use hook_core::{
-    BeforeAgentInput, HandlerHook, HookEventName, HookOutput, SessionEndInput, SessionEndReason,
+use hook_protocol::{
+    BeforeAgentInput, HookEventName, HookOutput, SessionEndInput, SessionEndReason,
 };
+use hook_run::HandlerHook;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {

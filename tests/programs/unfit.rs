@@ -3,7 +3,9 @@
 
 use hook_bus::triggers::{ToolCall, ToolResult, execute_tool_with_hooks};
 use hook_bus::{AgentHost, HookSystem};
-use hook_core::{RawObject, SettingsSource, ToolName};
+use hook_json::RawObject;
+use hook_protocol::ToolName;
+use hook_settings::SettingsSource;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {

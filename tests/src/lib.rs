@@ -24,7 +24,8 @@ pub use skipped::skipped;
 pub use socket::{SocketClient, SocketServed};
 pub use terminal::Terminal;
 
-use hook_core::{HostContext, JsonObject, RawJson, RawObject};
+use hook_json::{JsonObject, RawJson, RawObject};
+use hook_protocol::HostContext;
 use serde_json::Value;
 
 /// An agent that works in `/`.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hook_bus::{HookSystem, HookSystemBuilder};
-use hook_core::SettingsSource;
+use hook_settings::SettingsSource;
 use serde_json::Value;
 use tempfile::TempDir;
 

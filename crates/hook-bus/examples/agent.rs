@@ -18,12 +18,14 @@ use hook_bus::triggers::{
     fire_before_agent_hook, fire_session_end_hook, fire_session_start_hook,
 };
 use hook_bus::{AgentHost, HookExecutionResponse, HookSystem, Sdk, Subscription};
-use hook_core::settings::{IN_PROJECT, load};
-use hook_core::{
-    HookEventName, HookSource, JsonArray, JsonObject, OpenInput, RawJson, RawObject, RequestInput,
-    SessionEndReason, SessionStartSource, SettingsSource, ToolName, TrustPolicy, TrustStore,
+use hook_json::{JsonArray, JsonObject, RawJson, RawObject};
+use hook_protocol::{
+    HookEventName, OpenInput, RequestInput, SessionEndReason, SessionStartSource, ToolName,
     TurnEndInput, TurnStartInput,
 };
+use hook_settings::{HookSource, SettingsSource};
+use hook_settings::{IN_PROJECT, load};
+use hook_trust::{TrustPolicy, TrustStore};
 use serde_json::{Value, json};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -164,7 +166,7 @@ impl Agent<'_> {
                         let content = json!({"role": "model", "parts": [part]});
                         RawObject::try_from(&json!({"candidates": [{"content": content}]}))
                     });
-                    Ok::<_, hook_core::JsonError>(stream::iter(chunks))
+                    Ok::<_, hook_json::JsonError>(stream::iter(chunks))
                 })
                 .await;
             while let Some(chunk) = answer.next().await {

@@ -9,8 +9,9 @@ use std::error::Error;
 use hook_bus::module::{HookModule, ModuleApi};
 use hook_bus::triggers::{ToolCall, ToolResult, execute_tool_with_hooks};
 use hook_bus::{AgentHost, HookSystem};
-use hook_core::run::ModuleAnswer;
-use hook_core::{RawJson, RawObject, ToolName};
+use hook_json::{RawJson, RawObject};
+use hook_protocol::ToolName;
+use hook_run::ModuleAnswer;
 use serde_json::{Value, json};
 
 struct Careful;

@@ -17,11 +17,11 @@ use hook_bus::triggers::{
     ModelCall, ToolCall, ToolResult, execute_tool_with_hooks, fire_before_model_hook,
 };
 use hook_bus::{AgentHost, HookExecutionRequest, HookSystem, MessageBus, Sdk};
-use hook_core::run::{HostCall, HostCallError, HostServices};
-use hook_core::{
-    BeforeSessionSwitchInput, JsonArray, RawJson, RawObject, RequestInput, SessionSwitchInput,
-    SwitchReason, ToolName,
+use hook_json::{JsonArray, RawJson, RawObject};
+use hook_protocol::{
+    BeforeSessionSwitchInput, RequestInput, SessionSwitchInput, SwitchReason, ToolName,
 };
+use hook_run::{HostCall, HostCallError, HostServices};
 use serde_json::{Value, json};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;

@@ -38,10 +38,11 @@ macro_rules! fire_functions {
 /// The arguments and results of the `fire_` functions.
 #[doc(hidden)]
 pub mod payloads {
-    pub use hook_core::{
+    pub use hook_core::ProcessedHookResult;
+    pub use hook_protocol::{
         AfterAgentInput, AfterModelInput, AfterToolInput, BeforeAgentInput, BeforeModelInput,
         BeforeToolInput, BeforeToolSelectionInput, NotificationInput, PreCompressInput,
-        ProcessedHookResult, SessionEndInput, SessionStartInput,
+        SessionEndInput, SessionStartInput,
     };
 }
 

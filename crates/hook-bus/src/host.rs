@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use hook_core::{HookEventName, PolicyDecision, ProcessedHookResult, RawJson, RequestInput};
+use hook_core::ProcessedHookResult;
+use hook_json::RawJson;
+use hook_protocol::{HookEventName, PolicyDecision, RequestInput};
 
 use crate::bus::AlreadyServed;
 use crate::system::{HookSystem, HookSystemBuilder};

@@ -12,7 +12,8 @@
 //! # Example
 //! ```
 //! use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
-//! use hook_core::{HandlerHook, HookEventName, HookOutput};
+//! use hook_run::HandlerHook;
+//! use hook_protocol::{HookEventName, HookOutput};
 //! use tokio_stream::StreamExt;
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,10 +1,10 @@
 //! Stage 9: one record per hook, one summary per event, a diagnostic per failure (requirements.md
 //! DELTA-HTEL-001 to -003). Nothing is built while no subscriber listens.
 
-use hook_core::text::{OneLine, Output, one_line};
-use hook_core::{
-    HookEventName, HookExecutionResult, ProcessedHookResult, RequestInput, StageFailure,
-};
+use hook_core::{ProcessedHookResult, StageFailure};
+use hook_json::text::{OneLine, Output, one_line};
+use hook_protocol::{HookEventName, RequestInput};
+use hook_run::HookExecutionResult;
 
 use crate::message::CorrelationId;
 

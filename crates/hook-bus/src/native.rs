@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use hook_core::TrustPolicy;
-use hook_core::settings::config_home;
+use hook_settings::config_home;
+use hook_trust::TrustPolicy;
 
 use crate::system::{HookSystem, HookSystemBuilder};
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use hook_core::files::{private_folder, regular_file};
+use hook_files::{private_folder, regular_file};
 
 /// Replaces the file at `path` atomically with one that only its owner can read.
 pub(crate) fn write(path: &Path, text: &[u8]) -> io::Result<()> {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock, Weak};
 
-use hook_core::redact::{OwnWords, Redaction};
+use hook_settings::redact::{OwnWords, Redaction};
 use serde_json::Value;
 
 use crate::handler::EngineSlot;

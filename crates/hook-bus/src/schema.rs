@@ -1,14 +1,14 @@
 //! JSON Schema of the messages (protocol.md §6). Those of settings and payloads are in
-//! [`hook_core::schema`].
+//! [`hook_settings::schema`].
 //!
 //! ```
 //! let schema = hook_bus::schema::messages();
 //! assert_eq!(schema["$defs"]["hello"]["properties"]["type"]["const"], "hook-hello");
 //! ```
 
-use hook_core::event::EVENT_NAME_PATTERN;
-use hook_core::schema::{View, document, output, request_input};
-use hook_core::{Events, FailureCode, HookEventName};
+use hook_protocol::event::EVENT_NAME_PATTERN;
+use hook_protocol::{Events, FailureCode, HookEventName};
+use hook_settings::schema::{View, document, output, request_input};
 use hook_translate::Sdk;
 use serde_json::{Map, Value, json};
 
@@ -55,7 +55,7 @@ pub fn messages() -> Value {
 }
 
 fn reference(name: &str) -> Value {
-    json!({"$ref": hook_core::schema::reference(name)})
+    json!({"$ref": hook_settings::schema::reference(name)})
 }
 
 fn one_of(names: &[&str]) -> Value {
@@ -100,13 +100,13 @@ fn request() -> Value {
 
 fn input(event: HookEventName) -> Value {
     let mut schema = request_input(event);
-    if event.row().model != hook_core::event::ModelPayload::None {
+    if event.row().model != hook_protocol::event::ModelPayload::None {
         schema["properties"]["sdk"] = json!({
             "description": "Which SDK's form the model payload has; guessed without it.",
             "enum": Sdk::ALL.map(|sdk| Some(sdk.as_str())).into_iter().chain([None]).collect::<Vec<_>>(),
         });
     }
-    if event.row().model == hook_core::event::ModelPayload::RequestAndResponse {
+    if event.row().model == hook_protocol::event::ModelPayload::RequestAndResponse {
         schema["properties"]["chunk"] = json!({
             "description": "Whether llm_response is one chunk of a stream; also told by its shape.",
             "type": ["boolean", "null"],
@@ -130,9 +130,9 @@ pub const NAMES: [&str; 3] = ["settings", "messages", "payloads"];
 /// Returns a schema by its name: one of [`NAMES`], or an event, for the schema of its payload.
 pub fn named(name: &str, events: &Events) -> Option<Value> {
     match name {
-        "settings" => Some(hook_core::schema::settings()),
+        "settings" => Some(hook_settings::schema::settings()),
         "messages" => Some(messages()),
-        "payloads" => Some(hook_core::schema::payloads()),
-        event => events.from_name(event).map(hook_core::schema::event),
+        "payloads" => Some(hook_settings::schema::payloads()),
+        event => events.from_name(event).map(hook_settings::schema::event),
     }
 }

@@ -6,18 +6,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hook_core::HostServices;
-use hook_core::event::DeclareError;
-use hook_core::language::Language;
-use hook_core::run::{ModuleCommand, RunnerLimits, Upstreams};
-use hook_core::settings::{Agents, AuditLevel, Diagnostic};
-use hook_core::text::shortened;
-use hook_core::{
-    Background, CommandInput, EndSignal, EventDefinition, Events, Explanation, HandlerHook,
-    HookEventName, HookListing, HookRegistry, HostContext, MatchInput, ProcessedHookResult,
-    RawObject, RequestInput, RunnerHost, SettingsSource, TrustPolicy,
+use hook_core::{Explanation, HookListing, HookRegistry, ProcessedHookResult};
+use hook_json::RawObject;
+use hook_json::text::shortened;
+use hook_protocol::event::DeclareError;
+use hook_protocol::{
+    CommandInput, EventDefinition, Events, HookEventName, HostContext, RequestInput,
 };
-use hook_translate::agents;
+use hook_run::HostServices;
+use hook_run::{Background, EndSignal, HandlerHook, RunnerHost};
+use hook_run::{ModuleCommand, RunnerLimits, Upstreams};
+use hook_settings::language::Language;
+use hook_settings::{Agents, AuditLevel, Diagnostic};
+use hook_settings::{MatchInput, SettingsSource};
+use hook_trust::TrustPolicy;
 
 use crate::audit::Audit;
 use crate::bridge::state::BridgeState;
@@ -128,7 +130,9 @@ impl HookSystemBuilder {
     /// Declares an event in addition to the built-in ones.
     /// ```
     /// use hook_bus::HookSystem;
-    /// use hook_core::{EventDefinition, HandlerHook, HookOutput, JsonObject, OpenInput, RawJson};
+    /// use hook_protocol::{EventDefinition, HookOutput, OpenInput};
+    /// use hook_run::HandlerHook;
+    /// use hook_json::{JsonObject, RawJson};
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     ///
@@ -294,7 +298,8 @@ impl HookSystemBuilder {
 /// Dropping it disposes of it.
 /// ```
 /// use hook_bus::HookSystem;
-/// use hook_core::{BeforeAgentInput, HandlerHook, HookEventName, HookOutput};
+/// use hook_protocol::{BeforeAgentInput, HookEventName, HookOutput};
+/// use hook_run::HandlerHook;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///
@@ -349,7 +354,7 @@ impl HookSystem {
         };
         let options = EngineOptions {
             sources: Vec::new(),
-            agents: Agents::known(agents::languages()),
+            agents: Agents::known(hook_agents::languages()),
             handlers: Vec::new(),
             host,
             upstreams: None,
@@ -612,7 +617,8 @@ impl HookSystem {
     /// returned handle is dropped.
     /// ```
     /// use hook_bus::HookSystem;
-    /// use hook_core::{BeforeAgentInput, HandlerHook, events::BeforeAgent};
+    /// use hook_protocol::{BeforeAgentInput, events::BeforeAgent};
+    /// use hook_run::HandlerHook;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     ///

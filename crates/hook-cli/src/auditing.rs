@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hook_bus::HookSystem;
 use hook_bus::audit::AuditLog;
-use hook_core::settings::AuditLevel;
+use hook_settings::AuditLevel;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;

@@ -10,10 +10,10 @@ use std::sync::OnceLock;
 
 use clap::Command;
 use clap_complete::engine::CompletionCandidate;
-use hook_core::language::Language;
-use hook_core::settings::{self, discover};
-use hook_core::{Events, SettingsSource};
-use hook_translate::agents;
+use hook_protocol::Events;
+use hook_settings::SettingsSource;
+use hook_settings::discover;
+use hook_settings::language::Language;
 
 use crate::context;
 use crate::render::TOPICS;
@@ -38,7 +38,7 @@ fn events_beginning_with(current: &OsStr, events: &Events) -> Vec<CompletionCand
 /// Returns the built-in events, and those that readable settings files declare.
 fn events_of(sources: &[SettingsSource]) -> Events {
     let mut events = Events::built_in();
-    settings::declare_events(sources, &mut events);
+    hook_settings::declare_events(sources, &mut events);
     events
 }
 
@@ -69,13 +69,13 @@ fn sources(words: &[OsString], cwd: &Path) -> Vec<SettingsSource> {
         return named.iter().map(|path| context::named(&cwd.join(path))).collect();
     }
     let project = values_of("--project", words).pop().map(|project| cwd.join(project));
-    let project = project.unwrap_or_else(|| settings::nearest_project(cwd));
-    let native = discover(&project, settings::config_home().as_deref());
+    let project = project.unwrap_or_else(|| hook_settings::nearest_project(cwd));
+    let native = discover(&project, hook_settings::config_home().as_deref());
     let named = values_of("--agent", words).into_iter();
-    let named = named.filter_map(|name| agents::agent(name.to_str()?));
-    let agents = settings::Agents {
+    let named = named.filter_map(|name| hook_agents::agent(name.to_str()?));
+    let agents = hook_settings::Agents {
         named: named.map(|agent| agent as &'static dyn Language).collect(),
-        ..settings::Agents::known(agents::languages())
+        ..hook_settings::Agents::known(hook_agents::languages())
     };
     agents.with_files(native, &project)
 }
@@ -83,7 +83,7 @@ fn sources(words: &[OsString], cwd: &Path) -> Vec<SettingsSource> {
 /// Returns the names of the hooks in settings files, each with a description.
 fn names_of_hooks(sources: &[SettingsSource]) -> BTreeMap<String, String> {
     let mut names = BTreeMap::new();
-    for file in sources.iter().filter_map(settings::load) {
+    for file in sources.iter().filter_map(hook_settings::load) {
         for hook in file.hooks {
             let about = format!("{}, {}", hook.event, file.source);
             let name = hook.name.unwrap_or(hook.command);
@@ -150,7 +150,7 @@ fn values_of(option: &str, words: &[OsString]) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hook_core::{EventDefinition, HookEventName};
+    use hook_protocol::{EventDefinition, HookEventName};
 
     #[test]
     fn the_names_of_hooks_come_from_the_settings_that_the_command_line_means() {

@@ -6,25 +6,26 @@ use std::time::Duration;
 
 use hook_bus::wire::MAX_LINE;
 use hook_bus::{HookSystem, HookSystemBuilder};
-use hook_core::check::Surroundings;
-use hook_core::files::regular_file;
-use hook_core::language::Language;
-use hook_core::settings::{
+use hook_core::HookListing;
+use hook_files::regular_file;
+use hook_json::text::PathText;
+use hook_protocol::{Events, HookEventName};
+use hook_settings::check::Surroundings;
+use hook_settings::language::Language;
+use hook_settings::{
     Agents, IN_PROJECT, SettingsFile, config_home, declare_events, discover, is_found_beside, load,
     misplaced, nearest_project,
 };
-use hook_core::text::PathText;
-use hook_core::{
-    Events, HookEventName, HookListing, HookSource, SettingsSource, TrustPolicy, TrustStore,
-};
+use hook_settings::{HookSource, SettingsSource};
+use hook_trust::{TrustPolicy, TrustStore};
 
-use hook_translate::agents::{self, Agent, Asked};
+use hook_agents::{Agent, Asked};
 
 use crate::error::CommandError;
 use crate::fleet;
 use crate::options::{Common, Named};
 use crate::output::Printer;
-use hook_core::text::{one_line, shortened};
+use hook_json::text::{one_line, shortened};
 
 /// The context of a command, resolved once before it does anything.
 #[derive(Debug)]
@@ -221,7 +222,7 @@ impl Context {
         }
         let (events, is_complete) = self.events();
         events.from_name(name).ok_or_else(|| {
-            let message = match agents::event_elsewhere(name) {
+            let message = match hook_agents::event_elsewhere(name) {
                 Some((agent, ours)) => format!(
                     "there is no event {:?}; what {} calls so is {ours} here",
                     shortened(name),
@@ -265,7 +266,7 @@ impl Context {
         let agents = Agents {
             named: self.agents_to_find(),
             with_users: !self.common.no_user,
-            ..Agents::known(agents::languages())
+            ..Agents::known(hook_agents::languages())
         };
         agents.with_files(sources, &self.project)
     }
@@ -520,11 +521,11 @@ pub(crate) fn named(path: &Path) -> SettingsSource {
     let by_shape = || {
         let text = regular_file::read(path, MAX_LINE as u64).ok()?;
         let is_ours = absolute.ends_with(IN_PROJECT);
-        agents::agent_by_shape(&String::from_utf8_lossy(&text)).filter(|_| !is_ours)
+        hook_agents::agent_by_shape(&String::from_utf8_lossy(&text)).filter(|_| !is_ours)
     };
-    match agents::agent_of(&absolute).or_else(by_shape) {
+    match hook_agents::agent_of(&absolute).or_else(by_shape) {
         Some(agent) => source.in_language(agent, None),
-        None => source.knowing(&agents::languages().collect()),
+        None => source.knowing(&hook_agents::languages().collect()),
     }
 }
 

@@ -9,12 +9,12 @@ use hook_bus::recording::{RecorderError, RecordingError};
 use hook_bus::script::{ScenarioError, ScenarioFilesError};
 use hook_bus::wire::TailError;
 use hook_bus::{AlreadyServed, InitializeError, NotInitialized};
-use hook_core::settings::edit::EditError;
-use hook_core::settings::starter::StarterError;
-use hook_core::text::PathText;
-use hook_core::text::nearest;
-use hook_core::text::shortened;
-use hook_core::trust::{TrustLockError, TrustStoreError};
+use hook_json::text::PathText;
+use hook_json::text::nearest;
+use hook_json::text::shortened;
+use hook_settings::edit::EditError;
+use hook_settings::starter::StarterError;
+use hook_trust::{TrustLockError, TrustStoreError};
 
 use crate::exit_code::Failure;
 
@@ -52,9 +52,9 @@ pub(crate) enum CommandError {
     #[error("{}:{source}", path.shown())]
     Scenario { path: PathBuf, source: ScenarioError },
     #[error("{what} is not JSON: {source}; {remedy}")]
-    NotJson { what: &'static str, source: hook_core::JsonError, remedy: String },
+    NotJson { what: &'static str, source: hook_json::JsonError, remedy: String },
     #[error("{what} is {found}, and not an object; {remedy}")]
-    NoObject { what: &'static str, found: hook_core::JsonKind, remedy: String },
+    NoObject { what: &'static str, found: hook_json::JsonKind, remedy: String },
     #[cfg(feature = "remote")]
     #[error(transparent)]
     Grpc(#[from] hook_remote::grpc::GrpcError),

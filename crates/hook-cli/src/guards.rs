@@ -3,7 +3,7 @@
 //! settings could be searched.
 
 use hook_bus::HookSystem;
-use hook_core::HookEventName;
+use hook_protocol::HookEventName;
 
 use crate::context::Context;
 

@@ -76,8 +76,7 @@ mod tests {
 
     #[test]
     fn records_are_told_from_those_of_crates_whose_names_begin_alike() {
-        for own in ["hook", "hook::nats", "hook_core::run", "hook_bus", "hook_remote::nats::fleet"]
-        {
+        for own in ["hook", "hook::nats", "hook_run", "hook_bus", "hook_remote::nats::fleet"] {
             assert!(is_own(own), "{own}");
         }
         for other in ["hookable", "hook_rs::nats", "hooks", "async_nats", "", "h2::hook"] {

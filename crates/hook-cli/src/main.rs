@@ -109,7 +109,7 @@ fn main() -> ExitCode {
 /// Prints the parser's message and returns the exit code. Requested help and version go to stdout;
 /// everything else is a usage error on stderr.
 fn misread(error: &clap::Error) -> Status {
-    let text = hook_core::text::lines(&error.render().to_string());
+    let text = hook_json::text::lines(&error.render().to_string());
     if error.use_stderr() {
         // A closed stderr leaves no way to report this.
         let _ = write!(std::io::stderr(), "{text}");
@@ -126,7 +126,7 @@ fn misread(error: &clap::Error) -> Status {
 fn escape_names(error: &mut clap::Error) {
     use clap::error::ContextValue::{String as One, Strings};
 
-    let escaped = |text: &String| hook_core::text::one_line(text).into_owned();
+    let escaped = |text: &String| hook_json::text::one_line(text).into_owned();
     let names: Vec<_> = error
         .context()
         .filter_map(|(kind, value)| match value {

@@ -4,8 +4,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use hook_core::text::nearest;
-use hook_translate::agents::{self, Agent};
+use hook_agents::Agent;
+use hook_json::text::nearest;
 
 /// The session of events if none is named.
 pub(crate) const SESSION: &str = "cli";
@@ -55,8 +55,8 @@ pub(crate) struct Named(pub(crate) &'static Agent);
 
 impl Named {
     pub(crate) fn parse(name: &str) -> Result<Self, String> {
-        agents::agent(name).map(Self).ok_or_else(|| {
-            let names: Vec<&str> = agents::AGENTS.iter().map(|agent| agent.word()).collect();
+        hook_agents::agent(name).map(Self).ok_or_else(|| {
+            let names: Vec<&str> = hook_agents::AGENTS.iter().map(|agent| agent.word()).collect();
             let meant = match nearest(name, names.iter().copied()) {
                 Some(nearest) => format!("; did you mean {nearest}?"),
                 None => ".".to_owned(),

@@ -3,8 +3,8 @@
 use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
-use hook_core::settings::{Diagnostic, Severity};
-use hook_core::{JsonObject, ObjectWriter, text};
+use hook_json::{JsonObject, ObjectWriter, text};
+use hook_settings::{Diagnostic, Severity};
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use serde_json::Value;
 

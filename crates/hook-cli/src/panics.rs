@@ -4,7 +4,7 @@ use std::any::Any;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
 
-use hook_core::text::OneLine;
+use hook_json::text::OneLine;
 
 /// Reports panics of all threads in one line on stderr; with `RUST_BACKTRACE` set, as Rust does.
 pub(crate) fn are_said_in_one_line() {

@@ -12,7 +12,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use tokio::time::MissedTickBehavior;
 
 use crate::output::Printer;
-use hook_core::text;
+use hook_json::text;
 
 /// The time that a hook runs before it is shown.
 const PATIENCE: Duration = Duration::from_secs(1);

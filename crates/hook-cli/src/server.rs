@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hook_bus::live::WorkerStates;
-use hook_core::run::WorkerStatus;
-use hook_core::text::PathText;
-use hook_core::text::shortened;
-use hook_core::{Hook, HookListing, ObjectWriter};
+use hook_core::{Hook, HookListing};
+use hook_json::ObjectWriter;
+use hook_json::text::PathText;
+use hook_json::text::shortened;
+use hook_run::WorkerStatus;
 
 use crate::context::Context;
 use crate::output::Printer;
@@ -34,10 +35,7 @@ impl OwnServer {
         let project = std::fs::canonicalize(project).unwrap_or_else(|_| project.to_path_buf());
         let expected = hook_bus::wire::Expected {
             project: project.to_string_lossy().into_owned(),
-            settings_hash: hook_core::trust::settings_hash(
-                &context.sources(),
-                &context.trust_policy(),
-            ),
+            settings_hash: hook_trust::settings_hash(&context.sources(), &context.trust_policy()),
         };
         Some(Self { path, expected })
     }

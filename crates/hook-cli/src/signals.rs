@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::FusedFuture;
 use hook_bus::HookSystem;
-use hook_core::EndSignal;
+use hook_run::EndSignal;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::CommandError;

@@ -5,7 +5,8 @@ use std::ffi::OsString;
 use std::io::Write;
 
 use hook_bus::{CorrelationId, HookExecutionResponse};
-use hook_core::{FailureCode, HookEventName, StageFailure};
+use hook_core::StageFailure;
+use hook_protocol::{FailureCode, HookEventName};
 
 use crate::exit_code::{self, Failure, Status};
 use crate::output::message_line;

@@ -565,7 +565,7 @@ impl Drop for Program {
 #[test]
 fn hooks_that_live_on_the_engines_serve_agents_elsewhere() {
     use hook_bus::HookExecutionRequest;
-    use hook_core::RawObject;
+    use hook_json::RawObject;
     use hook_remote::nats::NatsBus;
 
     let Some(broker) = Broker::start() else { return };

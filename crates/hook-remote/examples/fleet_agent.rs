@@ -6,7 +6,8 @@
 
 #![expect(clippy::print_stdout, reason = "it is a command")]
 
-use hook_core::{BeforeToolInput, PolicyDecision, RawObject, ToolName};
+use hook_json::RawObject;
+use hook_protocol::{BeforeToolInput, PolicyDecision, ToolName};
 use hook_remote::nats::{NatsBus, NatsOptions};
 
 #[tokio::main(flavor = "current_thread")]

@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use hook_core::json::shape::ShapeError;
-use hook_core::model::LlmCandidate;
-use hook_core::{JsonObject, RawJson, RawObject};
+use hook_json::shape::ShapeError;
+use hook_json::{JsonObject, RawJson, RawObject};
+use hook_protocol::model::LlmCandidate;
 
 use crate::Warning;
 use crate::spread::{Piece, Portion, spread, spread_list};

@@ -1,7 +1,7 @@
 //! The effective part of a hook's answer to a chunk: its text.
 
-use hook_core::RawObject;
-use hook_core::model::{LlmCandidate, LlmResponse};
+use hook_json::RawObject;
+use hook_protocol::model::{LlmCandidate, LlmResponse};
 
 use crate::json;
 use crate::{TranslateError, Warning};

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::hash::{Hash, Hasher};
 
-use hook_core::RawJson;
-use hook_core::model::LlmMessage;
+use hook_json::RawJson;
+use hook_protocol::model::LlmMessage;
 
 use crate::Warning;
 use crate::align::{Step, align, likeness};

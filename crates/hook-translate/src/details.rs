@@ -3,8 +3,8 @@
 //!
 //! Malformed content is ignored here; the translation itself reports it.
 
-use hook_core::model::LlmResponse;
-use hook_core::{JsonArray, JsonObject, RawJson, RawObject};
+use hook_json::{JsonArray, JsonObject, RawJson, RawObject};
+use hook_protocol::model::LlmResponse;
 
 use crate::{Sdk, json};
 
@@ -99,7 +99,7 @@ pub fn response_details(sdk: Sdk, response: &RawObject, stable: &RawObject) -> R
 }
 
 /// Returns the names of a tool, or of all functions of a GenAI tool.
-pub(crate) fn tool_names(tool: &RawJson) -> Vec<String> {
+pub fn tool_names(tool: &RawJson) -> Vec<String> {
     if let Some(name) = tool.to_text() {
         return vec![name];
     }

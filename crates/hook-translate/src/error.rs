@@ -1,8 +1,8 @@
 //! Errors of a translation.
 
-use hook_core::JsonError;
-use hook_core::json::shape::ShapeError;
-use hook_core::text::shortened;
+use hook_json::JsonError;
+use hook_json::shape::ShapeError;
+use hook_json::text::shortened;
 
 use crate::Sdk;
 

@@ -1,6 +1,6 @@
 //! A JSON string that arrives in pieces.
 
-use hook_core::{JsonKind, RawJson};
+use hook_json::{JsonKind, RawJson};
 
 use crate::TranslateError;
 

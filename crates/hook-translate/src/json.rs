@@ -1,6 +1,6 @@
 //! Helpers to build and read JSON text.
 
-use hook_core::{JsonObject, RawJson, RawObject};
+use hook_json::{JsonObject, RawJson, RawObject};
 
 /// Returns an object with these fields.
 pub(crate) fn object<const N: usize>(fields: [(&str, RawJson); N]) -> RawObject {
@@ -10,12 +10,12 @@ pub(crate) fn object<const N: usize>(fields: [(&str, RawJson); N]) -> RawObject 
 }
 
 /// Returns a field's value, unless it is absent or `null` (protocol.md §6).
-pub(crate) fn given<'a>(fields: &'a JsonObject, name: &str) -> Option<&'a RawJson> {
+pub fn given<'a>(fields: &'a JsonObject, name: &str) -> Option<&'a RawJson> {
     fields.get(name).filter(|value| !value.is_null())
 }
 
 /// Overlays the non-null fields of `changes` on `fields`.
-pub(crate) fn overlay_given(fields: &mut JsonObject, changes: &JsonObject) {
+pub fn overlay_given(fields: &mut JsonObject, changes: &JsonObject) {
     for (name, value) in changes.iter().filter(|(_, value)| !value.is_null()) {
         fields.insert(name, value.clone());
     }

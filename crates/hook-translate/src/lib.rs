@@ -11,7 +11,7 @@
 //! # Example
 //!
 //! ```
-//! use hook_core::{RawJson, RawObject};
+//! use hook_json::{RawJson, RawObject};
 //! use hook_translate::{Sdk, from_stable_request, to_stable_request};
 //!
 //! # fn object(text: &str) -> RawObject { RawObject::try_from(RawJson::parse(text).unwrap()).unwrap() }
@@ -49,7 +49,6 @@
 //! - [`Translated`] is a result with its [`Warning`]s, [`TranslateError`] the error.
 //! - `genai` has the rules of Google's GenAI SDK, v1, `openai` those of OpenAI's two APIs,
 //!   `anthropic` those of Anthropic's messages. Another SDK is another module like them.
-//! - [`agents`] describes other agents: the inputs and answers of their hooks, and their own.
 //! - `stable` has the rules of the stable form itself, `chunk` those that chunks of all SDKs share;
 //!   `joined` joins strings that arrive in pieces.
 //! - `rewritten` writes the entries of a conversation back into their request, byte for byte around
@@ -62,23 +61,22 @@
 //!
 //! # Why text
 //!
-//! Payloads are read one level at a time as text ([`RawJson`](hook_core::RawJson)), never into a
+//! Payloads are read one level at a time as text ([`RawJson`](hook_json::RawJson)), never into a
 //! tree. Unchanged content is copied byte for byte, numbers keep their digits, and the arguments of
 //! a function call may nest to any depth.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
-pub mod agents;
 mod align;
 mod alternatives;
 mod anthropic;
 mod chunk;
 mod conversation;
-mod details;
+pub mod details;
 mod error;
 mod genai;
 mod joined;
-mod json;
+pub mod json;
 mod openai;
 mod parts;
 mod rewritten;

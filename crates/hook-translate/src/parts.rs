@@ -1,6 +1,6 @@
 //! Writes a changed text back into the parts of a message.
 
-use hook_core::{JsonText, RawJson};
+use hook_json::{JsonText, RawJson};
 
 use crate::Warning;
 use crate::spread::{Piece, Portion};

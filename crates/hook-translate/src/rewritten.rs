@@ -1,6 +1,6 @@
 //! Writes the entries of a conversation back into their request.
 
-use hook_core::{JsonObject, RawJson, RawObject};
+use hook_json::{JsonObject, RawJson, RawObject};
 
 /// The result of applying a hook's messages to a conversation.
 #[derive(Debug)]

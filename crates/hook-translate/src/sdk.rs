@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use hook_core::model::LlmRole;
-use hook_core::{JsonKind, RawJson, RawObject};
+use hook_json::{JsonKind, RawJson, RawObject};
+use hook_protocol::model::LlmRole;
 
 use crate::TranslateError;
 

@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
-use hook_core::json::shape::ShapeError;
-use hook_core::model::{LlmCandidate, LlmRequest, LlmResponse, ToolConfig};
-use hook_core::{JsonObject, RawJson, RawObject};
+use hook_json::shape::ShapeError;
+use hook_json::{JsonObject, RawJson, RawObject};
+use hook_protocol::model::{LlmCandidate, LlmRequest, LlmResponse, ToolConfig};
 
 use crate::json;
 use crate::{TranslateError, Translated};

@@ -1,6 +1,6 @@
 //! Responses in chunks, for all SDKs.
 
-use hook_core::{RawJson, RawObject};
+use hook_json::{RawJson, RawObject};
 
 use crate::openai::{chat, responses};
 use crate::{

@@ -1,6 +1,6 @@
 //! The six translations, for all SDKs.
 
-use hook_core::RawObject;
+use hook_json::RawObject;
 
 use crate::openai::{chat, responses};
 use crate::{Sdk, TranslateError, Translated, anthropic, genai, stable};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use hook_core::{JsonObject, RawObject};
+use hook_json::{JsonObject, RawObject};
 
 /// A translated payload with its warnings.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! The token counts of a response.
 
-use hook_core::json::shape::{FieldReader, ShapeError};
-use hook_core::model::UsageMetadata;
-use hook_core::{JsonObject, RawJson, RawObject};
+use hook_json::shape::{FieldReader, ShapeError};
+use hook_json::{JsonObject, RawJson, RawObject};
+use hook_protocol::model::UsageMetadata;
 
 /// The names of an SDK's token counts.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use hook_core::{RawJson, RawObject};
+use hook_json::{RawJson, RawObject};
 use hook_translate::{
     Sdk, TranslateError, Translated, from_stable_request, from_stable_response,
     from_stable_tool_config, to_stable_request, to_stable_response, to_stable_tool_config,

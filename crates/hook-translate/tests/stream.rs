@@ -5,7 +5,7 @@
 #[path = "common/json.rs"]
 mod json;
 
-use hook_core::RawObject;
+use hook_json::RawObject;
 use hook_translate::{
     Sdk, Translated, from_stable_chunk, join_chunks, to_stable_chunk, to_stable_response,
 };

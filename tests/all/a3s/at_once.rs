@@ -1,8 +1,9 @@
 //! Registered hooks of one priority: at once, and all their answers merged.
 
-use hook_core::HandlerHook;
-use hook_core::events::BeforeTool;
-use hook_core::{HookEventName, HookOutput, RawObject};
+use hook_json::RawObject;
+use hook_protocol::events::BeforeTool;
+use hook_protocol::{HookEventName, HookOutput};
+use hook_run::HandlerHook;
 use serde_json::{Value, json};
 
 use super::{Client, answered, decision, fire, system_with, warnings};

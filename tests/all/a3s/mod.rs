@@ -11,7 +11,7 @@ mod tools;
 use futures::future::join_all;
 use hook_bus::live::{HookRegister, LiveConnection};
 use hook_bus::{HookExecutionRequest, HookSystem};
-use hook_core::run::FromHook;
+use hook_run::FromHook;
 use hook_tests::{Project, fields, json};
 use serde_json::{Value, json};
 

@@ -1,6 +1,9 @@
 //! Changes of model calls under the names that other designs have for them.
 
-use hook_core::{FailBehavior, HandlerHook, HookEventName, HookOutput, RawJson};
+use hook_json::RawJson;
+use hook_protocol::{HookEventName, HookOutput};
+use hook_run::HandlerHook;
+use hook_settings::FailBehavior;
 use hook_tests::{Hook, Project};
 use serde_json::{Value, json};
 

@@ -1,6 +1,8 @@
 //! A tool is meant by any of its names.
 
-use hook_core::{HandlerHook, HookEventName, HookOutput, MatcherFields};
+use hook_protocol::{HookEventName, HookOutput};
+use hook_run::HandlerHook;
+use hook_settings::MatcherFields;
 use serde_json::{Value, json};
 
 use super::{Client, answered, by_worker, decision, fire, system_with};

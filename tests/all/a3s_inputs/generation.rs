@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use futures::stream;
 use hook_bus::triggers::{ChunkHooks, ModelCall, call_model_with_hooks};
 use hook_bus::{AgentHost, Sdk};
-use hook_core::{HandlerHook, HookEventName};
+use hook_protocol::HookEventName;
+use hook_run::HandlerHook;
 use hook_tests::{Project, object};
 use serde_json::{Value, json};
 

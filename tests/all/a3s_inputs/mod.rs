@@ -7,7 +7,7 @@ mod payloads;
 
 use hook_bus::live::{HookRegister, LiveConnection};
 use hook_bus::{HookExecutionRequest, HookSystem};
-use hook_core::run::FromHook;
+use hook_run::FromHook;
 use hook_tests::{Project, fields, json};
 use serde_json::{Value, json};
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use hook_core::HookEventName;
-use hook_core::event::input::BASE_FIELDS;
+use hook_protocol::HookEventName;
+use hook_protocol::event::input::BASE_FIELDS;
 use hook_tests::workspace;
 
 fn page() -> String {

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use hook_bus::{HookExecutionRequest, HookSystem};
-use hook_core::RawJson;
-use hook_core::run::{FromHook, HostCall, HostCallError, HostServices};
+use hook_json::RawJson;
+use hook_run::{FromHook, HostCall, HostCallError, HostServices};
 use hook_tests::{Hook, Project, fields, json, value};
 use serde_json::{Value, json};
 

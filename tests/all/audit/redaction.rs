@@ -2,7 +2,9 @@
 
 use hook_bus::wire::serve_client;
 use hook_bus::{HookSystem, HookSystemBuilder};
-use hook_core::{EventPayload, HandlerHook, HookEventName, HookOutput, HookSource, SettingsSource};
+use hook_protocol::{EventPayload, HookEventName, HookOutput};
+use hook_run::HandlerHook;
+use hook_settings::{HookSource, SettingsSource};
 use hook_tests::{Hook, Project, json, request};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;

@@ -3,8 +3,9 @@
 use futures::FutureExt;
 use hook_bus::audit::{Audit, AuditEntry, AuditKind};
 use hook_bus::{BusLimits, HookExecutionRequest, HookSystem, MessageBus, SubscriptionLimits};
-use hook_core::settings::AuditLevel;
-use hook_core::{BeforeAgentInput, HandlerHook, HookEventName, HookOutput};
+use hook_protocol::{BeforeAgentInput, HookEventName, HookOutput};
+use hook_run::HandlerHook;
+use hook_settings::AuditLevel;
 use hook_tests::{Project, Served, fields, json, request};
 use serde_json::{Value, json};
 use tokio_stream::StreamExt;

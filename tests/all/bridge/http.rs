@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hook_bus::{HookExecutionRequest, HookSystem};
-use hook_core::SettingsSource;
+use hook_settings::SettingsSource;
 use hook_tests::{Finished, Hook, Project, fields};
 use serde_json::{Value, json};
 
@@ -431,7 +431,7 @@ async fn who_no_longer_waits_ends_the_request() {
     let project = Project::new();
     let hook = json!({"type": "http", "url": server.url("/")});
     let path = project.write("theirs.json", &settings("PreToolUse", hook, None, true).to_string());
-    let claude = hook_translate::agents::agent("claude").unwrap();
+    let claude = hook_agents::agent("claude").unwrap();
     let source = SettingsSource::explicit(path).in_language(claude, None);
     let system = HookSystem::builder(project.path()).settings(source).build().unwrap();
     let input = json!({"tool_name": "run_shell_command", "tool_input": {"command": "ls"}});

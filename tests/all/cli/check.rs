@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use hook_core::check::{Surroundings, check};
-use hook_core::settings::{Rule, parse, read_again};
-use hook_core::{Events, HookSource, SettingsSource};
+use hook_protocol::Events;
+use hook_settings::check::{Surroundings, check};
+use hook_settings::{HookSource, SettingsSource};
+use hook_settings::{Rule, parse, read_again};
 use hook_tests::{Finished, Hook, Project};
 use serde_json::{Value, json};
 
@@ -757,7 +758,7 @@ fn each_rule_finds_its_problem_and_marks_it() {
     let text = r#"{"hooks":{"preToolUse":[],"Stop":[{"hooks":[{"type":"prompt"},{"type":"agent","prompt":"p"}]}]}}"#;
     let path = project.write(".claude/settings.json", text);
     let source = SettingsSource::explicit(path);
-    let source = source.in_language(hook_translate::agents::agent("claude").unwrap(), None);
+    let source = source.in_language(hook_agents::agent("claude").unwrap(), None);
     for problem in &check(&[source], &Surroundings::default())[0].file.diagnostics {
         let marked = &text[problem.place.column - 1..problem.place.end_column - 1];
         let expected = match problem.rule {

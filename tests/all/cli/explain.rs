@@ -1,7 +1,8 @@
 //! `hook explain`: which hooks would run, and why each other one would not.
 
-use hook_core::{HookSource, TrustStore};
+use hook_settings::HookSource;
 use hook_tests::{Hook, Project};
+use hook_trust::TrustStore;
 use serde_json::{Value, json};
 
 fn command(name: &str, command: &str) -> Value {
@@ -16,7 +17,7 @@ fn write_user_settings(project: &Project, settings: &Value) {
 
 fn trust(project: &Project, is_trusted: impl Fn(&str) -> bool) {
     let settings = project.read(".hooks/settings.json");
-    let mut entries = hook_core::settings::parse(&settings, HookSource::Project, None).hooks;
+    let mut entries = hook_settings::parse(&settings, HookSource::Project, None).hooks;
     entries.retain(|entry| entry.name.as_deref().is_some_and(&is_trusted));
     let store = TrustStore::new(project.home().join(".config/hooks/trust.json"));
     store.grant(&project.path(), &entries).unwrap();

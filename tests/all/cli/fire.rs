@@ -1,6 +1,6 @@
 //! `hook fire`: trying hooks by hand.
 
-use hook_core::HookEventName;
+use hook_protocol::HookEventName;
 use hook_tests::{Finished, Hook, Project, workspace};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! `hook help`.
 
-use hook_core::HookEventName;
+use hook_protocol::HookEventName;
 use hook_tests::{Hook, Project};
 use serde_json::{Value, json};
 
@@ -491,7 +491,7 @@ fn help_needs_no_project() {
 
 #[test]
 fn the_page_of_settings_fits_a_narrow_terminal_and_names_every_key_that_is_read() {
-    use hook_core::settings::{CONFIG_FIELDS, DEFINITION_FIELDS, HOOK_FIELDS, MATCHER_FIELDS};
+    use hook_settings::{CONFIG_FIELDS, DEFINITION_FIELDS, HOOK_FIELDS, MATCHER_FIELDS};
     let page = help(&["settings"]);
     for line in page.lines() {
         assert!(line.chars().count() <= 80, "{line}");

@@ -11,7 +11,7 @@ const HOSTILE: &str = "a\nerror: fake\u{1b}[2J\u{202e}\u{9b}8mb";
 
 fn assert_harmless(finished: &Finished, what: &str) {
     for text in [&finished.stdout, &finished.stderr] {
-        let hidden = |it: char| it != '\n' && hook_core::text::is_hidden(it);
+        let hidden = |it: char| it != '\n' && hook_json::text::is_hidden(it);
         assert!(!text.contains(hidden), "{what}: {text:?}");
         assert!(!text.lines().any(|line| line.starts_with("error: fake")), "{what}: {text}");
     }

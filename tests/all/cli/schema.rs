@@ -4,9 +4,10 @@ use std::fs;
 
 use futures::{StreamExt, stream};
 use hook_bus::{HookExecutionRequest, HookSystem};
-use hook_core::schema::{Field, Kind};
-use hook_core::settings::parse;
-use hook_core::{Events, HookEventName, HookOutput, HookSource};
+use hook_protocol::{Events, HookEventName, HookOutput};
+use hook_settings::HookSource;
+use hook_settings::parse;
+use hook_settings::schema::{Field, Kind};
 use hook_tests::{Hook, Project, Served, fields, json, request, workspace};
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};

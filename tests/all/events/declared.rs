@@ -3,13 +3,14 @@
 
 use hook_bus::audit::AuditKind;
 use hook_bus::{HookSystem, HookSystemBuilder};
-use hook_core::event::{DeclareError, MergeStrategy};
-use hook_core::settings::AuditLevel;
-use hook_core::{
-    EventDefinition, FailBehavior, HandlerHook, HookEventName, HookOutput, HookSource, JsonObject,
-    OpenInput, SettingsSource, TrustPolicy, TrustStore,
-};
+use hook_json::JsonObject;
+use hook_protocol::event::{DeclareError, MergeStrategy};
+use hook_protocol::{EventDefinition, HookEventName, HookOutput, OpenInput};
+use hook_run::HandlerHook;
+use hook_settings::AuditLevel;
+use hook_settings::{FailBehavior, HookSource, SettingsSource};
 use hook_tests::{Finished, Hook, Project, Served, fields, request};
+use hook_trust::{TrustPolicy, TrustStore};
 use serde_json::{Value, json};
 use tokio_stream::StreamExt;
 
@@ -254,7 +255,7 @@ async fn a_trusted_guard_of_a_declared_event_blocks_while_its_file_cannot_be_rea
     let project = Project::with_settings(&settings());
     let store = TrustStore::new(project.home().join("trust.json"));
     let source = SettingsSource::optional(HookSource::Project, project.settings());
-    let entries = hook_core::settings::load(&source).unwrap().hooks;
+    let entries = hook_settings::load(&source).unwrap().hooks;
     store.grant(&project.path(), &entries).unwrap();
     let system = || {
         let builder = HookSystem::builder(project.path()).settings(source.clone());
@@ -441,7 +442,7 @@ async fn a_trusted_guard_blocks_when_its_event_is_declared_otherwise() {
     let project = Project::with_settings(&settings());
     let store = TrustStore::new(project.home().join("trust.json"));
     let source = SettingsSource::optional(HookSource::Project, project.settings());
-    let entries = hook_core::settings::load(&source).unwrap().hooks;
+    let entries = hook_settings::load(&source).unwrap().hooks;
     store.grant(&project.path(), &entries).unwrap();
     let system = || {
         let builder = HookSystem::builder(project.path()).settings(source.clone());
@@ -546,7 +547,7 @@ async fn who_is_trusted_more_says_what_an_event_means() {
         project.write("inner/.hooks/settings.json", &theirs);
         let store = TrustStore::new(project.home().join("trust.json"));
         let source = SettingsSource::optional(HookSource::Project, outer);
-        store.grant(&project.path(), &hook_core::settings::load(&source).unwrap().hooks).unwrap();
+        store.grant(&project.path(), &hook_settings::load(&source).unwrap().hooks).unwrap();
         let response = fire(&native(&project, false), EVENT, of("production")).await;
         assert_eq!(decision(&response), "block", "outer project: {declared}");
     }

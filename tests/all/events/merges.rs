@@ -1,9 +1,9 @@
 //! How several answers become one: observe, first, last, and permission.
 
 use hook_bus::{HookExecutionResponse, HookSystem};
-use hook_core::{
-    EventDefinition, HandlerHook, HookEventName, HookOutput, RawJson, event::MergeStrategy,
-};
+use hook_json::RawJson;
+use hook_protocol::{EventDefinition, HookEventName, HookOutput, event::MergeStrategy};
+use hook_run::HandlerHook;
 use hook_tests::Project;
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ async fn of_what_only_is_observed_answers_are_kept_and_change_nothing() {
     let stop = json!({"continue": false, "stopReason": "s", "systemMessage": "m",
         "hookSpecificOutput": {"additionalContext": "c"}});
     let guard = HandlerHook::inline(event, "guard", |_| Err("broken".into()))
-        .fail_behavior(hook_core::FailBehavior::Block);
+        .fail_behavior(hook_settings::FailBehavior::Block);
     let later = answering(event, "later", json!({"systemMessage": "n"})).priority(200);
     let system = HookSystem::builder("/")
         .handler(answering(event, "stops", stop))
@@ -328,7 +328,7 @@ async fn nothing_is_granted_on_other_events_or_where_a_guard_failed() {
     let guard = HandlerHook::inline(event, "guard", |_| Err("broken".into()));
     let system = HookSystem::builder("/")
         .handler(answering(event, "a", allow))
-        .handler(guard.fail_behavior(hook_core::FailBehavior::Block))
+        .handler(guard.fail_behavior(hook_settings::FailBehavior::Block))
         .build()
         .unwrap();
     let response = fire(&system, "PermissionRequest", input).await;

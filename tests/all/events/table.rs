@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use hook_bus::HookSystem;
-use hook_core::event::{Matching, MergeStrategy};
-use hook_core::{HandlerHook, HookEventName};
+use hook_protocol::HookEventName;
+use hook_protocol::event::{Matching, MergeStrategy};
+use hook_run::HandlerHook;
 use hook_tests::json;
 use serde_json::{Map, Value, json};
 

@@ -4,9 +4,10 @@
 use std::fs;
 
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
-use hook_core::{
-    FailBehavior, HandlerHook, HookEventName, HookFailure, HookOutput, PolicyDecision, RawJson,
-};
+use hook_json::RawJson;
+use hook_protocol::{HookEventName, HookFailure, HookOutput, PolicyDecision};
+use hook_run::HandlerHook;
+use hook_settings::FailBehavior;
 use hook_tests::{Project, fields};
 use serde_json::json;
 
@@ -32,7 +33,7 @@ impl Guards {
         let system = |behavior: &str| {
             let path = project.write(&format!("{behavior}.json"), &settings(behavior));
             let builder = hook_bus::HookSystem::builder(project.path());
-            builder.settings(hook_core::SettingsSource::explicit(path)).build().unwrap()
+            builder.settings(hook_settings::SettingsSource::explicit(path)).build().unwrap()
         };
         let (blocking, continuing) = (system("block"), system("continue"));
         Self { project, blocking, continuing }
@@ -713,7 +714,7 @@ async fn fault_50_a_guard_is_asked_again_about_what_a_rewriter_made_of_the_input
 
 #[tokio::test]
 async fn fault_50_functions_of_the_host_are_asked_again_at_once() {
-    let guard = |input: &hook_core::HookInput| {
+    let guard = |input: &hook_protocol::HookInput| {
         let told = String::from_utf8_lossy(input.json()).into_owned();
         Ok(told.contains("rm -rf").then(|| HookOutput::deny("no rm")))
     };
@@ -758,9 +759,10 @@ print(json.dumps({"hookSpecificOutput": {"tool_input": {"command": command + " g
     let response = asked(&project.system(), "ls").await;
     assert_eq!(asked_again(&response), [true, false]);
     let original = hook_tests::object(json!({"command": "ls"}));
-    let changed = hook_core::event::output::BeforeToolOutput::new(&response.processed.aggregated)
-        .modified_tool_input(&original)
-        .unwrap();
+    let changed =
+        hook_protocol::event::output::BeforeToolOutput::new(&response.processed.aggregated)
+            .modified_tool_input(&original)
+            .unwrap();
     assert_eq!(
         hook_tests::value(changed.as_raw()),
         json!({"command": "ls guarded", "directory": "/tmp"})

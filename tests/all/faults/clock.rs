@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
-use hook_core::{HandlerHook, HookEventName, HookOutput};
+use hook_protocol::{HookEventName, HookOutput};
+use hook_run::HandlerHook;
 use hook_tests::{Project, fields};
 use serde_json::json;
 use tokio_stream::StreamExt;

@@ -152,13 +152,13 @@ fn fault_44_settings_that_cannot_be_read_are_in_the_verdict() {
 
     // Of what was trusted before a guard may be missing.
     let hooks =
-        |text: &str| hook_core::settings::parse(text, hook_core::HookSource::Project, None).hooks;
+        |text: &str| hook_settings::parse(text, hook_settings::HookSource::Project, None).hooks;
     let entries = hooks(
         &json!({"hooks": {"BeforeAgent": [{"hooks": [
             {"type": "command", "command": "true", "failBehavior": "block"}]}]}})
         .to_string(),
     );
-    let store = hook_core::TrustStore::new(home.join("trust.json"));
+    let store = hook_trust::TrustStore::new(home.join("trust.json"));
     store.grant(&project.path(), &entries).unwrap();
     let people = Hook::new(&project, &fire).run();
     assert_eq!(people.status, 2, "{people:?}");

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
-use hook_core::settings::{HookEntry, load};
-use hook_core::trust::{Change, Review, Standing, TrustStoreError};
-use hook_core::{HookSource, SettingsSource, TrustPolicy, TrustStore};
+use hook_settings::{HookEntry, load};
+use hook_settings::{HookSource, SettingsSource};
 use hook_tests::{Project, fields};
+use hook_trust::{Change, Review, Standing, TrustStoreError};
+use hook_trust::{TrustPolicy, TrustStore};
 use serde_json::{Value, json};
 
 /// A project whose hooks have to be trusted, with a trust store beside it.
@@ -591,7 +592,7 @@ fn fault_40_projects_whose_paths_are_no_text_share_no_decision() {
     let projects: Vec<_> = [&b"p\xff"[..], b"p\xfe", "p\u{fffd}".as_bytes()]
         .map(|name| folder.path().join(OsStr::from_bytes(name)))
         .to_vec();
-    let entries = hook_core::settings::parse(&text, HookSource::Project, None).hooks;
+    let entries = hook_settings::parse(&text, HookSource::Project, None).hooks;
     for project in &projects {
         std::fs::create_dir(project).unwrap();
     }

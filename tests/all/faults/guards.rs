@@ -2,12 +2,12 @@
 //! match, guards that changed or are gone.
 
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
-use hook_core::settings::parse;
-use hook_core::{
-    FailBehavior, HandlerHook, HookEventName, HookOutput, HookSource, RequestInput, TrustPolicy,
-    TrustStore,
-};
+use hook_protocol::{HookEventName, HookOutput, RequestInput};
+use hook_run::HandlerHook;
+use hook_settings::parse;
+use hook_settings::{FailBehavior, HookSource};
 use hook_tests::{Hook, Project, fields, path_with_hook};
+use hook_trust::{TrustPolicy, TrustStore};
 use serde_json::{Value, json};
 
 use super::prompt;

@@ -1,8 +1,9 @@
 //! What surrounds a hook is missing, exhausted, broken or hostile.
 
 use hook_bus::HookSystem;
-use hook_core::{SettingsSource, TrustPolicy, TrustStore};
+use hook_settings::SettingsSource;
 use hook_tests::{Hook, Project, Served, hook_binary, request};
+use hook_trust::{TrustPolicy, TrustStore};
 use rustix::process::getuid;
 use serde_json::{Value, json};
 

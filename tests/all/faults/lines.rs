@@ -12,8 +12,8 @@ use hook_bus::{
     HookExecutionRequest, HookExecutionResponse, HookProgress, HookSystem, JournalEntry, Message,
     Subscription,
 };
-use hook_core::redact::Redaction;
-use hook_core::settings::AuditLevel;
+use hook_settings::AuditLevel;
+use hook_settings::redact::Redaction;
 use hook_tests::{Hook, Project, Served, request};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;

@@ -29,7 +29,7 @@ mod wire;
 use std::time::Duration;
 
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
-use hook_core::{HookExecutionResult, RunnerLimits};
+use hook_run::{HookExecutionResult, RunnerLimits};
 use hook_tests::{Project, fields};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Hooks and their pipes: held open, flooded, never read, closed.
 
-use hook_core::HookExecutionResult;
+use hook_run::HookExecutionResult;
 use hook_tests::{Served, request};
 use serde_json::json;
 
@@ -72,8 +72,7 @@ async fn fault_07_a_hook_that_writes_a_lot_before_it_reads_a_lot_succeeds() {
         assert!(result.success, "{stream}: {}", failure(result));
         let read: usize = project.read("read").trim().parse().unwrap();
         assert!(read > 5_000_000, "{stream}: it read {read} bytes");
-        let captured =
-            |stream: &hook_core::run::Captured| stream.bytes.len() as u64 + stream.dropped;
+        let captured = |stream: &hook_run::Captured| stream.bytes.len() as u64 + stream.dropped;
         let written = captured(&result.process.stdout) + captured(&result.process.stderr);
         assert_eq!(written, 1_000_000, "{stream}");
     }

@@ -13,10 +13,11 @@ use hook_bus::{
     AgentHost, HookExecutionRequest, HookExecutionResponse, HookSystem, HookSystemBuilder,
     InitializeError, MessageBus, Sdk, SubscriptionLimits,
 };
-use hook_core::{
-    BeforeAgentInput, FailBehavior, FailureCode, HandlerHook, HookEventName, PolicyDecision,
-    ProcessedHookResult, RawObject, SettingsSource, ToolName,
-};
+use hook_core::ProcessedHookResult;
+use hook_json::RawObject;
+use hook_protocol::{BeforeAgentInput, FailureCode, HookEventName, PolicyDecision, ToolName};
+use hook_run::HandlerHook;
+use hook_settings::{FailBehavior, SettingsSource};
 use hook_tests::{Hook, Project, Served, fields, object, value};
 use serde_json::{Value, json};
 use tokio_stream::StreamExt;
@@ -557,8 +558,9 @@ fn without_a_runtime_inline_hooks_run_and_others_fail_by_name() {
         block_on(system.bus().request(deadline)).processed
     };
     let event = HookEventName::BeforeAgent;
-    let inline =
-        fire(HandlerHook::inline(event, "inline", |_| Ok(Some(hook_core::HookOutput::deny("no")))));
+    let inline = fire(HandlerHook::inline(event, "inline", |_| {
+        Ok(Some(hook_protocol::HookOutput::deny("no")))
+    }));
     assert_eq!((inline.failure, inline.reason.as_deref()), (None, Some("no")));
     for fail_behavior in [FailBehavior::Continue, FailBehavior::Block] {
         let task = HandlerHook::asynchronous(event, "task", |_| async { Ok(None) });

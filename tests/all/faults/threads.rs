@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
-use hook_core::{
-    BeforeAgentInput, HandlerHook, HookEventName, HookOutput, RunnerLimits, SessionEndInput,
-    SessionEndReason,
+use hook_protocol::{
+    BeforeAgentInput, HookEventName, HookOutput, SessionEndInput, SessionEndReason,
 };
+use hook_run::{HandlerHook, RunnerLimits};
 use hook_tests::{Project, json};
 use rustix::process::getuid;
 use serde_json::{Value, json};

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hook_bus::wire::SocketServer;
 use hook_bus::{BusLimits, MessageBus};
-use hook_core::RunnerLimits;
+use hook_run::RunnerLimits;
 use hook_tests::{Project, SocketClient, SocketServed, request};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;

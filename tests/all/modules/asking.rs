@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use hook_bus::HookSystem;
 use hook_bus::module::ModuleApi;
-use hook_core::run::{ExecOptions, HookContext, HostServices, ModuleAnswer, Notice};
-use hook_core::{JsonObject, RawObject};
+use hook_json::{JsonObject, RawObject};
+use hook_run::{ExecOptions, HookContext, HostServices, ModuleAnswer, Notice};
 use hook_tests::Project;
 use serde_json::{Value, json};
 
@@ -179,7 +179,7 @@ async fn a_module_speaks_to_its_host_once_there_is_one() {
                 let message =
                     RawObject::parse(r#"{"customType":"t","content":"c","display":true}"#)?;
                 handle.send_message(message, JsonObject::new()).await?;
-                handle.append_entry("kept", Some(hook_core::RawJson::from_bool(true))).await?;
+                handle.append_entry("kept", Some(hook_json::RawJson::from_bool(true))).await?;
                 let args = ["-c", "echo out; echo err >&2; exit 3"];
                 let ran = handle.exec("sh", &args, ExecOptions::new()).await?;
                 says.lock().unwrap().push(format!("{ran:?}"));

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use hook_bus::module::{CommandError, ModuleApi, RenderOptions};
-use hook_core::RawObject;
-use hook_core::run::{HostServices, NewSession, SetupEntry};
+use hook_json::RawObject;
+use hook_run::{HostServices, NewSession, SetupEntry};
 use hook_tests::Project;
 use serde_json::{Value, json};
 

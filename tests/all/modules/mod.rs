@@ -13,8 +13,8 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use hook_bus::module::{HookModule, ModuleApi};
 use hook_bus::{HookExecutionRequest, HookSystem};
-use hook_core::RawJson;
-use hook_core::run::{HOST_METHODS, HostCall, HostCallError, HostServices};
+use hook_json::RawJson;
+use hook_run::{HOST_METHODS, HostCall, HostCallError, HostServices};
 use hook_tests::{fields, json};
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use hook_bus::HookSystem;
 use hook_bus::module::ModuleApi;
-use hook_core::run::ModuleAnswer;
+use hook_run::ModuleAnswer;
 use hook_tests::{Project, fields};
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ fn handlers(api: &mut ModuleApi, event: &str, does: &[Does], told: &Told) {
                     Panics => panic!("it panicked"),
                     AddsMessage(text) => {
                         let message = json!({"role": "user", "content": text}).to_string();
-                        let mut messages = vec![hook_core::RawJson::parse(message).unwrap()];
+                        let mut messages = vec![hook_json::RawJson::parse(message).unwrap()];
                         messages.extend(event.items("messages"));
                         Ok(Some(ModuleAnswer::messages(&messages)))
                     }

@@ -3,7 +3,7 @@
 use hook_bus::live::{HookRegister, LiveConnection};
 use hook_bus::module::ModuleApi;
 use hook_bus::{HookExecutionRequest, HookSystem};
-use hook_core::run::FromHook;
+use hook_run::FromHook;
 use hook_tests::{Project, fields, json};
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn hook(event: &str, fail_behavior: &str) -> HookRegister {
 async fn fire(system: &HookSystem, event: &str, input: Value) -> Value {
     let mut input = fields(input);
     for (name, value) in [("session_id", "s"), ("transcript_path", "/t")] {
-        input.insert(name, hook_core::RawJson::from_text(value));
+        input.insert(name, hook_json::RawJson::from_text(value));
     }
     json(&system.bus().request(HookExecutionRequest::new(event, input)).await.to_json())
 }

@@ -1,7 +1,7 @@
 //! What modules are given, `pi` and `ctx`, with a user and without one.
 
 use hook_bus::module::{RenderOptions, StyledLine};
-use hook_core::RawObject;
+use hook_json::RawObject;
 use hook_tests::{Project, request};
 use serde_json::{Value, json};
 

@@ -5,8 +5,10 @@ use std::sync::{Arc, Mutex};
 use hook_bus::module::{
     CommandError, HookModule, ModuleApi, RenderOptions, StyledLine, StyledText,
 };
-use hook_core::run::HandlerError;
-use hook_core::{HandlerHook, HookEventName, HookOutput, RawObject};
+use hook_json::RawObject;
+use hook_protocol::{HookEventName, HookOutput};
+use hook_run::HandlerError;
+use hook_run::HandlerHook;
 use hook_tests::{Hook, Project};
 use serde_json::json;
 

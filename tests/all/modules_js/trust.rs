@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::{GUARD, fired, has_node, jiti, run, shell, verdict};
 use hook_bus::HookExecutionRequest;
-use hook_core::{TrustPolicy, TrustStore};
 use hook_tests::{Project, fields};
+use hook_trust::{TrustPolicy, TrustStore};
 
 const RULES: &str = "export const words = ['rm -rf'];\n";
 const IMPORTS: &str = "import { words } from './lib/rules.mjs';\n\

@@ -5,9 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use hook_core::settings::parse;
-use hook_core::{HookSource, TrustStore};
+use hook_settings::HookSource;
+use hook_settings::parse;
 use hook_tests::Project;
+use hook_trust::TrustStore;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::json;

@@ -4,11 +4,12 @@ use std::fs;
 use std::sync::Arc;
 
 use hook_bus::HookSystem;
-use hook_core::{
-    EventPayload, HandlerHook, HookEventName, HookSource, NotRun, RequestInput, SettingsSource,
-    TrustPolicy,
-};
+use hook_core::NotRun;
+use hook_protocol::{EventPayload, HookEventName, RequestInput};
+use hook_run::HandlerHook;
+use hook_settings::{HookSource, SettingsSource};
 use hook_tests::{Project, fields, host};
+use hook_trust::TrustPolicy;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! The one JSON reader.
 
-use hook_core::{JsonError, JsonKind, RawJson, RawObject};
+use hook_json::{JsonError, JsonKind, RawJson, RawObject};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::Value;

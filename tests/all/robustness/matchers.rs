@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hook_bus::{HookExecutionRequest, HookSystem};
-use hook_core::event::Matching;
-use hook_core::matcher::{MatchOutcome, Matcher, MatcherProblem};
-use hook_core::settings::Rule;
-use hook_core::{FailBehavior, HandlerHook, HookEventName, HookOutput};
+use hook_protocol::event::Matching;
+use hook_protocol::{HookEventName, HookOutput};
+use hook_run::HandlerHook;
+use hook_settings::FailBehavior;
+use hook_settings::Rule;
+use hook_settings::matcher::{MatchOutcome, Matcher, MatcherProblem};
 use hook_tests::fields;
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use hook_bus::wire::{ClientEnd, Line, LineReader, serve_client};
 use hook_bus::{HookExecutionRequest, HookSystem, HookSystemBuilder};
-use hook_core::{
-    FailureCode, HandlerHook, HandlerResult, HookEventName, HookInput, HookOutput, RawJson,
-};
+use hook_json::RawJson;
+use hook_protocol::{FailureCode, HookEventName, HookInput, HookOutput};
+use hook_run::{HandlerHook, HandlerResult};
 use hook_tests::json;
 use proptest::prelude::*;
 use serde_json::Value;

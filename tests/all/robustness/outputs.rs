@@ -3,7 +3,9 @@
 use std::fs;
 
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
-use hook_core::{HookExecutionResult, JsonKind, PolicyDecision, RawJson};
+use hook_json::{JsonKind, RawJson};
+use hook_protocol::PolicyDecision;
+use hook_run::HookExecutionResult;
 use hook_tests::{Project, fields};
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -4,9 +4,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use hook_bus::{HookExecutionRequest, HookSystem};
-use hook_core::event::input::BASE_FIELDS;
-use hook_core::schema::{Field, Kind};
-use hook_core::{FailureCode, HandlerHook, HookEventName, RawJson, RawObject};
+use hook_json::{RawJson, RawObject};
+use hook_protocol::event::input::BASE_FIELDS;
+use hook_protocol::{FailureCode, HookEventName};
+use hook_run::HandlerHook;
+use hook_settings::schema::{Field, Kind};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::Value;

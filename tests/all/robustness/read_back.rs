@@ -8,9 +8,10 @@ use hook_bus::{
     HookExecutionRequest, HookExecutionResponse, HookFinished, HookProgress, HookStarted,
     HookSystem, HookSystemBuilder, MessageError,
 };
-use hook_core::{
-    FailBehavior, HandlerHook, HandlerResult, HookEventName, HookInput, HookOutput, RawJson,
-};
+use hook_json::RawJson;
+use hook_protocol::{HookEventName, HookInput, HookOutput};
+use hook_run::{HandlerHook, HandlerResult};
+use hook_settings::FailBehavior;
 use hook_tests::{Project, fields};
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -2,7 +2,8 @@
 
 use hook_bus::HookSystem;
 use hook_bus::script::{Scenario, TestReport, update};
-use hook_core::{Events, HandlerHook, HookEventName, HookOutput};
+use hook_protocol::{Events, HookEventName, HookOutput};
+use hook_run::HandlerHook;
 use proptest::prelude::*;
 
 use super::generate::{Bytes, bytes, damaged};

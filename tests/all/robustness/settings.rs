@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hook_bus::{HookExecutionRequest, HookSystem};
-use hook_core::check::{Surroundings, check as check_settings};
-use hook_core::settings::{Diagnostic, FailBehavior, HookEntry, Severity, parse};
-use hook_core::{
-    BeforeToolInput, Hook, HookSource, RawJson, RawObject, SettingsSource, ToolName, TrustPolicy,
-};
+use hook_core::Hook;
+use hook_json::{RawJson, RawObject};
+use hook_protocol::{BeforeToolInput, ToolName};
+use hook_settings::check::{Surroundings, check as check_settings};
+use hook_settings::{Diagnostic, FailBehavior, HookEntry, Severity, parse};
+use hook_settings::{HookSource, SettingsSource};
 use hook_tests::{Project, host};
+use hook_trust::TrustPolicy;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};

@@ -1,7 +1,9 @@
 //! Model payloads of SDKs, there and back.
 
 use hook_bus::{HookExecutionRequest, HookSystem};
-use hook_core::{FailureCode, HandlerHook, HookEventName, RawJson, RawObject};
+use hook_json::{RawJson, RawObject};
+use hook_protocol::{FailureCode, HookEventName};
+use hook_run::HandlerHook;
 use hook_translate::{
     Sdk, TranslateError, Translated, from_stable_request, from_stable_response,
     from_stable_tool_config, to_stable_request, to_stable_response, to_stable_tool_config,

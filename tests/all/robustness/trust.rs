@@ -3,10 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use hook_core::settings::{HookEntry, parse};
-use hook_core::trust::{Grant, TrustStoreError, fingerprint};
-use hook_core::{HookSource, JsonObject, RawJson, SettingsSource, TrustPolicy, TrustStore};
+use hook_json::{JsonObject, RawJson};
+use hook_settings::{HookEntry, parse};
+use hook_settings::{HookSource, SettingsSource};
 use hook_tests::Project;
+use hook_trust::{Grant, TrustStoreError, fingerprint};
+use hook_trust::{TrustPolicy, TrustStore};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hook_bus::wire::SocketServer;
 use hook_bus::{BusLimits, MessageBus};
-use hook_core::RunnerLimits;
+use hook_run::RunnerLimits;
 use hook_tests::{Project, SocketClient};
 use tokio_util::sync::CancellationToken;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hook_core::PolicyDecision;
+use hook_protocol::PolicyDecision;
 use hook_tests::Hook;
 use serde_json::{Value, json};
 

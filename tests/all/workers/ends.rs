@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use hook_core::RunnerLimits;
+use hook_run::RunnerLimits;
 use serde_json::json;
 
 use super::{PROMPT, fire, project, until, why};

@@ -187,7 +187,7 @@ async fn an_event_that_is_declared_later_is_blocked_as_well() {
     project.write("settings.json", &json!({"hooks": {"*": [{"hooks": [entry]}]}}).to_string());
     let system = project.system();
     assert!(is_blocked(&fire(&system, "t").await));
-    let deploy = hook_core::EventDefinition::new("Deploy").block_means("it is not deployed");
+    let deploy = hook_protocol::EventDefinition::new("Deploy").block_means("it is not deployed");
     let declared = system.declare_event(deploy).unwrap();
     assert!(is_blocked(&fire_other(&system, "Deploy", json!({})).await));
     drop(declared);

@@ -2,9 +2,10 @@
 
 use hook_bus::message::HookProgress;
 use hook_bus::{HookExecutionRequest, HookSystem};
-use hook_core::settings::parse;
-use hook_core::{HookSource, TrustPolicy, TrustStore};
+use hook_settings::HookSource;
+use hook_settings::parse;
 use hook_tests::{Project, fields};
+use hook_trust::{TrustPolicy, TrustStore};
 use serde_json::{Value, json};
 use tokio_stream::StreamExt;
 

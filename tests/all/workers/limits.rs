@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
 use hook_bus::HookExecutionRequest;
-use hook_core::RawJson;
-use hook_core::run::{HostCall, HostCallError, HostServices};
+use hook_json::RawJson;
+use hook_run::{HostCall, HostCallError, HostServices};
 use hook_tests::fields;
 use serde_json::json;
 

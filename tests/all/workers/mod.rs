@@ -15,8 +15,8 @@ mod starts;
 use std::time::Duration;
 
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
-use hook_core::HookExecutionResult;
-use hook_core::run::WorkerStatus;
+use hook_run::HookExecutionResult;
+use hook_run::WorkerStatus;
 use hook_tests::{Project, fields};
 use serde_json::{Value, json};
 

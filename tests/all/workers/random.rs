@@ -1,6 +1,6 @@
 //! Any bytes from a worker: the engine answers, in time, and a guard blocks unless it was answered.
 
-use hook_core::PolicyDecision;
+use hook_protocol::PolicyDecision;
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use hook_core::HandlerHook;
+use hook_run::HandlerHook;
 use serde_json::json;
 
 use super::{end, fire, is_blocked, project, request, started, status, until, why};
@@ -109,7 +109,7 @@ for call in calls():
         json!({"failBehavior": "block"}),
     );
     // A hook that nothing is wrong with is asked all the same.
-    let event = hook_core::HookEventName::BeforeTool;
+    let event = hook_protocol::HookEventName::BeforeTool;
     let other = HandlerHook::inline(event, "other", |_| Ok(None));
     let system = project.builder().handler(other).build().unwrap();
     for death in 1..=5 {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use hook_core::redact::{REDACTED, Redaction};
+use hook_settings::redact::{REDACTED, Redaction};
 
 use super::entry;
 use crate::message::{HookExecutionRequest, RequestKey};

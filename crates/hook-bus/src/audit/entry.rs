@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use hook_core::json::{MAX_OPERATIONS, Patch, PatchOperation};
-use hook_core::redact::{REDACTED, Redaction};
-use hook_core::settings::AuditLevel;
-use hook_core::text::{beginning, cut};
-use hook_core::{HookEventName, JsonKind, ObjectWriter, RawJson, RawObject};
+use hook_json::text::{beginning, cut};
+use hook_json::{JsonKind, ObjectWriter, RawJson, RawObject};
+use hook_json::{MAX_OPERATIONS, Patch, PatchOperation};
+use hook_protocol::HookEventName;
+use hook_settings::AuditLevel;
+use hook_settings::redact::{REDACTED, Redaction};
 
 use crate::redaction::own_words;
 
@@ -240,7 +241,7 @@ fn write_change(out: &mut ObjectWriter<'_>, operation: &PatchOperation, redactio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hook_core::json::patch;
+    use hook_json::patch;
 
     fn changed(old: &str, new: &str, redaction: &Redaction) -> String {
         let raw = |text: &str| RawJson::parse(text).unwrap();
@@ -292,6 +293,6 @@ mod tests {
         let mut entry = AuditEntry::new("now".into(), AuditKind::Failed);
         entry.reason = reason("a\nb\r\u{2028}\u{85}\u{1b}[31m", &Redaction::default());
         let line = String::from_utf8(entry.to_json()).unwrap();
-        assert!(!line.chars().any(hook_core::text::is_hidden), "{line}");
+        assert!(!line.chars().any(hook_json::text::is_hidden), "{line}");
     }
 }

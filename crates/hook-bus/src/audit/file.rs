@@ -5,8 +5,9 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use hook_core::files::regular_file;
-use hook_core::{ObjectWriter, timestamp};
+use hook_files::regular_file;
+use hook_json::ObjectWriter;
+use hook_protocol::timestamp;
 
 use super::chain::{BEGINS, End, PREVIOUS, hash_of};
 use super::{AuditEntry, AuditKind};

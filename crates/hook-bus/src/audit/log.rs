@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::{FutureExt, StreamExt};
-use hook_core::settings::AuditLevel;
-use hook_core::text::PathText;
+use hook_json::text::PathText;
+use hook_settings::AuditLevel;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 

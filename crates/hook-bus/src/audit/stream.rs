@@ -7,9 +7,10 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use hook_core::engine::changes;
-use hook_core::redact::Redaction;
-use hook_core::settings::AuditLevel;
-use hook_core::{HookExecutionResult, HookIdentity, PolicyDecision, timestamp_before};
+use hook_protocol::{PolicyDecision, timestamp_before};
+use hook_run::{HookExecutionResult, HookIdentity};
+use hook_settings::AuditLevel;
+use hook_settings::redact::Redaction;
 use tokio_stream::Stream;
 
 use super::asked::{Asked, Asking};
@@ -28,8 +29,9 @@ use crate::redaction::CurrentRedaction;
 /// ```
 /// use hook_bus::HookSystem;
 /// use hook_bus::audit::AuditKind;
-/// use hook_core::settings::AuditLevel;
-/// use hook_core::{BeforeAgentInput, HandlerHook, HookEventName, HookOutput};
+/// use hook_settings::AuditLevel;
+/// use hook_protocol::{BeforeAgentInput, HookEventName, HookOutput};
+/// use hook_run::HandlerHook;
 /// use tokio_stream::StreamExt;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use hook_core::files::regular_file;
-use hook_core::text::one_line;
-use hook_core::{RawJson, RawObject};
+use hook_files::regular_file;
+use hook_json::text::one_line;
+use hook_json::{RawJson, RawObject};
 
 use super::chain::{BEGINS, PREVIOUS, hash_of};
 

@@ -4,8 +4,9 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use hook_core::files::{private_folder, regular_file};
-use hook_core::{ObjectWriter, timestamp};
+use hook_files::{private_folder, regular_file};
+use hook_json::ObjectWriter;
+use hook_protocol::timestamp;
 
 /// The size in bytes from which the file is rotated.
 const FULL: u64 = 4 << 20;

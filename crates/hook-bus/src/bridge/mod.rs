@@ -10,16 +10,16 @@ pub(crate) mod state;
 use std::path::Path;
 use std::time::Instant;
 
-use hook_core::event::output::{BeforeAgentOutput, PolicyDecision};
-use hook_core::language::Language;
-use hook_core::redact::Redaction;
-use hook_core::text::shortened;
-use hook_core::trust::CHANGED_SINCE_TRUSTED;
-use hook_core::{
-    Events, FailureCode, HookEventName, HookExecutionResult, NOT_TRUSTED, RawJson, RawObject,
-    RequestInput,
-};
-use hook_translate::agents::{Agent, Asked, Said, Verdict};
+use hook_agents::{Agent, Asked, Said, Verdict};
+use hook_core::NOT_TRUSTED;
+use hook_json::text::shortened;
+use hook_json::{RawJson, RawObject};
+use hook_protocol::event::output::{BeforeAgentOutput, PolicyDecision};
+use hook_protocol::{Events, FailureCode, HookEventName, RequestInput};
+use hook_run::HookExecutionResult;
+use hook_settings::language::Language;
+use hook_settings::redact::Redaction;
+use hook_trust::CHANGED_SINCE_TRUSTED;
 
 use self::log::Call;
 pub use self::state::BridgeState;

@@ -6,16 +6,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use hook_core::files::file_lock::FileLock;
-use hook_core::files::regular_file;
-use hook_core::language::Language;
-use hook_core::run::SessionEnv;
-use hook_core::settings::state_home;
-use hook_core::text::shortened;
-use hook_core::trust::sha256;
-use hook_core::{RawJson, RawObject};
+use hook_files::file_lock::FileLock;
+use hook_files::regular_file;
+use hook_json::text::shortened;
+use hook_json::{RawJson, RawObject};
+use hook_run::SessionEnv;
+use hook_settings::language::Language;
+use hook_settings::state_home;
+use hook_trust::sha256;
 
-use hook_translate::agents::Agent;
+use hook_agents::Agent;
 
 use super::log::Call;
 use crate::private_file;
@@ -200,7 +200,7 @@ impl SessionState {
     }
 
     fn to_json(&self) -> Vec<u8> {
-        hook_core::ObjectWriter::line(|out| {
+        hook_json::ObjectWriter::line(|out| {
             out.integer("continuations", self.continuations.into());
             if self.notices != 0 {
                 out.integer("notices", self.notices.into());

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use futures::FutureExt;
-use hook_core::failure::panic_message;
-use hook_core::{FailureCode, HookEventName, RunLane, StageFailure};
+use hook_core::StageFailure;
+use hook_protocol::failure::panic_message;
+use hook_protocol::{FailureCode, HookEventName};
+use hook_run::RunLane;
 use tokio_util::sync::CancellationToken;
 
 use super::core::BusCore;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use hook_core::RunLane;
+use hook_run::RunLane;
 use tokio::sync::Mutex;
 
 use super::limits::PublishError;

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use hook_core::{FailureCode, StageFailure};
+use hook_core::StageFailure;
+use hook_protocol::FailureCode;
 
 use super::limits::BusLimits;
 use super::places::Places;

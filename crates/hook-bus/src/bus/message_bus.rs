@@ -7,7 +7,9 @@ use std::task::{Context, Poll, ready};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use hook_core::{FailureCode, HookEventName, RunLane, StageFailure};
+use hook_core::StageFailure;
+use hook_protocol::{FailureCode, HookEventName};
+use hook_run::RunLane;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::JoinError;

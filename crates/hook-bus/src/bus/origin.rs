@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hook_core::run::RunningHooks;
+use hook_run::RunningHooks;
 
 use crate::message::HookExecutionRequest;
 

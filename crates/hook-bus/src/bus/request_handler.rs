@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use futures::future::BoxFuture;
-use hook_core::run::RunningHooks;
-use hook_core::{HookEventName, RunLane, StageFailure};
+use hook_core::StageFailure;
+use hook_protocol::HookEventName;
+use hook_run::RunLane;
+use hook_run::RunningHooks;
 use tokio_util::sync::CancellationToken;
 
 use crate::message::{CorrelationId, HookExecutionRequest, HookExecutionResponse, RequestKey};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hook_core::event::DeclareError;
-use hook_core::{EventDefinition, Events, HookEventName};
+use hook_protocol::event::DeclareError;
+use hook_protocol::{EventDefinition, Events, HookEventName};
 
 /// The events declared at run time.
 #[derive(Debug, Clone, Default)]

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use hook_core::run::RunningHooks;
-use hook_core::settings::FailBehavior;
-use hook_core::{FailureCode, Guard, HookEventName, StageFailure};
+use hook_core::{Guard, StageFailure};
+use hook_protocol::{FailureCode, HookEventName};
+use hook_run::RunningHooks;
+use hook_settings::FailBehavior;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 

@@ -7,19 +7,20 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::thread;
 
-use hook_core::event::DeclareError;
-use hook_core::redact::Redaction;
-use hook_core::run::{RunnerError, Upstreams};
-use hook_core::settings::{
+use hook_core::{Guard, HookRegistry, Pipeline};
+use hook_json::text::OneLine;
+use hook_protocol::event::DeclareError;
+use hook_protocol::{EventDefinition, Events, HookEventName};
+use hook_run::{HandlerHook, Runner, RunnerHost};
+use hook_run::{RunnerError, Upstreams};
+use hook_settings::SettingsSource;
+use hook_settings::redact::Redaction;
+use hook_settings::{
     Agents, AuditLevel, Diagnostic, RegistrationLimits, SettingsFile, Severity, audit_level,
     discover, logs_calls, read_again, redaction, registration_limits, starts_server,
 };
-use hook_core::text::OneLine;
-use hook_core::trust::settings_hash;
-use hook_core::{
-    EventDefinition, Events, Guard, HandlerHook, HookEventName, HookRegistry, Pipeline, Runner,
-    RunnerHost, SettingsSource, TrustPolicy,
-};
+use hook_trust::TrustPolicy;
+use hook_trust::settings_hash;
 use tokio::runtime::Handle;
 use tokio::sync::{OnceCell, Semaphore};
 use tokio::task::JoinError;

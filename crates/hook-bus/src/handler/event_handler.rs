@@ -5,15 +5,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::FutureExt;
-use hook_core::HostServices;
 use hook_core::engine::session_env;
-use hook_core::run::{ModuleErrors, Nesting, RunningHooks, SessionEnv};
-use hook_core::text::shortened;
-use hook_core::{
-    Background, EventInput, FailureCode, FinishedHooks, Guard, HookEventName, HookExecutionResult,
-    HostContext, PayloadError, PipelineOutcome, Plan, PolicyDecision, ProcessedHookResult, RawJson,
-    RequestInput, RunScope, StageFailure,
+use hook_core::{FinishedHooks, Guard, PipelineOutcome, Plan, ProcessedHookResult, StageFailure};
+use hook_json::RawJson;
+use hook_json::text::shortened;
+use hook_protocol::{
+    EventInput, FailureCode, HookEventName, HostContext, PayloadError, PolicyDecision, RequestInput,
 };
+use hook_run::HostServices;
+use hook_run::{Background, HookExecutionResult, RunScope};
+use hook_run::{ModuleErrors, Nesting, RunningHooks, SessionEnv};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 

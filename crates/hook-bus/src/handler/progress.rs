@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use hook_core::{HookExecutionResult, HookInput, HookSpec, RunObserver};
+use hook_protocol::HookInput;
+use hook_run::{HookExecutionResult, HookSpec, RunObserver};
 
 use crate::bus::BusCore;
 use crate::message::{

@@ -3,8 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use hook_core::settings::RegistrationLimits;
-use hook_core::{HandlerHook, HookEventName, HookRegistry, JsonObject, RawJson, Runner};
+use hook_core::HookRegistry;
+use hook_json::{JsonObject, RawJson};
+use hook_protocol::HookEventName;
+use hook_run::{HandlerHook, Runner};
+use hook_settings::RegistrationLimits;
 
 use crate::handler::registrations::Registrations;
 use crate::message::{ChangedWith, RegistrationChange};

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use hook_core::{FailBehavior, Hook, HookEventName, HookRegistry};
+use hook_core::{Hook, HookRegistry};
+use hook_protocol::HookEventName;
+use hook_settings::FailBehavior;
 
 use crate::bus::Topics;
 use crate::bus::sealed::Message;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hook_core::run::SessionEnv;
+use hook_run::SessionEnv;
 
 use crate::bridge::state::{BridgeState, Stamp};
 

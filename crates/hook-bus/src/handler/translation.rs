@@ -1,9 +1,9 @@
 //! Stage 5: translation of model payloads into the form that hooks see (protocol.md §7).
 
-use hook_core::event::ModelPayload;
-use hook_core::{
-    EventPayload, FailureCode, JsonObject, RawJson, RawObject, RequestInput, StageFailure,
-};
+use hook_core::StageFailure;
+use hook_json::{JsonObject, RawJson, RawObject};
+use hook_protocol::event::ModelPayload;
+use hook_protocol::{EventPayload, FailureCode, RequestInput};
 use hook_translate::{
     RequestDetails, ResponseDetails, Sdk, TranslateError, is_chunk, repeats_text, request_details,
     response_details, to_stable_chunk, to_stable_request, to_stable_response,

@@ -1,7 +1,10 @@
 //! The unfinished hooks of a request that was cut off.
 
-use hook_core::text::shortened;
-use hook_core::{HookExecutionResult, HookFailure, HookIdentity, NotStarted, Plan, RawJson};
+use hook_core::{NotStarted, Plan};
+use hook_json::RawJson;
+use hook_json::text::shortened;
+use hook_protocol::HookFailure;
+use hook_run::{HookExecutionResult, HookIdentity};
 
 /// Returns a JSON array with the names of the planned hooks that were running or still to start;
 /// `None` if all were done.

@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use hook_core::run::{CallSession, CallTarget, Carrier, FromHook, ToHook};
-use hook_core::text::PathText;
-use hook_core::{FailBehavior, HookEventName, HookFailure};
+use hook_json::text::PathText;
+use hook_protocol::{HookEventName, HookFailure};
+use hook_run::{CallSession, CallTarget, Carrier, FromHook, ToHook};
+use hook_settings::FailBehavior;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -61,7 +62,7 @@ struct ClientState {
 struct OwnHook {
     register: HookRegister,
     /// The event of a guard; `None` if the hook's failure does not block.
-    guards: Option<hook_core::HookEventName>,
+    guards: Option<hook_protocol::HookEventName>,
     /// Unregisters the hook when dropped.
     _registration: Registration,
 }
@@ -146,7 +147,7 @@ impl LiveClients {
                 warnings.push("a guard of the server before cannot be read".to_owned());
                 continue;
             };
-            let id = hook_core::text::shortened(&register.hook_id);
+            let id = hook_json::text::shortened(&register.hook_id);
             if let Err(error) = self.restore(token, register) {
                 warnings
                     .push(format!("the guard {id} of the server before is not in force: {error}"));
@@ -424,7 +425,7 @@ impl LiveConnection {
         if state.connection != self.number {
             return Err(NotRegistered::Superseded);
         }
-        let unknown = || NotRegistered::UnknownId { id: hook_core::text::shortened(hook_id) };
+        let unknown = || NotRegistered::UnknownId { id: hook_json::text::shortened(hook_id) };
         let gone = state.hooks.remove(hook_id).ok_or_else(unknown)?;
         drop(state);
         let changed = gone.guards.is_some().then(|| self.clients.guards(&known));

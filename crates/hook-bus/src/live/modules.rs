@@ -4,8 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use hook_core::plan::OnEvery;
-use hook_core::run::ModuleCommand;
-use hook_core::{Hook, HookSource, JsonObject, Pipeline, RawJson, RawObject};
+use hook_core::{Hook, Pipeline};
+use hook_json::{JsonObject, RawJson, RawObject};
+use hook_run::ModuleCommand;
+use hook_settings::HookSource;
 
 use crate::module::{RenderOptions, StyledLine, lines_of};
 
@@ -82,7 +84,7 @@ pub(crate) async fn render(
         Ok(Some(answer)) => lines_of(answer.fields().get("lines")?),
         Ok(None) => None,
         Err(failure) => {
-            let name = hook_core::text::shortened(module.name());
+            let name = hook_json::text::shortened(module.name());
             tracing::warn!(target: "hook::live", "module {name}: renderer of {custom_type}: {failure}");
             None
         }

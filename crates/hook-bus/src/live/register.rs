@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hook_core::language::Language;
-use hook_core::run::{CallTarget, WorkerHook};
-use hook_core::text::{is_hidden, nearest, shortened};
-use hook_core::{
-    Events, FailBehavior, HandlerHook, JsonKind, JsonObject, MatcherDefinition, MatcherFields,
-    ObjectWriter, RawJson, ToolKind,
-};
-use hook_translate::agents::{self, Agent};
+use hook_agents::Agent;
+use hook_json::text::{is_hidden, nearest, shortened};
+use hook_json::{JsonKind, JsonObject, ObjectWriter, RawJson};
+use hook_protocol::{Events, ToolKind};
+use hook_run::HandlerHook;
+use hook_run::{CallTarget, WorkerHook};
+use hook_settings::language::Language;
+use hook_settings::{FailBehavior, MatcherDefinition, MatcherFields};
 
 use crate::handler::RegisterError;
 
@@ -243,11 +243,11 @@ impl HookRegister {
     fn agent(&self) -> Result<Option<&'static Agent>, NotRegistered> {
         match self.vocabulary.as_deref() {
             None | Some("" | "native") => Ok(None),
-            Some(name) => match agents::agent(name) {
+            Some(name) => match hook_agents::agent(name) {
                 Some(agent) => Ok(Some(agent)),
                 None => {
                     let known = std::iter::once("native")
-                        .chain(agents::AGENTS.iter().map(|agent| agent.name()));
+                        .chain(hook_agents::AGENTS.iter().map(|agent| agent.name()));
                     let known: Vec<&str> = known.collect();
                     let found = shortened(name);
                     let problem = format!("expected one of {}; found `{found}`", known.join(", "));

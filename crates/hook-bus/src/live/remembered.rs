@@ -5,10 +5,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hook_core::files::regular_file;
-use hook_core::settings::state_home;
-use hook_core::trust::sha256;
-use hook_core::{ObjectWriter, RawJson, RawObject};
+use hook_files::regular_file;
+use hook_json::{ObjectWriter, RawJson, RawObject};
+use hook_settings::state_home;
+use hook_trust::sha256;
 
 use super::register::HookRegister;
 use crate::private_file;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use hook_core::RawJson;
-use hook_core::run::{HostCall, HostCallError, HostServices};
+use hook_json::RawJson;
+use hook_run::{HostCall, HostCallError, HostServices};
 use tokio::sync::{mpsc, oneshot};
 
 /// The maximum number of calls queued for a client.

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use hook_core::run::{Worker, WorkerStatus};
-use hook_core::text::{cut, shortened};
-use hook_core::{Hook, HookListing, JsonObject, ObjectWriter, RawJson, RawObject};
+use hook_core::{Hook, HookListing};
+use hook_json::text::{cut, shortened};
+use hook_json::{JsonObject, ObjectWriter, RawJson, RawObject};
+use hook_run::{Worker, WorkerStatus};
 
 /// The maximum number of listed workers; the others are only counted.
 const MOST: usize = 256;

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use hook_core::failure::HookFailure;
+use hook_core::Pipeline;
 use hook_core::plan::OnEvery;
-use hook_core::run::{
-    CallTarget, Declared, FailureListener, ModuleErrors, ModuleFault, WorkerHook,
-};
-use hook_core::text::{OneLine, shortened};
-use hook_core::{Events, HandlerHook, Pipeline};
+use hook_json::text::{OneLine, shortened};
+use hook_protocol::Events;
+use hook_protocol::failure::HookFailure;
+use hook_run::HandlerHook;
+use hook_run::{CallTarget, Declared, FailureListener, ModuleErrors, ModuleFault, WorkerHook};
 
 use super::register::HookRegister;
 

@@ -1,11 +1,11 @@
 //! The fields of each message, for its schema.
 
-use hook_core::HookKind;
-use hook_core::event::DEFINITION_FIELDS;
-use hook_core::language::NAMES;
-use hook_core::run::WorkerStatus;
-use hook_core::schema::{Field, Kind};
-use hook_core::settings::AuditLevel;
+use hook_protocol::event::DEFINITION_FIELDS;
+use hook_run::HookKind;
+use hook_run::WorkerStatus;
+use hook_settings::AuditLevel;
+use hook_settings::language::NAMES;
+use hook_settings::schema::{Field, Kind};
 
 use super::correlation::MAX_LENGTH;
 use super::kind;

@@ -1,7 +1,7 @@
 //! The fields of messages about live hooks, for their schema. They include those of workers: a
 //! worker's pipes and a client's connection carry the same messages.
 
-use hook_core::schema::{Field, Kind};
+use hook_settings::schema::{Field, Kind};
 
 use super::fields::type_of;
 

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use hook_core::{HookExecutionResult, HookIdentity, HookInput, ObjectWriter};
+use hook_json::ObjectWriter;
+use hook_protocol::HookInput;
+use hook_run::{HookExecutionResult, HookIdentity};
 
 use super::response::{result_weight, write_hook, write_hook_identity};
 use super::{CorrelationId, RequestKey, kind};

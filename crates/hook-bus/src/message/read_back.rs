@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use hook_core::engine::read_back::{fields_once, of_fields, read_milliseconds, read_objects};
-use hook_core::json::shape::FieldReader;
-use hook_core::text::shortened;
-use hook_core::{
-    AggregatedHookResult, HookEventName, HookExecutionResult, HookIdentity, JsonError, JsonObject,
-    NotStarted, ProcessedHookResult, RawObject, ShapeError, StageFailure,
-};
+use hook_core::{AggregatedHookResult, NotStarted, ProcessedHookResult, StageFailure};
+use hook_json::shape::FieldReader;
+use hook_json::text::shortened;
+use hook_json::{JsonError, JsonObject, RawObject, ShapeError};
+use hook_protocol::HookEventName;
+use hook_protocol::read_back::{fields_once, of_fields, read_milliseconds, read_objects};
+use hook_run::{HookExecutionResult, HookIdentity};
 
 use super::response::AnsweringEngine;
 use super::{CorrelationId, HookExecutionResponse, HookFinished, HookProgress, HookStarted, kind};

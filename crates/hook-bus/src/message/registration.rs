@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use hook_core::HookIdentity;
+use hook_run::HookIdentity;
 
 /// A hook was added to or removed from the effective hooks.
 #[derive(Debug, Clone)]

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hook_core::HostServices;
-use hook_core::json::shape::{FoundFields, ShapeError, find_fields, read_field, read_text};
-use hook_core::text::shortened;
-use hook_core::{
-    FailureCode, HookEventName, JsonKind, JsonObject, JsonSlice, ObjectWriter, RawJson, RawObject,
-    RequestInput, StageFailure,
-};
+use hook_core::StageFailure;
+use hook_json::shape::{FoundFields, ShapeError, find_fields, read_field, read_text};
+use hook_json::text::shortened;
+use hook_json::{JsonKind, JsonObject, JsonSlice, ObjectWriter, RawJson, RawObject};
+use hook_protocol::{FailureCode, HookEventName, RequestInput};
+use hook_run::HostServices;
 
 use super::{CorrelationId, EngineCheck, kind};
 

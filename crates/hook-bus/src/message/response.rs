@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, OnceLock};
 
-use hook_core::engine::read_back::fields_once;
-use hook_core::{
-    Guard, HookEventName, HookExecutionResult, HookIdentity, NotStarted, ObjectWriter,
-    PipelineOutcome, PolicyDecision, ProcessedHookResult, RawObject, ShapeError, StageFailure,
-};
+use hook_core::{Guard, NotStarted, PipelineOutcome, ProcessedHookResult, StageFailure};
+use hook_json::{ObjectWriter, RawObject, ShapeError};
+use hook_protocol::read_back::fields_once;
+use hook_protocol::{HookEventName, PolicyDecision};
+use hook_run::{HookExecutionResult, HookIdentity};
 
 use super::{CorrelationId, kind};
 
@@ -261,7 +261,7 @@ pub(super) fn write_hook(out: &mut ObjectWriter<'_>, result: &HookExecutionResul
         out.integer("exitCode", code.into());
     }
     if let Some(signal) = process.signal {
-        out.text("signal", &hook_core::failure::signal_name(signal));
+        out.text("signal", &hook_protocol::failure::signal_name(signal));
     }
     out.milliseconds("duration", result.duration);
     out.milliseconds("queued", result.queued);

@@ -5,13 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
-use hook_core::run::{
+use hook_agents::Agent;
+use hook_json::RawObject;
+use hook_json::text::shortened;
+use hook_protocol::{Events, HookEventName};
+use hook_run::HandlerHook;
+use hook_run::{
     CommandContext, HookContext, ModuleErrors, ModuleEvent, ModuleHandle, ModuleHandler,
     ModuleReturn,
 };
-use hook_core::text::shortened;
-use hook_core::{Events, FailBehavior, HandlerHook, HookEventName, RawObject};
-use hook_translate::agents::{self, Agent};
+use hook_settings::FailBehavior;
 
 use super::command::{CommandReturn, RegisteredCommand};
 use super::renderer::{MessageRenderer, RenderOptions};
@@ -27,9 +30,10 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// ```
 /// use hook_bus::HookSystem;
 /// use hook_bus::module::{HookModule, ModuleApi};
-/// use hook_core::BeforeToolInput;
-/// use hook_core::run::ModuleAnswer;
-/// use hook_core::{RawObject, ToolName};
+/// use hook_protocol::BeforeToolInput;
+/// use hook_run::ModuleAnswer;
+/// use hook_json::RawObject;
+/// use hook_protocol::ToolName;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///
@@ -122,7 +126,7 @@ impl ModuleApi {
     ) where
         F: Future<Output = ModuleReturn> + Send + 'static,
     {
-        let words: Option<&'static Agent> = agents::agent(WORDS);
+        let words: Option<&'static Agent> = hook_agents::agent(WORDS);
         let called = words.and_then(|words| words.called(event, None, &Events::built_in()));
         let Some((ours, home)) = called else {
             let known: Vec<&str> = words.into_iter().flat_map(Agent::event_names).collect();

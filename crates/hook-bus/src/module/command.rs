@@ -5,9 +5,10 @@ use std::panic::AssertUnwindSafe;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use hook_core::run::{CommandContext, ModuleHandle};
-use hook_core::text::shortened;
-use hook_core::{ErrorReport, HookIdentity, HookKind};
+use hook_core::ErrorReport;
+use hook_json::text::shortened;
+use hook_run::{CommandContext, ModuleHandle};
+use hook_run::{HookIdentity, HookKind};
 
 use crate::message::HookExecutionResponse;
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use hook_core::run::{ErrorListener, ModuleErrors, ModuleFault, ModuleHandle};
-use hook_core::{HandlerHook, HostServices};
+use hook_run::{ErrorListener, ModuleErrors, ModuleFault, ModuleHandle};
+use hook_run::{HandlerHook, HostServices};
 
 use super::api::{HookModule, ModuleApi, ModuleError};
 use super::command::{CommandInfo, RegisteredCommand};

@@ -4,8 +4,8 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use hook_core::RawObject;
-use hook_core::text::OneLine;
+use hook_json::RawObject;
+use hook_json::text::OneLine;
 
 use super::styled::StyledLine;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hook_core::text::one_line;
+use hook_json::text::one_line;
 use unicode_width::UnicodeWidthChar;
 
 /// The maximum number of keys, and the maximum length of a text in characters.

@@ -1,6 +1,6 @@
 //! Lines of styled text, as renderers return them.
 
-use hook_core::RawJson;
+use hook_json::RawJson;
 
 /// A piece of text in one style.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use hook_core::{JsonKind, JsonObject, RawJson};
+use hook_json::{JsonKind, JsonObject, RawJson};
 
 /// The maximum depth of comparing values; deeper values are compared as text.
 const MAX_DEPTH: usize = 100;

@@ -4,9 +4,10 @@ use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::time::Duration;
 
-use hook_core::json::shape::FieldReader;
-use hook_core::text::shortened;
-use hook_core::{HookIdentity, JsonError, JsonObject, RawJson, ShapeError};
+use hook_json::shape::FieldReader;
+use hook_json::text::shortened;
+use hook_json::{JsonError, JsonObject, RawJson, ShapeError};
+use hook_run::HookIdentity;
 use tokio::io::AsyncRead;
 
 use super::request::{RecordedHook, RecordedRequest, RecordedResponse, groups, milliseconds};

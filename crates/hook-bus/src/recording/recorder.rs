@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{FutureExt, StreamExt};
-use hook_core::redact::Redaction;
-use hook_core::text::PathText;
+use hook_json::text::PathText;
+use hook_settings::redact::Redaction;
 use tokio::io::AsyncWriteExt;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -71,7 +71,7 @@ pub struct Recorded {
 /// ```
 /// use hook_bus::HookSystem;
 /// use hook_bus::recording::Recorder;
-/// use hook_core::BeforeAgentInput;
+/// use hook_protocol::BeforeAgentInput;
 /// use tokio_util::sync::CancellationToken;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

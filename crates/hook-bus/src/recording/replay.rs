@@ -1,6 +1,6 @@
 //! Replaying a recorded request.
 
-use hook_core::{JsonKind, ObjectWriter, RawJson};
+use hook_json::{JsonKind, ObjectWriter, RawJson};
 
 use super::compare::{Difference, compare};
 use super::request::RecordedRequest;

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use hook_core::run::WorkerHistory;
-use hook_core::{HookEventName, JsonObject, PolicyDecision, RawJson, RawObject};
+use hook_json::{JsonObject, RawJson, RawObject};
+use hook_protocol::{HookEventName, PolicyDecision};
+use hook_run::WorkerHistory;
 
 /// One recorded request. Times count from the start of the recording.
 #[derive(Debug, Clone)]
@@ -58,7 +59,7 @@ pub struct RecordedResponse {
 pub struct RecordedHook {
     /// The hook's name, or else its command.
     pub name: String,
-    /// The name of its [`HookKind`](hook_core::HookKind), such as `command`.
+    /// The name of its [`HookKind`](hook_run::HookKind), such as `command`.
     pub kind: String,
     /// The source of its settings.
     pub source: String,

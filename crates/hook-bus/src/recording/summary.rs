@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hook_core::run::WorkerHistory;
+use hook_run::WorkerHistory;
 use indexmap::IndexMap;
 
 use super::read::Recording;

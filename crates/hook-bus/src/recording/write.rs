@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::time::Instant;
 
-use hook_core::redact::Redaction;
-use hook_core::{ObjectWriter, RawObject, timestamp};
+use hook_json::{ObjectWriter, RawObject};
+use hook_protocol::timestamp;
+use hook_settings::redact::Redaction;
 
 use crate::bus::Lagged;
 use crate::message::{HookExecutionResponse, JournalEntry, JournalMessage};

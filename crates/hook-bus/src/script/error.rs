@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use hook_core::event::output::SPECIFIC_FIELDS;
-use hook_core::text::nearest;
-use hook_core::text::shortened;
+use hook_json::text::nearest;
+use hook_json::text::shortened;
+use hook_protocol::event::output::SPECIFIC_FIELDS;
 
 use super::host::ScriptedHostError;
 

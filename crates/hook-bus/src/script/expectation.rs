@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use hook_core::text::shortened;
-use hook_core::{FailureCode, PolicyDecision, RawJson};
+use hook_json::RawJson;
+use hook_json::text::shortened;
+use hook_protocol::{FailureCode, PolicyDecision};
 use serde::Deserialize;
 use serde_json::{Number, Value};
 

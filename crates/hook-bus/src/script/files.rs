@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hook_core::text::PathText;
+use hook_json::text::PathText;
 
 /// An error of finding scenario files.
 #[derive(Debug, thiserror::Error)]

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use futures::FutureExt;
 use futures::future::{self, BoxFuture};
-use hook_core::json::JsonKind;
-use hook_core::run::{HOST_METHODS, HostCall, HostCallError, HostServices};
-use hook_core::text::shortened;
-use hook_core::{RawJson, RawObject};
+use hook_json::JsonKind;
+use hook_json::text::shortened;
+use hook_json::{RawJson, RawObject};
+use hook_run::{HOST_METHODS, HostCall, HostCallError, HostServices};
 
 /// A host that offers the methods that it has results for, and returns each any number of times.
 #[derive(Debug, Clone, Default)]

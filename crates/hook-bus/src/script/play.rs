@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use futures::{Stream, StreamExt, stream};
-use hook_core::lines::Line;
+use hook_run::lines::Line;
 use tokio::io::AsyncRead;
 use tokio_util::sync::CancellationToken;
 

@@ -18,7 +18,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hook_core::{Events, JsonObject, RawJson};
+use hook_json::{JsonObject, RawJson};
+use hook_protocol::Events;
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use hook_core::{Events, FailureCode};
+use hook_protocol::{Events, FailureCode};
 use serde_json::Value as Json;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, TableLike, Value};
 

@@ -1,9 +1,10 @@
 //! Triggers for prompts, ends of turns, sessions, compression and notifications.
 
-use hook_core::event::output::{AfterAgentOutput, BeforeAgentOutput, PreCompressOutput};
-use hook_core::{
+use hook_json::RawObject;
+use hook_protocol::event::output::{AfterAgentOutput, BeforeAgentOutput, PreCompressOutput};
+use hook_protocol::{
     AfterAgentInput, BeforeAgentInput, HookEventName, NotificationInput, PolicyDecision,
-    PreCompressInput, RawObject, RequestInput, SessionEndInput, SessionStartInput,
+    PreCompressInput, RequestInput, SessionEndInput, SessionStartInput,
 };
 
 use super::advice::HookAdvice;

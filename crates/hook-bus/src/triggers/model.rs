@@ -4,11 +4,14 @@
 
 use std::time::Duration;
 
-use hook_core::event::output::{AfterModelOutput, BeforeModelOutput, BeforeToolSelectionOutput};
-use hook_core::text::OneLine;
-use hook_core::{
+use hook_json::text::OneLine;
+use hook_json::{JsonArray, RawJson, RawObject};
+use hook_protocol::event::output::{
+    AfterModelOutput, BeforeModelOutput, BeforeToolSelectionOutput,
+};
+use hook_protocol::{
     AfterModelInput, BeforeModelInput, BeforeToolSelectionInput, EventPayload, HookEventName,
-    JsonArray, LlmRequest, PolicyDecision, RawJson, RawObject, RequestInput, ToolConfig,
+    LlmRequest, PolicyDecision, RequestInput, ToolConfig,
 };
 use hook_translate::{
     Sdk, TranslateError, Translated, from_stable_request, from_stable_response, to_stable_request,

@@ -7,8 +7,9 @@
 use std::future::Future;
 
 use futures::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
-use hook_core::text::OneLine;
-use hook_core::{AfterModelInput, RawJson, RawObject, RequestInput};
+use hook_json::text::OneLine;
+use hook_json::{RawJson, RawObject};
+use hook_protocol::{AfterModelInput, RequestInput};
 use hook_translate::{
     from_stable_chunk, join_chunks, repeats_text, to_stable_chunk, to_stable_request,
 };
@@ -125,7 +126,7 @@ enum Source<'a, E> {
 /// use futures::stream;
 /// use hook_bus::triggers::{ChunkHooks, ModelCall, call_model_with_hooks};
 /// use hook_bus::{AgentHost, HookSystem, Sdk};
-/// use hook_core::{RawJson, RawObject};
+/// use hook_json::{RawJson, RawObject};
 /// # fn object(text: &str) -> RawObject { RawJson::parse(text).unwrap().try_into().unwrap() }
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), std::io::Error> {

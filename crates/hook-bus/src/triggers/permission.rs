@@ -1,8 +1,9 @@
 //! Asking the user whether a tool may run, with hooks before and after (protocol.md §8).
 
-use hook_core::{
+use hook_json::RawObject;
+use hook_protocol::{
     HookEventName, PermissionDeniedInput, PermissionGrantedInput, PermissionRequestInput,
-    PolicyDecision, RawObject,
+    PolicyDecision,
 };
 
 use tokio::time::Instant;

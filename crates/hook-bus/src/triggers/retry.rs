@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use hook_core::{PolicyDecision, ProcessedHookResult, RequestInput};
+use hook_core::ProcessedHookResult;
+use hook_protocol::{PolicyDecision, RequestInput};
 use tokio::time::Instant;
 
 use super::advice::add_warnings;

@@ -3,10 +3,10 @@
 use std::future::Future;
 use std::time::Duration;
 
-use hook_core::event::output::{AfterToolOutput, BeforeToolOutput};
-use hook_core::{
-    AfterToolInput, BeforeToolInput, HookEventName, PolicyDecision, RawJson, RawObject,
-    ToolErrorInput,
+use hook_json::{RawJson, RawObject};
+use hook_protocol::event::output::{AfterToolOutput, BeforeToolOutput};
+use hook_protocol::{
+    AfterToolInput, BeforeToolInput, HookEventName, PolicyDecision, ToolErrorInput,
 };
 
 use super::advice::{HookAdvice, add_warnings};
@@ -176,7 +176,9 @@ async fn tool_ran(
 /// ```
 /// use hook_bus::triggers::{ToolCall, ToolResult, ToolVerdict, execute_tool_with_hooks};
 /// use hook_bus::{AgentHost, HookSystem};
-/// use hook_core::{HandlerHook, HookEventName, HookOutput, RawObject, ToolName};
+/// use hook_run::HandlerHook;
+/// use hook_protocol::{HookEventName, HookOutput, ToolName};
+/// use hook_json::RawObject;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///

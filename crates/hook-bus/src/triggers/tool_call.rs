@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use hook_core::{HookEventName, JsonArray, McpContext, RawJson, RawObject, ToolName};
+use hook_json::{JsonArray, RawJson, RawObject};
+use hook_protocol::{HookEventName, McpContext, ToolName};
 
 use super::advice::{HookAdvice, add_warnings};
 use crate::host::ApprovalRequest;

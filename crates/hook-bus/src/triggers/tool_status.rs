@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use hook_core::RawObject;
+use hook_json::RawObject;
 
 use super::tool_call::{ToolCall, ToolResult};
 

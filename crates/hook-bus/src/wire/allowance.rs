@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hook_core::lines::Room;
+use hook_run::lines::Room;
 
 /// The number of bytes of unfinished lines that a server holds for all clients together, beyond
 /// [`FREE`] for each: two lines of maximum length.

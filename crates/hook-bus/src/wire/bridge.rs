@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use hook_core::engine::read_back::fields_once;
-use hook_core::json::shape::FieldReader;
-use hook_core::text::shortened;
-use hook_core::{Events, JsonObject, ObjectWriter, RawJson, RawObject};
-use hook_translate::agents::{self, Agent, Said};
+use hook_agents::{Agent, Said};
+use hook_json::shape::FieldReader;
+use hook_json::text::shortened;
+use hook_json::{JsonObject, ObjectWriter, RawJson, RawObject};
+use hook_protocol::Events;
+use hook_protocol::read_back::fields_once;
 
 use crate::bridge::{Bridge, Bridged};
 use crate::message::{CorrelationId, HookExecutionRequest};
@@ -43,7 +44,7 @@ impl BridgeMessage {
             fields.text(name).map_err(|error| error.to_string())
         };
         let name = text(&mut fields, "agent")?.unwrap_or_default();
-        let agent = agents::agent(&name).ok_or_else(|| {
+        let agent = hook_agents::agent(&name).ok_or_else(|| {
             format!("field `agent`: expected an agent, found {:?}", shortened(&name))
         })?;
         let said = text(&mut fields, "said")?;
@@ -59,7 +60,7 @@ impl BridgeMessage {
     pub(super) fn line(&self) -> Vec<u8> {
         ObjectWriter::line(|out| {
             out.text("type", BRIDGE);
-            out.text("agent", hook_core::language::Language::name(self.agent));
+            out.text("agent", hook_settings::language::Language::name(self.agent));
             out.optional_text("event", self.event.as_deref());
             out.text("said", &self.said);
             if let Some(deadline) = self.deadline {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use hook_core::{JsonObject, RawJson};
+use hook_json::{JsonObject, RawJson};
 use tokio::io::AsyncRead;
 
 use super::{Line, LineReader};

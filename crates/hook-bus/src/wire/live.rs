@@ -1,8 +1,8 @@
 //! The messages about a client's own hooks, and about its services for hooks.
 
-use hook_core::run::{FromHook, HostCallError, MAX_LIVE_LINE};
-use hook_core::text::shortened;
-use hook_core::{JsonObject, ObjectWriter, RawJson, RawObject};
+use hook_json::text::shortened;
+use hook_json::{JsonObject, ObjectWriter, RawJson, RawObject};
+use hook_run::{FromHook, HostCallError, MAX_LIVE_LINE};
 
 use super::greeting::{HELLO, PROTOCOL_VERSION};
 use crate::live::{

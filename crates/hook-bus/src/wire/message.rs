@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use hook_core::json::shape::{FieldReader, FoundFields, find_fields};
-use hook_core::settings::AuditLevel;
-use hook_core::text::shortened;
-use hook_core::{EventDefinition, HookEventName, JsonSlice, ObjectWriter, RawObject};
+use hook_json::shape::{FieldReader, FoundFields, find_fields};
+use hook_json::text::shortened;
+use hook_json::{JsonSlice, ObjectWriter, RawObject};
+use hook_protocol::{EventDefinition, HookEventName};
+use hook_settings::AuditLevel;
 
 use super::bridge::{BRIDGE, BridgeMessage};
 use super::greeting::{HELLO, PROTOCOL_VERSION, REFUSED};

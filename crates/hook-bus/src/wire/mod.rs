@@ -21,7 +21,7 @@ pub use ask::{AskError, Expected, ask};
 pub use bridge::BridgeMessage;
 pub use client::{ClientEnd, serve_client};
 pub use following::Following;
-pub use hook_core::lines::{Line, LineReader, MAX_LINE};
+pub use hook_run::lines::{Line, LineReader, MAX_LINE};
 pub use live::{ClientHello, LiveMessage, Refused};
 pub use message::{ClientMessage, Unreadable};
 #[cfg(unix)]
@@ -32,7 +32,8 @@ pub use status::ask_states;
 pub use stdio::serve_stdio;
 pub use tail::{Tail, TailError};
 
-use hook_core::{FailureCode, RawJson, RawObject};
+use hook_json::{RawJson, RawObject};
+use hook_protocol::FailureCode;
 
 use crate::message::{HookExecutionRequest, RequestFields};
 

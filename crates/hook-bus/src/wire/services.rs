@@ -6,7 +6,8 @@ use std::sync::Arc;
 use futures::StreamExt;
 use futures::future::{BoxFuture, FutureExt};
 use futures::stream::FuturesUnordered;
-use hook_core::{HostCallError, RawJson};
+use hook_json::RawJson;
+use hook_run::HostCallError;
 use tokio::sync::{mpsc, oneshot};
 
 use super::live::{asked, withdrawn};

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use hook_core::{ObjectWriter, RawJson};
+use hook_json::{ObjectWriter, RawJson};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
 use super::ask::{AskError, Expected, greet};

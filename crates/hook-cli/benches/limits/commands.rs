@@ -3,7 +3,8 @@
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-use hook_core::{AfterToolInput, BeforeToolInput, RawJson, RawObject, RequestInput, ToolName};
+use hook_json::{RawJson, RawObject};
+use hook_protocol::{AfterToolInput, BeforeToolInput, RequestInput, ToolName};
 use tokio::runtime::Runtime;
 
 use crate::by_hand;

@@ -8,11 +8,13 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
 use hook_bus::HookSystem;
-use hook_core::{
-    BeforeToolInput, Events, HandlerHook, HookEventName, HookOutput, HookRegistry, HostContext,
-    Pipeline, PipelineOutcome, RawJson, RawObject, RequestInput, RunScope, Runner, RunnerHost,
-    RunnerLimits, ToolName, TrustPolicy,
+use hook_core::{HookRegistry, Pipeline, PipelineOutcome};
+use hook_json::{RawJson, RawObject};
+use hook_protocol::{
+    BeforeToolInput, Events, HookEventName, HookOutput, HostContext, RequestInput, ToolName,
 };
+use hook_run::{HandlerHook, RunScope, Runner, RunnerHost, RunnerLimits};
+use hook_trust::TrustPolicy;
 use tokio::runtime::Runtime;
 
 use crate::table;

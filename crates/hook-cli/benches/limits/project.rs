@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use hook_bus::HookSystem;
-use hook_core::SettingsSource;
+use hook_settings::SettingsSource;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use hook_bus::HookSystem;
 use hook_bus::wire::SocketServer;
-use hook_core::RequestInput;
+use hook_protocol::RequestInput;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 

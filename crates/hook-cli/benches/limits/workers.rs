@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::stream::{FuturesUnordered, StreamExt};
 use hook_bus::HookSystem;
-use hook_core::RequestInput;
+use hook_protocol::RequestInput;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use hook_bus::audit::{Verified, verify};
-use hook_core::ObjectWriter;
+use hook_json::ObjectWriter;
 
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};

@@ -7,8 +7,10 @@ use std::sync::Arc;
 
 use clap::Args;
 use hook_bus::{HookExecutionResponse, HookSystem};
-use hook_core::text::one_line;
-use hook_core::{Background, Hook, RequestInput};
+use hook_core::Hook;
+use hook_json::text::one_line;
+use hook_protocol::RequestInput;
+use hook_run::Background;
 
 use crate::context::Context;
 use crate::output::Printer;

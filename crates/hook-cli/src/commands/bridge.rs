@@ -8,11 +8,12 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
+use hook_agents::{Agent, Asked, NotAsked, Verdict};
 use hook_bus::bridge::{Bridge, BridgeState, Bridged};
 use hook_bus::{HookExecutionResponse, HookSystem};
-use hook_core::language::Language;
-use hook_core::{HookEventName, RawObject, RequestInput};
-use hook_translate::agents::{Agent, Asked, NotAsked, Verdict};
+use hook_json::RawObject;
+use hook_protocol::{HookEventName, RequestInput};
+use hook_settings::language::Language;
 
 use super::background::{self, LeftArguments};
 use super::input::object_of;
@@ -144,7 +145,7 @@ async fn read(agent: &Agent, event: Option<&str>) -> Result<(String, RawObject),
 
 /// Returns `true` if the settings enable the log of calls.
 fn logs_calls(context: &Context) -> bool {
-    context.settings_files().is_ok_and(|files| hook_core::settings::logs_calls(&files))
+    context.settings_files().is_ok_and(|files| hook_settings::logs_calls(&files))
 }
 
 /// Refuses an unreadable request, because guards may be among its hooks.

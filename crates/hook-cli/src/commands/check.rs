@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use hook_core::check::check;
-use hook_core::files::regular_file;
-use hook_core::settings::{Diagnostic, Place, Rule, Severity};
-use hook_core::text::PathText;
+use hook_files::regular_file;
+use hook_json::text::PathText;
+use hook_settings::check::check;
+use hook_settings::{Diagnostic, Place, Rule, Severity};
 
 use crate::context::{Context, named};
 use crate::error::CommandError;

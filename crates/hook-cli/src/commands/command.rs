@@ -3,8 +3,9 @@
 use clap::Args;
 use hook_bus::HookExecutionRequest;
 use hook_bus::module::CommandInfo;
-use hook_core::text::{first_and_last, lines, nearest, one_line};
-use hook_core::{HookEventName, ObjectWriter, RawObject};
+use hook_json::text::{first_and_last, lines, nearest, one_line};
+use hook_json::{ObjectWriter, RawObject};
+use hook_protocol::HookEventName;
 
 use super::with_modules;
 use crate::context::Context;

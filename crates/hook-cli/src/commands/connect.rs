@@ -12,10 +12,10 @@ mod server;
 use std::path::Path;
 
 use clap::Args;
-use hook_core::language::Language;
-use hook_core::settings::edit::{AbsentFile, EditMode, FileChange, NotEditable, edit_in_file};
-use hook_core::text::PathText;
-use hook_translate::agents::{self, Agent};
+use hook_agents::Agent;
+use hook_json::text::PathText;
+use hook_settings::edit::{AbsentFile, EditMode, FileChange, NotEditable, edit_in_file};
+use hook_settings::language::Language;
 use serde_json::json;
 
 use self::command::command;
@@ -104,7 +104,7 @@ pub(crate) async fn run(
         return list(context, printer).await;
     }
     let named = arguments.named.iter().map(|name| agent(name)).collect::<Result<Vec<_>, _>>()?;
-    let here = || agents::AGENTS.into_iter().filter(|it| it.entry_places().is_some());
+    let here = || hook_agents::AGENTS.into_iter().filter(|it| it.entry_places().is_some());
     let wanted: Vec<&'static Agent> = match arguments.all {
         true => here().filter(|agent| entries::is_here(agent)).collect(),
         false => named,
@@ -184,7 +184,8 @@ async fn connect(
         consent::foresee(connection, events.len(), printer).await?;
     } else {
         consent::settle(connection, printer).await?;
-        if agent.word() == "copilot" && entries::is_connected(agents::agent("claude"), context) {
+        if agent.word() == "copilot" && entries::is_connected(hook_agents::agent("claude"), context)
+        {
             printer.warning(
                 "Copilot runs the hooks of Claude Code's settings, too, which are connected: each hook \
                  would run twice; `hook disconnect` one of them",
@@ -201,7 +202,7 @@ fn connected(
     events: &[&str],
     command: &dyn Fn(&str) -> String,
     context: &Context,
-) -> Result<String, agents::NotEditable> {
+) -> Result<String, hook_agents::NotEditable> {
     let plain = text.map(|text| plain(agent, text)).transpose()?;
     let connected = agent.connected(plain.as_deref(), events, command)?;
     match agent.consent().filter(|_| plain.as_deref() != text) {
@@ -211,7 +212,7 @@ fn connected(
 }
 
 /// Removes a consent that is stored in the same file.
-fn plain(agent: &Agent, text: &str) -> Result<String, agents::NotEditable> {
+fn plain(agent: &Agent, text: &str) -> Result<String, hook_agents::NotEditable> {
     match agent.consent().filter(|consent| consent.file.is_none()) {
         Some(consent) => consent.taken_back(text, None),
         None => Ok(text.to_owned()),
@@ -237,7 +238,7 @@ pub(super) async fn disconnect_all(
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     let arguments = &DisconnectArguments { agent: None, all: true, scope: Scope::User, dry_run };
-    let all = agents::AGENTS.into_iter().filter(|agent| agent.entry_places().is_some());
+    let all = hook_agents::AGENTS.into_iter().filter(|agent| agent.entry_places().is_some());
     let wanted = all.flat_map(|agent| Scope::ALL.map(|scope| (agent, scope)));
     let mut status = exit_code::PROCEED;
     for (agent, scope) in wanted {
@@ -296,13 +297,13 @@ fn edited(
     path: &Path,
     dry_run: bool,
     absent: AbsentFile,
-    edit: &hook_core::settings::edit::Edit<'_>,
+    edit: &hook_settings::edit::Edit<'_>,
 ) -> Result<FileChange, CommandError> {
     let mode = if dry_run { EditMode::Preview } else { EditMode::Write };
     Ok(edit_in_file(path, absent, mode, edit)?)
 }
 
-fn not_editable(text: Option<&str>, error: agents::NotEditable) -> Box<NotEditable> {
+fn not_editable(text: Option<&str>, error: hook_agents::NotEditable) -> Box<NotEditable> {
     NotEditable::at(text.unwrap_or_default(), error.at, error.message)
 }
 
@@ -350,7 +351,7 @@ async fn show(
 
 async fn list(context: &Context, printer: &mut Printer) -> Result<Status, CommandError> {
     let mut any = false;
-    for agent in agents::AGENTS.into_iter().filter(|agent| agent.entry_places().is_some()) {
+    for agent in hook_agents::AGENTS.into_iter().filter(|agent| agent.entry_places().is_some()) {
         let is_here = entries::is_here(agent);
         let found = Scope::ALL.map(|scope| entries::of(agent, scope, context));
         if context.json() {

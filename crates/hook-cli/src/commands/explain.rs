@@ -3,7 +3,8 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use hook_core::{Explanation, HookEventName};
+use hook_core::Explanation;
+use hook_protocol::HookEventName;
 
 use super::input::{Input, InputArguments, Otherwise};
 use super::with_modules;

@@ -10,8 +10,10 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap_complete::engine::ArgValueCompleter;
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
-use hook_core::settings::FailBehavior;
-use hook_core::{Hook, HookEventName, ObjectWriter, PolicyDecision, RawObject};
+use hook_core::Hook;
+use hook_json::{ObjectWriter, RawObject};
+use hook_protocol::{HookEventName, PolicyDecision};
+use hook_settings::FailBehavior;
 use tokio_util::sync::CancellationToken;
 
 use super::background::{self, LeftArguments};

@@ -2,8 +2,8 @@
 
 use clap::{Args, Command};
 use clap_complete::engine::ArgValueCompleter;
-use hook_core::text::nearest;
-use hook_core::text::shortened;
+use hook_json::text::nearest;
+use hook_json::text::shortened;
 
 use crate::complete;
 use crate::error::CommandError;

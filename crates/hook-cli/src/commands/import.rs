@@ -3,16 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use hook_core::files::regular_file;
-use hook_core::language::{ForeignFile, Language};
-use hook_core::settings::edit::{
+use hook_agents::Agent;
+use hook_files::regular_file;
+use hook_json::RawJson;
+use hook_json::text::PathText;
+use hook_protocol::Events;
+use hook_settings::HookSource;
+use hook_settings::edit::{
     AbsentFile, EditMode, FileChange, NewDefinition, NotEditable, edit_in_file,
     missing_definitions, with_definitions,
 };
-use hook_core::settings::{Agents, IN_PROJECT, MAX_SETTINGS, SettingsSource, declare_events};
-use hook_core::text::PathText;
-use hook_core::{Events, HookSource, RawJson};
-use hook_translate::agents::Agent;
+use hook_settings::language::{ForeignFile, Language};
+use hook_settings::{Agents, IN_PROJECT, MAX_SETTINGS, SettingsSource, declare_events};
 use serde_json::{Value, json};
 
 use super::bridge::agent;

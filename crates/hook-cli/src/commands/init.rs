@@ -1,9 +1,9 @@
 //! `hook init`: writes a starter settings file and a working example hook.
 
 use clap::{Args, ValueEnum};
-use hook_core::HookSource;
-use hook_core::settings::parse;
-use hook_core::settings::starter::{Starter, StarterKind};
+use hook_settings::HookSource;
+use hook_settings::parse;
+use hook_settings::starter::{Starter, StarterKind};
 
 use super::doctor::Twins;
 use crate::context::Context;

@@ -4,9 +4,10 @@ use std::io::{self, IsTerminal, Read};
 
 use clap::Args;
 use hook_bus::wire::MAX_LINE;
-use hook_core::event::Matching;
-use hook_core::files::regular_file;
-use hook_core::{HookEventName, JsonKind, JsonObject, RawJson, RawObject, RequestInput};
+use hook_files::regular_file;
+use hook_json::{JsonKind, JsonObject, RawJson, RawObject};
+use hook_protocol::event::Matching;
+use hook_protocol::{HookEventName, RequestInput};
 use tokio::sync::oneshot;
 
 use crate::error::CommandError;

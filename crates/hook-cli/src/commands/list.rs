@@ -4,7 +4,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use hook_bus::HookSystem;
-use hook_core::HookEventName;
+use hook_protocol::HookEventName;
 
 use super::with_modules;
 use crate::complete;

@@ -7,9 +7,9 @@ use std::path::Path;
 
 use clap::Args;
 use hook_bus::bridge::BridgeState;
-use hook_core::files::regular_file;
-use hook_core::text::one_line;
-use hook_core::{JsonObject, ObjectWriter, RawJson};
+use hook_files::regular_file;
+use hook_json::text::one_line;
+use hook_json::{JsonObject, ObjectWriter, RawJson};
 
 use super::bridge::agent;
 use crate::context::Context;

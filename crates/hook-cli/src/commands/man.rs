@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Command};
 use clap_complete::engine::ArgValueCompleter;
-use hook_core::text::PathText;
+use hook_json::text::PathText;
 use serde_json::json;
 
 use crate::commands::help;
@@ -61,7 +61,7 @@ pub(crate) async fn run(
             printer.object(&json!({"file": path.to_string_lossy()})).await?;
         } else {
             printer
-                .text(&format!("{}\n", hook_core::text::lines(&path.shown().to_string())))
+                .text(&format!("{}\n", hook_json::text::lines(&path.shown().to_string())))
                 .await?;
         }
     }

@@ -35,9 +35,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hook_bus::HookSystem;
-use hook_core::run::HostServices;
-use hook_core::text::one_line;
-use hook_core::{FailBehavior, HookListing};
+use hook_core::HookListing;
+use hook_json::text::one_line;
+use hook_run::HostServices;
+use hook_settings::FailBehavior;
 use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;

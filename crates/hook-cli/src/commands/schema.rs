@@ -3,8 +3,8 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use hook_bus::schema::{NAMES, named};
-use hook_core::Events;
-use hook_core::text::shortened;
+use hook_json::text::shortened;
+use hook_protocol::Events;
 
 use crate::complete;
 use crate::context::Context;

@@ -14,8 +14,8 @@ use hook_bus::HookSystem;
 use hook_bus::bridge::BridgeState;
 use hook_bus::live;
 use hook_bus::wire::{ClientEnd, serve_stdio};
-use hook_core::settings::AuditLevel;
-use hook_core::text::PathText;
+use hook_json::text::PathText;
+use hook_settings::AuditLevel;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 

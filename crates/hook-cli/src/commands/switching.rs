@@ -3,15 +3,12 @@
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
-use hook_core::files::project_file;
-use hook_core::settings::edit::{AbsentFile, EditMode, FileChange, switch_in_file};
-use hook_core::settings::{
-    HookEntry, SettingsFile, Severity, Switches, is_found_beside, parse_source,
-};
-use hook_core::text::PathText;
-use hook_core::text::shortened;
-use hook_core::{HookSource, SettingsSource};
-use hook_translate::agents;
+use hook_files::project_file;
+use hook_json::text::PathText;
+use hook_json::text::shortened;
+use hook_settings::edit::{AbsentFile, EditMode, FileChange, switch_in_file};
+use hook_settings::{HookEntry, SettingsFile, Severity, Switches, is_found_beside, parse_source};
+use hook_settings::{HookSource, SettingsSource};
 
 use super::RELOAD;
 use crate::complete;
@@ -91,7 +88,7 @@ pub(crate) async fn run(
         }
         let result = switch_in_file(&source.path, &target.name, enabled, absent, mode);
         if let Ok(change) = &result {
-            let known = source.clone().knowing(&agents::languages().collect());
+            let known = source.clone().knowing(&hook_agents::languages().collect());
             let text = change.after.trim_start_matches('\u{feff}');
             let now = parse_source(text, &known, &context.events().0);
             let mut is_new = true;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hook_bus::wire::{Line, Tail};
-use hook_core::text::PathText;
-use hook_core::{ObjectWriter, RawJson};
+use hook_json::text::PathText;
+use hook_json::{ObjectWriter, RawJson};
 
 use super::serve::own_socket;
 use crate::context::Context;

@@ -10,9 +10,9 @@ use clap::Args;
 use futures::StreamExt;
 use hook_bus::HookSystem;
 use hook_bus::script::{Scenario, Selected, TestReport, play_tests, scenario_files, update};
-use hook_core::Events;
-use hook_core::files::regular_file;
-use hook_core::files::replace::replace_file;
+use hook_files::regular_file;
+use hook_files::replace::replace_file;
+use hook_protocol::Events;
 use tokio_util::sync::CancellationToken;
 
 use super::{is_same_file, with_hooks};

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use hook_bus::recording::Recording;
-use hook_core::files::regular_file;
-use hook_core::text::PathText;
+use hook_files::regular_file;
+use hook_json::text::PathText;
 
 use super::is_same_file;
 use crate::context::Context;

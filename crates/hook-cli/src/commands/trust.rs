@@ -8,10 +8,11 @@ use std::path::Path;
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
-use hook_core::settings::load;
-use hook_core::text::one_line;
-use hook_core::trust::{Grant, TrustStoreError};
-use hook_core::{HookSource, TrustStore};
+use hook_json::text::one_line;
+use hook_settings::HookSource;
+use hook_settings::load;
+use hook_trust::TrustStore;
+use hook_trust::{Grant, TrustStoreError};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
 
 use reviewed::{ProjectHooks, Reviewed};

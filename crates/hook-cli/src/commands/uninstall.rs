@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use hook_core::settings::{data_home, state_home};
-use hook_core::text::{PathText, one_line};
+use hook_json::text::{PathText, one_line};
+use hook_settings::{data_home, state_home};
 use serde_json::json;
 
 use super::connect;

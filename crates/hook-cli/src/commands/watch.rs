@@ -76,8 +76,10 @@ mod present {
     use std::collections::BTreeMap;
     use std::time::Duration;
 
-    use hook_core::text::one_line;
-    use hook_core::{ObjectWriter, StageFailure, timestamp};
+    use hook_core::StageFailure;
+    use hook_json::ObjectWriter;
+    use hook_json::text::one_line;
+    use hook_protocol::timestamp;
     use hook_remote::nats::{EngineStatus, NatsBus};
     use tokio::time::MissedTickBehavior;
 

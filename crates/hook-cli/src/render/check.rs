@@ -4,14 +4,14 @@ use std::ops::Range;
 use std::path::Path;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
-use hook_core::ObjectWriter;
-use hook_core::check::CheckedFile;
-use hook_core::settings::{Diagnostic, Severity};
-use hook_core::text::PathText;
+use hook_json::ObjectWriter;
+use hook_json::text::PathText;
+use hook_settings::check::CheckedFile;
+use hook_settings::{Diagnostic, Severity};
 
 use super::counted;
 use crate::output::{Printer, Tone};
-use hook_core::text::{is_hidden, one_line};
+use hook_json::text::{is_hidden, one_line};
 
 /// The length in bytes above which only a part of a line is shown.
 const LONG: usize = 1_000;

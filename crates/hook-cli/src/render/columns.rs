@@ -3,7 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use crate::output::{Printer, Tone};
-use hook_core::text;
+use hook_json::text;
 
 /// The maximum width of a column. A longer cell only shifts the rest of its own row.
 const WIDEST: usize = 40;

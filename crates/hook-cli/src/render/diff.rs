@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hook_core::text::one_line;
+use hook_json::text::one_line;
 use similar::TextDiff;
 
 use crate::output::{Printer, Tone};

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use hook_core::ObjectWriter;
+use hook_json::ObjectWriter;
 
 use super::findings::{Finding, Health, Section};
 use crate::output::{Printer, Tone};
 use crate::render::counted;
-use hook_core::text::one_line;
+use hook_json::text::one_line;
 
 /// Formats a section for people.
 pub(crate) fn section(section: &Section, printer: &Printer) -> String {

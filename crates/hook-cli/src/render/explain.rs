@@ -3,13 +3,14 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use hook_core::run::HookStart;
-use hook_core::settings::{DEFAULT_PRIORITY, TimeoutOrigin};
-use hook_core::text::PathText;
-use hook_core::{
-    ExplainedHook, Explanation, FailBehavior, Group, Hook, HookEventName, HookKind, NotRun,
-    ObjectWriter, SettingsSource,
-};
+use hook_core::{ExplainedHook, Explanation, Group, Hook, NotRun};
+use hook_json::ObjectWriter;
+use hook_json::text::PathText;
+use hook_protocol::HookEventName;
+use hook_run::HookKind;
+use hook_run::HookStart;
+use hook_settings::{DEFAULT_PRIORITY, TimeoutOrigin};
+use hook_settings::{FailBehavior, SettingsSource};
 
 use super::columns::{aligned, first_line};
 use super::hook::{matcher, origin, write_hook, write_place};

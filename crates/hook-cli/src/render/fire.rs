@@ -5,17 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hook_bus::HookExecutionResponse;
-use hook_core::run::Captured;
-use hook_core::{
-    Explanation, Hook, HookEventName, HookExecutionResult, HookFailure, PolicyDecision, RawJson,
-    RawObject,
-};
+use hook_core::{Explanation, Hook};
+use hook_json::{RawJson, RawObject};
+use hook_protocol::{HookEventName, HookFailure, PolicyDecision};
+use hook_run::Captured;
+use hook_run::HookExecutionResult;
 
 use super::columns::{aligned, first_line};
 use super::json::pretty;
 use super::response::{answer_fields, duration, ending, field, not_started, tone};
 use crate::output::{Printer, Tone};
-use hook_core::text;
+use hook_json::text;
 
 /// The limits on the shown output of a hook: lines, and characters of each line.
 const LINES: usize = 10;

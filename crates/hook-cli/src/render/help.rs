@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use hook_core::HookEventName;
-use hook_core::event::input::{BASE_FIELDS, TOOL_FIELDS};
-use hook_core::event::output::{COMMON_FIELDS, SPECIFIC_FIELDS};
-use hook_core::event::{EventRow, Matching, Topic};
-use hook_core::schema::Field;
-use hook_core::settings::{CONFIG_FIELDS, DEFINITION_FIELDS, HOOK_FIELDS, MATCHER_FIELDS};
+use hook_protocol::HookEventName;
+use hook_protocol::event::input::{BASE_FIELDS, TOOL_FIELDS};
+use hook_protocol::event::output::{COMMON_FIELDS, SPECIFIC_FIELDS};
+use hook_protocol::event::{EventRow, Matching, Topic};
+use hook_settings::schema::Field;
+use hook_settings::{CONFIG_FIELDS, DEFINITION_FIELDS, HOOK_FIELDS, MATCHER_FIELDS};
 use serde_json::{Value, json};
 
 use crate::exit_code;

@@ -1,6 +1,8 @@
 //! The fields of a hook that lists and explanations share.
 
-use hook_core::{Hook, MatcherDefinition, ObjectWriter};
+use hook_core::Hook;
+use hook_json::ObjectWriter;
+use hook_settings::MatcherDefinition;
 
 use super::columns::first_line;
 use crate::server::LiveStates;

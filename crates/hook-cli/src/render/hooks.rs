@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use hook_core::run::ModuleCommand;
-use hook_core::settings::DEFAULT_PRIORITY;
-use hook_core::{Hook, HookEventName, HookListing, NotRun, ObjectWriter};
+use hook_core::{Hook, HookListing, NotRun};
+use hook_json::ObjectWriter;
+use hook_protocol::HookEventName;
+use hook_run::ModuleCommand;
+use hook_settings::DEFAULT_PRIORITY;
 
 use super::columns::{aligned, first_line};
 use super::hook::{matcher, origin, write_hook};

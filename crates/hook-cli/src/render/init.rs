@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use hook_core::settings::starter::{STARTER_HOOK, Starter};
-use hook_core::text::PathText;
+use hook_json::text::PathText;
+use hook_settings::starter::{STARTER_HOOK, Starter};
 use serde_json::{Value, json};
 
 use crate::output::{Printer, Tone};

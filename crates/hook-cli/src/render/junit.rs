@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use hook_bus::script::TestReport;
-use hook_core::HookExecutionResult;
+use hook_run::HookExecutionResult;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::mismatches::plain;

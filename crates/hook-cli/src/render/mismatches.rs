@@ -9,8 +9,8 @@ use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
 use crate::output::{Printer, Tone};
-use hook_core::text;
-use hook_core::text::PathText;
+use hook_json::text;
+use hook_json::text::PathText;
 
 /// The maximum length of values that are compared on one line.
 const ONE_LINE: usize = 100;

@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use hook_bus::recording::{Difference, RecordedRequest, Replay, Unreplayable};
-use hook_core::{ObjectWriter, RawJson};
+use hook_json::{ObjectWriter, RawJson};
 
 use super::trace::title;
 use crate::output::{Printer, Tone};
-use hook_core::text::{self, one_line};
+use hook_json::text::{self, one_line};
 
 /// The counts of a replay's results.
 #[derive(Debug, Default)]

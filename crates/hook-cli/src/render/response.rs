@@ -5,11 +5,12 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use hook_bus::HookExecutionResponse;
-use hook_core::{HookEventName, HookExecutionResult, PolicyDecision};
+use hook_protocol::{HookEventName, PolicyDecision};
+use hook_run::HookExecutionResult;
 
 use super::columns::first_line;
 use crate::output::{Printer, Tone};
-use hook_core::text;
+use hook_json::text;
 
 /// Formats a response, with a final newline.
 pub(crate) fn response(response: &HookExecutionResponse, printer: &Printer) -> String {
@@ -143,7 +144,7 @@ fn hook(out: &mut String, result: &HookExecutionResult, printer: &Printer) {
 pub(super) fn ending(result: &HookExecutionResult) -> String {
     match (result.process.exit_code, result.process.signal) {
         (Some(code), _) => format!("exit {code}"),
-        (None, Some(signal)) => hook_core::failure::signal_name(signal),
+        (None, Some(signal)) => hook_protocol::failure::signal_name(signal),
         (None, None) => String::new(),
     }
 }

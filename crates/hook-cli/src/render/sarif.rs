@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hook_core::settings::{Diagnostic, Rule, Severity};
+use hook_settings::{Diagnostic, Rule, Severity};
 use serde_json::{Value, json};
 
 /// The base of relative paths, which is the project.

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use hook_core::HookSource;
-use hook_core::settings::edit::{EditError, FileChange};
-use hook_core::text::{PathText, one_line};
+use hook_json::text::{PathText, one_line};
+use hook_settings::HookSource;
+use hook_settings::edit::{EditError, FileChange};
 use serde_json::{Value, json};
 
 use super::diff;

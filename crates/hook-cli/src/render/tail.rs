@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use hook_core::{JsonObject, RawJson};
+use hook_json::{JsonObject, RawJson};
 use jiff::{SignedDuration, Timestamp};
 
 use super::response::duration;

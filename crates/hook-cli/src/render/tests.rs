@@ -5,14 +5,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use hook_bus::script::{Change, NotUpdated, ScenarioTest, TestReport};
-use hook_core::HookExecutionResult;
+use hook_run::HookExecutionResult;
 use serde_json::{Value, json};
 
 use super::columns::first_line;
 use super::mismatches::{change, mismatch};
 use super::{counted, response};
 use crate::output::{Printer, Tone};
-use hook_core::text::{self, PathText, one_line};
+use hook_json::text::{self, PathText, one_line};
 
 /// The outcome of a test.
 #[derive(Debug)]

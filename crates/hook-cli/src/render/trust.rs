@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use hook_core::MatcherDefinition;
-use hook_core::text::{self, one_line};
-use hook_core::trust::{Change, Grant, Review, ReviewedFile, Standing};
+use hook_json::text::{self, one_line};
+use hook_settings::MatcherDefinition;
+use hook_trust::{Change, Grant, Review, ReviewedFile, Standing};
 use serde_json::{Map, Value, json};
 
 use super::{counted, diff};

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use hook_bus::HookSystemBuilder;
-use hook_core::run::HostServices;
+use hook_run::HostServices;
 
 use crate::output::Printer;
 

@@ -1,8 +1,8 @@
 //! Questions of hooks to the user, and the meaning of typed lines.
 
-use hook_core::run::HostCallError;
-use hook_core::text::{lines, one_line, shortened};
-use hook_core::{JsonObject, RawJson};
+use hook_json::text::{lines, one_line, shortened};
+use hook_json::{JsonObject, RawJson};
+use hook_run::HostCallError;
 
 /// The maximum number of options to choose from.
 const MOST_OPTIONS: usize = 100;

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use hook_bus::module::StatusLine;
-use hook_core::RawJson;
-use hook_core::run::{HostCall, HostCallError, HostServices};
+use hook_json::RawJson;
+use hook_run::{HostCall, HostCallError, HostServices};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::keyboard::Keyboard;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hook_bus::HookExecutionRequest;
-use hook_core::RawObject;
+use hook_json::RawObject;
 use hook_remote::nats::NatsBus;
 use rustix::process::Signal;
 use serde_json::{Value, json};

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use crate::event::output::{Decision, HookOutput, PolicyDecision};
-use crate::event::{HookEventName, MergeStrategy, narrow};
-use crate::json::{JsonObject, ObjectWriter, RawJson};
-use crate::model::ToolConfig;
-use crate::run::HookExecutionResult;
+use hook_json::{JsonObject, ObjectWriter, RawJson};
+use hook_protocol::event::output::{Decision, HookOutput, PolicyDecision};
+use hook_protocol::event::{HookEventName, MergeStrategy, narrow};
+use hook_protocol::model::ToolConfig;
+use hook_run::HookExecutionResult;
 
 /// The combined outputs of all hooks of one event. `success` describes their health, not policy
 /// (architecture.md, invariant 7).

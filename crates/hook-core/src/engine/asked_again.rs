@@ -7,14 +7,14 @@
 use futures::stream::{FuturesUnordered, StreamExt};
 
 use super::finished::FinishedHooks;
-use crate::event::EventPayload;
-use crate::event::input::{EventInput, HookInput};
-use crate::event::output::{HookOutput, PolicyDecision};
-use crate::json::JsonObject;
-use crate::language::ForeignCommand;
 use crate::plan::{Hook, HookRegistry, Plan};
-use crate::run::{HookExecutionResult, RunScope, Runner, RunnerGone};
-use crate::settings::FailBehavior;
+use hook_json::JsonObject;
+use hook_protocol::event::EventPayload;
+use hook_protocol::event::input::{EventInput, HookInput};
+use hook_protocol::event::output::{HookOutput, PolicyDecision};
+use hook_run::{HookExecutionResult, RunScope, Runner, RunnerGone};
+use hook_settings::FailBehavior;
+use hook_settings::language::ForeignCommand;
 
 /// The inputs that the hooks of a plan received.
 pub(super) struct Told {

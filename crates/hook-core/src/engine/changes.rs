@@ -1,9 +1,9 @@
 //! The changes that a hook makes to its input.
 
-use crate::event::input::{EventInput, HookInput};
-use crate::event::output::HookOutput;
-use crate::json::{Patch, RawJson, patch};
-use crate::run::HookExecutionResult;
+use hook_json::{Patch, RawJson, patch};
+use hook_protocol::event::input::{EventInput, HookInput};
+use hook_protocol::event::output::HookOutput;
+use hook_run::HookExecutionResult;
 
 /// Returns the changes that a hook's output makes to its input, by its event's rules (protocol.md
 /// §2). The patch is empty if the hook failed.

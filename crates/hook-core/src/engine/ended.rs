@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::event::HookEventName;
-use crate::event::output::PolicyDecision;
 use crate::plan::Hook;
-use crate::run::{HookExecutionResult, HookIdentity};
-use crate::settings::FailBehavior;
+use hook_protocol::event::HookEventName;
+use hook_protocol::event::output::PolicyDecision;
+use hook_run::{HookExecutionResult, HookIdentity};
+use hook_settings::FailBehavior;
 
 /// A hook that was not started, with the hook that ended the plan before it.
 #[derive(Debug, Clone, PartialEq, Eq)]

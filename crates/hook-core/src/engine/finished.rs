@@ -3,7 +3,7 @@
 use super::ended::NotStarted;
 use super::processed::ProcessedHookResult;
 use crate::plan::Plan;
-use crate::run::HookExecutionResult;
+use hook_run::HookExecutionResult;
 
 /// The outcome of an event: the result for the caller, and the result of each hook.
 #[derive(Debug, Clone)]

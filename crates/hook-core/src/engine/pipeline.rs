@@ -15,12 +15,12 @@ use super::ended::{Ended, NotStarted};
 use super::finished::{FinishedHooks, PipelineOutcome};
 use super::processed::{ProcessedHookResult, StageFailure};
 use super::settled::Settled;
-use crate::event::input::{EventInput, HookInput};
-use crate::event::output::PolicyDecision;
-use crate::event::{HookEventName, MergeStrategy};
-use crate::failure::{FailureCode, panic_message};
 use crate::plan::{Group, HookRegistry, Plan};
-use crate::run::{
+use hook_protocol::event::input::{EventInput, HookInput};
+use hook_protocol::event::output::PolicyDecision;
+use hook_protocol::event::{HookEventName, MergeStrategy};
+use hook_protocol::failure::{FailureCode, panic_message};
+use hook_run::{
     Background, HookExecutionResult, MAX_BACKGROUND, RunScope, Runner, RunnerGone, StartedHook,
 };
 

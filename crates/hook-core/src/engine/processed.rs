@@ -7,12 +7,10 @@ use std::time::Duration;
 use indexmap::IndexSet;
 
 use super::aggregate::{AggregatedHookResult, ErrorReport, or_decision};
-use crate::event::output::{HookOutput, NO_REASON, PolicyDecision, REPLACES, changes};
-use crate::event::{HookEventName, MergeStrategy};
-use crate::failure::{FailureCode, HookFailure};
-use crate::json::{JsonObject, ObjectWriter, RawJson, RawObject};
-use crate::run::HookExecutionResult;
-use crate::text::first_and_last;
+use hook_json::{JsonObject, ObjectWriter, RawJson, RawObject};
+use hook_protocol::event::output::{HookOutput, NO_REASON, PolicyDecision, REPLACES, changes};
+use hook_protocol::event::{HookEventName, MergeStrategy};
+use hook_protocol::failure::FailureCode;
 
 /// The result of an event for its caller: the decision, the messages, and any failure of the
 /// engine.
@@ -110,7 +108,7 @@ impl StageFailure {
     /// Adds a detail for programs.
     #[doc(hidden)]
     #[must_use]
-    pub fn with_detail(mut self, name: &str, value: impl Into<crate::json::RawJson>) -> Self {
+    pub fn with_detail(mut self, name: &str, value: impl Into<hook_json::RawJson>) -> Self {
         self.details.insert(name, value);
         self
     }
@@ -288,18 +286,6 @@ fn modified(event: HookEventName, outputs: &[HookOutput]) -> Option<JsonObject> 
         modified.insert(REPLACES, RawJson::from_bool(true));
     }
     Some(modified)
-}
-
-impl HookExecutionResult {
-    /// Returns the warnings of this run for the caller: the failure, then the hook's warnings, each
-    /// as `hook NAME: …`. A cancellation is not reported, as the caller caused it.
-    #[doc(hidden)]
-    pub fn caller_warnings(&self) -> impl Iterator<Item = String> {
-        let failure = self.failure.iter().filter(|it| !matches!(it, HookFailure::Cancelled));
-        let failure = failure.map(|it| first_and_last(&it.to_string()));
-        let texts = failure.chain(self.warnings.iter().cloned());
-        texts.map(|text| self.hook.says(&text))
-    }
 }
 
 /// Joins the reasons of the hooks that gave `decision`, without duplicates.

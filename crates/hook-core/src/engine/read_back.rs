@@ -1,131 +1,19 @@
-//! Results parsed from messages (protocol.md §6), for clients and recordings.
-//!
-//! Only the fields of the message are filled in: a parsed hook result has no
-//! [output](HookExecutionResult::output), and its failure is [the reported
-//! text](HookFailure::Told). Unknown fields are ignored, except that those of an answer are kept.
+//! The merged result of a request, parsed from a message (protocol.md §6).
 
-use std::time::Duration;
+use hook_json::RawObject;
+use hook_json::shape::{Required, ShapeError};
+use hook_protocol::event::output::HookOutput;
+use hook_protocol::failure::FailureCode;
+use hook_protocol::read_back::{decision, fields_once, read_milliseconds, read_objects};
+use hook_run::HookIdentity;
 
 use super::aggregate::{AggregatedHookResult, ErrorReport};
 use super::ended::NotStarted;
 use super::processed::{ProcessedHookResult, StageFailure};
-use crate::event::output::{Decision, HookOutput, PolicyDecision};
-use crate::failure::{FailureCode, HookFailure, signal_number};
-use crate::json::shape::{FieldReader, Required, ShapeError};
-use crate::json::{JsonObject, RawJson, RawObject};
-use crate::run::{Captured, HookExecutionResult, HookIdentity, ProcessReport, WorkerHistory};
-use crate::settings::DEFAULT_PRIORITY;
-use crate::text::shortened;
-
-/// Returns a reader for the fields of a message's object. Duplicate fields are rejected: another
-/// reader may take the first where this one takes the last.
-///
-/// # Errors
-/// Returns an error if a field is duplicated.
-pub fn fields_once(object: &RawObject) -> Result<FieldReader, ShapeError> {
-    of_fields(object.fields())
-}
-
-/// Like [`fields_once`], for fields that are parsed already.
-///
-/// # Errors
-/// Returns an error if a field is duplicated.
-pub fn of_fields(fields: JsonObject) -> Result<FieldReader, ShapeError> {
-    match fields.repeated() {
-        Some(name) => Err(ShapeError::new(shortened(name), "one value", "several")),
-        None => Ok(FieldReader::new(fields)),
-    }
-}
-
-/// Times of at least this many microseconds (35 years) have no fraction of a millisecond.
-const EXACT_MICROSECONDS: f64 = (1_u64 << 50) as f64;
-
-/// Reads an optional time in milliseconds, as written in messages.
-///
-/// # Errors
-/// Returns an error if the field has another type or is out of range.
-pub fn read_milliseconds(
-    fields: &mut FieldReader,
-    name: &str,
-) -> Result<Option<Duration>, ShapeError> {
-    let Some(number) = fields.number(name)? else { return Ok(None) };
-    let whole = || number.to_whole_number().map(Duration::from_millis);
-    let fraction = || {
-        let milliseconds: f64 = number.as_str().parse().ok()?;
-        // Messages have microsecond precision, which `f64` represents exactly up to this limit.
-        let microseconds = (milliseconds * 1_000.0).round();
-        (0.0..EXACT_MICROSECONDS)
-            .contains(&microseconds)
-            .then(|| Duration::from_micros(microseconds as u64))
-    };
-    let Some(time) = whole().or_else(fraction) else {
-        let expected = "a time in milliseconds";
-        return Err(ShapeError::new(name, expected, shortened(number.as_str())));
-    };
-    Ok(Some(time))
-}
-
-/// Reads an array of objects; empty if the field is missing.
-///
-/// # Errors
-/// Returns an error if the field has another type, or the error of `read` with the element's index.
-pub fn read_objects<T>(
-    fields: &mut FieldReader,
-    name: &str,
-    mut read: impl FnMut(&RawObject) -> Result<T, ShapeError>,
-) -> Result<Vec<T>, ShapeError> {
-    let items = fields.items(name)?.unwrap_or_default();
-    let read = |(index, item): (usize, RawJson)| {
-        let path = format!("{name}[{index}]");
-        let kind = item.kind();
-        match RawObject::try_from(item) {
-            Ok(object) => read(&object).map_err(|error| error.within(&path)),
-            Err(_) => Err(ShapeError::new(path, "an object", kind.to_string())),
-        }
-    };
-    items.into_iter().enumerate().map(read).collect()
-}
 
 const TEXT: &str = "a string";
 const BOOLEAN: &str = "a boolean";
 const TIME: &str = "a time in milliseconds";
-
-fn decision(fields: &mut FieldReader) -> Result<Option<PolicyDecision>, ShapeError> {
-    let Some(word) = fields.text("decision")? else { return Ok(None) };
-    let expected = "`proceed`, `ask`, `retry`, `block` or `stop`";
-    let known = PolicyDecision::from_word(&word);
-    known.map(Some).ok_or_else(|| ShapeError::new("decision", expected, shortened(&word)))
-}
-
-impl HookOutput {
-    /// Parses an answer from a message. Messages contain normalized answers, so nothing is
-    /// corrected.
-    ///
-    /// # Errors
-    /// Returns an error if a known field has another type, or a field is duplicated.
-    #[doc(hidden)]
-    pub fn read_back(object: &RawObject) -> Result<Self, ShapeError> {
-        let mut fields = fields_once(object)?;
-        Ok(Self {
-            should_continue: fields.bool("continue")?,
-            stop_reason: fields.text("stopReason")?,
-            suppress_output: fields.bool("suppressOutput")?,
-            system_message: fields.text("systemMessage")?,
-            decision: fields.text("decision")?.map(|word| Decision::from_word(&word)),
-            reason: fields.text("reason")?,
-            retry_after: read_milliseconds(&mut fields, "retryAfterMs")?,
-            skip_remaining: fields.bool("skipRemaining")?,
-            hook_specific_output: match fields.object("hookSpecificOutput")? {
-                Some(specific) => {
-                    let once = fields_once(&specific).map(FieldReader::rest);
-                    Some(once.map_err(|error| error.within("hookSpecificOutput"))?)
-                }
-                None => None,
-            },
-            extra: fields.rest(),
-        })
-    }
-}
 
 impl AggregatedHookResult {
     /// Parses the aggregated result: `output` of a message.
@@ -207,24 +95,6 @@ impl StageFailure {
     }
 }
 
-impl HookIdentity {
-    /// Parses the identity of a hook of an event.
-    ///
-    /// # Errors
-    /// Returns an error if a field is missing or has another type.
-    #[doc(hidden)]
-    pub fn read_back(fields: &mut FieldReader, event_name: &str) -> Result<Self, ShapeError> {
-        let name = fields.text("name").required("name", TEXT)?;
-        let kind = fields.text("type").required("type", TEXT)?;
-        let source = fields.text("source").required("source", TEXT)?;
-        let identity = Self::told(&name, &kind, &source, event_name);
-        Ok(match fields.text("extension")? {
-            Some(extension) => identity.with_extension(&extension),
-            None => identity,
-        })
-    }
-}
-
 impl NotStarted {
     /// Parses a hook that was not started: an element of `notStarted` of a message.
     ///
@@ -238,76 +108,4 @@ impl NotStarted {
             ended_by: fields.text("endedBy").required("endedBy", TEXT)?.into(),
         })
     }
-}
-
-impl HookExecutionResult {
-    /// Parses the result of an event's hook: an element of `hooks` of a message.
-    ///
-    /// # Errors
-    /// Returns an error if a field is missing or has another type.
-    #[doc(hidden)]
-    pub fn read_back(object: &RawObject, event_name: &str) -> Result<Self, ShapeError> {
-        let mut fields = fields_once(object)?;
-        let hook = HookIdentity::read_back(&mut fields, event_name)?;
-        let timed_out = fields.bool("timedOut")?.unwrap_or_default();
-        let told = |message| HookFailure::Told { message, timed_out };
-        Ok(Self {
-            hook,
-            success: fields.bool("success").required("success", BOOLEAN)?,
-            output: None,
-            decision: decision(&mut fields)?,
-            failure: match fields.text("error")? {
-                Some(message) => Some(told(message)),
-                None if timed_out => {
-                    return Err(ShapeError::new("error", "a string beside `timedOut`", "nothing"));
-                }
-                None => None,
-            },
-            process: read_process(&mut fields)?,
-            duration: read_milliseconds(&mut fields, "duration").required("duration", TIME)?,
-            queued: read_milliseconds(&mut fields, "queued").required("queued", TIME)?,
-            warnings: fields.texts("warnings")?.unwrap_or_default(),
-            input: fields.object("input")?,
-            grants: false,
-            group: (0, DEFAULT_PRIORITY),
-            asked_again: fields.bool("askedAgain")?.unwrap_or_default(),
-        })
-    }
-}
-
-fn read_process(fields: &mut FieldReader) -> Result<ProcessReport, ShapeError> {
-    let exit_code = match fields.number("exitCode")? {
-        None => None,
-        Some(number) => {
-            let code = number.to_integer().and_then(|code| i32::try_from(code).ok());
-            let wrong = || ShapeError::new("exitCode", "an exit code", shortened(number.as_str()));
-            Some(code.ok_or_else(wrong)?)
-        }
-    };
-    let signal = match fields.text("signal")? {
-        None => None,
-        Some(name) => {
-            let wrong = || ShapeError::new("signal", "the name of a signal", shortened(&name));
-            Some(signal_number(&name).ok_or_else(wrong)?)
-        }
-    };
-    let mut captured = |name| {
-        let bytes = fields.text(name)?.unwrap_or_default().into_bytes();
-        Ok(Captured { bytes, dropped: 0 })
-    };
-    let (stdout, mut stderr) = (captured("stdout")?, captured("stderr")?);
-    // A message reports only that output was dropped, not of which stream or how much.
-    stderr.dropped = fields.bool("truncated")?.unwrap_or_default().into();
-    let leaked = fields.bool("leaked")?.unwrap_or_default();
-    let worker = match fields.object("worker")? {
-        None => None,
-        Some(worker) => {
-            let wrong = || {
-                let found = shortened(worker.as_str());
-                ShapeError::new("worker", "an object with `state` and `restarts`", found)
-            };
-            Some(WorkerHistory::read_back(&worker).ok_or_else(wrong)?)
-        }
-    };
-    Ok(ProcessReport { exit_code, signal, leaked, stdout, stderr, worker })
 }

@@ -2,7 +2,7 @@
 
 use super::finished::PipelineOutcome;
 use crate::plan::Plan;
-use crate::run::SessionEnv;
+use hook_run::SessionEnv;
 
 /// Returns the variables that the plan's hooks set; `None` if the event's answers have no `env`.
 /// Variables that cannot be set become warnings of the outcome.

@@ -3,11 +3,11 @@
 
 use std::collections::HashMap;
 
-use crate::event::EventPayload;
-use crate::event::output::HookOutput;
-use crate::json::{JsonObject, RawJson, RawObject};
-use crate::run::HookExecutionResult;
-use crate::text::shortened;
+use hook_json::text::shortened;
+use hook_json::{JsonObject, RawJson, RawObject};
+use hook_protocol::event::EventPayload;
+use hook_protocol::event::output::HookOutput;
+use hook_run::HookExecutionResult;
 
 /// The fields of `hookSpecificOutput` that replace parts of the caller's data.
 const REPLACING_FIELDS: [&str; 3] = ["tool_input", "llm_request", "llm_response"];

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::event::{EVERY, EventDefinition, Events, HookEventName};
-use crate::settings::{
+use hook_json::text::shortened;
+use hook_protocol::event::{EVERY, EventDefinition, Events, HookEventName};
+use hook_settings::{
     Diagnostic, FailBehavior, HookEntry, HookSource, Search, SettingsFile, Severity,
 };
-use crate::text::shortened;
-use crate::trust::{Grant, Granted, Trust, TrustPolicy};
+use hook_trust::{Grant, Granted, Trust, TrustPolicy};
 
 /// The trust decisions about settings.
 pub(super) struct Consent {

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::hook::Hook;
 use super::made::of_declared;
-use crate::event::{Events, HookEventName};
-use crate::run::{Declared, HandlerHook, Runner, Worker, WorkerHook, undeclared};
-use crate::settings::FailBehavior;
+use hook_protocol::event::{Events, HookEventName};
+use hook_run::{Declared, HandlerHook, Runner, Worker, WorkerHook, undeclared};
+use hook_settings::FailBehavior;
 
 /// A worker registered under `*`.
 #[derive(Debug)]
@@ -100,7 +100,7 @@ impl OnEvery {
     }
 
     /// Returns the warning for every event if its hooks are unknown or incomplete.
-    pub(super) fn notice(&self) -> Option<String> {
+    pub fn notice(&self) -> Option<String> {
         let problem = self.problem();
         let worker = self.worker()?;
         let unknown = || (worker.declaration() == 0).then(|| worker.status().failure).flatten();

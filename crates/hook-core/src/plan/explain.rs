@@ -9,12 +9,12 @@ use super::groups::Group;
 use super::hook::Hook;
 use super::selection::Selection;
 use super::switched_off::SwitchedOff;
-use crate::event::{HookEventName, Matching};
-use crate::matcher::{
+use hook_json::text::PathText;
+use hook_json::text::shortened;
+use hook_protocol::event::{HookEventName, Matching};
+use hook_settings::matcher::{
     Facts, FilterOutcome, MatchInput, MatchOutcome, Matcher, Surroundings, Unmatched,
 };
-use crate::text::PathText;
-use crate::text::shortened;
 
 /// The hooks that an event would run, and why it would not run the others; see
 /// [`HookRegistry::explain`](crate::HookRegistry::explain).

@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::hook::Hook;
-use crate::event::HookEventName;
-use crate::run::HookKind;
-use crate::settings::FailBehavior;
+use hook_protocol::event::HookEventName;
+use hook_run::HookKind;
+use hook_settings::FailBehavior;
 
 /// The hooks of one event, in groups that run one after the other.
 #[derive(Debug)]

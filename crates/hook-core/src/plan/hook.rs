@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::switched_off::SwitchedOff;
-use crate::event::HookEventName;
-use crate::failure::HookFailure;
-use crate::matcher::Matcher;
-use crate::run::{
+use hook_protocol::event::HookEventName;
+use hook_protocol::failure::HookFailure;
+use hook_run::{
     CommandIdentity, HookExecutor, HookIdentity, HookSpec, HookStart, TrustCheck, Worker,
     WorkerModule, WorkerStatus,
 };
-use crate::settings::{FailBehavior, HookSource, Place, TimeoutOrigin, UpstreamRules};
-use crate::trust::Trust;
+use hook_settings::matcher::Matcher;
+use hook_settings::{FailBehavior, HookSource, Place, TimeoutOrigin, UpstreamRules};
+use hook_trust::Trust;
 
 /// A registered hook: its [`HookSpec`], which it derefs to, and the conditions for running it.
 pub struct Hook {
@@ -112,7 +112,8 @@ impl Hook {
         self.suspended.is_some()
     }
 
-    pub(super) fn is_trusted(&self) -> bool {
+    /// Returns `true` if the hook may run: its user trusts it, or it needs no trust.
+    pub fn is_trusted(&self) -> bool {
         self.trust.is_given()
     }
 
@@ -133,7 +134,7 @@ impl Hook {
     }
 
     /// Returns a hook that blocks `event` in place of this hook, which listens to every event.
-    pub(super) fn on_event(&self, event: HookEventName, executor: Arc<dyn HookExecutor>) -> Self {
+    pub fn on_event(&self, event: HookEventName, executor: Arc<dyn HookExecutor>) -> Self {
         let spec = HookSpec {
             identity: HookIdentity::new(
                 self.display_name(),
@@ -209,7 +210,7 @@ impl Hook {
     }
 
     /// Returns a warning about it, in the form that callers receive.
-    pub(super) fn says(&self, text: &str) -> String {
+    pub fn says(&self, text: &str) -> String {
         self.identity.says(text)
     }
 }

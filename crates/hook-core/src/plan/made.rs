@@ -9,16 +9,16 @@ use super::hook::{Hook, Suspension, check_of};
 use super::shadowed::Shadowed;
 use super::switched_off::SwitchedOff;
 use super::switches::{Disabled, switched_off};
-use crate::event::HookEventName;
-use crate::matcher::{Matcher, MatcherProblem};
-use crate::run::{
+use hook_protocol::event::HookEventName;
+use hook_run::{
     ExecutorMaker, HandlerHook, HookExecutor, HookIdentity, HookSpec, Runner, Worker, background,
 };
-use crate::settings::{
+use hook_settings::matcher::{Matcher, MatcherProblem};
+use hook_settings::{
     DEFAULT_PRIORITY, FailBehavior, HookEntry, HookSource, HooksConfig, Place, SettingsFile,
     TimeoutOrigin, WorkerRules,
 };
-use crate::trust::{Grant, Trust};
+use hook_trust::{Grant, Trust};
 
 /// The shared parts of all hooks of one file.
 pub(super) struct HookMaker<'f> {
@@ -110,12 +110,7 @@ impl<'f> HookMaker<'f> {
     }
 
     /// Returns the hook of an entry, and the problems with its matcher.
-    pub(super) fn hook(
-        &self,
-        at: usize,
-        entry: &HookEntry,
-        trust: Trust,
-    ) -> (Hook, Vec<MatcherProblem>) {
+    pub(super) fn hook(&self, at: usize, entry: &HookEntry, trust: Trust) -> (Hook, Vec<MatcherProblem>) {
         let file = self.file;
         let guards = trust.before().is_some_and(|before| is_guard(before, entry));
         // A module may have guards of its own, regardless of its settings.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::consent::MissingGuard;
 use super::hook::Hook;
-use crate::event::ByEvent;
-use crate::settings::{Diagnostic, HookSource, Severity};
-use crate::text::PathText;
-use crate::trust::Grant;
+use hook_json::text::PathText;
+use hook_protocol::event::ByEvent;
+use hook_settings::{Diagnostic, HookSource, Severity};
+use hook_trust::Grant;
 
 /// The end of the notice about hooks that were never trusted.
 pub const NOT_TRUSTED: &str =

@@ -7,10 +7,10 @@ use super::hook::Hook;
 use super::registry::HookRegistry;
 use super::selection::Selection;
 use super::table::Remembered;
-use crate::event::HookEventName;
-use crate::event::input::{EventInput, HookInput, HostContext, RequestInput};
-use crate::matcher::{Facts, MatchInput};
-use crate::settings::FailBehavior;
+use hook_protocol::event::HookEventName;
+use hook_protocol::event::input::{EventInput, HookInput, HostContext, RequestInput};
+use hook_settings::FailBehavior;
+use hook_settings::matcher::{Facts, MatchInput};
 
 impl HookRegistry {
     /// Returns the plan for a request. Plans are cached until a hook is enabled or disabled, so the
@@ -35,7 +35,7 @@ impl HookRegistry {
     }
 
     /// Returns the guards that did not match the original input, but match the changed one.
-    pub(crate) fn late_guards(&self, plan: &Plan, changed: &EventInput) -> Vec<PlannedHook> {
+    pub fn late_guards(&self, plan: &Plan, changed: &EventInput) -> Vec<PlannedHook> {
         let input = MatchInput::of_event(HookInput::new(changed.clone()));
         let facts = Facts::of(&input, self.surroundings());
         let matched = plan.unmatched_guards.iter().map(|it| it.clone().asked(&facts));

@@ -16,14 +16,12 @@ use super::shadowed::shadowed;
 use super::switched_off::SwitchedOff;
 use super::switches::{Disabled, disabled_by, is_on};
 use super::table::PlanTable;
-use crate::event::{ByEvent, EventDefinition, Events, HookEventName};
-use crate::matcher::{MatchInput, Surroundings};
-use crate::run::{HandlerHook, Runner};
-use crate::settings::{
-    Diagnostic, FailBehavior, HookSource, MatcherDefinition, Rule, SettingsFile,
-};
-use crate::text::shortened;
-use crate::trust::TrustPolicy;
+use hook_json::text::shortened;
+use hook_protocol::event::{ByEvent, EventDefinition, Events, HookEventName};
+use hook_run::{HandlerHook, Runner};
+use hook_settings::matcher::{MatchInput, Surroundings};
+use hook_settings::{Diagnostic, FailBehavior, HookSource, MatcherDefinition, Rule, SettingsFile};
+use hook_trust::TrustPolicy;
 
 /// An entry of the list of hooks.
 #[derive(Debug, Clone)]

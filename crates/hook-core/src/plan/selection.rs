@@ -5,10 +5,10 @@ use std::sync::{Arc, OnceLock};
 
 use super::groups::{Group, Plan, PlannedHook};
 use super::hook::Hook;
-use crate::event::HookEventName;
-use crate::matcher::{Facts, FilterOutcome, MatchInput, MatchOutcome, Surroundings};
-use crate::settings::FailBehavior;
-use crate::text::shortened;
+use hook_json::text::shortened;
+use hook_protocol::event::HookEventName;
+use hook_settings::FailBehavior;
+use hook_settings::matcher::{Facts, FilterOutcome, MatchInput, MatchOutcome, Surroundings};
 
 impl PlannedHook {
     /// Returns the hook if its matcher matches the subject.
@@ -25,7 +25,7 @@ impl PlannedHook {
     }
 
     /// Returns the hook if its matcher also matches the input.
-    pub(super) fn asked(mut self, facts: &Facts<'_>) -> Option<Self> {
+    pub fn asked(mut self, facts: &Facts<'_>) -> Option<Self> {
         match self.hook.matcher.ask(facts) {
             FilterOutcome::Yes => {}
             FilterOutcome::GaveUp(why) => drop(self.warning.get_or_insert(why)),
@@ -48,11 +48,7 @@ pub(super) struct Selection {
 
 impl Selection {
     /// Matches the hooks of one event against an input.
-    pub(super) fn matching(
-        hooks: &[Arc<Hook>],
-        input: &MatchInput,
-        surroundings: &Surroundings,
-    ) -> Self {
+    pub(super) fn matching(hooks: &[Arc<Hook>], input: &MatchInput, surroundings: &Surroundings) -> Self {
         let facts = Facts::of(input, surroundings);
         let matched = |hook| PlannedHook::of(hook, input.subject())?.asked(&facts);
         Self::of(hooks.iter().map(matched))

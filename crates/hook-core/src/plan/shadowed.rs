@@ -6,9 +6,9 @@ use std::collections::HashMap;
 
 use super::switched_off::{Switch, SwitchedOff};
 use super::switches::{Disabled, switched_off};
-use crate::settings::{FailBehavior, HookEntry, SettingsFile};
-use crate::text::PathText;
-use crate::trust::Trust;
+use hook_json::text::PathText;
+use hook_settings::{FailBehavior, HookEntry, SettingsFile};
+use hook_trust::Trust;
 
 /// Shadowed hooks by file and entry index, with the hook that shadows each.
 pub(super) type Shadowed = HashMap<(usize, usize), SwitchedOff>;

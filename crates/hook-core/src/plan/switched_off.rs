@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::settings::HookSource;
+use hook_settings::HookSource;
 
 /// A disabled hook's switch, with its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::hook::Hook;
 use super::switched_off::{Switch, SwitchedOff};
-use crate::settings::{HookEntry, HookSource, SettingsFile};
+use hook_settings::{HookEntry, HookSource, SettingsFile};
 
 /// The names that a file disables, as a set.
 pub(super) struct Disabled<'f> {

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLo
 use super::groups::{Plan, PlannedHook};
 use super::hook::Hook;
 use super::selection::Selection;
-use crate::event::input::MAX_TOOL_NAME;
-use crate::event::{ByEvent, HookEventName};
+use hook_protocol::event::input::MAX_TOOL_NAME;
+use hook_protocol::event::{ByEvent, HookEventName};
 
 /// The number of plans cached per event. Tools have few names; beyond this number the cache is
 /// cleared.

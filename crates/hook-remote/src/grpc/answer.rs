@@ -1,8 +1,8 @@
 //! Conversion of a hook's messages over a stream into those of the engine.
 
-use hook_core::run::Said;
-use hook_core::text::shortened;
-use hook_core::{JsonObject, RawJson, RawObject};
+use hook_json::text::shortened;
+use hook_json::{JsonObject, RawJson, RawObject};
+use hook_run::Said;
 
 use super::proto::hooks::{HookAction, HookResponse};
 

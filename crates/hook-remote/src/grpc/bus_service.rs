@@ -7,7 +7,7 @@ use futures::stream::{self, BoxStream};
 use hook_bus::live::ClientServices;
 use hook_bus::wire::Following;
 use hook_bus::{HookExecutionRequest as BusRequest, HookSystem};
-use hook_core::{ObjectWriter, RawObject};
+use hook_json::{ObjectWriter, RawObject};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hook_bus::live::{HookRegister, ListedHook, LiveConnection, NotRegistered, RECONNECT_GRACE};
-use hook_core::run::{FromHook, Said, ToHook};
+use hook_run::{FromHook, Said, ToHook};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -291,7 +291,7 @@ impl RemoteClient {
             false => Said::Error(format!(
                 "the answer to the call {} names another hook, `{}`",
                 sent.call,
-                hook_core::text::shortened(hook)
+                hook_json::text::shortened(hook)
             )),
         };
         self.answer(sent.call, said);

@@ -2,8 +2,8 @@
 
 use std::time::SystemTime;
 
-use hook_core::RawJson;
-use hook_core::run::{HostCallError, ToHook, Told};
+use hook_json::RawJson;
+use hook_run::{HostCallError, ToHook, Told};
 use prost::Message;
 
 use super::names::MAX_STREAM_MESSAGE;

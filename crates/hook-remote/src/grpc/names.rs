@@ -10,7 +10,7 @@ pub(super) const CLIENT_TOKEN: &str = "hook-client-token";
 pub(super) const CLIENT_RESUMED: &str = "hook-client-resumed";
 
 /// The maximum length of a stream message, in bytes, in either direction.
-pub(super) const MAX_STREAM_MESSAGE: usize = hook_core::run::MAX_LIVE_LINE;
+pub(super) const MAX_STREAM_MESSAGE: usize = hook_run::MAX_LIVE_LINE;
 
 /// The maximum length of a request to the bus, in bytes.
-pub(super) const MAX_REQUEST: usize = hook_core::lines::MAX_LINE;
+pub(super) const MAX_REQUEST: usize = hook_run::lines::MAX_LINE;

@@ -1,7 +1,7 @@
 //! Conversion between registrations of `proto/hooks.proto` and those of the engine.
 
 use hook_bus::live::{HookRegister, ListedHook, NotRegistered};
-use hook_core::{JsonObject, RawJson};
+use hook_json::{JsonObject, RawJson};
 use tonic::Status;
 
 use super::proto::hooks::{HookConfig, HookMatcher, RegisterHookRequest, RegisteredHook};

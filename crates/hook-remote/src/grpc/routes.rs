@@ -187,7 +187,7 @@ const V1: &str = tonic_reflection::pb::v1::server_reflection_server::SERVICE_NAM
 const V1_ALPHA: &str = tonic_reflection::pb::v1alpha::server_reflection_server::SERVICE_NAME;
 
 fn no_service(service: &str) -> BoxFuture<'static, Response<Body>> {
-    let service = hook_core::text::shortened(service);
+    let service = hook_json::text::shortened(service);
     let status = Status::unimplemented(format!("this server has no service `{service}`"));
     futures::future::ready(status.into_http()).boxed()
 }

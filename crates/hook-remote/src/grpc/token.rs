@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use hook_bus::live::is_same_token;
-use hook_core::files::private_folder;
+use hook_files::private_folder;
 
 use super::place::GrpcError;
 

@@ -8,7 +8,7 @@ use futures::StreamExt;
 use hook_bus::{
     HookExecutionResponse, HookProgress, HookSystem, JournalEntry, JournalMessage, Subscription,
 };
-use hook_core::HookEventName;
+use hook_protocol::HookEventName;
 
 /// The upper bounds of the duration buckets.
 pub(super) const BUCKETS: [Duration; 14] = [

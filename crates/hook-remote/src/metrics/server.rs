@@ -87,7 +87,7 @@ impl MetricsServer {
             Ok(port) => format!("127.0.0.1:{port}"),
             Err(_) => address.to_owned(),
         };
-        let no_address = || MetricsError::NoAddress { text: hook_core::text::shortened(address) };
+        let no_address = || MetricsError::NoAddress { text: hook_json::text::shortened(address) };
         if !place.contains(':') {
             return Err(no_address());
         }

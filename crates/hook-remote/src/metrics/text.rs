@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use hook_bus::HookSystem;
-use hook_core::run::WorkerStatus;
+use hook_run::WorkerStatus;
 
 use super::FleetNow;
 use super::counted::{BUCKETS, Counts};

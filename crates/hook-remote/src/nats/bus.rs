@@ -11,7 +11,8 @@ use hook_bus::{
     HookExecutionRequest, HookExecutionResponse, HookProgress, MessageBus, PublishError,
     PublishedRequest, ServedElsewhere, Subscription,
 };
-use hook_core::{FailureCode, ProcessedHookResult, RequestInput, StageFailure};
+use hook_core::{ProcessedHookResult, StageFailure};
+use hook_protocol::{FailureCode, RequestInput};
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -44,7 +45,8 @@ impl FleetMessage for HookProgress {}
 /// the same correlation id and the same `idempotencyKey` in the input.
 ///
 /// ```no_run
-/// use hook_core::{BeforeToolInput, RawObject, ToolName};
+/// use hook_protocol::{BeforeToolInput, ToolName};
+/// use hook_json::RawObject;
 /// use hook_remote::nats::{NatsBus, NatsOptions};
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 ///

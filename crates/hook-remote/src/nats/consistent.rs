@@ -2,8 +2,8 @@
 //! an event which one of its hooks forbids is no approval.
 
 use hook_bus::{CorrelationId, HookExecutionResponse};
-use hook_core::text::shortened;
-use hook_core::{HookEventName, PolicyDecision};
+use hook_json::text::shortened;
+use hook_protocol::{HookEventName, PolicyDecision};
 
 /// Checks the response to a request with that id and event, and returns its defect as the error.
 pub(super) fn check(

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use async_nats::ConnectOptions;
-use hook_core::files::regular_file;
+use hook_files::regular_file;
 use nkeys::{KeyPair, KeyPairType};
 
 use super::error::NatsError;

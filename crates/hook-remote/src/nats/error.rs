@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use hook_core::text::PathText;
+use hook_json::text::PathText;
 
 /// The reason why a broker cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -6,7 +6,7 @@ use async_nats::Client;
 use bytes::Bytes;
 use futures::StreamExt;
 use hook_bus::{HookExecutionResponse, HookProgress, HookSystem, Lagged, Subscription};
-use hook_core::ObjectWriter;
+use hook_json::ObjectWriter;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 

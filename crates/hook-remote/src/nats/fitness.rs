@@ -4,8 +4,9 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hook_bus::{EngineCheck, HookSystem};
-use hook_core::text::shortened;
-use hook_core::{HookRegistry, RawJson};
+use hook_core::HookRegistry;
+use hook_json::RawJson;
+use hook_json::text::shortened;
 
 /// The conditions under which an engine may serve.
 #[derive(Debug)]

@@ -9,9 +9,11 @@ use bytes::Bytes;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use hook_bus::{CorrelationId, Elsewhere, HookExecutionRequest, HookExecutionResponse};
-use hook_core::settings::FailBehavior;
-use hook_core::text::shortened;
-use hook_core::{FailureCode, RawJson, StageFailure};
+use hook_core::StageFailure;
+use hook_json::RawJson;
+use hook_json::text::shortened;
+use hook_protocol::FailureCode;
+use hook_settings::FailBehavior;
 use tokio::sync::{Semaphore, SemaphorePermit, broadcast, watch};
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 

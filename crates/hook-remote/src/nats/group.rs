@@ -11,7 +11,7 @@ use std::time::Duration;
 use async_nats::{Client, Message, StatusCode};
 use bytes::Bytes;
 use futures::StreamExt;
-use hook_core::RawJson;
+use hook_json::RawJson;
 use tokio::sync::broadcast;
 use tokio::time::timeout;
 

@@ -2,8 +2,9 @@
 
 use async_nats::{Message, StatusCode};
 use hook_bus::{CorrelationId, HookExecutionRequest, HookExecutionResponse};
-use hook_core::text::shortened;
-use hook_core::{JsonObject, ObjectWriter, RawJson, RawObject, StageFailure};
+use hook_core::StageFailure;
+use hook_json::text::shortened;
+use hook_json::{JsonObject, ObjectWriter, RawJson, RawObject};
 
 use super::consistent;
 

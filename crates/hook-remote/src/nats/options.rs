@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_nats::ServerAddr;
-use hook_core::settings::FailBehavior;
-use hook_core::text::shortened;
+use hook_json::text::shortened;
+use hook_settings::FailBehavior;
 
 use super::credentials::Credentials;
 use super::error::NatsError;
@@ -163,7 +163,7 @@ pub(super) fn is_loopback(host: &str) -> bool {
 }
 
 fn readable(path: &Path) -> Result<PathBuf, NatsError> {
-    match hook_core::files::regular_file::open(path) {
+    match hook_files::regular_file::open(path) {
         Ok(_) => Ok(path.to_owned()),
         Err(source) => Err(NatsError::Authority { path: path.to_owned(), source }),
     }

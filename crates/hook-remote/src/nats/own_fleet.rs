@@ -5,7 +5,7 @@
 
 use async_nats::ServerAddr;
 use hook_bus::HookSystem;
-use hook_core::settings::UpstreamRules;
+use hook_settings::UpstreamRules;
 
 use super::error::NatsError;
 use super::options::{Broker, NatsOptions, SUBJECT, is_loopback};

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use async_nats::StatusCode;
 use bytes::Bytes;
-use hook_core::{FailureCode, JsonObject, ObjectWriter, RawJson, StageFailure};
+use hook_core::StageFailure;
+use hook_json::{JsonObject, ObjectWriter, RawJson};
+use hook_protocol::FailureCode;
 use tokio::time::{Instant, sleep_until};
 
 use super::connection::{Link, is_about};

@@ -10,8 +10,8 @@ use hook_bus::live::ClientServices;
 use hook_bus::{
     AnsweringEngine, BusClient, HookExecutionRequest, HookExecutionResponse, HookSystem,
 };
-use hook_core::text::shortened;
-use hook_core::{JsonObject, ObjectWriter, RawJson, RawObject};
+use hook_json::text::shortened;
+use hook_json::{JsonObject, ObjectWriter, RawJson, RawObject};
 
 use super::fitness::{Fitness, OfRequest, Refused};
 use super::message::{self, MAX_HOPS, PROTOCOL};

@@ -9,8 +9,8 @@ use async_nats::{Client, Message, Subscriber};
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::SelectAll;
-use hook_core::ObjectWriter;
-use hook_core::event::input::timestamp_before;
+use hook_json::ObjectWriter;
+use hook_protocol::event::input::timestamp_before;
 
 use super::connection::Lost;
 use super::message::{ENGINE, EngineState, PROTOCOL};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hook_core::text::shortened;
+use hook_json::text::shortened;
 
 use super::error::NatsError;
 

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use hook_bus::{CorrelationId, HookExecutionRequest, HookExecutionResponse};
-use hook_core::run::{Upstream, UpstreamCall, Upstreams};
-use hook_core::settings::{FailBehavior, UpstreamRules};
-use hook_core::{HookOutput, PolicyDecision};
+use hook_protocol::{HookOutput, PolicyDecision};
+use hook_run::{Upstream, UpstreamCall, Upstreams};
+use hook_settings::{FailBehavior, UpstreamRules};
 
 use super::bus::NatsBus;
 use super::options::NatsOptions;

@@ -1,7 +1,8 @@
 //! Asking for an event's hooks, following, and the services of every gRPC server.
 
-use hook_core::{HandlerHook, HookEventName, HookOutput};
+use hook_protocol::{HookEventName, HookOutput};
 use hook_remote::grpc::proto::hook_bus::{FollowRequest, HookExecutionRequest};
+use hook_run::HandlerHook;
 use serde_json::{Value, json};
 use tonic::Code;
 use tonic_health::pb::HealthCheckRequest;

@@ -1,8 +1,8 @@
 //! What is too large, or too many.
 
-use hook_core::lines::MAX_LINE;
 use hook_remote::grpc::proto::hook_bus::HookExecutionRequest;
 use hook_remote::grpc::proto::hooks::HookResponse;
+use hook_run::lines::MAX_LINE;
 use serde_json::Value;
 use tonic::Code;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hook_core::PolicyDecision;
+use hook_protocol::PolicyDecision;
 use serde_json::{Value, json};
 
 use crate::broker::Broker;
@@ -82,7 +82,7 @@ async fn engines_say_which_settings_they_have() {
         ]}});
         std::fs::write(&path, settings.to_string()).unwrap();
         let builder = hook_bus::HookSystem::builder(folder.path()).proves_settings();
-        builder.settings(hook_core::SettingsSource::explicit(path)).build().unwrap()
+        builder.settings(hook_settings::SettingsSource::explicit(path)).build().unwrap()
     };
     let bus = asker(&broker);
     let mut hashes = Vec::new();

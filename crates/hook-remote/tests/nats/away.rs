@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
-use hook_core::PolicyDecision;
+use hook_protocol::PolicyDecision;
 use hook_remote::nats::{NatsBus, NatsOptions};
 
 use crate::broker::Broker;

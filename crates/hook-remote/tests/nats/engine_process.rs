@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hook_bus::{BusLimits, HookSystem, MessageBus};
-use hook_core::SettingsSource;
 use hook_remote::nats::{NatsEngine, NatsOptions};
+use hook_settings::SettingsSource;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 

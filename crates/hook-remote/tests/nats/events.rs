@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use hook_bus::{BusLimits, HookExecutionResponse, HookProgress, SubscriptionLimits};
-use hook_core::{HandlerHook, HookEventName, HookOutput};
+use hook_protocol::{HookEventName, HookOutput};
 use hook_remote::nats::NatsOptions;
+use hook_run::HandlerHook;
 
 use crate::broker::Broker;
 use crate::support::{Engine, Seen, asker, call, guard};

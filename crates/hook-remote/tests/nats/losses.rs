@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use futures::future::join_all;
 use futures::{FutureExt, StreamExt};
 use hook_bus::{BusLimits, HookExecutionRequest};
-use hook_core::settings::FailBehavior;
-use hook_core::{HandlerHook, HookEventName, PolicyDecision};
+use hook_protocol::{HookEventName, PolicyDecision};
 use hook_remote::nats::{NatsBus, NatsOptions};
+use hook_run::HandlerHook;
+use hook_settings::FailBehavior;
 
 use crate::broker::Broker;
 use crate::engine_process::EngineProcess;
@@ -91,7 +92,7 @@ async fn what_cannot_be_asked_at_all_is_answered_here() {
     let answer = bus.request(HookExecutionRequest::from_json("{}")).await;
     assert_eq!(answer.error().unwrap().code.as_str(), "invalid_request");
     assert_eq!(answer.processed.decision, PolicyDecision::Block);
-    let answer = bus.request(HookExecutionRequest::unchecked("a.>", hook_core::RawObject::empty()));
+    let answer = bus.request(HookExecutionRequest::unchecked("a.>", hook_json::RawObject::empty()));
     assert_eq!(answer.await.error().unwrap().code.as_str(), "no_handler");
 }
 
@@ -218,7 +219,7 @@ async fn stranger(broker: &Broker, says: Option<&'static str>) -> async_nats::Su
 
 /// All requests that were sent until now: what is asked here comes after them.
 async fn sent(bus: &NatsBus, heard: &mut async_nats::Subscriber) -> Vec<serde_json::Value> {
-    let last = HookExecutionRequest::unchecked("Notification", hook_core::RawObject::empty());
+    let last = HookExecutionRequest::unchecked("Notification", hook_json::RawObject::empty());
     let heard = async {
         let mut sent = Vec::new();
         loop {
@@ -562,7 +563,7 @@ async fn what_is_larger_than_a_message_may_be_is_refused_with_what_it_is() {
     let Some(broker) = Broker::start_with("max_payload: 64KB\n") else { return };
     let seen = Seen::default();
     let talks = HandlerHook::inline(HookEventName::BeforeTool, "talks", |_| {
-        Ok(Some(hook_core::HookOutput::allow().with_additional_context(&"x".repeat(70_000))))
+        Ok(Some(hook_protocol::HookOutput::allow().with_additional_context(&"x".repeat(70_000))))
     })
     .matcher("talkative");
     let _engine = Engine::join(&broker, vec![guard(&seen), talks]).await;

@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::StreamExt;
-use hook_core::{HandlerHook, HookEventName, PolicyDecision};
+use hook_protocol::{HookEventName, PolicyDecision};
 use hook_remote::nats::{NatsBus, NatsOptions};
+use hook_run::HandlerHook;
 use nkeys::KeyPair;
 
 use crate::broker::Broker;

@@ -5,8 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hook_bus::{BusLimits, HookExecutionRequest, HookSystem, MessageBus};
-use hook_core::{HandlerHook, HookEventName, HookOutput, RawJson, RawObject};
+use hook_json::{RawJson, RawObject};
+use hook_protocol::{HookEventName, HookOutput};
 use hook_remote::nats::{NatsBus, NatsEngine, NatsOptions};
+use hook_run::HandlerHook;
 use tempfile::TempDir;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hook_bus::{HookSystem, HookSystemBuilder};
-use hook_core::{
-    BeforeToolInput, HandlerHook, HookEventName, HookOutput, PolicyDecision, RawObject,
-    SettingsSource,
-};
+use hook_json::RawObject;
+use hook_protocol::{BeforeToolInput, HookEventName, HookOutput, PolicyDecision};
 use hook_remote::nats::{NatsBus, NatsEngine, NatsOptions, NatsUpstreams};
+use hook_run::HandlerHook;
+use hook_settings::SettingsSource;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -28,7 +28,7 @@ fn builder(upstream: &Value) -> (HookSystemBuilder, TempDir) {
 }
 
 fn input(tool: &str) -> BeforeToolInput {
-    BeforeToolInput::new(hook_core::ToolName::new(tool).unwrap(), RawObject::empty())
+    BeforeToolInput::new(hook_protocol::ToolName::new(tool).unwrap(), RawObject::empty())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

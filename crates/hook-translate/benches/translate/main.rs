@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use conversation::{Turn, turns};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use hook_core::{RawJson, RawObject};
+use hook_json::{RawJson, RawObject};
 use hook_translate::{Sdk, from_stable_request, to_stable_request};
 use serde_json::{Value, json};
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use hook_core::json::shape::{ShapeError, keep_text, read_list, read_text};
-use hook_core::{JsonKind, JsonText, JsonWalk, RawJson};
+use hook_json::shape::{ShapeError, keep_text, read_list, read_text};
+use hook_json::{JsonKind, JsonText, JsonWalk, RawJson};
 
 use crate::parts::Part;
 use crate::spread::{Piece, Portion};

@@ -1,8 +1,8 @@
 //! An event of a stream, and its text.
 
-use hook_core::json::shape::{FieldReader, ShapeError};
-use hook_core::model::LlmResponse;
-use hook_core::{RawJson, RawObject};
+use hook_json::shape::{FieldReader, ShapeError};
+use hook_json::{RawJson, RawObject};
+use hook_protocol::model::LlmResponse;
 
 use crate::{TranslateError, Translated, chunk};
 

@@ -1,8 +1,8 @@
 //! A message of a conversation: a role and its content.
 
-use hook_core::json::shape::{ShapeError, read_text};
-use hook_core::model::{LlmMessage, LlmRole};
-use hook_core::{JsonKind, JsonText, JsonWalk, RawJson};
+use hook_json::shape::{ShapeError, read_text};
+use hook_json::{JsonKind, JsonText, JsonWalk, RawJson};
+use hook_protocol::model::{LlmMessage, LlmRole};
 
 use super::block::Blocks;
 use crate::conversation::Entry;

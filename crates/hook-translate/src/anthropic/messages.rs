@@ -1,8 +1,8 @@
 //! The conversation of a request, and a hook's changes to it.
 
-use hook_core::JsonWalk;
-use hook_core::json::shape::{ShapeError, read_list};
-use hook_core::model::{LlmMessage, LlmRole};
+use hook_json::JsonWalk;
+use hook_json::shape::{ShapeError, read_list};
+use hook_protocol::model::{LlmMessage, LlmRole};
 
 use super::message::Message;
 use crate::Warning;

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use hook_core::json::shape::{FieldReader, fields_and};
-use hook_core::model::{LlmMessage, LlmRequest, LlmRole};
-use hook_core::{JsonObject, JsonText, RawJson, RawObject};
+use hook_json::shape::{FieldReader, fields_and};
+use hook_json::{JsonObject, JsonText, RawJson, RawObject};
+use hook_protocol::model::{LlmMessage, LlmRequest, LlmRole};
 
 use super::messages::Messages;
 use super::{system, tool_choice};

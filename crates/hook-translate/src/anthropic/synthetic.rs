@@ -1,7 +1,7 @@
 //! A response that a hook gives instead of the model.
 
-use hook_core::model::{LlmResponse, UsageMetadata};
-use hook_core::{RawJson, RawObject};
+use hook_json::{RawJson, RawObject};
+use hook_protocol::model::{LlmResponse, UsageMetadata};
 
 use super::block::text_block;
 use super::stop_reason;

@@ -1,7 +1,7 @@
 //! The system prompt, which hooks do not see but may extend.
 
-use hook_core::json::shape::ShapeError;
-use hook_core::{JsonKind, JsonText, RawJson};
+use hook_json::shape::ShapeError;
+use hook_json::{JsonKind, JsonText, RawJson};
 
 use super::block::text_block_of;
 

@@ -1,8 +1,8 @@
 //! The tools that the model may call.
 
-use hook_core::json::shape::{FieldReader, ShapeError};
-use hook_core::model::ToolConfig;
-use hook_core::{JsonObject, RawJson, RawObject};
+use hook_json::shape::{FieldReader, ShapeError};
+use hook_json::{JsonObject, RawJson, RawObject};
+use hook_protocol::model::ToolConfig;
 
 use crate::{TranslateError, Translated, Warning};
 

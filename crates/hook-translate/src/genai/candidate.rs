@@ -1,8 +1,8 @@
 //! An alternative of a response, and a hook's changes to it.
 
-use hook_core::json::shape::{FieldReader, ShapeError};
-use hook_core::model::{LlmCandidate, LlmRole, SafetyRating};
-use hook_core::{JsonObject, RawJson, RawObject};
+use hook_json::shape::{FieldReader, ShapeError};
+use hook_json::{JsonObject, RawJson, RawObject};
+use hook_protocol::model::{LlmCandidate, LlmRole, SafetyRating};
 
 use super::parts::Parts;
 use crate::alternatives::Alternative;

@@ -1,8 +1,8 @@
 //! A content of a conversation: a role and its parts.
 
-use hook_core::json::shape::{ShapeError, read_text};
-use hook_core::model::{LlmMessage, LlmRole};
-use hook_core::{JsonKind, JsonText, JsonWalk, RawJson};
+use hook_json::shape::{ShapeError, read_text};
+use hook_json::{JsonKind, JsonText, JsonWalk, RawJson};
+use hook_protocol::model::{LlmMessage, LlmRole};
 
 use super::parts::{Parts, text_part_of};
 use crate::conversation::Entry;

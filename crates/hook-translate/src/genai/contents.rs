@@ -1,8 +1,8 @@
 //! The conversation of a request, and a hook's changes to it.
 
-use hook_core::json::shape::{ShapeError, read_items};
-use hook_core::model::{LlmMessage, LlmRole};
-use hook_core::{JsonKind, JsonWalk, RawJson};
+use hook_json::shape::{ShapeError, read_items};
+use hook_json::{JsonKind, JsonWalk, RawJson};
+use hook_protocol::model::{LlmMessage, LlmRole};
 
 use super::content::Content;
 use crate::Warning;

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use hook_core::json::shape::{FieldReader, ShapeError};
-use hook_core::{JsonKind, JsonObject, RawJson, RawObject};
+use hook_json::shape::{FieldReader, ShapeError};
+use hook_json::{JsonKind, JsonObject, RawJson, RawObject};
 
 use crate::TranslateError;
 use crate::joined::Joined;

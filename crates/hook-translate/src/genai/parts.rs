@@ -1,7 +1,7 @@
 //! The parts of a content, and changes to their text.
 
-use hook_core::json::shape::{ShapeError, keep_text, read_items};
-use hook_core::{JsonKind, JsonText, JsonWalk, RawJson};
+use hook_json::shape::{ShapeError, keep_text, read_items};
+use hook_json::{JsonKind, JsonText, JsonWalk, RawJson};
 
 use crate::parts;
 use crate::spread::{Piece, Portion};

@@ -1,8 +1,8 @@
 //! Requests.
 
-use hook_core::json::shape::{FieldReader, fields_and};
-use hook_core::model::LlmRequest;
-use hook_core::{JsonObject, RawJson, RawObject};
+use hook_json::shape::{FieldReader, fields_and};
+use hook_json::{JsonObject, RawJson, RawObject};
+use hook_protocol::model::LlmRequest;
 
 use super::contents::Contents;
 use super::tool_config;

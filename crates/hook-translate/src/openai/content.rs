@@ -1,7 +1,7 @@
 //! The content of a message: a string, or a list of parts.
 
-use hook_core::json::shape::{ShapeError, keep_text, read_items, read_text};
-use hook_core::{JsonKind, JsonObject, JsonSlice, JsonText, JsonWalk, RawJson};
+use hook_json::shape::{ShapeError, keep_text, read_items, read_text};
+use hook_json::{JsonKind, JsonObject, JsonSlice, JsonText, JsonWalk, RawJson};
 
 use crate::Warning;
 use crate::parts;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use hook_core::{JsonKind, JsonObject, RawJson};
+use hook_json::{JsonKind, JsonObject, RawJson};
 
 use crate::TranslateError;
 

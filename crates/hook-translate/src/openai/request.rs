@@ -1,8 +1,8 @@
 //! The common parts of requests of both APIs.
 
-use hook_core::json::shape::{FieldReader, ShapeError, fields_and};
-use hook_core::model::{LlmMessage, LlmRequest};
-use hook_core::{JsonObject, JsonWalk, RawJson, RawObject};
+use hook_json::shape::{FieldReader, ShapeError, fields_and};
+use hook_json::{JsonObject, JsonWalk, RawJson, RawObject};
+use hook_protocol::model::{LlmMessage, LlmRequest};
 
 use super::settings::{self, Setting};
 use super::tool_choice::{self, Nesting};

@@ -1,7 +1,7 @@
 //! The common parts of responses of both APIs.
 
-use hook_core::model::{LlmResponse, UsageMetadata};
-use hook_core::{JsonObject, RawJson, RawObject};
+use hook_json::{JsonObject, RawJson, RawObject};
+use hook_protocol::model::{LlmResponse, UsageMetadata};
 
 use crate::usage::UsageNames;
 use crate::{TranslateError, Translated, Warning};

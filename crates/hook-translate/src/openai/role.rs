@@ -1,7 +1,7 @@
 //! Roles of messages.
 
-use hook_core::JsonSlice;
-use hook_core::model::LlmRole;
+use hook_json::JsonSlice;
+use hook_protocol::model::LlmRole;
 
 /// The roles of tool results. Hooks do not see these messages, as they do not see GenAI's function
 /// responses, since neither a person nor the model wrote them.

@@ -1,6 +1,6 @@
 //! Generation settings, which are top-level fields of a request.
 
-use hook_core::{JsonObject, RawJson};
+use hook_json::{JsonObject, RawJson};
 
 use crate::{Warning, json};
 

@@ -1,6 +1,6 @@
 //! What a hook's answer changes in a request.
 
-use hook_core::RawObject;
+use hook_json::RawObject;
 use hook_translate::{from_stable_request, to_stable_request};
 use serde_json::{Value, json};
 

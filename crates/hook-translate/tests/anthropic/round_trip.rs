@@ -1,6 +1,6 @@
 //! Properties of going to the stable form and back, over generated payloads.
 
-use hook_core::{RawJson, RawObject};
+use hook_json::{RawJson, RawObject};
 use hook_translate::{
     Sdk, from_stable_chunk, from_stable_request, from_stable_response, from_stable_tool_config,
     join_chunks, to_stable_chunk, to_stable_request, to_stable_response, to_stable_tool_config,

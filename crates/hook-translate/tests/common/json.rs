@@ -1,6 +1,6 @@
 //! JSON as the translators take it, and as tests compare it.
 
-use hook_core::{RawJson, RawObject};
+use hook_json::{RawJson, RawObject};
 use serde_json::Value;
 
 pub(crate) fn object(value: &Value) -> RawObject {

@@ -15,7 +15,7 @@ mod round_trip;
 mod stream;
 mod tool_choice;
 
-use hook_core::RawObject;
+use hook_json::RawObject;
 use hook_translate::{
     Sdk, Translated, from_stable_request, from_stable_response, to_stable_request,
     to_stable_response,

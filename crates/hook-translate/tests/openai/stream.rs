@@ -1,6 +1,6 @@
 //! Responses that come in chunks.
 
-use hook_core::RawObject;
+use hook_json::RawObject;
 use hook_translate::{Sdk, from_stable_chunk, join_chunks, to_stable_chunk};
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use hook_core::text::PathText;
+use hook_json::text::PathText;
 
 /// An error of making or reaching a socket.
 #[derive(Debug, thiserror::Error)]

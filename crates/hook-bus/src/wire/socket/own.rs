@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use hook_core::settings::state_home;
-use hook_core::trust::sha256;
+use hook_settings::state_home;
+use hook_trust::sha256;
 
 /// Returns the socket of a project's own server: in `$XDG_RUNTIME_DIR/hook`, or else in `hook/run`
 /// of the user's state directory. The name has the first 16 hexadecimal digits of the SHA-256 of

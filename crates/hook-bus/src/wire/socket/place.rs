@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use hook_core::files::private_folder;
+use hook_files::private_folder;
 use rustix::process::geteuid;
 use tokio::net::{UnixListener, UnixStream};
 use uuid::Uuid;

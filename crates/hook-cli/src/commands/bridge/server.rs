@@ -1,9 +1,9 @@
 //! Calls to the project's own server, if it runs. They need no start of an engine, and hooks that
 //! clients registered at the server run too.
 
+use hook_agents::{Agent, Asked};
 use hook_bus::bridge::Bridged;
-use hook_core::text::PathText;
-use hook_translate::agents::{Agent, Asked};
+use hook_json::text::PathText;
 
 use crate::context::Context;
 
@@ -72,7 +72,7 @@ pub(super) fn start(context: &Context) {
     use std::os::unix::process::CommandExt;
     use std::process::{Command, Stdio};
 
-    use hook_core::files::file_lock::FileLock;
+    use hook_files::file_lock::FileLock;
 
     let Some(socket) = hook_bus::wire::socket_of(context.project()) else { return };
     // The server keeps the lock as its standard input for its whole life. So no second server

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use hook_core::files::regular_file;
-use hook_core::settings::edit::AbsentFile;
-use hook_core::text::PathText;
-use hook_translate::agents::Agent;
+use hook_agents::Agent;
+use hook_files::regular_file;
+use hook_json::text::PathText;
+use hook_settings::edit::AbsentFile;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::Command;
@@ -87,7 +87,7 @@ pub(super) async fn settle(
             Ok(_) => Ok(changed),
             Err(error) => {
                 let message = format!("the hashes do not fit into it: {}", error.message());
-                let wrong = hook_translate::agents::NotEditable { at: 0..0, message };
+                let wrong = hook_agents::NotEditable { at: 0..0, message };
                 Err(not_editable(text, wrong))
             }
         }
@@ -236,7 +236,7 @@ async fn hooks(folder: &Path) -> Result<Value, String> {
     match answer.get_mut("result") {
         Some(result) => Ok(result.take()),
         None => {
-            Err(format!("it said {}", hook_core::text::shortened(&answer["error"].to_string())))
+            Err(format!("it said {}", hook_json::text::shortened(&answer["error"].to_string())))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hook_translate::agents::{Agent, PROJECT_SEARCH};
+use hook_agents::{Agent, PROJECT_SEARCH};
 
 use super::scope::{Scope, home};
 use crate::render;

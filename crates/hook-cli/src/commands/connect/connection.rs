@@ -3,8 +3,8 @@
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
-use hook_core::settings::edit::FileChange;
-use hook_translate::agents::Agent;
+use hook_agents::Agent;
+use hook_settings::edit::FileChange;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use super::entries::Scope;

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use hook_core::settings::edit::AbsentFile;
-use hook_core::text::PathText;
-use hook_translate::agents::{Agent, Agreed, Consent};
+use hook_agents::{Agent, Agreed, Consent};
+use hook_json::text::PathText;
+use hook_settings::edit::AbsentFile;
 
 use super::connection::Connection;
 use super::entries::{self, Scope, file_of, user_folder};
@@ -169,7 +169,7 @@ pub(super) async fn take_back(
 async fn undone(
     connection: Connection<'_>,
     path: &Path,
-    edit: &hook_core::settings::edit::Edit<'_>,
+    edit: &hook_settings::edit::Edit<'_>,
     is_made_here: &dyn Fn(&str) -> bool,
     dry_run: bool,
     printer: &mut Printer,

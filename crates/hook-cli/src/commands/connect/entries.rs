@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use hook_agents::Agent;
 use hook_bus::wire::MAX_LINE;
-use hook_core::files::{project_file, regular_file};
-use hook_core::language::Language;
-use hook_core::text::PathText;
-use hook_translate::agents::Agent;
+use hook_files::{project_file, regular_file};
+use hook_json::text::PathText;
+use hook_settings::language::Language;
 use serde_json::{Value, json};
 
 use super::command::{binary_of, command};

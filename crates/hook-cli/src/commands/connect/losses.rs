@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use hook_core::language::Language;
-use hook_core::text::PathText;
-use hook_translate::agents::Agent;
+use hook_agents::Agent;
+use hook_json::text::PathText;
+use hook_settings::language::Language;
 
 use super::entries::Entries;
 use crate::context::Context;

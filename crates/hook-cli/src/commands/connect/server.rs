@@ -1,8 +1,8 @@
 //! The setting by which calls of `hook bridge` start a server.
 
-use hook_core::HookSource;
-use hook_core::settings::edit::{AbsentFile, EditMode, edit_in_file, with_server};
-use hook_core::text::PathText;
+use hook_json::text::PathText;
+use hook_settings::HookSource;
+use hook_settings::edit::{AbsentFile, EditMode, edit_in_file, with_server};
 use serde_json::json;
 
 use crate::context::Context;

@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use hook_core::language::Language;
-use hook_core::settings::{Agents, load};
-use hook_core::text::PathText;
-use hook_translate::agents;
+use hook_json::text::PathText;
+use hook_settings::language::Language;
+use hook_settings::{Agents, load};
 
 use crate::commands::connect::entries::{self, Scope};
 use crate::commands::connect::losses;
@@ -20,7 +19,7 @@ pub(super) fn files(context: &Context) -> Section {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
         sources.iter().any(|source| real(&source.path) == real(path))
     };
-    let known = Agents::known(agents::languages());
+    let known = Agents::known(hook_agents::languages());
     let all = Agents { named: known.known.all().collect(), ..known };
     let found = all.with_files(Vec::new(), context.project());
     let findings = found.iter().filter_map(|source| {
@@ -54,7 +53,7 @@ pub(super) fn files(context: &Context) -> Section {
 
 /// Returns the findings about agents that call `hook`.
 pub(super) fn connections(context: &Context) -> Section {
-    let agents = agents::AGENTS.into_iter().filter(|agent| agent.entry_places().is_some());
+    let agents = hook_agents::AGENTS.into_iter().filter(|agent| agent.entry_places().is_some());
     let all = agents.flat_map(|agent| Scope::ALL.map(|scope| entries::of(agent, scope, context)));
     let findings = all.filter(|entries| !entries.commands.is_empty()).map(|entries| {
         let subject = format!("{} ({})", entries.agent.title(), entries.scope.as_str());

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use hook_core::check::check;
+use hook_settings::check::check;
 
 pub(crate) use self::twins::Twins;
 use crate::context::Context;

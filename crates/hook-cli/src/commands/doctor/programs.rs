@@ -4,9 +4,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use hook_bus::{HookSystem, InitializeError};
-use hook_core::files::program;
-use hook_core::files::project_tree::ProjectTree;
-use hook_core::text::PathText;
+use hook_files::program;
+use hook_files::project_tree::ProjectTree;
+use hook_json::text::PathText;
 
 use crate::render::{Finding, Health, Section};
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hook_bus::live::{WorkerState, WorkerStates};
-use hook_core::text::PathText;
+use hook_json::text::PathText;
 
 use crate::context::Context;
 use crate::render::{Finding, Health, Section};

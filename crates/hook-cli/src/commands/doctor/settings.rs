@@ -3,10 +3,10 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use hook_core::check::CheckedFile;
-use hook_core::settings::{Rule, Severity};
-use hook_core::text::PathText;
-use hook_core::{HookSource, SettingsSource};
+use hook_json::text::PathText;
+use hook_settings::check::CheckedFile;
+use hook_settings::{HookSource, SettingsSource};
+use hook_settings::{Rule, Severity};
 
 use super::twins::Twins;
 use crate::context::Context;

@@ -1,9 +1,9 @@
 //! The trust store, and the trust of the project's hooks.
 
 use hook_bus::HookSystem;
-use hook_core::HookSource;
-use hook_core::text::PathText;
-use hook_core::text::one_line;
+use hook_json::text::PathText;
+use hook_json::text::one_line;
+use hook_settings::HookSource;
 
 use super::settings::OtherWriters;
 use crate::context::{Context, Untrusted};

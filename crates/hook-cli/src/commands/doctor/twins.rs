@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use hook_core::HookEventName;
-use hook_core::settings::{Agents, HookEntry, SettingsFile, load};
-use hook_core::text::{PathText, shortened};
-use hook_translate::agents;
+use hook_json::text::{PathText, shortened};
+use hook_protocol::HookEventName;
+use hook_settings::{Agents, HookEntry, SettingsFile, load};
 
 use crate::context::Context;
 
@@ -42,7 +41,7 @@ impl fmt::Display for Twin {
 impl Twins {
     /// Finds duplicates in the settings in effect and in the agents' own files.
     pub(crate) fn of(context: &Context) -> Self {
-        let known = Agents::known(agents::languages());
+        let known = Agents::known(hook_agents::languages());
         let all = Agents { named: known.known.all().collect(), ..known };
         let mut files = context.settings_files().unwrap_or_default();
         for file in all.with_files(Vec::new(), context.project()).iter().filter_map(load) {
@@ -97,8 +96,8 @@ fn key(entry: &HookEntry, is_foreign: bool, project: &Path) -> Option<String> {
     let mut scripts = script.filter(|path: &PathBuf| path.is_file());
     match scripts.next() {
         Some(script) => {
-            let text = hook_core::files::regular_file::read(&script, LONGEST).ok()?;
-            Some(hook_core::trust::sha256(&text))
+            let text = hook_files::regular_file::read(&script, LONGEST).ok()?;
+            Some(hook_trust::sha256(&text))
         }
         None => is_foreign.then(|| text.to_owned()),
     }

@@ -11,7 +11,7 @@ mod present {
     use std::sync::Arc;
 
     use hook_bus::HookSystem;
-    use hook_core::text::PathText;
+    use hook_json::text::PathText;
     use hook_remote::grpc::{GrpcPlace, GrpcServer, TlsFiles};
     use tokio_util::sync::CancellationToken;
 

@@ -1,7 +1,7 @@
 //! `hook trust --lock` and `--check`: reviewed hooks in a file that is committed with the project.
 
-use hook_core::text::one_line;
-use hook_core::trust::{LockCheck, Review, Standing, TrustLock};
+use hook_json::text::one_line;
+use hook_trust::{LockCheck, Review, Standing, TrustLock};
 
 use super::reviewed::{ProjectHooks, Reviewed};
 use crate::context::Context;

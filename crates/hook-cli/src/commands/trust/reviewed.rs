@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use hook_core::settings::HookEntry;
-use hook_core::trust::{Review, Standing};
+use hook_settings::HookEntry;
+use hook_trust::{Review, Standing};
 
 /// The directory of a project around the working directory, and the project's hooks.
 pub(super) type ProjectHooks = (PathBuf, Vec<HookEntry>);

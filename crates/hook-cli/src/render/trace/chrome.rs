@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 use std::time::Duration;
 
 use hook_bus::recording::{RecordedHook, RecordedRequest, Recording};
-use hook_core::ObjectWriter;
+use hook_json::ObjectWriter;
 
 use super::{answered_text, ended, microseconds, title};
 

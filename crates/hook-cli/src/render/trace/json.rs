@@ -1,7 +1,7 @@
 //! A recording as JSON: one line for each request, and the data of the page.
 
 use hook_bus::recording::{RecordedHook, RecordedRequest, Recording};
-use hook_core::{ObjectWriter, RawJson};
+use hook_json::{ObjectWriter, RawJson};
 
 use super::{answered_text, microseconds};
 

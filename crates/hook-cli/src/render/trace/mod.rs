@@ -9,7 +9,7 @@ mod text;
 use std::time::Duration;
 
 use hook_bus::recording::{RecordedHook, RecordedOutcome, RecordedRequest};
-use hook_core::RawJson;
+use hook_json::RawJson;
 
 pub(crate) use chrome::trace_chrome;
 pub(crate) use json::trace_json;

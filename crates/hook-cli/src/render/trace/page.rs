@@ -4,7 +4,7 @@
 //! the script makes text nodes of it, and the page's own policy permits no other script.
 
 use hook_bus::recording::Recording;
-use hook_core::ObjectWriter;
+use hook_json::ObjectWriter;
 use sha2::{Digest, Sha256};
 
 use super::json::{self, Texts};

@@ -7,14 +7,14 @@ use std::time::Duration;
 use hook_bus::recording::{
     RecordedHook, RecordedNotStarted, RecordedOutcome, RecordedRequest, Recording, RecordingSummary,
 };
-use hook_core::run::WorkerHistory;
+use hook_run::WorkerHistory;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::bar::Track;
 use super::{answered_text, ended, title};
 use crate::output::{Printer, Tone};
 use crate::render::counted;
-use hook_core::text;
+use hook_json::text;
 
 /// The time span that the width of the bars represents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! An alternative of a response, and a hook's changes to it.
 
-use hook_core::json::shape::{FieldReader, ShapeError};
-use hook_core::model::LlmCandidate;
-use hook_core::{JsonObject, RawJson, RawObject};
+use hook_json::shape::{FieldReader, ShapeError};
+use hook_json::{JsonObject, RawJson, RawObject};
+use hook_protocol::model::LlmCandidate;
 
 use super::message::{text_part, without_text};
 use crate::alternatives::Alternative;

@@ -1,8 +1,8 @@
 //! One message of a chat.
 
-use hook_core::json::shape::{ShapeError, read_text};
-use hook_core::model::{LlmMessage, LlmRole};
-use hook_core::{JsonObject, JsonWalk, RawJson};
+use hook_json::shape::{ShapeError, read_text};
+use hook_json::{JsonObject, JsonWalk, RawJson};
+use hook_protocol::model::{LlmMessage, LlmRole};
 
 use crate::conversation::Entry;
 use crate::openai::content::{Content, Found, object_or_null, says_more};

@@ -2,9 +2,9 @@
 
 use std::cell::LazyCell;
 
-use hook_core::json::shape::{ShapeError, read_list};
-use hook_core::model::LlmMessage;
-use hook_core::{JsonWalk, RawObject};
+use hook_json::shape::{ShapeError, read_list};
+use hook_json::{JsonWalk, RawObject};
+use hook_protocol::model::LlmMessage;
 
 use super::message::Message;
 use crate::conversation::{Entry, Plan};

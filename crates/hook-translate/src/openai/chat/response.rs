@@ -1,8 +1,8 @@
 //! Responses.
 
-use hook_core::json::shape::{FieldReader, ShapeError};
-use hook_core::model::{LlmCandidate, LlmResponse};
-use hook_core::{JsonObject, RawJson, RawObject};
+use hook_json::shape::{FieldReader, ShapeError};
+use hook_json::{JsonObject, RawJson, RawObject};
+use hook_protocol::model::{LlmCandidate, LlmResponse};
 
 use super::choice::{Choice, Holder};
 use crate::alternatives::Alternatives;

@@ -1,8 +1,8 @@
 //! Responses in chunks (`chat.completion.chunk`).
 
-use hook_core::json::shape::ShapeError;
-use hook_core::model::{LlmCandidate, LlmResponse};
-use hook_core::{JsonObject, RawJson, RawObject};
+use hook_json::shape::ShapeError;
+use hook_json::{JsonObject, RawJson, RawObject};
+use hook_protocol::model::{LlmCandidate, LlmResponse};
 
 use super::choice::Holder;
 use super::response::{CHOICES, Response, overlaid};

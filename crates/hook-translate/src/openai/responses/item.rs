@@ -1,8 +1,8 @@
 //! An item of an input or an output.
 
-use hook_core::json::shape::{ShapeError, read_items, read_text};
-use hook_core::model::{LlmMessage, LlmRole};
-use hook_core::{JsonKind, JsonObject, JsonSlice, JsonText, JsonWalk, RawJson};
+use hook_json::shape::{ShapeError, read_items, read_text};
+use hook_json::{JsonKind, JsonObject, JsonSlice, JsonText, JsonWalk, RawJson};
+use hook_protocol::model::{LlmMessage, LlmRole};
 
 use crate::conversation::Entry;
 use crate::openai::content::{Content, Found, object_or_null, says_more};

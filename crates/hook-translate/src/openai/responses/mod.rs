@@ -22,7 +22,7 @@ mod request;
 mod response;
 mod stream;
 
-use hook_core::RawObject;
+use hook_json::RawObject;
 
 use super::tool_choice::{self, Nesting};
 use crate::{TranslateError, Translated};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use hook_core::json::shape::{FieldReader, ShapeError};
-use hook_core::{JsonKind, JsonObject, RawJson, RawObject};
+use hook_json::shape::{FieldReader, ShapeError};
+use hook_json::{JsonKind, JsonObject, RawJson, RawObject};
 
 /// A text that grows.
 struct Growth {

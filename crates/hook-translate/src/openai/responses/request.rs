@@ -2,9 +2,9 @@
 
 use std::cell::LazyCell;
 
-use hook_core::json::shape::ShapeError;
-use hook_core::model::{LlmMessage, LlmRole};
-use hook_core::{JsonKind, JsonText, JsonWalk, RawJson, RawObject};
+use hook_json::shape::ShapeError;
+use hook_json::{JsonKind, JsonText, JsonWalk, RawJson, RawObject};
+use hook_protocol::model::{LlmMessage, LlmRole};
 
 use super::item::Item;
 use crate::conversation::{Entry, Plan};

@@ -1,8 +1,8 @@
 //! Responses, which have a single alternative: all text of the output.
 
-use hook_core::json::shape::{FieldReader, ShapeError};
-use hook_core::model::{LlmCandidate, LlmResponse};
-use hook_core::{JsonKind, JsonObject, RawJson, RawObject};
+use hook_json::shape::{FieldReader, ShapeError};
+use hook_json::{JsonKind, JsonObject, RawJson, RawObject};
+use hook_protocol::model::{LlmCandidate, LlmResponse};
 
 use super::item::{Item, output_text};
 use crate::conversation::Entry;

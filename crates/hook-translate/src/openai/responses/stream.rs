@@ -4,9 +4,9 @@
 //! (`response.output_text.done`, `response.completed` and the like) are not, since all text would
 //! appear twice.
 
-use hook_core::json::shape::{FieldReader, ShapeError};
-use hook_core::model::{LlmCandidate, LlmResponse};
-use hook_core::{JsonObject, RawJson, RawObject};
+use hook_json::shape::{FieldReader, ShapeError};
+use hook_json::{JsonObject, RawJson, RawObject};
+use hook_protocol::model::{LlmCandidate, LlmResponse};
 
 use super::output::Output;
 use crate::openai::response::{read_given, unshown_chunk};

@@ -1,0 +1,568 @@
+//! The entries by which an agent calls `hook bridge`, added to its settings and removed again.
+//! Every other byte stays.
+
+use std::ops::Range;
+
+use hook_json::{JsonKind, JsonObject, RawJson};
+
+use super::table::{Agent, AgentEvent, Entry, Ours, SettingsForm};
+use super::written::without_comments;
+
+/// The start of a file that an earlier version created.
+const OF_OURS: &str = "{\"hooks\"";
+
+/// The timeout of an agent for `hook bridge`, in seconds.
+pub(super) const PATIENCE: u64 = 120;
+
+/// An error in settings that cannot be edited.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotEditable {
+    /// The range in the text, in bytes.
+    pub at: Range<usize>,
+    /// The description of the error.
+    pub message: String,
+}
+
+pub(super) fn wrong(value: &RawJson, name: &str, expected: &str) -> NotEditable {
+    let message = format!("`{name}` is {}, and not {expected}", value.kind());
+    NotEditable { at: value.range(), message }
+}
+
+impl Agent {
+    /// Returns the agent's events that call `hook bridge`, each with its native event.
+    pub fn asks(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        self.events.iter().filter_map(|event| match event.ours {
+            Ours::BuiltIn(ours) if !event.is_asked_elsewhere => Some((event.name, ours.as_str())),
+            _ => None,
+        })
+    }
+
+    /// Returns the paths of the settings that `hook connect` writes. `None` if the agent has no
+    /// such file.
+    pub fn entry_places(&self) -> Option<&Entry> {
+        self.entry.as_ref()
+    }
+
+    /// Returns the settings with an entry for each event, or unchanged if all are present.
+    /// `command` makes the command of an event. Entries with other commands are replaced. Without a
+    /// text, creates one.
+    ///
+    /// # Errors
+    /// Returns an error if the text is not JSON, or another value is in the way.
+    pub fn connected(
+        &self,
+        was_there: Option<&str>,
+        events: &[&str],
+        command: &dyn Fn(&str) -> String,
+    ) -> Result<String, NotEditable> {
+        if let Some(parts) = self.extension() {
+            return with_commands(parts, was_there, events, command);
+        }
+        let new = || self.entry.as_ref().map_or("{}\n", |entry| entry.new_file).to_owned();
+        let mut text = match was_there {
+            Some(text) => text.to_owned(),
+            None => new(),
+        };
+        // First remove entries for another binary or other events.
+        let are_same = |text: &str| -> Result<bool, NotEditable> {
+            let found = self.connections(text)?;
+            let wanted = events.iter().map(|event| ((*event).to_owned(), command(event)));
+            Ok(found.len() == events.len() && wanted.clone().all(|it| found.contains(&it)))
+        };
+        if are_same(&text)? {
+            return Ok(text);
+        }
+        if was_there.is_none_or(|text| self.is_made_here(text)) {
+            let known = events.iter().filter_map(|event| self.event(event));
+            return Ok(self.made(known.map(|event| (event, command(event.name)))));
+        }
+        text = self.disconnected(&text)?;
+        for event in events {
+            let Some(event) = self.event(event) else { continue };
+            text = self.with_entry(&text, event, &command(event.name))?;
+        }
+        Ok(text)
+    }
+
+    /// Returns `true` if [`connected`](Self::connected) created this text, with nothing but its
+    /// entries.
+    pub fn is_made_here(&self, text: &str) -> bool {
+        if let Some(parts) = self.extension() {
+            return commands_in(parts, text).is_some();
+        }
+        if self.is_laid_out(text) {
+            return true;
+        }
+        let empty = self.entry.as_ref().map_or("", |entry| entry.new_file);
+        let is_dense = text.starts_with(OF_OURS) || empty != "{}\n";
+        is_dense && self.disconnected(text).is_ok_and(|rest| rest == empty)
+    }
+
+    /// Returns the settings without entries. Containers that become empty are removed, too.
+    ///
+    /// # Errors
+    /// Returns an error if the text is not JSON, or another value is in the way.
+    pub fn disconnected(&self, text: &str) -> Result<String, NotEditable> {
+        if let Some(parts) = self.extension() {
+            return match text.trim().is_empty() || commands_in(parts, text).is_some() {
+                true => Ok(String::new()),
+                false => Err(not_ours("remove it by hand, or connect again")),
+            };
+        }
+        if self.is_laid_out(text) {
+            return Ok(self.entry.as_ref().map_or("{}\n", |entry| entry.new_file).to_owned());
+        }
+        let mut text = text.to_owned();
+        // One at a time: each removal moves the text after it.
+        while let Some(cut) = self.first_cut(&text)? {
+            text.replace_range(cut, "");
+        }
+        Ok(text)
+    }
+
+    /// Returns a readable file with only these entries.
+    fn made(&self, entries: impl Iterator<Item = (&'static AgentEvent, String)>) -> String {
+        let empty = self.entry.as_ref().map_or("{}\n", |entry| entry.new_file);
+        let (fields, ending) = empty.split_once('}').unwrap_or_default();
+        let fields = match fields.strip_prefix('{').unwrap_or_default() {
+            "" => String::new(),
+            fields => format!("  {fields},\n"),
+        };
+        let lines: Vec<String> = entries
+            .map(|(event, command)| {
+                let (name, element) = (quoted(event.name), self.element(event, &command));
+                format!("    {name}: [\n      {element}\n    ]")
+            })
+            .collect();
+        let lines = lines.join(",\n");
+        format!("{{\n{fields}  \"hooks\": {{\n{lines}\n  }}\n}}{ending}")
+    }
+
+    /// Checks whether a text is such a file.
+    fn is_laid_out(&self, text: &str) -> bool {
+        let known = |(event, command): (String, String)| Some((self.event(&event)?, command));
+        let entries: Vec<_> =
+            self.connections(text).unwrap_or_default().into_iter().filter_map(known).collect();
+        !entries.is_empty() && text == self.made(entries.into_iter())
+    }
+
+    /// Returns the entries of the settings, each as its event and its command.
+    ///
+    /// # Errors
+    /// Returns an error if the text is not JSON, or another value is in the way.
+    pub fn connections(&self, text: &str) -> Result<Vec<(String, String)>, NotEditable> {
+        if let Some(parts) = self.extension() {
+            return Ok(commands_in(parts, text).unwrap_or_default());
+        }
+        let Some(hooks) = hooks_of(&self.root_of(text)?)? else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for (event, list) in object(&hooks, "hooks")?.iter() {
+            for element in list.to_items().unwrap_or_default() {
+                found.extend(self.commands(&element, event).map(|it| (event.to_owned(), it)));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns `true` if the agent calls hooks through an extension that `hook connect` writes.
+    pub fn is_asked_by_extension(&self) -> bool {
+        self.extension().is_some()
+    }
+
+    /// Returns the extension's text before and after its commands, if the agent uses one.
+    fn extension(&self) -> Option<(&'static str, &'static str)> {
+        self.entry.as_ref()?.new_file.split_once("@@COMMANDS@@")
+    }
+
+    /// Returns the commands of an item that call `hook bridge` for this event.
+    pub(super) fn commands(&self, element: &RawJson, event: &str) -> impl Iterator<Item = String> {
+        let called = (self.name, event.to_owned());
+        let fields = element.to_object().unwrap_or_default();
+        let inner = fields.get("hooks").and_then(RawJson::to_items).unwrap_or_default();
+        // A group that also has a hook of the user's belongs to the user.
+        let inner = if inner.len() > 1 { Vec::new() } else { inner };
+        let hooks = inner.into_iter().filter_map(|hook| hook.to_object().ok()).chain([fields]);
+        let commands = hooks.filter_map(|hook| command_of(&hook));
+        commands.filter(move |command| {
+            called_by(command)
+                .is_some_and(|(agent, event)| (agent.name, event) == (called.0, &*called.1))
+        })
+    }
+
+    /// Returns the range to remove next.
+    fn first_cut(&self, text: &str) -> Result<Option<Range<usize>>, NotEditable> {
+        let root = self.root_of(text)?;
+        let plain = &*without_comments(text, self.comments);
+        let Some(hooks) = hooks_of(&root)? else { return Ok(None) };
+        for (event, list) in object(&hooks, "hooks")?.iter() {
+            let items = list.to_items().unwrap_or_default();
+            let is_ours = |item: &RawJson| self.commands(item, event).next().is_some();
+            let Some(at) = items.iter().position(is_ours) else { continue };
+            if items.len() > 1 {
+                return Ok(Some(cut(list, &items, at)));
+            }
+            // Remove an event with its only entry, and `hooks` with its only event, unless they
+            // were empty before.
+            if was_empty(text, list) {
+                return Ok(items.first().map(|own| list.range().start + 1..own.range().end));
+            }
+            let events = object(&hooks, "hooks")?;
+            if events.len() > 1 || was_empty(text, &hooks) {
+                return Ok(Some(cut_member(plain, &hooks, &events, event)));
+            }
+            return Ok(Some(cut_member(plain, &root, &object(&root, "settings")?, "hooks")));
+        }
+        Ok(None)
+    }
+
+    fn with_entry(
+        &self,
+        text: &str,
+        event: &AgentEvent,
+        command: &str,
+    ) -> Result<String, NotEditable> {
+        let element = self.element(event, command);
+        let root = self.root_of(text)?;
+        let list = format!("[{element}]");
+        let Some(hooks) = hooks_of(&root)? else {
+            let hooks = match blanks_after(text, root.range().start + 1).rsplit_once('\n') {
+                // Format like the members around it.
+                Some((_, indent)) if !object(&root, "settings")?.is_empty() => {
+                    let name = quoted(event.name);
+                    format!("{{\n{indent}{indent}{name}: {list}\n{indent}}}")
+                }
+                _ => format!("{{{}:{list}}}", quoted(event.name)),
+            };
+            return Ok(with_member(text, &root, "hooks", &hooks));
+        };
+        let events = object(&hooks, "hooks")?;
+        let Some(known) = events.get(event.name) else {
+            return Ok(with_member(text, &hooks, event.name, &list));
+        };
+        let items = known.to_items().ok_or_else(|| wrong(known, event.name, "an array"))?;
+        let mut text = text.to_owned();
+        match items.last() {
+            Some(last) => {
+                let before = blanks_before(&text, last.range().start).to_owned();
+                text.insert_str(last.range().end, &format!(",{before}{element}"));
+            }
+            None => text.insert_str(known.range().start + 1, &format!("{WAS_EMPTY}{element}")),
+        }
+        Ok(text)
+    }
+
+    /// Parses the settings in place, with comments blanked so that positions hold.
+    fn root_of(&self, text: &str) -> Result<RawJson, NotEditable> {
+        root_of(&without_comments(text, self.comments))
+    }
+
+    fn element(&self, event: &AgentEvent, command: &str) -> String {
+        let mut hook = JsonObject::new();
+        hook.insert("type", RawJson::from_text("command"));
+        let key = if self.name == "copilot" { "bash" } else { "command" };
+        hook.insert(key, RawJson::from_text(command));
+        let timeout = self.timeout.keys.first().copied().unwrap_or("timeout");
+        let seconds = patience(event);
+        let units = seconds * 1_000 / self.timeout.unit.max(1);
+        hook.insert(timeout, RawJson::from_integer(units));
+        if self.settings != SettingsForm::Groups {
+            return hook.to_raw().as_str().to_owned();
+        }
+        let mut group = JsonObject::new();
+        group.insert("hooks", RawJson::from_items([&hook.to_raw().into()]));
+        group.to_raw().as_str().to_owned()
+    }
+}
+
+/// The start of a project entry's command, which searches for the binary.
+pub const PROJECT_SEARCH: &str = "_r=$(pwd -P); _d=$_r; ";
+
+/// Returns the agent and the event of a command that calls any `hook bridge` binary. Such a command
+/// is an entry of `hook connect`, and never run as a hook.
+pub(super) fn called_by(command: &str) -> Option<(&'static Agent, &str)> {
+    let (rest, event) = command.trim().rsplit_once(' ')?;
+    let (rest, agent) = rest.rsplit_once(' ')?;
+    let agent = super::agent(agent).filter(|agent| agent.event(event).is_some())?;
+    let command = rest.strip_suffix(" bridge")?;
+    // A hook that runs anything else first is the user's, except for the search in projects.
+    let guarded = command.strip_prefix("[ -x ").and_then(|it| it.split_once(" ] || exit 0; exec "));
+    let is_alone = match guarded {
+        Some((tested, started)) => is_one_word(tested) && is_one_word(started),
+        None => is_one_word(command),
+    };
+    if !is_alone && !command.starts_with(PROJECT_SEARCH) {
+        return None;
+    }
+    let binary = command.trim_end_matches(['\'', '"']);
+    let name = binary.rsplit([' ', '/', '\\', '\'', '"']).next()?;
+    matches!(name, "hook" | "hook.exe").then_some((agent, event))
+}
+
+/// Checks whether a text is a single shell word, quoted or not.
+fn is_one_word(text: &str) -> bool {
+    let within = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
+    let is_quoted = |quote: char| {
+        within(quote).is_some_and(|inner| !inner.replace(r"'\''", "").contains(quote))
+    };
+    let is_plain = |it: char| !it.is_whitespace() && !";&|()<>$`\"'".contains(it);
+    is_quoted('\'') || is_quoted('"') || text.chars().all(is_plain)
+}
+
+/// Checks whether a hook of a file is such an entry.
+pub(super) fn is_entry(hook: &RawJson) -> bool {
+    let command = hook.to_object().ok().and_then(|hook| command_of(&hook));
+    command.is_some_and(|command| called_by(&command).is_some())
+}
+
+fn command_of(hook: &JsonObject) -> Option<String> {
+    let keys = ["command", "bash"].iter();
+    keys.filter_map(|key| hook.get(key)).find_map(RawJson::to_text)
+}
+
+/// Returns the agent's timeout in seconds. Events with short hooks have their own limit.
+pub(super) fn patience(event: &AgentEvent) -> u64 {
+    let usual = if event.timeout.is_some() { 30 } else { PATIENCE };
+    let cap = event.timeout_cap.map_or(usual, |cap| usual.min(cap / 1_000));
+    event.longest.unwrap_or(cap)
+}
+
+/// Returns an extension with the commands of these events, replacing an earlier one.
+fn with_commands(
+    (before, after): (&str, &str),
+    was_there: Option<&str>,
+    events: &[&str],
+    command: &dyn Fn(&str) -> String,
+) -> Result<String, NotEditable> {
+    let own = before.lines().next().unwrap_or_default();
+    if was_there.is_some_and(|text| !text.trim().is_empty() && !text.starts_with(own)) {
+        return Err(not_ours("nothing was written"));
+    }
+    let mut commands = JsonObject::new();
+    for event in events {
+        commands.insert(*event, RawJson::from_text(&command(event)));
+    }
+    Ok(format!("{before}{}{after}", commands.to_raw().as_str()))
+}
+
+/// Returns the commands of an extension, if its other text is exactly as written here.
+fn commands_in((before, after): (&str, &str), text: &str) -> Option<Vec<(String, String)>> {
+    let commands = text.strip_prefix(before)?.strip_suffix(after)?;
+    let commands = RawJson::parse(commands).ok()?.to_object().ok()?;
+    commands.iter().map(|(event, command)| Some((event.to_owned(), command.to_text()?))).collect()
+}
+
+fn not_ours(what: &str) -> NotEditable {
+    let message = format!("it is not as `hook connect` writes it; {what}");
+    NotEditable { at: 0..0, message }
+}
+
+fn quoted(text: &str) -> String {
+    RawJson::from_text(text).as_str().to_owned()
+}
+
+pub(super) fn root_of(text: &str) -> Result<RawJson, NotEditable> {
+    let root = RawJson::parse_in_place(text).map_err(|error| NotEditable {
+        at: 0..0,
+        message: format!("it is not JSON, and is left as it is: {error}"),
+    })?;
+    match root.kind() {
+        JsonKind::Object => Ok(root),
+        _ => Err(wrong(&root, "settings", "an object")),
+    }
+}
+
+fn hooks_of(root: &RawJson) -> Result<Option<RawJson>, NotEditable> {
+    let hooks = object(root, "settings")?.get("hooks").cloned();
+    match hooks {
+        Some(hooks) if hooks.kind() != JsonKind::Object => Err(wrong(&hooks, "hooks", "an object")),
+        hooks => Ok(hooks),
+    }
+}
+
+pub(super) fn object(value: &RawJson, name: &str) -> Result<JsonObject, NotEditable> {
+    let object = value.to_object().map_err(|_| wrong(value, name, "an object"))?;
+    match object.repeated() {
+        Some(repeated) => {
+            let message = format!("`{repeated}` stands twice in `{name}`; remove one of them");
+            Err(NotEditable { at: value.range(), message })
+        }
+        None => Ok(object),
+    }
+}
+
+fn is_blank(character: char) -> bool {
+    matches!(character, ' ' | '\t' | '\r' | '\n')
+}
+
+fn blanks_after(text: &str, at: usize) -> &str {
+    let rest = text.get(at..).unwrap_or_default();
+    rest.get(..rest.len() - rest.trim_start_matches(is_blank).len()).unwrap_or_default()
+}
+
+fn blanks_before(text: &str, at: usize) -> &str {
+    let before = text.get(..at).unwrap_or_default();
+    before.get(before.trim_end_matches(is_blank).len()..).unwrap_or_default()
+}
+
+/// The mark before the first item in an object or array that was empty. No one else writes it.
+const WAS_EMPTY: &str = " ";
+
+fn was_empty(text: &str, value: &RawJson) -> bool {
+    let inside = text.get(value.range().start + 1..).unwrap_or_default();
+    let rest = inside.strip_prefix(WAS_EMPTY);
+    rest.is_some_and(|rest| rest.starts_with(['{', '"']))
+}
+
+/// Appends a member to an object, formatted like the others.
+fn with_member(text: &str, object: &RawJson, name: &str, value: &str) -> String {
+    let mut text = text.to_owned();
+    let fields = object.to_object().unwrap_or_default();
+    let last = fields.iter().map(|(_, value)| value.range()).max_by_key(|range| range.end);
+    let name = quoted(name);
+    match last {
+        Some(last) => {
+            let first = text.get(object.range().start + 1..).unwrap_or_default();
+            let gap = first.len() - first.trim_start_matches(is_blank).len();
+            let gap = first.get(..gap).unwrap_or_default().to_owned();
+            text.insert_str(last.end, &format!(",{gap}{name}: {value}"));
+        }
+        None => {
+            // Text between the braces stays after the new member.
+            text.insert_str(object.range().start + 1, &format!("{WAS_EMPTY}{name}: {value}"));
+        }
+    }
+    text
+}
+
+/// Returns the range from the previous item's end to this one's; for the first, to the next item.
+fn cut(list: &RawJson, items: &[RawJson], at: usize) -> Range<usize> {
+    let own = items.get(at).map(RawJson::range).unwrap_or_default();
+    match at.checked_sub(1).and_then(|before| items.get(before)) {
+        Some(before) => before.range().end..own.end,
+        None => {
+            let end = items.get(at + 1).map_or(list.range().end - 1, |next| next.range().start);
+            own.start..end
+        }
+    }
+}
+
+/// Returns the range from the previous member's end to this one's; for the first, to the next name.
+fn cut_member(text: &str, object: &RawJson, fields: &JsonObject, name: &str) -> Range<usize> {
+    let mut ranges: Vec<(&str, Range<usize>)> =
+        fields.iter().map(|(name, value)| (name, value.range())).collect();
+    ranges.sort_by_key(|(_, range)| range.start);
+    let at = ranges.iter().position(|(known, _)| *known == name).unwrap_or_default();
+    let end = ranges.get(at).map_or(0, |(_, range)| range.end);
+    let before = at.checked_sub(1).and_then(|before| ranges.get(before));
+    match before {
+        Some((_, before)) => before.end..end,
+        None => {
+            let start = object.range().start + 1;
+            let rest = text.get(end..).unwrap_or_default();
+            let comma = rest.find(',').filter(|_| ranges.len() > 1);
+            // The blanks before the first name stay for the next one.
+            let blanks = text.get(start..).unwrap_or_default();
+            let gap = blanks.len() - blanks.trim_start_matches(is_blank).len();
+            match comma {
+                Some(comma) => {
+                    let after = rest.get(comma + 1..).unwrap_or_default();
+                    let next = after.len() - after.trim_start_matches(is_blank).len();
+                    start + gap..end + comma + 1 + next
+                }
+                None => start..end,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{AGENTS, agent};
+
+    #[test]
+    fn what_is_put_in_is_taken_out_again_to_the_byte() {
+        let with_settings =
+            |agent: &&crate::Agent| agent.entry_places().is_some() && agent.extension().is_none();
+        for agent in AGENTS.into_iter().filter(with_settings) {
+            let events: Vec<&str> = agent.asks().map(|(event, _)| event).collect();
+            let first = events[0];
+            for text in [
+                "{}".to_owned(),
+                "{ }\n".to_owned(),
+                "{\"a\": [1, 2]}\n".to_owned(),
+                "{\r\n\t\"a\": 1,\r\n\t\"hooks\": {\"x\": []}\r\n}\r\n".to_owned(),
+                "{\n  \"hooks\": {\n    \"Other\": [\n      {\"hooks\": []}\n    ]\n  },\n  \"z\": 0\n}\n".to_owned(),
+                format!("{{\"hooks\":{{\"{first}\":[{{\"command\":\"mine\",\"hooks\":[]}}]}}}}"),
+                format!("{{\n  \"hooks\": {{\n    \"{first}\": [\n      {{\"command\": \"a\"}},\n      {{\"command\": \"b\"}}\n    ]\n  }}\n}}"),
+            ] {
+                let command = |event: &str| format!("/bin/hook bridge {} {event}", agent.word());
+                let connected = agent.connected(Some(&text), &events, &command).unwrap();
+                assert_eq!(agent.connections(&connected).unwrap().len(), events.len(), "{connected}");
+                assert_eq!(
+                    agent.connected(Some(&connected), &events, &command).unwrap(),
+                    connected,
+                    "twice is once"
+                );
+                assert_eq!(agent.disconnected(&connected).unwrap(), text, "{}\n{connected}", agent.word());
+                // An entry for another binary replaces the first.
+                let other = |event: &str| format!("/opt/hook bridge {} {event}", agent.word());
+                let moved = agent.connected(Some(&connected), &events, &other).unwrap();
+                assert!(!moved.contains("/bin/hook"), "{moved}");
+                assert_eq!(agent.disconnected(&moved).unwrap(), text);
+            }
+            let made = agent.connected(None, &events, &|event| {
+                format!("/bin/hook bridge {} {event}", agent.word())
+            });
+            let empty = agent.entry_places().unwrap().new_file;
+            assert_eq!(agent.disconnected(&made.unwrap()).unwrap(), empty);
+        }
+    }
+
+    #[test]
+    fn a_file_of_the_users_is_none_of_ours() {
+        for (name, text) in [
+            ("cursor", "{\"version\": 1}\n"),
+            ("copilot", "{\"version\": 1}\n"),
+            ("claude", "{}\n"),
+        ] {
+            let agent = agent(name).unwrap();
+            let events: Vec<&str> = agent.asks().map(|(event, _)| event).collect();
+            let command = |event: &str| format!("/bin/hook bridge {} {event}", agent.word());
+            let connected = agent.connected(Some(text), &events, &command).unwrap();
+            assert!(!agent.is_made_here(&connected), "{connected}");
+            assert_eq!(agent.disconnected(&connected).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn an_extension_is_ours_to_the_byte_or_left_alone() {
+        for agent in [agent("pi").unwrap(), agent("omp").unwrap()] {
+            let events: Vec<&str> = agent.asks().map(|(event, _)| event).collect();
+            let command = |event: &str| format!("'/a b/hook' bridge {} {event}", agent.word());
+            let made = agent.connected(None, &events, &command).unwrap();
+            assert_eq!(agent.connections(&made).unwrap().len(), events.len());
+            assert_eq!(agent.connected(Some(&made), &events, &command).unwrap(), made);
+            assert!(agent.is_made_here(&made));
+            assert_eq!(agent.disconnected(&made).unwrap(), "");
+            let changed = made.replace("refused", "ignored");
+            assert!(agent.disconnected(&changed).is_err());
+            // One of another version is replaced.
+            assert_eq!(agent.connected(Some(&changed), &events, &command).unwrap(), made);
+            let other = "export default function () {}";
+            assert!(agent.connected(Some(other), &events, &command).is_err());
+            assert!(agent.disconnected(other).is_err());
+        }
+    }
+
+    #[test]
+    fn what_is_no_settings_text_is_left_alone() {
+        let claude = agent("claude").unwrap();
+        for text in ["", "[]", "{\"hooks\": []}", "// comment\n{}", "{\"hooks\":{},\"hooks\":{}}"] {
+            let command = |event: &str| format!("hook bridge claude {event}");
+            assert!(claude.connected(Some(text), &["PreToolUse"], &command).is_err(), "{text}");
+        }
+        let text = r#"{"hooks":{"PreToolUse":{}}}"#;
+        let command = |event: &str| format!("hook bridge claude {event}");
+        assert!(claude.connected(Some(text), &["PreToolUse"], &command).is_err());
+    }
+}

@@ -1,0 +1,193 @@
+//! pi and oh-my-pi. Their hooks are functions of modules; an extension written by `hook connect`
+//! calls `hook bridge`. Hooks in the language `omp`, and modules, use their format, too.
+//!
+//! | file | contents |
+//! | --- | --- |
+//! | `content` | tool responses as content parts, and back |
+//! | `results` | the return values of handlers |
+//! | `fields` | the fields of their inputs without a native field |
+//! | `events` | the event tables |
+
+mod content;
+mod events;
+mod fields;
+mod results;
+
+use hook_json::{JsonObject, RawJson};
+
+use super::kind::COMMANDS;
+use super::matching;
+use super::places::Places;
+use super::settings::CONDITIONAL;
+use super::table::{
+    Agent, AgentEvent, Base, Directory, Entry, Expands, SettingsForm, Timeouts, Tool, tool,
+};
+use super::verdict::{Said, Verdict, put};
+use super::written::Comments;
+
+/// The extension, with a placeholder for the commands of its events.
+const EXTENSION: &str = include_str!("../extension.ts");
+
+const TOOLS: &[Tool] = &[
+    tool("run_shell_command", "bash"),
+    Tool { ours: "read_file", theirs: "read", fields: &[("file_path", "path")] },
+    Tool { ours: "write_file", theirs: "write", fields: &[("file_path", "path")] },
+    Tool {
+        ours: "replace",
+        theirs: "edit",
+        fields: &[("file_path", "path"), ("old_string", "oldText"), ("new_string", "newText")],
+    },
+    Tool { ours: "grep_search", theirs: "grep", fields: &[("dir_path", "path")] },
+    Tool { ours: "glob", theirs: "find", fields: &[("dir_path", "path")] },
+    Tool { ours: "list_directory", theirs: "ls", fields: &[("dir_path", "path")] },
+];
+
+const REMAINS: &str = "the extension is loaded when it starts; in a folder that it does not know it may ask whether to \
+                       trust it";
+
+pub(super) static PI: Agent = FAMILY;
+pub(super) static OMP: Agent = Agent {
+    name: "omp",
+    title: "oh-my-pi",
+    notes: &[
+        "It is pi with events of its own: a refused prompt ends the run before the model is called.",
+        "A hook that fails before a tool denies, as a handler that throws does.",
+        "Hooks have it go on eight times in a row at most.",
+    ],
+    events: events::OMP,
+    ignores: &[("tool_call", &["context"])],
+    entry: Some(Entry {
+        file: "extensions/hook.ts",
+        in_project: ".omp/extensions/hook.ts",
+        new_file: EXTENSION,
+        remains: REMAINS,
+        consent: None,
+    }),
+    places: no_files(".omp/agent"),
+    ..FAMILY
+};
+
+/// The paths of an agent without hook files.
+const fn no_files(folder: &'static str) -> Places {
+    let variable = Some("PI_CODING_AGENT_DIR");
+    Places { variable, folder, project: &[], user: &[], system: &[], plugins: None }
+}
+
+const FAMILY: Agent = Agent {
+    name: "pi",
+    title: "pi",
+    events: events::PI,
+    tools: TOOLS,
+    mcp: ("mcp_", "_"),
+    base: &[
+        (Base::Event, "type"),
+        (Base::Session, "session_id"),
+        (Base::Transcript, "transcript_path"),
+        (Base::Cwd, "cwd"),
+    ],
+    settings: SettingsForm::Both,
+    kinds: COMMANDS,
+    http: None,
+    comments: Comments::None,
+    keys: CONDITIONAL,
+    timeout: Timeouts::of(&["timeout"], 1_000, 60_000),
+    shell: &["bash", "-c"],
+    variables: &[],
+    env_file: None,
+    expands: Expands::Never,
+    matches: matching::claude,
+    answer: results::answer,
+    say,
+    directory: Directory::OfEvent,
+    takes_any_case: false,
+    ignores: &[("tool_call", &["context"])],
+    entry: Some(Entry {
+        file: "extensions/hook.ts",
+        in_project: ".pi/extensions/hook.ts",
+        new_file: EXTENSION,
+        remains: REMAINS,
+        consent: None,
+    }),
+    top_level: None,
+    caps_continuations: true,
+    places: no_files(".pi/agent"),
+    is_told_by_place: false,
+    runs_too: &[],
+    runs_once: false,
+    reads_as_own: None,
+    answers: &[],
+    has_one_switch: false,
+    notes: &[
+        "Hooks are functions of extensions there. The extension that `hook connect` writes asks `hook bridge`, and does what it answers.",
+        "A hook that fails before a tool denies, as a handler that throws does.",
+        "To go on after the end of a turn is a message that the extension sends, eight times in a row at most.",
+        "A refused tool result is replaced by the reason.",
+        "Commands of modules are commands there, such as `/handoff`, and may change the session. Hooks that stay alive may ask pi's user, where it has one.",
+    ],
+};
+
+/// Renders the response for the extension, which carries it out.
+fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
+    let mut answer = JsonObject::new();
+    let mut lost = Vec::new();
+    let refuses = verdict.forbids() || verdict.asks();
+    put(&mut answer, "notify", verdict.system_message);
+    let flag = |answer: &mut JsonObject, name: &str| answer.insert(name, RawJson::from_bool(true));
+    if verdict.stops() {
+        flag(&mut answer, "abort");
+    }
+    match event.name {
+        "tool_call" => {
+            if refuses {
+                flag(&mut answer, "block");
+                put(&mut answer, "reason", Some(verdict.why()));
+            }
+            if verdict.asks() {
+                flag(&mut answer, "ask");
+            }
+            if let Some(input) = verdict.tool_input {
+                answer.insert("input", input.clone());
+            }
+            if verdict.additional_context.is_some() {
+                lost.push("context before a tool");
+            }
+        }
+        "tool_result" if refuses => {
+            answer.insert("content", content::text_part(verdict.why()));
+            flag(&mut answer, "isError");
+        }
+        "tool_result" => {
+            if let Some(response) = verdict.specific("tool_response") {
+                answer.insert("content", content::of_response(response));
+            }
+        }
+        "input" if refuses => {
+            put(&mut answer, "action", Some("handled"));
+            put(&mut answer, "reason", Some(verdict.why()));
+        }
+        "before_agent_start" | "context" if refuses => {
+            flag(&mut answer, "block");
+            put(&mut answer, "reason", Some(verdict.why()));
+        }
+        "context" => match verdict.specific("messages") {
+            Some(messages) => answer.insert("messages", messages.clone()),
+            None if verdict.specific("llm_request").is_some() => {
+                lost.push("messages in the form of requests");
+            }
+            None => {}
+        },
+        "session_before_compact" if refuses => flag(&mut answer, "cancel"),
+        // A stop lets the turn end.
+        "agent_end" | "session_stop" if refuses && !verdict.stops() => {
+            put(&mut answer, "decision", Some("block"));
+            put(&mut answer, "reason", Some(verdict.why()));
+        }
+        "agent_end" | "session_stop" => {}
+        _ if refuses => lost.push("a refusal there"),
+        _ => {}
+    }
+    if event.name != "tool_call" {
+        put(&mut answer, "context", verdict.additional_context);
+    }
+    Said { lost, ..Said::json(&answer) }
+}

@@ -1,0 +1,583 @@
+//! Reading an agent's settings files.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use hook_json::text::{nearest, shortened};
+use hook_json::{JsonKind, JsonObject, RawJson};
+use hook_settings::language::{
+    ForeignCommand, ForeignDefinition, ForeignEntry, ForeignFile, ForeignHook, ForeignLoss,
+    ForeignProblem, ForeignSettings, is_refused_of_project,
+};
+
+use super::entry;
+use super::kind::{self, HttpSettings, Kind};
+use super::precedence::{self, InForce};
+use super::table::{Agent, AgentEvent, SettingsForm, Timeouts};
+use super::written;
+
+/// Optional keys of a hook. They are ignored in files of agents that do not support them.
+pub(super) const CONDITIONAL: &[&str] = &[
+    "args",
+    "exec",
+    "async",
+    "asyncRewake",
+    "failClosed",
+    "onFailure",
+    "cwd",
+    "env",
+    "linux",
+    "osx",
+    "windows",
+    "bash",
+    "powershell",
+    "commandWindows",
+    "command_windows",
+    "shell",
+    "if",
+    "loop_limit",
+];
+
+/// The maximum timeout of any hook in milliseconds: a day.
+const LONGEST: u64 = 86_400_000;
+
+/// Former switches among the events. Agents ignore them.
+const SWITCHES: &[&str] = &["enabled", "disabled", "notifications"];
+
+/// Reads an agent's settings file.
+pub(super) fn read(agent: &'static Agent, text: &str, file: &ForeignFile<'_>) -> ForeignSettings {
+    let mut reader = Reader::new(agent, file);
+    let text = match file.path.and_then(|path| path.extension()) {
+        Some(extension) if extension == "toml" => match written::toml_as_json(text) {
+            Ok(json) => Cow::Owned(json),
+            Err(error) => {
+                let message = format!("not TOML: {error}; none of its hooks run");
+                reader.problem(0..0, "", message, ForeignLoss::Hooks);
+                return reader.settings;
+            }
+        },
+        _ => written::without_comments(text, agent.comments),
+    };
+    match RawJson::parse_in_place(&*text) {
+        Ok(root) => reader.root(&root),
+        Err(error) => {
+            let message = format!("not JSON: {error}; none of its hooks run");
+            reader.problem(0..0, "", message, ForeignLoss::Hooks);
+        }
+    }
+    reader.settings
+}
+
+/// Reads a definition in native settings. As in native settings, any agent's hooks may be in a
+/// list, and settings for all `http` hooks are in the definition.
+pub(super) fn read_definition(
+    agent: &'static Agent,
+    definition: &ForeignDefinition<'_>,
+    file: &ForeignFile<'_>,
+) -> ForeignSettings {
+    let mut reader = Reader { is_definition: true, ..Reader::new(agent, file) };
+    reader.settings.was_read = true;
+    let (value, path) = (definition.value, definition.path);
+    let Some(event) = agent.written_event(definition.event) else {
+        let names = agent.events.iter().map(|event| event.name);
+        let meant = match nearest(definition.event, names) {
+            Some(meant) => format!("; did you mean `{meant}`?"),
+            None => String::new(),
+        };
+        let name = shortened(definition.event);
+        let message =
+            format!("{} has no event `{name}`, so nothing there runs{meant}", agent.title);
+        reader.problem(value.range(), path, message, ForeignLoss::Hooks);
+        return reader.settings;
+    };
+    match value.to_object() {
+        Ok(fields) => {
+            reader.http = HttpSettings::of(&fields);
+            match fields.get("hooks") {
+                Some(_) => {
+                    reader.group((event, definition.event), &fields, path, definition.only);
+                }
+                None => {
+                    let group = Group::named(agent, definition.event);
+                    reader.hook(event, &fields, value.range(), path, &group);
+                }
+            }
+        }
+        Err(_) => {
+            let message = "expected an object; it was skipped".to_owned();
+            reader.problem(value.range(), path, message, ForeignLoss::Hooks);
+        }
+    }
+    reader.settings
+}
+
+struct Reader<'f> {
+    agent: &'static Agent,
+    file: &'f ForeignFile<'f>,
+    settings: ForeignSettings,
+    /// The names or commands of disabled hooks.
+    disabled: Vec<String>,
+    /// The settings for all `http` hooks.
+    http: HttpSettings,
+    /// `true` if this reads a definition in native settings.
+    is_definition: bool,
+}
+
+/// The common properties of a group's hooks.
+#[derive(Clone, Default)]
+struct Group {
+    matcher: Option<String>,
+    sequential: bool,
+    /// The event's name in the file, if it is in another agent's form.
+    other_name: Option<String>,
+}
+
+impl Group {
+    /// Returns a group without fields, for an event with this name in the file.
+    fn named(agent: &Agent, name: &str) -> Self {
+        let is_own = agent.event(name).is_some();
+        Self { other_name: (!is_own).then(|| name.to_owned()), ..Self::default() }
+    }
+}
+
+impl<'f> Reader<'f> {
+    fn new(agent: &'static Agent, file: &'f ForeignFile<'f>) -> Self {
+        Self {
+            agent,
+            file,
+            settings: ForeignSettings::default(),
+            disabled: Vec::new(),
+            http: HttpSettings::default(),
+            is_definition: false,
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// Checks whether the file is in the user's folder of the agent, even if it was named.
+    fn is_in_users_folder(&self) -> bool {
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let folder = home.map(|home| self.agent.user_folder(&home));
+        let path = self.file.path.and_then(|path| std::path::absolute(path).ok());
+        folder.is_some_and(|folder| path.is_some_and(|path| path.starts_with(folder)))
+    }
+
+    /// Checks whether the file was found in a project.
+    fn is_projects(&self) -> bool {
+        let file = self.file;
+        file.is_found && !(file.is_users || file.is_machines || file.is_named)
+    }
+
+    /// Returns the folder that the hooks belong to, if they are in an agent's file.
+    fn folder(&self) -> Option<PathBuf> {
+        let path = std::path::absolute(self.file.path.filter(|_| !self.is_definition)?).ok()?;
+        self.agent.project_of(&path).or_else(|| path.parent().map(PathBuf::from))
+    }
+
+    /// Skips an entry of `hook connect`: it calls hooks, but is none.
+    fn entry(&mut self, at: Range<usize>, path: &str) {
+        self.settings.entries += 1;
+        // In native settings, someone copied it.
+        if self.is_definition {
+            let message = "an entry of `hook connect` is no hook here; it was skipped".to_owned();
+            self.problem(at, path, message, ForeignLoss::Nothing);
+        }
+    }
+
+    fn problem(&mut self, at: Range<usize>, path: &str, message: String, loss: ForeignLoss) {
+        let path = path.to_owned();
+        self.settings.problems.push(ForeignProblem { at, path, message, loss });
+    }
+
+    fn root(&mut self, root: &RawJson) {
+        let Ok(fields) = root.to_object() else {
+            self.problem(
+                root.range(),
+                "",
+                "not an object; none of its hooks run".into(),
+                ForeignLoss::Hooks,
+            );
+            return;
+        };
+        self.settings.was_read = true;
+        let in_force = match self.agent.has_one_switch {
+            true => precedence::in_force(self.file, &fields, self.agent.comments),
+            false => InForce {
+                is_off: fields.get("disableAllHooks").and_then(RawJson::to_bool) == Some(true),
+                http: HttpSettings::of(&fields),
+                ..InForce::default()
+            },
+        };
+        if in_force.reaches_less {
+            let message =
+                "`disableAllHooks` of a project puts off the project's own hooks alone here; at \
+                           home the user's, too"
+                    .to_owned();
+            let at = fields.get("disableAllHooks").map_or(0..0, RawJson::range);
+            self.problem(at, "disableAllHooks", message, ForeignLoss::Part);
+        }
+        if in_force.is_off {
+            if let (Some(by), Some(hooks)) = (&in_force.off_by, fields.get("hooks")) {
+                let message = format!("all hooks of {} are switched off by {by}", self.agent.title);
+                self.problem(hooks.range(), "hooks", message, ForeignLoss::Nothing);
+            }
+            return;
+        }
+        let config =
+            fields.get("hooksConfig").and_then(|it| it.to_object().ok()).unwrap_or_default();
+        if config.get("enabled").and_then(RawJson::to_bool) == Some(false) {
+            return;
+        }
+        let tools = fields.get("tools").and_then(|it| it.to_object().ok()).unwrap_or_default();
+        let is_off = tools.get("enableHooks").and_then(RawJson::to_bool) == Some(false);
+        if is_off && self.agent.name == "llxprt" {
+            return;
+        }
+        let disabled = config.get("disabled").and_then(RawJson::to_items).unwrap_or_default();
+        self.http = in_force.http;
+        self.disabled = disabled.iter().filter_map(RawJson::to_text).collect();
+        let Some(hooks) = fields.get("hooks") else { return };
+        let Ok(events) = hooks.to_object() else {
+            let message = "expected an object; none of its hooks run".to_owned();
+            self.problem(hooks.range(), "hooks", message, ForeignLoss::Hooks);
+            return;
+        };
+        for (name, definitions) in events.iter().filter(|(name, _)| !SWITCHES.contains(name)) {
+            let path = format!("hooks.{name}");
+            let Some(event) = self.agent.written_event(name) else {
+                let message = format!(
+                    "{} has no event `{}`, so nothing there runs",
+                    self.agent.title,
+                    shortened(name)
+                );
+                self.problem(definitions.range(), &path, message, ForeignLoss::Nothing);
+                continue;
+            };
+            let Some(definitions) = definitions.to_items() else {
+                let message = "expected an array; nothing there runs".to_owned();
+                self.problem(definitions.range(), &path, message, ForeignLoss::Hooks);
+                continue;
+            };
+            for (index, definition) in definitions.iter().enumerate() {
+                self.definition((event, name), definition, &format!("{path}[{index}]"));
+            }
+        }
+    }
+
+    /// Reads a definition of an event with this name in the file.
+    fn definition(
+        &mut self,
+        (event, name): (&'static AgentEvent, &str),
+        definition: &RawJson,
+        path: &str,
+    ) {
+        let Ok(fields) = definition.to_object() else {
+            self.problem(
+                definition.range(),
+                path,
+                "expected an object; it was skipped".into(),
+                ForeignLoss::Hooks,
+            );
+            return;
+        };
+        let own = Group::named(self.agent, name);
+        let is_group = match self.agent.settings {
+            SettingsForm::Groups => true,
+            SettingsForm::Flat => own.other_name.is_some(),
+            SettingsForm::Both => fields.get("hooks").is_some(),
+        };
+        if !is_group {
+            self.hook(event, &fields, definition.range(), path, &own);
+            return;
+        }
+        self.group((event, name), &fields, path, None);
+    }
+
+    /// Reads the hooks of a group, or only those with the given indices.
+    fn group(
+        &mut self,
+        (event, name): (&'static AgentEvent, &str),
+        fields: &JsonObject,
+        path: &str,
+        only: Option<&BTreeSet<usize>>,
+    ) {
+        let group = Group {
+            matcher: fields.get("matcher").and_then(RawJson::to_text),
+            sequential: fields.get("sequential").and_then(RawJson::to_bool) == Some(true),
+            ..Group::named(self.agent, name)
+        };
+        let form = self.agent.reads_as_own.as_ref().filter(|_| group.other_name.is_some());
+        if form.is_some_and(|form| form.leaves_out(group.matcher.as_deref())) {
+            let message = format!(
+                "{} does not know a tool that the matcher names, and runs nothing there",
+                self.agent.title
+            );
+            let at = fields.get("matcher").map_or(0..0, RawJson::range);
+            self.problem(at, path, message, ForeignLoss::Nothing);
+            return;
+        }
+        let hooks = fields.get("hooks");
+        if hooks.is_none_or(|hooks| hooks.to_items().is_none()) {
+            let message = match hooks {
+                Some(_) => "`hooks`: expected an array; none of its hooks run",
+                None => "it has no `hooks`, so nothing there runs",
+            };
+            self.problem(
+                hooks.map_or(0..0, RawJson::range),
+                path,
+                message.to_owned(),
+                ForeignLoss::Hooks,
+            );
+            return;
+        }
+        let hooks = hooks_of(fields);
+        let wanted =
+            hooks.iter().enumerate().filter(|(at, _)| only.is_none_or(|only| only.contains(at)));
+        for (index, hook) in wanted {
+            let path = format!("{path}.hooks[{index}]");
+            match hook.to_object() {
+                Ok(fields) => self.hook(event, &fields, hook.range(), &path, &group),
+                Err(_) => {
+                    let message = "expected an object; it was skipped".to_owned();
+                    self.problem(hook.range(), &path, message, ForeignLoss::Hooks);
+                }
+            }
+        }
+    }
+
+    fn hook(
+        &mut self,
+        event: &'static AgentEvent,
+        fields: &JsonObject,
+        at: Range<usize>,
+        path: &str,
+        group: &Group,
+    ) {
+        let is_known = |name: &str| !CONDITIONAL.contains(&name) || self.agent.keys.contains(&name);
+        let known = fields.iter().filter(|(name, _)| is_known(name));
+        let known: JsonObject =
+            known.map(|(name, value)| (name.to_owned(), value.clone())).collect();
+        let fields = &known;
+        let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
+        let flag = |name: &str| fields.get(name).and_then(RawJson::to_bool) == Some(true);
+        let needs_type = matches!(self.agent.settings, SettingsForm::Groups);
+        let word = match text("type") {
+            Some(word) => word,
+            None if !needs_type => "command".to_owned(),
+            None => {
+                let message = "a hook without a `type`; it was skipped".to_owned();
+                self.problem(at, path, message, ForeignLoss::Hooks);
+                return;
+            }
+        };
+        let Some(kind) = self.kind(event, &word, &at, path) else { return };
+        let command = match kind.word {
+            "command" => command(fields).ok_or("has no command"),
+            other => kind::other(other, fields, &self.http),
+        };
+        let command = match command {
+            Ok(command) => command,
+            Err(reason) => {
+                let message = format!("a hook that {reason}; it was skipped");
+                self.problem(at, path, message, ForeignLoss::Hooks);
+                return;
+            }
+        };
+        if command.is_process() && entry::called_by(&command.shown()).is_some() {
+            self.entry(at, path);
+            return;
+        }
+        let Some(ours) = self.agent.our_event(event, self.file.events) else {
+            let message = format!("the event `{}` is not declared; it was skipped", event.name);
+            self.problem(at, path, message, ForeignLoss::Hooks);
+            return;
+        };
+        let shown = match &command {
+            ForeignCommand::Shell { text, .. } => Some(text),
+            _ => None,
+        };
+        if self.disabled.iter().any(|off| Some(off) == text("name").as_ref() || Some(off) == shown)
+        {
+            return;
+        }
+        let timeouts = self.agent.timeout;
+        let timeout = timeouts.keys.iter().find_map(|key| milliseconds(fields.get(key)?, timeouts));
+        let timeout = timeout.or(kind.timeout).or(event.timeout).unwrap_or(timeouts.default);
+        let blocks_on_failure = flag("failClosed") || text("onFailure").as_deref() == Some("block");
+        // Only commands can run in the background.
+        let is_async = command.is_process() && (flag("async") || flag("asyncRewake"));
+        self.losses(fields, &command, blocks_on_failure, &at, path);
+        let mut variables = variables(fields.get("env"));
+        if self.is_projects() {
+            variables.retain(|(name, _)| {
+                let is_refused = is_refused_of_project(name);
+                if is_refused {
+                    let message = format!(
+                        "hooks of a project start without `{}`, which says what programs load; it was \
+                         ignored",
+                        shortened(name)
+                    );
+                    self.problem(at.clone(), path, message, ForeignLoss::Part);
+                }
+                !is_refused
+            });
+        }
+        let own_matcher = || text("matcher");
+        self.settings.hooks.push(ForeignEntry {
+            hook: ForeignHook {
+                language: self.agent,
+                event: group.other_name.clone().unwrap_or_else(|| event.name.to_owned()),
+                matcher: group.matcher.clone().or_else(own_matcher),
+                condition: text("if"),
+                runs_once: self.agent.runs_once,
+                command,
+                directory: text("cwd").map(PathBuf::from),
+                folder: self.folder(),
+                variables,
+                plugin_root: self.file.plugin_root.map(Into::into),
+                is_users: self.file.is_users || self.is_in_users_folder(),
+                is_machines: self.file.is_machines,
+                is_named: self.file.is_named,
+                loop_limit: match fields.get("loop_limit") {
+                    Some(limit) if event.loop_limit.is_some() => limit.to_whole_number(),
+                    // Only the agent's own form has a default.
+                    _ => event.loop_limit.filter(|_| group.other_name.is_none()),
+                },
+                is_found: self.file.is_found,
+            },
+            event: ours,
+            name: text("name"),
+            timeout: Duration::from_millis(timeout.clamp(1, event.timeout_cap.unwrap_or(LONGEST))),
+            blocks_on_failure,
+            is_async,
+            sequential: group.sequential,
+            at,
+            path: path.to_owned(),
+        });
+    }
+}
+
+impl Reader<'_> {
+    /// Returns the kind of a hook. If the hook cannot run, reports a problem and returns `None`.
+    fn kind(
+        &mut self,
+        event: &AgentEvent,
+        word: &str,
+        at: &Range<usize>,
+        path: &str,
+    ) -> Option<&'static Kind> {
+        let title = self.agent.title;
+        let Some(kind) = self.agent.kinds.iter().find(|kind| kind.word == word) else {
+            let word = shortened(word);
+            let message = format!("{title} has no hooks of type `{word}`; it was skipped");
+            self.problem(at.clone(), path, message, ForeignLoss::Hooks);
+            return None;
+        };
+        if !kind.runs_at(event.name) {
+            let message = format!(
+                "{title} runs no hooks of type `{word}` at {}, so it does nothing",
+                event.name
+            );
+            self.problem(at.clone(), path, message, ForeignLoss::Nothing);
+            return None;
+        }
+        if let Some(reason) = kind.impossible {
+            let message = format!(
+                "a hook of type `{word}` does nothing here: {reason}, which only {title} can"
+            );
+            self.problem(at.clone(), path, message, ForeignLoss::Part);
+            return None;
+        }
+        Some(kind)
+    }
+
+    /// Reports features of a hook that only its own agent has.
+    fn losses(
+        &mut self,
+        fields: &JsonObject,
+        command: &ForeignCommand,
+        blocks_on_failure: bool,
+        at: &Range<usize>,
+        path: &str,
+    ) {
+        let title = self.agent.title;
+        if let Some(service) = command.service() {
+            let meaning = match blocks_on_failure {
+                true => "which blocks what it is asked about",
+                false => "and things go on as if it had said nothing",
+            };
+            let message = format!(
+                "a hook of type `{}` needs {service}, which this host does not have: it fails each \
+                 time, {meaning}",
+                command.kind()
+            );
+            self.problem(at.clone(), path, message, ForeignLoss::Part);
+        }
+        let wakes = fields.get("asyncRewake").and_then(RawJson::to_bool) == Some(true);
+        if wakes && command.is_process() {
+            let message = format!(
+                "`asyncRewake`: it runs in the background as `async` does, but with exit code 2 it \
+                 does not wake {title}, which only {title} can do"
+            );
+            self.problem(at.clone(), path, message, ForeignLoss::Part);
+        }
+    }
+}
+
+fn hooks_of(group: &JsonObject) -> Vec<RawJson> {
+    group.get("hooks").and_then(RawJson::to_items).unwrap_or_default()
+}
+
+/// Returns the command of a hook on this system, from any of its keys.
+fn command(fields: &JsonObject) -> Option<ForeignCommand> {
+    let text = |name: &str| {
+        let text = fields.get(name).and_then(RawJson::to_text);
+        text.filter(|text| !text.trim().is_empty())
+    };
+    let words = |name: &str| {
+        let items = fields.get(name).and_then(RawJson::to_items)?;
+        items.iter().map(RawJson::to_text).collect::<Option<Vec<_>>>()
+    };
+    let own = match std::env::consts::OS {
+        "windows" => ["commandWindows", "command_windows", "windows", "powershell"].as_slice(),
+        "macos" => ["osx", "bash"].as_slice(),
+        _ => ["linux", "bash"].as_slice(),
+    };
+    if let Some(program) = text("exec") {
+        return Some(ForeignCommand::Program {
+            program,
+            arguments: words("args").unwrap_or_default(),
+        });
+    }
+    let shell = text("shell");
+    if let Some(text) = own.iter().find_map(|key| text(key)) {
+        return Some(ForeignCommand::Shell { text, shell });
+    }
+    let command = text("command")?;
+    match words("args") {
+        Some(arguments) => Some(ForeignCommand::Program { program: command, arguments }),
+        None => Some(ForeignCommand::Shell { text: command, shell }),
+    }
+}
+
+/// Returns a timeout in milliseconds, which may be fractional in its unit.
+fn milliseconds(value: &RawJson, timeouts: Timeouts) -> Option<u64> {
+    let number: f64 = (value.kind() == JsonKind::Number).then(|| value.as_str().parse().ok())??;
+    let is_milliseconds = |from: u64| number >= Duration::from_millis(from).as_secs_f64() * 1000.0;
+    let unit =
+        if timeouts.milliseconds_from.is_some_and(is_milliseconds) { 1 } else { timeouts.unit };
+    let milliseconds = number * Duration::from_millis(unit).as_secs_f64() * 1000.0;
+    let longest = Duration::from_millis(LONGEST).as_secs_f64() * 1000.0;
+    if !milliseconds.is_finite() || milliseconds <= 0.0 {
+        return None;
+    }
+    u64::try_from(Duration::from_secs_f64(milliseconds.min(longest) / 1000.0).as_millis()).ok()
+}
+
+fn variables(env: Option<&RawJson>) -> Vec<(String, String)> {
+    let fields = env.and_then(|env| env.to_object().ok()).unwrap_or_default();
+    fields.iter().filter_map(|(name, value)| Some((name.to_owned(), value.to_text()?))).collect()
+}

@@ -1,0 +1,400 @@
+//! The description of an agent: tables, with functions only for what a table cannot express.
+
+use hook_json::{JsonObject, RawJson, RawObject};
+use hook_protocol::HookEventName;
+use hook_protocol::event::input::EventInput;
+use hook_settings::language::{Ended, ForeignAnswer, ForeignHook};
+
+use super::kind::{HttpRules, Kind};
+use super::places::Places;
+use super::verdict::{Said, Verdict};
+use super::written::Comments;
+
+/// One agent, as tables.
+#[derive(Debug)]
+pub struct Agent {
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    pub(super) events: &'static [AgentEvent],
+    pub(super) tools: &'static [Tool],
+    /// The prefix of MCP tool names, and the separator between server and tool.
+    pub(super) mcp: (&'static str, &'static str),
+    pub(super) base: &'static [(Base, &'static str)],
+    pub(super) settings: SettingsForm,
+    /// The supported kinds of hooks. A hook without a `type` is of the first kind.
+    pub(super) kinds: &'static [Kind],
+    /// The rules for `http` hooks, if supported.
+    pub(super) http: Option<HttpRules>,
+    /// The comments and trailing commas that its settings may have beside JSON.
+    pub(super) comments: Comments,
+    /// The optional keys of a hook that this agent supports.
+    pub(super) keys: &'static [&'static str],
+    pub(super) timeout: Timeouts,
+    pub(super) shell: &'static [&'static str],
+    /// The environment variables of its hooks.
+    pub(super) variables: &'static [(&'static str, Variable)],
+    /// The variable that names a file, in which `SessionStart` hooks put session variables.
+    pub(super) env_file: Option<&'static str>,
+    /// The syntax of variables that are replaced in a command before the shell runs.
+    pub(super) expands: Expands,
+    pub(super) matches: fn(&AgentEvent, &ForeignHook, &JsonObject) -> bool,
+    pub(super) answer: fn(&AgentEvent, &Ended<'_>) -> ForeignAnswer,
+    pub(super) say: fn(&AgentEvent, &Verdict<'_>) -> Said,
+    /// The working directory of a hook that names none.
+    pub(super) directory: Directory,
+    /// `true` if the first letter of an event name may be lowercase.
+    pub(super) takes_any_case: bool,
+    /// The parts of an answer that the agent ignores, by event. Ignored denials are not listed
+    /// here: see [`AgentEvent::blocks`].
+    pub(super) ignores: &'static [(&'static str, &'static [&'static str])],
+    /// The file that `hook connect` writes; `None` if the agent cannot be connected.
+    pub(super) entry: Option<Entry>,
+    /// The value of a top-level `decision` that denies, if the agent tolerates one. Other agents
+    /// that read this agent's files may obey nothing else.
+    pub(super) top_level: Option<&'static str>,
+    /// `true` if the agent itself ends a turn that hooks have continued too often.
+    pub(super) caps_continuations: bool,
+    /// The paths of its settings files.
+    pub(super) places: Places,
+    /// `true` if a path identifies a file as this agent's. Gemini CLI's files are instead read as
+    /// native settings.
+    pub(super) is_told_by_place: bool,
+    /// Other agents whose files, plugins aside, this agent reads itself, and which of their files.
+    pub(super) runs_too: &'static [(&'static str, Reach)],
+    /// `true` if identical hooks run only once per event.
+    pub(super) runs_once: bool,
+    /// Another agent's form in which it accepts hooks as its own.
+    pub(super) reads_as_own: Option<OtherForm>,
+    /// Sample answers of its hooks. Its page shows what they mean for other agents.
+    pub(super) answers: &'static [Printed],
+    /// `true` if a switch for all hooks in one file applies to the other files, by precedence.
+    pub(super) has_one_switch: bool,
+    /// Notes for its page, of a sentence or two each.
+    pub(super) notes: &'static [&'static str],
+}
+
+/// A sample answer of a hook, and the source that documents it.
+#[derive(Debug)]
+pub(super) struct Printed {
+    pub(super) event: &'static str,
+    pub(super) text: &'static str,
+    pub(super) source: &'static str,
+}
+
+pub(super) const fn printed(
+    event: &'static str,
+    text: &'static str,
+    source: &'static str,
+) -> Printed {
+    Printed { event, text, source }
+}
+
+/// Another agent's grouped form, in which an agent may have hooks of its own.
+#[derive(Debug)]
+pub(super) struct OtherForm {
+    /// Pairs of event names: the other agent's, and this agent's.
+    pub(super) events: &'static [(&'static str, &'static str)],
+    /// Pairs of tool names for matchers: the other agent's, and this agent's.
+    pub(super) tools: &'static [(&'static str, &'static str)],
+    /// Tools that no matcher may name: the agent does not run such hooks.
+    pub(super) without: &'static [&'static str],
+}
+
+impl OtherForm {
+    /// Checks whether a hook with this matcher is skipped.
+    pub(super) fn leaves_out(&self, matcher: Option<&str>) -> bool {
+        let matcher = matcher.unwrap_or_default();
+        self.without.iter().any(|tool| matcher.contains(tool))
+    }
+}
+
+/// The file of the entries by which an agent calls `hook bridge`.
+#[derive(Debug)]
+pub struct Entry {
+    /// The path in the user's folder.
+    pub file: &'static str,
+    /// The path in a project, of a file that is not committed if the agent has one.
+    pub in_project: &'static str,
+    /// The text of a file without hooks, or of an extension with a placeholder for its commands.
+    pub new_file: &'static str,
+    /// The next step for the user.
+    pub remains: &'static str,
+    /// The agent's consent file, if consent can be written for the user.
+    pub(super) consent: Option<Consent>,
+}
+
+/// The consent that an agent requires before it runs entries, if it can be written to a file.
+#[derive(Debug)]
+pub struct Consent {
+    /// The question for the user.
+    pub question: &'static str,
+    /// The path in the user's folder; `None` for the file of the entries.
+    pub file: Option<&'static str>,
+    pub(super) form: Form,
+}
+
+/// The JSON form of a consent.
+#[derive(Debug)]
+pub(super) enum Form {
+    /// The folder as an item of the array with this name.
+    In(&'static str),
+    /// The folder as a member name, with this value.
+    Is(&'static str),
+    /// A switch in an object: the names of the object and of the switch.
+    On(&'static str, &'static str),
+}
+
+/// One event of an agent.
+#[derive(Debug)]
+pub(super) struct AgentEvent {
+    pub(super) name: &'static str,
+    pub(super) ours: Ours,
+    /// The part of the native event that this one covers.
+    pub(super) part: Part,
+    /// The value that matchers are compared with.
+    pub(super) subject: Subject,
+    /// The effect of exit code 2.
+    pub(super) exit_two: ExitTwo,
+    /// `true` if plain text on standard output is context for the model.
+    pub(super) plain_is_context: bool,
+    /// `true` if a block has an effect.
+    pub(super) blocks: bool,
+    /// `true` if an allow spares the user a question. Only then is it one for other agents.
+    pub(super) approves: bool,
+    /// `true` if a hook that times out blocks.
+    pub(super) blocks_at_timeout: bool,
+    /// `true` if a hook blocks that reports an error, times out or gives an invalid answer.
+    pub(super) blocks_on_failure: bool,
+    /// Pairs of payload fields: the native name, and the agent's.
+    pub(super) fields: &'static [(&'static str, &'static str)],
+    /// Further fields of the agent that have no native field, or not always. They are sent if
+    /// [`value`](Self::value) returns one.
+    pub(super) beside: &'static [&'static str],
+    /// Computes an agent's field that is no copy of a native field, from the native input.
+    pub(super) value: Option<fn(&str, &JsonObject) -> Option<RawJson>>,
+    /// Completes an answer that replaces only a part of the hook's input.
+    pub(super) lay: Option<fn(&mut ForeignAnswer, &EventInput, &RawObject)>,
+    /// Computes native fields that combine several fields of the agent's request.
+    pub(super) made: Option<fn(&JsonObject, &mut JsonObject)>,
+    /// Required native fields that the agent does not send, with their values as JSON.
+    pub(super) missing: &'static [(&'static str, &'static str)],
+    /// The default timeout of its hooks in milliseconds, if it differs from the agent's.
+    pub(super) timeout: Option<u64>,
+    /// The agent's time limit for all its hooks together, whatever their timeouts, in seconds.
+    pub(super) longest: Option<u64>,
+    /// The maximum timeout of one hook, in milliseconds.
+    pub(super) timeout_cap: Option<u64>,
+    /// The default of how many times in a row one of its hooks may continue the agent.
+    pub(super) loop_limit: Option<u64>,
+    /// The fields of every input, and the tools, if they differ from the agent's.
+    pub(super) base: Option<&'static [(Base, &'static str)]>,
+    pub(super) tools: Option<&'static [Tool]>,
+    /// `true` if another event covers the same moment, so that this one is not connected.
+    pub(super) is_asked_elsewhere: bool,
+}
+
+impl AgentEvent {
+    /// An event that equals a native one except for its name.
+    pub(super) const fn of(name: &'static str, ours: HookEventName) -> Self {
+        Self {
+            name,
+            ours: Ours::BuiltIn(ours),
+            part: Part::All,
+            subject: Subject::Nothing,
+            exit_two: ExitTwo::Tells,
+            plain_is_context: false,
+            blocks: false,
+            approves: false,
+            blocks_at_timeout: false,
+            blocks_on_failure: false,
+            fields: &[],
+            beside: &[],
+            value: None,
+            lay: None,
+            made: None,
+            missing: &[],
+            timeout: None,
+            timeout_cap: None,
+            loop_limit: None,
+            longest: None,
+            base: None,
+            tools: None,
+            is_asked_elsewhere: false,
+        }
+    }
+
+    /// Checks whether this event maps to the given native event.
+    pub(super) fn is(&self, ours: HookEventName) -> bool {
+        matches!(self.ours, Ours::BuiltIn(own) if own == ours)
+    }
+
+    /// An event without a native counterpart.
+    pub(super) const fn own(name: &'static str) -> Self {
+        Self { ours: Ours::Declared, ..Self::of(name, HookEventName::Notification) }
+    }
+}
+
+/// The native event of an agent's event.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Ours {
+    BuiltIn(HookEventName),
+    /// Declared under the agent's name.
+    Declared,
+}
+
+/// The part of a native event that an agent's event covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    All,
+    /// Calls of these native tools.
+    Tools(&'static [&'static str]),
+    /// Calls of MCP tools.
+    Mcp,
+    /// Tool calls that succeeded.
+    Succeeded,
+}
+
+/// The value that matchers are compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Subject {
+    /// No value: every matcher matches.
+    Nothing,
+    /// A field of the hook's input.
+    Field(&'static str),
+    /// The name of the tool.
+    Tool,
+    /// The last part of a path.
+    FileName(&'static str),
+    /// A constant.
+    Word(&'static str),
+}
+
+/// The effect of exit code 2 at an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ExitTwo {
+    /// A denial, with standard error as its reason.
+    Denies,
+    /// A message to the user, from standard error.
+    Tells,
+    Nothing,
+}
+
+/// The native and the agent's name of a tool, and those of its arguments that are renamed.
+#[derive(Debug)]
+pub(super) struct Tool {
+    pub(super) ours: &'static str,
+    pub(super) theirs: &'static str,
+    pub(super) fields: &'static [(&'static str, &'static str)],
+}
+
+impl Tool {
+    /// Checks whether arguments use the agent's names, and no argument has both names.
+    pub(super) fn is_spelled_in(&self, arguments: &JsonObject) -> bool {
+        let has = |name: &str| arguments.get(name).is_some();
+        let mut fields = self.fields.iter();
+        fields.clone().any(|(_, theirs)| has(theirs))
+            && !fields.any(|(ours, theirs)| has(ours) && has(theirs))
+    }
+}
+
+pub(super) const fn tool(ours: &'static str, theirs: &'static str) -> Tool {
+    Tool { ours, theirs, fields: &[] }
+}
+
+/// A field that every native input has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Base {
+    Session,
+    Transcript,
+    /// The transcript, or `null` if there is none.
+    TranscriptOrNull,
+    Cwd,
+    /// The working directory, in an array.
+    Roots,
+    Event,
+    Timestamp,
+    /// The timestamp in milliseconds since 1970.
+    Milliseconds,
+    /// An empty object.
+    Empty,
+}
+
+/// The files of another agent that an agent reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Project files only.
+    Projects,
+    /// Project files and the user's.
+    All,
+}
+
+/// The layout of hooks in settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SettingsForm {
+    /// Groups with a matcher, each with hooks.
+    Groups,
+    /// Hooks with a matcher each.
+    Flat,
+    /// Both layouts.
+    Both,
+}
+
+/// The timeouts of an agent's hooks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Timeouts {
+    /// The keys of a timeout; the first one present counts.
+    pub(super) keys: &'static [&'static str],
+    /// The unit of a timeout, in milliseconds.
+    pub(super) unit: u64,
+    /// The default, in milliseconds.
+    pub(super) default: u64,
+    /// The smallest number that is read as milliseconds, whatever the unit.
+    pub(super) milliseconds_from: Option<u64>,
+}
+
+impl Timeouts {
+    /// Timeouts with a unit and a default, both in milliseconds.
+    pub(super) const fn of(keys: &'static [&'static str], unit: u64, default: u64) -> Self {
+        Self { keys, unit, default, milliseconds_from: None }
+    }
+}
+
+/// The source of a variable's value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Variable {
+    Project,
+    Cwd,
+    Session,
+    Transcript,
+    PluginRoot,
+    /// A field of the hook's input.
+    Said(&'static str),
+    Word(&'static str),
+}
+
+/// The variables that are replaced in a command before the shell runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Expands {
+    /// `${NAME}`, by the raw value.
+    Braces,
+    /// `$NAME`, by the quoted value.
+    Quoted,
+    /// None: the shell expands them.
+    Never,
+}
+
+/// The working directory of a hook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Directory {
+    OfEvent,
+    Project,
+    /// The project for its own files; for other files, the folder that contains them.
+    OfFile,
+}
+
+/// Returns a copy of an object with one field replaced.
+pub(super) fn with_field(object: &RawObject, name: &str, value: &RawObject) -> RawObject {
+    let mut fields = object.fields();
+    fields.insert(name, value.clone());
+    fields.to_raw()
+}

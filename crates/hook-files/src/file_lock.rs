@@ -1,0 +1,81 @@
+//! A lock shared by processes. It is released when its process ends, in whatever way.
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::{private_folder, regular_file};
+use hook_json::text::PathText;
+
+/// The interval between attempts to take a lock: the system has no wait for a lock with a deadline.
+const AGAIN: Duration = Duration::from_millis(2);
+
+/// A lock that is held until dropped.
+#[derive(Debug)]
+pub struct FileLock(File);
+
+impl FileLock {
+    /// Takes the lock of a lock file, or returns `None` if it is held. The file is created if
+    /// necessary and is never removed.
+    ///
+    /// # Errors
+    /// If the file cannot be created, or is not one that only its user can write.
+    pub fn try_take(path: &Path) -> io::Result<Option<Self>> {
+        let file = open(path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self(file))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    /// Takes the lock, waiting at most `patience`; blocks the thread.
+    ///
+    /// # Errors
+    /// As [`FileLock::try_take`], and if it stays held ([`io::ErrorKind::TimedOut`]).
+    pub fn take_within(path: &Path, patience: Duration) -> io::Result<Self> {
+        let begun = Instant::now();
+        let file = open(path)?;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Self(file)),
+                Err(TryLockError::Error(error)) if error.kind() != io::ErrorKind::Interrupted => {
+                    return Err(error);
+                }
+                Err(_) if begun.elapsed() >= patience => {
+                    let held = format!("another process holds {}", path.shown());
+                    return Err(io::Error::new(io::ErrorKind::TimedOut, held));
+                }
+                Err(_) => std::thread::sleep(AGAIN),
+            }
+        }
+    }
+
+    /// Returns the file. Every open copy of it keeps the lock, as in a process that inherits it.
+    pub fn into_file(self) -> File {
+        self.0
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    private_folder::make(path.parent().unwrap_or(Path::new("/")))?;
+    regular_file::append(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_holds_it_and_others_do_not_wait_for_ever() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("within/lock");
+        let held = FileLock::try_take(&path).unwrap().unwrap();
+        assert!(FileLock::try_take(&path).unwrap().is_none());
+        let error = FileLock::take_within(&path, Duration::from_millis(20)).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut, "{error}");
+        drop(held);
+        FileLock::take_within(&path, Duration::ZERO).unwrap();
+    }
+}

@@ -1,0 +1,120 @@
+//! Tables of fields, which readers and schemas share.
+
+/// A field of an object.
+#[derive(Debug, Clone, Copy)]
+pub struct Field {
+    /// The name.
+    pub name: &'static str,
+    /// The kind of value.
+    pub kind: Kind,
+    /// `true` if the field is required.
+    pub required: bool,
+    /// The value if the field is absent, as JSON text.
+    pub default: Option<&'static str>,
+    /// The description.
+    pub about: &'static str,
+}
+
+impl Field {
+    /// Returns a required field.
+    pub const fn required(name: &'static str, kind: Kind, about: &'static str) -> Self {
+        Self { name, kind, required: true, default: None, about }
+    }
+
+    /// Returns an optional field.
+    pub const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Self {
+        Self { name, kind, required: false, default: None, about }
+    }
+
+    /// Returns a field with a default, as JSON text.
+    pub const fn with_default(
+        name: &'static str,
+        kind: Kind,
+        default: &'static str,
+        about: &'static str,
+    ) -> Self {
+        Self { name, kind, required: false, default: Some(default), about }
+    }
+}
+
+/// The kind of value of a field.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    /// Any value.
+    Any,
+    /// A string.
+    Text,
+    /// A string with a maximum length in bytes.
+    TextUpTo(usize),
+    /// A string with a maximum length in bytes, without NUL.
+    ShortText(usize),
+    /// A non-empty string, with a maximum length in bytes if there is one.
+    NonEmpty(Option<usize>),
+    /// A string that is not only whitespace.
+    NotBlank,
+    /// Exactly this string.
+    Word(&'static str),
+    /// One of these strings.
+    Words(&'static [&'static str]),
+    /// `true` or `false`.
+    Bool,
+    /// A number.
+    Number,
+    /// A whole number between the two, inclusive.
+    Integer(i64, i64),
+    /// A whole number between the two, inclusive.
+    Whole(u64, Option<u64>),
+    /// An array.
+    List,
+    /// An array of values of this kind.
+    ListOf(&'static Kind),
+    /// A string, or a non-empty array of strings.
+    OneOrMore,
+    /// A string, or an object with these fields.
+    TextOr(&'static [Field]),
+    /// An object with any fields.
+    AnyObject,
+    /// An object with these fields, and no others.
+    Closed(&'static [Field]),
+    /// An object with these fields; others are kept or ignored.
+    Open(&'static [Field]),
+    /// An object whose keys match a pattern, and whose values have these fields, and no others.
+    Map(&'static str, &'static [Field]),
+    /// Environment variables for a process.
+    Variables,
+    /// The definition of that name in the schema.
+    Defined(&'static str),
+    /// A model SDK's payload: in any form from a caller, in the stable form for a hook.
+    Model(&'static str),
+}
+
+impl Kind {
+    /// Returns the JSON type as a schema names it; `any` if there are several.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Any | Self::OneOrMore | Self::TextOr(_) => "any",
+            Self::Text
+            | Self::TextUpTo(_)
+            | Self::ShortText(_)
+            | Self::NonEmpty(_)
+            | Self::NotBlank
+            | Self::Word(_)
+            | Self::Words(_) => "string",
+            Self::Bool => "boolean",
+            Self::Number | Self::Integer(..) | Self::Whole(..) => "number",
+            Self::List | Self::ListOf(_) => "array",
+            Self::AnyObject
+            | Self::Closed(_)
+            | Self::Open(_)
+            | Self::Map(..)
+            | Self::Variables
+            | Self::Defined(_)
+            | Self::Model(_) => "object",
+        }
+    }
+}
+
+/// Returns `true` if a table has a field of that name.
+pub fn has(fields: &[Field], name: &str) -> bool {
+    fields.iter().any(|field| field.name == name)
+}

@@ -1,0 +1,27 @@
+//! The input of a hook: the base fields that every event has, and the event's own payload
+//! (protocol.md §2).
+//!
+//! A request carries a [`RequestInput`]: a checked payload, possibly with base fields of its own.
+//! [`RequestInput::complete`] adds the host's base fields and returns the [`EventInput`] that hooks
+//! see. Payloads are checked while they are read, so a value of a payload type is always valid.
+
+mod asked;
+pub(crate) mod payload;
+mod request;
+mod shared;
+mod tool;
+mod value;
+mod words;
+
+pub use super::table::EventPayload;
+#[doc(hidden)]
+pub use asked::AskedBy;
+pub(crate) use payload::Payload;
+pub use payload::*;
+pub use request::*;
+pub use shared::HookInput;
+pub use tool::MAX_TOOL_NAME;
+pub use tool::{McpContext, ToolName};
+pub use words::{
+    CompactionReason, PreCompressTrigger, SessionEndReason, SessionStartSource, SwitchReason,
+};

@@ -1,0 +1,92 @@
+//! One event's input, shared by its hooks.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+use super::request::EventInput;
+use crate::tool::{FileCalls, ToolFiles, as_patch, file_calls};
+use hook_json::RawObject;
+
+/// One event's input, shared by all hooks that get the same input. A clone is a handle.
+///
+/// It is serialized, and the files of its tool call are resolved, at most once, when first needed.
+#[derive(Clone)]
+pub struct HookInput {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    input: EventInput,
+    json: OnceLock<Vec<u8>>,
+    raw: OnceLock<RawObject>,
+    files: OnceLock<ToolFiles>,
+    file_calls: OnceLock<FileCalls>,
+    patch: OnceLock<Result<Option<RawObject>, String>>,
+}
+
+impl HookInput {
+    /// Creates a shared input.
+    #[doc(hidden)]
+    pub fn new(input: EventInput) -> Self {
+        let shared = Shared {
+            input,
+            json: OnceLock::new(),
+            raw: OnceLock::new(),
+            files: OnceLock::new(),
+            file_calls: OnceLock::new(),
+            patch: OnceLock::new(),
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Returns `true` if both are handles of the same input.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
+    /// Returns the JSON that a script reads on its standard input.
+    pub fn json(&self) -> &[u8] {
+        self.shared.json.get_or_init(|| self.shared.input.written(Some(self.files())))
+    }
+
+    /// Returns the files that the tool's arguments name.
+    pub fn files(&self) -> &ToolFiles {
+        self.shared.files.get_or_init(|| self.shared.input.files())
+    }
+
+    /// Returns the tool call, split by file.
+    pub fn file_calls(&self) -> &FileCalls {
+        self.shared.file_calls.get_or_init(|| match self.tool_call() {
+            Some(call) => file_calls(&call, &self.directory),
+            None => FileCalls::AsItIs,
+        })
+    }
+
+    /// Returns the tool call as a patch.
+    pub fn as_patch(&self) -> &Result<Option<RawObject>, String> {
+        self.shared.patch.get_or_init(|| match self.tool_call() {
+            Some(call) => as_patch(&call, self.file_calls()),
+            None => Ok(None),
+        })
+    }
+
+    /// Returns the input's JSON as a value, which all holders share.
+    pub fn to_raw(&self) -> RawObject {
+        self.shared.raw.get_or_init(|| RawObject::from_written(self.json().to_vec())).clone()
+    }
+}
+
+impl Deref for HookInput {
+    type Target = EventInput;
+
+    fn deref(&self) -> &EventInput {
+        &self.shared.input
+    }
+}
+
+impl fmt::Debug for HookInput {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.shared.input.fmt(formatter)
+    }
+}

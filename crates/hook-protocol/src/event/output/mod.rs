@@ -1,0 +1,25 @@
+//! The output of a hook: the output itself, its decision, and the typed views of each event's
+//! outputs (protocol.md §4).
+
+mod answer;
+mod deciding;
+mod decision;
+mod fields;
+mod mistakes;
+mod nested;
+mod read;
+mod restricting;
+mod unapplied;
+mod views;
+
+pub use answer::REPLACES;
+pub use answer::{HookOutput, NO_REASON};
+pub use decision::{Decision, PolicyDecision};
+pub use fields::stands_for;
+pub use fields::{COMMON_FIELDS, SPECIFIC_FIELDS};
+pub use read::{Invalid, Reading};
+pub use views::changes;
+pub use views::{
+    AfterAgentOutput, AfterModelOutput, AfterToolOutput, BeforeAgentOutput, BeforeModelOutput,
+    BeforeToolOutput, BeforeToolSelectionOutput, PreCompressOutput,
+};

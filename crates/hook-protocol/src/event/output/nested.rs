@@ -1,0 +1,97 @@
+//! Decisions nested deeper in an output than they are read.
+//!
+//! Text that a guard pastes into its output can close an object too early, and so move the guard's
+//! decision into the next one. So restrictions are searched at every depth, except in values that
+//! are the caller's own data.
+
+use super::deciding::{Deciding, Meaning};
+use hook_json::RawJson;
+use hook_json::text::shortened;
+
+/// Returns the first restrictive occurrence of these fields at any depth of a value, as it is
+/// written. It does not recurse, and takes linear time.
+pub(super) fn restriction_within(value: &RawJson, fields: &[&'static Deciding]) -> Option<String> {
+    let text = value.as_str();
+    let mut at = 0;
+    loop {
+        let open = at + text.get(at..)?.find('"')?;
+        let end = end_of_string(text, open);
+        let key = text.get(open..end)?;
+        at = end;
+        let Some(rest) = text.get(end..)?.trim_start().strip_prefix(':') else { continue };
+        let Some(field) = name(key).and_then(|name| Deciding::named(&name, fields)) else {
+            continue;
+        };
+        let rest = rest.trim_start();
+        if let Ok(value) = RawJson::parse(scalar(rest))
+            && matches!(field.read(&value), Meaning::Restrictive { .. })
+        {
+            return Some(format!("{}: {}", shortened(key), shortened(value.as_str())));
+        }
+    }
+}
+
+/// Returns the decoded key; `None` if it is too long to be a known name.
+fn name(key: &str) -> Option<String> {
+    const LONGEST: usize = 512;
+    let key = Some(key).filter(|key| key.len() <= LONGEST)?;
+    RawJson::parse(key).ok()?.to_text()
+}
+
+/// Returns the string, number or literal that a JSON text begins with; an empty text for others.
+fn scalar(text: &str) -> &str {
+    let end = match text.as_bytes().first() {
+        Some(b'"') => end_of_string(text, 0),
+        _ => text.find([',', ':', '{', '}', '[', ']', ' ']).unwrap_or(text.len()),
+    };
+    text.get(..end).unwrap_or_default()
+}
+
+/// Returns the end of the string that opens at `open`.
+fn end_of_string(text: &str, open: usize) -> usize {
+    let mut bytes = text.bytes().enumerate().skip(open + 1);
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'\\' => drop(bytes.next()),
+            b'"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::output::deciding::deciding;
+
+    #[test]
+    fn what_restricts_is_found_at_any_depth() {
+        for (text, expected) in [
+            (r#"{"a":[{"decision" : "deny"}]}"#, Some(r#""decision": "deny""#)),
+            (
+                r#"[[{"Permission_Decision":"Blocked"}]]"#,
+                Some(r#""Permission_Decision": "Blocked""#),
+            ),
+            (r#"{"continue":0}"#, Some(r#""continue": 0"#)),
+            (r#"{"continue":false,"b":1}"#, Some(r#""continue": false"#)),
+            (r#"{"decisio\u006e":"deny"}"#, Some(r#""decisio\u006e": "deny""#)),
+            (r#"{"decision":{"decision":"ask"}}"#, Some(r#""decision": "ask""#)),
+            (r#"{"decision":"allow","continue":true}"#, None),
+            (r#"{"text":"\"decision\":\"deny\""}"#, None),
+            (r#"["decision","deny"]"#, None),
+            (r#""decision""#, None),
+            ("7", None),
+        ] {
+            let value = RawJson::parse(text).unwrap();
+            assert_eq!(restriction_within(&value, deciding(None)).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_hundred_thousand_levels_overflow_no_stack() {
+        let deep =
+            format!("{}{{\"decision\":\"deny\"}}{}", "[".repeat(100_000), "]".repeat(100_000));
+        assert!(restriction_within(&RawJson::parse(deep).unwrap(), deciding(None)).is_some());
+    }
+}

@@ -1,0 +1,415 @@
+//! The files that a call reads or writes, according to its arguments.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::path::Path;
+
+use super::arguments::{Fields, FileTool, is_written};
+use super::call::ToolCall;
+use super::kind::{ToolKind, name_at_server};
+use super::names::known;
+use super::patch::{MARK, file_headers};
+use super::resolve::resolved;
+use super::shell_patch::ShellPatch;
+use hook_json::{JsonKind, JsonSlice, ObjectWriter, Standing, Visited, visit_all};
+
+/// The maximum number of files that are resolved per call.
+const MAX_FILES: usize = 256;
+/// The maximum length of a path in bytes; no system accepts a longer one.
+const MAX_PATH: usize = 4 * 1024;
+
+/// Words in names of unknown tools that write.
+const WRITING_WORDS: [&str; 18] = [
+    "append", "copy", "create", "delete", "edit", "insert", "mkdir", "move", "patch", "put",
+    "remove", "rename", "replace", "save", "touch", "update", "upload", "write",
+];
+/// Words in names of unknown tools that read.
+const READING_WORDS: [&str; 22] = [
+    "browse", "cat", "check", "count", "describe", "diff", "fetch", "find", "get", "glob", "grep",
+    "head", "info", "list", "load", "look", "open", "query", "read", "search", "show", "view",
+];
+/// Words in names of tools that move or copy files.
+const MOVING_WORDS: [&str; 4] = ["copy", "link", "move", "rename"];
+
+/// The access of a call to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FileAccess {
+    /// Reads or lists the file.
+    Read,
+    /// Writes, moves or deletes the file.
+    Write,
+}
+
+impl FileAccess {
+    /// Returns the access's name in inputs.
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+        }
+    }
+}
+
+/// The files that a call names: absolute, symlinks resolved, without duplicates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolFiles {
+    /// The paths, in the order of the arguments.
+    pub list: Vec<(String, FileAccess)>,
+    /// `false` if a named file is missing: too many files, or a value that is not a text.
+    pub complete: bool,
+}
+
+impl ToolFiles {
+    /// Returns the files of a call in the given directory.
+    pub(crate) fn of(call: &ToolCall<'_>, directory: &Path) -> Self {
+        let mut files = Self { list: Vec::new(), complete: true };
+        let mut seen = HashSet::new();
+        let named = Named::of(call);
+        let directory = &*call.directory(directory);
+        for (path, access) in &named.list {
+            if path.len() > MAX_PATH || path.contains('\0') || files.list.len() == MAX_FILES {
+                files.complete = false;
+                continue;
+            }
+            let path = resolved(path, directory).to_string_lossy().into_owned();
+            if seen.insert(path.clone()) {
+                files.list.push((path, *access));
+            }
+        }
+        files.complete &= named.complete;
+        files
+    }
+
+    /// Returns the empty list, for a call without arguments.
+    pub(crate) fn none() -> Self {
+        Self { list: Vec::new(), complete: true }
+    }
+
+    /// Writes the fields to an input.
+    pub(crate) fn write(&self, out: &mut ObjectWriter<'_>) {
+        out.objects("files", &self.list, |out, (path, access)| {
+            out.text("path", path);
+            out.text("access", access.as_str());
+        });
+        if !self.complete {
+            out.bool("filesComplete", false);
+        }
+    }
+
+    /// Returns `true` if a call has, or may have, that access to a named file. No file is accessed.
+    pub fn are_named(call: &ToolCall<'_>, access: FileAccess) -> bool {
+        let named = Named::of(call);
+        let is_unreadable = call.kind == ToolKind::Shell && !named.complete;
+        is_unreadable && access == FileAccess::Write
+            || named.list.iter().any(|(_, done)| *done == access)
+            // An MCP tool whose name tells neither.
+            || access == FileAccess::Read && !named.list.is_empty() && is_of_unknown_access(call)
+    }
+}
+
+/// The paths as written in a call.
+pub(super) struct Named {
+    pub(super) list: Vec<(String, FileAccess)>,
+    /// `true` if no named file is missing from the list.
+    pub(super) complete: bool,
+}
+
+/// The meaning of a value for the values inside it.
+#[derive(Clone, Copy)]
+enum Around {
+    Anything,
+    /// The values are paths.
+    Paths,
+    /// The values describe a file.
+    File,
+}
+
+/// Fields with the path in an object of a list of files, besides those of all calls.
+const OF_FILE_OBJECTS: [&str; 3] = ["file", "name", "uri"];
+
+impl Named {
+    /// Returns the files named by the arguments and by patches in them.
+    pub(super) fn of(call: &ToolCall<'_>) -> Self {
+        if call.kind == ToolKind::Shell {
+            return Self::of_command(call);
+        }
+        let mut named = Self::of_arguments(call);
+        let is_writing = call.kind == ToolKind::FileWrite;
+        if is_writing {
+            visit_all(call.arguments.as_raw(), (), |(), _, visited| {
+                if let Visited::Leaf(leaf) = visited {
+                    named.add_patch(leaf);
+                }
+                (!named.is_full()).then_some(())
+            });
+        }
+        named.complete &= !named.is_full();
+        // A tool that writes files writes at least one, whatever its arguments are.
+        let must_name_one = is_writing
+            || known(call.name).is_some_and(|tool| tool.name == "read_file")
+                && !call.arguments.fields().is_empty();
+        named.complete &= !named.list.is_empty() || !must_name_one;
+        named
+    }
+
+    /// Returns the files of a patch that a command applies; its other files are unknown.
+    fn of_command(call: &ToolCall<'_>) -> Self {
+        let mut named = Self { list: Vec::new(), complete: true };
+        let fields = Fields::of_call(call.arguments);
+        match ShellPatch::of(&fields) {
+            ShellPatch::None => {}
+            ShellPatch::In(_) => fields.texts().for_each(|(_, text)| named.add_headers(&text)),
+            ShellPatch::Unreadable => named.complete = false,
+        }
+        named.complete &= !named.is_full();
+        named
+    }
+
+    /// Returns the files named by the arguments themselves; none for a shell.
+    pub(super) fn of_arguments(call: &ToolCall<'_>) -> Self {
+        let mut named = Self { list: Vec::new(), complete: true };
+        if call.kind == ToolKind::Shell {
+            return named;
+        }
+        let access = access(call);
+        let tool = FileTool::of(call);
+        visit_all(call.arguments.as_raw(), Around::Anything, |around, standing, visited| {
+            let is_named = match standing {
+                Standing::Field(name) => {
+                    tool.has_path_in(name)
+                        || matches!(around, Around::File) && OF_FILE_OBJECTS.contains(&name)
+                }
+                Standing::Item => matches!(around, Around::Paths),
+            };
+            let within = match visited {
+                Visited::Leaf(leaf) if leaf.is_null() || !is_named => Around::Anything,
+                Visited::Leaf(leaf) => {
+                    match leaf.text() {
+                        Some(uri)
+                            if matches!(standing, Standing::Field("uri")) && is_remote(&uri) => {}
+                        Some(path) => named.add(path, access),
+                        None => named.complete = false,
+                    }
+                    Around::Anything
+                }
+                Visited::Object if is_named => Around::File,
+                Visited::Array if is_named => Around::Paths,
+                Visited::Object | Visited::Array => Around::Anything,
+            };
+            (!named.is_full()).then_some(within)
+        });
+        named.complete &= !named.is_full();
+        named
+    }
+
+    fn is_full(&self) -> bool {
+        self.list.len() > MAX_FILES
+    }
+
+    /// Adds a path, and the different path that some tools read from it.
+    fn add(&mut self, path: Cow<'_, str>, access: FileAccess) {
+        if path.is_empty() {
+            return;
+        }
+        let other = other_reading(&path);
+        self.list.push((path.into_owned(), access));
+        self.list.extend(other.map(|path| (path, access)));
+    }
+
+    /// Adds the files of a text if it is a patch.
+    fn add_patch(&mut self, leaf: JsonSlice<'_>) {
+        // The mark's characters may be escaped.
+        let written = leaf.as_str();
+        let may_be = written.contains(MARK) || written.contains("\\u");
+        if leaf.kind() == JsonKind::String && may_be {
+            self.add_headers(&leaf.text().unwrap_or_default());
+        }
+    }
+
+    fn add_headers(&mut self, text: &str) {
+        let left = (MAX_FILES + 1).saturating_sub(self.list.len());
+        let paths = file_headers(text).take(left);
+        self.list.extend(paths.map(|path| (path.to_owned(), FileAccess::Write)));
+    }
+}
+
+/// Returns the path that some tools read instead: without a leading `@`, without a trailing
+/// selector of lines (`path:10-20`, `path:raw`), and with plain spaces.
+fn other_reading(path: &str) -> Option<String> {
+    let read = path.strip_prefix('@').unwrap_or(path);
+    let is_selector = |it: &str| {
+        it == "raw"
+            || !it.is_empty() && it.chars().all(|it| it.is_ascii_digit() || ",-+".contains(it))
+    };
+    let read = match read.rsplit_once(':') {
+        Some((path, selector)) if !path.is_empty() && is_selector(selector) => path,
+        _ => read,
+    };
+    let is_blank = |it: char| it.is_whitespace() && it != '\n' && it != '\t' || it == '\u{feff}';
+    let read: String = read.chars().map(|it| if is_blank(it) { ' ' } else { it }).collect();
+    (read != path && !read.is_empty()).then_some(read)
+}
+
+/// Returns `true` if a URI is not of a local file.
+fn is_remote(uri: &str) -> bool {
+    uri.split_once("://").is_some_and(|(scheme, _)| !scheme.eq_ignore_ascii_case("file"))
+}
+
+/// Returns the access of a call to the files that it names.
+fn access(call: &ToolCall<'_>) -> FileAccess {
+    let is_writing = match call.kind {
+        ToolKind::FileWrite => true,
+        ToolKind::FileRead => false,
+        _ if known(call.name).is_some() => false,
+        _ => is_writing(call) || is_of_unknown_access(call),
+    };
+    if is_writing { FileAccess::Write } else { FileAccess::Read }
+}
+
+/// Returns `true` if the name of an unknown tool, or an argument, indicates writing.
+fn is_writing(call: &ToolCall<'_>) -> bool {
+    has_word(call.name, &WRITING_WORDS)
+        || call.arguments.fields().iter().any(|(name, _)| is_written(name))
+}
+
+/// Returns `true` if nothing indicates what an MCP tool does with files: it may do anything.
+fn is_of_unknown_access(call: &ToolCall<'_>) -> bool {
+    call.kind == ToolKind::Mcp && !is_writing(call) && !has_word(call.name, &READING_WORDS)
+}
+
+impl FileTool {
+    /// Returns the file properties of a call's tool.
+    pub(super) fn of(call: &ToolCall<'_>) -> Self {
+        let kind = call.kind;
+        Self {
+            is_of_files: matches!(kind, ToolKind::FileRead | ToolKind::FileWrite | ToolKind::Mcp),
+            is_reading: kind == ToolKind::FileRead,
+            is_moving: kind != ToolKind::Shell && has_word(call.name, &MOVING_WORDS),
+        }
+    }
+}
+
+/// Returns `true` if a tool's name contains one of the words.
+fn has_word(tool: &str, words: &[&str]) -> bool {
+    let own = name_at_server(tool).split(|it: char| !it.is_ascii_alphanumeric());
+    let mut own = own.flat_map(camel_words).map(str::to_ascii_lowercase);
+    own.any(|word| words.contains(&&*word))
+}
+
+/// Returns the words of a camel-case name.
+fn camel_words(name: &str) -> impl Iterator<Item = &str> {
+    let mut rest = name;
+    std::iter::from_fn(move || {
+        rest.chars().next()?;
+        let end = rest.char_indices().skip(1).find(|(_, it)| it.is_ascii_uppercase());
+        let (word, behind) = rest.split_at(end.map_or(rest.len(), |(at, _)| at));
+        rest = behind;
+        Some(word)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::tool::arguments::PATH;
+    use hook_json::RawObject;
+
+    fn named(tool: &str, arguments: &str) -> Vec<(String, FileAccess)> {
+        Named::of(&ToolCall::of(tool, &RawObject::parse(arguments).unwrap())).list
+    }
+
+    #[test]
+    fn files_and_what_is_done_to_them() {
+        use FileAccess::{Read, Write};
+        for (tool, arguments, expected) in [
+            ("write_file", r#"{"file_path":"a","content":"path"}"#, &[("a", Write)][..]),
+            ("Edit", r#"{"file_path":"a"}"#, &[("a", Write)]),
+            ("read_file", r#"{"file_path":"a"}"#, &[("a", Read)]),
+            ("Read", r#"{"filePath":"a","startLine":1}"#, &[("a", Read)]),
+            ("read_many_files", r#"{"paths":["a","b"]}"#, &[("a", Read), ("b", Read)]),
+            ("editFiles", r#"{"files":["a",{"path":"b"}]}"#, &[("a", Write), ("b", Write)]),
+            (
+                "multi_replace_string_in_file",
+                r#"{"replacements":[{"filePath":"a"},{"filePath":"b"}]}"#,
+                &[("a", Write), ("b", Write)],
+            ),
+            (
+                "apply_patch",
+                r#"{"command":"*** Begin Patch\n*** Add File: a\n+x\n*** Update File: b\n*** Move to: c\n*** End Patch"}"#,
+                &[("a", Write), ("b", Write), ("c", Write)],
+            ),
+            (
+                "mcp_filesystem_move_file",
+                r#"{"source":"a","destination":"b"}"#,
+                &[("a", Write), ("b", Write)],
+            ),
+            ("mcp_filesystem_read_text_file", r#"{"path":"a"}"#, &[("a", Read)]),
+            ("mcp_fs_open", r#"{"file":"a"}"#, &[("a", Read)]),
+            ("mcp_fs_rename", r#"{"from":"a","to":"b"}"#, &[("a", Write), ("b", Write)]),
+            ("mcp_fs_copyFile", r#"{"src":"a","dst":"b"}"#, &[("a", Write), ("b", Write)]),
+            ("mcp_mail_send", r#"{"from":"a","to":"b"}"#, &[]),
+            ("mcp_fs_set_contents", r#"{"path":"a","data":"x"}"#, &[("a", Write)]),
+            ("read", r#"{"path":"@a:1-40"}"#, &[("@a:1-40", Read), ("a", Read)]),
+            ("read", r#"{"path":"a\u00a0b"}"#, &[("a\u{a0}b", Read), ("a b", Read)]),
+            ("mcp_fs_get", r#"{"uri":"file:///a"}"#, &[("file:///a", Read)]),
+            ("mcp_web_get", r#"{"uri":"https://a/b"}"#, &[]),
+            ("mcp_x_saveNote", r#"{"path":"a"}"#, &[("a", Write)]),
+            ("deploy", r#"{"path":"a","content":"x"}"#, &[("a", Write)]),
+            ("deploy", r#"{"path":"a","source":"b"}"#, &[("a", Read)]),
+            ("run_shell_command", r#"{"command":"cat a","path":"b"}"#, &[]),
+            (
+                "Bash",
+                r#"{"command":"apply_patch <<'E'\n*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\nE"}"#,
+                &[("a", Write)],
+            ),
+            (
+                "Bash",
+                r#"{"command":"cat <<'E'\n*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\nE"}"#,
+                &[],
+            ),
+            ("web_fetch", r#"{"url":"https://a"}"#, &[]),
+        ] {
+            let expected: Vec<_> =
+                expected.iter().map(|(path, access)| ((*path).to_owned(), *access)).collect();
+            assert_eq!(named(tool, arguments), expected, "{tool} {arguments}");
+        }
+    }
+
+    #[test]
+    fn more_files_than_are_resolved_are_said_to_be_missing() {
+        let many: Vec<String> = (0..10_000).map(|it| format!("\"f{it}\"")).collect();
+        let arguments = RawObject::parse(format!(r#"{{"paths":[{}]}}"#, many.join(","))).unwrap();
+        let files = ToolFiles::of(&ToolCall::of("read_many_files", &arguments), Path::new("/"));
+        assert_eq!((files.list.len(), files.complete), (MAX_FILES, false));
+        for strange in [r#"{"path":7}"#, r#"{"path":"a\u0000"}"#] {
+            let strange = RawObject::parse(strange).unwrap();
+            assert!(!ToolFiles::of(&ToolCall::of("read_file", &strange), Path::new("/")).complete);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn what_a_tool_names_is_there(
+            tool in "(Write|replace|Read|create_file|mcp_fs_write|glob|NotebookEdit|other)",
+            field in proptest::sample::select(
+                [&PATH[..], &["paths", "target_files", "dir_path", "new_path"]].concat()
+            ),
+            path in "[a-zA-Z0-9./ é\"\\\\]{1,20}",
+            around in 0_u8..4,
+        ) {
+            let value = serde_json::json!({ field: path });
+            let value = match around {
+                0 => value,
+                1 => serde_json::json!({ "edits": [value] }),
+                2 => serde_json::json!({ "deep": { "er": value } }),
+                _ => serde_json::json!({ field: [path] }),
+            };
+            let found = named(&tool, &value.to_string());
+            prop_assert!(found.iter().any(|(found, _)| *found == path), "{value} {found:?}");
+        }
+    }
+}

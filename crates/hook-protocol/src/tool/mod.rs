@@ -1,0 +1,34 @@
+//! Tool calls of any agent: the kind of tool, the files that a call names, and a call on several
+//! files as one call per file.
+//!
+//! Tools are recognised by their names in any agent (`names`); the rest follows from the tool and
+//! its arguments. Matchers, inputs and foreign hooks all read calls through this module, so that
+//! they see the same files.
+
+mod arguments;
+mod call;
+mod command;
+mod file_call;
+pub mod file_calls;
+mod files;
+mod kind;
+mod names;
+mod patch;
+mod resolve;
+mod shell_patch;
+
+pub use arguments::{path_field, paths_field};
+pub use call::ToolCall;
+pub use command::ShellCommand;
+pub use file_call::FileCall;
+pub use file_calls::{
+    FileCalls, as_patch, file_calls, is_said_by_file_calls, unreadable_patch, with_patch,
+};
+pub use files::{FileAccess, ToolFiles};
+pub use kind::ToolKind;
+pub use kind::is_of_mcp_server;
+#[doc(hidden)]
+pub use names::our_name;
+pub use names::{APPLY_PATCH, is_same_tool, names_of, nearest_name, text_subjects};
+pub use patch::{MARK, file_headers};
+pub use resolve::resolved;

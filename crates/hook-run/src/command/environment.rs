@@ -1,0 +1,282 @@
+//! The environment of a hook's process: shell, variables, directories (protocol.md §3).
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use crate::nesting::MAX_DEPTH;
+use crate::session_env::SessionEnv;
+use hook_files::program::is_executable;
+use hook_files::project_tree::ProjectTree;
+use hook_protocol::event::input::EventInput;
+use hook_settings::EnvironmentRules;
+use hook_settings::language::Launch;
+use hook_shell::PROJECT_DIRECTORY;
+use hook_shell::loaders::{is_among, is_dropped, is_refused_of_project};
+
+const DEPTH: &str = "HOOK_DEPTH";
+
+/// The variable that tells a server that a request comes from inside a running hook.
+const RUN_TOKEN: &str = "HOOK_RUN_TOKEN";
+
+/// The variables of one run.
+pub(crate) struct RunVariables<'r> {
+    pub(crate) depth: &'r str,
+    pub(crate) token: &'r str,
+    /// The session's variables so far, and the trust rank of the hook.
+    pub(crate) session: (&'r SessionEnv, u8),
+}
+
+/// The engine's part of a hook's environment, computed once when settings are loaded.
+#[derive(Debug, Clone)]
+pub(crate) struct HostEnvironment {
+    variables: Vec<(OsString, OsString)>,
+    pub(crate) project: PathBuf,
+    /// The nesting depth of this engine's hooks.
+    pub(crate) depth: u32,
+    /// The token of the hook that this engine runs in.
+    pub(crate) outer_token: Option<String>,
+    /// The host's `NODE_PATH` without the directories of the project.
+    pub(crate) node_path: Option<OsString>,
+    /// `true` if the hooks are a project's.
+    of_project: bool,
+}
+
+impl HostEnvironment {
+    /// Reduces the host's variables by a source's rules and by the engine's own: no hook starts
+    /// with variables that load programs, or with a `PATH` into the project. The rules of a source
+    /// that is not a project can allow both.
+    pub(crate) fn new(
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+        rules: &EnvironmentRules,
+        project: PathBuf,
+        of_project: bool,
+    ) -> Self {
+        let (mut depth, mut outer_token, mut node_path) = (1, None, None);
+        let tree = ProjectTree::of(&project);
+        let mut kept = Vec::new();
+        for (name, value) in variables {
+            let text = name.to_string_lossy();
+            if text == DEPTH {
+                // A value that cannot be read may be any depth.
+                let outer = value.to_str().and_then(|text| text.parse().ok());
+                depth = outer.unwrap_or(MAX_DEPTH).saturating_add(1);
+            }
+            if text == RUN_TOKEN {
+                outer_token = value.to_str().map(str::to_owned);
+                continue;
+            }
+            let (is_denied, is_dropped) = (is_among(&text, &rules.deny), is_dropped(&text));
+            let is_allowed = is_among(&text, &rules.allow);
+            if text == "NODE_PATH" && (!is_denied || is_allowed) {
+                node_path = Some(tree.outside(&value).0);
+            }
+            if (is_denied && !is_allowed) || (is_dropped && (of_project || !is_allowed)) {
+                continue;
+            }
+            let value = match text == "PATH" && (of_project || !is_allowed) {
+                true => tree.outside(&value).0,
+                false => value,
+            };
+            kept.push((name, value));
+        }
+        Self { variables: kept, project, depth, outer_token, node_path, of_project }
+    }
+
+    /// Returns the hook's own variables that are allowed: a project's may not load programs.
+    pub(crate) fn own(&self, hook: &[(String, String)]) -> Vec<(String, String)> {
+        let own = hook.iter().filter(|(name, _)| !self.of_project || !is_refused_of_project(name));
+        own.cloned().collect()
+    }
+
+    /// Returns the host's and the hook's own variables, which are the same for every event.
+    pub(crate) fn constant<'a>(
+        &'a self,
+        hook: &'a [(String, String)],
+    ) -> impl Iterator<Item = (&'a OsStr, &'a OsStr)> {
+        let host = self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
+        host.chain(hook.iter().map(|(name, value)| (OsStr::new(name), OsStr::new(value))))
+    }
+
+    /// Returns the host's variables.
+    pub(crate) fn host(&self) -> &[(OsString, OsString)] {
+        &self.variables
+    }
+
+    /// Returns all variables of a foreign hook: its own, and the host's except those that would
+    /// make it believe it runs in another agent.
+    pub(crate) fn home_variables<'a>(
+        &'a self,
+        launch: &'a Launch,
+        run: &'a RunVariables<'a>,
+    ) -> impl Iterator<Item = (&'a OsStr, &'a OsStr)> {
+        let host = self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
+        let host = host.filter(|(name, _)| !launch.without.iter().any(|it| name == it));
+        let (env, rank) = run.session;
+        let session = env.of_rank(rank).map(|(name, value)| (OsStr::new(name), OsStr::new(value)));
+        let run = [(DEPTH, OsStr::new(run.depth)), (RUN_TOKEN, OsStr::new(run.token))];
+        let own =
+            launch.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
+        let own = own.filter(|(name, _)| {
+            !self.of_project || !name.to_str().is_some_and(is_refused_of_project)
+        });
+        host.chain(session).chain(run.map(|(name, value)| (OsStr::new(name), value))).chain(own)
+    }
+
+    /// Returns all variables of a process that outlives an event; the hook's own come last.
+    pub(crate) fn lasting_variables<'a>(
+        &'a self,
+        run: &'a RunVariables<'a>,
+        hook: &'a [(String, String)],
+    ) -> impl Iterator<Item = (&'a OsStr, &'a OsStr)> {
+        let project = PROJECT_DIRECTORY.map(|name| (name, self.project.as_os_str()));
+        let run = [(DEPTH, OsStr::new(run.depth)), (RUN_TOKEN, OsStr::new(run.token))];
+        let host = self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
+        host.chain(project.into_iter().chain(run).map(|(name, value)| (OsStr::new(name), value)))
+            .chain(hook.iter().map(|(name, value)| (OsStr::new(name), OsStr::new(value))))
+    }
+
+    /// Returns all variables for one event; the hook's own come last.
+    pub(crate) fn variables<'a>(
+        &'a self,
+        input: &'a EventInput,
+        run: &'a RunVariables<'a>,
+        hook: &'a [(String, String)],
+    ) -> impl Iterator<Item = (&'a OsStr, &'a OsStr)> {
+        let project = PROJECT_DIRECTORY.map(|name| (name, self.project.as_os_str()));
+        let event = [
+            ("HOOK_EVENT_NAME", OsStr::new(input.event().as_str())),
+            ("HOOK_SESSION_ID", OsStr::new(&*input.session_id)),
+            ("GEMINI_SESSION_ID", OsStr::new(&*input.session_id)),
+            ("GEMINI_CWD", OsStr::new(&*input.cwd)),
+            (DEPTH, OsStr::new(run.depth)),
+            (RUN_TOKEN, OsStr::new(run.token)),
+        ];
+        let host = self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
+        let (env, rank) = run.session;
+        let session = env.of_rank(rank).map(|(name, value)| (OsStr::new(name), OsStr::new(value)));
+        host.chain(session)
+            .chain(project.into_iter().chain(event).map(|(name, value)| (OsStr::new(name), value)))
+            .chain(hook.iter().map(|(name, value)| (OsStr::new(name), OsStr::new(value))))
+    }
+}
+
+/// The error of a host's process that is not fit to run hooks.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunnerError {
+    /// No shell was found.
+    #[error("failed to find {program}, which hook commands are run with; install it or fix PATH")]
+    ShellNotFound {
+        /// The missing shell.
+        program: &'static str,
+    },
+    /// SIGCHLD is ignored, so the exit codes of hooks would be lost.
+    #[error(
+        "SIGCHLD is ignored in this process, so the exit codes of hooks would be lost; restore \
+         its default action before hooks are used"
+    )]
+    ChildSignalIgnored,
+}
+
+/// Checks whether the system reaps children before their exit codes can be read.
+#[cfg(target_os = "linux")]
+pub(crate) fn ignores_child_signal() -> bool {
+    let child = rustix::process::Signal::CHILD.as_raw();
+    let ignored = std::fs::read_to_string("/proc/self/status").ok().and_then(|status| {
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+        // Some processors have 128 signals.
+        u128::from_str_radix(mask.trim(), 16).ok()
+    });
+    ignored.is_some_and(|mask| mask & (1 << (child - 1)) != 0)
+}
+
+/// Returns `false`: only Linux has that file.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn ignores_child_signal() -> bool {
+    false
+}
+
+/// The shell that runs commands. Its path is absolute, so that a changed PATH cannot replace it.
+#[derive(Debug, Clone)]
+pub(crate) struct Shell {
+    pub(crate) program: PathBuf,
+    pub(crate) arguments: &'static [&'static str],
+}
+
+impl Shell {
+    /// Finds the shell in the host's PATH.
+    pub(crate) fn find(path: Option<&OsStr>) -> Result<Self, RunnerError> {
+        #[cfg(windows)]
+        const SHELL: (&str, &str, &[&str]) =
+            ("PowerShell", "powershell.exe", &["-NoProfile", "-NonInteractive", "-Command"]);
+        // Some builds of bash read the user's startup files for commands that arrive over ssh.
+        #[cfg(not(windows))]
+        const SHELL: (&str, &str, &[&str]) = ("bash", "bash", &["--norc", "-c"]);
+
+        let (program, file, arguments) = SHELL;
+        std::env::split_paths(path.unwrap_or_default())
+            .chain(["/bin", "/usr/bin", "/usr/local/bin"].map(PathBuf::from))
+            .filter(|directory| directory.is_absolute())
+            .map(|directory| directory.join(file))
+            .find(|candidate| is_executable(candidate))
+            .map(|program| Self { program, arguments })
+            .ok_or(RunnerError::ShellNotFound { program })
+    }
+
+    /// Returns a placeholder, for a system without a shell where nothing will be run.
+    pub(crate) fn missing() -> Self {
+        Self { program: PathBuf::new(), arguments: &[] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(rules: &EnvironmentRules, of_project: bool) -> Vec<String> {
+        let names = [
+            "PATH",
+            "BASH_ENV",
+            "BASH_FUNC_ls%%",
+            "PYTHONPATH",
+            "NODE_OPTIONS",
+            "AWS_KEY",
+            "AWS_REGION",
+            "ENVIRONMENT",
+        ];
+        let variables = names.map(|name| (OsString::from(name), OsString::new()));
+        HostEnvironment::new(variables, rules, PathBuf::from("/nowhere"), of_project)
+            .variables
+            .into_iter()
+            .map(|(name, _)| name.to_string_lossy().into_owned())
+            .collect()
+    }
+
+    #[test]
+    fn injections_go_unless_allowed_and_rules_reduce() {
+        let rules = |allow: &[&str], deny: &[&str]| EnvironmentRules {
+            allow: allow.iter().map(ToString::to_string).collect(),
+            deny: deny.iter().map(ToString::to_string).collect(),
+        };
+        for (rules, expected) in [
+            (rules(&[], &[]), vec!["PATH", "AWS_KEY", "AWS_REGION", "ENVIRONMENT"]),
+            (rules(&["BASH_ENV"], &["AWS_*"]), vec!["PATH", "BASH_ENV", "ENVIRONMENT"]),
+            (rules(&["PATH", "AWS_REGION"], &["*"]), vec!["PATH", "AWS_REGION"]),
+        ] {
+            assert_eq!(kept(&rules, false), expected, "{rules:?}");
+        }
+    }
+
+    #[test]
+    fn a_project_allows_its_hooks_nothing_that_says_what_is_loaded() {
+        let rules = EnvironmentRules { allow: vec!["*".into()], deny: vec!["AWS_*".into()] };
+        let all = ["PATH", "AWS_KEY", "AWS_REGION", "ENVIRONMENT"];
+        assert_eq!(kept(&rules, true), all);
+        assert_eq!(kept(&rules, false).len(), 8);
+    }
+
+    #[test]
+    fn a_missing_shell_is_a_typed_error_only_where_there_is_none() {
+        assert!(Shell::find(Some(OsStr::new("/nowhere"))).is_ok(), "the usual places are tried");
+    }
+}

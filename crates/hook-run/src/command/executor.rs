@@ -1,0 +1,381 @@
+//! The executor of commands.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use futures::FutureExt;
+
+use super::direct::DirectCommand;
+use super::env_file::EnvFile;
+use super::environment::{HostEnvironment, RunVariables, Shell};
+use super::process::{self, ProcessCall};
+use crate::answer::{Ending, interpret, interpret_home};
+use crate::executor::{
+    CommandIdentity, Execution, HookCall, HookExecutor, HookKind, HookStart, Permits, Run,
+};
+use crate::limits::RunnerLimits;
+use crate::nesting;
+use crate::report::ProcessReport;
+use crate::running::{RunningHook, RunningHooks};
+use crate::termination::EngineTasks;
+use crate::tree::ProcessTree;
+use hook_json::RawObject;
+use hook_json::text::PathText;
+use hook_protocol::event::input::EventInput;
+use hook_protocol::failure::HookFailure;
+use hook_settings::language::{ForeignHook, Launch, Place};
+use hook_settings::variables;
+use hook_shell::quote_project_directory;
+
+/// The shared state of all command hooks of one source.
+#[derive(Debug)]
+pub(crate) struct CommandContext {
+    pub(crate) shell: Shell,
+    pub(crate) environment: HostEnvironment,
+    pub(crate) limits: RunnerLimits,
+    pub(crate) tasks: EngineTasks,
+    pub(crate) running: Arc<RunningHooks>,
+}
+
+impl CommandContext {
+    /// Checks whether a hook may run while this number of command hooks of this engine wait for it.
+    ///
+    /// # Errors
+    /// Returns an error if hooks are nested too deep.
+    pub(crate) fn check_depth(&self, depth: u32) -> Result<(), HookFailure> {
+        nesting::check(self.environment.depth.saturating_add(depth))
+    }
+}
+
+/// Runs a command hook.
+#[derive(Debug)]
+pub(crate) struct CommandExecutor {
+    program: Arc<Program>,
+}
+
+/// The program of a hook, the same for every event.
+#[derive(Debug)]
+struct Program {
+    command: String,
+    /// The shell's argument: the command with its project directory quoted. For a foreign hook,
+    /// everything that decides what it runs.
+    script: String,
+    /// The direct start of a command that needs no shell.
+    direct: Option<DirectCommand>,
+    env: Vec<(String, String)>,
+    /// Additional variables beside the hook's own.
+    given: Vec<(OsString, OsString)>,
+    /// The hook's definition in the other agent, for a foreign hook.
+    home: Option<Arc<ForeignHook>>,
+    context: Arc<CommandContext>,
+}
+
+impl CommandExecutor {
+    /// Creates the executor of a foreign hook, with that agent's start, input and answer.
+    pub(crate) fn of_home(
+        command: String,
+        home: Arc<ForeignHook>,
+        given: Vec<(OsString, OsString)>,
+        context: Arc<CommandContext>,
+    ) -> Self {
+        // The same command means other files in another plugin.
+        let root = home.plugin_root.as_ref().map(|root| root.to_string_lossy());
+        let script = format!("{}{}", home.command.terms(), root.unwrap_or_default());
+        let env = home.variables.clone();
+        let home = Some(home);
+        let direct = None;
+        Self { program: Arc::new(Program { command, script, direct, env, given, home, context }) }
+    }
+
+    /// Creates the executor of a hook that is shown as `command`; its copy may run another `text`.
+    pub(crate) fn new(
+        command: String,
+        (text, given): (String, Vec<(OsString, OsString)>),
+        env: Vec<(String, String)>,
+        context: Arc<CommandContext>,
+    ) -> Self {
+        let (script, direct) = match cfg!(unix) {
+            true => (
+                quote_project_directory(&text),
+                DirectCommand::new(&text, context.environment.constant(&env)),
+            ),
+            false => (text, None),
+        };
+        let home = None;
+        Self { program: Arc::new(Program { command, script, direct, env, given, home, context }) }
+    }
+}
+
+impl HookExecutor for CommandExecutor {
+    fn kind(&self) -> HookKind {
+        HookKind::Command
+    }
+
+    fn home(&self) -> Option<&ForeignHook> {
+        self.program.home.as_deref()
+    }
+
+    fn label(&self) -> &str {
+        &self.program.command
+    }
+
+    fn permits(&self) -> Permits<'_> {
+        Permits::Process
+    }
+
+    fn start(&self) -> HookStart<'_> {
+        match &self.program.direct {
+            Some(_) => HookStart::Direct,
+            None => HookStart::Shell(&self.program.context.shell.program),
+        }
+    }
+
+    fn identity(&self) -> Option<CommandIdentity<'_>> {
+        let Program { command, script, env, context, home, .. } = &*self.program;
+        if home.as_ref().is_some_and(|home| !home.runs_once) {
+            return None;
+        }
+        Some(CommandIdentity {
+            command: if home.is_some() { script } else { command },
+            env: variables(env),
+            project: &context.environment.project,
+            foreign_event: home.as_ref().map(|home| &*home.event),
+            is_worker: false,
+        })
+    }
+
+    fn check_depth(&self, depth: u32) -> Result<(), HookFailure> {
+        self.program.context.check_depth(depth)
+    }
+
+    fn execute(&self, call: HookCall) -> Execution {
+        let program = Arc::clone(&self.program);
+        Execution::Running(async move { program.run(call).await }.boxed())
+    }
+}
+
+/// The start of one process.
+struct Start<'s> {
+    call: &'s HookCall,
+    running: &'s RunningHook,
+    /// The input in the foreign hook's format.
+    told: Option<&'s RawObject>,
+    env_file: Option<&'s EnvFile>,
+}
+
+impl Program {
+    async fn run(&self, mut call: HookCall) -> Run {
+        let mut warnings = Vec::new();
+        let outer = self.context.environment.outer_token.as_deref();
+        let mut running = self.context.running.enter(outer, call.depth);
+        let told = self.home.as_ref().map(|home| {
+            let told = home.language.told(home, &call.input);
+            told.unwrap_or_else(RawObject::empty)
+        });
+        let ended = told.as_ref().and_then(|told| self.with_ending(told, &call.input));
+        let env_file = self.env_file(&mut warnings);
+        let start = Start {
+            call: &call,
+            running: &running,
+            told: told.as_ref(),
+            env_file: env_file.as_ref(),
+        };
+        let started = self.start(&start, &mut warnings);
+        let (ending, process) = match started {
+            Ok(tree) => {
+                running.started(tree.group());
+                call.slots.running = Some(running);
+                let call = ProcessCall {
+                    // Serialized after the start, because the hook's own start takes longer.
+                    stdin: match (&ended, &told) {
+                        (Some(ended), _) => ended.as_bytes(),
+                        (None, Some(told)) => told.as_str().as_bytes(),
+                        (None, None) => call.input.json(),
+                    },
+                    timeout: call.timeout,
+                    cancel: &call.cancel,
+                    slots: call.slots,
+                    limits: &self.context.limits,
+                    tasks: &self.context.tasks,
+                };
+                process::run(tree, call).await
+            }
+            Err(failure) => (Ending::Failed(failure), ProcessReport::default()),
+        };
+        let event = call.input.event();
+        let mut answer = match (&self.home, &told) {
+            (Some(home), Some(told)) => {
+                interpret_home(home, &call.input, told, ending, &process.stdout, &process.stderr)
+            }
+            _ => interpret(event, ending, &process.stdout, &process.stderr),
+        };
+        if let Some(file) = env_file {
+            file.add_to(&mut answer);
+        }
+        warnings.append(&mut answer.warnings);
+        for (stream, captured) in [("stdout", &process.stdout), ("stderr", &process.stderr)] {
+            if captured.dropped > 0 {
+                warnings.push(format!("{} bytes of {stream} were cut", captured.dropped));
+            }
+        }
+        if process.leaked {
+            warnings.push(
+                "something the hook started still held its output open after it had exited"
+                    .to_owned(),
+            );
+        }
+        answer.warnings = warnings;
+        Run { answer, process }
+    }
+
+    /// Creates the agent's file for a foreign hook's variables, unless the host has one.
+    fn env_file(&self, warnings: &mut Vec<String>) -> Option<EnvFile> {
+        let home = self.home.as_deref()?;
+        let name = home.language.env_file(home)?;
+        let host = self.context.environment.host();
+        if host.iter().any(|(known, value)| known == name && !value.is_empty()) {
+            return None;
+        }
+        let file = EnvFile::new(name);
+        file.map_err(|error| warnings.push(format!("there is no file for {name}: {error}"))).ok()
+    }
+
+    /// Returns the input of a hook of the calling agent, with the bytes that followed it there.
+    fn with_ending(&self, told: &RawObject, input: &EventInput) -> Option<String> {
+        let asked = input.asked.as_deref().filter(|asked| !asked.ending.is_empty())?;
+        let is_own = self.home.as_ref().is_some_and(|home| home.language.name() == asked.agent);
+        is_own.then(|| format!("{}{}", told.as_str(), asked.ending))
+    }
+
+    /// Starts the process in the event's directory, or in the project's: removing a directory must
+    /// not disable a guard.
+    fn start(
+        &self,
+        start: &Start<'_>,
+        warnings: &mut Vec<String>,
+    ) -> Result<ProcessTree, HookFailure> {
+        let project = &self.context.environment.project;
+        let directory = match &*start.call.input.cwd {
+            "" => project.as_path(),
+            named => Path::new(named),
+        };
+        let error = match self.start_in(directory, start) {
+            Ok(tree) => return Ok(tree),
+            Err(error) => error,
+        };
+        let Some(reason) = cannot_enter(directory) else {
+            return Err(self.not_started(error));
+        };
+        warnings.push(format!(
+            "the working directory {} cannot be entered ({reason}); the hook runs in the project \
+             directory {}",
+            directory.shown(),
+            project.shown()
+        ));
+        self.start_in(project, start).map_err(|error| match cannot_enter(project) {
+            Some(reason) => {
+                HookFailure::Directory { directory: project.clone(), source: reason.into() }
+            }
+            None => self.not_started(error),
+        })
+    }
+
+    /// Starts the process, without a shell if that makes no difference.
+    fn start_in(&self, directory: &Path, start: &Start<'_>) -> io::Result<ProcessTree> {
+        let Start { call, running, told, env_file } = start;
+        let environment = &self.context.environment;
+        let depth = environment.depth.saturating_add(call.depth).to_string();
+        let (env, rank) = &call.session_env;
+        let run = RunVariables { depth: &depth, token: running.token(), session: (env, *rank) };
+        if let (Some(home), Some(told)) = (&self.home, told) {
+            let place =
+                Place { project: &environment.project, directory, environment: environment.host() };
+            let mut launch = home.language.launch(home, told, &place);
+            if let Some(file) = env_file {
+                launch.variables.push((file.name.into(), file.path().into()));
+            }
+            launch.variables.extend(self.given.iter().cloned());
+            return ProcessTree::spawn(self.home_process(&launch, &run));
+        }
+        let is_own = |name: &OsString| self.env.iter().any(|(own, _)| name == own.as_str());
+        let given = || self.given.iter().filter(|(name, _)| !is_own(name));
+        let given = || given().map(|(name, value)| (&**name, &**value));
+        let variables = || environment.variables(&call.input, &run, &self.env).chain(given());
+        let direct = self.direct.as_ref().and_then(|direct| direct.process(directory, variables()));
+        match direct.map(ProcessTree::spawn) {
+            Some(Ok(tree)) => return Ok(tree),
+            // The program itself is not at fault; it may even have been started.
+            Some(Err(error)) if is_starved(&error) => return Err(error),
+            Some(Err(_)) | None => {}
+        }
+        let shell = &self.context.shell;
+        let mut process = Command::new(&shell.program);
+        process.args(shell.arguments).arg(&self.script);
+        process.current_dir(directory).env_clear().envs(variables());
+        ProcessTree::spawn(process)
+    }
+
+    /// Returns the process of a foreign hook.
+    fn home_process(&self, launch: &Launch, run: &RunVariables<'_>) -> Command {
+        let shell = &self.context.shell.program;
+        // Looked up once, so that a changed PATH cannot replace it.
+        let program = match launch.program == "bash" {
+            true => shell.as_os_str(),
+            false => &launch.program,
+        };
+        let mut process = Command::new(program);
+        process.args(&launch.arguments).current_dir(&launch.directory).env_clear();
+        process.envs(self.context.environment.home_variables(launch, run));
+        process
+    }
+
+    fn not_started(&self, error: io::Error) -> HookFailure {
+        let program: &PathBuf = &self.context.shell.program;
+        HookFailure::Spawn { program: program.clone(), source: error.into() }
+    }
+}
+
+/// Returns the error that keeps a process from starting in a directory, if there is one.
+fn cannot_enter(directory: &Path) -> Option<io::Error> {
+    // Reading the metadata of `.` needs the same permission as entering the directory.
+    directory.join(".").metadata().err()
+}
+
+/// Checks for a lack of resources, which would also affect bash.
+#[cfg(unix)]
+fn is_starved(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let starved = [Errno::AGAIN, Errno::NOMEM, Errno::NFILE, Errno::MFILE, Errno::NOSPC];
+    Errno::from_io_error(error).is_some_and(|error| starved.contains(&error))
+}
+
+/// Returns `false`: on other systems every program is started by the shell.
+#[cfg(not(unix))]
+fn is_starved(_error: &io::Error) -> bool {
+    false
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_lack_of_resources_counts_as_starved() {
+        use rustix::io::Errno;
+        for (error, expected) in [
+            (Errno::AGAIN, true),
+            (Errno::NOMEM, true),
+            (Errno::MFILE, true),
+            (Errno::NOENT, false),
+            (Errno::ACCESS, false),
+            (Errno::NOEXEC, false),
+        ] {
+            assert_eq!(is_starved(&error.into()), expected, "{error}");
+        }
+        assert!(!is_starved(&io::Error::other("no error of the system")));
+    }
+}

@@ -1,0 +1,145 @@
+//! Turns a run into the hook's result: applies `failBehavior` and notifies the observer.
+
+use std::time::Duration;
+
+use super::answer::Answer;
+use super::executor::Run;
+use super::result::HookExecutionResult;
+use super::scope::RunScope;
+use super::spec::HookSpec;
+use hook_protocol::event::HookEventName;
+use hook_protocol::event::input::HookInput;
+use hook_protocol::event::output::{Decision, HookOutput, PolicyDecision};
+use hook_protocol::failure::HookFailure;
+use hook_settings::{DEFAULT_PRIORITY, FailBehavior, HookSource};
+
+/// The time a hook waited and ran.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Timing {
+    pub(super) duration: Duration,
+    pub(super) queued: Duration,
+}
+
+/// The input of a hook, and whether it was started.
+pub(super) struct Told {
+    pub(super) input: HookInput,
+    pub(super) was_started: bool,
+}
+
+/// Turns a run into the hook's result: applies `failBehavior` and notifies the observer.
+pub(crate) fn finish(
+    hook: &HookSpec,
+    run: Run,
+    timing: Timing,
+    told: &Told,
+    scope: &RunScope,
+) -> HookExecutionResult {
+    let Answer { mut output, mut failure, mut warnings, invalid, is_explicit } = run.answer;
+    warnings.splice(0..0, hook.warnings.iter().cloned());
+    let unapplied =
+        output.as_mut().map(|output| output.take_unapplied(&told.input)).unwrap_or_default();
+    let mut invalid = invalid.into_iter().chain(unapplied);
+    // Hooks of other agents guard their tools, but their settings have no `failBehavior`.
+    let is_changed_guard = hook.executor.home().is_some()
+        && hook.event.is_before_a_tool()
+        && matches!(failure, Some(HookFailure::Untrusted | HookFailure::TrustedCopy { .. }));
+    if hook.fail_behavior == FailBehavior::Block || is_changed_guard {
+        if failure.is_none()
+            && let Some(first) = invalid.next()
+        {
+            failure = Some(HookFailure::InvalidAnswer(first.answer));
+            // The decision is unknown, so only the restricting parts of the output count.
+            output = output.map(|output| output.restricting(hook.event));
+        }
+        if let Some(failure) = &failure {
+            output = Some(deny_for_failure(hook, failure, output));
+        }
+    }
+    warnings.extend(invalid.filter_map(|invalid| invalid.warning));
+    warnings.extend(output.as_ref().and_then(|output| useless_decision(hook.event, output)));
+    if let Some(output) = &output {
+        warnings.append(&mut output.mistakes(hook.event));
+    }
+    let success = failure.is_none() && matches!(run.process.exit_code, None | Some(0));
+    let result = HookExecutionResult {
+        hook: hook.identity.clone(),
+        success,
+        grants: success
+            && is_explicit
+            && output.as_ref().is_some_and(|output| approves(hook, output, &told.input)),
+        decision: output.as_ref().map(|output| output.policy(hook.event)),
+        output,
+        failure,
+        process: run.process,
+        duration: timing.duration,
+        queued: timing.queued,
+        warnings,
+        input: told.was_started.then(|| scope.kept(&told.input)).flatten(),
+        group: (0, DEFAULT_PRIORITY),
+        asked_again: scope.asked_again,
+    };
+    if let Some(observer) = &scope.observer {
+        observer.hook_finished(&result, told.was_started.then_some(&told.input));
+    }
+    result
+}
+
+/// Checks whether an answer spares the user a question: an explicit approval of a hook in the
+/// user's settings, by its agent's rules. In some agents, silent guards answer the same.
+fn approves(hook: &HookSpec, output: &HookOutput, input: &HookInput) -> bool {
+    let is_users = hook.trust_rank >= HookSource::User.trust_rank();
+    let means_it = match hook.executor.home() {
+        None => {
+            let kind = input.tool_kind();
+            let is_asked_for = kind.is_none_or(|kind| hook.kinds.contains(&kind));
+            (hook.kinds.is_empty() || is_asked_for) && output.approves(hook.event)
+        }
+        Some(home) => {
+            let agent = input.asked.as_deref().map(|asked| asked.agent);
+            agent == Some(home.language.name()) || home.language.approves(home)
+        }
+    };
+    is_users && means_it && output.allows(hook.event)
+}
+
+/// Returns a warning for a decision that has no effect on the event.
+fn useless_decision(event: HookEventName, output: &HookOutput) -> Option<String> {
+    let row = event.row();
+    let wanted = output.wanted(event);
+    let useless = match wanted {
+        PolicyDecision::Proceed => false,
+        PolicyDecision::Block => row.block_means.is_none(),
+        PolicyDecision::Retry => row.retry_means.is_none(),
+        PolicyDecision::Ask | PolicyDecision::Stop => row.merge.only_observes(),
+    };
+    useless.then(|| {
+        let article = if wanted == PolicyDecision::Ask { "an" } else { "a" };
+        format!("{article} {} has no effect on {event}", wanted.as_str())
+    })
+}
+
+/// Denies on behalf of a failed hook with `failBehavior: block`, whatever its output was.
+fn deny_for_failure(
+    hook: &HookSpec,
+    failure: &HookFailure,
+    said: Option<HookOutput>,
+) -> HookOutput {
+    let mut output = said.unwrap_or_default();
+    if output.policy(hook.event) < PolicyDecision::Block {
+        output.decision = Some(Decision::Deny);
+        let name = hook.display_name();
+        output.reason = Some(match failure {
+            // Nothing failed; the user has to decide first.
+            HookFailure::Untrusted
+            | HookFailure::TrustedCopy { .. }
+            | HookFailure::BrokenSettings { .. } => {
+                format!("blocked, because the guard `{name}` could not check this: {failure}")
+            }
+            _ => match failure.not_run() {
+                Some(why) => format!("hook {name} did not run: {why}"),
+                None => format!("hook {name} failed: {failure}"),
+            },
+        });
+    }
+    output
+}

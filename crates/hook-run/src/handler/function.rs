@@ -1,0 +1,75 @@
+//! Functions of the host, and the conversion of their results.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
+
+use crate::answer::Answer;
+use crate::executor::Run;
+use crate::live::{CallTarget, FailureListener};
+use crate::module::ModuleHandler;
+use hook_protocol::event::HookEventName;
+use hook_protocol::event::input::HookInput;
+use hook_protocol::event::output::HookOutput;
+use hook_protocol::failure::{HookFailure, panic_message};
+use hook_settings::language::ForeignHook;
+
+/// The return value of a handler: an output, nothing, or an error, which fails the hook.
+pub type HandlerResult = Result<Option<HookOutput>, HandlerError>;
+
+/// The error of a handler.
+pub type HandlerError = Box<dyn std::error::Error + Send + Sync>;
+
+/// A synchronous function of the host.
+pub(super) type Plain = dyn Fn(&HookInput) -> HandlerResult + Send + Sync;
+pub(super) type Async = dyn Fn(HookInput) -> BoxFuture<'static, HandlerResult> + Send + Sync;
+
+#[derive(Clone)]
+pub(super) enum Function {
+    Inline(Arc<Plain>),
+    Async(Arc<Async>),
+    Blocking(Arc<Plain>),
+    Called(Called),
+    Module(OfModule),
+}
+
+/// A handler of a module.
+#[derive(Clone)]
+pub(super) struct OfModule {
+    pub(super) handler: ModuleHandler,
+    /// The foreign hook whose formats it uses.
+    pub(super) home: Arc<ForeignHook>,
+}
+
+/// A hook that is called in a session.
+#[derive(Clone)]
+pub(super) struct Called {
+    pub(super) target: CallTarget,
+    /// The hook's id in the session.
+    pub(super) id: Arc<str>,
+    /// The foreign hook whose formats it uses, if it is one.
+    pub(super) home: Option<Arc<ForeignHook>>,
+    /// The listener for failed calls.
+    pub(super) on_failure: Option<FailureListener>,
+}
+
+/// Waits for a handler's timeout or cancellation.
+pub(super) async fn expired(timeout: Duration, cancel: &CancellationToken) -> HookFailure {
+    tokio::select! {
+        () = cancel.cancelled() => HookFailure::Cancelled,
+        () = tokio::time::sleep(timeout) => HookFailure::TimedOut { after: timeout },
+    }
+}
+
+pub(super) fn answer(event: HookEventName, finished: std::thread::Result<HandlerResult>) -> Run {
+    match finished {
+        Ok(Ok(output)) => Answer::of_handler(event, output).into(),
+        Ok(Err(source)) => Answer::failed(HookFailure::Handler { source: source.into() }).into(),
+        Err(panic) => {
+            let message = panic_message(panic.as_ref());
+            Answer::failed(HookFailure::Panicked { message }).into()
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Live hooks, which outlive their calls: one session per hook process or client, over any
+//! transport (protocol.md §6, "Live hooks").
+//!
+//! | file | contents |
+//! | --- | --- |
+//! | `message` | the messages in both directions |
+//! | `session` | the calls of one session, and their answers |
+//! | `mailbox` | the answer and the host requests of one call |
+//! | `carrier` | the end that transports messages: over pipes, a connection, a stream |
+//! | `clock` | a hook's timeout, which is paused during questions to the user |
+//! | `methods` | the table of host methods |
+//! | `host` | the host's side of them: the caller of the event |
+//! | `exec` | programs that the engine runs for a hook |
+//! | `executor` | one call, from input to answer |
+
+mod carrier;
+mod clock;
+mod exec;
+mod executor;
+mod host;
+mod mailbox;
+mod message;
+mod methods;
+mod session;
+
+pub use carrier::Carrier;
+pub(crate) use clock::{Clock, Timers};
+pub(crate) use exec::Programs;
+pub(crate) use executor::LiveExecutor;
+pub use executor::{CallTarget, FailureListener};
+pub use host::{HostCall, HostCallError, HostServices};
+pub(crate) use host::{has_ui, settled};
+pub(crate) use message::LIVE_PROTOCOL;
+pub use message::{
+    FromHook, MAX_LIVE_LINE, ModuleCommand, Said, ToHook, Told, Unreadable, WorkerHook,
+    WorkerModule,
+};
+pub(crate) use methods::is_question;
+pub use methods::{HOST_METHODS, HostMethod, without_ui};
+pub use session::{CallSession, Dropped};
+pub(crate) use session::{MAX_CALLS, MessagePipe};

@@ -1,0 +1,174 @@
+//! One hook that does not run inline, from its queue to its result.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use futures::FutureExt;
+
+use super::answer::Answer;
+use super::consent;
+use super::executor::{HookCall, Permits, Slots};
+use super::finish::{Timing, Told, finish};
+use super::handler::BlockingHandlers;
+use super::live::MAX_CALLS;
+use super::per_file;
+use super::result::HookExecutionResult;
+use super::scope::RunScope;
+use super::slots::SlotQueue;
+use super::spec::HookSpec;
+use super::threads::Threads;
+use hook_json::text::shortened;
+use hook_protocol::event::input::HookInput;
+use hook_protocol::event::output::HookOutput;
+use hook_protocol::failure::{HookFailure, panic_message};
+use hook_protocol::tool::unreadable_patch;
+use hook_settings::FailBehavior;
+use hook_settings::language::{Calls, calls};
+
+/// Runs one hook from queue to result. `queued_at` is earlier than the future's first poll.
+pub(super) async fn supervise(
+    hook: Arc<HookSpec>,
+    input: HookInput,
+    scope: RunScope,
+    slots: Arc<SlotQueue>,
+    blocking: Arc<BlockingHandlers>,
+    threads: Arc<Threads>,
+    queued_at: Instant,
+) -> HookExecutionResult {
+    // `true` while its session has the maximum number of calls.
+    let waits_for_call = AtomicBool::new(false);
+    let permits = async {
+        match hook.executor.permits() {
+            Permits::None => return Ok(Slots::default()),
+            Permits::Blocking => {
+                return blocking.acquire(scope.lane, scope.nesting, scope.depth).await;
+            }
+            Permits::Session(calls) => {
+                hook.executor.check_depth(scope.depth)?;
+                waits_for_call.store(true, Ordering::Relaxed);
+                let of_session = calls.acquire(scope.lane, scope.depth).await.map(Arc::new);
+                waits_for_call.store(false, Ordering::Relaxed);
+                return Ok(Slots { of_session, ..Slots::default() });
+            }
+            // A request takes a slot like a process, because both need a bound.
+            Permits::Process => {}
+        }
+        hook.executor.check_depth(scope.depth)?;
+        // The narrower queue comes first, so that a source at its limit does not fill the engine's.
+        let of_source = match &hook.slots {
+            Some(own) => own.acquire(scope.lane, scope.depth).await.map(Arc::new),
+            None => None,
+        };
+        // A source that may raise limits has only its own; other sources share the engine's.
+        let of_engine = match of_source.is_some() && hook.may_raise_limits {
+            true => None,
+            false => slots.acquire(scope.lane, scope.depth).await.map(Arc::new),
+        };
+        Ok(Slots { of_source, of_engine, ..Slots::default() })
+    };
+    let trusted_permits = async {
+        let slots = permits.await?;
+        let placed_at = Instant::now();
+        // Checked only now, because the files may have changed while the hook waited.
+        let (slots, changed) = match hook.granted()? {
+            Some(granted) => {
+                let confirmed = consent::confirm(Arc::clone(granted), &input, slots, &threads);
+                let (slots, warning) = confirmed.await?;
+                (slots, Some(warning))
+            }
+            None => (slots, None),
+        };
+        Ok((slots, placed_at, changed))
+    };
+    let slots = tokio::select! {
+        biased;
+        () = scope.cancel.cancelled() => Err(match waits_for_call.load(Ordering::Relaxed) {
+            true => HookFailure::NotCalled { limit: MAX_CALLS },
+            false => HookFailure::Cancelled,
+        }),
+        slots = trusted_permits => slots,
+    };
+    // From its permit on, all time counts as the hook's, including the reading of its script.
+    let (slots, started_at, changed) = match slots {
+        Ok(slots) => slots,
+        Err(failure) => {
+            let timing = Timing { queued: queued_at.elapsed(), ..Timing::default() };
+            let told = Told { input, was_started: false };
+            return finish(&hook, Answer::failed(failure).into(), timing, &told, &scope);
+        }
+    };
+    if let Some(observer) = &scope.observer {
+        observer.hook_started(&hook);
+    }
+    let told = Told { input: input.clone(), was_started: true };
+    let calls = match hook.executor.home() {
+        Some(home) => calls(home, &input),
+        None => Calls::AsItIs,
+    };
+    if let Some(reason) = unreadable(&hook, &input, &calls) {
+        let timing = Timing { queued: started_at - queued_at, ..Timing::default() };
+        let denied = Answer { output: Some(HookOutput::deny(reason)), ..Answer::default() };
+        return finish(&hook, denied.into(), timing, &told, &scope);
+    }
+    let cancel = scope.cancel.clone();
+    let (timeout, nesting, depth) = (hook.timeout, scope.nesting, scope.depth);
+    let session_env = (scope.session_env.clone(), hook.trust_rank);
+    let call = HookCall {
+        input,
+        timeout,
+        cancel,
+        slots,
+        nesting,
+        depth,
+        session_env,
+        correlation: scope.correlation.clone(),
+        hops: scope.hops,
+        host: scope.host.clone(),
+    };
+    let executor = Arc::clone(&hook.executor);
+    let running = AssertUnwindSafe(async move {
+        match calls {
+            Calls::Each { parts, of } => per_file::run(&*executor, &call, &parts, of).await,
+            Calls::None | Calls::AsItIs | Calls::Unreadable(_) => {
+                executor.execute(call).finished().await
+            }
+        }
+    });
+    let mut run = running.catch_unwind().await.unwrap_or_else(|panic| {
+        let message = panic_message(panic.as_ref());
+        Answer::failed(HookFailure::Panicked { message }).into()
+    });
+    if let Some(warning) = changed {
+        run.answer.warnings.extend(warning.await.ok().flatten().map(str::to_owned));
+    }
+    let timing = Timing { duration: started_at.elapsed(), queued: started_at - queued_at };
+    finish(&hook, run, timing, &told, &scope)
+}
+
+/// Returns the reason for denying a tool call that a guard cannot check. Either two arguments
+/// become one in its agent's format, so that the tool could use the one that the guard does not
+/// see; or the files of the call cannot be read.
+fn unreadable(hook: &HookSpec, input: &HookInput, calls: &Calls) -> Option<String> {
+    // A call that has happened cannot be prevented.
+    if !hook.event.is_before_a_tool() {
+        return None;
+    }
+    let why = match (hook.executor.home(), calls) {
+        (Some(_), Calls::Unreadable(why)) => Some(why.clone()),
+        (Some(home), Calls::AsItIs) => return home.language.contradiction(home, input),
+        (Some(home), Calls::Each { parts, .. }) => {
+            return parts.iter().find_map(|part| home.language.contradiction(home, &part.input));
+        }
+        (Some(_), Calls::None) => None,
+        (None, _) if hook.fail_behavior == FailBehavior::Continue => None,
+        (None, _) => unreadable_patch(&input.tool_call()?),
+    }?;
+    let tool = shortened(input.payload.match_subject().unwrap_or_default());
+    Some(format!(
+        "`{tool}` cannot be checked by the hook {}: {}; make the change in another way",
+        hook.display_name(),
+        shortened(&why)
+    ))
+}

@@ -1,0 +1,122 @@
+//! The standard input of a worker, to which callers write short messages directly.
+
+use std::io;
+use std::sync::Arc;
+
+use tokio::process::ChildStdin;
+
+use crate::live::MessagePipe;
+
+/// Standard input; `None` once closed, or if there is none.
+#[derive(Debug)]
+pub(super) struct Input(Option<Arc<Pipe>>);
+
+#[cfg(unix)]
+type PipeOf = tokio::net::unix::pipe::Sender;
+
+/// On other systems only one task writes.
+#[cfg(not(unix))]
+type PipeOf = tokio::sync::Mutex<ChildStdin>;
+
+#[derive(Debug)]
+struct Pipe(PipeOf);
+
+impl Input {
+    /// Takes the standard input of a process that was just started.
+    ///
+    /// # Errors
+    /// Returns an error if the pipe cannot be made nonblocking.
+    pub(super) fn of(stdin: Option<ChildStdin>) -> io::Result<Self> {
+        #[cfg(unix)]
+        let pipe = |stdin: ChildStdin| PipeOf::from_owned_fd(stdin.into_owned_fd()?);
+        #[cfg(not(unix))]
+        let pipe = |stdin: ChildStdin| Ok(PipeOf::new(stdin));
+        Ok(Self(stdin.map(pipe).transpose()?.map(|pipe| Arc::new(Pipe(pipe)))))
+    }
+
+    /// Returns the pipe for direct writes of callers, if the system supports them.
+    pub(super) fn shared(&self) -> Option<Arc<dyn MessagePipe>> {
+        let pipe = self.0.as_ref().filter(|_| cfg!(unix))?;
+        Some(Arc::clone(pipe) as Arc<dyn MessagePipe>)
+    }
+
+    /// Writes a prefix of the bytes; never ready for no bytes, or once closed.
+    ///
+    /// # Errors
+    /// Returns an error if the process does not read any more.
+    ///
+    /// # Cancellation
+    /// Dropping the future writes nothing.
+    pub(super) async fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        match &self.0 {
+            Some(pipe) if !bytes.is_empty() => pipe.write(bytes).await,
+            _ => std::future::pending().await,
+        }
+    }
+
+    /// Waits until the reader is closed; never ready if the system does not report it.
+    pub(super) fn unread(&self) -> impl Future<Output = ()> + Send + use<> {
+        let pipe = self.0.clone();
+        async move {
+            match pipe {
+                Some(pipe) => pipe.unread().await,
+                None => std::future::pending().await,
+            }
+        }
+    }
+
+    /// Closes this handle.
+    pub(super) fn close(&mut self) {
+        self.0 = None;
+    }
+}
+
+#[cfg(unix)]
+impl Pipe {
+    async fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            self.0.writable().await?;
+            match self.0.try_write(bytes) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                wrote => return wrote,
+            }
+        }
+    }
+
+    async fn unread(&self) {
+        #[cfg(target_os = "linux")]
+        if self.0.ready(tokio::io::Interest::ERROR).await.is_ok() {
+            return;
+        }
+        std::future::pending().await
+    }
+}
+
+#[cfg(not(unix))]
+impl Pipe {
+    async fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        use tokio::io::AsyncWriteExt;
+        match self.0.lock().await.write(bytes).await? {
+            0 => Err(io::ErrorKind::WriteZero.into()),
+            wrote => Ok(wrote),
+        }
+    }
+
+    async fn unread(&self) {
+        std::future::pending().await
+    }
+}
+
+impl MessagePipe for Pipe {
+    fn try_write(&self, bytes: &[u8]) -> usize {
+        #[cfg(unix)]
+        // The transport writes the rest, and gets the error.
+        return self.0.try_write(bytes).unwrap_or(0);
+        #[cfg(not(unix))]
+        {
+            let _ = bytes;
+            0
+        }
+    }
+}

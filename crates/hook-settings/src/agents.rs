@@ -1,0 +1,102 @@
+//! The settings files of other agents that the settings or the host name.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::discovery::{self, Search};
+use super::load::read_file;
+use super::paths::home_directory;
+use super::source::{HookSource, SettingsSource};
+use crate::language::{Language, Languages};
+use hook_json::RawJson;
+
+/// The agents whose own files are read, too.
+#[doc(hidden)]
+#[derive(Debug, Clone)]
+pub struct Agents {
+    /// The agents that settings may name, under `hooksConfig.agents` or as the `language` of hooks.
+    pub known: Languages,
+    /// The agents that the host names.
+    pub named: Vec<&'static dyn Language>,
+    /// `true` if the user's files are read.
+    pub with_users: bool,
+}
+
+impl Agents {
+    /// Returns agents that settings may name, without any that the host names.
+    pub fn known(known: impl IntoIterator<Item = &'static dyn Language>) -> Self {
+        Self { known: known.into_iter().collect(), named: Vec::new(), with_users: true }
+    }
+
+    /// Adds the files of the agents that the sources or the host name. They follow the project's,
+    /// the user's and the system's sources. Only existing files are added, each once. The sources
+    /// themselves may contain hooks in any known language.
+    pub fn with_files(&self, sources: Vec<SettingsSource>, project: &Path) -> Vec<SettingsSource> {
+        let sources: Vec<_> = sources.into_iter().map(|it| it.knowing(&self.known)).collect();
+        let own = sources.iter().filter(|source| source.language.is_none());
+        let said: Vec<String> = own.flat_map(|source| agents_of(&source.path)).collect();
+        let is_named = |agent: &&'static dyn Language| {
+            self.named.contains(agent) || said.iter().any(|name| name == agent.name())
+        };
+        let named = self.named.iter().map(|agent| agent.name().to_owned());
+        let all: Arc<[String]> = said.iter().cloned().chain(named).collect();
+        let sources: Vec<_> = sources
+            .into_iter()
+            .map(|it| SettingsSource { agents: Arc::clone(&all), ..it })
+            .collect();
+        let mut agents: Vec<_> = self.known.all().filter(is_named).collect();
+        let is_unknown = |agent: &&&'static dyn Language| self.known.named(agent.name()).is_none();
+        agents.extend(self.named.iter().filter(is_unknown));
+        if agents.is_empty() {
+            return sources;
+        }
+        let home = home_directory().filter(|_| self.with_users);
+        let projects = Search::from(project).within;
+        let mut found: Vec<SettingsSource> = Vec::new();
+        let mut known: HashMap<PathBuf, usize> = HashMap::new();
+        for agent in agents {
+            for place in agent.places(&projects, home.as_deref()) {
+                let source = SettingsSource::found(agent, place);
+                if !discovery::exists(&source.path) {
+                    continue;
+                }
+                // A file is read once, by its first agent, as its most trusted source: a project
+                // may be its user's HOME directory, or name a file outside of it.
+                match known.get(&source.path).and_then(|at| found.get_mut(*at)) {
+                    Some(first) if source.source.trust_rank() > first.source.trust_rank() => {
+                        *first = source;
+                    }
+                    Some(_) => {}
+                    None => {
+                        known.insert(source.path.clone(), found.len());
+                        found.push(source);
+                    }
+                }
+            }
+        }
+        let mut all = sources;
+        all.extend(found);
+        all.sort_by_key(|source| match source.source {
+            HookSource::User => 1,
+            HookSource::System => 2,
+            _ => 0,
+        });
+        all
+    }
+}
+
+/// Returns the agents that a native settings file names. Its errors are reported when it is read.
+fn agents_of(path: &Path) -> Vec<String> {
+    let Ok(bytes) = read_file(path) else { return Vec::new() };
+    let text = String::from_utf8_lossy(&bytes);
+    // Few files name any agent.
+    if !text.contains("\"agents\"") {
+        return Vec::new();
+    }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let config = RawJson::parse(text).ok().and_then(|root| root.to_object().ok());
+    let config = config.and_then(|root| root.get("hooksConfig")?.to_object().ok());
+    let named = config.and_then(|config| config.get("agents")?.to_items());
+    named.unwrap_or_default().iter().filter_map(RawJson::to_text).collect()
+}

@@ -1,0 +1,73 @@
+//! Checks settings files.
+
+use super::findings::{CheckedFile, Finding, Findings, Surroundings, project_of};
+use super::{asynchronous, command, matcher, module, names, script, timeout, upstream, worker};
+use crate::{Diagnostic, FileSpans, HooksConfig, Rule, SettingsFile, SettingsSource, load_all};
+
+/// Reads and checks settings. Missing optional files are left out.
+///
+/// A file in a project's standard location (`DIR/.hooks/settings.json`) is checked as settings of
+/// that project, any other file as settings of the project of `surroundings`.
+pub fn check(sources: &[SettingsSource], surroundings: &Surroundings) -> Vec<CheckedFile> {
+    let mut events = surroundings.events.clone();
+    let mut files: Vec<CheckedFile> = load_all(sources, &mut events, |_| {})
+        .into_iter()
+        .flatten()
+        .map(|(file, text)| CheckedFile { file, text })
+        .collect();
+    let found: Vec<Vec<Diagnostic>> =
+        (0..files.len()).map(|index| check_file(&files, index, surroundings)).collect();
+    for (checked, found) in files.iter_mut().zip(found) {
+        checked.file.diagnostics = found;
+    }
+    files
+}
+
+fn check_file(files: &[CheckedFile], index: usize, surroundings: &Surroundings) -> Vec<Diagnostic> {
+    let Some(checked) = files.get(index) else { return Vec::new() };
+    let file = &checked.file;
+    let host = &surroundings.project;
+    let surroundings = Surroundings {
+        project: project_of(file).unwrap_or_else(|| host.clone()),
+        ..surroundings.clone()
+    };
+    let mut findings = Findings::of(checked);
+    for (range, path) in &file.spans.empty {
+        findings.add(Finding::new(
+            Rule::EmptyHooks,
+            range,
+            path.clone(),
+            "the list of hooks is empty, so the definition does nothing",
+        ));
+    }
+    // The format of foreign hooks is checked by their agents.
+    let ours = SettingsFile {
+        hooks: file.hooks.iter().filter(|entry| entry.is_ours()).cloned().collect(),
+        ..file.clone()
+    };
+    let unplaced = unplaced(file);
+    // Matchers of all hooks are checked, because the object form is native.
+    [file, &unplaced].into_iter().for_each(|file| matcher::check(file, &mut findings));
+    for file in [&ours, &unplaced] {
+        timeout::check(file, &mut findings);
+        asynchronous::check(file, &mut findings);
+        command::check(file, &mut findings);
+        worker::check(file, &mut findings);
+        module::check(file, &mut findings);
+        script::check(file, &surroundings, &mut findings);
+    }
+    upstream::check(file, &surroundings, &mut findings);
+    names::check(files, index, host, &mut findings);
+    findings.into_diagnostics()
+}
+
+/// Returns the hooks under unknown event names, as a separate file.
+fn unplaced(file: &SettingsFile) -> SettingsFile {
+    SettingsFile {
+        config: HooksConfig::default().into(),
+        hooks: file.spans.unplaced.clone(),
+        diagnostics: Vec::new(),
+        spans: FileSpans::default(),
+        ..file.clone()
+    }
+}

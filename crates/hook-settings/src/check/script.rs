@@ -1,0 +1,276 @@
+//! The scripts and programs that commands start: missing or not executable ones.
+
+use std::collections::HashMap;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::findings::Surroundings;
+use super::findings::{Finding, Findings, path_of, project_of};
+use crate::{HookEntry, HookSource, Rule, SettingsFile};
+use hook_files::{program, regular_file};
+use hook_json::text::PathText;
+use hook_json::text::shortened;
+use hook_shell::{PROJECT_DIRECTORY, expanded_words, interpreter, is_shell_word, leading_variable};
+
+/// The number of bytes that the system reads of a script's first line.
+const FIRST_LINE: u64 = 256;
+
+/// Variables that the shell sets itself.
+const SET_BY_SHELL: [&str; 14] = [
+    "BASH", "BASHPID", "EUID", "HOSTNAME", "HOSTTYPE", "IFS", "OSTYPE", "PATH", "PPID", "PWD",
+    "RANDOM", "SECONDS", "SHELL", "UID",
+];
+
+/// A command with the hook's own variables.
+type Program<'e> = (&'e str, &'e [(String, String)]);
+
+pub(super) fn check(file: &SettingsFile, surroundings: &Surroundings, findings: &mut Findings<'_>) {
+    if !cfg!(unix) {
+        // Commands are PowerShell on this system.
+        return;
+    }
+    let of_project = file.source == HookSource::Project || project_of(file).is_some();
+    // Many hooks may share one script.
+    let mut known: HashMap<Program<'_>, Option<Problem>> = HashMap::new();
+    for entry in &file.hooks {
+        let Some(range) = &entry.spans.command else { continue };
+        let problem = known
+            .entry((&entry.command, &entry.env))
+            .or_insert_with(|| Command { entry, surroundings, of_project }.problem());
+        let Some(problem) = problem else { continue };
+        let path = path_of(entry, "command");
+        let mut finding = Finding::new(problem.rule, range, path, &problem.message);
+        finding.diagnostic.remedy.clone_from(&problem.remedy);
+        findings.add(finding);
+    }
+}
+
+struct Problem {
+    rule: Rule,
+    message: String,
+    remedy: Option<String>,
+}
+
+impl Problem {
+    fn new(rule: Rule, message: String) -> Self {
+        Self { rule, message, remedy: None }
+    }
+
+    fn remedy(self, remedy: String) -> Self {
+        Self { remedy: Some(remedy), ..self }
+    }
+}
+
+struct Command<'c> {
+    entry: &'c HookEntry,
+    surroundings: &'c Surroundings,
+    /// `true` if the hook is a project's, so its script is in the project.
+    of_project: bool,
+}
+
+impl Command<'_> {
+    fn problem(&self) -> Option<Problem> {
+        if let Some(name) = leading_variable(&self.entry.command)
+            && !self.is_set(&name)
+        {
+            let message = format!("the command begins with `${name}`, which is not set here");
+            return Some(Problem::new(Rule::UnsetVariable, message));
+        }
+        let words = expanded_words(&self.entry.command, |name| self.variable(name));
+        let (first, arguments) = words.split_first()?;
+        // Words that only the shell can expand are not checked.
+        let first = first.as_deref().filter(|first| !first.is_empty())?;
+        if first.contains('/') {
+            let path = self.surroundings.project.join(first);
+            return self
+                .starts(first, &path)
+                .or_else(|| self.interprets(first, arguments))
+                .or_else(|| self.is_relative(first));
+        }
+        if is_shell_word(first) || self.entry.command.contains("()") {
+            return None;
+        }
+        self.not_on_path(first).or_else(|| self.interprets(first, arguments))
+    }
+
+    /// Returns the value of a variable, as far as it is known before the hook runs.
+    fn variable(&self, name: &str) -> Option<String> {
+        if let Some((_, value)) = self.entry.env.iter().rev().find(|(known, _)| known == name) {
+            return Some(value.clone());
+        }
+        if PROJECT_DIRECTORY.contains(&name) {
+            return Some(self.surroundings.project.to_str()?.to_owned());
+        }
+        match name {
+            "HOME" => Some(self.surroundings.variable(name)?.to_str()?.to_owned()),
+            _ => None,
+        }
+    }
+
+    /// Returns `true` if the variable is set when the hook runs, judging by this environment.
+    fn is_set(&self, name: &str) -> bool {
+        self.entry.env.iter().any(|(known, _)| known == name)
+            || name.starts_with("HOOK_")
+            || PROJECT_DIRECTORY.contains(&name)
+            || SET_BY_SHELL.contains(&name)
+            || self.surroundings.variable(name).is_some()
+    }
+
+    fn search_path(&self) -> Option<std::ffi::OsString> {
+        let own = self.entry.env.iter().rev().find(|(name, _)| name == "PATH");
+        match own {
+            Some((_, value)) => Some(value.into()),
+            None => Some(self.surroundings.variable("PATH")?.to_owned()),
+        }
+    }
+
+    fn is_on_path(&self, name: &str) -> bool {
+        // Unknown without a search path, or if it depends on the working directory.
+        let Some(path) = self.search_path() else { return true };
+        let relative = std::env::split_paths(&path).any(|folder| !folder.is_absolute());
+        relative || program::find(&path, name).is_some()
+    }
+
+    fn not_on_path(&self, name: &str) -> Option<Problem> {
+        let missing = !self.is_on_path(name);
+        missing.then(|| {
+            let message = format!("the program `{}` is not on PATH", shortened(name));
+            let beside = self.surroundings.project.join(name);
+            let problem = Problem::new(Rule::ProgramNotFound, message);
+            match beside.is_file() {
+                true => problem.remedy(format!("write `./{name}` to start the one in the project")),
+                false => problem,
+            }
+        })
+    }
+
+    /// Checks a script that is started directly.
+    fn starts(&self, name: &str, path: &Path) -> Option<Problem> {
+        if let Some(problem) = is_no_file(name, path) {
+            return Some(problem);
+        }
+        let shown = shortened(name);
+        if !program::is_executable(path) {
+            let message = format!("`{shown}` is not executable");
+            let problem = Problem::new(Rule::ScriptNotExecutable, message);
+            return Some(problem.remedy(format!("run `chmod +x {}`", path.shown())));
+        }
+        match FirstLine::read(path)? {
+            FirstLine::Interpreter(line) => self.cannot_interpret(&shown, path, &line),
+            FirstLine::Text => {
+                let message = format!(
+                    "`{shown}` does not begin with `#!`, so the shell runs it, whatever it is \
+                     written in"
+                );
+                Some(Problem::new(Rule::ScriptWithoutShebang, message))
+            }
+            FirstLine::Binary => None,
+        }
+    }
+
+    /// Checks a script that is an interpreter's argument.
+    fn interprets(&self, program: &str, arguments: &[Option<String>]) -> Option<Problem> {
+        interpreter(program)?;
+        let script = arguments.first()?.as_deref()?;
+        if script.starts_with('-') || !script.contains(['/', '.']) {
+            return None;
+        }
+        is_no_file(script, &self.surroundings.project.join(script))
+            .or_else(|| self.is_relative(script))
+    }
+
+    /// Reports a relative script: from another folder it is a different file, or missing.
+    fn is_relative(&self, name: &str) -> Option<Problem> {
+        (self.of_project && Path::new(name).is_relative()).then(|| {
+            let shown = shortened(name);
+            let message = format!(
+                "`{shown}` is looked for from where the agent works: in a subfolder of the project \
+                 it is not found, or another file"
+            );
+            let beside = name.trim_start_matches("./");
+            Problem::new(Rule::ScriptRelative, message)
+                .remedy(format!("write \"$HOOK_PROJECT_DIR\"/{beside}"))
+        })
+    }
+
+    fn cannot_interpret(&self, script: &str, path: &Path, line: &str) -> Option<Problem> {
+        if line.ends_with('\r') {
+            let message = format!(
+                "the first line of `{script}` ends with a carriage return, which the system takes \
+                 for a part of the interpreter's name"
+            );
+            let remedy = format!(
+                "save the script with Unix line ends, for example with `sed -i 's/\\r$//' {}`",
+                path.shown()
+            );
+            return Some(Problem::new(Rule::InterpreterMissing, message).remedy(remedy));
+        }
+        let mut words = line.split([' ', '\t']).filter(|word| !word.is_empty());
+        let interpreter = words.next().unwrap_or_default();
+        let missing = |name: &str| {
+            let message =
+                format!("`{script}` is to be run by `{}`, which does not exist", shortened(name));
+            Some(Problem::new(Rule::InterpreterMissing, message))
+        };
+        if !self.surroundings.project.join(interpreter).is_file() {
+            return missing(interpreter);
+        }
+        if !interpreter.ends_with("/env") {
+            return None;
+        }
+        let program = words.find(|word| !word.starts_with('-') && !word.contains('='))?;
+        if program.contains('/') || self.is_on_path(program) { None } else { missing(program) }
+    }
+}
+
+fn is_no_file(name: &str, path: &Path) -> Option<Problem> {
+    let what = match path.metadata() {
+        Ok(metadata) if metadata.is_file() => return None,
+        Ok(metadata) if metadata.is_dir() => "is a directory",
+        Ok(_) => "is no regular file",
+        Err(error) if is_absence(&error) => "does not exist",
+        // The user who runs it may have permissions that this one lacks.
+        Err(_) => return None,
+    };
+    let shown = shortened(name);
+    let message = match Path::new(name) == path {
+        true => format!("`{shown}` {what}"),
+        false => format!("`{shown}` {what}: it was looked for at {}", tidy(path).shown()),
+    };
+    Some(Problem::new(Rule::ScriptMissing, message))
+}
+
+fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// Removes `.` from a path.
+fn tidy(path: &Path) -> PathBuf {
+    path.components().collect()
+}
+
+/// The beginning of a program file.
+enum FirstLine {
+    /// `#!`, with the text after it.
+    Interpreter(String),
+    /// Other text, or an empty file.
+    Text,
+    /// A binary.
+    Binary,
+}
+
+impl FirstLine {
+    /// Reads the beginning; `None` for an unreadable file, which may still be executable.
+    fn read(path: &Path) -> Option<Self> {
+        let mut bytes = Vec::new();
+        regular_file::open(path).ok()?.take(FIRST_LINE).read_to_end(&mut bytes).ok()?;
+        let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        Some(match line.strip_prefix(b"#!") {
+            Some(interpreter) => {
+                Self::Interpreter(String::from_utf8_lossy(interpreter).into_owned())
+            }
+            None if bytes.contains(&0) => Self::Binary,
+            None => Self::Text,
+        })
+    }
+}

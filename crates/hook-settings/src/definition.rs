@@ -1,0 +1,320 @@
+//! Parsed settings: hooks, and the options of their file.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::audit_level::AuditLevel;
+use super::diagnostic::{Diagnostic, Place};
+use super::fail_behavior::FailBehavior;
+use super::matcher_definition::MatcherDefinition;
+use super::paths::project_of;
+use super::redaction::RedactionRules;
+use super::registration::RegistrationRules;
+use super::source::HookSource;
+use super::upstream::UpstreamRules;
+use crate::language::{ForeignHook, Language};
+use hook_protocol::event::{EventDefinition, HookEventName};
+
+/// The priority of hooks that set none.
+pub const DEFAULT_PRIORITY: i32 = 100;
+
+/// The origin of a hook's timeout.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeoutOrigin {
+    /// The hook itself.
+    Hook,
+    /// `defaultTimeout` of its file.
+    File,
+    /// The engine's own default.
+    Engine,
+}
+
+impl TimeoutOrigin {
+    /// Returns the name used in messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Hook => "hook",
+            Self::File => "file",
+            Self::Engine => "engine",
+        }
+    }
+}
+
+/// `hooksConfig`: the options for all hooks of one source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HooksConfig {
+    /// `true` if the source's hooks are enabled.
+    pub enabled: bool,
+    /// Names (or commands, for hooks without a name) of disabled hooks.
+    pub disabled: Vec<String>,
+    /// The timeout of hooks that set none; `None` for the engine's default.
+    pub default_timeout: Option<Duration>,
+    /// The fail behavior of hooks that set none.
+    pub fail_behavior: FailBehavior,
+    /// The most concurrent processes of this source's hooks; 0 for the engine's own limit.
+    pub max_concurrent: usize,
+    /// The host's environment variables that hooks receive.
+    pub environment: EnvironmentRules,
+    /// The level of detail of an audit, if this file sets one and may.
+    pub audit_level: Option<AuditLevel>,
+    /// The limits for hooks that clients register; ignored in a project's file.
+    pub registration: RegistrationRules,
+    /// The redaction rules for logs; ignored if the file may not set them.
+    pub redact: RedactionRules,
+    /// Other agents whose own hooks run as well.
+    pub agents: Vec<String>,
+    /// Modules in addition to those in `hooks` and those found in folders.
+    pub modules: Vec<String>,
+    /// `true` if `hook bridge` starts a server for its project; ignored in a project's file.
+    pub starts_server: bool,
+    /// `true` if calls of agents are logged; ignored if the file may not set it.
+    pub logs_calls: bool,
+}
+
+impl Default for HooksConfig {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            disabled: Vec::new(),
+            default_timeout: None,
+            fail_behavior: FailBehavior::Continue,
+            max_concurrent: 0,
+            environment: EnvironmentRules::default(),
+            audit_level: None,
+            registration: RegistrationRules::default(),
+            redact: RedactionRules::default(),
+            agents: Vec::new(),
+            modules: Vec::new(),
+            starts_server: false,
+            logs_calls: true,
+        }
+    }
+}
+
+/// The host's environment variables that reach a hook.
+///
+/// A name may end in `*`, which matches any ending. `deny` removes a variable; `allow` keeps one
+/// that `deny` or the engine's own list (`BASH_ENV`, `ENV`, `SHELLOPTS`, `BASHOPTS`, `BASH_FUNC_*`)
+/// would remove.
+#[doc(hidden)]
+#[derive(Debug, Clone, Default, PartialEq, Hash, Eq)]
+pub struct EnvironmentRules {
+    /// Names to keep.
+    pub allow: Vec<String>,
+    /// Names to remove.
+    pub deny: Vec<String>,
+}
+
+/// The lifetime of a worker process.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct WorkerRules {
+    /// `true` if it is started when the settings are read, not at its first call.
+    pub eager: bool,
+    /// The time limit for reporting that it is ready; 10 seconds by default.
+    pub start_timeout: Duration,
+    /// The time without calls after which it is ended; unlimited by default.
+    pub idle_timeout: Option<Duration>,
+}
+
+impl Default for WorkerRules {
+    fn default() -> Self {
+        Self { eager: false, start_timeout: Duration::from_secs(10), idle_timeout: None }
+    }
+}
+
+/// A hook as defined in settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookEntry {
+    /// The event it listens to.
+    pub event: HookEventName,
+    /// The matcher of its definition.
+    pub matcher: Option<Arc<MatcherDefinition>>,
+    /// Its priority: lower ones run earlier, equal ones concurrently.
+    pub priority: i32,
+    /// `true` if its definition is `sequential`.
+    pub sequential: bool,
+    /// Its name.
+    pub name: Option<String>,
+    /// Its description.
+    pub description: Option<String>,
+    /// The shell command.
+    pub command: String,
+    /// Its timeout; `None` for the engine's default.
+    pub timeout: Option<Duration>,
+    /// The origin of its timeout.
+    pub timeout_origin: TimeoutOrigin,
+    /// The consequence of its failure.
+    pub fail_behavior: FailBehavior,
+    /// `async`: `true` if the event does not wait for it.
+    pub is_async: bool,
+    /// Variables added to its environment.
+    pub env: Vec<(String, String)>,
+    /// Patterns of files that the command only reads as data, relative to the project's directory.
+    /// Trust in the hook does not depend on their contents.
+    pub data: Vec<String>,
+    /// The options of its file.
+    pub config: Arc<HooksConfig>,
+    /// The lifetime of its process, if it is a worker or a module.
+    pub worker: Option<WorkerRules>,
+    /// Its JavaScript or TypeScript file, as an absolute path, if it is a module. All enabled
+    /// modules of a settings file share a process.
+    pub module: Option<PathBuf>,
+    /// The purpose of a file in a hook folder, as `TYPE:TOOL:NAME`. Of several files with one
+    /// purpose, that of the most trusted source runs.
+    pub stands_for: Option<Arc<str>>,
+    /// The rules of the fleet of engines that it represents, if any.
+    #[doc(hidden)]
+    pub upstream: Option<Arc<UpstreamRules>>,
+    /// Its location.
+    pub place: Place,
+    pub(crate) spans: HookSpans,
+    /// The hook as its own agent defines it, if it is a foreign hook.
+    pub home: Option<Arc<ForeignHook>>,
+    /// The error of an unreadable guard, which fails whenever it is called.
+    pub unreadable: Option<Arc<str>>,
+}
+
+/// Returns the variables of a hook by name. Of duplicates the last counts; their order is
+/// irrelevant.
+pub fn variables(env: &[(String, String)]) -> BTreeMap<&str, &str> {
+    env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+}
+
+/// Byte ranges of a hook's parts in its file. These need less memory than a [`Place`], and few are
+/// converted to one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct HookSpans {
+    pub(crate) matcher: Option<Range<usize>>,
+    pub(crate) command: Option<Range<usize>>,
+    pub(crate) timeout: Option<Range<usize>>,
+    pub(crate) is_async: Option<Range<usize>>,
+    pub(crate) start_timeout: Option<Range<usize>>,
+    pub(crate) idle_timeout: Option<Range<usize>>,
+    pub(crate) module: Option<Range<usize>>,
+}
+
+/// Byte ranges of other parts of a file.
+#[derive(Debug, Clone, Default)]
+pub struct FileSpans {
+    pub(crate) default_timeout: Option<Range<usize>>,
+    /// The range of `upstream`.
+    pub(crate) upstream: Option<Range<usize>>,
+    /// The range of each name in `disabled`.
+    pub(crate) disabled: Vec<Range<usize>>,
+    /// The range and JSON path of each empty list of hooks.
+    pub(crate) empty: Vec<(Range<usize>, String)>,
+    /// Hooks under names of unknown events, parsed as hooks of the nearest event: they are checked
+    /// but never run.
+    pub(crate) unplaced: Vec<HookEntry>,
+    /// The number of problems that are only counted.
+    pub(crate) unreported: usize,
+}
+
+impl HookEntry {
+    /// Returns a hook of a file with the defaults of that file.
+    pub fn of_file(event: HookEventName, config: &Arc<HooksConfig>, place: Place) -> Self {
+        Self {
+            event,
+            matcher: None,
+            priority: DEFAULT_PRIORITY,
+            sequential: false,
+            name: None,
+            description: None,
+            command: String::new(),
+            timeout: config.default_timeout,
+            timeout_origin: match config.default_timeout {
+                Some(_) => TimeoutOrigin::File,
+                None => TimeoutOrigin::Engine,
+            },
+            fail_behavior: config.fail_behavior,
+            is_async: false,
+            env: Vec::new(),
+            data: Vec::new(),
+            config: Arc::clone(config),
+            worker: None,
+            upstream: None,
+            module: None,
+            stands_for: None,
+            place,
+            spans: HookSpans::default(),
+            home: None,
+            unreadable: None,
+        }
+    }
+
+    /// Checks whether it is a native command: not a foreign hook, a fleet, or unreadable.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.home.is_none() && self.unreadable.is_none() && self.upstream.is_none()
+    }
+
+    /// Returns the name for display and for switches: its name, or else its command.
+    pub fn display_name(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.command)
+    }
+}
+
+/// The contents of one settings file.
+#[derive(Debug, Clone)]
+pub struct SettingsFile {
+    /// The source that the file belongs to.
+    pub source: HookSource,
+    /// The file's path.
+    pub path: Option<PathBuf>,
+    /// The project that the file belongs to, if its path does not show it.
+    pub(crate) project: Option<PathBuf>,
+    /// The agent that the file belongs to, if it is a foreign one.
+    #[doc(hidden)]
+    pub language: Option<&'static dyn Language>,
+    /// `hooksConfig`.
+    pub config: Arc<HooksConfig>,
+    /// The hooks, in the order of the file.
+    pub hooks: Vec<HookEntry>,
+    /// The events that it declares.
+    pub declared: Vec<EventDefinition>,
+    /// The problems found in it.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The number of entries by which a foreign file calls hooks. They are not hooks themselves.
+    #[doc(hidden)]
+    pub entries: usize,
+    /// `true` if settings were read: `false` if the file is unreadable or not a JSON object.
+    pub was_read: bool,
+    /// `true` if the text of an unparsed file mentions a guard. A missing comma is enough to make a
+    /// hand-written file unparsable.
+    pub mentions_guard: bool,
+    pub(crate) spans: FileSpans,
+}
+
+impl SettingsFile {
+    /// Returns `true` if it declares the event.
+    #[doc(hidden)]
+    pub fn declares(&self, event: HookEventName) -> bool {
+        self.declared.iter().any(|definition| definition.is_of(event.row()))
+    }
+
+    /// Returns the names of unknown events for which it has guards. Always empty for a project's
+    /// file, which may be untrusted.
+    #[doc(hidden)]
+    pub fn unplaced_guards(&self) -> impl Iterator<Item = &str> {
+        let counts = self.source != HookSource::Project;
+        let guards = self
+            .spans
+            .unplaced
+            .iter()
+            .filter(move |entry| counts && entry.fail_behavior == FailBehavior::Block);
+        guards.filter_map(|entry| entry.place.path.strip_prefix("hooks.")?.split('[').next())
+    }
+
+    /// Returns the project that the file's hooks belong to: for a project's settings the one that
+    /// contains the file, otherwise the host's.
+    #[doc(hidden)]
+    pub fn project<'p>(&'p self, host: &'p Path) -> &'p Path {
+        let by_path = || self.path.as_deref().and_then(project_of);
+        let own = self.project.as_deref().or_else(by_path);
+        own.filter(|_| self.source == HookSource::Project).unwrap_or(host)
+    }
+}

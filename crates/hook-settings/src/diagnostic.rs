@@ -1,0 +1,110 @@
+//! Problems in settings files, with their location and fix.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::rule::{Rule, Severity};
+use hook_json::text::OneLine;
+use hook_json::text::PathText;
+
+/// A location in a settings file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Place {
+    /// The file; `None` for settings without a file.
+    pub file: Option<Arc<PathBuf>>,
+    /// The JSON path, such as `hooks.BeforeTool[0].hooks[1].timeout`.
+    pub path: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// The line in which the location ends, from 1; 0 if there is no line.
+    pub end_line: usize,
+    /// The column after the last character, from 1.
+    pub end_column: usize,
+}
+
+impl Place {
+    /// Returns the location of a whole file.
+    #[doc(hidden)]
+    pub fn of_file(file: impl Into<PathBuf>) -> Self {
+        Self { file: Some(Arc::new(file.into())), ..Self::default() }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.file {
+            Some(file) => write!(formatter, "{}", file.shown())?,
+            None => formatter.write_str("settings")?,
+        }
+        if self.line > 0 {
+            write!(formatter, ":{}:{}", self.line, self.column)?;
+        }
+        Ok(())
+    }
+}
+
+/// A problem in a settings file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// The severity.
+    pub severity: Severity,
+    /// The rule that the problem violates.
+    pub rule: Rule,
+    /// The location.
+    pub place: Place,
+    /// The problem, and how it was handled.
+    pub message: String,
+    /// A similar known name.
+    pub suggestion: Option<String>,
+    /// The fix for this problem; [`Diagnostic::help`] falls back to the fix of the rule.
+    pub remedy: Option<String>,
+}
+
+impl Diagnostic {
+    /// Creates a diagnostic with the severity of its rule.
+    #[doc(hidden)]
+    pub fn new(rule: Rule, place: Place, message: impl Into<String>) -> Self {
+        Self {
+            severity: rule.severity(),
+            rule,
+            place,
+            message: message.into(),
+            suggestion: None,
+            remedy: None,
+        }
+    }
+
+    /// Returns `true` if nothing of the file could be read, so that any hook may be missing.
+    #[doc(hidden)]
+    pub fn is_of_whole_file(&self) -> bool {
+        match self.rule {
+            Rule::UnreadableFile | Rule::NotJson => true,
+            Rule::WrongType => self.place.path.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// Returns the fix.
+    pub fn help(&self) -> &str {
+        self.remedy.as_deref().unwrap_or_else(|| self.rule.help())
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.place, self.severity.as_str())?;
+        if !self.place.path.is_empty() {
+            write!(formatter, ": {}", OneLine(&self.place.path))?;
+        }
+        write!(formatter, ": {}", OneLine(&self.message))?;
+        if let Some(suggestion) = &self.suggestion {
+            write!(formatter, " (did you mean `{}`?)", OneLine(suggestion))?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Diagnostic {}

@@ -1,0 +1,159 @@
+//! Discovery of settings files: of a project and the projects around it, of the user, and of the
+//! system (protocol.md §1, "Sources").
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::folders::has_any;
+use super::paths::{IN_CONFIG_HOME, IN_PROJECT, home_directory};
+use super::source::{HookSource, SettingsSource};
+use hook_files::{absence, regular_file};
+
+/// Returns the native settings files in run order: those of the project, of the enclosing projects
+/// from the nearest to the outermost, of the user, and of the system.
+///
+/// The project's own file is included even if it does not exist; enclosing directories only if they
+/// have settings (see [`enclosing_projects`]). `config_home` is `$XDG_CONFIG_HOME` or its default
+/// ([`config_home`](fn@super::config_home)); with `None` the user's file is omitted.
+pub fn discover(project: &Path, config_home: Option<&Path>) -> Vec<SettingsSource> {
+    let of_project =
+        |project: &Path| SettingsSource::optional(HookSource::Project, project.join(IN_PROJECT));
+    let mut sources = vec![of_project(project)];
+    let home = home_directory();
+    sources.extend(enclosing_projects(project, home.as_deref()).iter().map(|it| of_project(it)));
+    if let Some(config_home) = config_home {
+        sources.push(SettingsSource::optional(HookSource::User, config_home.join(IN_CONFIG_HOME)));
+    }
+    sources.push(SettingsSource::optional(HookSource::System, "/etc/hooks/settings.json"));
+    sources
+}
+
+/// Returns the project of a working directory: the directory itself, or the nearest enclosing one
+/// with settings, within the limits of [`enclosing_projects`]. If there is none, returns the
+/// directory itself.
+#[doc(hidden)]
+pub fn nearest_project(directory: &Path) -> PathBuf {
+    if has_settings(directory) {
+        return directory.to_path_buf();
+    }
+    let around = enclosing_projects(directory, home_directory().as_deref()).into_iter().next();
+    around.unwrap_or_else(|| directory.to_path_buf())
+}
+
+/// Returns the directories above a directory that have project settings, from the nearest to the
+/// outermost. Their hooks run in addition to those of the inner project.
+///
+/// The search starts at the directory's canonical path, and ends at the root of its repository or
+/// the HOME directory. It also ends before a directory of another owner, whose contents are neither
+/// the user's nor the project's.
+///
+/// The root of a repository has a `.git`: a directory with a `HEAD`, or the file of a worktree or
+/// submodule, which begins with `gitdir: `.
+#[doc(hidden)]
+pub fn enclosing_projects(directory: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+    let mut projects = Search::above(directory, home).within;
+    projects.retain(|directory| has_settings(directory));
+    projects
+}
+
+/// The directories around a project that may have project settings, from the innermost to the
+/// outermost, with or without settings.
+#[derive(Debug)]
+pub struct Search {
+    /// The directories to search.
+    pub within: Vec<PathBuf>,
+    /// The directories that would follow if the last of `within` were not the root of a repository.
+    pub beyond: Vec<PathBuf>,
+}
+
+impl Search {
+    /// Searches from a directory upward.
+    pub fn from(directory: &Path) -> Self {
+        let mut search = Self::above(directory, home_directory().as_deref());
+        search.within.insert(0, directory.to_path_buf());
+        search
+    }
+
+    /// Searches upward without the directory itself.
+    fn above(directory: &Path, home: Option<&Path>) -> Self {
+        let real = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_path_buf());
+        let home = home.map(|home| fs::canonicalize(home).unwrap_or_else(|_| home.to_path_buf()));
+        let owners = Owners::of(&real);
+        let steps = real.ancestors().zip(real.ancestors().skip(1));
+        let steps =
+            steps.take_while(|(inner, outer)| home.as_deref() != Some(*inner) && owners.own(outer));
+        let mut within: Vec<PathBuf> = steps.map(|(_, outer)| outer.to_path_buf()).collect();
+        let mut from_here = std::iter::once(&real).chain(&within);
+        let beyond = match from_here.position(|directory| is_repository(directory)) {
+            Some(inside) => within.split_off(inside),
+            None => Vec::new(),
+        };
+        Self { within, beyond }
+    }
+}
+
+/// Checks whether a directory is the root of a repository. Any other `.git`, such as an empty file,
+/// does not end the search: an inner directory could use it to exclude the hooks around it.
+fn is_repository(directory: &Path) -> bool {
+    const LINK: &[u8; 8] = b"gitdir: ";
+    let git = directory.join(".git");
+    if fs::symlink_metadata(git.join("HEAD")).is_ok_and(|head| !head.is_dir()) {
+        return true;
+    }
+    let mut begin = [0; LINK.len()];
+    let read = regular_file::open(&git).and_then(|mut file| file.read_exact(&mut begin));
+    read.is_ok() && begin == *LINK
+}
+
+/// Checks whether a project's settings are present. Unreadable settings count: they are reported
+/// when they are loaded, so that their guards do not vanish silently.
+fn has_settings(directory: &Path) -> bool {
+    let settings = directory.join(IN_PROJECT);
+    exists(&settings) || has_any(&settings)
+}
+
+pub(super) fn exists(path: &Path) -> bool {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => false,
+        _ => !absence::is_absent(path),
+    }
+}
+
+/// The owners whose directories are searched: the user, and the owner of the first directory.
+#[cfg(unix)]
+struct Owners {
+    user: u32,
+    first: Option<u32>,
+}
+
+#[cfg(unix)]
+impl Owners {
+    fn of(directory: &Path) -> Self {
+        Self { user: rustix::process::geteuid().as_raw(), first: owner(directory) }
+    }
+
+    fn own(&self, directory: &Path) -> bool {
+        owner(directory).is_some_and(|owner| owner == self.user || Some(owner) == self.first)
+    }
+}
+
+#[cfg(unix)]
+fn owner(directory: &Path) -> Option<u32> {
+    use std::os::unix::fs::MetadataExt;
+    Some(fs::metadata(directory).ok()?.uid())
+}
+
+#[cfg(not(unix))]
+struct Owners;
+
+#[cfg(not(unix))]
+impl Owners {
+    fn of(_: &Path) -> Self {
+        Self
+    }
+
+    fn own(&self, _: &Path) -> bool {
+        true
+    }
+}

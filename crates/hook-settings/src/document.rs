@@ -1,0 +1,283 @@
+//! A settings document with the location of every value.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::diagnostic::{Diagnostic, Place};
+use super::rule::{Rule, Severity};
+use hook_json::text::nearest;
+use hook_json::text::shortened;
+use hook_json::{JsonError, JsonKind, RawJson, locate_entries};
+
+/// The most problems of one file that are reported individually.
+const MAX_DIAGNOSTICS: usize = 100;
+
+/// The most bytes to rescan to find a column: a file may be one long line with very many hooks,
+/// each with a location.
+const BLOCK: usize = 1_024;
+
+/// A settings text with the problems found so far.
+pub(crate) struct Document<'t> {
+    text: &'t str,
+    file: Option<Arc<PathBuf>>,
+    /// The offset of each line.
+    lines: Vec<usize>,
+    /// The number of characters that begin before each block of bytes.
+    blocks: Vec<usize>,
+    diagnostics: Vec<Diagnostic>,
+    /// The number of problems beyond those reported individually.
+    unreported: usize,
+}
+
+/// One value in a document.
+#[derive(Debug, Clone)]
+pub(super) struct Node {
+    /// A slice of the document, which gives its location.
+    pub(super) value: RawJson,
+    path: String,
+}
+
+impl Node {
+    /// The JSON path.
+    pub(super) fn path(&self) -> &str {
+        &self.path
+    }
+}
+
+/// One field of an object in a document.
+pub(super) struct Field {
+    pub(super) name: String,
+    pub(super) value: Node,
+    /// The range to report if the name is wrong.
+    name_at: Range<usize>,
+    /// `true` if the name is duplicated; this is the last one.
+    pub(super) is_repeated: bool,
+}
+
+impl<'t> Document<'t> {
+    /// Returns the text.
+    pub(super) fn text(&self) -> &'t str {
+        self.text
+    }
+
+    pub(crate) fn new(text: &'t str, file: Option<PathBuf>) -> Self {
+        let ends = text.match_indices('\n').map(|(at, _)| at + 1);
+        let sums = text.as_bytes().chunks(BLOCK).scan(0, |before, block| {
+            *before += count_characters(block);
+            Some(*before)
+        });
+        Self {
+            text,
+            file: file.map(Arc::new),
+            lines: std::iter::once(0).chain(ends).collect(),
+            blocks: std::iter::once(0).chain(sums).collect(),
+            diagnostics: Vec::new(),
+            unreported: 0,
+        }
+    }
+
+    /// Parses the whole document.
+    pub(super) fn root(&self) -> Result<Node, JsonError> {
+        Ok(Node { value: RawJson::parse_in_place(self.text)?, path: String::new() })
+    }
+
+    /// Returns the fields of an object without `null` values; `None` for any other value. Of
+    /// duplicates the last counts, and the others are reported.
+    pub(crate) fn fields(&mut self, node: &Node) -> Option<Vec<Field>> {
+        let mut fields: Vec<Field> = Vec::new();
+        let mut positions: HashMap<String, usize> = HashMap::new();
+        for entry in locate_entries(node.value.as_str()).ok()? {
+            let value = node.value.slice(entry.value);
+            let joint = if node.path.is_empty() { "" } else { "." };
+            let name_at = entry.key_at.map(|at| {
+                let start = node.value.start() + at;
+                start..start + entry.key.len() + "\"\"".len()
+            });
+            let field = Field {
+                name_at: name_at.unwrap_or_else(|| value.range()),
+                value: Node { value, path: format!("{}{joint}{}", node.path, entry.key) },
+                name: entry.key,
+                is_repeated: false,
+            };
+            match positions.get(&field.name) {
+                Some(position) => {
+                    let message = format!(
+                        "`{}` stands here twice; only the last one counts",
+                        shortened(&field.name)
+                    );
+                    let earlier = std::mem::replace(&mut fields[*position], field);
+                    fields[*position].is_repeated = true;
+                    let place = self.place_at(earlier.name_at, earlier.value.path);
+                    let mut diagnostic = Diagnostic::new(Rule::DuplicateKey, place, message);
+                    // The ignored value may contain hooks.
+                    if matches!(earlier.value.value.kind(), JsonKind::Object | JsonKind::Array) {
+                        diagnostic.severity = Severity::Error;
+                    }
+                    self.push(diagnostic);
+                }
+                None => {
+                    positions.insert(field.name.clone(), fields.len());
+                    fields.push(field);
+                }
+            }
+        }
+        fields.retain(|field| !field.value.value.is_null());
+        Some(fields)
+    }
+
+    /// Returns the last field with that name, unless it is `null`. Nothing is reported.
+    pub(crate) fn field(&self, node: &Node, name: &str) -> Option<Field> {
+        let entries = locate_entries(node.value.as_str()).ok()?;
+        let entry = entries.into_iter().rfind(|entry| entry.key == name)?;
+        let value = node.value.slice(entry.value);
+        let path = format!("{}.{name}", node.path);
+        let name_at = value.range();
+        let field =
+            Field { name: entry.key, value: Node { value, path }, name_at, is_repeated: false };
+        Some(field).filter(|field| !field.value.value.is_null())
+    }
+
+    /// Returns the elements of an array; `None` for any other value.
+    pub(super) fn items(&self, node: &Node) -> Option<Vec<Node>> {
+        let item = |(index, value)| Node { value, path: format!("{}[{index}]", node.path) };
+        Some(node.value.to_items()?.into_iter().enumerate().map(item).collect())
+    }
+
+    pub(super) fn place(&self, node: &Node) -> Place {
+        self.place_at(node.value.range(), node.path.clone())
+    }
+
+    /// Returns the location of a byte range of the text.
+    pub(crate) fn place_at(&self, range: Range<usize>, path: String) -> Place {
+        let (line, column) = self.position(range.start);
+        let (end_line, end_column) = self.position(range.end.max(range.start));
+        Place { file: self.file.clone(), path, line, column, end_line, end_column }
+    }
+
+    /// Returns the line and column of a byte.
+    fn position(&self, offset: usize) -> (usize, usize) {
+        let line = self.lines.partition_point(|start| *start <= offset);
+        let start = self.lines.get(line.saturating_sub(1)).copied().unwrap_or_default();
+        // Include the character at the offset, which may be in the middle of that character.
+        let begun = self.characters_before(offset + 1) - self.characters_before(start);
+        // No character begins at the end of the text.
+        let column = begun + usize::from(offset >= self.text.len());
+        (line, column.max(1))
+    }
+
+    fn characters_before(&self, offset: usize) -> usize {
+        let offset = offset.min(self.text.len());
+        let block = offset / BLOCK;
+        let rest = self.text.as_bytes().get(block * BLOCK..offset).unwrap_or_default();
+        self.blocks.get(block).copied().unwrap_or_default() + count_characters(rest)
+    }
+
+    /// Reports a problem with a value.
+    pub(super) fn report(&mut self, rule: Rule, node: &Node, message: impl Into<String>) {
+        let place = self.place(node);
+        self.push(Diagnostic::new(rule, place, message));
+    }
+
+    /// Reports a value of the wrong kind.
+    pub(super) fn wrong_kind(&mut self, node: &Node, expected: &str, done: &str) {
+        let found = node.value.kind();
+        let message = format!("expected {expected}, found {found}; {done}");
+        self.report_with_remedy(Rule::WrongType, node, message, format!("write {expected} here"));
+    }
+
+    /// Reports a problem with a value, with a more specific fix than that of the rule.
+    pub(super) fn report_with_remedy(
+        &mut self,
+        rule: Rule,
+        node: &Node,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        let place = self.place(node);
+        let remedy = Some(remedy.into());
+        self.push(Diagnostic { remedy, ..Diagnostic::new(rule, place, message) });
+    }
+
+    /// Reports a known name in the wrong position, with a fix.
+    pub(super) fn misplaced_name(
+        &mut self,
+        rule: Rule,
+        field: &Field,
+        message: impl Into<String>,
+        suggestion: Option<&'static str>,
+        remedy: impl Into<String>,
+    ) {
+        let place = self.place_at(field.name_at.clone(), field.value.path.clone());
+        let (suggestion, remedy) = (suggestion.map(str::to_owned), Some(remedy.into()));
+        self.push(Diagnostic { suggestion, remedy, ..Diagnostic::new(rule, place, message) });
+    }
+
+    /// Reports an unknown name, with the nearest known one.
+    pub(super) fn unknown_name(
+        &mut self,
+        rule: Rule,
+        field: &Field,
+        message: impl Into<String>,
+        known: impl IntoIterator<Item = &'static str>,
+    ) {
+        let place = self.place_at(field.name_at.clone(), field.value.path.clone());
+        // Skip the search if the problem will not be listed.
+        let listed = !self.is_full();
+        let suggestion = listed.then(|| nearest(&field.name, known)).flatten().map(str::to_owned);
+        self.push(Diagnostic { suggestion, ..Diagnostic::new(rule, place, message) });
+    }
+
+    /// Reports a text that is not JSON.
+    pub(super) fn not_json(&mut self, error: &JsonError) {
+        // The parser's columns are byte offsets.
+        let start = self.lines.get(error.line() - 1).copied().unwrap_or(self.text.len());
+        let at = start + error.column() - 1;
+        let place = self.place_at(at..at + 1, String::new());
+        let message = format!(
+            "the file is not JSON: {}; none of its hooks run until this is fixed",
+            error.reason()
+        );
+        self.push(Diagnostic::new(Rule::NotJson, place, message));
+    }
+
+    pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
+        match self.is_full() {
+            true => self.unreported += 1,
+            false => self.diagnostics.push(diagnostic),
+        }
+    }
+
+    /// Checks whether further problems are only counted.
+    pub(crate) fn is_full(&self) -> bool {
+        self.diagnostics.len() >= MAX_DIAGNOSTICS
+    }
+
+    /// Returns the number of problems that are only counted.
+    pub(super) fn unreported(&self) -> usize {
+        self.unreported
+    }
+
+    /// Adds the problems found by an earlier pass over the same text.
+    pub(crate) fn found_before(&mut self, diagnostics: &[Diagnostic], unreported: usize) {
+        let listed = diagnostics.iter().filter(|it| it.rule != Rule::TooManyProblems);
+        self.diagnostics.extend(listed.cloned());
+        self.unreported += unreported;
+    }
+
+    /// Returns all problems, with a last one that gives the number of omitted ones.
+    pub(crate) fn into_diagnostics(mut self) -> Vec<Diagnostic> {
+        if self.unreported > 0 {
+            let place = Place { file: self.file, ..Place::default() };
+            let message = format!("{} more problems are not listed", self.unreported);
+            self.diagnostics.push(Diagnostic::new(Rule::TooManyProblems, place, message));
+        }
+        self.diagnostics
+    }
+}
+
+/// Counts the characters that begin in a range of a text's bytes.
+fn count_characters<'b>(bytes: impl IntoIterator<Item = &'b u8>) -> usize {
+    bytes.into_iter().filter(|byte| **byte & 0xC0 != 0x80).count()
+}

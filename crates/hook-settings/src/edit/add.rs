@@ -1,0 +1,286 @@
+//! Addition of hook definitions to a settings text.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::NotEditable;
+use super::text::{Settings, quoted, range};
+use hook_json::{JsonKind, JsonObject, RawJson};
+
+/// The depth to which values are split over lines; deeper ones stay on one line.
+const MAX_DEPTH: usize = 64;
+
+/// A definition of hooks under an event, to be added to settings.
+#[derive(Debug, Clone)]
+pub struct NewDefinition {
+    /// The event's name as written in settings.
+    pub event: String,
+    /// The fields of the definition, without `hooks`.
+    pub said: JsonObject,
+    /// Its hooks.
+    pub hooks: Vec<RawJson>,
+}
+
+/// Returns the definitions that a settings text lacks. A hook is present if a definition with equal
+/// fields contains it.
+///
+/// # Errors
+/// Returns an error if the text is not JSON, or has another value in place of the definitions.
+pub fn missing_definitions(
+    text: Option<&str>,
+    wanted: &[NewDefinition],
+) -> Result<Vec<NewDefinition>, Box<NotEditable>> {
+    let Some(text) = text.filter(|text| !text.trim().is_empty()) else {
+        return Ok(without_repeats(wanted, There::new()));
+    };
+    let settings = Settings::read(text.trim_start_matches('\u{feff}'))?;
+    let mut there = There::new();
+    if let Some(hooks) = settings.present(&settings.root, "hooks") {
+        settings.expect(&hooks, "hooks", JsonKind::Object, "an object")?;
+        for (event, definitions) in hooks.to_object().unwrap_or_default().iter() {
+            for definition in definitions.to_items().unwrap_or_default() {
+                let Ok(mut said) = definition.to_object() else { continue };
+                let hooks = said.remove("hooks").and_then(|hooks| hooks.to_items());
+                let known = there.entry(key(event, &said)).or_default();
+                known.extend(hooks.unwrap_or_default().iter().map(canonical));
+            }
+        }
+    }
+    Ok(without_repeats(wanted, there))
+}
+
+/// The hooks that are present, by event and definition fields.
+type There = HashMap<(String, String), HashSet<String>>;
+
+fn key(event: &str, said: &JsonObject) -> (String, String) {
+    (event.to_owned(), canonical(&said.to_raw().into()))
+}
+
+fn without_repeats(wanted: &[NewDefinition], mut there: There) -> Vec<NewDefinition> {
+    let mut missing = wanted.to_vec();
+    for definition in &mut missing {
+        let known = there.entry(key(&definition.event, &definition.said)).or_default();
+        definition.hooks.retain(|hook| known.insert(canonical(hook)));
+    }
+    missing.retain(|definition| !definition.hooks.is_empty());
+    missing
+}
+
+/// Adds definitions to a settings text, except hooks that it has already. All other bytes stay, and
+/// the addition follows the text's indentation.
+///
+/// # Errors
+/// Returns an error if the text is not JSON, or has another value in place of the definitions.
+pub fn with_definitions(
+    text: Option<&str>,
+    wanted: &[NewDefinition],
+) -> Result<String, Box<NotEditable>> {
+    let missing = missing_definitions(text, wanted)?;
+    let text = text.filter(|text| !text.trim().is_empty()).unwrap_or("{}\n");
+    let rest = text.trim_start_matches('\u{feff}');
+    let mark = text.strip_suffix(rest).unwrap_or_default();
+    let mut edited = rest.to_owned();
+    for definition in missing {
+        edited = with_definition(&edited, &definition)?;
+    }
+    Ok(format!("{mark}{edited}"))
+}
+
+fn with_definition(text: &str, new: &NewDefinition) -> Result<String, Box<NotEditable>> {
+    let settings = Settings::read(text)?;
+    let layout = Layout::of(text);
+    let mut definition = new.said.clone();
+    definition.insert("hooks", RawJson::from_items(&new.hooks));
+    let definition: RawJson = definition.to_raw().into();
+    let list = RawJson::from_items([&definition]);
+    let mut of_event = JsonObject::new();
+    of_event.insert(new.event.as_str(), list.clone());
+    let Some(hooks) = settings.present(&settings.root, "hooks") else {
+        return Ok(layout.with_member(
+            text,
+            &settings,
+            &settings.root,
+            "hooks",
+            &of_event.to_raw().into(),
+            1,
+        ));
+    };
+    settings.expect(&hooks, "hooks", JsonKind::Object, "an object")?;
+    let Some(found) = settings.present(&hooks, &new.event) else {
+        return Ok(layout.with_member(text, &settings, &hooks, &new.event, &list, 2));
+    };
+    let path = format!("hooks.{}", new.event);
+    settings.expect(&found, &path, JsonKind::Array, "an array of definitions")?;
+    let items = found.to_items().unwrap_or_default();
+    let value = layout.value(&definition, 3);
+    let mut edited = text.to_owned();
+    match items.last() {
+        Some(last) => {
+            edited.insert_str(range(last).end, &format!(",{}{value}", layout.line(3)));
+        }
+        None => {
+            let inside = range(&found).start + 1..range(&found).end - 1;
+            edited.replace_range(inside, &format!("{}{value}{}", layout.line(3), layout.line(2)));
+        }
+    }
+    Ok(edited)
+}
+
+/// The formatting of a text.
+struct Layout {
+    /// The indentation of one level; `None` if the text is on one line.
+    indent: Option<String>,
+    newline: &'static str,
+}
+
+impl Layout {
+    fn of(text: &str) -> Self {
+        let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        let indented = text.lines().skip(1).find(|line| line.starts_with([' ', '\t']));
+        let of_line = |line: &str| {
+            let length = line.len() - line.trim_start_matches([' ', '\t']).len();
+            line.get(..length).unwrap_or_default().to_owned()
+        };
+        let is_dense = !text.trim().contains('\n') && text.trim().len() > 2;
+        let indent = indented.map_or_else(|| "  ".to_owned(), of_line);
+        Self { indent: (!is_dense).then_some(indent), newline }
+    }
+
+    /// Returns the beginning of a line at a depth.
+    fn line(&self, depth: usize) -> String {
+        match &self.indent {
+            Some(indent) => format!("{}{}", self.newline, indent.repeat(depth)),
+            None => String::new(),
+        }
+    }
+
+    /// Adds a member to an object whose members are at `depth`; replaces it if it is `null`.
+    fn with_member(
+        &self,
+        text: &str,
+        settings: &Settings<'_>,
+        object: &RawJson,
+        name: &str,
+        value: &RawJson,
+        depth: usize,
+    ) -> String {
+        let mut edited = text.to_owned();
+        let value = self.value(value, depth);
+        if let Some(null) = settings.member(object, name) {
+            edited.replace_range(range(&null), &value);
+            return edited;
+        }
+        let colon = if self.indent.is_some() { ": " } else { ":" };
+        let member = format!("{}{}{colon}{value}", self.line(depth), quoted(name));
+        let entries = object.to_object().unwrap_or_default();
+        match entries.iter().map(|(_, value)| range(value).end).max() {
+            Some(end) => edited.insert_str(end, &format!(",{member}")),
+            None => {
+                let inside = range(object).start + 1..range(object).end - 1;
+                edited.replace_range(inside, &format!("{member}{}", self.line(depth - 1)));
+            }
+        }
+        edited
+    }
+
+    /// Formats a value whose line is at `depth`.
+    fn value(&self, value: &RawJson, depth: usize) -> String {
+        let colon = if self.indent.is_some() { ": " } else { ":" };
+        let parts: Vec<String> = match value.kind() {
+            JsonKind::Object if depth < MAX_DEPTH => {
+                let fields = value.to_object().unwrap_or_default();
+                let field = |(name, value): (&str, &RawJson)| {
+                    format!("{}{colon}{}", quoted(name), self.value(value, depth + 1))
+                };
+                fields.iter().map(field).collect()
+            }
+            JsonKind::Array if depth < MAX_DEPTH => {
+                let items = value.to_items().unwrap_or_default();
+                items.iter().map(|item| self.value(item, depth + 1)).collect()
+            }
+            _ => return value.as_str().to_owned(),
+        };
+        let (open, close) = match value.kind() {
+            JsonKind::Object => ('{', '}'),
+            _ => ('[', ']'),
+        };
+        if parts.is_empty() {
+            return format!("{open}{close}");
+        }
+        let line = self.line(depth + 1);
+        let parts: Vec<String> = parts.iter().map(|part| format!("{line}{part}")).collect();
+        format!("{open}{}{}{close}", parts.join(","), self.line(depth))
+    }
+}
+
+/// Returns a text that is equal for equal values, regardless of the order of fields.
+fn canonical(value: &RawJson) -> String {
+    canonical_at(value, 0)
+}
+
+fn canonical_at(value: &RawJson, depth: usize) -> String {
+    match value.kind() {
+        _ if depth >= MAX_DEPTH => value.as_str().to_owned(),
+        JsonKind::Object => {
+            let fields = value.to_object().unwrap_or_default();
+            let of_field =
+                |(name, value): (&str, &RawJson)| (quoted(name), canonical_at(value, depth + 1));
+            let sorted: BTreeMap<String, String> = fields.iter().map(of_field).collect();
+            let parts: Vec<String> =
+                sorted.into_iter().map(|(name, value)| format!("{name}:{value}")).collect();
+            format!("{{{}}}", parts.join(","))
+        }
+        JsonKind::Array => {
+            let items = value.to_items().unwrap_or_default();
+            let parts: Vec<String> =
+                items.iter().map(|item| canonical_at(item, depth + 1)).collect();
+            format!("[{}]", parts.join(","))
+        }
+        JsonKind::String => value.to_text().map(|text| quoted(&text)).unwrap_or_default(),
+        _ => value.as_str().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn definition(command: &str) -> NewDefinition {
+        let mut said = JsonObject::new();
+        said.insert("language", RawJson::from_text("claude"));
+        let mut hook = JsonObject::new();
+        hook.insert("command", RawJson::from_text(command));
+        let hooks = vec![hook.to_raw().into()];
+        NewDefinition { event: "PreToolUse".to_owned(), said, hooks }
+    }
+
+    #[test]
+    fn every_other_byte_stays_and_twice_is_once() {
+        for text in [
+            "{}",
+            "{}\n",
+            "{\r\n\t\"a\": [1,  2],\r\n\t\"hooks\": { }\r\n}\r\n",
+            "{\"a\":1}",
+            "{\"hooks\":{\"PreToolUse\":[]}}",
+            "{\n    \"hooks\": {\n        \"PreToolUse\": [\n            {\"hooks\": []}\n        ]\n    },\n    \"z\": 0\n}\n",
+            "\u{feff}{\n  \"hooks\": null\n}",
+        ] {
+            let wanted = [definition("a"), definition("b"), definition("a")];
+            let edited = with_definitions(Some(text), &wanted).unwrap();
+            assert_eq!(with_definitions(Some(&edited), &wanted).unwrap(), edited, "{edited}");
+            let read =
+                crate::parse(edited.trim_start_matches('\u{feff}'), crate::HookSource::User, None);
+            assert!(read.was_read, "{edited}");
+            assert_eq!(edited.matches("\"command\"").count(), 2, "{edited}");
+            for kept in ["[1,  2]", "\"z\": 0", "{\"hooks\": []}", "\u{feff}"] {
+                assert_eq!(edited.contains(kept), text.contains(kept), "{edited}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_settings_text_is_left_alone() {
+        for text in ["[]", "{\"hooks\": []}", "// x\n{}", "{\"hooks\":{\"PreToolUse\":{}}}"] {
+            assert!(with_definitions(Some(text), &[definition("a")]).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Folders next to a settings file whose files are hooks without being listed in it
+//! (docs/modules.md).
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::paths::{IN_CONFIG_HOME, home_directory, project_of};
+use super::source::{HookSource, SettingsSource};
+use hook_files::plain_path::absolute;
+use hook_files::program::is_executable;
+use hook_protocol::event::HookEventName;
+
+/// File extensions of modules.
+pub(super) const EXTENSIONS: [&str; 3] = ["ts", "js", "mjs"];
+
+/// File extensions of other scripts.
+const OTHER_SCRIPTS: [&str; 5] = ["cjs", "mts", "cts", "tsx", "jsx"];
+
+/// The most files read from one folder.
+const MAX_FILES: usize = 1_000;
+
+/// Folder names next to the settings file.
+pub(super) const MODULES: &str = "modules";
+pub(super) const HOOK_FILES: [(&str, HookEventName); 2] =
+    [("pre", HookEventName::BeforeTool), ("post", HookEventName::AfterTool)];
+
+/// The agent whose hook folders are read if settings name it.
+pub(super) const OMP: &str = "omp";
+
+/// Its hook folders, relative to the project and to the user's HOME directory.
+const OF_OMP_IN_PROJECT: [&str; 2] = [".claude/hooks", ".omp/hooks"];
+const OF_OMP_OF_USER: [&str; 2] = [".claude/hooks", ".omp/agent/hooks"];
+
+/// Returns the `omp` hook folders of the project or user that the settings file belongs to.
+pub(super) fn of_omp(settings: &Path) -> Vec<PathBuf> {
+    if let Some(project) = project_of(settings) {
+        return OF_OMP_IN_PROJECT.map(|folder| project.join(folder)).into();
+    }
+    let home = home_directory().filter(|_| settings.ends_with(IN_CONFIG_HOME));
+    home.iter().flat_map(|home| OF_OMP_OF_USER.map(|folder| home.join(folder))).collect()
+}
+
+/// Resolves the path of a module. Relative paths begin at the project, or at the folder of a
+/// settings file that is not a project's.
+pub(super) fn path_of(said: &str, source: &HookSource, settings: Option<&Path>) -> PathBuf {
+    let expanded = match said.strip_prefix("~/") {
+        Some(rest) => home_directory().map_or_else(|| PathBuf::from(said), |home| home.join(rest)),
+        None => PathBuf::from(said),
+    };
+    let project = settings.filter(|_| *source == HookSource::Project).and_then(project_of);
+    let base = project.or_else(|| settings?.parent());
+    let path = base.map_or_else(|| expanded.clone(), |base| base.join(&expanded));
+    absolute(&path)
+}
+
+/// Returns the folder next to which hooks are searched, for sources that have such folders.
+pub(super) fn folder_of(source: &HookSource, settings: Option<&Path>) -> Option<PathBuf> {
+    let settings = settings?;
+    let is_native = match source {
+        HookSource::Project => project_of(settings).is_some(),
+        HookSource::User => settings.ends_with(IN_CONFIG_HOME),
+        _ => false,
+    };
+    let folder = settings.parent().filter(|_| is_native)?;
+    Some(folder.to_path_buf())
+}
+
+/// Returns the folders with hooks next to a settings file, and the project's or user's folders of
+/// other agents, even if no settings name those agents.
+fn folders(settings: &Path) -> Vec<PathBuf> {
+    let own = settings.parent().map(|folder| folder.join(MODULES));
+    let parents = settings.parent().map(Path::to_path_buf).into_iter().chain(of_omp(settings));
+    let files = parents.flat_map(|folder| HOOK_FILES.map(|(name, _)| folder.join(name)));
+    own.into_iter().chain(files).collect()
+}
+
+/// Checks whether there may be hooks next to a settings file. The file itself need not exist.
+pub(super) fn has_any(settings: &Path) -> bool {
+    let has_entries = |folder: PathBuf| match fs::read_dir(folder) {
+        Ok(mut entries) => entries.next().is_some(),
+        Err(error) => !is_absence(&error),
+    };
+    folders(settings).into_iter().any(has_entries)
+}
+
+/// Returns `true` if there may be hooks next to a source's file.
+#[doc(hidden)]
+pub fn is_found_beside(source: &SettingsSource) -> bool {
+    let folder = folder_of(&source.source, Some(&source.path));
+    source.language.is_none() && folder.is_some() && has_any(&source.path)
+}
+
+/// Lists the files of a source's hook folders for a digest: paths, and whether executable.
+pub fn listing(source: &SettingsSource) -> Vec<(PathBuf, bool)> {
+    let folder = folder_of(&source.source, Some(&source.path));
+    let files = folder.iter().flat_map(|_| folders(&source.path)).filter_map(|it| files(&it).ok());
+    files.flatten().map(|path| (is_executable(&path), path)).map(|(is, path)| (path, is)).collect()
+}
+
+pub(super) fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// Returns the files of a folder, sorted by name.
+pub(super) fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let is_hidden =
+            path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        if !is_hidden && !path.is_dir() {
+            files.push(path);
+        }
+        if files.len() > MAX_FILES {
+            let message = format!("there are more than {MAX_FILES} files");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+pub(super) fn is_module(path: &Path) -> bool {
+    let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+    let extension = path.extension().and_then(OsStr::to_str);
+    extension.is_some_and(|it| EXTENSIONS.contains(&it)) && !name.ends_with(".d.ts")
+}
+
+/// Checks whether a file is a script of another kind.
+pub(super) fn is_script(path: &Path) -> bool {
+    let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+    let extension = path.extension().and_then(OsStr::to_str);
+    let is_typed = [".d.ts", ".d.mts", ".d.cts"].iter().any(|it| name.ends_with(it));
+    extension.is_some_and(|it| OTHER_SCRIPTS.contains(&it)) && !is_typed
+}
+
+/// Returns the index files in subfolders of a module folder, which may be meant as modules.
+pub(super) fn indexes(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let folders = entries.flatten().take(MAX_FILES).map(|entry| entry.path());
+    let folders = folders.filter(|path| path.is_dir() && !path.ends_with("node_modules"));
+    let index = |path: PathBuf| {
+        let files = EXTENSIONS.iter().map(|extension| path.join(format!("index.{extension}")));
+        files.filter(|file| file.is_file()).collect::<Vec<_>>()
+    };
+    let mut found: Vec<PathBuf> = folders.flat_map(index).collect();
+    found.sort();
+    found
+}

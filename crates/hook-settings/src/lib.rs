@@ -1,0 +1,79 @@
+//! Settings: hooks, their locations, and the problems of settings files (protocol.md §1).
+//!
+//! A [`SettingsSource`] names a file, [`load()`] loads a source and [`parse`] parses a text into a
+//! [`SettingsFile`]. All problems of a file are reported together; a broken entry does not affect
+//! others. [`edit`] enables and disables hooks in settings files, and [`starter`] creates a first
+//! settings file. [`crate::check`] also checks the environment of settings.
+
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
+mod agents;
+mod all_files;
+mod audit_level;
+pub mod check;
+mod declaring;
+mod definition;
+mod diagnostic;
+mod discovery;
+mod document;
+pub mod edit;
+mod events;
+mod fail_behavior;
+mod fields;
+mod file;
+mod folders;
+mod found;
+mod home;
+mod in_force;
+mod in_language;
+mod javascript;
+pub mod language;
+mod load;
+pub mod matcher;
+mod matcher_definition;
+mod paths;
+pub mod redact;
+mod redact_reader;
+mod redaction;
+mod registration;
+mod rule;
+mod said_language;
+pub mod schema;
+mod source;
+pub mod starter;
+mod switch;
+mod upstream;
+mod upstream_reader;
+
+pub use agents::Agents;
+pub use all_files::{audit_level, logs_calls, redaction, registration_limits, starts_server};
+pub use audit_level::AuditLevel;
+pub use definition::{
+    DEFAULT_PRIORITY, EnvironmentRules, HookEntry, HooksConfig, SettingsFile, TimeoutOrigin,
+    WorkerRules,
+};
+pub use definition::{FileSpans, variables};
+pub use diagnostic::{Diagnostic, Place};
+pub use discovery::Search;
+pub use discovery::{discover, enclosing_projects, nearest_project};
+pub(crate) use document::Document;
+pub use fail_behavior::FailBehavior;
+pub(crate) use fields::TOP_LEVEL;
+pub use fields::{CONFIG_FIELDS, DEFINITION_FIELDS, HOOK_FIELDS, MATCHER_FIELDS};
+pub use file::{parse, parse_source, parse_with_events};
+pub use folders::is_found_beside;
+pub use folders::listing;
+pub use in_force::read_again;
+pub(crate) use load::load_all;
+pub use load::{MAX_SETTINGS, declare_events, load};
+pub use matcher::MatchInput;
+pub(crate) use matcher_definition::{COMMAND_PATTERN, KIND, PATH_PATTERN, TOOL, TOOL_PATTERN};
+pub use matcher_definition::{MatcherDefinition, MatcherFields};
+pub(crate) use paths::project_of;
+pub use paths::{IN_PROJECT, config_home, data_home, misplaced, state_home};
+pub use redaction::RedactionRules;
+pub use registration::{RegistrationLimits, RegistrationRules};
+pub use rule::{Rule, Severity};
+pub use source::{HookSource, SettingsSource};
+pub use switch::Switches;
+pub use upstream::UpstreamRules;

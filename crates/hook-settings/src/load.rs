@@ -1,0 +1,212 @@
+//! Loading of settings from their sources.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::declaring::declare;
+use super::definition::{FileSpans, SettingsFile};
+use super::diagnostic::{Diagnostic, Place};
+use super::file::{declared_events, parse_source};
+use super::folders::is_found_beside;
+use super::rule::Rule;
+use super::rule::Severity;
+use super::source::{HookSource, SettingsSource};
+use super::{home, said_language};
+use crate::language::OtherFile;
+use hook_files::{absence, regular_file};
+use hook_protocol::event::Events;
+
+/// The largest size of a settings file, in bytes: 16 MiB.
+#[doc(hidden)]
+pub const MAX_SETTINGS: u64 = 16 * 1024 * 1024;
+
+/// Loads one source. Returns `None` if an optional file does not exist.
+pub fn load(source: &SettingsSource) -> Option<SettingsFile> {
+    let text = Text::read(source)?;
+    let mut events = Events::built_in();
+    text.declare(&mut events);
+    Some(text.parse(&events, &[]).0)
+}
+
+/// Loads sources, each with the text that its locations refer to; `None` for a missing optional
+/// file. Hooks can listen to `events` and to events that the sources declare, which are added. If
+/// sources disagree about an event, the more trusted one wins, and of two projects the outer one.
+///
+/// A project's declarations apply only to its own hooks until they are trusted. Unlike those of
+/// other files, they also yield to events that `at_run_time` adds.
+pub(crate) fn load_all(
+    sources: &[SettingsSource],
+    events: &mut Events,
+    at_run_time: impl FnOnce(&mut Events),
+) -> Vec<Option<(SettingsFile, String)>> {
+    let texts: Vec<Option<Text<'_>>> = sources.iter().map(Text::read).collect();
+    let mut by_trust: Vec<&Text<'_>> = texts.iter().flatten().rev().collect();
+    by_trust.sort_by_key(|text| Reverse(text.source.source.trust_rank()));
+    let (others, projects): (Vec<&Text<'_>>, Vec<&Text<'_>>) =
+        by_trust.into_iter().partition(|text| text.source.source != HookSource::Project);
+    for text in others {
+        text.declare(events);
+    }
+    at_run_time(events);
+    let without_projects = events.clone();
+    for text in projects {
+        text.declare(events);
+    }
+    let of_agents: Vec<(&SettingsSource, String)> =
+        texts.iter().flatten().filter_map(of_agent).collect();
+    let parse = |text: Text<'_>| {
+        let others = others_of(text.source, &of_agents);
+        match text.source.source {
+            HookSource::Project => text.parse(events, &others),
+            _ => text.parse(&without_projects, &others),
+        }
+    };
+    texts.into_iter().map(|text| text.map(parse)).collect()
+}
+
+/// Returns the text of a settings file of another agent, which may affect that agent's other files.
+fn of_agent<'s>(text: &Text<'s>) -> Option<(&'s SettingsSource, String)> {
+    let source = text.source;
+    let is_settings = source.language.is_some() && source.plugin_root.is_none();
+    is_settings.then(|| (source, text.text().into_owned()))
+}
+
+/// Returns the other settings files of the same agent.
+fn others_of<'t>(
+    source: &SettingsSource,
+    all: &'t [(&'t SettingsSource, String)],
+) -> Vec<OtherFile<'t>> {
+    let others = all.iter().filter(|(other, _)| {
+        source.language.is_some() && other.language == source.language && *other != source
+    });
+    let text = |(other, text): &'t (&'t SettingsSource, String)| OtherFile {
+        path: &other.path,
+        text,
+        is_users: other.source == HookSource::User,
+        is_machines: other.source == HookSource::System,
+        is_named: other.source == HookSource::Explicit,
+    };
+    others.map(text).collect()
+}
+
+/// Adds the events that sources declare without conflict. Returns `false` if a declaration could
+/// not be read, so that there may be more events.
+#[doc(hidden)]
+pub fn declare_events(sources: &[SettingsSource], events: &mut Events) -> bool {
+    let is_of_declarations = |it: &Diagnostic| {
+        it.severity == Severity::Error && it.place.path.starts_with("hooksConfig")
+    };
+    let is_complete =
+        |file: &SettingsFile| file.was_read && !file.diagnostics.iter().any(is_of_declarations);
+    load_all(sources, events, |_| {}).iter().flatten().all(|(file, _)| is_complete(file))
+}
+
+/// The contents of a file, or the error of reading it.
+struct Text<'s> {
+    source: &'s SettingsSource,
+    read: io::Result<Vec<u8>>,
+}
+
+impl<'s> Text<'s> {
+    fn read(source: &'s SettingsSource) -> Option<Self> {
+        if !source.modules.is_empty() {
+            let paths = source.modules.iter().map(|path| path.to_string_lossy());
+            let modules: Vec<String> = paths.map(|path| path.into_owned()).collect();
+            let text = serde_json::json!({"hooksConfig": {"modules": modules}}).to_string();
+            return Some(Self { source, read: Ok(text.into_bytes()) });
+        }
+        match read_file(&source.path) {
+            Err(error) if is_absent(source, &error) => {
+                // Hooks found next to a settings file do not need the file.
+                is_found_beside(source).then(|| Self { source, read: Ok(b"{}".to_vec()) })
+            }
+            read => Some(Self { source, read }),
+        }
+    }
+
+    fn text(&self) -> Cow<'_, str> {
+        let bytes = self.read.as_deref().unwrap_or_default();
+        // Editors may add a byte order mark.
+        String::from_utf8_lossy(bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes))
+    }
+
+    /// Declares the events of this file. Parsing reports their problems.
+    fn declare(&self, events: &mut Events) {
+        let definitions = match self.source.language {
+            Some(language) => language.declared(),
+            None => {
+                let text = self.text();
+                let mut all = declared_events(&text);
+                all.extend(said_language::declared_events(&text, &self.source.languages));
+                all
+            }
+        };
+        for definition in definitions {
+            let _ = declare(&self.source.source, definition, events);
+        }
+    }
+
+    fn parse(self, events: &Events, others: &[OtherFile<'_>]) -> (SettingsFile, String) {
+        let source = self.source;
+        let text = self.text().into_owned();
+        let bytes = match &self.read {
+            Ok(bytes) => bytes,
+            Err(error) => return (unreadable(source, error), String::new()),
+        };
+        let mut file = match source.language {
+            Some(language) => home::parse(&text, source, language, others, events),
+            None => parse_source(&text, source, events),
+        };
+        if let Err(error) = std::str::from_utf8(bytes) {
+            file.diagnostics.insert(0, not_text(&source.path, bytes, &error));
+        }
+        (file, text)
+    }
+}
+
+/// Checks whether an optional file does not exist.
+fn is_absent(source: &SettingsSource, error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound && !source.required && absence::is_absent(&source.path)
+}
+
+/// Reads a settings file of at most 16 MiB. It may belong to an untrusted project.
+pub(super) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    regular_file::read(path, MAX_SETTINGS)
+}
+
+/// Returns the diagnostic for invalid UTF-8, with the position of the first invalid byte.
+fn not_text(path: &Path, bytes: &[u8], error: &std::str::Utf8Error) -> Diagnostic {
+    let before = String::from_utf8_lossy(bytes.get(..error.valid_up_to()).unwrap_or_default());
+    let line = before.split('\n').count();
+    let in_line = before.rsplit('\n').next().unwrap_or_default();
+    let column = in_line.trim_start_matches('\u{feff}').chars().count() + 1;
+    let message = format!(
+        "the file is not UTF-8 from line {line}, column {column} on; what is not is read as U+FFFD"
+    );
+    // Locations refer to the replaced text, so this one has no line.
+    let place = Place::of_file(path);
+    Diagnostic::new(Rule::NotText, place, message)
+}
+
+fn unreadable(source: &SettingsSource, error: &io::Error) -> SettingsFile {
+    let place = Place::of_file(&source.path);
+    let message = format!("failed to read the settings file: {error}; none of its hooks run");
+    let diagnostic = Diagnostic::new(Rule::UnreadableFile, place, message);
+    SettingsFile {
+        source: source.source.clone(),
+        path: Some(source.path.clone()),
+        project: source.project.clone(),
+        language: source.language,
+        config: Arc::default(),
+        hooks: Vec::new(),
+        declared: Vec::new(),
+        diagnostics: vec![diagnostic],
+        entries: 0,
+        was_read: false,
+        mentions_guard: false,
+        spans: FileSpans::default(),
+    }
+}

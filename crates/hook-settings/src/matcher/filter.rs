@@ -1,0 +1,273 @@
+//! A matcher's conditions on the input: `pathPattern` and `commandPattern`. They are checked for
+//! each request, since plans are cached by the subject alone.
+
+use fancy_regex::{Regex, RegexBuilder};
+use regex_automata::meta;
+use regex_automata::util::syntax;
+
+use super::globs::{Compared, PathForms, PathGlobs};
+use super::input::{Facts, Texts};
+use super::pattern::WORK_LIMIT;
+use crate::javascript;
+use crate::{COMMAND_PATTERN, KIND, PATH_PATTERN};
+use hook_json::text::shortened;
+use hook_protocol::tool::ToolKind;
+
+/// The maximum length of a compared path, in bytes; no system allows a longer one. A longer path
+/// counts as a match.
+const MAX_PATH: usize = 4 * 1024;
+/// The maximum size of the commands compared with one pattern, in bytes; no system passes a longer
+/// argument to a shell. More counts as a match.
+const MAX_COMMANDS: usize = 256 * 1024;
+/// The same for a backtracking pattern, each step of which may look at all of the text.
+const MAX_COMMANDS_BACKTRACKING: usize = 8 * 1024;
+/// The maximum size of a compiled pattern, in bytes.
+const MAX_COMPILED: usize = 4 * 1024 * 1024;
+/// The maximum number of compared texts that are shown.
+const SHOWN: usize = 5;
+
+/// A matcher's conditions on the input.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Filter {
+    /// The kinds of tools; empty for any kind.
+    pub(super) kinds: Vec<ToolKind>,
+    pub(super) paths: Option<PathGlobs>,
+    pub(super) command: Option<CommandPattern>,
+}
+
+/// The result of a filter for an input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FilterOutcome {
+    /// The hook listens to the input.
+    Yes,
+    /// The input counts as a match, for this reason.
+    GaveUp(String),
+    /// The hook does not listen to it.
+    No(Unmatched),
+}
+
+/// The part of a filter that does not match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unmatched {
+    /// The kind of the tool.
+    Kind,
+    /// The paths.
+    Path,
+    /// The command.
+    Command,
+    /// The rules of the foreign hook's agent.
+    Home,
+}
+
+impl Unmatched {
+    /// Returns the key in settings.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Kind => KIND,
+            Self::Path => PATH_PATTERN,
+            Self::Command => COMMAND_PATTERN,
+            Self::Home => "matcher",
+        }
+    }
+
+    /// Returns the noun for the compared values, in the singular and the plural.
+    pub fn compared_with(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Kind => ("kind of tool", "kinds of tool"),
+            Self::Path => ("path", "paths"),
+            Self::Command => ("command", "commands"),
+            Self::Home => ("event", "events"),
+        }
+    }
+
+    /// Returns the first few texts that were compared, each shortened, and the number of all.
+    pub fn shown(self, facts: &Facts<'_>) -> (Vec<String>, usize) {
+        let texts = match self {
+            Self::Path => facts.paths(),
+            Self::Command => facts.commands(),
+            Self::Kind => return (facts.kinds().map(|kind| kind.to_string()).collect(), 1),
+            Self::Home => return (Vec::new(), 0),
+        };
+        let shown = texts.list.iter().take(SHOWN).map(|text| shortened(text)).collect();
+        (shown, texts.list.len())
+    }
+}
+
+impl Filter {
+    pub(super) fn is_empty(&self) -> bool {
+        self.kinds.is_empty() && self.paths.is_none() && self.command.is_none()
+    }
+
+    /// Checks the input.
+    pub(crate) fn ask(&self, facts: &Facts<'_>) -> FilterOutcome {
+        if !self.kinds.is_empty() && !facts.kinds().any(|kind| self.kinds.contains(&kind)) {
+            return FilterOutcome::No(Unmatched::Kind);
+        }
+        let mut gave_up = None;
+        let paths = self.paths.as_ref().map(|globs| (Unmatched::Path, ask_paths(globs, facts)));
+        let command = || {
+            let command = self.command.as_ref()?;
+            Some((Unmatched::Command, command.ask(facts.commands())))
+        };
+        for (part, outcome) in paths.into_iter().chain(command()) {
+            match outcome {
+                Asked::Yes => {}
+                Asked::No => return FilterOutcome::No(part),
+                Asked::GaveUp(why) => drop(gave_up.get_or_insert(why)),
+            }
+        }
+        gave_up.map_or(FilterOutcome::Yes, FilterOutcome::GaveUp)
+    }
+}
+
+/// The result of one part of a filter.
+enum Asked {
+    No,
+    Yes,
+    GaveUp(String),
+}
+
+impl Asked {
+    /// Returns the result if no text matches: texts that cannot be compared count as a match.
+    fn none_of(texts: &Texts, key: &str, what: &str) -> Self {
+        if let Some(field) = &texts.strange {
+            return Self::GaveUp(format!(
+                "`{field}` of the input is not a string, which counts as a match of `{key}`"
+            ));
+        }
+        if texts.too_many {
+            return Self::GaveUp(format!(
+                "the input has more {what} than are compared, which counts as a match of `{key}`"
+            ));
+        }
+        if texts.unknown {
+            return Self::GaveUp(format!(
+                "not all {what} of the call can be told, which counts as a match of `{key}`"
+            ));
+        }
+        Self::No
+    }
+}
+
+fn ask_paths(globs: &PathGlobs, facts: &Facts<'_>) -> Asked {
+    let directories = &facts.directories;
+    let matches = |forms: &PathForms| {
+        let is = |globs: &super::globs::Globs, compared, unknown| {
+            globs.match_path(forms, compared, directories, unknown)
+        };
+        (globs.wanted.is_empty() || is(&globs.wanted, Compared::Any, true))
+            && !is(&globs.excluded, Compared::Normalized, false)
+    };
+    // The name of a component does not depend on the home directory.
+    let are_names = globs.wanted.are_names() && globs.excluded.are_names();
+    let (mut gave_up, mut compared) = (None, 0_usize);
+    for path in &facts.paths().list {
+        // Each comparison has a fixed cost, too.
+        compared += path.len() + 16;
+        if path.len() > MAX_PATH || compared > globs.longest {
+            let (too_long, limit) = match path.len() > MAX_PATH {
+                true => ("a path of the input is", MAX_PATH),
+                false => ("all paths of the input are", globs.longest),
+            };
+            return Asked::GaveUp(format!(
+                "{too_long} longer than the {limit} bytes that `{PATH_PATTERN}` is compared with, \
+                 which counts as a match"
+            ));
+        }
+        if matches(&PathForms::of(path, directories)) {
+            return Asked::Yes;
+        }
+        if path.contains('\0') {
+            gave_up.get_or_insert(("has a NUL", path));
+        }
+        if are_names {
+            continue;
+        }
+        match PathForms::at_home(path, directories) {
+            Ok(None) => {}
+            Ok(Some(forms)) if matches(&forms) => return Asked::Yes,
+            Ok(Some(_)) => {}
+            Err(()) => drop(gave_up.get_or_insert(("begins in a home directory not known", path))),
+        }
+    }
+    match gave_up {
+        Some((why, path)) => Asked::GaveUp(format!(
+            "the path `{}` {why}, which counts as a match of `{PATH_PATTERN}`",
+            shortened(path)
+        )),
+        None => Asked::none_of(facts.paths(), PATH_PATTERN, "paths"),
+    }
+}
+
+/// A regular expression for commands, which may be long.
+#[derive(Debug, Clone)]
+pub(super) struct CommandPattern {
+    engine: Engine,
+    /// The maximum number of bytes of commands that it is compared with.
+    longest: usize,
+}
+
+#[derive(Debug, Clone)]
+enum Engine {
+    /// An engine that takes time linear in the text.
+    Linear(Box<meta::Regex>),
+    Backtracking(Box<Regex>),
+}
+
+impl CommandPattern {
+    pub(super) fn compile(source: &str) -> Result<Self, String> {
+        let translated = javascript::to_rust_pattern(source).map_err(|error| error.to_string())?;
+        let size = translated.pattern.len() + translated.copies;
+        let linear = meta::Regex::builder()
+            .syntax(syntax::Config::new().utf8(false))
+            .configure(meta::Config::new().utf8_empty(false).nfa_size_limit(Some(MAX_COMPILED)))
+            .build(&javascript::with_ascii_boundaries(&translated.pattern));
+        if let Ok(linear) = linear {
+            let longest = MAX_COMMANDS.min(WORK_LIMIT / size.max(1));
+            return Ok(Self { engine: Engine::Linear(Box::new(linear)), longest });
+        }
+        let longest = MAX_COMMANDS_BACKTRACKING;
+        let steps = WORK_LIMIT / longest / translated.copies.max(1);
+        let built = RegexBuilder::new(&translated.pattern).backtrack_limit(steps).build();
+        let regex = built.map_err(|error| error.to_string())?;
+        Ok(Self { engine: Engine::Backtracking(Box::new(regex)), longest })
+    }
+
+    fn ask(&self, commands: &Texts) -> Asked {
+        let mut compared = 0_usize;
+        let too_long = || {
+            Asked::GaveUp(format!(
+                "the command is longer than the {} bytes that `{COMMAND_PATTERN}` is compared with, \
+                 which counts as a match",
+                self.longest
+            ))
+        };
+        for command in &commands.list {
+            // Each comparison has a fixed cost, too.
+            compared += command.len() + 16;
+            if compared > self.longest + 16 {
+                return too_long();
+            }
+            match self.is_match(command) {
+                Some(true) => return Asked::Yes,
+                Some(false) => {}
+                None => {
+                    let why = "took too many steps and counts as a match; simplify it";
+                    return Asked::GaveUp(format!("matching `{COMMAND_PATTERN}` {why}"));
+                }
+            }
+        }
+        Asked::none_of(commands, COMMAND_PATTERN, "commands")
+    }
+
+    /// Returns `None` if the match took too many steps.
+    fn is_match(&self, command: &str) -> Option<bool> {
+        match &self.engine {
+            Engine::Linear(regex) => Some(regex.is_match(command)),
+            Engine::Backtracking(regex) => regex.is_match(command).ok(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

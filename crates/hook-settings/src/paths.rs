@@ -1,0 +1,70 @@
+//! The paths of settings and of the user's own folders (protocol.md §1, "Sources").
+
+use std::path::{Path, PathBuf};
+
+use hook_files::project_tree::ProjectTree;
+use hook_json::text::PathText;
+
+/// The path of a project's settings, relative to its directory.
+#[doc(hidden)]
+pub const IN_PROJECT: &str = ".hooks/settings.json";
+
+/// The path of the user's settings, relative to `$XDG_CONFIG_HOME`.
+pub(super) const IN_CONFIG_HOME: &str = "hooks/settings.json";
+
+/// Returns the project of a settings file, if its path is that of a project's settings.
+pub(crate) fn project_of(settings: &Path) -> Option<&Path> {
+    settings.ends_with(IN_PROJECT).then(|| settings.ancestors().nth(2))?
+}
+
+/// Returns the user's configuration directory: `$XDG_CONFIG_HOME`, or else `.config` in the HOME
+/// directory. Relative paths are ignored; without a HOME directory the result is `None`.
+#[doc(hidden)]
+pub fn config_home() -> Option<PathBuf> {
+    absolute("XDG_CONFIG_HOME").or_else(|| Some(home_directory()?.join(".config")))
+}
+
+pub(super) fn home_directory() -> Option<PathBuf> {
+    absolute("HOME")
+}
+
+/// Returns the user's state directory: `$XDG_STATE_HOME`, or else `.local/state` in HOME.
+#[doc(hidden)]
+pub fn state_home() -> Option<PathBuf> {
+    absolute("XDG_STATE_HOME").or_else(|| Some(home_directory()?.join(".local/state")))
+}
+
+/// Returns the reason if a user folder is unsafe: a project could put settings or programs there.
+#[doc(hidden)]
+pub fn misplaced(project: &Path) -> Option<String> {
+    let tree = ProjectTree::of(project);
+    let folders = [
+        ("settings", config_home()),
+        ("state", state_home()),
+        ("data", data_home()),
+        ("runtime", absolute("XDG_RUNTIME_DIR")),
+    ];
+    let is_misplaced = |folder: &Path| match folder.starts_with("/proc") {
+        true => Some("leads through /proc"),
+        false => tree.holds(folder).then_some("is in the project"),
+    };
+    folders.into_iter().find_map(|(what, folder)| {
+        let folder = folder?;
+        let why = is_misplaced(&folder)?;
+        Some(format!(
+            "the user's {what} folder {} {why}, where others than the user may decide what it holds; set \
+             HOME and XDG_* to folders of the user",
+            folder.shown()
+        ))
+    })
+}
+
+/// Returns the user's data directory: `$XDG_DATA_HOME`, or else `.local/share` in HOME.
+#[doc(hidden)]
+pub fn data_home() -> Option<PathBuf> {
+    absolute("XDG_DATA_HOME").or_else(|| Some(home_directory()?.join(".local/share")))
+}
+
+fn absolute(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
+}

@@ -1,0 +1,54 @@
+//! The `language` of definitions and hooks in native settings.
+
+use crate::language::{Language, Languages};
+use hook_json::RawJson;
+use hook_protocol::event::EventDefinition;
+
+/// The key of the language.
+pub(super) const LANGUAGE: &str = "language";
+
+/// Returns the `language` of a definition or hook.
+pub(super) fn language_of(value: &RawJson) -> Option<RawJson> {
+    value.to_object().ok()?.get(LANGUAGE).filter(|said| !said.is_null()).cloned()
+}
+
+fn hooks_of(definition: &RawJson) -> Vec<RawJson> {
+    let hooks = definition.to_object().ok().and_then(|fields| fields.get("hooks")?.to_items());
+    hooks.unwrap_or_default()
+}
+
+/// Checks whether a definition, or each of its hooks, has a language.
+pub(super) fn is_in_language(definition: &RawJson) -> bool {
+    let hooks = || hooks_of(definition);
+    let all_say = |hooks: Vec<RawJson>| {
+        !hooks.is_empty() && hooks.iter().all(|hook| language_of(hook).is_some())
+    };
+    language_of(definition).is_some() || all_say(hooks())
+}
+
+/// Returns the agents' own events for which a settings text has hooks in their languages.
+pub(super) fn declared_events(text: &str, languages: &Languages) -> Vec<EventDefinition> {
+    // Few files have any, and finding them takes a full parse.
+    if languages.is_empty() || !text.contains("\"language\"") {
+        return Vec::new();
+    }
+    let root = RawJson::parse_in_place(text).ok().and_then(|root| root.to_object().ok());
+    let events = root.and_then(|root| root.get("hooks")?.to_object().ok()).unwrap_or_default();
+    let mut found: Vec<EventDefinition> = Vec::new();
+    for (event, definitions) in events.iter() {
+        for definition in definitions.to_items().unwrap_or_default() {
+            let of_hooks = hooks_of(&definition);
+            let said = language_of(&definition).into_iter();
+            for said in said.chain(of_hooks.iter().filter_map(language_of)) {
+                let language = said.to_text().and_then(|name| languages.named(&name));
+                found.extend(language.and_then(|it| declared_as(it, event)));
+            }
+        }
+    }
+    found
+}
+
+/// Returns the agent's own event with that name.
+pub(super) fn declared_as(language: &'static dyn Language, event: &str) -> Option<EventDefinition> {
+    language.declared().into_iter().find(|it| it.name().eq_ignore_ascii_case(event))
+}

@@ -1,0 +1,180 @@
+//! Sources of settings, with their order and trust.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::language::{ForeignSource, Language, Languages, SettingsOwner};
+use hook_files::plain_path::absolute;
+
+/// The origin of a hook.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum HookSource {
+    /// `.hooks/settings.json` of the project or an enclosing one; only its trusted hooks run.
+    Project,
+    /// The user's own settings.
+    User,
+    /// The system's settings.
+    System,
+    /// An extension with this name.
+    Extension(String),
+    /// A file named on the command line or by the host.
+    Explicit,
+    /// A hook registered by a client of a server.
+    Client,
+    /// A handler registered by the host.
+    InProcess,
+}
+
+impl HookSource {
+    /// Returns the rank that decides between duplicates: system > user > extension > project. An
+    /// explicit file ranks like the user's own, and the host's own code highest.
+    #[doc(hidden)]
+    pub fn trust_rank(&self) -> u8 {
+        match self {
+            Self::Project => 0,
+            Self::Extension(_) => 1,
+            // Only the user and the user's own programs may connect.
+            Self::User | Self::Explicit | Self::Client => 2,
+            Self::System => 3,
+            Self::InProcess => 4,
+        }
+    }
+
+    /// Checks whether this source may disable hooks of `other` (protocol.md §1).
+    pub(crate) fn may_disable(&self, other: &Self) -> bool {
+        match self {
+            Self::User | Self::System | Self::Explicit => self.trust_rank() > other.trust_rank(),
+            _ => false,
+        }
+    }
+
+    /// Checks whether this source may disable hooks of an agent's file with source `other`.
+    pub(crate) fn may_disable_of_agents(&self, other: &Self) -> bool {
+        self.may_rule_records() && self.trust_rank() >= other.trust_rank()
+    }
+
+    /// Checks whether this source's own `maxConcurrent` may exceed the engine's limit.
+    pub fn may_raise_limits(&self) -> bool {
+        matches!(self, Self::User | Self::System | Self::Explicit)
+    }
+
+    /// Checks whether this source may set the audit level and the redaction rules for all hooks. A
+    /// project may not, so that it cannot hide anything.
+    pub(crate) fn may_rule_records(&self) -> bool {
+        matches!(self, Self::User | Self::System | Self::Explicit)
+    }
+
+    /// Returns the name used in messages.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Project => "project",
+            Self::User => "user",
+            Self::System => "system",
+            Self::Extension(_) => "extension",
+            Self::Explicit => "explicit",
+            Self::Client => "client",
+            Self::InProcess => "in-process",
+        }
+    }
+}
+
+impl fmt::Display for HookSource {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Extension(name) => write!(formatter, "extension {name}"),
+            other => formatter.write_str(other.as_str()),
+        }
+    }
+}
+
+/// One file to read settings from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingsSource {
+    /// The source that the file belongs to.
+    pub source: HookSource,
+    /// The file.
+    pub path: PathBuf,
+    /// `true` if its absence is a problem. An explicit file is required.
+    pub required: bool,
+    /// The agent that the settings belong to, if they are foreign.
+    #[doc(hidden)]
+    pub language: Option<&'static dyn Language>,
+    /// The directory of the plugin that the file belongs to.
+    #[doc(hidden)]
+    pub plugin_root: Option<PathBuf>,
+    /// The project that the file belongs to, if its path does not show it.
+    #[doc(hidden)]
+    pub project: Option<PathBuf>,
+    /// `true` if it was found among its agent's settings; `false` if it was named.
+    #[doc(hidden)]
+    pub is_found: bool,
+    /// The foreign languages that its hooks may be written in.
+    #[doc(hidden)]
+    pub languages: Languages,
+    /// The agents named by any settings or the host.
+    #[doc(hidden)]
+    pub agents: Arc<[String]>,
+    /// Modules that replace the file.
+    #[doc(hidden)]
+    pub modules: Vec<PathBuf>,
+}
+
+impl SettingsSource {
+    /// Creates the source of a named file: it must exist, and its hooks are trusted.
+    pub fn explicit(path: impl Into<PathBuf>) -> Self {
+        Self { required: true, ..Self::optional(HookSource::Explicit, path) }
+    }
+
+    /// Creates the source of a file that need not exist.
+    pub fn optional(source: HookSource, path: impl Into<PathBuf>) -> Self {
+        Self {
+            source,
+            path: path.into(),
+            required: false,
+            language: None,
+            plugin_root: None,
+            project: None,
+            is_found: false,
+            languages: Languages::default(),
+            agents: Arc::default(),
+            modules: Vec::new(),
+        }
+    }
+
+    /// Creates a source of named modules, which are thereby trusted; they share a process.
+    pub fn modules(paths: impl IntoIterator<Item = PathBuf>) -> Option<Self> {
+        let modules: Vec<PathBuf> = paths.into_iter().map(|path| absolute(&path)).collect();
+        let first = modules.first()?.clone();
+        Some(Self { modules, ..Self::optional(HookSource::Explicit, first) })
+    }
+
+    /// Creates the source of a file that contains an agent's hooks.
+    pub(crate) fn found(language: &'static dyn Language, place: ForeignSource) -> Self {
+        let (source, project) = match place.owner {
+            SettingsOwner::Project(project) => (HookSource::Project, Some(project)),
+            SettingsOwner::User => (HookSource::User, None),
+            SettingsOwner::System => (HookSource::System, None),
+        };
+        let source = Self { project, is_found: true, ..Self::optional(source, place.path) };
+        source.in_language(language, place.plugin_root)
+    }
+
+    /// Sets the languages that hooks in the file may be written in.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn knowing(self, languages: &Languages) -> Self {
+        Self { languages: languages.clone(), ..self }
+    }
+
+    /// Marks the file as one of another agent, and of a plugin in `plugin_root` if given.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn in_language(
+        self,
+        language: &'static dyn Language,
+        plugin_root: Option<PathBuf>,
+    ) -> Self {
+        Self { language: Some(language), plugin_root, ..self }
+    }
+}

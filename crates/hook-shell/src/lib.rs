@@ -1,0 +1,45 @@
+//! Shell text: its words, and the programs that it starts, without running anything.
+//!
+//! | module | contents |
+//! | --- | --- |
+//! | `lexer` | quotes, escapes and line continuations: the meaning of each character |
+//! | `words` | words and operators |
+//! | `first_command` | the words of the first simple command |
+//! | `quoting` | quoting of variables, and unclosed quotes |
+//! | `commands` | the simple commands of a plain text |
+//! | `programs` | tables of programs and of the shell's own words |
+//! | `loaders` | variables that determine what programs load, which hooks do not get |
+//! | `glob` | patterns of paths |
+
+//!
+//! # Example
+//!
+//! ```
+//! let words = hook_shell::plain_words("grep -q 'rm -rf' \"$1\"");
+//! assert!(words.is_none_or(|words| words[0] == "grep"));
+//! ```
+
+mod commands;
+mod first_command;
+mod glob;
+mod lexer;
+pub mod loaders;
+mod programs;
+mod quoting;
+mod words;
+
+pub use commands::{HERE, ShellWord, SimpleCommand, quoted, simple_commands};
+pub use first_command::{expanded_words, leading_variable, plain_words};
+pub use glob::path_fits;
+pub use programs::{
+    interpreter, is_filter, is_harmless_variable, is_shell_word, looks_around,
+    options_before_script, words_before_program,
+};
+pub use quoting::{quote_project_directory, unclosed_quote};
+
+/// Variables with the project directory; all but the first are for scripts of other hook engines.
+pub const PROJECT_DIRECTORY: [&str; 4] =
+    ["HOOK_PROJECT_DIR", "LLXPRT_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"];
+
+#[cfg(test)]
+mod tests;

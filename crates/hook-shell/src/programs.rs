@@ -1,0 +1,293 @@
+//! Tables of known programs and of the shell's own words.
+
+/// Programs that run a script, their first argument.
+const INTERPRETERS: [&str; 19] = [
+    "ash", "bash", "bun", "dash", "deno", "ksh", "lua", "node", "nodejs", "perl", "php", "pypy",
+    "python", "rbash", "ruby", "sh", "ts-node", "tsx", "zsh",
+];
+
+/// Interpreters that load only their script, its own imports and installed files, with the letters
+/// of options that do not change this. Other interpreters load files depending on their directory.
+const PLAIN_INTERPRETERS: [(&str, &str); 13] = [
+    ("ash", "efuvx"),
+    ("bash", "efuvx"),
+    ("dash", "efuvx"),
+    ("ksh", "efuvx"),
+    ("sh", "efuvx"),
+    ("zsh", "efuvx"),
+    ("node", ""),
+    ("nodejs", ""),
+    ("perl", "wT"),
+    ("php", ""),
+    ("pypy", "bBOqsSu"),
+    ("python", "bBOqsSu"),
+    ("ruby", "w"),
+];
+
+/// Programs that search for modules in the script's folder and its parents.
+const LOOKS_AROUND: [&str; 7] = ["bun", "deno", "node", "nodejs", "ts-node", "tsx", "npx"];
+
+/// Shells that accept names of options after `-o`.
+const SHELLS: [&str; 6] = ["ash", "bash", "dash", "ksh", "sh", "zsh"];
+const SHELL_OPTIONS: [&str; 6] =
+    ["errexit", "noclobber", "noglob", "nounset", "pipefail", "xtrace"];
+
+/// Long options of interpreters that do not affect what they run.
+const PLAIN_LONG_OPTIONS: [&str; 6] = [
+    "--enable-source-maps",
+    "--experimental-strip-types",
+    "--no-warnings",
+    "--noprofile",
+    "--norc",
+    "--posix",
+];
+
+/// Programs that only read their input and the given files, without starting or loading anything.
+const FILTERS: [(&str, FilterRule); 30] = [
+    (":", FilterRule::Any),
+    ("[", FilterRule::EvaluatesNothing),
+    ("basename", FilterRule::Any),
+    ("cat", FilterRule::Any),
+    ("cmp", FilterRule::Any),
+    ("command", FilterRule::OnlyAsks),
+    ("cut", FilterRule::Any),
+    ("date", FilterRule::Any),
+    ("diff", FilterRule::Any),
+    ("dirname", FilterRule::Any),
+    ("echo", FilterRule::Any),
+    ("egrep", FilterRule::Any),
+    ("exit", FilterRule::Any),
+    ("false", FilterRule::Any),
+    ("fgrep", FilterRule::Any),
+    ("grep", FilterRule::Any),
+    ("head", FilterRule::Any),
+    ("jq", FilterRule::Jq),
+    ("ls", FilterRule::Any),
+    ("printf", FilterRule::EvaluatesNothing),
+    ("pwd", FilterRule::Any),
+    ("sha256sum", FilterRule::Any),
+    ("sleep", FilterRule::Any),
+    ("sort", FilterRule::Sort),
+    ("tail", FilterRule::Any),
+    ("test", FilterRule::EvaluatesNothing),
+    ("tr", FilterRule::Any),
+    ("true", FilterRule::Any),
+    ("uniq", FilterRule::Any),
+    ("wc", FilterRule::Any),
+];
+
+/// Variables that a command may set without affecting what runs.
+const HARMLESS_VARIABLES: [&str; 15] = [
+    "CI",
+    "DEBUG",
+    "FORCE_COLOR",
+    "LANG",
+    "LANGUAGE",
+    "NODE_ENV",
+    "NODE_NO_WARNINGS",
+    "NO_COLOR",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONIOENCODING",
+    "PYTHONUNBUFFERED",
+    "PYTHONUTF8",
+    "TERM",
+    "TZ",
+    "VERBOSE",
+];
+
+/// Builtins and keywords, which bash does not search as programs: `compgen -b -k`, those of plain
+/// characters.
+const SHELL_WORDS: [&str; 77] = [
+    ".",
+    ":",
+    "alias",
+    "bg",
+    "bind",
+    "break",
+    "builtin",
+    "caller",
+    "case",
+    "cd",
+    "command",
+    "compgen",
+    "complete",
+    "compopt",
+    "continue",
+    "coproc",
+    "declare",
+    "dirs",
+    "disown",
+    "do",
+    "done",
+    "echo",
+    "elif",
+    "else",
+    "enable",
+    "esac",
+    "eval",
+    "exec",
+    "exit",
+    "export",
+    "false",
+    "fc",
+    "fg",
+    "fi",
+    "for",
+    "function",
+    "getopts",
+    "hash",
+    "help",
+    "history",
+    "if",
+    "in",
+    "jobs",
+    "kill",
+    "let",
+    "local",
+    "logout",
+    "mapfile",
+    "popd",
+    "printf",
+    "pushd",
+    "pwd",
+    "read",
+    "readarray",
+    "readonly",
+    "return",
+    "select",
+    "set",
+    "shift",
+    "shopt",
+    "source",
+    "suspend",
+    "test",
+    "then",
+    "time",
+    "times",
+    "trap",
+    "true",
+    "type",
+    "typeset",
+    "ulimit",
+    "umask",
+    "unalias",
+    "unset",
+    "until",
+    "wait",
+    "while",
+];
+
+/// The words that a filter may be given.
+#[derive(Debug, Clone, Copy)]
+enum FilterRule {
+    Any,
+    /// No words in which the shell evaluates an index.
+    EvaluatesNothing,
+    /// Only a query for the path of a program.
+    OnlyAsks,
+    /// No words that load a program or modules.
+    Jq,
+    /// No words that start another program.
+    Sort,
+}
+
+/// Returns `true` if the program starts and loads nothing when given these words.
+pub fn is_filter(program: &str, words: &[&str]) -> bool {
+    let is_plain_name = !program.contains('/')
+        || ["/bin/", "/usr/bin/"]
+            .iter()
+            .any(|folder| program.strip_prefix(folder) == Some(base_name(program)));
+    let rule = FILTERS.iter().find(|(name, _)| *name == base_name(program));
+    let Some((_, rule)) = rule.filter(|_| is_plain_name) else { return false };
+    let none = |is_bad: &dyn Fn(&str) -> bool| !words.iter().any(|word| is_bad(word));
+    match rule {
+        FilterRule::Any => true,
+        FilterRule::EvaluatesNothing => {
+            none(&|word| word.starts_with("-v") || word.contains("$(") || word.contains('`'))
+        }
+        FilterRule::OnlyAsks => words.len() == 2 && matches!(words.first(), Some(&("-v" | "-V"))),
+        FilterRule::Jq => none(&|word| {
+            let is_cluster = word.starts_with('-') && !word.starts_with("--");
+            word.contains("include")
+                || word.contains("import")
+                || word.starts_with("--lib")
+                || word.starts_with("--from")
+                || word.starts_with("--run")
+                || is_cluster && word.contains(['L', 'f'])
+        }),
+        FilterRule::Sort => none(&|word| word.starts_with("--co")),
+    }
+}
+
+/// Returns the number of words before an interpreter's script, if its options are harmless and it
+/// reads only that script; `None` for any other program.
+pub fn options_before_script(program: &str, words: &[&str]) -> Option<usize> {
+    let name = without_version(base_name(program));
+    let (_, letters) = PLAIN_INTERPRETERS.iter().find(|(known, _)| *known == name)?;
+    let is_shell = SHELLS.contains(&name);
+    let mut at = 0;
+    while let Some(option) = words.get(at).filter(|word| word.starts_with(['-', '+'])) {
+        let cluster = option.strip_prefix('-')?;
+        let are_plain = |cluster: &str| {
+            !cluster.is_empty() && cluster.chars().all(|letter| letters.contains(letter))
+        };
+        at += 1;
+        if PLAIN_LONG_OPTIONS.contains(option) || are_plain(cluster) {
+            continue;
+        }
+        let named = cluster.strip_suffix('o').filter(|_| is_shell)?;
+        if !(named.is_empty() || are_plain(named)) || !SHELL_OPTIONS.contains(words.get(at)?) {
+            return None;
+        }
+        at += 1;
+    }
+    words.get(at).map(|_| at)
+}
+
+/// Returns the number of words between a program that starts another one and that one; `None` for
+/// any other program, and if its options are unknown.
+pub fn words_before_program(program: &str, words: &[&str]) -> Option<usize> {
+    let is_duration = |text: &str| {
+        let number = text.trim_end_matches(['s', 'm', 'h', 'd']);
+        !number.is_empty() && number.chars().all(|it| it.is_ascii_digit() || it == '.')
+    };
+    let skipped = match (program, words) {
+        ("timeout", [time, ..]) if is_duration(time) => 1,
+        ("nice", ["-n", level, ..]) if is_duration(level) => 2,
+        ("nice", [next, ..]) if !next.starts_with('-') => 0,
+        _ => return None,
+    };
+    words.get(skipped).map(|_| skipped)
+}
+
+/// Returns `true` if a command may set the variable without affecting what runs.
+pub fn is_harmless_variable(name: &str) -> bool {
+    HARMLESS_VARIABLES.contains(&name) || name.starts_with("LC_")
+}
+
+/// Returns `true` if a program searches the script's folder and its parents for modules.
+pub fn looks_around(program: &str) -> bool {
+    LOOKS_AROUND.contains(&without_version(base_name(program)))
+}
+
+/// Returns `true` if the word is a builtin or keyword of bash.
+pub fn is_shell_word(word: &str) -> bool {
+    SHELL_WORDS.contains(&word) || matches!(word, "[" | "[[" | "{" | "}" | "!")
+}
+
+/// Returns the name of the interpreter that a word starts, if it runs the script in its first
+/// argument.
+pub fn interpreter(word: &str) -> Option<&str> {
+    let name = base_name(word);
+    INTERPRETERS.contains(&without_version(name)).then_some(name)
+}
+
+/// Returns the name of a program without its folder.
+pub(super) fn base_name(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}
+
+/// Removes a version: `python3.12` gives `python`, `perl5.36-x86_64-linux-gnu` `perl`.
+fn without_version(name: &str) -> &str {
+    name.split(|it: char| it.is_ascii_digit()).next().unwrap_or(name).trim_end_matches('-')
+}

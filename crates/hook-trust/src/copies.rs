@@ -1,0 +1,246 @@
+//! Copies of what was trusted: `DIGEST/` with the covered folders as they are in the project.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Component, Path, PathBuf};
+
+use super::index::Index;
+use super::paths::resolved;
+use super::tree::{Entry, Listing, Scope};
+use hook_files::{private_folder, regular_file};
+
+/// How much of installed packages is copied at most: files, and bytes.
+const MAX_PACKAGES: (usize, u64) = (50_000, 1 << 30);
+
+/// The folder of these copies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Copies(pub(super) PathBuf);
+
+impl Copies {
+    /// Where the copy with that digest is.
+    pub(super) fn path(&self, digest: &str) -> PathBuf {
+        self.0.join(digest)
+    }
+
+    /// Where indexes are kept.
+    pub(super) fn indexes(&self) -> PathBuf {
+        self.0.join("index")
+    }
+
+    /// Where interpreters may keep what they compile.
+    pub(super) fn caches(&self) -> PathBuf {
+        self.0.join("cache")
+    }
+
+    /// Refuses a folder that a project could write to.
+    pub(super) fn check(&self, project: &Path) -> io::Result<()> {
+        let folder = resolved(&self.0);
+        let is_of_project = folder.starts_with(resolved(project));
+        let through_proc = self.0.starts_with("/proc") || folder.starts_with("/proc");
+        match is_of_project && !is_around(project, &self.0) || through_proc {
+            true => {
+                let message = "it is in the project whose hooks would be copied there";
+                Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Whether the copy with that digest is there and what it was.
+    pub(super) fn is_whole(&self, digest: &str, scope: &Scope) -> bool {
+        let found = self.index(digest, scope).digest();
+        found.is_ok_and(|found| found == digest)
+    }
+
+    /// What tells the digest of a copy as it is.
+    pub(super) fn index(&self, digest: &str, scope: &Scope) -> Index {
+        Index::new(&self.path(digest), &whole(scope), Some(&self.indexes()))
+    }
+
+    /// Copies files that have that digest.
+    ///
+    /// # Errors
+    /// When they cannot be copied, or are not what they were.
+    pub(super) fn make(
+        &self,
+        project: &Path,
+        (scope, listing): (&Scope, &Listing),
+        digest: &str,
+    ) -> io::Result<()> {
+        if self.is_whole(digest, scope) {
+            return Ok(());
+        }
+        private_folder::make(&self.0)?;
+        private_folder::check(&self.0)?;
+        let copy = tempfile::Builder::new().prefix(".new-").tempdir_in(&self.0)?;
+        let made = write(project, listing, copy.path()).and_then(|()| {
+            let found = Index::new(copy.path(), &whole(scope), None).digest();
+            match found.is_ok_and(|found| found == digest) {
+                true => Ok(()),
+                false => Err(io::Error::other("the files changed while they were copied")),
+            }
+        });
+        if let Err(error) = made {
+            let _ = remove(copy.path());
+            return Err(error);
+        }
+        let path = self.path(digest);
+        if fs::symlink_metadata(&path).is_ok() {
+            remove(&path)?;
+        }
+        let copy = copy.keep();
+        fs::rename(&copy, &path).inspect_err(|_| {
+            let _ = remove(&copy);
+        })?;
+        // Only now: a folder that cannot be written to cannot be renamed everywhere.
+        protect(&path)
+    }
+
+    /// Removes copies but those with these digests.
+    pub(super) fn keep(&self, digests: &HashSet<&str>) {
+        for entry in fs::read_dir(&self.0).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let is_copy = name.len() == 64 && name.bytes().all(|it| it.is_ascii_hexdigit());
+            // Under the lock of the store nobody else is copying.
+            if is_copy && !digests.contains(&*name) || name.starts_with(".new-") {
+                let _ = remove(&entry.path());
+            }
+        }
+    }
+}
+
+/// Whether a project is one around the user's own folders, such as a home that is a repository.
+fn is_around(project: &Path, folder: &Path) -> bool {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    home.is_some_and(|home| resolved(&home) == resolved(project) && folder.starts_with(&home))
+}
+
+/// Everything in a copy.
+fn whole(scope: &Scope) -> Scope {
+    Scope { roots: vec![PathBuf::new()], data: Vec::new(), started: scope.started.clone() }
+}
+
+fn write(project: &Path, listing: &Listing, copy: &Path) -> io::Result<()> {
+    for (path, entry) in &listing.files {
+        let to = copy.join(path);
+        if let Some(folder) = to.parent() {
+            private_folder::make(folder)?;
+        }
+        match entry {
+            Entry::Absent => {}
+            Entry::Link { target } => link(target, &to)?,
+            Entry::File { executable, .. } => copy_file(&project.join(path), &to, *executable)?,
+        }
+    }
+    let mut left = MAX_PACKAGES;
+    let packages = listing.packages.iter().filter(|path| path.ends_with("node_modules"));
+    for path in packages {
+        copy_packages(project, (&project.join(path), &copy.join(path)), &mut left)?;
+    }
+    Ok(())
+}
+
+fn copy_file(from: &Path, to: &Path, executable: bool) -> io::Result<()> {
+    let mut source = regular_file::open(from)?;
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        let mode = if executable { 0o500 } else { 0o400 };
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
+    }
+    #[cfg(not(unix))]
+    let _ = executable;
+    let mut file = options.open(to)?;
+    io::copy(&mut source, &mut file)?;
+    file.flush()
+}
+
+/// Installed packages, of which links are kept that stay among them, or lead out of the project.
+fn copy_packages(
+    project: &Path,
+    (from, to): (&Path, &Path),
+    left: &mut (usize, u64),
+) -> io::Result<()> {
+    private_folder::make(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (found, to) = (entry.metadata()?, to.join(entry.file_name()));
+        let files = left.0.checked_sub(1);
+        let bytes = left.1.checked_sub(if found.is_file() { found.len() } else { 0 });
+        let (Some(files), Some(bytes)) = (files, bytes) else {
+            return Err(io::Error::other("the installed packages are too many to be copied"));
+        };
+        *left = (files, bytes);
+        if found.is_dir() {
+            copy_packages(project, (&entry.path(), &to), left)?;
+        } else if found.is_symlink() {
+            let target = fs::read_link(entry.path())?;
+            let ups = target.components().filter(|part| *part == Component::ParentDir).count();
+            let leads_to = resolved(&entry.path());
+            if target.is_relative() && ups < 2 {
+                link(&target, &to)?;
+            } else if !leads_to.starts_with(resolved(project)) {
+                link(&leads_to, &to)?;
+            }
+        } else if found.is_file() {
+            copy_file(&entry.path(), &to, is_executable(&found))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn is_executable(found: &fs::Metadata) -> bool {
+    std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &fs::Metadata) -> bool {
+    false
+}
+
+#[cfg(unix)]
+fn link(target: &Path, at: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(target, at)
+}
+
+#[cfg(not(unix))]
+fn link(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Takes the right to change a copy's folders: what a hook writes beside itself would be a change of it.
+fn protect(copy: &Path) -> io::Result<()> {
+    permit(copy, 0o500)
+}
+
+fn permit(folder: &Path, mode: u32) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        if mode & 0o200 != 0 {
+            fs::set_permissions(folder, fs::Permissions::clone(&permissions))?;
+        }
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                permit(&entry.path(), mode)?;
+            }
+        }
+        fs::set_permissions(folder, permissions)?;
+    }
+    #[cfg(not(unix))]
+    let _ = (folder, mode);
+    Ok(())
+}
+
+fn remove(copy: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(copy)?.is_dir() {
+        permit(copy, 0o700)?;
+        return fs::remove_dir_all(copy);
+    }
+    fs::remove_file(copy)
+}

@@ -1,0 +1,206 @@
+//! What trust in a hook covers: the folders of the files that it starts.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::command::{Command, is_plain_interpreter};
+use super::index::Index;
+use super::tree::{Entry, Listing, Scope};
+use hook_files::regular_file;
+use hook_json::text::PathText;
+use hook_settings::HookEntry;
+use hook_shell::looks_around;
+
+/// Where hooks of ours are.
+const OURS: &str = ".hooks";
+
+/// The longest file that is searched for what it opens, in bytes.
+const MAX_SEARCHED: u64 = 1 << 20;
+
+/// How many lines of a hook's files are named that open others.
+const MAX_LINES: usize = 20;
+
+/// What trust in a hook covers.
+#[derive(Debug, Clone)]
+pub(super) struct Cover {
+    pub(super) command: Command,
+    pub(super) scope: Scope,
+}
+
+/// The files of a cover as they were when they were read.
+#[derive(Debug)]
+pub(super) struct Covered {
+    pub(super) listing: Listing,
+    pub(super) digest: String,
+}
+
+impl Cover {
+    /// What a hook of that project starts.
+    pub(super) fn of(entry: &HookEntry, project: &Path) -> Self {
+        let command = Command::of(entry, project);
+        let files = match command.opaque.is_empty() {
+            true => command.started.clone(),
+            // As far as it can be told.
+            false => command.named(project),
+        };
+        let started = command.started.clone();
+        Self { scope: Scope { roots: roots(&files), data: entry.data.clone(), started }, command }
+    }
+
+    /// Reads the files; `None` where the command names none of the project.
+    ///
+    /// # Errors
+    /// Why they cannot be covered.
+    pub(super) fn read(&self, project: &Path) -> Option<Result<Covered, String>> {
+        if self.scope.roots.is_empty() {
+            return None;
+        }
+        let read = || {
+            let listing = self.scope.list(project)?;
+            let digest = Index::new(project, &self.scope, None).digest()?;
+            Ok::<_, super::tree::Problem>(Covered { listing, digest })
+        };
+        Some(read().map_err(|problem| problem.to_string()))
+    }
+
+    /// Scripts whose first line may start or load more than the script, each with that line.
+    pub(super) fn other_interpreters(&self, project: &Path) -> Vec<String> {
+        let started = self.scope.started.iter().filter_map(|path| {
+            let line = first_line(&project.join(path));
+            let is_plain = line.is_empty() || is_plain_interpreter(&line, project);
+            let line = || hook_json::text::shortened(&line);
+            (!is_plain).then(|| {
+                format!("{} begins with `#!{}`, which may run anything", path.shown(), line())
+            })
+        });
+        started.collect()
+    }
+
+    /// Why a hook is to run where it is and not from a copy, if it is.
+    pub(super) fn runs_in_place(
+        &self,
+        entry: &HookEntry,
+        project: &Path,
+        listing: &Listing,
+    ) -> Option<String> {
+        let looks_around = || {
+            let mut started = self.scope.started.iter().map(|path| project.join(path));
+            self.command.looks_around
+                || started.any(|path| first_line(&path).split_whitespace().any(looks_around))
+        };
+        if entry.home.is_some() {
+            let why = "hooks of other agents find their project by their own path";
+            return (!looks_around()).then(|| why.to_owned());
+        }
+        let line =
+            lines(project, listing, |line| self.scope.roots.iter().any(|root| names(line, root)));
+        let line = line.into_iter().next()?;
+        Some(format!(
+            "{line} names its folder in the project; write `$(dirname \"$0\")` or `$HOOK_DIR` there"
+        ))
+    }
+}
+
+impl Covered {
+    /// Lines of its files by which they open others: what those are is not covered.
+    pub(super) fn opens(&self, project: &Path) -> Vec<String> {
+        const OPENS: [&str; 16] = [
+            ". ./",
+            "source ",
+            "make ",
+            "npx ",
+            "npm ",
+            "pnpm ",
+            "yarn ",
+            "uv run",
+            "bunx ",
+            "cargo ",
+            "_PROJECT_DIR",
+            "importlib",
+            "runpy",
+            "exec(open(",
+            "__dirname",
+            "import.meta.",
+        ];
+        lines(project, &self.listing, |line| OPENS.iter().any(|it| line.contains(it)))
+    }
+}
+
+/// The first line of a program, if it names its interpreter there.
+fn first_line(path: &Path) -> String {
+    let mut begin = Vec::new();
+    let read = regular_file::open(path).and_then(|file| file.take(256).read_to_end(&mut begin));
+    let line = begin.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let line = line.strip_prefix(b"#!").filter(|_| read.is_ok()).unwrap_or_default();
+    String::from_utf8_lossy(line).into_owned()
+}
+
+/// Lines of programs that are such, each with where it stands.
+fn lines(project: &Path, listing: &Listing, is_such: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut found = Vec::new();
+    for (path, entry) in &listing.files {
+        let Entry::File { stamp, .. } = entry else { continue };
+        let is_text = |path: &Path| {
+            let ending = path.extension().and_then(|it| it.to_str()).unwrap_or_default();
+            !["md", "txt", "json", "jsonl", "yaml", "yml", "toml"].contains(&ending)
+        };
+        if stamp.size > MAX_SEARCHED || !is_text(path) {
+            continue;
+        }
+        let Ok(text) = regular_file::read_to_string(&project.join(path), MAX_SEARCHED) else {
+            continue;
+        };
+        for (number, line) in text.lines().enumerate() {
+            let code = line.trim_start();
+            let is_comment = ["#", "//", "*", "/*"].iter().any(|it| code.starts_with(it));
+            if !is_comment && is_such(code) {
+                let shown = hook_json::text::shortened(code);
+                found.push(format!("{}:{}: {shown}", path.display(), number + 1));
+            }
+            if found.len() == MAX_LINES {
+                return found;
+            }
+        }
+    }
+    found
+}
+
+/// Whether a line names a folder by its path in the project.
+fn names(line: &str, root: &Path) -> bool {
+    let Some(root) = root.to_str() else { return false };
+    line.match_indices(root).any(|(at, _)| {
+        let goes_on = |it: char| it.is_alphanumeric() || "_-".contains(it);
+        let before = line.get(..at).unwrap_or_default().chars().next_back();
+        let after = line.get(at + root.len()..).unwrap_or_default().chars().next();
+        !before.is_some_and(|it| goes_on(it) || it == '.')
+            && !after.is_some_and(|it| goes_on(it) || it == '.')
+    })
+}
+
+/// The folders of files, none of which is in another one.
+fn roots(files: &[PathBuf]) -> Vec<PathBuf> {
+    let mut roots: Vec<PathBuf> = files.iter().map(|file| root(file)).collect();
+    roots.sort();
+    roots.dedup();
+    let all = roots.clone();
+    roots.retain(|root| !all.iter().any(|other| other != root && root.starts_with(other)));
+    roots
+}
+
+/// What is covered with a file: `.hooks`, the folder of an agent's hooks, or its own folder; a file right in
+/// the project is covered alone.
+fn root(file: &Path) -> PathBuf {
+    let mut parts = file.components().map(|part| part.as_os_str());
+    let (first, second, third) = (parts.next(), parts.next(), parts.next());
+    let first_text = first.map(|it| it.to_string_lossy()).unwrap_or_default();
+    match (first, second, third) {
+        (Some(first), Some(_), _) if first == OURS => first.into(),
+        (Some(first), Some(second), Some(_))
+            if first_text.starts_with('.') && second == "hooks" =>
+        {
+            Path::new(first).join(second)
+        }
+        (Some(_), Some(_), _) => file.parent().map(Path::to_path_buf).unwrap_or_default(),
+        _ => file.to_path_buf(),
+    }
+}

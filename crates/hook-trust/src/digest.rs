@@ -1,0 +1,85 @@
+//! What settings say and what of it is trusted, in one hash: whoever has the same runs the same hooks.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::fingerprint::hexadecimal;
+use super::index::Index;
+use super::policy::TrustPolicy;
+use super::tree::Scope;
+use super::user::indexes;
+use hook_files::regular_file;
+use hook_settings::{MAX_SETTINGS, SettingsSource, listing};
+
+/// The SHA-256 of all settings files and of the decisions to trust, with where they stand and whose they
+/// are; in hexadecimal. Of files that cannot be read only that goes in.
+#[doc(hidden)]
+pub fn settings_hash(sources: &[SettingsSource], trust: &TrustPolicy) -> String {
+    let mut hash = Sha256::new_with_prefix(b"hook settings 1\n");
+    let mut add = |bytes: &[u8]| {
+        hash.update((bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
+    };
+    let path_of = |path: &Path| path.as_os_str().as_encoded_bytes().to_vec();
+    let mut folders = BTreeSet::new();
+    for source in sources {
+        add(source.source.as_str().as_bytes());
+        add(&path_of(&source.path));
+        add(source.language.map_or("", |language| language.name()).as_bytes());
+        add(&source.plugin_root.as_deref().map(path_of).unwrap_or_default());
+        add(&content(&source.path));
+        for module in &source.modules {
+            add(&path_of(module));
+            folders.insert(folder_of(module).to_path_buf());
+        }
+        for (path, is_executable) in listing(source) {
+            add(&path_of(&path));
+            add(&[u8::from(is_executable)]);
+            add(&content(&path));
+            folders.insert(folder_of(&path).to_path_buf());
+        }
+    }
+    // What a module loads lies beside it.
+    for folder in folders {
+        add(folder_digest(&folder).unwrap_or_default().as_bytes());
+    }
+    match trust {
+        TrustPolicy::Nothing => add(b"nothing"),
+        TrustPolicy::Everything => add(b"everything"),
+        TrustPolicy::Store(store) => {
+            add(&path_of(store.path()));
+            add(&content(store.path()));
+        }
+    }
+    hexadecimal(&hash.finalize())
+}
+
+/// The SHA-256 of some bytes, in hexadecimal.
+#[doc(hidden)]
+pub fn sha256(bytes: &[u8]) -> String {
+    hexadecimal(&Sha256::digest(bytes))
+}
+
+/// The digest of what is loaded with a module: of its folder, or, where that cannot be covered, of its file.
+pub fn module_digest(module: &Path) -> String {
+    folder_digest(folder_of(module)).unwrap_or_else(|| sha256(&content(module)))
+}
+
+fn folder_of(module: &Path) -> &Path {
+    module.parent().unwrap_or(Path::new("/"))
+}
+
+fn folder_digest(folder: &Path) -> Option<String> {
+    let scope = Scope { roots: vec![PathBuf::new()], data: Vec::new(), started: Vec::new() };
+    Index::new(folder, &scope, indexes().as_deref()).digest().ok()
+}
+
+/// What is in a file, or why that is not known.
+fn content(path: &Path) -> Vec<u8> {
+    match regular_file::read(path, MAX_SETTINGS) {
+        Ok(bytes) => [&b"read"[..], &bytes].concat(),
+        Err(error) => error.kind().to_string().into_bytes(),
+    }
+}

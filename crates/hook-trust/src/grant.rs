@@ -1,0 +1,261 @@
+//! One decision of the user, as the store keeps it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use hook_protocol::event::{EventDefinition, HookEventName};
+use hook_settings::{
+    DEFAULT_PRIORITY, FailBehavior, HookEntry, HooksConfig, IN_PROJECT, MatcherDefinition, Place,
+};
+
+/// The form of the decisions that this version makes. Decisions of an earlier form promised something else,
+/// and are asked for again.
+pub(super) const FORM: u32 = 3;
+
+/// One decision, with what it was made about.
+///
+/// Fields that a later version adds are kept when the store is rewritten.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Grant {
+    /// The fingerprint of the hook.
+    pub fingerprint: String,
+    /// Its event.
+    pub event: String,
+    /// Its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its command.
+    pub command: String,
+    /// What the fingerprint is made of; 0 in what the first version wrote.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) form: u32,
+    /// Whether a later decision took the place of this one: it counts again once the user says so (`hook
+    /// trust --use`).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub replaced: bool,
+    /// The digest of the folders that it covers; absent where it covers none, or where they cannot be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// These folders, and files that are covered alone, from the project on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub folders: Vec<String>,
+    /// Why the hook runs where it is and not from a copy, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_place: Option<String>,
+    /// Why not all that it starts is known, which was agreed to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub opaque: Vec<String>,
+    /// Whether the hook does not run from its copy where its folder is another one now.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub strict: bool,
+    /// The rest of what was agreed to; absent in what earlier versions wrote. It says later what
+    /// changed: the fingerprint alone decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<Seen>,
+    #[serde(flatten)]
+    pub(super) unknown: Map<String, Value>,
+}
+
+/// What a hook was when it was trusted.
+#[doc(hidden)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Seen {
+    /// When that was, in UTC (RFC 3339).
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub at: String,
+    /// Its matcher, if that is a text; the object form is among `terms`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matcher: Option<String>,
+    /// Its variables, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env: Vec<(String, String)>,
+    /// How else it was to run, by the key in settings: a string as it is, all else as JSON. What
+    /// was at its default is absent, and so is everything in what the first version wrote.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub terms: BTreeMap<String, String>,
+    #[serde(flatten)]
+    pub(super) unknown: Map<String, Value>,
+}
+
+impl Grant {
+    /// What the hook is shown as: its name, else its command.
+    #[doc(hidden)]
+    pub fn display_name(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.command)
+    }
+
+    /// Whether an earlier version made the decision, which covered the files that a command was thought to
+    /// open.
+    pub fn is_of_earlier_form(&self) -> bool {
+        self.form < FORM
+    }
+
+    /// What the hook's failure meant when it was trusted; `None` where the decision does not say.
+    #[doc(hidden)]
+    pub fn fail_behavior(&self) -> Option<FailBehavior> {
+        match self.term("failBehavior")? {
+            None => Some(FailBehavior::Continue),
+            Some(word) => FailBehavior::from_word(word),
+        }
+    }
+
+    /// Whether the hook was a module when it was trusted.
+    pub fn is_of_module(&self) -> bool {
+        self.term("type").flatten() == Some("module")
+    }
+
+    /// The matcher that the hook was trusted with; `None` where the decision does not say, or
+    /// says more than this version knows.
+    #[doc(hidden)]
+    pub fn matcher(&self) -> Option<Option<MatcherDefinition>> {
+        let seen = self.seen.as_ref()?;
+        MatcherDefinition::of_decision(seen.matcher.as_deref(), &seen.terms).ok()
+    }
+
+    /// Whether matchers of the event are compared with what they were compared with when the hook was
+    /// trusted.
+    pub fn event_matches_alike(&self, event: HookEventName) -> bool {
+        let row = event.row();
+        if !row.is_declared() {
+            return true;
+        }
+        let [(_, now), ..] = EventDefinition::said_of(row);
+        self.term("event.matching").flatten() == now.as_deref()
+    }
+
+    /// Whether it was one of another agent's hooks.
+    pub fn is_of_home(&self) -> bool {
+        self.term("language").flatten().is_some()
+    }
+
+    /// Whether the hook was switched on by its own file when it was trusted; true where the
+    /// decision does not say.
+    pub fn was_enabled(&self) -> bool {
+        ["enabled", "disabled"].iter().all(|name| !matches!(self.term(name), Some(Some(_))))
+    }
+
+    /// A key of the hook's settings; `None` where the decision does not say, `Some(None)` for the
+    /// default.
+    fn term(&self, name: &str) -> Option<Option<&str>> {
+        let seen = self.seen.as_ref().filter(|_| self.form > 1)?;
+        Some(seen.terms.get(name).map(String::as_str))
+    }
+
+    /// The hook as it was trusted, if it is a command of ours and no more was said of it than this reads.
+    pub(super) fn to_entry(&self, project: &Path) -> Option<HookEntry> {
+        let event = HookEventName::from_name(&self.event)?;
+        let term = |name: &str| self.term(name).flatten();
+        let list = |name: &str| {
+            let list = term(name).map(serde_json::from_str::<Vec<String>>);
+            list.and_then(Result::ok).unwrap_or_default()
+        };
+        let mut config = HooksConfig::default();
+        config.environment.allow = list("environment.allow");
+        config.environment.deny = list("environment.deny");
+        let number = |name: &str| term(name).and_then(|text| text.parse::<u64>().ok());
+        config.max_concurrent = number("maxConcurrent").map_or(0, |it| it as usize);
+        let place = Place::of_file(project.join(IN_PROJECT));
+        let mut entry = HookEntry::of_file(event, &Arc::new(config), place);
+        entry.matcher = self.matcher()?.map(Arc::new);
+        entry.name.clone_from(&self.name);
+        entry.command.clone_from(&self.command);
+        entry.env = self.seen.as_ref()?.env.clone();
+        entry.fail_behavior = self.fail_behavior()?;
+        entry.timeout = number("timeout").map(Duration::from_millis);
+        entry.sequential = term("sequential").is_some();
+        entry.is_async = term("async").is_some();
+        entry.data = list("data");
+        entry.priority = match term("priority") {
+            Some(text) => text.parse().ok()?,
+            None => DEFAULT_PRIORITY,
+        };
+        Some(entry)
+    }
+
+    /// Whether two decisions may be about one hook: on the same event, with the same name or the same
+    /// command.
+    pub(super) fn is_akin_to(&self, other: &Self) -> bool {
+        let same_name = self.name.is_some() && self.name == other.name;
+        self.event == other.event && (same_name || self.command == other.command)
+    }
+
+    pub(super) fn identity(&self) -> (&str, Option<&str>, &str) {
+        (&self.event, self.name.as_deref(), &self.command)
+    }
+
+    /// Whether this decision is about a hook that an earlier decision was about: the same event,
+    /// name, command and variables.
+    pub(super) fn covers_the_same(&self, earlier: &Self) -> bool {
+        let variables = |grant: &Self| grant.seen.as_ref().map(|seen| seen.env.clone());
+        self.identity() == earlier.identity()
+            && variables(earlier).is_none_or(|before| Some(before) == variables(self))
+    }
+
+    /// Whether it is bound to the same as another one.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.form == other.form
+            && self.fingerprint == other.fingerprint
+            && self.digest == other.digest
+            && self.opaque.is_empty() == other.opaque.is_empty()
+    }
+}
+
+/// How a hook is to run beyond its event, matcher, name, command and variables, by the key in
+/// settings; see [`Seen::terms`]. Everything that is here is part of the fingerprint.
+///
+/// A new key of settings that changes how a hook runs is one line here. A decision made before
+/// still fits a hook without that key.
+pub(super) fn terms(entry: &HookEntry) -> BTreeMap<String, String> {
+    let config = &*entry.config;
+    let list = |list: &[String]| (!list.is_empty()).then(|| Value::from(list).to_string());
+    let said = |word: &str| Some(word.to_owned());
+    let is_disabled = config.disabled.iter().any(|name| name == entry.display_name());
+    let priority = (entry.priority != DEFAULT_PRIORITY).then(|| entry.priority.to_string());
+    let worker = entry.worker.as_ref();
+    let kind = if entry.module.is_some() { "module" } else { "worker" };
+    let idle = worker.and_then(|rules| rules.idle_timeout);
+    let terms: [(&str, Option<String>); 15] = [
+        ("sequential", entry.sequential.then(|| "true".to_owned())),
+        ("priority", priority),
+        ("async", entry.is_async.then(|| "true".to_owned())),
+        ("timeout", entry.timeout.map(|timeout| timeout.as_millis().to_string())),
+        (
+            "failBehavior",
+            match entry.fail_behavior {
+                FailBehavior::Continue => None,
+                FailBehavior::Block => said(FailBehavior::Block.as_str()),
+            },
+        ),
+        ("enabled", if config.enabled { None } else { said("false") }),
+        ("disabled", if is_disabled { said("true") } else { None }),
+        ("environment.allow", list(&config.environment.allow)),
+        ("environment.deny", list(&config.environment.deny)),
+        ("data", list(&entry.data)),
+        ("type", worker.map(|_| kind.to_owned())),
+        ("start", worker.filter(|rules| rules.eager).map(|_| "eager".to_owned())),
+        ("startTimeout", worker.map(|rules| rules.start_timeout.as_millis().to_string())),
+        ("idleTimeout", idle.map(|idle| idle.as_millis().to_string())),
+        ("maxConcurrent", (config.max_concurrent > 0).then(|| config.max_concurrent.to_string())),
+    ];
+    let given = terms.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    // What a declared event means is what a block of its guard means.
+    let row = entry.event.row();
+    let event = row.is_declared().then(|| EventDefinition::said_of(row)).into_iter().flatten();
+    let event = event.filter_map(|(key, value)| Some((format!("event.{key}"), value?)));
+    let matcher = entry.matcher.iter().flat_map(|matcher| matcher.terms());
+    let home = entry.home.iter().flat_map(|home| home.terms());
+    let unreadable =
+        entry.unreadable.as_ref().map(|why| ("unreadable".to_owned(), why.to_string()));
+    given.chain(event).chain(matcher).chain(home).chain(unreadable).collect()
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

@@ -1,0 +1,224 @@
+//! A hook that is trusted: what it runs, and the last look before it does.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::copies::Copies;
+use super::cover::Cover;
+use super::grant::Grant;
+use super::index::Index;
+use super::tree::Scope;
+use hook_protocol::failure::HookFailure;
+use hook_settings::HookEntry;
+use hook_settings::language::{ForeignCommand, ForeignHook};
+
+/// The warning where a copy runs and the folder in the project is another one by now.
+#[doc(hidden)]
+pub const CHANGED_SINCE_TRUSTED: &str = "the hooks of this project changed since you trusted them; the trusted ones run; `hook \
+                       trust` shows the difference";
+
+/// Where a trusted hook is compared with what was trusted.
+pub(super) struct Places<'p> {
+    project: &'p Path,
+    copies: Option<&'p Copies>,
+    in_project: HashMap<Scope, Arc<Index>>,
+    copied: HashMap<String, Arc<Index>>,
+}
+
+impl<'p> Places<'p> {
+    pub(super) fn new(project: &'p Path, copies: Option<&'p Copies>) -> Self {
+        Self { project, copies, in_project: HashMap::new(), copied: HashMap::new() }
+    }
+}
+
+/// A hook that is trusted.
+#[derive(Debug)]
+pub struct Granted {
+    entry: HookEntry,
+    project: PathBuf,
+    cover: Cover,
+    fingerprint: String,
+    digest: Option<String>,
+    in_project: Arc<Index>,
+    /// The copy that it runs from, if it does.
+    copy: Option<(PathBuf, Arc<Index>)>,
+    /// Where interpreters keep what they compile.
+    caches: Option<PathBuf>,
+    is_strict: bool,
+    /// Whether its folder in the project was another one when this was looked at first.
+    was_changed: bool,
+    opaque: Vec<String>,
+}
+
+impl Granted {
+    /// A hook that a decision is about; `None` where it is about other folders.
+    pub(super) fn of(entry: &HookEntry, grant: &Grant, places: &mut Places<'_>) -> Option<Self> {
+        let mut cover = Cover::of(entry, places.project);
+        let folders: Vec<PathBuf> = grant.folders.iter().map(PathBuf::from).collect();
+        if cover.command.opaque.is_empty()
+            && grant.opaque.is_empty()
+            && cover.scope.roots != folders
+        {
+            return None;
+        }
+        if !cover.command.opaque.is_empty() && grant.opaque.is_empty() {
+            return None;
+        }
+        cover.scope.roots = folders;
+        let indexes = places.copies.map(Copies::indexes);
+        let new = || Arc::new(Index::new(places.project, &cover.scope, indexes.as_deref()));
+        let in_project = places.in_project.entry(cover.scope.clone()).or_insert_with(new);
+        let in_project = Arc::clone(in_project);
+        let copied = grant.digest.as_ref().filter(|_| grant.in_place.is_none());
+        let copy = copied.zip(places.copies).map(|(digest, copies)| {
+            let new = || Arc::new(copies.index(digest, &cover.scope));
+            let index = places.copied.entry(digest.clone()).or_insert_with(new);
+            (copies.path(digest), Arc::clone(index))
+        });
+        if copied.is_some() && copy.is_none() {
+            return None;
+        }
+        Some(Self {
+            entry: entry.clone(),
+            project: places.project.to_path_buf(),
+            cover,
+            fingerprint: grant.fingerprint.clone(),
+            digest: grant.digest.clone(),
+            in_project,
+            copy,
+            caches: places.copies.map(Copies::caches),
+            is_strict: grant.strict,
+            was_changed: false,
+            opaque: grant.opaque.clone(),
+        })
+    }
+
+    /// What tells this apart from the same hook with other files.
+    pub(crate) fn files(&self) -> &str {
+        self.digest.as_deref().unwrap_or(&self.fingerprint)
+    }
+
+    /// Why not all that it starts is known; nothing for most.
+    pub(crate) fn opaque(&self) -> &[String] {
+        &self.opaque
+    }
+
+    /// The same with what is found now; `None` where it is not what was trusted.
+    pub(super) fn looked_at(mut self) -> Option<Self> {
+        // The copy is looked at when it is to run.
+        let is_same = self.is_same();
+        self.was_changed = !is_same;
+        (is_same || self.copy.is_some() && !self.is_strict).then_some(self)
+    }
+
+    /// Whether it runs from its copy since its folder in the project is another one.
+    pub fn was_changed(&self) -> bool {
+        self.was_changed
+    }
+
+    pub(super) fn has_copy(&self) -> bool {
+        self.copy.is_some()
+    }
+
+    /// The hook.
+    pub fn entry(&self) -> &HookEntry {
+        &self.entry
+    }
+
+    /// Whether the hook, run in that directory, is still the one that was agreed to.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub fn still_holds(&self, directory: &Path) -> Result<(), HookFailure> {
+        let Some(digest) = &self.digest else { return Ok(()) };
+        if let Some((path, copy)) = &self.copy {
+            if !copy.digest().is_ok_and(|found| found == *digest) {
+                return Err(HookFailure::TrustedCopy { copy: path.clone() });
+            }
+            return match self.is_strict && !self.is_same() {
+                true => Err(HookFailure::Untrusted),
+                false => Ok(()),
+            };
+        }
+        if !self.is_same() {
+            return Err(HookFailure::Untrusted);
+        }
+        // Where that directory is gone, the hook runs in the project.
+        let directory = if directory.is_dir() { directory } else { &self.project };
+        match self.cover.command.differs_in(directory, &self.project) {
+            Some(script) => Err(HookFailure::UntrustedHere { script, directory: directory.into() }),
+            None => Ok(()),
+        }
+    }
+
+    /// What the hook's user should know: that its copy runs, since its folder in the project is another one. It
+    /// changes nothing for this run, which need not wait for it.
+    pub fn warning(&self) -> Option<&'static str> {
+        (self.copy.is_some() && !self.is_same()).then_some(CHANGED_SINCE_TRUSTED)
+    }
+
+    /// Whether its folder in the project is what was trusted.
+    fn is_same(&self) -> bool {
+        let Some(digest) = &self.digest else { return true };
+        self.in_project.digest().is_ok_and(|found| found == *digest)
+    }
+
+    /// The folder in whose place its files are.
+    fn base(&self) -> &Path {
+        self.copy.as_ref().map_or(&self.project, |(copy, _)| copy)
+    }
+
+    /// Its command, with the files of the copy.
+    pub fn command(&self) -> String {
+        let texts = self.rewritten(&[&self.entry.command], true);
+        texts.into_iter().next().unwrap_or_default()
+    }
+
+    /// The same of a hook of another agent.
+    pub fn home(&self, home: &Arc<ForeignHook>) -> Arc<ForeignHook> {
+        if self.copy.is_none() {
+            return Arc::clone(home);
+        }
+        let command = match &home.command {
+            ForeignCommand::Shell { text, shell } => ForeignCommand::Shell {
+                text: self.rewritten(&[text], true).into_iter().next().unwrap_or_default(),
+                shell: shell.clone(),
+            },
+            ForeignCommand::Program { program, arguments } => {
+                let texts: Vec<&str> =
+                    std::iter::once(program).chain(arguments).map(String::as_str).collect();
+                let mut texts = self.rewritten(&texts, false).into_iter();
+                let program = texts.next().unwrap_or_default();
+                ForeignCommand::Program { program, arguments: texts.collect() }
+            }
+            _ => return Arc::clone(home),
+        };
+        Arc::new(ForeignHook { command, ..(**home).clone() })
+    }
+
+    fn rewritten(&self, texts: &[&str], is_shell: bool) -> Vec<String> {
+        match &self.copy {
+            Some((copy, _)) => {
+                self.cover.command.rewritten(texts, (copy, &self.cover.scope.roots), is_shell)
+            }
+            None => texts.iter().map(|text| (*text).to_owned()).collect(),
+        }
+    }
+
+    /// The file of the module that it is, in the copy.
+    pub fn module(&self) -> Option<PathBuf> {
+        Some(self.base().join(self.cover.scope.started.first()?))
+    }
+
+    /// Variables that it is given: where its folder is, and where python keeps what it compiles, so that
+    /// nothing compiled is read that lies beside a script.
+    pub fn variables(&self) -> Vec<(OsString, OsString)> {
+        let folder = || ("HOOK_DIR".into(), self.base().join(".hooks").into());
+        let folder = self.entry.home.is_none().then(folder);
+        let caches = self.caches.as_ref();
+        let caches = caches.map(|it| ("PYTHONPYCACHEPREFIX".into(), it.as_os_str().to_owned()));
+        folder.into_iter().chain(caches).collect()
+    }
+}

@@ -1,0 +1,205 @@
+//! The digest of folders, and an index by which it is known again without reading the files.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::fingerprint::{hash_of, hexadecimal};
+use super::tree::{Entry, Listing, Problem, Scope, Stamp, is_absence};
+use hook_files::{private_folder, regular_file};
+
+/// A file that was written so long before it was read has another stamp when it is written again; in
+/// nanoseconds. Some file systems count whole seconds, and one counts two at a time.
+const SETTLED: i128 = 2_500_000_000;
+
+/// How long an index may be, in bytes.
+const MAX_INDEX: u64 = 4 << 10;
+
+/// What is known of the files of one scope.
+#[derive(Debug)]
+pub(super) struct Index {
+    base: PathBuf,
+    scope: Scope,
+    /// Where it is kept for the next process; nowhere without one.
+    path: Option<PathBuf>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    known: Option<Known>,
+    /// What was found last, and when that was begun.
+    last: Option<(Instant, Result<String, Problem>)>,
+}
+
+/// The digest of files, and by what it is known again: a hash of their names and stamps. What was written just
+/// before it was read has none.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Known {
+    stamps: String,
+    digest: String,
+}
+
+impl Index {
+    /// The index of these files, which is kept in that folder.
+    pub(super) fn new(base: &Path, scope: &Scope, folder: Option<&Path>) -> Self {
+        let name = hash_of(format!("{base:?} {scope:?}").as_bytes());
+        let name = format!("{}.json", name.get(..32).unwrap_or(&name));
+        let path = folder.map(|folder| folder.join(name));
+        Self { base: base.into(), scope: scope.clone(), path, state: Mutex::default() }
+    }
+
+    /// The digest of the files as they are.
+    ///
+    /// # Errors
+    /// When they cannot be covered.
+    pub(super) fn digest(&self) -> Result<String, Problem> {
+        let asked = Instant::now();
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match &state.last {
+            // Another hook of the same event has looked meanwhile.
+            Some((begun, found)) if *begun > asked => found.clone(),
+            _ => {
+                let begun = Instant::now();
+                let found = self.look(&mut state);
+                state.last = Some((begun, found.clone()));
+                found
+            }
+        }
+    }
+
+    fn look(&self, state: &mut State) -> Result<String, Problem> {
+        let now =
+            SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_nanos() as i128);
+        let listing = self.listing()?;
+        let stamps = stamps_of(&listing);
+        let known = state.known.get_or_insert_with(|| self.load());
+        if known.stamps == stamps {
+            return Ok(known.digest.clone());
+        }
+        let mut is_settled = true;
+        let digest = digest(&listing, |path, stamp| {
+            let (hash, read) = hash_file(&self.base.join(path))?;
+            is_settled &= read == *stamp && now - stamp.modified.max(stamp.changed) > SETTLED;
+            Ok(hash)
+        })?;
+        if is_settled {
+            *known = Known { stamps, digest: digest.clone() };
+            // Without it the files are read again.
+            let _ = self.save(known);
+        }
+        Ok(digest)
+    }
+
+    /// The files as they are.
+    ///
+    /// # Errors
+    /// When they cannot be covered.
+    pub(super) fn listing(&self) -> Result<Listing, Problem> {
+        self.scope.list(&self.base)
+    }
+
+    fn load(&self) -> Known {
+        let read = self.path.as_deref().and_then(|path| regular_file::read(path, MAX_INDEX).ok());
+        read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+    }
+
+    fn save(&self, known: &Known) -> io::Result<()> {
+        let Some(path) = &self.path else { return Ok(()) };
+        if let Some(folder) = path.parent() {
+            private_folder::make(folder)?;
+            private_folder::check(folder)?;
+        }
+        let written = path.with_extension(format!("{}.tmp", std::process::id()));
+        fs::write(&written, serde_json::to_vec(known)?)?;
+        fs::rename(&written, path)
+    }
+}
+
+/// A hash of what changes whenever one of the files does.
+fn stamps_of(listing: &Listing) -> String {
+    let mut all = Sha256::new_with_prefix(b"hook stamps 1\n");
+    for (path, entry) in &listing.files {
+        let name = path.as_os_str().as_encoded_bytes();
+        all.update((name.len() as u64).to_le_bytes());
+        all.update(name);
+        match entry {
+            Entry::Absent => all.update(b"absent"),
+            Entry::Link { target } => {
+                let target = target.as_os_str().as_encoded_bytes();
+                all.update(b"link");
+                all.update((target.len() as u64).to_le_bytes());
+                all.update(target);
+            }
+            Entry::File { stamp, .. } => all.update(stamp.bytes()),
+        }
+    }
+    hexadecimal(&all.finalize())
+}
+
+/// The digest of listed files. `hash_of_file` gives that of one.
+pub(super) fn digest(
+    listing: &Listing,
+    mut hash_of_file: impl FnMut(&Path, &Stamp) -> io::Result<String>,
+) -> Result<String, Problem> {
+    let mut all = Sha256::new_with_prefix(b"hook folder 1\n");
+    let mut add = |parts: &[&[u8]]| {
+        for part in parts {
+            all.update((part.len() as u64).to_le_bytes());
+            all.update(part);
+        }
+    };
+    for (path, entry) in &listing.files {
+        let name = path.as_os_str().as_encoded_bytes();
+        match entry {
+            Entry::Absent => {}
+            Entry::Link { target } => {
+                add(&[b"link", name, target.as_os_str().as_encoded_bytes()]);
+            }
+            Entry::File { executable, stamp } => {
+                let kind: &[u8] = if *executable { b"program" } else { b"file" };
+                match hash_of_file(path, stamp) {
+                    Ok(hash) => add(&[kind, name, hash.as_bytes()]),
+                    Err(error) => return Err(Problem::Unreadable(path.clone(), error.kind())),
+                }
+            }
+        }
+    }
+    Ok(hexadecimal(&all.finalize()))
+}
+
+/// The hash of a file, and its stamp when it was opened.
+fn hash_file(path: &Path) -> io::Result<(String, Stamp)> {
+    let found = fs::symlink_metadata(path)?;
+    if !found.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut file = match regular_file::open(path) {
+        // It went away just now: that is no file to be covered.
+        Err(error) if is_absence(&error) => return Err(io::ErrorKind::NotFound.into()),
+        opened => opened?,
+    };
+    let stamp = Stamp::of(&file.metadata()?);
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 64 * 1024];
+    let mut left = stamp.size;
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => {
+                // One that grows meanwhile is not read for ever.
+                let Some(rest) = left.checked_sub(count as u64) else { break };
+                left = rest;
+                hash.update(buffer.get(..count).unwrap_or_default());
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((hexadecimal(&hash.finalize()), stamp))
+}

@@ -1,0 +1,48 @@
+//! Trust: hooks of a project run only what its user agreed to (protocol.md §1, "Trust").
+//!
+//! A decision is bound to the hook as it would run, and to the folders of the files that it starts, by what is
+//! in them. Hooks of ours then run from a copy of these folders; others run where they are, and are compared
+//! before each run.
+//!
+//! | module | contents |
+//! | --- | --- |
+//! | `command`, `cover` | what a command starts, and which folders that makes |
+//! | `tree`, `index`, `copies` | the files of folders, their digest, copies of them |
+//! | `grant`, `store`, `lock` | decisions, and the files they are kept in |
+//! | `review`, `changes`, `matching` | which decision is about which hook, and what changed since |
+//! | `policy`, `granted` | which hooks may run, and the last look before they do |
+
+#![allow(clippy::disallowed_methods, reason = "its callers show its paths")]
+
+mod changes;
+mod command;
+mod copies;
+mod cover;
+mod digest;
+mod fingerprint;
+mod grant;
+mod granted;
+mod index;
+mod lock;
+mod matching;
+mod paths;
+mod policy;
+mod review;
+mod reviewed_file;
+mod store;
+mod tree;
+mod user;
+
+pub use changes::Change;
+pub use digest::module_digest;
+pub use digest::{settings_hash, sha256};
+pub use fingerprint::fingerprint;
+pub use grant::{Grant, Seen};
+pub use granted::CHANGED_SINCE_TRUSTED;
+pub use granted::Granted;
+pub use lock::{LockCheck, TrustLock, TrustLockError};
+pub use policy::Trust;
+pub use policy::TrustPolicy;
+pub use review::{Review, Standing};
+pub use reviewed_file::ReviewedFile;
+pub use store::{TrustStore, TrustStoreError};

@@ -1,0 +1,159 @@
+//! `.hooks/trust.lock`: what the people of a project have reviewed, committed with it, so that a
+//! build fails where a hook is not what they reviewed. It trusts nothing by itself.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::grant::Grant;
+use super::matching::Matched;
+use super::review::{self, Review};
+use hook_files::atomic::{Exclusive, NewFile, Replaced, absent_is_none};
+use hook_files::{project_file, regular_file};
+use hook_settings::HookEntry;
+
+/// Where the lock is, below the project's directory.
+const IN_PROJECT: &str = ".hooks/trust.lock";
+
+const VERSION: u32 = 1;
+
+/// How long a lock may be, in bytes: 16 MiB.
+const MAX_LOCK: u64 = 16 << 20;
+
+/// The lock could not be used.
+#[doc(hidden)]
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrustLockError {
+    /// It could not be read or written.
+    #[error("failed to {attempt} the lock {}: {source}", path.display())]
+    Io {
+        /// What was attempted.
+        attempt: &'static str,
+        /// The lock.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It is no lock.
+    #[error("the lock {} is damaged ({source}); rewrite it with `hook trust --lock`", path.display())]
+    Damaged {
+        /// The lock.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// A later version of the engine wrote it.
+    #[error(
+        "the lock {} has version {version}, which this version does not know; use the later one, or \
+         rewrite it with `hook trust --lock`", path.display()
+    )]
+    Newer {
+        /// The lock.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
+}
+
+/// What is in the lock of a project: each hook as it was reviewed, without anything of the machine.
+#[doc(hidden)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrustLock {
+    version: u32,
+    hooks: Vec<Grant>,
+}
+
+/// The hooks of a project beside its lock.
+#[doc(hidden)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LockCheck {
+    /// Each hook; its standing is towards the lock. [`Standing::Trusted`](super::Standing::Trusted)
+    /// is one that is as the lock says.
+    pub reviews: Vec<Review>,
+    /// What is in the lock and not among the hooks.
+    pub gone: Vec<Grant>,
+}
+
+impl TrustLock {
+    /// Where the lock of a project is.
+    pub fn path(project: &Path) -> PathBuf {
+        project.join(IN_PROJECT)
+    }
+
+    /// A lock of these hooks as they were reviewed.
+    pub fn of<'r>(reviews: impl IntoIterator<Item = &'r Review>) -> Self {
+        let portable = |review: &Review| {
+            let mut grant = review.to_grant();
+            if let Some(seen) = &mut grant.seen {
+                seen.at.clear();
+            }
+            grant
+        };
+        Self { version: VERSION, hooks: reviews.into_iter().map(portable).collect() }
+    }
+
+    /// Reads the lock of a project; `None` if it has none.
+    ///
+    /// # Errors
+    /// When it cannot be read, is damaged, or of a later version.
+    pub fn read(project: &Path) -> Result<Option<Self>, TrustLockError> {
+        let path = Self::path(project);
+        let read = absent_is_none(regular_file::read(&path, MAX_LOCK));
+        let read = match read {
+            Ok(read) => read,
+            Err(source) => return Err(TrustLockError::Io { attempt: "read", path, source }),
+        };
+        let Some(bytes) = read else { return Ok(None) };
+        match serde_json::from_slice::<Self>(&bytes) {
+            Ok(Self { version, .. }) if version > VERSION => {
+                Err(TrustLockError::Newer { path, version })
+            }
+            Ok(lock) => Ok(Some(lock)),
+            Err(source) => Err(TrustLockError::Damaged { path, source }),
+        }
+    }
+
+    /// Writes the lock of a project in the place of the one that is there.
+    ///
+    /// # Errors
+    /// When it cannot be written, or is being changed by another process.
+    pub fn write(&self, project: &Path) -> Result<(), TrustLockError> {
+        let path = Self::path(project);
+        let io = |attempt, source| TrustLockError::Io { attempt, path: path.clone(), source };
+        let mut text = serde_json::to_vec_pretty(self).map_err(|it| io("write", it.into()))?;
+        text.push(b'\n');
+        project_file::check(project, &path).map_err(|source| io("write", source))?;
+        let file = Exclusive::wait(&path).map_err(|it| io(it.attempt, it.source))?;
+        let before = absent_is_none(regular_file::read(file.path(), MAX_LOCK));
+        let before = before.map_err(|source| io("read", source))?;
+        match file.replace(before.as_deref(), &text, NewFile::Ordinary) {
+            Ok(Replaced::Done) => Ok(()),
+            Ok(Replaced::ChangedMeanwhile) => {
+                Err(io("write", io::Error::other("something else changed it just now")))
+            }
+            Err(failed) => Err(io(failed.attempt, failed.source)),
+        }
+    }
+
+    /// How many hooks are in it.
+    pub fn len(&self) -> usize {
+        self.hooks.len()
+    }
+
+    /// Whether no hook is in it.
+    pub fn is_empty(&self) -> bool {
+        self.hooks.is_empty()
+    }
+
+    /// Compares hooks of the project with the lock. Nothing is trusted by that.
+    pub fn check(&self, project: &Path, entries: &[HookEntry]) -> LockCheck {
+        let reviews = review::review(project, entries, &self.hooks, None);
+        let all: Vec<&HookEntry> = entries.iter().collect();
+        let gone = Matched::of(&all, &self.hooks).gone;
+        let gone = gone.into_iter().cloned().collect();
+        LockCheck { reviews, gone }
+    }
+}

@@ -1,0 +1,169 @@
+//! Which hooks of a project may run, and what was decided of each.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::copies::Copies;
+use super::fingerprint::fingerprint;
+use super::grant::Grant;
+use super::granted::{Granted, Places};
+use super::matching::{Match, Matched};
+use super::store::TrustStore;
+use hook_settings::{Diagnostic, HookEntry, Place, Rule};
+
+/// Which hooks of a project may run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TrustPolicy {
+    /// None.
+    Nothing,
+    /// All, without asking. Right only where the host has asked in its own way.
+    Everything,
+    /// Those that the user agreed to, recorded in this store.
+    Store(TrustStore),
+}
+
+impl TrustPolicy {
+    /// Whether decisions of the user say what is trusted.
+    pub fn is_of_store(&self) -> bool {
+        matches!(self, Self::Store(_))
+    }
+
+    /// Reads what is trusted in each of these projects, with what was wrong with the store.
+    pub fn open(&self, projects: &[&Path]) -> (Vec<TrustedHooks>, Option<Diagnostic>) {
+        let only = |grants| TrustedHooks::Only(grants, None);
+        let nothing = || projects.iter().map(|_| only(Vec::new())).collect();
+        match self {
+            Self::Nothing => (nothing(), None),
+            Self::Everything => (projects.iter().map(|_| TrustedHooks::All).collect(), None),
+            Self::Store(store) if !projects.is_empty() => match store.granted_in(projects) {
+                Ok(granted) => {
+                    let copies = || Some(store.copies().clone());
+                    let trusted = |grants| TrustedHooks::Only(grants, copies());
+                    (granted.into_iter().map(trusted).collect(), None)
+                }
+                Err(error) => {
+                    let place = Place::of_file(store.path());
+                    let diagnostic = Diagnostic::new(Rule::TrustStore, place, error.to_string());
+                    (nothing(), Some(diagnostic))
+                }
+            },
+            Self::Store(_) => (Vec::new(), None),
+        }
+    }
+}
+
+/// What a project's user agreed to.
+#[derive(Debug)]
+pub enum TrustedHooks {
+    /// Every hook.
+    All,
+    /// These decisions, with the copies of what they are about.
+    Only(Vec<Grant>, Option<Copies>),
+}
+
+/// What the decisions about a project say of its hooks.
+#[derive(Debug)]
+pub struct Decisions {
+    /// For each hook, in order.
+    pub trust: Vec<Trust>,
+    /// What was trusted and is not among the hooks any more, nor replaced by a later decision. A
+    /// hook that is now on another event, or has both another name and another command, is gone.
+    pub gone: Vec<Arc<Grant>>,
+}
+
+impl TrustedHooks {
+    /// Whether nothing is trusted.
+    pub fn is_empty(&self) -> bool {
+        matches!(self, Self::Only(grants, _) if grants.is_empty())
+    }
+
+    /// Looks at all hooks of the project.
+    pub fn decide(&self, entries: &[&HookEntry], project: &Path) -> Decisions {
+        let (grants, copies) = match self {
+            Self::All => {
+                let trust = entries.iter().map(|_| Trust::Given).collect();
+                return Decisions { trust, gone: Vec::new() };
+            }
+            Self::Only(grants, copies) => (grants, copies.as_ref()),
+        };
+        let matched = Matched::of(entries, grants);
+        let shared = |grant: &Grant| Arc::new(grant.clone());
+        let mut places = Places::new(project, copies);
+        let trust = entries.iter().zip(&matched.hooks).map(|(entry, found)| match *found {
+            Match::Fits(grant) => {
+                let granted = Granted::of(entry, grant, &mut places).and_then(Granted::looked_at);
+                match granted {
+                    Some(granted) => Trust::Checked(Arc::new(granted)),
+                    None => Trust::Missing { before: Some(shared(grant)) },
+                }
+            }
+            Match::Was(grant) => Trust::Missing { before: Some(shared(grant)) },
+            Match::WasOnAnotherEvent(_) | Match::None => Trust::Missing { before: None },
+        });
+        Decisions { trust: trust.collect(), gone: matched.gone.into_iter().map(shared).collect() }
+    }
+}
+
+impl TrustedHooks {
+    /// A hook that is not in the settings any more, to be run from its copy; `None` where there is none, or
+    /// where a decision does not say all of the hook.
+    pub fn without_settings(&self, grant: &Grant, project: &Path) -> Option<Arc<Granted>> {
+        let Self::Only(_, copies) = self else { return None };
+        let entry =
+            grant.to_entry(project).filter(|entry| fingerprint(entry) == grant.fingerprint)?;
+        let mut places = Places::new(project, copies.as_ref());
+        let granted = Granted::of(&entry, grant, &mut places)?.looked_at()?;
+        granted.has_copy().then(|| Arc::new(granted))
+    }
+}
+
+/// Whether one hook may run.
+#[derive(Debug, Clone)]
+pub enum Trust {
+    /// It may.
+    Given,
+    /// It may, as long as nothing changes.
+    Checked(Arc<Granted>),
+    /// It may not.
+    Missing {
+        /// The decision about what it was before; `None` if it was never trusted.
+        before: Option<Arc<Grant>>,
+    },
+}
+
+impl Trust {
+    /// The files that were agreed to, as they were then, where that has to be looked at: the same for
+    /// all hooks that run the same.
+    pub fn files(&self) -> Option<&str> {
+        match self {
+            Self::Checked(granted) => Some(granted.files()),
+            Self::Given | Self::Missing { .. } => None,
+        }
+    }
+
+    /// The decision that has to hold just before it runs.
+    pub fn granted(&self) -> Option<&Arc<Granted>> {
+        match self {
+            Self::Checked(granted) => Some(granted),
+            Self::Given | Self::Missing { .. } => None,
+        }
+    }
+
+    /// Returns `true` if the hook may run.
+    pub fn is_given(&self) -> bool {
+        !matches!(self, Self::Missing { .. })
+    }
+
+    /// The decision about what it was before it changed.
+    pub fn before(&self) -> Option<&Grant> {
+        match self {
+            Self::Missing { before } => before.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// Why not all that it starts is known, where that was agreed to.
+    pub fn opaque(&self) -> &[String] {
+        self.granted().map_or(&[], |granted| granted.opaque())
+    }
+}

@@ -1,0 +1,207 @@
+//! Looking at hooks before they are trusted.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Map;
+
+use super::changes::{self, Change};
+use super::copies::Copies;
+use super::cover::{Cover, Covered};
+use super::fingerprint::fingerprint;
+use super::grant::{FORM, Grant, Seen, terms};
+use super::matching::{Match, Matched};
+use super::reviewed_file::ReviewedFile;
+use super::tree::Scope;
+use hook_settings::{HookEntry, MatcherDefinition, WorkerRules};
+
+/// A hook of a project as it was when it was reviewed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Review {
+    /// The hook.
+    pub entry: HookEntry,
+    /// What a decision about it is bound to beside the files.
+    pub fingerprint: String,
+    /// The digest of the folders that a decision about it covers, where it covers any.
+    pub digest: Option<String>,
+    /// These folders, and files that are covered alone, from the project on.
+    pub folders: Vec<PathBuf>,
+    /// The files in them.
+    pub files: Vec<ReviewedFile>,
+    /// Files in them that no decision covers, since its `data` takes them out.
+    pub data: Vec<PathBuf>,
+    /// Why not all that it starts is known, one reason each. A decision about such a
+    /// hook has to be made in so many words: see [`accept_opaque`](Self::accept_opaque).
+    pub opaque: Vec<String>,
+    /// Why it is to run where it is and not from a copy, if it is.
+    pub in_place: Option<String>,
+    /// Lines of its files by which they open others, which no decision covers.
+    pub opens: Vec<String>,
+    /// Whether it is to run only where its folders are what was trusted, also from a copy.
+    pub strict: bool,
+    pub(super) opaque_accepted: bool,
+    pub(super) scope: Scope,
+    /// What was decided about it before.
+    pub standing: Standing,
+    /// What was trusted, where it is known and another thing.
+    before: Option<Vec<ReviewedFile>>,
+}
+
+/// What was decided about a hook before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    /// It is trusted.
+    Trusted,
+    /// Nothing that is known of.
+    New,
+    /// It was trusted, and is not what it was.
+    Changed(Box<Grant>),
+}
+
+impl Review {
+    fn of(entry: &HookEntry, project: &Path) -> Self {
+        let cover = Cover::of(entry, project);
+        let mut opaque: Vec<String> =
+            cover.command.opaque.iter().map(ToString::to_string).collect();
+        let covered = match cover.read(project) {
+            Some(Ok(covered)) => Some(covered),
+            Some(Err(problem)) => {
+                opaque.push(problem);
+                None
+            }
+            None => None,
+        };
+        opaque.extend(cover.other_interpreters(project));
+        let in_place = covered.as_ref().and_then(|covered| match opaque.is_empty() {
+            true => cover.runs_in_place(entry, project, &covered.listing),
+            false => Some("not all that it starts is known".to_owned()),
+        });
+        let files =
+            |it: &Covered| ReviewedFile::read(project, &it.listing, &cover.command.named(project));
+        Self {
+            entry: entry.clone(),
+            fingerprint: fingerprint(entry),
+            files: covered.as_ref().map(files).unwrap_or_default(),
+            opens: covered.as_ref().map(|it| it.opens(project)).unwrap_or_default(),
+            digest: covered.as_ref().map(|it| it.digest.clone()),
+            folders: if covered.is_some() { cover.scope.roots.clone() } else { Vec::new() },
+            data: covered.map(|it| it.listing.data).unwrap_or_default(),
+            opaque,
+            in_place,
+            strict: false,
+            opaque_accepted: false,
+            scope: cover.scope,
+            standing: Standing::New,
+            before: None,
+        }
+    }
+
+    /// Agrees that not all that the hook starts is known: what it runs may change without
+    /// anybody being asked. Without this, an opaque hook is refused by
+    /// [`TrustStore::grant_reviewed`](super::TrustStore::grant_reviewed).
+    #[doc(hidden)]
+    pub fn accept_opaque(&mut self) {
+        self.opaque_accepted = true;
+    }
+
+    /// Whether a decision is about the hook as it is.
+    #[doc(hidden)]
+    pub fn fits(&self, grant: &Grant) -> bool {
+        self.fingerprint == grant.fingerprint
+            && self.digest == grant.digest
+            && self.opaque.is_empty() == grant.opaque.is_empty()
+            && !grant.is_of_earlier_form()
+    }
+
+    /// What changed since the hook was trusted; nothing for one that is, or that never was.
+    pub fn changes(&self) -> Vec<Change> {
+        match &self.standing {
+            Standing::Trusted | Standing::New => Vec::new(),
+            Standing::Changed(grant) => changes::since(
+                grant,
+                &self.entry,
+                (self.before.as_deref(), &self.files),
+                (self.digest.as_deref(), &self.opaque),
+            ),
+        }
+    }
+
+    /// How else the hook runs, by the key in settings; what is at its default is left out, and so is what
+    /// holds for every hook of its kind. A string is as it is, all else JSON.
+    #[doc(hidden)]
+    pub fn terms(&self) -> std::collections::BTreeMap<String, String> {
+        let entry = &self.entry;
+        let mut terms = terms(entry);
+        terms.retain(|name, _| match name.as_str() {
+            // Nobody declared `*`.
+            "startTimeout" => entry
+                .worker
+                .as_ref()
+                .is_none_or(|rules| rules.start_timeout != WorkerRules::default().start_timeout),
+            name => !(entry.event.is_every() && name.starts_with("event.")),
+        });
+        terms
+    }
+
+    /// The decision whose place a new one takes.
+    pub(super) fn replaces(&self) -> Option<&Grant> {
+        match &self.standing {
+            Standing::Changed(grant) => Some(grant),
+            Standing::Trusted | Standing::New => None,
+        }
+    }
+
+    /// The decision to trust it.
+    pub(super) fn to_grant(&self) -> Grant {
+        let text = self.entry.matcher.as_deref().and_then(MatcherDefinition::as_text);
+        Grant {
+            fingerprint: self.fingerprint.clone(),
+            event: self.entry.event.as_str().to_owned(),
+            name: self.entry.name.clone(),
+            command: self.entry.command.clone(),
+            form: FORM,
+            replaced: false,
+            digest: self.digest.clone(),
+            folders: self.folders.iter().map(|it| it.to_string_lossy().into_owned()).collect(),
+            in_place: self.in_place.clone(),
+            opaque: self.opaque.clone(),
+            strict: self.strict,
+            seen: Some(Seen {
+                at: format!("{:.0}", jiff::Timestamp::now()),
+                matcher: text.map(str::to_owned),
+                env: self.entry.env.clone(),
+                terms: terms(&self.entry),
+                unknown: Map::new(),
+            }),
+            unknown: Map::new(),
+        }
+    }
+}
+
+/// Looks at hooks of a project, of which some were trusted. What these were is looked for among the copies.
+pub(super) fn review(
+    project: &Path,
+    entries: &[HookEntry],
+    grants: &[Grant],
+    copies: Option<&Copies>,
+) -> Vec<Review> {
+    let mut reviews: Vec<Review> = entries.iter().map(|entry| Review::of(entry, project)).collect();
+    let matched = Matched::of(&entries.iter().collect::<Vec<_>>(), grants);
+    for (review, found) in reviews.iter_mut().zip(matched.hooks) {
+        review.standing = match found {
+            Match::Fits(grant) if review.fits(grant) => Standing::Trusted,
+            Match::Fits(grant) | Match::Was(grant) | Match::WasOnAnotherEvent(grant) => {
+                let digest =
+                    grant.digest.as_deref().filter(|it| review.digest.as_deref() != Some(it));
+                review.before = digest.zip(copies).and_then(|(digest, copies)| {
+                    let copy = copies.index(digest, &review.scope);
+                    let listing = copy.listing().ok()?;
+                    Some(ReviewedFile::read(&copies.path(digest), &listing, &[]))
+                });
+                Standing::Changed(Box::new(grant.clone()))
+            }
+            Match::None => Standing::New,
+        };
+    }
+    reviews
+}

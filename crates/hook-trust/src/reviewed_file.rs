@@ -1,0 +1,51 @@
+//! A file that a decision about a hook covers, as it was reviewed.
+
+use std::path::{Path, PathBuf};
+
+use super::fingerprint::hash_of;
+use super::tree::{Entry, Listing, MAX_BYTES};
+use hook_files::regular_file;
+
+/// A file as it was when it was reviewed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReviewedFile {
+    /// Its path, from the project's folder on.
+    pub path: PathBuf,
+    /// Where a link leads.
+    pub target: Option<PathBuf>,
+    /// What is in it; absent when it was not read.
+    pub bytes: Option<Vec<u8>>,
+    /// Whether it can be executed.
+    pub executable: bool,
+    /// Whether the hook's command names it.
+    pub is_named: bool,
+}
+
+impl ReviewedFile {
+    /// What is in it, if it is a text.
+    pub fn text(&self) -> Option<&str> {
+        let text = std::str::from_utf8(self.bytes.as_deref()?).ok()?;
+        (!text.contains('\0')).then_some(text)
+    }
+
+    /// The SHA-256 of what is in it.
+    pub fn sha256(&self) -> Option<String> {
+        self.bytes.as_deref().map(hash_of)
+    }
+
+    /// Reads listed files.
+    pub(super) fn read(base: &Path, listing: &Listing, named: &[PathBuf]) -> Vec<Self> {
+        let file = |(path, entry): (&PathBuf, &Entry)| {
+            let (target, bytes, executable) = match entry {
+                Entry::Absent => (None, None, false),
+                Entry::Link { target } => (Some(target.clone()), None, false),
+                Entry::File { executable, .. } => {
+                    (None, regular_file::read(&base.join(path), MAX_BYTES).ok(), *executable)
+                }
+            };
+            let is_named = named.contains(path);
+            Self { path: path.clone(), target, bytes, executable, is_named }
+        };
+        listing.files.iter().map(file).collect()
+    }
+}

@@ -1,0 +1,450 @@
+//! The file in which a user's decisions are kept.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::copies::Copies;
+use super::fingerprint::hexadecimal;
+use super::grant::Grant;
+use super::paths::resolved;
+use super::review::{self, Review, Standing};
+use hook_files::absence;
+use hook_files::atomic::{self, Exclusive, Failed, NewFile, Replaced, absent_is_none};
+use hook_files::regular_file;
+use hook_settings::HookEntry;
+
+/// The trust store could not be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrustStoreError {
+    /// It could not be read or written.
+    #[error("failed to {attempt} the trust store {}: {source}", path.display())]
+    Io {
+        /// What was attempted.
+        attempt: &'static str,
+        /// The store.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A later version of the engine wrote it.
+    #[error(
+        "the trust store {} has version {version}, which this version of the engine does not \
+         know; use the later one, or another store", path.display()
+    )]
+    Newer {
+        /// The store.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
+    /// It is not a trust store. The next decision sets it aside.
+    #[error(
+        "the trust store {} is damaged ({source}): no hook of a project is trusted; `hook trust` \
+         trusts them again, and then sets the damaged store aside as {}", path.display(), aside.display()
+    )]
+    Damaged {
+        /// The store.
+        path: PathBuf,
+        /// Where its contents will be.
+        aside: PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// What was to be trusted could not be copied, or is not what it was.
+    #[error("the hook `{hook}` was not trusted, and nothing else was: failed to copy what it runs to {}: {source}", folder.display())]
+    Copy {
+        /// The hook.
+        hook: String,
+        /// The folder of copies.
+        folder: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Nothing with that digest was ever trusted in the project.
+    #[error(
+        "nothing with the digest `{digest}` was trusted in this project; `hook trust --list` shows what was"
+    )]
+    UnknownDigest {
+        /// The digest.
+        digest: String,
+    },
+    /// The files of a hook that was to be trusted are not all known, and that was not agreed to.
+    #[error(
+        "the hook `{hook}` was not trusted, and nothing else was: not all that it starts is known \
+         ({reasons}); agree to that by itself, or put the command into a script"
+    )]
+    Opaque {
+        /// The hook.
+        hook: String,
+        /// Why they are not.
+        reasons: String,
+    },
+}
+
+/// The version of the store's format. What is only added to a [`Grant`] does not change it: other
+/// versions ignore fields that they do not know, and keep them.
+const VERSION: u32 = 1;
+
+/// How long the store may be, in bytes: 64 MiB.
+const MAX_STORE: u64 = 64 << 20;
+
+/// How many decisions of one project are kept that later ones replaced.
+const MAX_REPLACED: usize = 64;
+
+/// How often a change starts over when a program writes the store without its lock.
+const ATTEMPTS: usize = 8;
+
+/// The file in which a user's decisions are kept, for all projects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrustStore {
+    path: PathBuf,
+    copies: Copies,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Contents {
+    version: u32,
+    projects: BTreeMap<String, Vec<Grant>>,
+    #[serde(flatten)]
+    unknown: Map<String, Value>,
+}
+
+/// What every version of the format has, whatever else a later one changes.
+#[derive(Debug, Deserialize)]
+struct Versioned {
+    version: u32,
+}
+
+impl TrustStore {
+    /// The store in that file, which need not exist yet; copies of what is trusted are beside it, in `trusted`.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        let path = path.into();
+        let copies = Copies(path.with_file_name("trusted"));
+        Self { path, copies }
+    }
+
+    /// The same, with copies in that folder.
+    #[must_use]
+    pub fn with_copies(self, folder: impl Into<PathBuf>) -> Self {
+        Self { copies: Copies(folder.into()), ..self }
+    }
+
+    pub(super) fn copies(&self) -> &Copies {
+        &self.copies
+    }
+
+    /// The store's file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What is trusted in a project.
+    ///
+    /// # Errors
+    /// When the store cannot be read, or is damaged. Reading changes nothing about that: the next
+    /// decision sets a damaged store aside.
+    pub fn granted(&self, project: &Path) -> Result<Vec<Grant>, TrustStoreError> {
+        let key = key(project);
+        let mut granted = self.read()?.projects.remove(&key).unwrap_or_default();
+        if key.contains(char::REPLACEMENT_CHARACTER) {
+            // The first version kept decisions about several projects under such a key.
+            granted.retain(|grant| grant.form > 1);
+        }
+        Ok(granted)
+    }
+
+    /// What is trusted in each of several projects; the store is read once.
+    pub(crate) fn granted_in(
+        &self,
+        projects: &[&Path],
+    ) -> Result<Vec<Vec<Grant>>, TrustStoreError> {
+        let granted = self.read()?.projects;
+        let of = |project: &&Path| granted.get(&key(project)).cloned().unwrap_or_default();
+        Ok(projects.iter().map(of).collect())
+    }
+
+    /// Looks at hooks of a project as they are now: what they would run, whether that is trusted,
+    /// and what else was. Nothing of them runs.
+    ///
+    /// # Errors
+    /// As [`granted`](Self::granted).
+    pub fn review(
+        &self,
+        project: &Path,
+        entries: &[HookEntry],
+    ) -> Result<Vec<Review>, TrustStoreError> {
+        Ok(review::review(project, entries, &self.granted(project)?, Some(&self.copies)))
+    }
+
+    /// The same as if nothing was ever trusted, for a store that is damaged.
+    #[doc(hidden)]
+    pub fn review_anew(&self, project: &Path, entries: &[HookEntry]) -> Vec<Review> {
+        review::review(project, entries, &[], None)
+    }
+
+    /// Trusts hooks of a project as they are now, whatever they are: for a host that asks its user in
+    /// its own way. To see what is trusted, use [`review`](Self::review).
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub fn grant(&self, project: &Path, entries: &[HookEntry]) -> Result<(), TrustStoreError> {
+        let granted = self.granted(project).unwrap_or_default();
+        let mut reviews = review::review(project, entries, &granted, Some(&self.copies));
+        reviews.iter_mut().for_each(Review::accept_opaque);
+        self.grant_reviewed(project, &reviews)
+    }
+
+    /// Trusts hooks of a project as they were when they were reviewed. One that has changed since
+    /// is not trusted.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written; when what a hook runs cannot be copied, or changed since; when
+    /// it is not all known and that was not agreed to ([`Review::accept_opaque`]). Then nothing is trusted.
+    pub fn grant_reviewed<'r>(
+        &self,
+        project: &Path,
+        reviews: impl IntoIterator<Item = &'r Review>,
+    ) -> Result<(), TrustStoreError> {
+        let reviews: Vec<&Review> = reviews.into_iter().collect();
+        let is_refused = |review: &&&Review| !review.opaque.is_empty() && !review.opaque_accepted;
+        if let Some(review) = reviews.iter().find(is_refused) {
+            return Err(TrustStoreError::Opaque {
+                hook: review.entry.display_name().to_owned(),
+                reasons: review.opaque.join("; "),
+            });
+        }
+        let grants: Vec<Grant> = reviews.iter().map(|review| review.to_grant()).collect();
+        let prepare = || reviews.iter().try_for_each(|review| self.copy(project, review));
+        self.change(prepare, |contents| {
+            let granted = contents.projects.entry(key(project)).or_default();
+            granted.retain(|grant| !grants.iter().any(|new| new.is_same(grant)));
+            for (new, review) in grants.iter().zip(&reviews) {
+                let replaced = review.replaces().map(|grant| &grant.fingerprint);
+                let is_before = |grant: &Grant| {
+                    Some(&grant.fingerprint) == replaced || grant.fingerprint == new.fingerprint
+                };
+                // What an earlier version meant by a decision does not come back.
+                granted.retain(|grant| {
+                    !(grant.is_of_earlier_form()
+                        && (is_before(grant) || new.covers_the_same(grant)))
+                });
+                granted.iter_mut().for_each(|grant| grant.replaced |= is_before(grant));
+                if !granted.iter().any(|grant| new.is_same(grant)) {
+                    granted.push(new.clone());
+                }
+            }
+            let replaced = granted.iter().filter(|grant| grant.replaced).count();
+            let mut surplus = replaced.saturating_sub(MAX_REPLACED);
+            granted.retain(|grant| {
+                let goes = grant.replaced && surplus > 0;
+                surplus -= usize::from(goes);
+                !goes
+            });
+        })
+    }
+
+    /// Copies what a hook runs, as it was reviewed. One that runs where it is has a copy, too: it tells later
+    /// what changed.
+    fn copy(&self, project: &Path, review: &Review) -> Result<(), TrustStoreError> {
+        let Some(digest) = &review.digest else { return Ok(()) };
+        let copy = || {
+            self.copies.check(project)?;
+            let listing =
+                review.scope.list(project).map_err(|it| io::Error::other(it.to_string()))?;
+            self.copies.make(project, (&review.scope, &listing), digest)
+        };
+        copy().map_err(|source| TrustStoreError::Copy {
+            hook: review.entry.display_name().to_owned(),
+            folder: self.copies.0.clone(),
+            source,
+        })
+    }
+
+    /// Makes copies again that are gone or changed, of hooks that are trusted as they are. How many there were.
+    ///
+    /// # Errors
+    /// When they cannot be copied.
+    #[doc(hidden)]
+    pub fn restore<'r>(
+        &self,
+        project: &Path,
+        reviews: impl IntoIterator<Item = &'r Review>,
+    ) -> Result<usize, TrustStoreError> {
+        let is_broken = |review: &&Review| {
+            let digest = review.digest.as_deref().filter(|_| review.standing == Standing::Trusted);
+            digest.is_some_and(|digest| !self.copies.is_whole(digest, &review.scope))
+        };
+        let broken: Vec<&Review> = reviews.into_iter().filter(is_broken).collect();
+        if !broken.is_empty() {
+            let prepare = || broken.iter().try_for_each(|review| self.copy(project, review));
+            self.change(prepare, |_| {})?;
+        }
+        Ok(broken.len())
+    }
+
+    /// Trusts again what was trusted before, by the beginning of its digest. The decisions that count now.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written, or nothing with that digest was trusted in the project.
+    #[doc(hidden)]
+    pub fn use_again(&self, project: &Path, digest: &str) -> Result<Vec<Grant>, TrustStoreError> {
+        let is_meant = |grant: &Grant| {
+            let begins = |found: &String| digest.len() >= 8 && found.starts_with(digest);
+            grant.digest.as_ref().is_some_and(begins) && !grant.is_of_earlier_form()
+        };
+        let found: Vec<Grant> = self.granted(project)?.into_iter().filter(is_meant).collect();
+        if found.is_empty() {
+            return Err(TrustStoreError::UnknownDigest { digest: digest.to_owned() });
+        }
+        self.change(
+            || Ok(()),
+            |contents| {
+                let granted = contents.projects.entry(key(project)).or_default();
+                for meant in &found {
+                    for grant in granted.iter_mut() {
+                        let is_about_it =
+                            grant.fingerprint == meant.fingerprint || grant.is_akin_to(meant);
+                        if is_about_it {
+                            grant.replaced = !grant.is_same(meant);
+                        }
+                    }
+                }
+            },
+        )?;
+        Ok(found)
+    }
+
+    /// Takes back everything that was trusted in a project.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub fn revoke(&self, project: &Path) -> Result<(), TrustStoreError> {
+        self.change(
+            || Ok(()),
+            |contents| {
+                contents.projects.remove(&key(project));
+            },
+        )
+    }
+
+    /// Takes back the decisions with these fingerprints.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    #[doc(hidden)]
+    pub fn revoke_grants(
+        &self,
+        project: &Path,
+        fingerprints: &[String],
+    ) -> Result<(), TrustStoreError> {
+        let fingerprints: HashSet<&String> = fingerprints.iter().collect();
+        self.change(
+            || Ok(()),
+            |contents| {
+                let key = key(project);
+                let Some(granted) = contents.projects.get_mut(&key) else { return };
+                granted.retain(|grant| !fingerprints.contains(&grant.fingerprint));
+                if granted.is_empty() {
+                    contents.projects.remove(&key);
+                }
+            },
+        )
+    }
+
+    /// What the store says. Nothing is written.
+    fn read(&self) -> Result<Contents, TrustStoreError> {
+        match regular_file::read(&self.path, MAX_STORE) {
+            Ok(bytes) => self.contents(&bytes),
+            Err(_) if absence::is_absent(&self.path) => Ok(Contents::default()),
+            Err(source) => Err(self.io("read", source)),
+        }
+    }
+
+    /// What the store's bytes say.
+    fn contents(&self, bytes: &[u8]) -> Result<Contents, TrustStoreError> {
+        if let Ok(Versioned { version }) = serde_json::from_slice(bytes)
+            && version > VERSION
+        {
+            return Err(TrustStoreError::Newer { path: self.path.clone(), version });
+        }
+        serde_json::from_slice(bytes).map_err(|source| {
+            let path = self.path.clone();
+            TrustStoreError::Damaged { aside: self.free_place_aside(), path, source }
+        })
+    }
+
+    /// Where no earlier damaged store was set aside: beside the file itself, not beside a link.
+    fn free_place_aside(&self) -> PathBuf {
+        let real = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let place = |number: u32| real.with_extension(format!("damaged-{number}.json"));
+        (1..).map(place).find(|place| !place.exists()).unwrap_or_else(|| place(0))
+    }
+
+    /// Changes the store as a whole: under a lock, to a new file that then takes its place. A
+    /// damaged one is copied aside before. Under the same lock something is prepared before, and copies that
+    /// no decision is about any more are removed afterwards.
+    fn change(
+        &self,
+        prepare: impl FnOnce() -> Result<(), TrustStoreError>,
+        change: impl Fn(&mut Contents),
+    ) -> Result<(), TrustStoreError> {
+        let io = |failed: Failed| self.io(failed.attempt, failed.source);
+        let file = Exclusive::wait(&self.path).map_err(io)?;
+        prepare()?;
+        for _ in 0..ATTEMPTS {
+            let before = absent_is_none(regular_file::read(file.path(), MAX_STORE));
+            let before = before.map_err(|source| self.io("read", source))?;
+            let read = before.as_deref().map(|bytes| (bytes, self.contents(bytes)));
+            let (mut contents, aside) = match read {
+                None => (Contents::default(), None),
+                Some((bytes, Err(TrustStoreError::Damaged { aside, .. }))) => {
+                    let copied = atomic::create(&aside, bytes, NewFile::Private);
+                    copied.map_err(|source| self.io("set aside", source))?;
+                    (Contents::default(), Some(aside))
+                }
+                Some((_, read)) => (read?, None),
+            };
+            contents.version = VERSION;
+            change(&mut contents);
+            let mut text = serde_json::to_vec_pretty(&contents)
+                .map_err(|error| self.io("write", error.into()))?;
+            text.extend_from_slice(b"\n");
+            match file.replace(before.as_deref(), &text, NewFile::Private).map_err(io)? {
+                Replaced::Done => {
+                    let grants = contents.projects.values().flatten();
+                    let digests = grants.filter_map(|grant| grant.digest.as_deref());
+                    self.copies.keep(&digests.collect());
+                    return Ok(());
+                }
+                Replaced::ChangedMeanwhile => {
+                    // It was written without the lock: it need not be damaged any more.
+                    if let Some(aside) = aside {
+                        let _ = fs::remove_file(aside);
+                    }
+                }
+            }
+        }
+        Err(self.io("write", io::Error::other("something else keeps changing it")))
+    }
+
+    fn io(&self, attempt: &'static str, source: io::Error) -> TrustStoreError {
+        TrustStoreError::Io { attempt, path: self.path.clone(), source }
+    }
+}
+
+/// A project by its real path, so that a link to it is the same project. A path that is no text is
+/// written by its bytes, behind a word that no absolute path begins with: two projects never have
+/// the same key.
+fn key(project: &Path) -> String {
+    let real = resolved(project);
+    match real.to_str() {
+        Some(text) => text.to_owned(),
+        None => format!("bytes:{}", hexadecimal(real.as_os_str().as_encoded_bytes())),
+    }
+}

@@ -1,0 +1,41 @@
+//! Where the decisions of a user are kept.
+
+use std::path::{Path, PathBuf};
+
+use super::copies::Copies;
+use super::paths::home;
+use super::policy::TrustPolicy;
+use super::store::TrustStore;
+use hook_settings::data_home;
+
+/// The store, below `$XDG_CONFIG_HOME`.
+const IN_CONFIG_HOME: &str = "hooks/trust.json";
+
+/// The folder of copies, below `$XDG_DATA_HOME`.
+const IN_DATA_HOME: &str = "hook/trusted";
+
+impl TrustStore {
+    /// The user's own store, which `hook trust` writes. `config_home` is `$XDG_CONFIG_HOME` or its
+    /// default ([`config_home`](hook_settings::config_home)).
+    pub fn of_user(config_home: &Path) -> Self {
+        let store = Self::new(config_home.join(IN_CONFIG_HOME));
+        // Copies that no decision of a store is about are removed: two stores share no folder of them.
+        let is_default = home().is_some_and(|home| Path::new(&home).join(".config") == config_home);
+        match data_home().filter(|_| is_default) {
+            Some(data) => store.with_copies(data.join(IN_DATA_HOME)),
+            None => store,
+        }
+    }
+}
+
+/// Where the user's indexes of folders are kept.
+pub(super) fn indexes() -> Option<PathBuf> {
+    Some(Copies(data_home()?.join(IN_DATA_HOME)).indexes())
+}
+
+impl TrustPolicy {
+    /// What the user agreed to with `hook trust`; nothing of a user without a home.
+    pub fn of_user(config_home: Option<&Path>) -> Self {
+        config_home.map_or(Self::Nothing, |it| Self::Store(TrustStore::of_user(it)))
+    }
+}
