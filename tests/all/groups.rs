@@ -354,7 +354,7 @@ async fn a_guard_of_an_early_priority_is_asked_again_about_later_changes() {
         let system = system([guard.clone(), hook(&Told::default(), TOOL, "changes", 50, change)]);
         let response = fire(&system, "BeforeTool", call()).await;
         assert_eq!(response.processed.reason.as_deref(), Some("nine"));
-        assert!(response.hooks[0].asked_again);
+        assert!(response.hooks[0].rechecked);
     }
     assert_eq!(names(&told).len(), 4);
 }
@@ -413,7 +413,7 @@ async fn a_priority_that_is_none_is_said_with_its_place_and_its_guard_still_runs
                 continue;
             }
             let diagnostics = system.diagnostics().unwrap();
-            assert_eq!(diagnostics[0].place.path, place, "{wrong}");
+            assert_eq!(diagnostics[0].location.path, place, "{wrong}");
             assert!(diagnostics[0].message.contains("100 is used"), "{diagnostics:?}");
         }
     }

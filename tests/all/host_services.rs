@@ -33,7 +33,7 @@ async fn call(client: &mut LiveConnection) -> Value {
 }
 
 fn says(client: &LiveConnection, message: Value) {
-    client.take(FromHook::of(&fields(message)).unwrap());
+    client.receive(FromHook::of(&fields(message)).unwrap());
 }
 
 /// Fires an event whose hook asks its host for that, and gives what it gets.

@@ -34,7 +34,7 @@ async fn call(client: &mut LiveConnection) -> Value {
 }
 
 fn says(client: &LiveConnection, message: Value) {
-    client.take(FromHook::of(&fields(message)).unwrap());
+    client.receive(FromHook::of(&fields(message)).unwrap());
 }
 
 /// Fires an event while the client answers the call that comes of it.

@@ -142,7 +142,7 @@ async fn fault_64_only_the_client_that_had_a_guard_ends_its_blocking() {
 /// A system that remembers guards in a file, and the file.
 fn remembering(project: &Project) -> (HookSystem, PathBuf) {
     let (system, file) = (project.system(), project.path().join("state/guards.json"));
-    let warnings = system.live_clients().remember_guards_in(file.clone()).unwrap();
+    let warnings = system.live_clients().save_guards_in(file.clone()).unwrap();
     assert!(warnings.is_empty(), "{warnings:?}");
     (system, file)
 }
@@ -179,19 +179,19 @@ async fn fault_64_what_is_no_list_of_guards_is_an_error_and_the_next_guard_is_re
     let project = Project::new();
     let file = project.write("guards.json", "{\"guards\": 7}");
     let system = project.system();
-    let error = system.live_clients().remember_guards_in(file.clone()).unwrap_err();
+    let error = system.live_clients().save_guards_in(file.clone()).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
     // Nobody knows what they would have refused.
     assert_eq!(fire(&system).await["processed"]["decision"], "block");
     let unreadable = project.write("more.json", r#"{"guards": [7]}"#);
     let other = project.system();
-    assert_eq!(other.live_clients().remember_guards_in(unreadable).unwrap().len(), 1);
+    assert_eq!(other.live_clients().save_guards_in(unreadable).unwrap().len(), 1);
     assert_eq!(fire(&other).await["processed"]["decision"], "block");
     let mut client = system.live_clients().connect();
     client.register(read(&register("guard", "block"))).unwrap();
 
     let later = project.system();
-    assert_eq!(later.live_clients().remember_guards_in(file).unwrap(), [""; 0]);
+    assert_eq!(later.live_clients().save_guards_in(file).unwrap(), [""; 0]);
     assert_eq!(fire(&later).await["processed"]["decision"], "block");
 }
 
@@ -221,7 +221,7 @@ async fn fault_64_a_guard_that_fits_no_more_is_said() {
     let guard = r#"{"clientToken": "t", "register": {"hookId": "g", "eventName": "Deployed",
         "vocabulary": "native", "config": {"failBehavior": "block"}}}"#;
     let file = project.write("guards.json", &format!("{{\"guards\": [{guard}]}}"));
-    let warnings = project.system().live_clients().remember_guards_in(file).unwrap();
+    let warnings = project.system().live_clients().save_guards_in(file).unwrap();
     assert_eq!(warnings.len(), 1);
     assert!(
         warnings[0].contains("the guard g of the server before is not in force"),

@@ -340,7 +340,7 @@ async fn a_blocked_model_is_not_called_and_a_synthetic_response_takes_its_place(
         assert_eq!(asked, None, "{output}");
         let response = result.response.unwrap();
         assert_eq!(text_of(&response), expected);
-        assert_eq!(displayed, [ModelChunk::Whole(response)]);
+        assert_eq!(displayed, [ModelChunk::Complete(response)]);
         assert_eq!(result.verdict, verdict);
     }
 }
@@ -661,7 +661,7 @@ async fn an_answer_can_be_blocked_or_stop_the_agent() {
         assert_eq!(text_of(&response), "no");
         match hooks {
             ChunkHooks::Complete => assert_eq!(displayed.len(), 2, "they were passed on before"),
-            ChunkHooks::Each => assert_eq!(displayed, [ModelChunk::Whole(response)]),
+            ChunkHooks::Each => assert_eq!(displayed, [ModelChunk::Complete(response)]),
         }
         assert_eq!(result.for_next_request.as_deref(), Some("[System] tell the model"));
     }
@@ -757,8 +757,8 @@ async fn no_hook_makes_an_agent_go_on_for_ever() {
     let (project, host) =
         saying("AfterAgent", &json!({"decision": "block", "reason": "do the rest"}));
     let host = host.max_continuations(2);
-    let go_on = TurnEnd::GoOn { prompt: "do the rest".into() };
-    let cap = TurnEnd::CapReached { reason: "do the rest".into(), continuations: 2 };
+    let go_on = TurnEnd::Continue { prompt: "do the rest".into() };
+    let cap = TurnEnd::LimitReached { reason: "do the rest".into(), continuations: 2 };
     for (expected, active) in
         [(go_on.clone(), false), (go_on.clone(), true), (cap, true), (go_on.clone(), false)]
     {

@@ -95,7 +95,7 @@ async fn flood() -> Result<Value, Box<dyn Error>> {
         seen.fetch_max(threads(), Ordering::SeqCst);
         Ok(())
     })?);
-    system.initialize_here().await?;
+    system.initialize_blocking().await?;
     let before = threads();
     let fired: Vec<_> = (0..10_000)
         .map(|_| {
@@ -121,7 +121,7 @@ async fn stuck() -> Result<Value, Box<dyn Error>> {
     let gate = Arc::new(Gate::default());
     let of_handler = Arc::clone(&gate);
     let system = system(Duration::from_secs(1), move || of_handler.pass())?;
-    system.initialize_here().await?;
+    system.initialize_blocking().await?;
     let before = threads();
     let responses = join_all((0..600).map(|_| fire(&system))).await;
     let abandoned = system.status().abandoned_threads;
@@ -141,7 +141,7 @@ async fn stuck() -> Result<Value, Box<dyn Error>> {
 /// No thread can be had; then they can. Beside the program there are settings with a guard.
 async fn starved() -> Result<Value, Box<dyn Error>> {
     let system = system(Duration::from_secs(60), || Ok(()))?;
-    system.initialize_here().await?;
+    system.initialize_blocking().await?;
     let had = getrlimit(Resource::Nproc);
     setrlimit(Resource::Nproc, Rlimit { current: Some(1), maximum: had.maximum })?;
     let mut responses = Vec::new();
@@ -172,7 +172,7 @@ async fn sequence() -> Result<Value, Box<dyn Error>> {
         seen.lock().map_err(|_| "poisoned")?.insert(std::thread::current().id());
         Ok(())
     })?;
-    system.initialize_here().await?;
+    system.initialize_blocking().await?;
     let before = threads();
     let mut responses = Vec::new();
     for _ in 0..1_000 {

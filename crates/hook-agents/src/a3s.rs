@@ -9,42 +9,48 @@ use hook_json::{JsonObject, RawJson};
 use hook_protocol::HookEventName as Event;
 use hook_protocol::event::output::{Decision, HookOutput};
 use hook_protocol::failure::{HookFailure, InvalidAnswer};
-use hook_settings::language::{Ended, ForeignAnswer};
+use hook_settings::language::{ForeignAnswer, ProcessOutput};
 
 use super::UPDATED_INPUT;
-use super::claude::{self, object_on, reason};
-use super::kind::COMMANDS;
+use super::claude::{self, parse_object, stderr_reason};
+use super::kind::COMMAND_ONLY;
 use super::matching;
-use super::places::Places;
-use super::settings::CONDITIONAL;
+use super::places::SettingsPaths;
+use super::settings::OPTIONAL_KEYS;
 use super::table::{
-    Agent, AgentEvent, Base, Directory, Expands, SettingsForm, Subject, Timeouts, printed,
+    Agent, AgentEvent, BaseField, Directory, Expansion, SettingsForm, Subject, Timeouts,
+    sample_answer,
 };
-use super::verdict::{Said, Verdict, put};
+use super::verdict::{AgentResponse, Verdict, put};
 use super::written::Comments;
 
 /// An event about a tool that hooks may refuse.
-const fn about_tool(
+const fn tool_event(
     name: &'static str,
-    ours: Event,
+    native: Event,
     fields: &'static [(&'static str, &'static str)],
 ) -> AgentEvent {
-    AgentEvent { subject: Subject::Tool, ..other(name, ours, fields) }
+    AgentEvent { subject: Subject::Tool, ..blocking_event(name, native, fields) }
 }
 
-const fn other(
+const fn blocking_event(
     name: &'static str,
-    ours: Event,
+    native: Event,
     fields: &'static [(&'static str, &'static str)],
 ) -> AgentEvent {
-    AgentEvent { fields, blocks: true, lay: Some(modified::lay), ..AgentEvent::of(name, ours) }
+    AgentEvent {
+        fields,
+        blocks: true,
+        complete: Some(modified::apply),
+        ..AgentEvent::new(name, native)
+    }
 }
 
-const TOOL: &[(&str, &str)] = &[("tool_name", "tool"), ("tool_input", "args")];
+const TOOL_FIELDS: &[(&str, &str)] = &[("tool_name", "tool"), ("tool_input", "args")];
 
 /// Names with a dot are fields of a field.
 const EVENTS: &[AgentEvent] = &[
-    about_tool(
+    tool_event(
         "PreToolUse",
         Event::BeforeTool,
         &[
@@ -56,8 +62,8 @@ const EVENTS: &[AgentEvent] = &[
         ],
     ),
     AgentEvent {
-        missing: &[("tool_response", "\"\"")],
-        ..about_tool(
+        defaults: &[("tool_response", "\"\"")],
+        ..tool_event(
             "PostToolUse",
             Event::AfterTool,
             &[
@@ -71,8 +77,8 @@ const EVENTS: &[AgentEvent] = &[
         )
     },
     AgentEvent {
-        missing: &[("error", "\"\"")],
-        ..about_tool(
+        defaults: &[("error", "\"\"")],
+        ..tool_event(
             "ToolError",
             Event::ToolError,
             &[
@@ -83,27 +89,27 @@ const EVENTS: &[AgentEvent] = &[
             ],
         )
     },
-    about_tool("PermissionRequest", Event::PermissionRequest, TOOL),
+    tool_event("PermissionRequest", Event::PermissionRequest, TOOL_FIELDS),
     AgentEvent {
-        missing: NO_ONE,
-        ..about_tool(
+        defaults: UNKNOWN_BY,
+        ..tool_event(
             "PermissionGranted",
             Event::PermissionGranted,
             &[("tool_name", "tool"), ("tool_input", "args"), ("by", "by")],
         )
     },
     AgentEvent {
-        missing: NO_ONE,
-        ..about_tool(
+        defaults: UNKNOWN_BY,
+        ..tool_event(
             "PermissionDenied",
             Event::PermissionDenied,
             &[("tool_name", "tool"), ("tool_input", "args"), ("by", "by"), ("reason", "reason")],
         )
     },
     AgentEvent {
-        value: Some(generation::value),
-        made: Some(generation::request),
-        ..other(
+        foreign_value: Some(generation::value),
+        native_fields: Some(generation::request),
+        ..blocking_event(
             "GenerateStart",
             Event::BeforeModel,
             &[
@@ -115,9 +121,9 @@ const EVENTS: &[AgentEvent] = &[
         )
     },
     AgentEvent {
-        value: Some(generation::value),
-        made: Some(generation::request_and_response),
-        ..other(
+        foreign_value: Some(generation::value),
+        native_fields: Some(generation::request_and_response),
+        ..blocking_event(
             "GenerateEnd",
             Event::AfterModel,
             &[
@@ -131,16 +137,16 @@ const EVENTS: &[AgentEvent] = &[
         )
     },
     AgentEvent {
-        missing: &[("source", "\"startup\"")],
-        ..other(
+        defaults: &[("source", "\"startup\"")],
+        ..blocking_event(
             "SessionStart",
             Event::SessionStart,
             &[("source", "source"), ("model", "model"), ("system_prompt", "systemPrompt")],
         )
     },
     AgentEvent {
-        missing: &[("reason", "\"other\"")],
-        ..other(
+        defaults: &[("reason", "\"other\"")],
+        ..blocking_event(
             "SessionEnd",
             Event::SessionEnd,
             &[
@@ -152,8 +158,8 @@ const EVENTS: &[AgentEvent] = &[
         )
     },
     AgentEvent {
-        missing: AUTOMATIC,
-        ..other(
+        defaults: AUTO_TRIGGER,
+        ..blocking_event(
             "PreCompact",
             Event::PreCompress,
             &[
@@ -165,8 +171,8 @@ const EVENTS: &[AgentEvent] = &[
         )
     },
     AgentEvent {
-        missing: AUTOMATIC,
-        ..other(
+        defaults: AUTO_TRIGGER,
+        ..blocking_event(
             "PostCompact",
             Event::PostCompress,
             &[
@@ -178,8 +184,8 @@ const EVENTS: &[AgentEvent] = &[
         )
     },
     AgentEvent {
-        missing: &[("used_tokens", "0"), ("max_tokens", "0"), ("threshold", "0")],
-        ..other(
+        defaults: &[("used_tokens", "0"), ("max_tokens", "0"), ("threshold", "0")],
+        ..blocking_event(
             "ContextWarning",
             Event::ContextWarning,
             &[
@@ -191,8 +197,8 @@ const EVENTS: &[AgentEvent] = &[
     },
 ];
 
-const AUTOMATIC: &[(&str, &str)] = &[("trigger", "\"auto\"")];
-const NO_ONE: &[(&str, &str)] = &[("by", "\"unknown\"")];
+const AUTO_TRIGGER: &[(&str, &str)] = &[("trigger", "\"auto\"")];
+const UNKNOWN_BY: &[(&str, &str)] = &[("by", "\"unknown\"")];
 
 pub(super) static AGENT: Agent = Agent {
     name: "a3s",
@@ -200,32 +206,32 @@ pub(super) static AGENT: Agent = Agent {
     events: EVENTS,
     tools: claude::TOOLS,
     mcp: ("mcp__", "__"),
-    base: &[
-        (Base::Event, "eventType"),
-        (Base::Session, "sessionId"),
-        (Base::Milliseconds, "timestamp"),
-        (Base::Empty, "metadata"),
+    base_fields: &[
+        (BaseField::Event, "eventType"),
+        (BaseField::Session, "sessionId"),
+        (BaseField::Milliseconds, "timestamp"),
+        (BaseField::Empty, "metadata"),
     ],
     settings: SettingsForm::Both,
-    kinds: COMMANDS,
+    hook_kinds: COMMAND_ONLY,
     http: None,
     comments: Comments::None,
-    keys: CONDITIONAL,
-    timeout: Timeouts::of(&["timeout"], 1, 5_000),
+    hook_keys: OPTIONAL_KEYS,
+    timeout: Timeouts::new(&["timeout"], 1, 5_000),
     shell: &["bash", "-c"],
     variables: &[],
     env_file: None,
-    expands: Expands::Never,
-    matches: matching::claude,
-    answer,
-    say,
-    directory: Directory::OfEvent,
-    takes_any_case: false,
+    expansion: Expansion::None,
+    matches: matching::matches_claude,
+    read_answer,
+    render,
+    directory: Directory::Event,
+    accepts_lowercase_initial: false,
     ignores: &[],
     entry: None,
-    top_level: None,
+    top_level_denial: None,
     caps_continuations: true,
-    places: Places {
+    paths: SettingsPaths {
         variable: None,
         folder: ".a3s",
         project: &[],
@@ -233,20 +239,20 @@ pub(super) static AGENT: Agent = Agent {
         system: &[],
         plugins: None,
     },
-    is_told_by_place: false,
-    runs_too: &[],
+    is_identified_by_path: false,
+    reads_files_of: &[],
     runs_once: false,
-    reads_as_own: None,
-    answers: &[
-        printed("PreToolUse", r#"{"action":"continue"}"#, "A3S hook system"),
-        printed("PreToolUse", r#"{"action":"block","reason":"no"}"#, "A3S hook system"),
-        printed(
+    other_form: None,
+    sample_answers: &[
+        sample_answer("PreToolUse", r#"{"action":"continue"}"#, "A3S hook system"),
+        sample_answer("PreToolUse", r#"{"action":"block","reason":"no"}"#, "A3S hook system"),
+        sample_answer(
             "PreToolUse",
             r#"{"action":"continue","modified":{"args":{"command":"ls"}}}"#,
             "A3S hook system",
         ),
     ],
-    has_one_switch: false,
+    has_global_switch: false,
     notes: &[
         "An answer is `{\"action\": \"continue\"}`, `block`, `retry` (with `delay` in milliseconds) or `skip`. Exit code 2 blocks.",
         "`modified.args` replaces the arguments of a tool; on `GenerateStart` `modified.prompt` and `modified.systemPrompt` replace those of the call, and `modified.messages` the conversation; on `GenerateEnd` `modified.response` replaces the text, and on `PostToolUse` `modified.result` the output. What cannot be done is an invalid answer.",
@@ -255,11 +261,11 @@ pub(super) static AGENT: Agent = Agent {
 };
 
 /// Reads a hook's answer: an action on standard output, or exit code 2 for a block.
-fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
-    match ended.code {
+fn read_answer(_event: &AgentEvent, process: &ProcessOutput<'_>) -> ForeignAnswer {
+    match process.code {
         Some(0) => {}
         Some(2) => {
-            let output = Some(HookOutput::deny(reason(ended.stderr)));
+            let output = Some(HookOutput::deny(stderr_reason(process.stderr)));
             return ForeignAnswer { output, ..ForeignAnswer::default() };
         }
         code => {
@@ -267,11 +273,11 @@ fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
             return ForeignAnswer { failure, ..ForeignAnswer::default() };
         }
     }
-    if ended.stdout.trim().is_empty() {
+    if process.stdout.trim().is_empty() {
         return ForeignAnswer::default();
     }
-    let Some(fields) = object_on(ended.stdout) else {
-        return wrong("standard output is no object");
+    let Some(fields) = parse_object(process.stdout) else {
+        return invalid_answer("standard output is no object");
     };
     let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
     let mut output = HookOutput { reason: text("reason"), ..HookOutput::default() };
@@ -281,48 +287,48 @@ fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
         Some("retry") => {
             output.decision = Some(Decision::Retry);
             let delay = ["delay", "retry_delay_ms"].iter().find_map(|name| fields.get(name));
-            let delay = delay.and_then(|it| it.as_str().parse().ok());
+            let delay = delay.and_then(|milliseconds| milliseconds.as_str().parse().ok());
             output.retry_after = delay.map(Duration::from_millis);
         }
         Some("skip") => output.skip_remaining = Some(true),
-        _ => return wrong("`action` is none of continue, block, retry and skip"),
+        _ => return invalid_answer("`action` is none of continue, block, retry and skip"),
     }
-    if let Some(changes) = fields.get("modified").filter(|it| !it.is_null()) {
+    if let Some(changes) = fields.get("modified").filter(|changes| !changes.is_null()) {
         let specific = output.hook_specific_output.get_or_insert_default();
         specific.insert(modified::MODIFIED, changes.clone());
-        let arguments = changes.to_object().ok().and_then(|it| it.get("args").cloned());
-        if let Some(arguments) = arguments.filter(|it| it.to_object().is_ok()) {
+        let arguments = changes.to_object().ok().and_then(|object| object.get("args").cloned());
+        if let Some(arguments) = arguments.filter(|value| value.to_object().is_ok()) {
             specific.insert(UPDATED_INPUT, arguments);
         }
     }
     ForeignAnswer { output: Some(output), ..ForeignAnswer::default() }
 }
 
-fn wrong(why: &str) -> ForeignAnswer {
-    let hint = "A3S takes nothing of such an answer".to_owned();
-    let failure = Some(HookFailure::InvalidAnswer(InvalidAnswer::new(why.to_owned(), hint)));
+fn invalid_answer(reason: &str) -> ForeignAnswer {
+    let fix = "A3S takes nothing of such an answer".to_owned();
+    let failure = Some(HookFailure::InvalidAnswer(InvalidAnswer::new(reason.to_owned(), fix)));
     ForeignAnswer { failure, ..ForeignAnswer::default() }
 }
 
 /// Renders the response for A3S.
-fn say(_event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
+fn render(_event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
     let mut answer = JsonObject::new();
     let refuses = verdict.forbids() || verdict.asks();
     put(&mut answer, "action", Some(if refuses { "block" } else { "continue" }));
-    put(&mut answer, "reason", refuses.then(|| verdict.why()));
+    put(&mut answer, "reason", refuses.then(|| verdict.reason_or_default()));
     if let Some(input) = verdict.tool_input {
         let mut modified = JsonObject::new();
         modified.insert("args", input.clone());
         answer.insert("modified", modified.to_raw());
     }
-    Said::json(&answer)
+    AgentResponse::json(&answer)
 }
 
 /// Converts a value to the form of the agent's field with this name.
-pub(super) fn value_of(their_name: &str, value: RawJson) -> RawJson {
-    match their_name {
+pub(super) fn foreign_value(foreign_name: &str, value: RawJson) -> RawJson {
+    match foreign_name {
         "result.success" => RawJson::from_bool(value.to_bool() != Some(true)),
-        "result.output" => RawJson::from_text(&super::output::text_of(&value)),
+        "result.output" => RawJson::from_text(&super::output::output_text(&value)),
         _ => value,
     }
 }

@@ -4,23 +4,23 @@ use hook_json::{JsonObject, RawJson};
 use hook_protocol::HookEventName as Event;
 use hook_protocol::event::output::{Decision, HookOutput};
 use hook_protocol::failure::{HookFailure, InvalidAnswer};
-use hook_settings::language::{Ended, ForeignAnswer};
+use hook_settings::language::{ForeignAnswer, ProcessOutput};
 
-use super::claude::object_on;
-use super::kind::{At, Kind};
+use super::claude::parse_object;
+use super::kind::{EventSet, HookKind};
 use super::matching;
-use super::places::{Places, Plugins};
+use super::places::{Plugins, SettingsPaths};
 use super::table::{
-    Agent, AgentEvent, Base, Directory, Entry, ExitTwo, Expands, SettingsForm, Subject, Timeouts,
-    Variable, printed, tool,
+    Agent, AgentEvent, BaseField, Directory, Entry, ExitTwo, Expansion, SettingsForm, Subject,
+    Timeouts, Variable, sample_answer, tool,
 };
-use super::verdict::{Said, Verdict, put, put_specific};
+use super::verdict::{AgentResponse, Verdict, put, put_specific};
 use super::written::Comments;
 
 const TOOL_CALL: &[(&str, &str)] =
     &[("tool_name", "tool_name"), ("tool_input", "tool_input"), ("tool_call_id", "tool_use_id")];
 
-const fn denying(event: AgentEvent) -> AgentEvent {
+const fn blocking(event: AgentEvent) -> AgentEvent {
     AgentEvent { exit_two: ExitTwo::Denies, blocks: true, ..event }
 }
 
@@ -28,12 +28,12 @@ const STOP: &[(&str, &str)] =
     &[("prompt_response", "last_assistant_message"), ("stop_hook_active", "stop_hook_active")];
 
 const EVENTS: &[AgentEvent] = &[
-    denying(AgentEvent {
+    blocking(AgentEvent {
         subject: Subject::Tool,
         fields: TOOL_CALL,
-        ..AgentEvent::of("PreToolUse", Event::BeforeTool)
+        ..AgentEvent::new("PreToolUse", Event::BeforeTool)
     }),
-    denying(AgentEvent {
+    blocking(AgentEvent {
         subject: Subject::Tool,
         fields: &[
             ("tool_name", "tool_name"),
@@ -41,25 +41,25 @@ const EVENTS: &[AgentEvent] = &[
             ("tool_response", "tool_response"),
             ("tool_call_id", "tool_use_id"),
         ],
-        ..AgentEvent::of("PostToolUse", Event::AfterTool)
+        ..AgentEvent::new("PostToolUse", Event::AfterTool)
     }),
-    denying(AgentEvent {
+    blocking(AgentEvent {
         subject: Subject::Tool,
         fields: &[("tool_name", "tool_name"), ("tool_input", "tool_input")],
         approves: true,
-        ..AgentEvent::of("PermissionRequest", Event::PermissionRequest)
+        ..AgentEvent::new("PermissionRequest", Event::PermissionRequest)
     }),
-    denying(AgentEvent {
+    blocking(AgentEvent {
         fields: &[("prompt", "prompt")],
-        plain_is_context: true,
-        ..AgentEvent::of("UserPromptSubmit", Event::BeforeAgent)
+        text_is_context: true,
+        ..AgentEvent::new("UserPromptSubmit", Event::BeforeAgent)
     }),
-    denying(AgentEvent {
+    blocking(AgentEvent {
         fields: STOP,
-        missing: &[("prompt", "\"\""), ("prompt_response", "\"\""), ("stop_hook_active", "false")],
-        ..AgentEvent::of("Stop", Event::AfterAgent)
+        defaults: &[("prompt", "\"\""), ("prompt_response", "\"\""), ("stop_hook_active", "false")],
+        ..AgentEvent::new("Stop", Event::AfterAgent)
     }),
-    denying(AgentEvent {
+    blocking(AgentEvent {
         subject: Subject::Field("agent_type"),
         fields: &[
             ("agent_id", "agent_id"),
@@ -67,51 +67,51 @@ const EVENTS: &[AgentEvent] = &[
             ("prompt_response", "last_assistant_message"),
             ("stop_hook_active", "stop_hook_active"),
         ],
-        missing: &[("agent_id", "\"\""), ("agent_type", "\"\"")],
-        ..AgentEvent::of("SubagentStop", Event::SubagentStop)
+        defaults: &[("agent_id", "\"\""), ("agent_type", "\"\"")],
+        ..AgentEvent::new("SubagentStop", Event::SubagentStop)
     }),
     AgentEvent {
         subject: Subject::Field("agent_type"),
         fields: &[("agent_id", "agent_id"), ("agent_type", "agent_type")],
-        missing: &[("agent_id", "\"\""), ("agent_type", "\"\"")],
-        plain_is_context: true,
-        ..AgentEvent::of("SubagentStart", Event::SubagentStart)
+        defaults: &[("agent_id", "\"\""), ("agent_type", "\"\"")],
+        text_is_context: true,
+        ..AgentEvent::new("SubagentStart", Event::SubagentStart)
     },
     AgentEvent {
         subject: Subject::Field("source"),
         fields: &[("source", "source"), ("model", "model")],
-        plain_is_context: true,
-        ..AgentEvent::of("SessionStart", Event::SessionStart)
+        text_is_context: true,
+        ..AgentEvent::new("SessionStart", Event::SessionStart)
     },
     AgentEvent {
         subject: Subject::Field("reason"),
         fields: &[("reason", "reason")],
         timeout: Some(1_000),
         timeout_cap: Some(3_000),
-        ..AgentEvent::of("SessionEnd", Event::SessionEnd)
+        ..AgentEvent::new("SessionEnd", Event::SessionEnd)
     },
     AgentEvent {
         subject: Subject::Field("trigger"),
         fields: &[("trigger", "trigger")],
-        ..AgentEvent::of("PreCompact", Event::PreCompress)
+        ..AgentEvent::new("PreCompact", Event::PreCompress)
     },
     AgentEvent {
         subject: Subject::Field("trigger"),
         fields: &[("trigger", "trigger")],
-        ..AgentEvent::of("PostCompact", Event::PostCompress)
+        ..AgentEvent::new("PostCompact", Event::PostCompress)
     },
     AgentEvent {
         timeout: Some(1_000),
         timeout_cap: Some(3_000),
-        ..AgentEvent::of("Interrupt", Event::Interrupt)
+        ..AgentEvent::new("Interrupt", Event::Interrupt)
     },
 ];
 
-const KINDS: &[Kind] = &[
-    Kind::new("command", At::All),
-    Kind::new("mcp_tool", At::AllBut(&["SessionEnd"])),
-    Kind::new("prompt", At::None),
-    Kind::new("agent", At::None),
+const KINDS: &[HookKind] = &[
+    HookKind::new("command", EventSet::All),
+    HookKind::new("mcp_tool", EventSet::AllExcept(&["SessionEnd"])),
+    HookKind::new("prompt", EventSet::None),
+    HookKind::new("agent", EventSet::None),
 ];
 
 pub(super) static AGENT: Agent = Agent {
@@ -124,41 +124,41 @@ pub(super) static AGENT: Agent = Agent {
         tool("invoke_agent", "spawn_agent"),
     ],
     mcp: ("mcp__", "__"),
-    base: &[
-        (Base::Session, "session_id"),
-        (Base::TranscriptOrNull, "transcript_path"),
-        (Base::Cwd, "cwd"),
-        (Base::Event, "hook_event_name"),
+    base_fields: &[
+        (BaseField::Session, "session_id"),
+        (BaseField::TranscriptOrNull, "transcript_path"),
+        (BaseField::Cwd, "cwd"),
+        (BaseField::Event, "hook_event_name"),
     ],
     settings: SettingsForm::Groups,
-    kinds: KINDS,
+    hook_kinds: KINDS,
     http: None,
     comments: Comments::None,
-    keys: &["async", "commandWindows", "command_windows"],
-    timeout: Timeouts::of(&["timeout"], 1_000, 600_000),
+    hook_keys: &["async", "commandWindows", "command_windows"],
+    timeout: Timeouts::new(&["timeout"], 1_000, 600_000),
     shell: &["bash", "-c"],
     variables: &[
         ("PLUGIN_ROOT", Variable::PluginRoot),
         ("CLAUDE_PLUGIN_ROOT", Variable::PluginRoot),
     ],
     env_file: None,
-    expands: Expands::Braces,
-    matches: matching::codex,
-    answer,
-    say,
-    directory: Directory::OfEvent,
-    takes_any_case: false,
+    expansion: Expansion::Braces,
+    matches: matching::matches_codex,
+    read_answer,
+    render,
+    directory: Directory::Event,
+    accepts_lowercase_initial: false,
     ignores: &[("PreToolUse", &["an ask: it is a denial"]), ("PermissionRequest", &["an ask"])],
     entry: Some(Entry {
         file: "hooks.json",
         in_project: ".codex/hooks.json",
         new_file: "{}\n",
-        remains: "Codex skips hooks that were not reviewed, without a word: start it, enter /hooks and trust them; again after each change",
+        next_step: "Codex skips hooks that were not reviewed, without a word: start it, enter /hooks and trust them; again after each change",
         consent: None,
     }),
-    top_level: None,
+    top_level_denial: None,
     caps_continuations: false,
-    places: Places {
+    paths: SettingsPaths {
         variable: Some("CODEX_HOME"),
         folder: ".codex",
         project: &[".codex/hooks.json", ".codex/config.toml"],
@@ -172,44 +172,44 @@ pub(super) static AGENT: Agent = Agent {
             enabled: None,
         }),
     },
-    is_told_by_place: true,
-    runs_too: &[],
+    is_identified_by_path: true,
+    reads_files_of: &[],
     runs_once: false,
-    reads_as_own: None,
-    answers: &[
-        printed(
+    other_form: None,
+    sample_answers: &[
+        sample_answer(
             "PreToolUse",
             r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"ls"}}}"#,
             "Codex hooks page (autumn 2026): an allow only carries other arguments",
         ),
-        printed(
+        sample_answer(
             "PreToolUse",
             r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask"}}"#,
             "Codex hooks page (autumn 2026): a failed run",
         ),
-        printed(
+        sample_answer(
             "PreToolUse",
             r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}"#,
             "Codex hooks page (autumn 2026)",
         ),
-        printed("PreToolUse", r#"done"#, "Codex hooks page (autumn 2026): ignored"),
-        printed(
+        sample_answer("PreToolUse", r#"done"#, "Codex hooks page (autumn 2026): ignored"),
+        sample_answer(
             "PermissionRequest",
             r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}"#,
             "Codex hooks page (autumn 2026): it answers the prompt",
         ),
-        printed(
+        sample_answer(
             "PermissionRequest",
             r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"no"}}}"#,
             "Codex hooks page (autumn 2026)",
         ),
-        printed(
+        sample_answer(
             "Stop",
             r#"{"decision":"block","reason":"go on"}"#,
             "Codex hooks page (autumn 2026)",
         ),
     ],
-    has_one_switch: false,
+    has_global_switch: false,
     notes: &[
         "An object counts on exit code 0 only, and a field that Codex does not know makes all of it void. Exit code 2 without standard error is a failed run.",
         "To stop, or to ask, is a failed run before a tool, which then runs: so an ask is told as a denial.",
@@ -222,7 +222,7 @@ pub(super) static AGENT: Agent = Agent {
 };
 
 /// The allowed top-level fields of an answer. Any other field makes the whole answer invalid.
-const TOP: &[&str] = &[
+const TOP_LEVEL_FIELDS: &[&str] = &[
     "continue",
     "stopReason",
     "suppressOutput",
@@ -233,7 +233,7 @@ const TOP: &[&str] = &[
 ];
 
 /// The allowed fields of `hookSpecificOutput`, by event.
-const SPECIFIC: &[(&str, &[&str])] = &[
+const SPECIFIC_FIELDS: &[(&str, &[&str])] = &[
     (
         "PreToolUse",
         &[
@@ -252,9 +252,9 @@ const SPECIFIC: &[(&str, &[&str])] = &[
 ];
 
 /// Events at which plain text is a failed run instead of being ignored.
-const JSON_ONLY: &[&str] = &["Stop", "SubagentStop", "Interrupt"];
+const JSON_ONLY_EVENTS: &[&str] = &["Stop", "SubagentStop", "Interrupt"];
 
-fn failed(reason: &str) -> ForeignAnswer {
+fn invalid_answer(reason: &str) -> ForeignAnswer {
     let hint = "Codex takes nothing of such an answer".to_owned();
     let failure = HookFailure::InvalidAnswer(InvalidAnswer::new(reason.to_owned(), hint));
     ForeignAnswer { failure: Some(failure), ..ForeignAnswer::default() }
@@ -262,11 +262,11 @@ fn failed(reason: &str) -> ForeignAnswer {
 
 /// Reads a hook's answer like Codex: an object of known fields at exit code 0, or a denial with a
 /// reason at exit code 2.
-fn answer(event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
-    match ended.code {
+fn read_answer(event: &AgentEvent, process: &ProcessOutput<'_>) -> ForeignAnswer {
+    match process.code {
         Some(0) => {}
-        Some(2) if event.exit_two == ExitTwo::Denies && !ended.stderr.trim().is_empty() => {
-            let output = HookOutput::deny(ended.stderr.trim());
+        Some(2) if event.exit_two == ExitTwo::Denies && !process.stderr.trim().is_empty() => {
+            let output = HookOutput::deny(process.stderr.trim());
             return ForeignAnswer { output: Some(output), ..ForeignAnswer::default() };
         }
         code => {
@@ -274,41 +274,41 @@ fn answer(event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
             return ForeignAnswer { failure, ..ForeignAnswer::default() };
         }
     }
-    let text = ended.stdout.trim();
+    let text = process.stdout.trim();
     if text.is_empty() {
         return ForeignAnswer::default();
     }
-    let Some(fields) = object_on(text) else {
+    let Some(fields) = parse_object(text) else {
         return match () {
-            () if text.starts_with(['{', '[']) || JSON_ONLY.contains(&event.name) => {
-                failed("standard output is no object")
+            () if text.starts_with(['{', '[']) || JSON_ONLY_EVENTS.contains(&event.name) => {
+                invalid_answer("standard output is no object")
             }
-            () if event.plain_is_context => ForeignAnswer {
+            () if event.text_is_context => ForeignAnswer {
                 output: Some(HookOutput::default().with_additional_context(text)),
                 ..ForeignAnswer::default()
             },
             () => ForeignAnswer::default(),
         };
     };
-    match of_object(event, &fields) {
+    match read_output(event, &fields) {
         Ok(output) => ForeignAnswer { output: Some(output), ..ForeignAnswer::default() },
-        Err(reason) => failed(&reason),
+        Err(reason) => invalid_answer(&reason),
     }
 }
 
-fn of_object(event: &AgentEvent, fields: &JsonObject) -> Result<HookOutput, String> {
+fn read_output(event: &AgentEvent, fields: &JsonObject) -> Result<HookOutput, String> {
     let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
-    if let Some((name, _)) = fields.iter().find(|(name, _)| !TOP.contains(name)) {
+    if let Some((name, _)) = fields.iter().find(|(name, _)| !TOP_LEVEL_FIELDS.contains(name)) {
         return Err(format!("`{name}` is not known"));
     }
     if event.name == "Interrupt" && fields.iter().any(|(name, _)| name != "systemMessage") {
         return Err("only `systemMessage` is known".to_owned());
     }
     let stops = fields.get("continue").and_then(RawJson::to_bool) == Some(false);
-    let is_of_call = matches!(event.name, "PreToolUse" | "PermissionRequest");
+    let is_about_call = matches!(event.name, "PreToolUse" | "PermissionRequest");
     let suppresses = fields.get("suppressOutput").and_then(RawJson::to_bool) == Some(true);
-    if is_of_call && (stops || text("stopReason").is_some())
-        || suppresses && (is_of_call || event.name == "PostToolUse")
+    if is_about_call && (stops || text("stopReason").is_some())
+        || suppresses && (is_about_call || event.name == "PostToolUse")
     {
         return Err(format!("it cannot be stopped or suppressed on {}", event.name));
     }
@@ -330,19 +330,21 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> Result<HookOutput, Stri
         }
         (Some(_), _) => return Err("a decision that is not known, or has no reason".to_owned()),
     }
-    if let Some(specific) = fields.get("hookSpecificOutput").filter(|it| !it.is_null()) {
+    if let Some(specific) = fields.get("hookSpecificOutput").filter(|specific| !specific.is_null())
+    {
         let specific = specific.to_object().map_err(|_| "hookSpecificOutput is no object")?;
-        take_specific(event, &specific, &mut output)?;
+        apply_specific(event, &specific, &mut output)?;
     }
     Ok(output)
 }
 
-fn take_specific(
+fn apply_specific(
     event: &AgentEvent,
     specific: &JsonObject,
     output: &mut HookOutput,
 ) -> Result<(), String> {
-    let known = SPECIFIC.iter().find(|(name, _)| *name == event.name).map(|(_, known)| *known);
+    let known =
+        SPECIFIC_FIELDS.iter().find(|(name, _)| *name == event.name).map(|(_, known)| *known);
     let known = known.ok_or("hookSpecificOutput is not known there")?;
     if let Some((name, _)) = specific.iter().find(|(name, _)| !known.contains(name)) {
         return Err(format!("`hookSpecificOutput.{name}` is not known"));
@@ -351,11 +353,12 @@ fn take_specific(
     if text("hookEventName").as_deref() != Some(event.name) {
         return Err("hookSpecificOutput.hookEventName is not the event".to_owned());
     }
-    let updated = specific.get("updatedInput").filter(|it| it.to_object().is_ok());
+    let updated = specific.get("updatedInput").filter(|updated| updated.to_object().is_ok());
     match text("permissionDecision").as_deref() {
         None => {}
         Some("deny") => {
-            let reason = text("permissionDecisionReason").filter(|it| !it.trim().is_empty());
+            let reason =
+                text("permissionDecisionReason").filter(|reason| !reason.trim().is_empty());
             output.reason = Some(reason.ok_or("a denial without a reason")?);
             output.decision = Some(Decision::Deny);
         }
@@ -368,21 +371,27 @@ fn take_specific(
     if let Some(updated) = updated.filter(|_| text("permissionDecision").is_some()) {
         set("updatedInput", updated);
     }
-    if let Some(context) = specific.get("additionalContext").filter(|it| it.to_text().is_some()) {
+    if let Some(context) =
+        specific.get("additionalContext").filter(|context| context.to_text().is_some())
+    {
         set("additionalContext", context);
     }
-    let Some(decided) = specific.get("decision").and_then(|it| it.to_object().ok()) else {
+    let Some(decision) = specific.get("decision").and_then(|decision| decision.to_object().ok())
+    else {
         return Ok(());
     };
     for name in ["updatedInput", "updatedPermissions", "interrupt"] {
-        if decided.get(name).is_some_and(|it| !it.is_null() && it.to_bool() != Some(false)) {
+        if decision
+            .get(name)
+            .is_some_and(|value| !value.is_null() && value.to_bool() != Some(false))
+        {
             return Err(format!("`decision.{name}` is not obeyed"));
         }
     }
-    match decided.get("behavior").and_then(RawJson::to_text).as_deref() {
+    match decision.get("behavior").and_then(RawJson::to_text).as_deref() {
         Some("deny") => {
             output.decision = Some(Decision::Deny);
-            output.reason = decided.get("message").and_then(RawJson::to_text);
+            output.reason = decision.get("message").and_then(RawJson::to_text);
         }
         Some("allow") => output.decision = Some(Decision::Allow),
         _ => return Err("a decision without a behavior".to_owned()),
@@ -392,53 +401,57 @@ fn take_specific(
 
 /// Renders the response for Codex. An ask becomes a denial, since Codex would reject the ask and
 /// run the tool.
-fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
+fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
     let mut answer = JsonObject::new();
     let mut specific = JsonObject::new();
     let refuses = verdict.forbids() || verdict.asks();
     put(&mut answer, "systemMessage", verdict.system_message);
-    let has_context = SPECIFIC
+    let accepts_context = SPECIFIC_FIELDS
         .iter()
         .any(|(name, known)| *name == event.name && known.contains(&"additionalContext"));
     match event.name {
         "PreToolUse" => {
             let updated = verdict.tool_input.filter(|_| !refuses);
-            let word = if refuses { Some("deny") } else { updated.map(|_| "allow") };
-            put(&mut specific, "permissionDecision", word);
-            put(&mut specific, "permissionDecisionReason", refuses.then(|| verdict.why()));
+            let decision_name = if refuses { Some("deny") } else { updated.map(|_| "allow") };
+            put(&mut specific, "permissionDecision", decision_name);
+            put(
+                &mut specific,
+                "permissionDecisionReason",
+                refuses.then(|| verdict.reason_or_default()),
+            );
             if let Some(input) = updated {
                 specific.insert("updatedInput", input.clone());
             }
         }
         "PermissionRequest" => {
-            let word = if verdict.forbids() {
+            let behavior = if verdict.forbids() {
                 Some("deny")
             } else {
                 (verdict.allowed && !verdict.asks()).then_some("allow")
             };
             let mut decision = JsonObject::new();
-            put(&mut decision, "behavior", word);
-            put(&mut decision, "message", verdict.forbids().then(|| verdict.why()));
-            if word.is_some() {
+            put(&mut decision, "behavior", behavior);
+            put(&mut decision, "message", verdict.forbids().then(|| verdict.reason_or_default()));
+            if behavior.is_some() {
                 specific.insert("decision", decision.to_raw());
             }
         }
         "Interrupt" => {}
         _ if verdict.stops() && event.name != "SubagentStart" && event.name != "SessionEnd" => {
             answer.insert("continue", RawJson::from_bool(false));
-            put(&mut answer, "stopReason", Some(verdict.why()));
+            put(&mut answer, "stopReason", Some(verdict.reason_or_default()));
         }
         "PreCompact" if refuses => {
             answer.insert("continue", RawJson::from_bool(false));
-            put(&mut answer, "stopReason", Some(verdict.why()));
+            put(&mut answer, "stopReason", Some(verdict.reason_or_default()));
         }
         _ if event.blocks && refuses => {
             put(&mut answer, "decision", Some("block"));
-            put(&mut answer, "reason", Some(verdict.why()));
+            put(&mut answer, "reason", Some(verdict.reason_or_default()));
         }
         _ => {}
     }
-    put(&mut specific, "additionalContext", verdict.additional_context.filter(|_| has_context));
+    put(&mut specific, "additionalContext", verdict.additional_context.filter(|_| accepts_context));
     put_specific(&mut answer, event.name, &specific);
-    Said::json(&answer)
+    AgentResponse::json(&answer)
 }

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use hook_json::{JsonKind, JsonObject, RawJson};
 
-use super::entry::{self, NotEditable};
-use super::table::{Agent, Consent, Form};
+use super::entry::{self, ForeignEditError};
+use super::table::{Agent, Consent, ConsentForm};
 
 /// The mark after an added value.
 const MARK: &str = "\t";
@@ -19,13 +19,13 @@ const EMPTY: &str = "{}\t\n";
 
 /// The state of a consent in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Agreed {
+pub enum ConsentStatus {
     /// Given.
-    Yes,
+    Granted,
     /// Refused by the user.
-    No,
+    Refused,
     /// Not recorded.
-    Open,
+    Unset,
 }
 
 impl Agent {
@@ -40,39 +40,49 @@ impl Consent {
     ///
     /// # Errors
     /// Returns an error if the text is not JSON, or another value is in the way.
-    pub fn standing(&self, text: Option<&str>, folder: &Path) -> Result<Agreed, NotEditable> {
+    pub fn status(
+        &self,
+        text: Option<&str>,
+        folder: &Path,
+    ) -> Result<ConsentStatus, ForeignEditError> {
         let Some(text) = text.filter(|text| !text.trim().is_empty()) else {
-            return Ok(Agreed::Open);
+            return Ok(ConsentStatus::Unset);
         };
-        let fields = entry::object(&entry::root_of(text.split_at(comments(text)).1)?, "settings")?;
+        let fields = entry::object(
+            &entry::root_of(text.split_at(leading_comments_len(text)).1)?,
+            "settings",
+        )?;
         Ok(match self.form {
-            Form::In(name) => {
+            ConsentForm::ArrayItem(name) => {
                 let folders = fields.get(name).and_then(RawJson::to_items).unwrap_or_default();
                 let known = folders.iter().filter_map(RawJson::to_text);
                 let is_in = known.into_iter().any(|known| folder.starts_with(known));
-                if is_in { Agreed::Yes } else { Agreed::Open }
+                if is_in { ConsentStatus::Granted } else { ConsentStatus::Unset }
             }
-            Form::Is(word) => {
-                let said = |folder: &Path| fields.get(folder.to_str()?).and_then(RawJson::to_text);
-                match said(folder) {
-                    Some(own) if own == word || own == "TRUST_PARENT" => Agreed::Yes,
-                    Some(_) => Agreed::No,
+            ConsentForm::MemberValue(granted) => {
+                let trust_value =
+                    |folder: &Path| fields.get(folder.to_str()?).and_then(RawJson::to_text);
+                match trust_value(folder) {
+                    Some(direct) if direct == granted || direct == "TRUST_PARENT" => {
+                        ConsentStatus::Granted
+                    }
+                    Some(_) => ConsentStatus::Refused,
                     None if folder
                         .ancestors()
                         .skip(1)
-                        .any(|it| said(it).as_deref() == Some(word)) =>
+                        .any(|ancestor| trust_value(ancestor).as_deref() == Some(granted)) =>
                     {
-                        Agreed::Yes
+                        ConsentStatus::Granted
                     }
-                    None => Agreed::Open,
+                    None => ConsentStatus::Unset,
                 }
             }
-            Form::On(object, name) => {
-                let object = fields.get(object).and_then(|it| it.to_object().ok());
-                match object.and_then(|it| it.get(name).cloned()) {
-                    Some(value) if value.to_bool() == Some(true) => Agreed::Yes,
-                    Some(_) => Agreed::No,
-                    None => Agreed::Open,
+            ConsentForm::Switch(object, name) => {
+                let object = fields.get(object).and_then(|value| value.to_object().ok());
+                match object.and_then(|members| members.get(name).cloned()) {
+                    Some(value) if value.to_bool() == Some(true) => ConsentStatus::Granted,
+                    Some(_) => ConsentStatus::Refused,
+                    None => ConsentStatus::Unset,
                 }
             }
         })
@@ -82,41 +92,43 @@ impl Consent {
     ///
     /// # Errors
     /// Returns an error if the text is not JSON, or another value is in the way.
-    pub fn given(&self, text: Option<&str>, folder: &Path) -> Result<String, NotEditable> {
+    pub fn grant(&self, text: Option<&str>, folder: &Path) -> Result<String, ForeignEditError> {
         let text = text.filter(|text| !text.trim().is_empty()).unwrap_or(EMPTY);
-        if self.standing(Some(text), folder)? != Agreed::Open {
+        if self.status(Some(text), folder)? != ConsentStatus::Unset {
             return Ok(text.to_owned());
         }
-        let (head, text) = text.split_at(comments(text));
+        let (head, text) = text.split_at(leading_comments_len(text));
         let root = entry::root_of(text)?;
         let fields = entry::object(&root, "settings")?;
-        let folder = folder.to_str().ok_or_else(|| NotEditable {
+        let folder = folder.to_str().ok_or_else(|| ForeignEditError {
             at: 0..0,
             message: "the folder's name is no UTF-8 text".to_owned(),
         })?;
         let quoted = |text: &str| RawJson::from_text(text).as_str().to_owned();
         let edited = match self.form {
-            Form::Is(word) => put(text, &root, &ends(&fields), &member(folder, &quoted(word))),
-            Form::In(name) => match fields.get(name) {
+            ConsentForm::MemberValue(granted) => {
+                insert(text, &root, &ends(&fields), &member(folder, &quoted(granted)))
+            }
+            ConsentForm::ArrayItem(name) => match fields.get(name) {
                 Some(list) => {
                     let items = list.to_items();
-                    let items = items.ok_or_else(|| entry::wrong(list, name, "an array"))?;
+                    let items = items.ok_or_else(|| entry::wrong_type(list, name, "an array"))?;
                     let ends: Vec<usize> = items.iter().map(|item| item.range().end).collect();
-                    put(text, list, &ends, &quoted(folder))
+                    insert(text, list, &ends, &quoted(folder))
                 }
                 None => {
                     let list = format!("[{}{MARK}]", quoted(folder));
-                    put(text, &root, &ends(&fields), &member(name, &list))
+                    insert(text, &root, &ends(&fields), &member(name, &list))
                 }
             },
-            Form::On(object, name) => match fields.get(object) {
-                Some(within) => {
-                    let known = entry::object(within, object)?;
-                    put(text, within, &ends(&known), &member(name, "true"))
+            ConsentForm::Switch(object, name) => match fields.get(object) {
+                Some(container) => {
+                    let known = entry::object(container, object)?;
+                    insert(text, container, &ends(&known), &member(name, "true"))
                 }
                 None => {
-                    let within = format!("{{{}{MARK}}}", member(name, "true"));
-                    put(text, &root, &ends(&fields), &member(object, &within))
+                    let container = format!("{{{}{MARK}}}", member(name, "true"));
+                    insert(text, &root, &ends(&fields), &member(object, &container))
                 }
             },
         };
@@ -127,80 +139,83 @@ impl Consent {
     ///
     /// # Errors
     /// Returns an error if the text is not JSON, or another value is in the way.
-    pub fn taken_back(&self, text: &str, folder: Option<&Path>) -> Result<String, NotEditable> {
+    pub fn revoke(&self, text: &str, folder: Option<&Path>) -> Result<String, ForeignEditError> {
         if text.trim().is_empty() {
             return Ok(text.to_owned());
         }
-        let (head, rest) = text.split_at(comments(text));
+        let (head, rest) = text.split_at(leading_comments_len(text));
         let mut text = rest.to_owned();
         // One at a time: each removal moves the text after it.
-        while let Some(cut) = self.first_cut(&text, folder)? {
-            text.replace_range(cut, "");
+        while let Some(removal) = self.next_removal(&text, folder)? {
+            text.replace_range(removal, "");
         }
         Ok(head.to_owned() + &text)
     }
 
     /// Returns `true` if this is a file that was created here and is empty again.
-    pub fn is_made_here(&self, text: &str) -> bool {
+    pub fn is_created_file(&self, text: &str) -> bool {
         text == EMPTY
     }
 
-    fn first_cut(
+    fn next_removal(
         &self,
         text: &str,
         folder: Option<&Path>,
-    ) -> Result<Option<Range<usize>>, NotEditable> {
+    ) -> Result<Option<Range<usize>>, ForeignEditError> {
         let root = entry::root_of(text)?;
         let fields = entry::object(&root, "settings")?;
-        let is_wanted =
-            |name: &str| folder.is_none_or(|folder| folder.to_str().is_some_and(|it| it == name));
-        let container = match self.form {
-            Form::Is(word) => {
-                let is_ours = |name: &str, value: &RawJson| {
-                    is_wanted(name) && value.to_text().as_deref() == Some(word)
-                };
-                return Ok(cut(text, &root, &members(&fields), &is_ours));
-            }
-            Form::In(name) | Form::On(name, _) => name,
+        let is_requested_folder = |name: &str| {
+            folder.is_none_or(|folder| folder.to_str().is_some_and(|path| path == name))
         };
-        let Some(within) = fields.get(container) else { return Ok(None) };
+        let container_name = match self.form {
+            ConsentForm::MemberValue(granted) => {
+                let is_granted = |name: &str, value: &RawJson| {
+                    is_requested_folder(name) && value.to_text().as_deref() == Some(granted)
+                };
+                return Ok(removal_range(text, &root, &members(&fields), &is_granted));
+            }
+            ConsentForm::ArrayItem(name) | ConsentForm::Switch(name, _) => name,
+        };
+        let Some(container) = fields.get(container_name) else { return Ok(None) };
         let inner = match self.form {
-            Form::On(_, switch) => {
-                let known = entry::object(within, container)?;
-                let is_ours =
+            ConsentForm::Switch(_, switch) => {
+                let known = entry::object(container, container_name)?;
+                let is_granted =
                     |name: &str, value: &RawJson| name == switch && value.to_bool() == Some(true);
-                cut(text, within, &members(&known), &is_ours)
+                removal_range(text, container, &members(&known), &is_granted)
             }
             _ => {
-                let items = within.to_items().unwrap_or_default();
+                let items = container.to_items().unwrap_or_default();
                 let items: Vec<(String, RawJson)> = items
                     .into_iter()
                     .map(|item| (item.to_text().unwrap_or_default(), item))
                     .collect();
-                cut(text, within, &items, &|name: &str, _: &RawJson| is_wanted(name))
+                removal_range(text, container, &items, &|name: &str, _: &RawJson| {
+                    is_requested_folder(name)
+                })
             }
         };
         // Remove a container that was created for the value.
-        let is_empty = match within.kind() {
-            JsonKind::Array => within.to_items().is_some_and(|items| items.is_empty()),
-            _ => within.to_object().is_ok_and(|known| known.is_empty()),
+        let is_empty = match container.kind() {
+            JsonKind::Array => container.to_items().is_some_and(|items| items.is_empty()),
+            _ => container.to_object().is_ok_and(|known| known.is_empty()),
         };
-        let is_container = |name: &str, _: &RawJson| is_empty && name == container;
-        Ok(inner.or_else(|| cut(text, &root, &members(&fields), &is_container)))
+        let is_container = |name: &str, _: &RawJson| is_empty && name == container_name;
+        Ok(inner.or_else(|| removal_range(text, &root, &members(&fields), &is_container)))
     }
 }
 
 /// Returns the length of the comment lines before the JSON, as some agents write them.
-fn comments(text: &str) -> usize {
-    let mut at = 0;
-    while let Some(rest) = text.get(at..) {
+fn leading_comments_len(text: &str) -> usize {
+    let mut offset = 0;
+    while let Some(rest) = text.get(offset..) {
         let is_comment = rest.trim_start().starts_with("//");
         match rest.find('\n').filter(|_| is_comment) {
-            Some(end) => at += end + 1,
+            Some(end) => offset += end + 1,
             None => break,
         }
     }
-    at
+    offset
 }
 
 fn member(name: &str, value: &str) -> String {
@@ -219,40 +234,41 @@ fn ends(fields: &JsonObject) -> Vec<usize> {
 }
 
 /// Returns the end of a value and its mark.
-fn behind(text: &str, end: usize) -> usize {
+fn end_of_marked(text: &str, end: usize) -> usize {
     let is_marked = text.get(end..).is_some_and(|rest| rest.starts_with(MARK));
     if is_marked { end + MARK.len() } else { end }
 }
 
 /// Appends an item to an object or array, formatted like the others.
-fn put(text: &str, container: &RawJson, ends: &[usize], added: &str) -> String {
+fn insert(text: &str, container: &RawJson, ends: &[usize], item: &str) -> String {
     let start = container.range().start + 1;
-    let mut out = text.to_owned();
+    let mut edited = text.to_owned();
     match ends.iter().max() {
         Some(last) => {
             let inside = text.get(start..).unwrap_or_default();
             let gap = inside.len() - inside.trim_start().len();
             let gap = inside.get(..gap).unwrap_or_default();
-            out.insert_str(behind(text, *last), &format!(",{gap}{added}{MARK}"));
+            edited.insert_str(end_of_marked(text, *last), &format!(",{gap}{item}{MARK}"));
         }
         // Text between the brackets stays after the new item.
-        None => out.insert_str(start, &format!("{added}{MARK}")),
+        None => edited.insert_str(start, &format!("{item}{MARK}")),
     }
-    out
+    edited
 }
 
 /// Returns the range of the first matching item that was added here.
-fn cut(
+fn removal_range(
     text: &str,
     container: &RawJson,
     members: &[(String, RawJson)],
-    is_ours: &dyn Fn(&str, &RawJson) -> bool,
+    is_granted: &dyn Fn(&str, &RawJson) -> bool,
 ) -> Option<Range<usize>> {
-    let is_marked = |value: &RawJson| behind(text, value.range().end) > value.range().end;
-    let at = members.iter().position(|(name, value)| is_marked(value) && is_ours(name, value))?;
-    let end = behind(text, members.get(at)?.1.range().end);
-    if let Some((_, before)) = at.checked_sub(1).and_then(|before| members.get(before)) {
-        return Some(behind(text, before.range().end)..end);
+    let is_marked = |value: &RawJson| end_of_marked(text, value.range().end) > value.range().end;
+    let index =
+        members.iter().position(|(name, value)| is_marked(value) && is_granted(name, value))?;
+    let end = end_of_marked(text, members.get(index)?.1.range().end);
+    if let Some((_, before)) = index.checked_sub(1).and_then(|before| members.get(before)) {
+        return Some(end_of_marked(text, before.range().end)..end);
     }
     let start = container.range().start + 1;
     if members.len() == 1 {
@@ -287,30 +303,34 @@ mod tests {
                 "{\n  \"/x\": \"TRUST_FOLDER\",\n  \"trustedFolders\": [\n    \"/x\"\n  ],\n  \"hooksConfig\": {\n    \"b\": 1\n  }\n}\n",
                 "{\"trustedFolders\": [], \"hooksConfig\": {}, \"z\": 0}",
             ] {
-                assert_eq!(consent.standing(Some(text), first), Ok(Agreed::Open), "{text}");
-                let one = consent.given(Some(text), first).unwrap();
-                assert_eq!(consent.standing(Some(&one), first), Ok(Agreed::Yes), "{one}");
-                assert_eq!(consent.given(Some(&one), first).as_ref(), Ok(&one));
-                assert_eq!(consent.taken_back(&one, Some(first)).unwrap(), text, "{one}");
-                let two = consent.given(Some(&one), second).unwrap();
-                assert_eq!(consent.taken_back(&two, None).unwrap(), text, "{two}");
+                assert_eq!(consent.status(Some(text), first), Ok(ConsentStatus::Unset), "{text}");
+                let one = consent.grant(Some(text), first).unwrap();
+                assert_eq!(consent.status(Some(&one), first), Ok(ConsentStatus::Granted), "{one}");
+                assert_eq!(consent.grant(Some(&one), first).as_ref(), Ok(&one));
+                assert_eq!(consent.revoke(&one, Some(first)).unwrap(), text, "{one}");
+                let two = consent.grant(Some(&one), second).unwrap();
+                assert_eq!(consent.revoke(&two, None).unwrap(), text, "{two}");
                 if consent.file.is_some() {
-                    assert_eq!(consent.taken_back(&two, Some(second)).unwrap(), one);
-                    let other = consent.taken_back(&two, Some(first)).unwrap();
-                    assert_eq!(consent.standing(Some(&other), second), Ok(Agreed::Yes), "{other}");
-                    assert_eq!(consent.taken_back(&other, None).unwrap(), text, "{two}\n{other}");
+                    assert_eq!(consent.revoke(&two, Some(second)).unwrap(), one);
+                    let other = consent.revoke(&two, Some(first)).unwrap();
+                    assert_eq!(
+                        consent.status(Some(&other), second),
+                        Ok(ConsentStatus::Granted),
+                        "{other}"
+                    );
+                    assert_eq!(consent.revoke(&other, None).unwrap(), text, "{two}\n{other}");
                 }
                 // Values that the agent wrote or reformatted are the agent's.
                 let own = one.replace(MARK, "");
                 if !text.contains(MARK) {
-                    assert_eq!(consent.taken_back(&own, None).unwrap(), own);
+                    assert_eq!(consent.revoke(&own, None).unwrap(), own);
                 }
             }
-            let made = consent.given(None, first).unwrap();
-            assert!(consent.is_made_here(&consent.taken_back(&made, None).unwrap()), "{made}");
+            let made = consent.grant(None, first).unwrap();
+            assert!(consent.is_created_file(&consent.revoke(&made, None).unwrap()), "{made}");
             for text in ["[]", "{\"trustedFolders\": 1, \"hooksConfig\": 1", "{\"a\": 1, \"a\": 2}"]
             {
-                assert!(consent.given(Some(text), first).is_err(), "{text}");
+                assert!(consent.grant(Some(text), first).is_err(), "{text}");
             }
         }
     }
@@ -320,15 +340,15 @@ mod tests {
         let consent = |name: &str| crate::agent(name).unwrap().consent().unwrap();
         let folder = Path::new("/home/me/p");
         for (agent, text, expected) in [
-            ("gemini", r#"{"/home/me/p": "DO_NOT_TRUST"}"#, Agreed::No),
-            ("gemini", r#"{"/home/me": "TRUST_FOLDER"}"#, Agreed::Yes),
-            ("gemini", r#"{"/home/m": "TRUST_FOLDER"}"#, Agreed::Open),
-            ("copilot", r#"{"trustedFolders": ["/home/me/p"]}"#, Agreed::Yes),
-            ("llxprt", r#"{"hooksConfig": {"enabled": false}}"#, Agreed::No),
+            ("gemini", r#"{"/home/me/p": "DO_NOT_TRUST"}"#, ConsentStatus::Refused),
+            ("gemini", r#"{"/home/me": "TRUST_FOLDER"}"#, ConsentStatus::Granted),
+            ("gemini", r#"{"/home/m": "TRUST_FOLDER"}"#, ConsentStatus::Unset),
+            ("copilot", r#"{"trustedFolders": ["/home/me/p"]}"#, ConsentStatus::Granted),
+            ("llxprt", r#"{"hooksConfig": {"enabled": false}}"#, ConsentStatus::Refused),
         ] {
-            assert_eq!(consent(agent).standing(Some(text), folder), Ok(expected), "{text}");
-            if expected != Agreed::Open {
-                assert_eq!(consent(agent).given(Some(text), folder).unwrap(), text);
+            assert_eq!(consent(agent).status(Some(text), folder), Ok(expected), "{text}");
+            if expected != ConsentStatus::Unset {
+                assert_eq!(consent(agent).grant(Some(text), folder).unwrap(), text);
             }
         }
     }

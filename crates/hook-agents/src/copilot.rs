@@ -4,45 +4,45 @@ use hook_json::{JsonObject, RawJson};
 use hook_protocol::HookEventName as Event;
 use hook_protocol::event::output::{Decision, HookOutput};
 use hook_protocol::failure::HookFailure;
-use hook_settings::language::{Ended, ForeignAnswer, ForeignHook};
+use hook_settings::language::{ForeignAnswer, ForeignHook, ProcessOutput};
 
-use super::claude::{self, object_on, reason};
-use super::kind::{At, HttpRules, Kind, Plain};
+use super::claude::{self, parse_object, stderr_reason};
+use super::kind::{EventSet, HookKind, HttpRules, UnencryptedRequests};
 use super::matching;
-use super::places::{Places, Plugins};
+use super::places::{Plugins, SettingsPaths};
 use super::table::{
-    Agent, AgentEvent, Base, Consent, Directory, Entry, ExitTwo, Expands, Form, Part, Reach,
-    SettingsForm, Subject, Timeouts, Tool, Variable, printed, tool,
+    Agent, AgentEvent, BaseField, Consent, ConsentForm, Coverage, Directory, Entry, ExitTwo,
+    Expansion, Reach, SettingsForm, Subject, Timeouts, Tool, Variable, sample_answer, tool,
 };
-use super::verdict::{Said, Verdict, put};
+use super::verdict::{AgentResponse, Verdict, put};
 use super::written::Comments;
 
 const OWN_CALL: &[(&str, &str)] = &[("tool_name", "toolName"), ("tool_input", "toolArgs")];
-const CLAUDES_CALL: &[(&str, &str)] = &[("tool_name", "tool_name"), ("tool_input", "tool_input")];
-const OWN_BASE: &[(Base, &str)] = &[
-    (Base::Session, "sessionId"),
-    (Base::Milliseconds, "timestamp"),
-    (Base::Cwd, "cwd"),
-    (Base::Transcript, "transcriptPath"),
+const CLAUDE_CALL: &[(&str, &str)] = &[("tool_name", "tool_name"), ("tool_input", "tool_input")];
+const OWN_BASE: &[(BaseField, &str)] = &[
+    (BaseField::Session, "sessionId"),
+    (BaseField::Milliseconds, "timestamp"),
+    (BaseField::Cwd, "cwd"),
+    (BaseField::Transcript, "transcriptPath"),
 ];
-const CLAUDES_BASE: &[(Base, &str)] = &[
-    (Base::Event, "hook_event_name"),
-    (Base::Session, "session_id"),
-    (Base::Timestamp, "timestamp"),
-    (Base::Cwd, "cwd"),
-    (Base::Transcript, "transcript_path"),
+const CLAUDE_BASE: &[(BaseField, &str)] = &[
+    (BaseField::Event, "hook_event_name"),
+    (BaseField::Session, "session_id"),
+    (BaseField::Timestamp, "timestamp"),
+    (BaseField::Cwd, "cwd"),
+    (BaseField::Transcript, "transcript_path"),
 ];
 const OWN_TOOLS: &[Tool] = &[
     tool("run_shell_command", "bash"),
-    Tool { ours: "read_file", theirs: "view", fields: &[("file_path", "path")] },
+    Tool { native: "read_file", foreign: "view", fields: &[("file_path", "path")] },
     Tool {
-        ours: "write_file",
-        theirs: "create",
+        native: "write_file",
+        foreign: "create",
         fields: &[("file_path", "path"), ("content", "file_text")],
     },
     Tool {
-        ours: "replace",
-        theirs: "edit",
+        native: "replace",
+        foreign: "edit",
         fields: &[("file_path", "path"), ("old_string", "old_str"), ("new_string", "new_str")],
     },
     tool("glob", "glob"),
@@ -54,8 +54,8 @@ const OWN_TOOLS: &[Tool] = &[
     tool("run_shell_command", "powershell"),
     tool("apply_patch", "apply_patch"),
     Tool {
-        ours: "replace",
-        theirs: "str_replace_editor",
+        native: "replace",
+        foreign: "str_replace_editor",
         fields: &[("file_path", "path"), ("old_string", "old_str"), ("new_string", "new_str")],
     },
     tool("grep_search", "rg"),
@@ -63,21 +63,21 @@ const OWN_TOOLS: &[Tool] = &[
 ];
 
 /// An event in Copilot's own form.
-const fn own(event: AgentEvent) -> AgentEvent {
-    AgentEvent { base: Some(OWN_BASE), tools: Some(OWN_TOOLS), ..event }
+const fn own_form(event: AgentEvent) -> AgentEvent {
+    AgentEvent { base_fields: Some(OWN_BASE), tools: Some(OWN_TOOLS), ..event }
 }
 
 /// An event in Claude Code's form.
-const fn claudes(event: AgentEvent) -> AgentEvent {
+const fn claude_form(event: AgentEvent) -> AgentEvent {
     AgentEvent {
-        base: Some(CLAUDES_BASE),
+        base_fields: Some(CLAUDE_BASE),
         tools: Some(claude::TOOLS),
-        is_asked_elsewhere: true,
+        is_unconnected: true,
         ..event
     }
 }
 
-const fn denying(event: AgentEvent) -> AgentEvent {
+const fn blocking(event: AgentEvent) -> AgentEvent {
     AgentEvent { exit_two: ExitTwo::Denies, blocks: true, ..event }
 }
 
@@ -86,168 +86,169 @@ const NO_TURN: &[(&str, &str)] =
 const NO_AGENT: &[(&str, &str)] = &[("agent_id", "\"\""), ("agent_type", "\"\"")];
 
 const EVENTS: &[AgentEvent] = &[
-    own(denying(AgentEvent {
+    own_form(blocking(AgentEvent {
         subject: Subject::Tool,
         fields: OWN_CALL,
         approves: true,
-        ..AgentEvent::of("preToolUse", Event::BeforeTool)
+        ..AgentEvent::new("preToolUse", Event::BeforeTool)
     })),
-    claudes(denying(AgentEvent {
+    claude_form(blocking(AgentEvent {
         subject: Subject::Tool,
-        fields: CLAUDES_CALL,
+        fields: CLAUDE_CALL,
         approves: true,
-        ..AgentEvent::of("PreToolUse", Event::BeforeTool)
+        ..AgentEvent::new("PreToolUse", Event::BeforeTool)
     })),
-    own(AgentEvent {
-        part: Part::Succeeded,
+    own_form(AgentEvent {
+        coverage: Coverage::Succeeded,
         subject: Subject::Tool,
         fields: &[
             ("tool_name", "toolName"),
             ("tool_input", "toolArgs"),
             ("tool_response", "toolResult"),
         ],
-        ..AgentEvent::of("postToolUse", Event::AfterTool)
+        ..AgentEvent::new("postToolUse", Event::AfterTool)
     }),
-    claudes(AgentEvent {
-        part: Part::Succeeded,
+    claude_form(AgentEvent {
+        coverage: Coverage::Succeeded,
         subject: Subject::Tool,
         fields: &[
             ("tool_name", "tool_name"),
             ("tool_input", "tool_input"),
             ("tool_response", "tool_result"),
         ],
-        ..AgentEvent::of("PostToolUse", Event::AfterTool)
+        ..AgentEvent::new("PostToolUse", Event::AfterTool)
     }),
-    own(AgentEvent {
+    own_form(AgentEvent {
         subject: Subject::Tool,
         fields: &[("tool_name", "toolName"), ("tool_input", "toolArgs"), ("error", "error")],
-        ..AgentEvent::of("postToolUseFailure", Event::ToolError)
+        ..AgentEvent::new("postToolUseFailure", Event::ToolError)
     }),
-    claudes(AgentEvent {
+    claude_form(AgentEvent {
         subject: Subject::Tool,
         fields: &[("tool_name", "tool_name"), ("tool_input", "tool_input"), ("error", "error")],
-        ..AgentEvent::of("PostToolUseFailure", Event::ToolError)
+        ..AgentEvent::new("PostToolUseFailure", Event::ToolError)
     }),
-    own(denying(AgentEvent {
+    own_form(blocking(AgentEvent {
         subject: Subject::Tool,
         fields: &[("tool_name", "toolName"), ("tool_input", "toolInput")],
         approves: true,
-        ..AgentEvent::of("permissionRequest", Event::PermissionRequest)
+        ..AgentEvent::new("permissionRequest", Event::PermissionRequest)
     })),
-    claudes(denying(AgentEvent {
+    claude_form(blocking(AgentEvent {
         subject: Subject::Tool,
-        fields: CLAUDES_CALL,
+        fields: CLAUDE_CALL,
         approves: true,
-        ..AgentEvent::of("PermissionRequest", Event::PermissionRequest)
+        ..AgentEvent::new("PermissionRequest", Event::PermissionRequest)
     })),
-    own(AgentEvent {
+    own_form(AgentEvent {
         fields: &[("prompt", "prompt")],
-        ..AgentEvent::of("userPromptSubmitted", Event::BeforeAgent)
+        ..AgentEvent::new("userPromptSubmitted", Event::BeforeAgent)
     }),
-    claudes(AgentEvent {
+    claude_form(AgentEvent {
         fields: &[("prompt", "prompt")],
-        ..AgentEvent::of("UserPromptSubmit", Event::BeforeAgent)
+        ..AgentEvent::new("UserPromptSubmit", Event::BeforeAgent)
     }),
-    own(AgentEvent {
+    own_form(AgentEvent {
         fields: &[("stop_hook_active", "stop_hook_active")],
-        missing: NO_TURN,
+        defaults: NO_TURN,
         blocks: true,
-        ..AgentEvent::of("agentStop", Event::AfterAgent)
+        ..AgentEvent::new("agentStop", Event::AfterAgent)
     }),
-    claudes(AgentEvent {
+    claude_form(AgentEvent {
         fields: &[
             ("stop_hook_active", "stop_hook_active"),
             ("prompt_response", "last_assistant_message"),
         ],
-        missing: NO_TURN,
+        defaults: NO_TURN,
         blocks: true,
-        ..AgentEvent::of("Stop", Event::AfterAgent)
+        ..AgentEvent::new("Stop", Event::AfterAgent)
     }),
-    own(AgentEvent {
+    own_form(AgentEvent {
         subject: Subject::Field("agentName"),
         fields: &[("agent_type", "agentName"), ("prompt_response", "response")],
-        missing: NO_AGENT,
+        defaults: NO_AGENT,
         blocks: true,
-        ..AgentEvent::of("subagentStop", Event::SubagentStop)
+        ..AgentEvent::new("subagentStop", Event::SubagentStop)
     }),
-    claudes(AgentEvent {
+    claude_form(AgentEvent {
         subject: Subject::Field("agent_type"),
         fields: &[("agent_id", "agent_id"), ("agent_type", "agent_type")],
-        missing: NO_AGENT,
+        defaults: NO_AGENT,
         blocks: true,
-        ..AgentEvent::of("SubagentStop", Event::SubagentStop)
+        ..AgentEvent::new("SubagentStop", Event::SubagentStop)
     }),
-    own(AgentEvent {
+    own_form(AgentEvent {
         subject: Subject::Field("agentName"),
         fields: &[("agent_type", "agentName")],
-        missing: NO_AGENT,
-        ..AgentEvent::of("subagentStart", Event::SubagentStart)
+        defaults: NO_AGENT,
+        ..AgentEvent::new("subagentStart", Event::SubagentStart)
     }),
-    claudes(AgentEvent {
+    claude_form(AgentEvent {
         subject: Subject::Field("agent_type"),
         fields: &[("agent_id", "agent_id"), ("agent_type", "agent_type")],
-        missing: NO_AGENT,
-        ..AgentEvent::of("SubagentStart", Event::SubagentStart)
+        defaults: NO_AGENT,
+        ..AgentEvent::new("SubagentStart", Event::SubagentStart)
     }),
-    own(AgentEvent {
+    own_form(AgentEvent {
         fields: &[("source", "source")],
-        missing: &[("source", "\"startup\"")],
-        ..AgentEvent::of("sessionStart", Event::SessionStart)
+        defaults: &[("source", "\"startup\"")],
+        ..AgentEvent::new("sessionStart", Event::SessionStart)
     }),
-    claudes(AgentEvent {
+    claude_form(AgentEvent {
         fields: &[("source", "source")],
-        missing: &[("source", "\"startup\"")],
-        ..AgentEvent::of("SessionStart", Event::SessionStart)
+        defaults: &[("source", "\"startup\"")],
+        ..AgentEvent::new("SessionStart", Event::SessionStart)
     }),
-    own(AgentEvent {
+    own_form(AgentEvent {
         fields: &[("reason", "reason")],
-        missing: &[("reason", "\"other\"")],
-        ..AgentEvent::of("sessionEnd", Event::SessionEnd)
+        defaults: &[("reason", "\"other\"")],
+        ..AgentEvent::new("sessionEnd", Event::SessionEnd)
     }),
-    claudes(AgentEvent {
+    claude_form(AgentEvent {
         fields: &[("reason", "reason")],
-        missing: &[("reason", "\"other\"")],
-        ..AgentEvent::of("SessionEnd", Event::SessionEnd)
+        defaults: &[("reason", "\"other\"")],
+        ..AgentEvent::new("SessionEnd", Event::SessionEnd)
     }),
-    own(AgentEvent {
+    own_form(AgentEvent {
         fields: &[("error", "error")],
-        missing: &[("error", "\"\"")],
-        ..AgentEvent::of("errorOccurred", Event::TurnFailed)
+        defaults: &[("error", "\"\"")],
+        ..AgentEvent::new("errorOccurred", Event::TurnFailed)
     }),
-    claudes(AgentEvent {
+    claude_form(AgentEvent {
         fields: &[("error", "error")],
-        missing: &[("error", "\"\"")],
-        ..AgentEvent::of("ErrorOccurred", Event::TurnFailed)
+        defaults: &[("error", "\"\"")],
+        ..AgentEvent::new("ErrorOccurred", Event::TurnFailed)
     }),
-    own(AgentEvent {
+    own_form(AgentEvent {
         subject: Subject::Field("trigger"),
         fields: &[("trigger", "trigger"), ("custom_instructions", "customInstructions")],
-        ..AgentEvent::of("preCompact", Event::PreCompress)
+        ..AgentEvent::new("preCompact", Event::PreCompress)
     }),
-    claudes(AgentEvent {
+    claude_form(AgentEvent {
         subject: Subject::Field("trigger"),
         fields: &[("trigger", "trigger"), ("custom_instructions", "custom_instructions")],
-        ..AgentEvent::of("PreCompact", Event::PreCompress)
+        ..AgentEvent::new("PreCompact", Event::PreCompress)
     }),
-    own(AgentEvent {
+    own_form(AgentEvent {
         subject: Subject::Field("notification_type"),
         fields: &[("message", "message"), ("notification_type", "notification_type")],
-        ..AgentEvent::of("notification", Event::Notification)
+        ..AgentEvent::new("notification", Event::Notification)
     }),
-    own(AgentEvent::own("userPromptTransformed")),
+    own_form(AgentEvent::foreign_only("userPromptTransformed")),
 ];
 
-const KINDS: &[Kind] = &[
-    Kind::new("command", At::All),
-    Kind::new("http", At::All),
-    Kind {
-        impossible: Some("it submits a text in the user's place"),
-        ..Kind::new("prompt", At::Only(&["sessionStart", "SessionStart"]))
+const KINDS: &[HookKind] = &[
+    HookKind::new("command", EventSet::All),
+    HookKind::new("http", EventSet::All),
+    HookKind {
+        unsupported_reason: Some("it submits a text in the user's place"),
+        ..HookKind::new("prompt", EventSet::Only(&["sessionStart", "SessionStart"]))
     },
 ];
 
 /// Events whose answers can let a tool run, so that their requests must be encrypted.
-const GRANTING: &[&str] = &["preToolUse", "PreToolUse", "permissionRequest", "PermissionRequest"];
+const APPROVING_EVENTS: &[&str] =
+    &["preToolUse", "PreToolUse", "permissionRequest", "PermissionRequest"];
 
 pub(super) static AGENT: Agent = Agent {
     name: "copilot",
@@ -255,46 +256,49 @@ pub(super) static AGENT: Agent = Agent {
     events: EVENTS,
     tools: OWN_TOOLS,
     mcp: ("", "-"),
-    base: OWN_BASE,
+    base_fields: OWN_BASE,
     settings: SettingsForm::Both,
-    kinds: KINDS,
+    hook_kinds: KINDS,
     http: Some(HttpRules {
-        plain: Plain::Here { variable: "COPILOT_HOOK_ALLOW_LOCALHOST", not_at: GRANTING },
-        text_is_nothing_at: &[],
+        unencrypted: UnencryptedRequests::LocalOnly {
+            variable: "COPILOT_HOOK_ALLOW_LOCALHOST",
+            except_events: APPROVING_EVENTS,
+        },
+        object_only_events: &[],
     }),
-    comments: Comments::AndCommas,
-    keys: &["exec", "args", "bash", "powershell", "cwd", "env"],
-    timeout: Timeouts::of(&["timeoutSec", "timeout"], 1_000, 30_000),
+    comments: Comments::AndTrailingCommas,
+    hook_keys: &["exec", "args", "bash", "powershell", "cwd", "env"],
+    timeout: Timeouts::new(&["timeoutSec", "timeout"], 1_000, 30_000),
     shell: &["bash", "--norc", "--noprofile", "-c"],
     variables: &[
-        ("COPILOT_CLI", Variable::Word("1")),
+        ("COPILOT_CLI", Variable::Constant("1")),
         ("COPILOT_PROJECT_DIR", Variable::Project),
         ("CLAUDE_PROJECT_DIR", Variable::Project),
         ("PLUGIN_ROOT", Variable::PluginRoot),
         ("CLAUDE_PLUGIN_ROOT", Variable::PluginRoot),
     ],
     env_file: None,
-    expands: Expands::Braces,
+    expansion: Expansion::Braces,
     matches,
-    answer,
-    say,
+    read_answer,
+    render,
     directory: Directory::Project,
-    takes_any_case: false,
+    accepts_lowercase_initial: false,
     ignores: &[("permissionRequest", &["an ask"])],
     entry: Some(Entry {
         file: "hooks/hook.json",
         in_project: ".github/hooks/hook.json",
         new_file: "{\"version\": 1}\t\n",
-        remains: "Copilot skips hooks in folders that it does not trust, without a word: start it in the project once and say yes",
+        next_step: "Copilot skips hooks in folders that it does not trust, without a word: start it in the project once and say yes",
         consent: Some(Consent {
             question: "Trust this folder for Copilot CLI?",
             file: Some("config.json"),
-            form: Form::In("trustedFolders"),
+            form: ConsentForm::ArrayItem("trustedFolders"),
         }),
     }),
-    top_level: Some("deny"),
+    top_level_denial: Some("deny"),
     caps_continuations: true,
-    places: Places {
+    paths: SettingsPaths {
         variable: Some("COPILOT_HOME"),
         folder: ".copilot",
         project: &[
@@ -312,50 +316,50 @@ pub(super) static AGENT: Agent = Agent {
             enabled: None,
         }),
     },
-    is_told_by_place: true,
+    is_identified_by_path: true,
     // VS Code's hooks are in files that are also Copilot's.
-    runs_too: &[("claude", Reach::Projects), ("vscode", Reach::All)],
+    reads_files_of: &[("claude", Reach::Projects), ("vscode", Reach::All)],
     runs_once: false,
-    reads_as_own: None,
-    answers: &[
-        printed(
+    other_form: None,
+    sample_answers: &[
+        sample_answer(
             "preToolUse",
             r#"{"permissionDecision":"allow"}"#,
             "GitHub Copilot hooks reference (2026): the user is not asked",
         ),
-        printed(
+        sample_answer(
             "preToolUse",
             r#"{"permissionDecision":"ask"}"#,
             "GitHub Copilot hooks reference (2026)",
         ),
-        printed(
+        sample_answer(
             "preToolUse",
             r#"{"permissionDecision":"deny"}"#,
             "GitHub Copilot hooks reference (2026)",
         ),
-        printed(
+        sample_answer(
             "preToolUse",
             r#"{"modifiedArgs":{"command":"ls"}}"#,
             "GitHub Copilot hooks reference (2026)",
         ),
-        printed("preToolUse", r#"done"#, "GitHub Copilot hooks reference (2026): no output"),
-        printed(
+        sample_answer("preToolUse", r#"done"#, "GitHub Copilot hooks reference (2026): no output"),
+        sample_answer(
             "permissionRequest",
             r#"{"behavior":"allow"}"#,
             "GitHub Copilot hooks reference (2026): it answers the prompt",
         ),
-        printed(
+        sample_answer(
             "permissionRequest",
             r#"{"behavior":"deny"}"#,
             "GitHub Copilot hooks reference (2026)",
         ),
-        printed(
+        sample_answer(
             "agentStop",
             r#"{"decision":"block","reason":"go on"}"#,
             "GitHub Copilot hooks reference (2026)",
         ),
     ],
-    has_one_switch: false,
+    has_global_switch: false,
     notes: &[
         "Each event has two names. Under its own it is told in camel case; under Claude Code's in that one's form.",
         "Before a tool every exit code but 0 denies; a timeout does not. What stands on standard error is shown to nobody.",
@@ -367,36 +371,37 @@ pub(super) static AGENT: Agent = Agent {
 
 /// Matches like Copilot: an expression for the whole text. Events with Claude Code's names also
 /// accept a list of exact names.
-fn matches(event: &AgentEvent, hook: &ForeignHook, told: &JsonObject) -> bool {
-    let (Some(pattern), Some(subject)) = (matching::pattern(hook), matching::subject(event, told))
+fn matches(event: &AgentEvent, hook: &ForeignHook, input: &JsonObject) -> bool {
+    let (Some(pattern), Some(subject)) = (matching::pattern(hook), matching::subject(event, input))
     else {
         return true;
     };
     if pattern == "**" {
         return true;
     }
-    let is_claudes = event.name.starts_with(|first: char| first.is_ascii_uppercase());
-    match matching::names(pattern, "", &['|']).filter(|_| is_claudes) {
+    let is_claude_form = event.name.starts_with(|first: char| first.is_ascii_uppercase());
+    match matching::names(pattern, "", &['|']).filter(|_| is_claude_form) {
         Some(names) => {
-            let own = own_name(&subject);
-            names.contains(&subject.as_str()) || own.is_some_and(|own| names.contains(&own))
+            let copilot_name = copilot_tool_name(&subject);
+            names.contains(&subject.as_str())
+                || copilot_name.is_some_and(|copilot_name| names.contains(&copilot_name))
         }
-        None => matching::is_whole(pattern, &subject),
+        None => matching::is_full_match(pattern, &subject),
     }
 }
 
 /// Returns Copilot's name of a tool of Claude Code.
-fn own_name(claudes: &str) -> Option<&'static str> {
-    let ours = claude::TOOLS.iter().find(|tool| tool.theirs == claudes)?.ours;
-    OWN_TOOLS.iter().find(|tool| tool.ours == ours).map(|tool| tool.theirs)
+fn copilot_tool_name(claude_name: &str) -> Option<&'static str> {
+    let native = claude::TOOLS.iter().find(|tool| tool.foreign == claude_name)?.native;
+    OWN_TOOLS.iter().find(|tool| tool.native == native).map(|tool| tool.foreign)
 }
 
-fn is_call(event: &AgentEvent) -> bool {
+fn is_tool_call(event: &AgentEvent) -> bool {
     event.name.eq_ignore_ascii_case("preToolUse")
 }
 
 /// Checks whether the event passes context on to the model.
-fn takes_context(event: &AgentEvent) -> bool {
+fn accepts_context(event: &AgentEvent) -> bool {
     const EVENTS: [&str; 7] = [
         "sessionStart",
         "subagentStart",
@@ -406,48 +411,48 @@ fn takes_context(event: &AgentEvent) -> bool {
         "userPromptSubmitted",
         "UserPromptSubmit",
     ];
-    EVENTS.iter().any(|name| is(event, name))
+    EVENTS.iter().any(|name| is_named(event, name))
 }
 
 /// Checks for this event, in either form.
-fn is(event: &AgentEvent, name: &str) -> bool {
+fn is_named(event: &AgentEvent, name: &str) -> bool {
     event.name.eq_ignore_ascii_case(name)
 }
 
 /// Parses standard output as a single object, without its progress lines.
-fn document(stdout: &str) -> Option<JsonObject> {
+fn parse_output(stdout: &str) -> Option<JsonObject> {
     let is_progress = |line: &&str| {
-        let object = object_on(line);
-        object.is_some_and(|it| {
-            it.get("type").and_then(RawJson::to_text).as_deref() == Some("progress")
+        let object = parse_object(line);
+        object.is_some_and(|fields| {
+            fields.get("type").and_then(RawJson::to_text).as_deref() == Some("progress")
         })
     };
     let lines: Vec<&str> = stdout.lines().filter(|line| !is_progress(line)).collect();
-    object_on(&lines.join("\n"))
+    parse_object(&lines.join("\n"))
 }
 
 /// Reads a hook's answer like Copilot.
-fn answer(event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
-    let said = document(ended.stdout).map(|fields| of_object(event, &fields));
-    match ended.code {
-        Some(0) => ForeignAnswer { output: said, ..ForeignAnswer::default() },
+fn read_answer(event: &AgentEvent, process: &ProcessOutput<'_>) -> ForeignAnswer {
+    let parsed = parse_output(process.stdout).map(|fields| read_output(event, &fields));
+    match process.code {
+        Some(0) => ForeignAnswer { output: parsed, ..ForeignAnswer::default() },
         Some(2) if event.exit_two == ExitTwo::Denies => {
-            let mut output = said.unwrap_or_default();
+            let mut output = parsed.unwrap_or_default();
             if output.decision != Some(Decision::Deny) || output.reason.is_none() {
-                output.reason = Some(reason(ended.stderr));
+                output.reason = Some(stderr_reason(process.stderr));
             }
             output.decision = Some(Decision::Deny);
             ForeignAnswer { output: Some(output), ..ForeignAnswer::default() }
         }
-        Some(2) if is(event, "postToolUseFailure") => {
-            let text = ended.stdout.trim();
+        Some(2) if is_named(event, "postToolUseFailure") => {
+            let text = process.stdout.trim();
             let output =
                 (!text.is_empty()).then(|| HookOutput::default().with_additional_context(text));
             ForeignAnswer { output, ..ForeignAnswer::default() }
         }
         // Before a tool, any failure but a timeout denies.
-        Some(code) if is_call(event) => {
-            let text = ended.stderr.trim();
+        Some(code) if is_tool_call(event) => {
+            let text = process.stderr.trim();
             let reason = match text {
                 "" => format!("the hook failed with exit code {code}"),
                 text => text.to_owned(),
@@ -462,39 +467,39 @@ fn answer(event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
     }
 }
 
-fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
+fn read_output(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
     let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
     let mut output = HookOutput::default();
     let mut set = |name: &str, value: &RawJson| {
         output.hook_specific_output.get_or_insert_default().insert(name, value.clone());
     };
     // Under Claude Code's event names, its fields are accepted, too.
-    let is_claudes = event.name.starts_with(|first: char| first.is_ascii_uppercase());
-    let specific = fields.get("hookSpecificOutput").filter(|_| is_claudes);
-    let specific = specific.and_then(|it| it.to_object().ok());
-    let theirs = specific.as_ref().and_then(|it| it.get("additionalContext"));
-    let context = fields.get("additionalContext").or(theirs);
-    let context = context.filter(|it| it.to_text().is_some());
-    if let Some(context) = context.filter(|_| takes_context(event)) {
+    let is_claude_form = event.name.starts_with(|first: char| first.is_ascii_uppercase());
+    let specific = fields.get("hookSpecificOutput").filter(|_| is_claude_form);
+    let specific = specific.and_then(|value| value.to_object().ok());
+    let nested_context = specific.as_ref().and_then(|object| object.get("additionalContext"));
+    let context = fields.get("additionalContext").or(nested_context);
+    let context = context.filter(|context| context.to_text().is_some());
+    if let Some(context) = context.filter(|_| accepts_context(event)) {
         set("additionalContext", context);
     }
     if let Some(arguments) = fields.get("modifiedArgs")
-        && is_call(event)
+        && is_tool_call(event)
     {
         set("updatedInput", arguments);
     }
-    for (name, of) in [
+    for (name, event_name) in [
         ("modifiedResult", "postToolUse"),
         ("modifiedResponse", "subagentStop"),
         ("interrupt", "permissionRequest"),
     ] {
-        if let Some(value) = fields.get(name).filter(|_| is(event, of)) {
+        if let Some(value) = fields.get(name).filter(|_| is_named(event, event_name)) {
             set(name, value);
         }
     }
-    if is_call(event) {
+    if is_tool_call(event) {
         if let Some(specific) = &specific {
-            claude::take_specific(event, specific, &mut output);
+            claude::apply_specific(event, specific, &mut output);
         }
         let decision = match text("permissionDecision").as_deref() {
             Some("deny") => Some(Decision::Deny),
@@ -506,7 +511,7 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
             output.decision = decision;
             output.reason = text("permissionDecisionReason");
         }
-    } else if is(event, "permissionRequest") {
+    } else if is_named(event, "permissionRequest") {
         match text("behavior").as_deref() {
             Some("deny") => {
                 output.decision = Some(Decision::Deny);
@@ -523,39 +528,39 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
 }
 
 /// Renders the response for Copilot.
-fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
+fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
     let mut answer = JsonObject::new();
     let refuses = verdict.forbids() || verdict.asks();
-    if is_call(event) {
-        put(&mut answer, "permissionDecision", verdict.word());
-        put(&mut answer, "permissionDecisionReason", verdict.word_reason());
+    if is_tool_call(event) {
+        put(&mut answer, "permissionDecision", verdict.decision_name());
+        put(&mut answer, "permissionDecisionReason", verdict.decision_reason());
         if let Some(input) = verdict.tool_input {
             answer.insert("modifiedArgs", input.clone());
         }
-    } else if is(event, "permissionRequest") {
-        let word = if verdict.forbids() {
+    } else if is_named(event, "permissionRequest") {
+        let behavior = if verdict.forbids() {
             Some("deny")
         } else {
             (verdict.allowed && !verdict.asks()).then_some("allow")
         };
-        put(&mut answer, "behavior", word);
-        put(&mut answer, "message", verdict.forbids().then(|| verdict.why()));
-        verdict.copy(&["interrupt"], &mut answer);
+        put(&mut answer, "behavior", behavior);
+        put(&mut answer, "message", verdict.forbids().then(|| verdict.reason_or_default()));
+        verdict.copy_fields(&["interrupt"], &mut answer);
     } else if event.blocks && refuses && !verdict.stops() {
         put(&mut answer, "decision", Some("block"));
-        put(&mut answer, "reason", Some(verdict.why()));
+        put(&mut answer, "reason", Some(verdict.reason_or_default()));
     }
-    if takes_context(event) {
+    if accepts_context(event) {
         put(&mut answer, "additionalContext", verdict.additional_context);
     }
     // A result cannot be refused, but replaced.
-    if is(event, "postToolUse") && refuses {
+    if is_named(event, "postToolUse") && refuses {
         let mut result = JsonObject::new();
         put(&mut result, "resultType", Some("failure"));
-        put(&mut result, "textResultForLlm", Some(verdict.why()));
+        put(&mut result, "textResultForLlm", Some(verdict.reason_or_default()));
         answer.insert("modifiedResult", result.to_raw());
-        return Said::json(&answer);
+        return AgentResponse::json(&answer);
     }
-    verdict.copy(&["modifiedResult", "modifiedResponse"], &mut answer);
-    Said::json(&answer)
+    verdict.copy_fields(&["modifiedResult", "modifiedResponse"], &mut answer);
+    AgentResponse::json(&answer)
 }

@@ -6,38 +6,38 @@ use std::path::Path;
 use hook_files::regular_file;
 use hook_json::{JsonObject, RawJson};
 
-use super::output::text_of;
+use super::output::output_text;
 
 /// The maximum length of file content in a hook's input, in bytes.
-const LONGEST_TEXT: u64 = 1 << 20;
+const MAX_CONTENT_BYTES: u64 = 1 << 20;
 
 /// Returns a field about a file that is read or edited, or attached to a prompt.
-pub(super) fn of_file(name: &str, ours: &JsonObject) -> Option<RawJson> {
+pub(super) fn file_field(name: &str, native: &JsonObject) -> Option<RawJson> {
     match name {
-        "content" => Some(RawJson::from_text(&content(ours))),
-        "edits" => edits(&arguments(ours)),
+        "content" => Some(RawJson::from_text(&content(native))),
+        "edits" => edits(&arguments(native)),
         "attachments" => Some(RawJson::from_items([])),
         _ => None,
     }
 }
 
 /// Returns a field about a shell command.
-pub(super) fn of_shell(name: &str, ours: &JsonObject) -> Option<RawJson> {
+pub(super) fn shell_field(name: &str, native: &JsonObject) -> Option<RawJson> {
     match name {
-        "output" => Some(RawJson::from_text(&text_of(ours.get("tool_response")?))),
+        "output" => Some(RawJson::from_text(&output_text(native.get("tool_response")?))),
         "sandbox" => Some(RawJson::from_bool(false)),
         _ => None,
     }
 }
 
 /// Returns a field about an MCP tool. Its arguments and result are JSON in a string.
-pub(super) fn of_server(name: &str, ours: &JsonObject) -> Option<RawJson> {
-    let text = |name: &str| Some(RawJson::from_text(&json_text(ours.get(name)?)));
+pub(super) fn mcp_field(name: &str, native: &JsonObject) -> Option<RawJson> {
+    let text = |name: &str| Some(RawJson::from_text(&json_text(native.get(name)?)));
     match name {
         "tool_input" => text("tool_input"),
         "result_json" => text("tool_response"),
         "mcp_server_name" => {
-            let tool = ours.get("tool_name")?.to_text()?;
+            let tool = native.get("tool_name")?.to_text()?;
             let (server, _) = tool.strip_prefix("mcp_")?.split_once('_')?;
             Some(RawJson::from_text(server))
         }
@@ -46,9 +46,9 @@ pub(super) fn of_server(name: &str, ours: &JsonObject) -> Option<RawJson> {
 }
 
 /// Returns a field about a tool's result, which is JSON in a string, too.
-pub(super) fn of_result(name: &str, ours: &JsonObject) -> Option<RawJson> {
+pub(super) fn result_field(name: &str, native: &JsonObject) -> Option<RawJson> {
     match name {
-        "tool_output" => Some(RawJson::from_text(&json_text(ours.get("tool_response")?))),
+        "tool_output" => Some(RawJson::from_text(&json_text(native.get("tool_response")?))),
         "failure_type" => Some(RawJson::from_text("error")),
         "is_interrupt" => Some(RawJson::from_bool(false)),
         _ => None,
@@ -56,46 +56,47 @@ pub(super) fn of_result(name: &str, ours: &JsonObject) -> Option<RawJson> {
 }
 
 /// Returns a field about the end of a turn.
-pub(super) fn of_turn(name: &str, ours: &JsonObject) -> Option<RawJson> {
+pub(super) fn turn_field(name: &str, native: &JsonObject) -> Option<RawJson> {
     match name {
         "status" => Some(RawJson::from_text("completed")),
         // The count is unknown, only whether it is zero.
         "loop_count" => {
-            let active = ours.get("stop_hook_active").and_then(RawJson::to_bool);
-            Some(RawJson::from_integer(u64::from(active == Some(true))))
+            let active = native.get("stop_hook_active").and_then(RawJson::to_bool);
+            Some(RawJson::from_u64(u64::from(active == Some(true))))
         }
         _ => None,
     }
 }
 
 /// Returns a field about a session.
-pub(super) fn of_session(name: &str, ours: &JsonObject) -> Option<RawJson> {
+pub(super) fn session_field(name: &str, native: &JsonObject) -> Option<RawJson> {
     match name {
-        "session_id" => ours.get("session_id").cloned(),
+        "session_id" => native.get("session_id").cloned(),
         "is_background_agent" => Some(RawJson::from_bool(false)),
         "final_status" => Some(RawJson::from_text("completed")),
         "reason" => {
-            let is_users = |reason: String| reason != "other" && reason != "clear";
-            let is_users = ours.get("reason").and_then(RawJson::to_text).is_some_and(is_users);
-            Some(RawJson::from_text(if is_users { "user_close" } else { "completed" }))
+            let is_user_reason = |reason: String| reason != "other" && reason != "clear";
+            let is_user_exit =
+                native.get("reason").and_then(RawJson::to_text).is_some_and(is_user_reason);
+            Some(RawJson::from_text(if is_user_exit { "user_close" } else { "completed" }))
         }
         _ => None,
     }
 }
 
-fn arguments(ours: &JsonObject) -> JsonObject {
-    ours.get("tool_input").and_then(|it| it.to_object().ok()).unwrap_or_default()
+fn arguments(native: &JsonObject) -> JsonObject {
+    native.get("tool_input").and_then(|value| value.to_object().ok()).unwrap_or_default()
 }
 
 /// Returns the content of the file to read, up to the limit; empty if it is no regular file.
-fn content(ours: &JsonObject) -> String {
+fn content(native: &JsonObject) -> String {
     let text = |fields: &JsonObject, name: &str| fields.get(name).and_then(RawJson::to_text);
-    let Some(path) = text(&arguments(ours), "file_path") else { return String::new() };
-    let path = Path::new(&text(ours, "cwd").unwrap_or_default()).join(path);
+    let Some(path) = text(&arguments(native), "file_path") else { return String::new() };
+    let path = Path::new(&text(native, "cwd").unwrap_or_default()).join(path);
     let Ok(file) = regular_file::open(&path) else { return String::new() };
     let mut bytes = Vec::new();
     // After a read error, keep the bytes read so far.
-    let _ = file.take(LONGEST_TEXT).read_to_end(&mut bytes);
+    let _ = file.take(MAX_CONTENT_BYTES).read_to_end(&mut bytes);
     String::from_utf8_lossy(&bytes).into_owned()
 }
 

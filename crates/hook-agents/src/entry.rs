@@ -5,41 +5,43 @@ use std::ops::Range;
 
 use hook_json::{JsonKind, JsonObject, RawJson};
 
-use super::table::{Agent, AgentEvent, Entry, Ours, SettingsForm};
+use super::table::{Agent, AgentEvent, Entry, NativeEvent, SettingsForm};
 use super::written::without_comments;
 
 /// The start of a file that an earlier version created.
-const OF_OURS: &str = "{\"hooks\"";
+const LEGACY_START: &str = "{\"hooks\"";
 
 /// The timeout of an agent for `hook bridge`, in seconds.
-pub(super) const PATIENCE: u64 = 120;
+pub(super) const BRIDGE_TIMEOUT_SECS: u64 = 120;
 
 /// An error in settings that cannot be edited.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotEditable {
+pub struct ForeignEditError {
     /// The range in the text, in bytes.
     pub at: Range<usize>,
     /// The description of the error.
     pub message: String,
 }
 
-pub(super) fn wrong(value: &RawJson, name: &str, expected: &str) -> NotEditable {
+pub(super) fn wrong_type(value: &RawJson, name: &str, expected: &str) -> ForeignEditError {
     let message = format!("`{name}` is {}, and not {expected}", value.kind());
-    NotEditable { at: value.range(), message }
+    ForeignEditError { at: value.range(), message }
 }
 
 impl Agent {
     /// Returns the agent's events that call `hook bridge`, each with its native event.
-    pub fn asks(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        self.events.iter().filter_map(|event| match event.ours {
-            Ours::BuiltIn(ours) if !event.is_asked_elsewhere => Some((event.name, ours.as_str())),
+    pub fn connected_event_names(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        self.events.iter().filter_map(|event| match event.native {
+            NativeEvent::BuiltIn(native) if !event.is_unconnected => {
+                Some((event.name, native.as_str()))
+            }
             _ => None,
         })
     }
 
     /// Returns the paths of the settings that `hook connect` writes. `None` if the agent has no
     /// such file.
-    pub fn entry_places(&self) -> Option<&Entry> {
+    pub fn entry(&self) -> Option<&Entry> {
         self.entry.as_ref()
     }
 
@@ -51,30 +53,31 @@ impl Agent {
     /// Returns an error if the text is not JSON, or another value is in the way.
     pub fn connected(
         &self,
-        was_there: Option<&str>,
+        existing: Option<&str>,
         events: &[&str],
         command: &dyn Fn(&str) -> String,
-    ) -> Result<String, NotEditable> {
+    ) -> Result<String, ForeignEditError> {
         if let Some(parts) = self.extension() {
-            return with_commands(parts, was_there, events, command);
+            return with_commands(parts, existing, events, command);
         }
-        let new = || self.entry.as_ref().map_or("{}\n", |entry| entry.new_file).to_owned();
-        let mut text = match was_there {
+        let empty_file = || self.entry.as_ref().map_or("{}\n", |entry| entry.new_file).to_owned();
+        let mut text = match existing {
             Some(text) => text.to_owned(),
-            None => new(),
+            None => empty_file(),
         };
         // First remove entries for another binary or other events.
-        let are_same = |text: &str| -> Result<bool, NotEditable> {
+        let is_connected = |text: &str| -> Result<bool, ForeignEditError> {
             let found = self.connections(text)?;
             let wanted = events.iter().map(|event| ((*event).to_owned(), command(event)));
-            Ok(found.len() == events.len() && wanted.clone().all(|it| found.contains(&it)))
+            Ok(found.len() == events.len()
+                && wanted.clone().all(|connection| found.contains(&connection)))
         };
-        if are_same(&text)? {
+        if is_connected(&text)? {
             return Ok(text);
         }
-        if was_there.is_none_or(|text| self.is_made_here(text)) {
+        if existing.is_none_or(|text| self.is_created_file(text)) {
             let known = events.iter().filter_map(|event| self.event(event));
-            return Ok(self.made(known.map(|event| (event, command(event.name)))));
+            return Ok(self.render_file(known.map(|event| (event, command(event.name)))));
         }
         text = self.disconnected(&text)?;
         for event in events {
@@ -86,42 +89,42 @@ impl Agent {
 
     /// Returns `true` if [`connected`](Self::connected) created this text, with nothing but its
     /// entries.
-    pub fn is_made_here(&self, text: &str) -> bool {
+    pub fn is_created_file(&self, text: &str) -> bool {
         if let Some(parts) = self.extension() {
             return commands_in(parts, text).is_some();
         }
-        if self.is_laid_out(text) {
+        if self.is_rendered_file(text) {
             return true;
         }
         let empty = self.entry.as_ref().map_or("", |entry| entry.new_file);
-        let is_dense = text.starts_with(OF_OURS) || empty != "{}\n";
-        is_dense && self.disconnected(text).is_ok_and(|rest| rest == empty)
+        let is_own_format = text.starts_with(LEGACY_START) || empty != "{}\n";
+        is_own_format && self.disconnected(text).is_ok_and(|remaining| remaining == empty)
     }
 
     /// Returns the settings without entries. Containers that become empty are removed, too.
     ///
     /// # Errors
     /// Returns an error if the text is not JSON, or another value is in the way.
-    pub fn disconnected(&self, text: &str) -> Result<String, NotEditable> {
+    pub fn disconnected(&self, text: &str) -> Result<String, ForeignEditError> {
         if let Some(parts) = self.extension() {
             return match text.trim().is_empty() || commands_in(parts, text).is_some() {
                 true => Ok(String::new()),
-                false => Err(not_ours("remove it by hand, or connect again")),
+                false => Err(not_generated("remove it by hand, or connect again")),
             };
         }
-        if self.is_laid_out(text) {
+        if self.is_rendered_file(text) {
             return Ok(self.entry.as_ref().map_or("{}\n", |entry| entry.new_file).to_owned());
         }
         let mut text = text.to_owned();
         // One at a time: each removal moves the text after it.
-        while let Some(cut) = self.first_cut(&text)? {
-            text.replace_range(cut, "");
+        while let Some(removal) = self.next_removal(&text)? {
+            text.replace_range(removal, "");
         }
         Ok(text)
     }
 
     /// Returns a readable file with only these entries.
-    fn made(&self, entries: impl Iterator<Item = (&'static AgentEvent, String)>) -> String {
+    fn render_file(&self, entries: impl Iterator<Item = (&'static AgentEvent, String)>) -> String {
         let empty = self.entry.as_ref().map_or("{}\n", |entry| entry.new_file);
         let (fields, ending) = empty.split_once('}').unwrap_or_default();
         let fields = match fields.strip_prefix('{').unwrap_or_default() {
@@ -139,18 +142,18 @@ impl Agent {
     }
 
     /// Checks whether a text is such a file.
-    fn is_laid_out(&self, text: &str) -> bool {
+    fn is_rendered_file(&self, text: &str) -> bool {
         let known = |(event, command): (String, String)| Some((self.event(&event)?, command));
         let entries: Vec<_> =
             self.connections(text).unwrap_or_default().into_iter().filter_map(known).collect();
-        !entries.is_empty() && text == self.made(entries.into_iter())
+        !entries.is_empty() && text == self.render_file(entries.into_iter())
     }
 
     /// Returns the entries of the settings, each as its event and its command.
     ///
     /// # Errors
     /// Returns an error if the text is not JSON, or another value is in the way.
-    pub fn connections(&self, text: &str) -> Result<Vec<(String, String)>, NotEditable> {
+    pub fn connections(&self, text: &str) -> Result<Vec<(String, String)>, ForeignEditError> {
         if let Some(parts) = self.extension() {
             return Ok(commands_in(parts, text).unwrap_or_default());
         }
@@ -158,14 +161,16 @@ impl Agent {
         let mut found = Vec::new();
         for (event, list) in object(&hooks, "hooks")?.iter() {
             for element in list.to_items().unwrap_or_default() {
-                found.extend(self.commands(&element, event).map(|it| (event.to_owned(), it)));
+                found.extend(
+                    self.commands(&element, event).map(|command| (event.to_owned(), command)),
+                );
             }
         }
         Ok(found)
     }
 
     /// Returns `true` if the agent calls hooks through an extension that `hook connect` writes.
-    pub fn is_asked_by_extension(&self) -> bool {
+    pub fn uses_extension(&self) -> bool {
         self.extension().is_some()
     }
 
@@ -176,7 +181,7 @@ impl Agent {
 
     /// Returns the commands of an item that call `hook bridge` for this event.
     pub(super) fn commands(&self, element: &RawJson, event: &str) -> impl Iterator<Item = String> {
-        let called = (self.name, event.to_owned());
+        let caller = (self.name, event.to_owned());
         let fields = element.to_object().unwrap_or_default();
         let inner = fields.get("hooks").and_then(RawJson::to_items).unwrap_or_default();
         // A group that also has a hook of the user's belongs to the user.
@@ -184,33 +189,38 @@ impl Agent {
         let hooks = inner.into_iter().filter_map(|hook| hook.to_object().ok()).chain([fields]);
         let commands = hooks.filter_map(|hook| command_of(&hook));
         commands.filter(move |command| {
-            called_by(command)
-                .is_some_and(|(agent, event)| (agent.name, event) == (called.0, &*called.1))
+            bridge_call(command)
+                .is_some_and(|(agent, event)| (agent.name, event) == (caller.0, &*caller.1))
         })
     }
 
     /// Returns the range to remove next.
-    fn first_cut(&self, text: &str) -> Result<Option<Range<usize>>, NotEditable> {
+    fn next_removal(&self, text: &str) -> Result<Option<Range<usize>>, ForeignEditError> {
         let root = self.root_of(text)?;
         let plain = &*without_comments(text, self.comments);
         let Some(hooks) = hooks_of(&root)? else { return Ok(None) };
         for (event, list) in object(&hooks, "hooks")?.iter() {
             let items = list.to_items().unwrap_or_default();
-            let is_ours = |item: &RawJson| self.commands(item, event).next().is_some();
-            let Some(at) = items.iter().position(is_ours) else { continue };
+            let is_entry = |item: &RawJson| self.commands(item, event).next().is_some();
+            let Some(index) = items.iter().position(is_entry) else { continue };
             if items.len() > 1 {
-                return Ok(Some(cut(list, &items, at)));
+                return Ok(Some(removal_range(list, &items, index)));
             }
             // Remove an event with its only entry, and `hooks` with its only event, unless they
             // were empty before.
             if was_empty(text, list) {
-                return Ok(items.first().map(|own| list.range().start + 1..own.range().end));
+                return Ok(items.first().map(|only| list.range().start + 1..only.range().end));
             }
             let events = object(&hooks, "hooks")?;
             if events.len() > 1 || was_empty(text, &hooks) {
-                return Ok(Some(cut_member(plain, &hooks, &events, event)));
+                return Ok(Some(member_removal_range(plain, &hooks, &events, event)));
             }
-            return Ok(Some(cut_member(plain, &root, &object(&root, "settings")?, "hooks")));
+            return Ok(Some(member_removal_range(
+                plain,
+                &root,
+                &object(&root, "settings")?,
+                "hooks",
+            )));
         }
         Ok(None)
     }
@@ -220,12 +230,12 @@ impl Agent {
         text: &str,
         event: &AgentEvent,
         command: &str,
-    ) -> Result<String, NotEditable> {
+    ) -> Result<String, ForeignEditError> {
         let element = self.element(event, command);
         let root = self.root_of(text)?;
         let list = format!("[{element}]");
         let Some(hooks) = hooks_of(&root)? else {
-            let hooks = match blanks_after(text, root.range().start + 1).rsplit_once('\n') {
+            let hooks = match whitespace_after(text, root.range().start + 1).rsplit_once('\n') {
                 // Format like the members around it.
                 Some((_, indent)) if !object(&root, "settings")?.is_empty() => {
                     let name = quoted(event.name);
@@ -239,20 +249,20 @@ impl Agent {
         let Some(known) = events.get(event.name) else {
             return Ok(with_member(text, &hooks, event.name, &list));
         };
-        let items = known.to_items().ok_or_else(|| wrong(known, event.name, "an array"))?;
+        let items = known.to_items().ok_or_else(|| wrong_type(known, event.name, "an array"))?;
         let mut text = text.to_owned();
         match items.last() {
             Some(last) => {
-                let before = blanks_before(&text, last.range().start).to_owned();
+                let before = whitespace_before(&text, last.range().start).to_owned();
                 text.insert_str(last.range().end, &format!(",{before}{element}"));
             }
-            None => text.insert_str(known.range().start + 1, &format!("{WAS_EMPTY}{element}")),
+            None => text.insert_str(known.range().start + 1, &format!("{EMPTY_MARK}{element}")),
         }
         Ok(text)
     }
 
     /// Parses the settings in place, with comments blanked so that positions hold.
-    fn root_of(&self, text: &str) -> Result<RawJson, NotEditable> {
+    fn root_of(&self, text: &str) -> Result<RawJson, ForeignEditError> {
         root_of(&without_comments(text, self.comments))
     }
 
@@ -262,9 +272,9 @@ impl Agent {
         let key = if self.name == "copilot" { "bash" } else { "command" };
         hook.insert(key, RawJson::from_text(command));
         let timeout = self.timeout.keys.first().copied().unwrap_or("timeout");
-        let seconds = patience(event);
+        let seconds = bridge_timeout_secs(event);
         let units = seconds * 1_000 / self.timeout.unit.max(1);
-        hook.insert(timeout, RawJson::from_integer(units));
+        hook.insert(timeout, RawJson::from_u64(units));
         if self.settings != SettingsForm::Groups {
             return hook.to_raw().as_str().to_owned();
         }
@@ -279,16 +289,17 @@ pub const PROJECT_SEARCH: &str = "_r=$(pwd -P); _d=$_r; ";
 
 /// Returns the agent and the event of a command that calls any `hook bridge` binary. Such a command
 /// is an entry of `hook connect`, and never run as a hook.
-pub(super) fn called_by(command: &str) -> Option<(&'static Agent, &str)> {
+pub(super) fn bridge_call(command: &str) -> Option<(&'static Agent, &str)> {
     let (rest, event) = command.trim().rsplit_once(' ')?;
     let (rest, agent) = rest.rsplit_once(' ')?;
     let agent = super::agent(agent).filter(|agent| agent.event(event).is_some())?;
     let command = rest.strip_suffix(" bridge")?;
     // A hook that runs anything else first is the user's, except for the search in projects.
-    let guarded = command.strip_prefix("[ -x ").and_then(|it| it.split_once(" ] || exit 0; exec "));
+    let guarded =
+        command.strip_prefix("[ -x ").and_then(|guard| guard.split_once(" ] || exit 0; exec "));
     let is_alone = match guarded {
-        Some((tested, started)) => is_one_word(tested) && is_one_word(started),
-        None => is_one_word(command),
+        Some((test_path, exec_path)) => is_single_word(test_path) && is_single_word(exec_path),
+        None => is_single_word(command),
     };
     if !is_alone && !command.starts_with(PROJECT_SEARCH) {
         return None;
@@ -299,19 +310,20 @@ pub(super) fn called_by(command: &str) -> Option<(&'static Agent, &str)> {
 }
 
 /// Checks whether a text is a single shell word, quoted or not.
-fn is_one_word(text: &str) -> bool {
+fn is_single_word(text: &str) -> bool {
     let within = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
     let is_quoted = |quote: char| {
         within(quote).is_some_and(|inner| !inner.replace(r"'\''", "").contains(quote))
     };
-    let is_plain = |it: char| !it.is_whitespace() && !";&|()<>$`\"'".contains(it);
+    let is_plain =
+        |character: char| !character.is_whitespace() && !";&|()<>$`\"'".contains(character);
     is_quoted('\'') || is_quoted('"') || text.chars().all(is_plain)
 }
 
 /// Checks whether a hook of a file is such an entry.
 pub(super) fn is_entry(hook: &RawJson) -> bool {
     let command = hook.to_object().ok().and_then(|hook| command_of(&hook));
-    command.is_some_and(|command| called_by(&command).is_some())
+    command.is_some_and(|command| bridge_call(&command).is_some())
 }
 
 fn command_of(hook: &JsonObject) -> Option<String> {
@@ -320,22 +332,22 @@ fn command_of(hook: &JsonObject) -> Option<String> {
 }
 
 /// Returns the agent's timeout in seconds. Events with short hooks have their own limit.
-pub(super) fn patience(event: &AgentEvent) -> u64 {
-    let usual = if event.timeout.is_some() { 30 } else { PATIENCE };
-    let cap = event.timeout_cap.map_or(usual, |cap| usual.min(cap / 1_000));
-    event.longest.unwrap_or(cap)
+pub(super) fn bridge_timeout_secs(event: &AgentEvent) -> u64 {
+    let default = if event.timeout.is_some() { 30 } else { BRIDGE_TIMEOUT_SECS };
+    let cap = event.timeout_cap.map_or(default, |cap| default.min(cap / 1_000));
+    event.total_timeout_secs.unwrap_or(cap)
 }
 
 /// Returns an extension with the commands of these events, replacing an earlier one.
 fn with_commands(
     (before, after): (&str, &str),
-    was_there: Option<&str>,
+    existing: Option<&str>,
     events: &[&str],
     command: &dyn Fn(&str) -> String,
-) -> Result<String, NotEditable> {
-    let own = before.lines().next().unwrap_or_default();
-    if was_there.is_some_and(|text| !text.trim().is_empty() && !text.starts_with(own)) {
-        return Err(not_ours("nothing was written"));
+) -> Result<String, ForeignEditError> {
+    let header = before.lines().next().unwrap_or_default();
+    if existing.is_some_and(|text| !text.trim().is_empty() && !text.starts_with(header)) {
+        return Err(not_generated("nothing was written"));
     }
     let mut commands = JsonObject::new();
     for event in events {
@@ -351,65 +363,67 @@ fn commands_in((before, after): (&str, &str), text: &str) -> Option<Vec<(String,
     commands.iter().map(|(event, command)| Some((event.to_owned(), command.to_text()?))).collect()
 }
 
-fn not_ours(what: &str) -> NotEditable {
-    let message = format!("it is not as `hook connect` writes it; {what}");
-    NotEditable { at: 0..0, message }
+fn not_generated(consequence: &str) -> ForeignEditError {
+    let message = format!("it is not as `hook connect` writes it; {consequence}");
+    ForeignEditError { at: 0..0, message }
 }
 
 fn quoted(text: &str) -> String {
     RawJson::from_text(text).as_str().to_owned()
 }
 
-pub(super) fn root_of(text: &str) -> Result<RawJson, NotEditable> {
-    let root = RawJson::parse_in_place(text).map_err(|error| NotEditable {
+pub(super) fn root_of(text: &str) -> Result<RawJson, ForeignEditError> {
+    let root = RawJson::parse_with_offsets(text).map_err(|error| ForeignEditError {
         at: 0..0,
         message: format!("it is not JSON, and is left as it is: {error}"),
     })?;
     match root.kind() {
         JsonKind::Object => Ok(root),
-        _ => Err(wrong(&root, "settings", "an object")),
+        _ => Err(wrong_type(&root, "settings", "an object")),
     }
 }
 
-fn hooks_of(root: &RawJson) -> Result<Option<RawJson>, NotEditable> {
+fn hooks_of(root: &RawJson) -> Result<Option<RawJson>, ForeignEditError> {
     let hooks = object(root, "settings")?.get("hooks").cloned();
     match hooks {
-        Some(hooks) if hooks.kind() != JsonKind::Object => Err(wrong(&hooks, "hooks", "an object")),
+        Some(hooks) if hooks.kind() != JsonKind::Object => {
+            Err(wrong_type(&hooks, "hooks", "an object"))
+        }
         hooks => Ok(hooks),
     }
 }
 
-pub(super) fn object(value: &RawJson, name: &str) -> Result<JsonObject, NotEditable> {
-    let object = value.to_object().map_err(|_| wrong(value, name, "an object"))?;
-    match object.repeated() {
+pub(super) fn object(value: &RawJson, name: &str) -> Result<JsonObject, ForeignEditError> {
+    let object = value.to_object().map_err(|_| wrong_type(value, name, "an object"))?;
+    match object.duplicate_key() {
         Some(repeated) => {
             let message = format!("`{repeated}` stands twice in `{name}`; remove one of them");
-            Err(NotEditable { at: value.range(), message })
+            Err(ForeignEditError { at: value.range(), message })
         }
         None => Ok(object),
     }
 }
 
-fn is_blank(character: char) -> bool {
+fn is_whitespace(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\r' | '\n')
 }
 
-fn blanks_after(text: &str, at: usize) -> &str {
-    let rest = text.get(at..).unwrap_or_default();
-    rest.get(..rest.len() - rest.trim_start_matches(is_blank).len()).unwrap_or_default()
+fn whitespace_after(text: &str, offset: usize) -> &str {
+    let rest = text.get(offset..).unwrap_or_default();
+    rest.get(..rest.len() - rest.trim_start_matches(is_whitespace).len()).unwrap_or_default()
 }
 
-fn blanks_before(text: &str, at: usize) -> &str {
-    let before = text.get(..at).unwrap_or_default();
-    before.get(before.trim_end_matches(is_blank).len()..).unwrap_or_default()
+fn whitespace_before(text: &str, offset: usize) -> &str {
+    let before = text.get(..offset).unwrap_or_default();
+    before.get(before.trim_end_matches(is_whitespace).len()..).unwrap_or_default()
 }
 
 /// The mark before the first item in an object or array that was empty. No one else writes it.
-const WAS_EMPTY: &str = " ";
+const EMPTY_MARK: &str = " ";
 
 fn was_empty(text: &str, value: &RawJson) -> bool {
     let inside = text.get(value.range().start + 1..).unwrap_or_default();
-    let rest = inside.strip_prefix(WAS_EMPTY);
+    let rest = inside.strip_prefix(EMPTY_MARK);
     rest.is_some_and(|rest| rest.starts_with(['{', '"']))
 }
 
@@ -422,38 +436,43 @@ fn with_member(text: &str, object: &RawJson, name: &str, value: &str) -> String 
     match last {
         Some(last) => {
             let first = text.get(object.range().start + 1..).unwrap_or_default();
-            let gap = first.len() - first.trim_start_matches(is_blank).len();
+            let gap = first.len() - first.trim_start_matches(is_whitespace).len();
             let gap = first.get(..gap).unwrap_or_default().to_owned();
             text.insert_str(last.end, &format!(",{gap}{name}: {value}"));
         }
         None => {
             // Text between the braces stays after the new member.
-            text.insert_str(object.range().start + 1, &format!("{WAS_EMPTY}{name}: {value}"));
+            text.insert_str(object.range().start + 1, &format!("{EMPTY_MARK}{name}: {value}"));
         }
     }
     text
 }
 
 /// Returns the range from the previous item's end to this one's; for the first, to the next item.
-fn cut(list: &RawJson, items: &[RawJson], at: usize) -> Range<usize> {
-    let own = items.get(at).map(RawJson::range).unwrap_or_default();
-    match at.checked_sub(1).and_then(|before| items.get(before)) {
-        Some(before) => before.range().end..own.end,
+fn removal_range(list: &RawJson, items: &[RawJson], index: usize) -> Range<usize> {
+    let item = items.get(index).map(RawJson::range).unwrap_or_default();
+    match index.checked_sub(1).and_then(|before| items.get(before)) {
+        Some(before) => before.range().end..item.end,
         None => {
-            let end = items.get(at + 1).map_or(list.range().end - 1, |next| next.range().start);
-            own.start..end
+            let end = items.get(index + 1).map_or(list.range().end - 1, |next| next.range().start);
+            item.start..end
         }
     }
 }
 
 /// Returns the range from the previous member's end to this one's; for the first, to the next name.
-fn cut_member(text: &str, object: &RawJson, fields: &JsonObject, name: &str) -> Range<usize> {
+fn member_removal_range(
+    text: &str,
+    object: &RawJson,
+    fields: &JsonObject,
+    name: &str,
+) -> Range<usize> {
     let mut ranges: Vec<(&str, Range<usize>)> =
         fields.iter().map(|(name, value)| (name, value.range())).collect();
     ranges.sort_by_key(|(_, range)| range.start);
-    let at = ranges.iter().position(|(known, _)| *known == name).unwrap_or_default();
-    let end = ranges.get(at).map_or(0, |(_, range)| range.end);
-    let before = at.checked_sub(1).and_then(|before| ranges.get(before));
+    let index = ranges.iter().position(|(known, _)| *known == name).unwrap_or_default();
+    let end = ranges.get(index).map_or(0, |(_, range)| range.end);
+    let before = index.checked_sub(1).and_then(|before| ranges.get(before));
     match before {
         Some((_, before)) => before.end..end,
         None => {
@@ -461,12 +480,12 @@ fn cut_member(text: &str, object: &RawJson, fields: &JsonObject, name: &str) -> 
             let rest = text.get(end..).unwrap_or_default();
             let comma = rest.find(',').filter(|_| ranges.len() > 1);
             // The blanks before the first name stay for the next one.
-            let blanks = text.get(start..).unwrap_or_default();
-            let gap = blanks.len() - blanks.trim_start_matches(is_blank).len();
+            let whitespace = text.get(start..).unwrap_or_default();
+            let gap = whitespace.len() - whitespace.trim_start_matches(is_whitespace).len();
             match comma {
                 Some(comma) => {
                     let after = rest.get(comma + 1..).unwrap_or_default();
-                    let next = after.len() - after.trim_start_matches(is_blank).len();
+                    let next = after.len() - after.trim_start_matches(is_whitespace).len();
                     start + gap..end + comma + 1 + next
                 }
                 None => start..end,
@@ -482,9 +501,9 @@ mod tests {
     #[test]
     fn what_is_put_in_is_taken_out_again_to_the_byte() {
         let with_settings =
-            |agent: &&crate::Agent| agent.entry_places().is_some() && agent.extension().is_none();
+            |agent: &&crate::Agent| agent.entry().is_some() && agent.extension().is_none();
         for agent in AGENTS.into_iter().filter(with_settings) {
-            let events: Vec<&str> = agent.asks().map(|(event, _)| event).collect();
+            let events: Vec<&str> = agent.connected_event_names().map(|(event, _)| event).collect();
             let first = events[0];
             for text in [
                 "{}".to_owned(),
@@ -495,7 +514,7 @@ mod tests {
                 format!("{{\"hooks\":{{\"{first}\":[{{\"command\":\"mine\",\"hooks\":[]}}]}}}}"),
                 format!("{{\n  \"hooks\": {{\n    \"{first}\": [\n      {{\"command\": \"a\"}},\n      {{\"command\": \"b\"}}\n    ]\n  }}\n}}"),
             ] {
-                let command = |event: &str| format!("/bin/hook bridge {} {event}", agent.word());
+                let command = |event: &str| format!("/bin/hook bridge {} {event}", agent.name());
                 let connected = agent.connected(Some(&text), &events, &command).unwrap();
                 assert_eq!(agent.connections(&connected).unwrap().len(), events.len(), "{connected}");
                 assert_eq!(
@@ -503,17 +522,17 @@ mod tests {
                     connected,
                     "twice is once"
                 );
-                assert_eq!(agent.disconnected(&connected).unwrap(), text, "{}\n{connected}", agent.word());
+                assert_eq!(agent.disconnected(&connected).unwrap(), text, "{}\n{connected}", agent.name());
                 // An entry for another binary replaces the first.
-                let other = |event: &str| format!("/opt/hook bridge {} {event}", agent.word());
+                let other = |event: &str| format!("/opt/hook bridge {} {event}", agent.name());
                 let moved = agent.connected(Some(&connected), &events, &other).unwrap();
                 assert!(!moved.contains("/bin/hook"), "{moved}");
                 assert_eq!(agent.disconnected(&moved).unwrap(), text);
             }
             let made = agent.connected(None, &events, &|event| {
-                format!("/bin/hook bridge {} {event}", agent.word())
+                format!("/bin/hook bridge {} {event}", agent.name())
             });
-            let empty = agent.entry_places().unwrap().new_file;
+            let empty = agent.entry().unwrap().new_file;
             assert_eq!(agent.disconnected(&made.unwrap()).unwrap(), empty);
         }
     }
@@ -526,10 +545,10 @@ mod tests {
             ("claude", "{}\n"),
         ] {
             let agent = agent(name).unwrap();
-            let events: Vec<&str> = agent.asks().map(|(event, _)| event).collect();
-            let command = |event: &str| format!("/bin/hook bridge {} {event}", agent.word());
+            let events: Vec<&str> = agent.connected_event_names().map(|(event, _)| event).collect();
+            let command = |event: &str| format!("/bin/hook bridge {} {event}", agent.name());
             let connected = agent.connected(Some(text), &events, &command).unwrap();
-            assert!(!agent.is_made_here(&connected), "{connected}");
+            assert!(!agent.is_created_file(&connected), "{connected}");
             assert_eq!(agent.disconnected(&connected).unwrap(), text);
         }
     }
@@ -537,12 +556,12 @@ mod tests {
     #[test]
     fn an_extension_is_ours_to_the_byte_or_left_alone() {
         for agent in [agent("pi").unwrap(), agent("omp").unwrap()] {
-            let events: Vec<&str> = agent.asks().map(|(event, _)| event).collect();
-            let command = |event: &str| format!("'/a b/hook' bridge {} {event}", agent.word());
+            let events: Vec<&str> = agent.connected_event_names().map(|(event, _)| event).collect();
+            let command = |event: &str| format!("'/a b/hook' bridge {} {event}", agent.name());
             let made = agent.connected(None, &events, &command).unwrap();
             assert_eq!(agent.connections(&made).unwrap().len(), events.len());
             assert_eq!(agent.connected(Some(&made), &events, &command).unwrap(), made);
-            assert!(agent.is_made_here(&made));
+            assert!(agent.is_created_file(&made));
             assert_eq!(agent.disconnected(&made).unwrap(), "");
             let changed = made.replace("refused", "ignored");
             assert!(agent.disconnected(&changed).is_err());

@@ -4,43 +4,46 @@ use hook_json::{JsonObject, RawJson};
 use hook_protocol::HookEventName as Event;
 use hook_protocol::event::output::HookOutput;
 use hook_protocol::failure::HookFailure;
-use hook_settings::language::{Ended, ForeignAnswer};
+use hook_settings::language::{ForeignAnswer, ProcessOutput};
 
-use super::kind::COMMANDS;
+use super::kind::COMMAND_ONLY;
 use super::matching;
-use super::places::{Places, Plugins};
+use super::places::{Plugins, SettingsPaths};
 use super::table::{
-    Agent, AgentEvent, Base, Consent, Directory, Entry, Expands, Form, Part, SettingsForm, Subject,
-    Timeouts, Variable, printed,
+    Agent, AgentEvent, BaseField, Consent, ConsentForm, Coverage, Directory, Entry, Expansion,
+    SettingsForm, Subject, Timeouts, Variable, sample_answer,
 };
-use super::verdict::{Said, Verdict, put, put_specific};
+use super::verdict::{AgentResponse, Verdict, put, put_specific};
 use super::written::Comments;
 
 /// The fields of tool events.
-const TOOL: &[(&str, &str)] = &[
+const TOOL_FIELDS: &[(&str, &str)] = &[
     ("tool_name", "tool_name"),
     ("tool_input", "tool_input"),
     ("mcp_context", "mcp_context"),
     ("tool_response", "tool_response"),
 ];
 
-const fn same(
+const fn native_event(
     name: &'static str,
-    ours: Event,
+    native: Event,
     fields: &'static [(&'static str, &'static str)],
 ) -> AgentEvent {
-    AgentEvent { fields, blocks: true, ..AgentEvent::of(name, ours) }
+    AgentEvent { fields, blocks: true, ..AgentEvent::new(name, native) }
 }
 
 const EVENTS: &[AgentEvent] = &[
-    AgentEvent { subject: Subject::Tool, ..same("BeforeTool", Event::BeforeTool, TOOL) },
     AgentEvent {
         subject: Subject::Tool,
-        part: Part::All,
-        ..same("AfterTool", Event::AfterTool, TOOL)
+        ..native_event("BeforeTool", Event::BeforeTool, TOOL_FIELDS)
     },
-    same("BeforeAgent", Event::BeforeAgent, &[("prompt", "prompt")]),
-    same(
+    AgentEvent {
+        subject: Subject::Tool,
+        coverage: Coverage::All,
+        ..native_event("AfterTool", Event::AfterTool, TOOL_FIELDS)
+    },
+    native_event("BeforeAgent", Event::BeforeAgent, &[("prompt", "prompt")]),
+    native_event(
         "AfterAgent",
         Event::AfterAgent,
         &[
@@ -49,26 +52,30 @@ const EVENTS: &[AgentEvent] = &[
             ("stop_hook_active", "stop_hook_active"),
         ],
     ),
-    same("BeforeModel", Event::BeforeModel, &[("llm_request", "llm_request")]),
-    same(
+    native_event("BeforeModel", Event::BeforeModel, &[("llm_request", "llm_request")]),
+    native_event(
         "AfterModel",
         Event::AfterModel,
         &[("llm_request", "llm_request"), ("llm_response", "llm_response")],
     ),
-    same("BeforeToolSelection", Event::BeforeToolSelection, &[("llm_request", "llm_request")]),
+    native_event(
+        "BeforeToolSelection",
+        Event::BeforeToolSelection,
+        &[("llm_request", "llm_request")],
+    ),
     AgentEvent {
         subject: Subject::Field("source"),
-        ..same("SessionStart", Event::SessionStart, &[("source", "source")])
+        ..native_event("SessionStart", Event::SessionStart, &[("source", "source")])
     },
     AgentEvent {
         subject: Subject::Field("reason"),
-        ..same("SessionEnd", Event::SessionEnd, &[("reason", "reason")])
+        ..native_event("SessionEnd", Event::SessionEnd, &[("reason", "reason")])
     },
     AgentEvent {
         subject: Subject::Field("trigger"),
-        ..same("PreCompress", Event::PreCompress, &[("trigger", "trigger")])
+        ..native_event("PreCompress", Event::PreCompress, &[("trigger", "trigger")])
     },
-    same(
+    native_event(
         "Notification",
         Event::Notification,
         &[
@@ -88,19 +95,19 @@ pub(super) const GEMINI: Agent = Agent {
     events: EVENTS,
     tools: &[],
     mcp: ("mcp_", "_"),
-    base: &[
-        (Base::Session, "session_id"),
-        (Base::Transcript, "transcript_path"),
-        (Base::Cwd, "cwd"),
-        (Base::Event, "hook_event_name"),
-        (Base::Timestamp, "timestamp"),
+    base_fields: &[
+        (BaseField::Session, "session_id"),
+        (BaseField::Transcript, "transcript_path"),
+        (BaseField::Cwd, "cwd"),
+        (BaseField::Event, "hook_event_name"),
+        (BaseField::Timestamp, "timestamp"),
     ],
     settings: SettingsForm::Groups,
-    kinds: COMMANDS,
+    hook_kinds: COMMAND_ONLY,
     http: None,
-    comments: Comments::Yes,
-    keys: &["env"],
-    timeout: Timeouts::of(&["timeout"], 1, 60_000),
+    comments: Comments::Allowed,
+    hook_keys: &["env"],
+    timeout: Timeouts::new(&["timeout"], 1, 60_000),
     shell: &["bash", "-c"],
     variables: &[
         ("GEMINI_PROJECT_DIR", Variable::Cwd),
@@ -109,27 +116,27 @@ pub(super) const GEMINI: Agent = Agent {
         ("CLAUDE_PROJECT_DIR", Variable::Cwd),
     ],
     env_file: None,
-    expands: Expands::Quoted,
-    matches: matching::gemini,
-    answer,
-    say,
-    directory: Directory::OfEvent,
-    takes_any_case: false,
+    expansion: Expansion::Quoted,
+    matches: matching::matches_gemini,
+    read_answer,
+    render,
+    directory: Directory::Event,
+    accepts_lowercase_initial: false,
     ignores: &[("BeforeTool", &["context"])],
     entry: Some(Entry {
         file: "settings.json",
         in_project: ".gemini/settings.json",
         new_file: "{}\n",
-        remains: "Gemini CLI runs hooks only in folders that it trusts: start it in the project once and say yes, or it ends with code 55",
+        next_step: "Gemini CLI runs hooks only in folders that it trusts: start it in the project once and say yes, or it ends with code 55",
         consent: Some(Consent {
             question: "Trust this folder for Gemini CLI?",
             file: Some("trustedFolders.json"),
-            form: Form::Is("TRUST_FOLDER"),
+            form: ConsentForm::MemberValue("TRUST_FOLDER"),
         }),
     }),
-    top_level: Some("deny"),
+    top_level_denial: Some("deny"),
     caps_continuations: false,
-    places: Places {
+    paths: SettingsPaths {
         variable: None,
         folder: ".gemini",
         project: &[".gemini/settings.json"],
@@ -143,48 +150,48 @@ pub(super) const GEMINI: Agent = Agent {
             enabled: None,
         }),
     },
-    is_told_by_place: false,
-    runs_too: &[],
+    is_identified_by_path: false,
+    reads_files_of: &[],
     runs_once: true,
-    reads_as_own: None,
-    answers: &[
-        printed(
+    other_form: None,
+    sample_answers: &[
+        sample_answer(
             "BeforeTool",
             r#"{"decision":"allow"}"#,
             "Gemini CLI docs/hooks/reference.md and hookRunner.ts (2026-08): it lifts no confirmation",
         ),
-        printed(
+        sample_answer(
             "BeforeTool",
             r#"{"decision":"ask"}"#,
             "Gemini CLI docs/hooks/reference.md and hookRunner.ts (2026-08)",
         ),
-        printed(
+        sample_answer(
             "BeforeTool",
             r#"{"decision":"deny"}"#,
             "Gemini CLI docs/hooks/reference.md and hookRunner.ts (2026-08)",
         ),
-        printed(
+        sample_answer(
             "BeforeTool",
             r#"{"hookSpecificOutput":{"tool_input":{"command":"ls"}}}"#,
             "Gemini CLI docs/hooks/reference.md and hookRunner.ts (2026-08)",
         ),
-        printed(
+        sample_answer(
             "BeforeTool",
             r#"done"#,
             "Gemini CLI docs/hooks/reference.md and hookRunner.ts (2026-08): an allow with a message",
         ),
-        printed(
+        sample_answer(
             "BeforeAgent",
             r#"{"decision":"deny"}"#,
             "Gemini CLI docs/hooks/reference.md and hookRunner.ts (2026-08)",
         ),
-        printed(
+        sample_answer(
             "AfterAgent",
             r#"{"decision":"deny"}"#,
             "Gemini CLI docs/hooks/reference.md and hookRunner.ts (2026-08)",
         ),
     ],
-    has_one_switch: false,
+    has_global_switch: false,
     notes: &[
         "Standard output is the answer; standard error is it where standard output is empty. An object counts on every exit code. Text with exit code 1 is a warning, with any other code but 0 a block.",
         "Matchers of tools are expressions that are found anywhere; others are compared as words.",
@@ -196,12 +203,12 @@ pub(super) const GEMINI: Agent = Agent {
 
 /// Reads a hook's answer like Gemini CLI: standard output, or else standard error. An object counts
 /// at any exit code; the meaning of text depends on the exit code.
-fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
-    let text = match ended.stdout.trim() {
-        "" => ended.stderr.trim(),
+fn read_answer(_event: &AgentEvent, process: &ProcessOutput<'_>) -> ForeignAnswer {
+    let text = match process.stdout.trim() {
+        "" => process.stderr.trim(),
         text => text,
     };
-    let code = ended.code.unwrap_or_default();
+    let code = process.code.unwrap_or_default();
     let failure = (code != 0 && code != 2).then_some(HookFailure::ExitCode { code });
     if text.is_empty() {
         return ForeignAnswer { failure, ..ForeignAnswer::default() };
@@ -214,7 +221,7 @@ fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
     });
     if let Some(fields) = parsed.and_then(|value| value.to_object().ok()) {
         let mut warnings = Vec::new();
-        let output = Some(HookOutput::read(known(&fields), &mut warnings));
+        let output = Some(HookOutput::read(known_fields(&fields), &mut warnings));
         return ForeignAnswer { output, failure, warnings, ..ForeignAnswer::default() };
     }
     let output = match code {
@@ -232,36 +239,44 @@ fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
 
 /// Renders the response for Gemini CLI: always an object with exit code 0, since Gemini reads
 /// standard error if standard output is empty.
-fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
+fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
     // Only `BeforeTool` can ask, and it ignores context.
     let is_call = event.name == "BeforeTool";
-    let mut said = said(event, verdict, is_call);
+    let mut response = render_fork(event, verdict, is_call);
     if is_call && verdict.additional_context.is_some() {
-        said.lost.push("context before a tool");
+        response.lost.push("context before a tool");
     }
-    said
+    response
 }
 
 /// Renders the response for a fork of Gemini CLI.
-pub(super) fn said(event: &AgentEvent, verdict: &Verdict<'_>, can_ask: bool) -> Said {
+pub(super) fn render_fork(
+    event: &AgentEvent,
+    verdict: &Verdict<'_>,
+    can_ask: bool,
+) -> AgentResponse {
     let mut answer = JsonObject::new();
     if verdict.stops() {
         answer.insert("continue", RawJson::from_bool(false));
-        put(&mut answer, "stopReason", Some(verdict.why()));
+        put(&mut answer, "stopReason", Some(verdict.reason_or_default()));
     }
-    let word = match verdict.word() {
+    let decision_name = match verdict.decision_name() {
         Some("ask") if !can_ask => Some("deny"),
-        word => word,
+        decision_name => decision_name,
     };
-    put(&mut answer, "decision", word);
-    let reason = if word == Some("deny") { Some(verdict.why()) } else { verdict.word_reason() };
+    put(&mut answer, "decision", decision_name);
+    let reason = if decision_name == Some("deny") {
+        Some(verdict.reason_or_default())
+    } else {
+        verdict.decision_reason()
+    };
     put(&mut answer, "reason", reason);
     put(&mut answer, "systemMessage", verdict.system_message);
     if verdict.answer.is_some_and(|answer| answer.suppress_output == Some(true)) {
         answer.insert("suppressOutput", RawJson::from_bool(true));
     }
     let mut specific =
-        verdict.answer.and_then(|it| it.hook_specific_output.clone()).unwrap_or_default();
+        verdict.answer.and_then(|output| output.hook_specific_output.clone()).unwrap_or_default();
     specific.remove("hookEventName");
     specific.remove("additionalContext");
     put(&mut specific, "additionalContext", verdict.additional_context);
@@ -269,11 +284,11 @@ pub(super) fn said(event: &AgentEvent, verdict: &Verdict<'_>, can_ask: bool) -> 
         specific.insert("tool_input", input.clone());
     }
     put_specific(&mut answer, event.name, &specific);
-    Said { stdout: answer.to_raw().as_str().to_owned(), ..Said::default() }
+    AgentResponse { stdout: answer.to_raw().as_str().to_owned(), ..AgentResponse::default() }
 }
 
 /// The known top-level fields of an answer. Others, such as those of other agents, are ignored.
-const TOP: &[&str] = &[
+const TOP_LEVEL_FIELDS: &[&str] = &[
     "decision",
     "reason",
     "continue",
@@ -284,7 +299,7 @@ const TOP: &[&str] = &[
 ];
 
 /// The known fields of `hookSpecificOutput`.
-const SPECIFIC: &[&str] = &[
+const SPECIFIC_FIELDS: &[&str] = &[
     "hookEventName",
     "additionalContext",
     "tool_input",
@@ -296,14 +311,16 @@ const SPECIFIC: &[&str] = &[
 ];
 
 /// Returns the known fields of an answer.
-fn known(fields: &JsonObject) -> JsonObject {
-    let kept = |fields: &JsonObject, names: &[&str]| -> JsonObject {
-        let kept = fields.iter().filter(|(name, _)| names.contains(name));
-        kept.map(|(name, value)| (name.to_owned(), value.clone())).collect()
+fn known_fields(fields: &JsonObject) -> JsonObject {
+    let select = |fields: &JsonObject, names: &[&str]| -> JsonObject {
+        let select = fields.iter().filter(|(name, _)| names.contains(name));
+        select.map(|(name, value)| (name.to_owned(), value.clone())).collect()
     };
-    let mut answer = kept(fields, TOP);
-    if let Some(specific) = fields.get("hookSpecificOutput").and_then(|it| it.to_object().ok()) {
-        answer.insert("hookSpecificOutput", kept(&specific, SPECIFIC).to_raw());
+    let mut answer = select(fields, TOP_LEVEL_FIELDS);
+    if let Some(specific) =
+        fields.get("hookSpecificOutput").and_then(|value| value.to_object().ok())
+    {
+        answer.insert("hookSpecificOutput", select(&specific, SPECIFIC_FIELDS).to_raw());
     }
     answer
 }

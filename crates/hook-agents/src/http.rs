@@ -1,53 +1,59 @@
 //! Requests of `http` hooks, and the meaning of their server's replies.
 
 use hook_protocol::failure::{HookFailure, InvalidAnswer};
-use hook_settings::language::{Ended, ForeignAnswer, ForeignCommand, ForeignHook, Place, Post};
+use hook_settings::language::{
+    ForeignAnswer, ForeignCommand, ForeignHook, LaunchContext, Post, ProcessOutput,
+};
 
-use super::claude::object_on;
-use super::kind::{HttpRules, Plain};
+use super::claude::parse_object;
+use super::kind::{HttpRules, UnencryptedRequests};
 use super::table::{Agent, AgentEvent};
 
 /// The names of this machine in URLs.
-const HERE: [&str; 3] = ["localhost", "127.", "[::1]"];
+const LOCAL_HOSTS: [&str; 3] = ["localhost", "127.", "[::1]"];
 
 /// Returns the URL and the headers of a hook's request.
 ///
 /// # Errors
 /// Returns an error if the hook's agent would not send it.
-pub(super) fn post(agent: &Agent, hook: &ForeignHook, place: &Place<'_>) -> Result<Post, String> {
+pub(super) fn post(
+    agent: &Agent,
+    hook: &ForeignHook,
+    context: &LaunchContext<'_>,
+) -> Result<Post, String> {
     let (ForeignCommand::Http(request), Some(rules)) = (&hook.command, &agent.http) else {
         return Err(format!("{} has no hooks of type `http`", agent.title));
     };
     let url = request.url.trim();
     if let Some(allowed) = &request.allowed_urls
-        && !allowed.iter().any(|pattern| is_like(pattern, url))
+        && !allowed.iter().any(|pattern| matches_wildcard(pattern, url))
     {
         return Err("`allowedHttpHookUrls` of its settings does not have its URL".to_owned());
     }
     let has_variables = !request.variables.is_empty();
-    if let Some(reason) = refused(rules, &hook.event, url, has_variables, place) {
+    if let Some(reason) = refusal_reason(rules, &hook.event, url, has_variables, context) {
         return Err(reason);
     }
-    let value_of = |name: &str| {
-        let is_allowed = request.variables.iter().any(|known| known == name);
-        let value = place.variable(name).filter(|_| is_allowed);
+    let variable_value = |name: &str| {
+        let is_allowed = request.variables.iter().any(|variable| variable == name);
+        let value = context.variable(name).filter(|_| is_allowed);
         value.map(|value| value.to_string_lossy().into_owned()).unwrap_or_default()
     };
     let headers = request.headers.iter().map(|(name, value)| {
         // A line break in a value would start another header.
-        let value = filled(value, &value_of).replace(['\r', '\n', '\0'], "");
+        let value = expand_variables(value, &variable_value).replace(['\r', '\n', '\0'], "");
         (name.clone(), value)
     });
     Ok(Post { url: url.to_owned(), headers: headers.collect() })
 }
 
 /// Returns the reason against sending to a URL, if any.
-fn refused(
+fn refusal_reason(
     rules: &HttpRules,
     event: &str,
     url: &str,
     has_variables: bool,
-    place: &Place<'_>,
+    context: &LaunchContext<'_>,
 ) -> Option<String> {
     let scheme = |scheme: &str| {
         let (start, rest) = url.split_at_checked(scheme.len())?;
@@ -59,16 +65,19 @@ fn refused(
     let Some(rest) = scheme("http://") else {
         return Some("its URL begins with neither `https://` nor `http://`".to_owned());
     };
-    let Plain::Here { variable, not_at } = rules.plain else { return None };
+    let UnencryptedRequests::LocalOnly { variable, except_events: not_at } = rules.unencrypted
+    else {
+        return None;
+    };
     if not_at.contains(&event) {
         return Some(format!("at {event} its URL must begin with `https://`"));
     }
     if has_variables {
         return Some("with `allowedEnvVars` its URL must begin with `https://`".to_owned());
     }
-    let is_here = is_here(rest);
-    let is_allowed = place.variable(variable).is_some_and(|value| value == "1");
-    match (is_here, is_allowed) {
+    let is_local = is_local(rest);
+    let is_allowed = context.variable(variable).is_some_and(|value| value == "1");
+    match (is_local, is_allowed) {
         (true, true) => None,
         (true, false) => {
             Some(format!("its URL must begin with `https://`, unless {variable} is 1"))
@@ -78,7 +87,7 @@ fn refused(
 }
 
 /// Checks whether the rest of an `http://` URL names this machine, and not only begins like it.
-fn is_here(rest: &str) -> bool {
+fn is_local(rest: &str) -> bool {
     let host = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
     let host = host.rsplit_once('@').map_or(host, |(_, host)| host).to_ascii_lowercase();
     // Only a port may follow the name.
@@ -87,15 +96,17 @@ fn is_here(rest: &str) -> bool {
     if !port.is_empty() && !port.starts_with(':') {
         return false;
     }
-    match HERE.iter().find(|known| host.starts_with(**known)) {
-        Some(&"127.") => host.parse::<std::net::Ipv4Addr>().is_ok_and(|it| it.is_loopback()),
+    match LOCAL_HOSTS.iter().find(|known| host.starts_with(**known)) {
+        Some(&"127.") => {
+            host.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback())
+        }
         Some(known) => host == *known,
         None => false,
     }
 }
 
 /// Checks whether a text matches a pattern in which `*` stands for any text.
-fn is_like(pattern: &str, text: &str) -> bool {
+fn matches_wildcard(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else {
         return false;
@@ -103,33 +114,34 @@ fn is_like(pattern: &str, text: &str) -> bool {
     let Some(last) = pattern.rsplit_once('*').map(|(_, last)| last) else {
         return rest.is_empty();
     };
-    let between = pattern.matches('*').count() - 1;
-    for part in parts.take(between) {
-        let Some(at) = rest.find(part) else { return false };
-        rest = rest.get(at + part.len()..).unwrap_or_default();
+    let inner_count = pattern.matches('*').count() - 1;
+    for part in parts.take(inner_count) {
+        let Some(index) = rest.find(part) else { return false };
+        rest = rest.get(index + part.len()..).unwrap_or_default();
     }
     rest.ends_with(last)
 }
 
 /// Replaces `$NAME` and `${NAME}` by the variables' values; a `$` without a name stays.
-fn filled(text: &str, value_of: &dyn Fn(&str) -> String) -> String {
-    let is_part = |it: char| it.is_ascii_alphanumeric() || it == '_';
-    let is_name = |name: &str| !name.is_empty() && name.chars().all(is_part);
+fn expand_variables(text: &str, variable_value: &dyn Fn(&str) -> String) -> String {
+    let is_name_character = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    let is_name = |name: &str| !name.is_empty() && name.chars().all(is_name_character);
     let mut out = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('$') {
         out.push_str(before);
         let braced = after.strip_prefix('{').and_then(|inner| inner.split_once('}'));
-        let plain = after.split_at(after.find(|it| !is_part(it)).unwrap_or(after.len()));
-        let found = braced.filter(|(name, _)| is_name(name)).unwrap_or(plain);
-        match found.0 {
+        let unbraced = after
+            .split_at(after.find(|character| !is_name_character(character)).unwrap_or(after.len()));
+        let name_and_rest = braced.filter(|(name, _)| is_name(name)).unwrap_or(unbraced);
+        match name_and_rest.0 {
             "" => {
                 out.push('$');
                 rest = after;
             }
             name => {
-                out.push_str(&value_of(name));
-                rest = found.1;
+                out.push_str(&variable_value(name));
+                rest = name_and_rest.1;
             }
         }
     }
@@ -138,27 +150,27 @@ fn filled(text: &str, value_of: &dyn Fn(&str) -> String) -> String {
 
 /// Returns the answer in a server's reply. A successful reply counts as a command's output with
 /// exit code 0, any other as a failed command.
-pub(super) fn replied(
+pub(super) fn read_reply(
     agent: &Agent,
     event: &AgentEvent,
     reply: Result<&str, HookFailure>,
 ) -> ForeignAnswer {
-    let says_nothing = |body: &str| {
+    let has_no_answer = |body: &str| {
         let rules = agent.http.as_ref();
-        rules.is_some_and(|rules| rules.text_is_nothing_at.contains(&event.name))
-            && object_on(body).is_none()
+        rules.is_some_and(|rules| rules.object_only_events.contains(&event.name))
+            && parse_object(body).is_none()
     };
     match reply {
         // It starts like an object but is none: truncated, or something else.
-        Ok(body) if body.trim_start().starts_with('{') && object_on(body).is_none() => {
+        Ok(body) if body.trim_start().starts_with('{') && parse_object(body).is_none() => {
             let hint = "its home takes nothing of such an answer".to_owned();
-            let why = InvalidAnswer::new("the answer is no JSON object".to_owned(), hint);
-            let failure = Some(HookFailure::InvalidAnswer(why));
+            let error = InvalidAnswer::new("the answer is no JSON object".to_owned(), hint);
+            let failure = Some(HookFailure::InvalidAnswer(error));
             ForeignAnswer { failure, ..ForeignAnswer::default() }
         }
         Ok(body) => {
-            let stdout = if says_nothing(body) { "" } else { body };
-            (agent.answer)(event, &Ended { code: Some(0), stdout, stderr: "" })
+            let stdout = if has_no_answer(body) { "" } else { body };
+            (agent.read_answer)(event, &ProcessOutput { code: Some(0), stdout, stderr: "" })
         }
         // Agents take no answer from these.
         Err(failure @ (HookFailure::TimedOut { .. } | HookFailure::Cancelled)) => {
@@ -166,8 +178,10 @@ pub(super) fn replied(
         }
         Err(failure) => {
             let stderr = failure.to_string();
-            let answer =
-                (agent.answer)(event, &Ended { code: Some(1), stdout: "", stderr: &stderr });
+            let answer = (agent.read_answer)(
+                event,
+                &ProcessOutput { code: Some(1), stdout: "", stderr: &stderr },
+            );
             ForeignAnswer { failure: Some(failure), ..answer }
         }
     }
@@ -175,7 +189,7 @@ pub(super) fn replied(
 
 #[cfg(test)]
 mod tests {
-    use super::{filled, is_here, is_like};
+    use super::{expand_variables, is_local, matches_wildcard};
 
     #[test]
     fn only_this_machine_is_here() {
@@ -194,7 +208,7 @@ mod tests {
             ("[::1].example.com", false),
             ("", false),
         ] {
-            assert_eq!(is_here(rest), expected, "{rest}");
+            assert_eq!(is_local(rest), expected, "{rest}");
         }
     }
 
@@ -214,7 +228,7 @@ mod tests {
             ("", "", true),
             ("", "x", false),
         ] {
-            assert_eq!(is_like(pattern, text), expected, "{pattern} {text}");
+            assert_eq!(matches_wildcard(pattern, text), expected, "{pattern} {text}");
         }
     }
 
@@ -231,7 +245,7 @@ mod tests {
             ("${a b}", "${a b}"),
             ("ü$ü", "ü$ü"),
         ] {
-            assert_eq!(filled(text, &value), expected, "{text}");
+            assert_eq!(expand_variables(text, &value), expected, "{text}");
         }
     }
 }

@@ -7,11 +7,11 @@ use hook_json::{JsonObject, RawJson};
 use hook_settings::edit::NewDefinition;
 use hook_settings::language::{ForeignFile, ForeignLoss};
 
-use super::table::{Agent, AgentEvent, Ours, SettingsForm};
+use super::table::{Agent, AgentEvent, NativeEvent, SettingsForm};
 use super::{entry, settings};
 
 /// Settings for all `http` hooks of a file.
-const OF_POSTED: [&str; 2] = ["allowedHttpHookUrls", "httpHookAllowedEnvVars"];
+const HTTP_SETTINGS: [&str; 2] = ["allowedHttpHookUrls", "httpHookAllowedEnvVars"];
 
 /// The contents of an agent's file.
 #[derive(Debug, Clone, Default)]
@@ -41,22 +41,22 @@ impl Agent {
     pub fn import(&'static self, text: &str, file: &ForeignFile<'_>, rewrite: bool) -> Import {
         let mut import = Import::default();
         let read = settings::read(self, text, file);
-        let root = RawJson::parse_in_place(text).ok().and_then(|root| root.to_object().ok());
+        let root = RawJson::parse_with_offsets(text).ok().and_then(|root| root.to_object().ok());
         let root = root.unwrap_or_default();
         let events = root.get("hooks").and_then(|hooks| hooks.to_object().ok());
-        let kept_at: HashSet<usize> = read.hooks.iter().map(|entry| entry.at.start).collect();
-        let mut ours: Vec<Range<usize>> = Vec::new();
+        let kept_at: HashSet<usize> = read.hooks.iter().map(|entry| entry.range.start).collect();
+        let mut entries: Vec<Range<usize>> = Vec::new();
         for (name, list) in events.unwrap_or_default().iter() {
-            let Some(event) = self.written_event(name) else { continue };
-            let is_in_groups = self.settings != SettingsForm::Flat || self.event(name).is_none();
-            let mut any = false;
+            let Some(event) = self.event_in_settings(name) else { continue };
+            let is_grouped = self.settings != SettingsForm::Flat || self.event(name).is_none();
+            let mut has_hooks = false;
             for (index, definition) in list.to_items().unwrap_or_default().iter().enumerate() {
                 let path = format!("hooks.{name}[{index}]");
-                let Ok(mut said) = definition.to_object() else { continue };
-                let hooks = match said.remove("hooks").and_then(|hooks| hooks.to_items()) {
-                    Some(hooks) if is_in_groups => hooks,
+                let Ok(mut fields) = definition.to_object() else { continue };
+                let hooks = match fields.remove("hooks").and_then(|hooks| hooks.to_items()) {
+                    Some(hooks) if is_grouped => hooks,
                     _ => {
-                        said = JsonObject::new();
+                        fields = JsonObject::new();
                         vec![definition.clone()]
                     }
                 };
@@ -64,10 +64,10 @@ impl Agent {
                 for hook in hooks {
                     let at = hook.range();
                     if entry::is_entry(&hook) {
-                        ours.push(at);
+                        entries.push(at);
                     } else if kept_at.contains(&at.start) {
-                        kept.push(in_our_words(&hook, rewrite));
-                    } else if !read.problems.iter().any(|it| covers(&it.at, &at)) {
+                        kept.push(to_native_hook(&hook, rewrite));
+                    } else if !read.problems.iter().any(|problem| covers(&problem.range, &at)) {
                         let message =
                             format!("it is switched off for {}, and left out", self.title);
                         import.losses.push(Loss { at, path: path.clone(), message });
@@ -76,68 +76,73 @@ impl Agent {
                 if kept.is_empty() {
                     continue;
                 }
-                any = true;
-                let said = self.said(said, &root, &kept, file);
+                has_hooks = true;
+                let shared_fields = self.shared_fields(fields, &root, &kept, file);
                 let event = match self.event(name) {
                     Some(event) => event.name.to_owned(),
                     None => name.to_owned(),
                 };
-                import.definitions.push(NewDefinition { event, said, hooks: kept });
+                import.definitions.push(NewDefinition {
+                    event,
+                    fields: shared_fields,
+                    hooks: kept,
+                });
             }
-            if any && let Some(message) = self.only_here(event) {
+            if has_hooks && let Some(message) = self.foreign_only_warning(event) {
                 let path = format!("hooks.{name}");
                 import.losses.push(Loss { at: list.range(), path, message });
             }
         }
         let problems = read.problems.into_iter();
-        let losses = problems.filter(|it| !ours.iter().any(|own| covers(own, &it.at)));
+        let losses =
+            problems.filter(|problem| !entries.iter().any(|entry| covers(entry, &problem.range)));
         import.losses.extend(losses.map(|problem| {
-            let nothing = match problem.loss {
+            let suffix = match problem.loss {
                 ForeignLoss::Nothing => " (nor at home)",
                 ForeignLoss::Hooks | ForeignLoss::Part => "",
             };
-            let message = format!("{}{nothing}", problem.message);
-            Loss { at: problem.at, path: problem.path, message }
+            let message = format!("{}{suffix}", problem.message);
+            Loss { at: problem.range, path: problem.path, message }
         }));
         import.losses.sort_by_key(|loss| loss.at.start);
         import
     }
 
     /// Returns the common fields of a definition.
-    fn said(
+    fn shared_fields(
         &self,
-        own: JsonObject,
+        group_fields: JsonObject,
         root: &JsonObject,
         hooks: &[RawJson],
         file: &ForeignFile<'_>,
     ) -> JsonObject {
-        let mut said = JsonObject::new();
-        said.insert("language", RawJson::from_text(self.name));
-        for (name, value) in own.iter() {
-            said.insert(name, clean(value));
+        let mut fields = JsonObject::new();
+        fields.insert("language", RawJson::from_text(self.name));
+        for (name, value) in group_fields.iter() {
+            fields.insert(name, reparse(value));
         }
         if let Some(root) = file.plugin_root {
-            said.insert("pluginRoot", RawJson::from_text(&root.to_string_lossy()));
+            fields.insert("pluginRoot", RawJson::from_text(&root.to_string_lossy()));
         }
-        let is_posted = |hook: &RawJson| {
+        let is_http = |hook: &RawJson| {
             let kind = hook.to_object().ok().and_then(|hook| hook.get("type")?.to_text());
             kind.as_deref() == Some("http")
         };
-        if hooks.iter().any(is_posted) {
-            for name in OF_POSTED {
+        if hooks.iter().any(is_http) {
+            for name in HTTP_SETTINGS {
                 if let Some(value) = root.get(name) {
-                    said.insert(name, clean(value));
+                    fields.insert(name, reparse(value));
                 }
             }
         }
-        said
+        fields
     }
 
     /// Returns a warning for an event that only this agent has.
-    fn only_here(&self, event: &AgentEvent) -> Option<String> {
-        match event.ours {
-            Ours::BuiltIn(_) => None,
-            Ours::Declared => Some(format!("{}: no other agent asks about it", event.name)),
+    fn foreign_only_warning(&self, event: &AgentEvent) -> Option<String> {
+        match event.native {
+            NativeEvent::BuiltIn(_) => None,
+            NativeEvent::Declared => Some(format!("{}: no other agent asks about it", event.name)),
         }
     }
 }
@@ -147,14 +152,14 @@ fn covers(outer: &Range<usize>, inner: &Range<usize>) -> bool {
 }
 
 /// Parses a value again: one read from a file may contain line breaks, which must not be written.
-fn clean(value: &RawJson) -> RawJson {
+fn reparse(value: &RawJson) -> RawJson {
     RawJson::parse(value.as_str()).unwrap_or_else(|_| value.clone())
 }
 
 /// Returns a hook for native settings. Only a denial on failure has a native field; all else stays,
 /// since the hook's script uses the agent's format.
-fn in_our_words(hook: &RawJson, rewrite: bool) -> RawJson {
-    let hook = clean(hook);
+fn to_native_hook(hook: &RawJson, rewrite: bool) -> RawJson {
+    let hook = reparse(hook);
     let Some(mut fields) = hook.to_object().ok().filter(|_| rewrite) else { return hook };
     let fails_closed = fields.get("failClosed").and_then(RawJson::to_bool) == Some(true);
     let blocks = fields.get("onFailure").and_then(RawJson::to_text).as_deref() == Some("block");

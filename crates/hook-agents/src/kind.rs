@@ -5,66 +5,66 @@ use hook_settings::language::{ForeignCommand, ForeignRequest};
 
 /// One kind of hook.
 #[derive(Debug)]
-pub(super) struct Kind {
+pub(super) struct HookKind {
     /// The value of `type`.
-    pub(super) word: &'static str,
+    pub(super) name: &'static str,
     /// The events that run it.
-    pub(super) at: At,
+    pub(super) events: EventSet,
     /// The timeout of its hooks in milliseconds, if it depends on the kind and not on the event or
     /// the agent.
     pub(super) timeout: Option<u64>,
     /// The reason that it cannot run here, if no host can do the agent's part.
-    pub(super) impossible: Option<&'static str>,
+    pub(super) unsupported_reason: Option<&'static str>,
 }
 
 /// The events that run a kind of hook.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum At {
+pub(super) enum EventSet {
     /// All events.
     All,
     /// These events.
     Only(&'static [&'static str]),
     /// All events but these.
-    AllBut(&'static [&'static str]),
+    AllExcept(&'static [&'static str]),
     /// No event: such hooks are read and skipped.
     None,
 }
 
-impl Kind {
-    pub(super) const fn new(word: &'static str, at: At) -> Self {
-        Self { word, at, timeout: None, impossible: None }
+impl HookKind {
+    pub(super) const fn new(name: &'static str, events: EventSet) -> Self {
+        Self { name, events, timeout: None, unsupported_reason: None }
     }
 
     /// Returns `true` if the agent runs this kind at an event.
     pub(super) fn runs_at(&self, event: &str) -> bool {
-        match self.at {
-            At::All => true,
-            At::Only(names) => names.contains(&event),
-            At::AllBut(names) => !names.contains(&event),
-            At::None => false,
+        match self.events {
+            EventSet::All => true,
+            EventSet::Only(names) => names.contains(&event),
+            EventSet::AllExcept(names) => !names.contains(&event),
+            EventSet::None => false,
         }
     }
 }
 
 /// The kinds of an agent that only has commands.
-pub(super) const COMMANDS: &[Kind] = &[Kind::new("command", At::All)];
+pub(super) const COMMAND_ONLY: &[HookKind] = &[HookKind::new("command", EventSet::All)];
 
 /// The rules for `http` hooks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HttpRules {
     /// The permission of unencrypted requests.
-    pub(super) plain: Plain,
+    pub(super) unencrypted: UnencryptedRequests,
     /// The events at which a reply that is no object means nothing, unlike a command's output.
-    pub(super) text_is_nothing_at: &'static [&'static str],
+    pub(super) object_only_events: &'static [&'static str],
 }
 
 /// The URLs that may be requested without encryption.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Plain {
+pub(super) enum UnencryptedRequests {
     /// Any URL.
-    Everywhere,
+    Anywhere,
     /// This machine, if `variable` is `1`; not at these events, and not with variables in headers.
-    Here { variable: &'static str, not_at: &'static [&'static str] },
+    LocalOnly { variable: &'static str, except_events: &'static [&'static str] },
 }
 
 /// A file's settings for all `http` hooks.
@@ -79,7 +79,7 @@ pub(super) struct HttpSettings {
 impl HttpSettings {
     /// Reads the top-level settings of a file. An unreadable setting allows nothing.
     pub(super) fn of(settings: &JsonObject) -> Self {
-        let list = |name: &str| Some(words(settings.get(name)?).unwrap_or_default());
+        let list = |name: &str| Some(strings(settings.get(name)?).unwrap_or_default());
         Self { urls: list("allowedHttpHookUrls"), variables: list("httpHookAllowedEnvVars") }
     }
 }
@@ -88,7 +88,7 @@ impl HttpSettings {
 ///
 /// # Errors
 /// Returns an error if a required field is missing or has the wrong type.
-pub(super) fn other(
+pub(super) fn read_other(
     kind: &str,
     fields: &JsonObject,
     http: &HttpSettings,
@@ -99,7 +99,9 @@ pub(super) fn other(
     };
     let flag = |name: &str| fields.get(name).and_then(RawJson::to_bool) == Some(true);
     Ok(match kind {
-        "http" => ForeignCommand::Http(request(fields, text("url").ok_or("has no `url`")?, http)?),
+        "http" => {
+            ForeignCommand::Http(read_request(fields, text("url").ok_or("has no `url`")?, http)?)
+        }
         "prompt" => ForeignCommand::Prompt {
             prompt: text("prompt").ok_or("has no `prompt`")?,
             model: text("model"),
@@ -122,7 +124,7 @@ pub(super) fn other(
     })
 }
 
-fn request(
+fn read_request(
     fields: &JsonObject,
     url: String,
     http: &HttpSettings,
@@ -139,7 +141,7 @@ fn request(
         None => Vec::new(),
     };
     let variables = match fields.get("allowedEnvVars") {
-        Some(variables) => words(variables).ok_or(VARIABLES)?,
+        Some(variables) => strings(variables).ok_or(VARIABLES)?,
         None => Vec::new(),
     };
     let is_allowed =
@@ -152,6 +154,6 @@ fn request(
     })
 }
 
-fn words(value: &RawJson) -> Option<Vec<String>> {
+fn strings(value: &RawJson) -> Option<Vec<String>> {
     value.to_items()?.iter().map(RawJson::to_text).collect()
 }

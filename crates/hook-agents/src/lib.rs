@@ -66,19 +66,19 @@ use hook_protocol::event::output::HookOutput;
 use hook_protocol::failure::{HookFailure, InvalidAnswer};
 use hook_protocol::{EventDefinition, Events, HookEventName};
 use hook_settings::language::{
-    Ended, ForeignAnswer, ForeignCommand, ForeignDefinition, ForeignFile, ForeignHook,
-    ForeignSettings, ForeignSource, HookDirectory, Language, Launch, Place, Post,
+    ForeignAnswer, ForeignCommand, ForeignDefinition, ForeignFile, ForeignHook, ForeignSettings,
+    ForeignSource, HookDirectory, Language, Launch, LaunchContext, Post, ProcessOutput,
 };
 
-pub use asking::{Asked, NotAsked};
-pub use consent::Agreed;
-pub use entry::{NotEditable, PROJECT_SEARCH};
+pub use asking::{AgentRequest, RequestError};
+pub use consent::ConsentStatus;
+pub use entry::{ForeignEditError, PROJECT_SEARCH};
 pub use import::{Import, Loss};
-pub use page::{LEGEND, overview, page};
+pub use page::{LEGEND, render_overview, render_page};
 pub use shape::agent_by_shape;
 pub use table::{Agent, Consent, Entry};
-use table::{AgentEvent, Ours, Reach, Tool, Variable};
-pub use verdict::{Said, Verdict};
+use table::{AgentEvent, NativeEvent, Reach, Tool, Variable};
+pub use verdict::{AgentResponse, Verdict};
 
 /// The field that holds a hook's changed arguments until they are converted to native names.
 const UPDATED_INPUT: &str = "updatedInput";
@@ -99,12 +99,12 @@ pub static AGENTS: [&Agent; 11] = [
 ];
 
 /// Returns the agent that reads a settings file, judged by the file's path.
-pub fn agent_of(path: &Path) -> Option<&'static Agent> {
-    AGENTS.into_iter().filter(|agent| agent.is_told_by_place).find(|agent| {
-        let places = &agent.places;
-        let of_user = places.user.iter().map(|file| format!("{}/{file}", places.folder));
-        let all = places.project.iter().chain(places.system).map(|place| (*place).to_owned());
-        all.chain(of_user).any(|place| places::ends_like(path, &place))
+pub fn agent_by_path(path: &Path) -> Option<&'static Agent> {
+    AGENTS.into_iter().filter(|agent| agent.is_identified_by_path).find(|agent| {
+        let paths = &agent.paths;
+        let user_files = paths.user.iter().map(|file| format!("{}/{file}", paths.folder));
+        let all = paths.project.iter().chain(paths.system).map(|pattern| (*pattern).to_owned());
+        all.chain(user_files).any(|pattern| places::ends_with_pattern(path, &pattern))
     })
 }
 
@@ -115,12 +115,12 @@ pub fn languages() -> impl Iterator<Item = &'static dyn Language> {
 
 /// Returns the first agent that maps an event of this name, in any case, to a built-in event, and
 /// that built-in event.
-pub fn event_elsewhere(name: &str) -> Option<(&'static Agent, HookEventName)> {
+pub fn find_foreign_event(name: &str) -> Option<(&'static Agent, HookEventName)> {
     AGENTS.into_iter().find_map(|agent| {
         let event = agent.events.iter().find(|event| event.name.eq_ignore_ascii_case(name))?;
-        match event.ours {
-            Ours::BuiltIn(ours) => Some((agent, ours)),
-            Ours::Declared => None,
+        match event.native {
+            NativeEvent::BuiltIn(native) => Some((agent, native)),
+            NativeEvent::Declared => None,
         }
     })
 }
@@ -132,39 +132,41 @@ pub fn agent(name: &str) -> Option<&'static Agent> {
 
 impl Agent {
     /// Returns the agent's name in settings and on the command line.
-    pub fn word(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         self.name
     }
 
     /// Returns the user's settings folder: in `home`, or as given by the agent's own variable.
     pub fn user_folder(&self, home: &Path) -> PathBuf {
-        self.places.of_user(home)
+        self.paths.user_folder(home)
     }
 
     /// Returns the project that a settings file belongs to, judged by the file's path.
     fn project_of(&self, path: &Path) -> Option<PathBuf> {
         let path = std::path::absolute(path).ok()?;
-        let place = self.places.project.iter().find(|place| places::ends_like(&path, place))?;
-        path.ancestors().nth(place.split('/').count()).map(Path::to_path_buf)
+        let pattern =
+            self.paths.project.iter().find(|pattern| places::ends_with_pattern(&path, pattern))?;
+        path.ancestors().nth(pattern.split('/').count()).map(Path::to_path_buf)
     }
 
     /// Checks whether the agent runs a hook itself, because it reads the hook's file.
-    fn runs_itself(&self, hook: &ForeignHook) -> bool {
+    fn runs_natively(&self, hook: &ForeignHook) -> bool {
         let reads = |(name, reach): &(&str, Reach)| {
             *name == hook.language.name()
                 && hook.plugin_root.is_none()
-                && !hook.is_machines
-                && self.takes_over(hook)
-                && (*reach == Reach::All || !hook.is_users)
+                && !hook.is_system
+                && self.accepts_hook(hook)
+                && (*reach == Reach::All || !hook.is_user)
         };
-        hook.is_found && (self.name == hook.language.name() || self.runs_too.iter().any(reads))
+        hook.is_discovered
+            && (self.name == hook.language.name() || self.reads_files_of.iter().any(reads))
     }
 
     /// Returns `true` if the agent takes standard error as the answer of a hook that succeeded and
     /// printed nothing else.
     pub fn reads_standard_error(&self) -> bool {
-        let ended = Ended { code: Some(0), stdout: "", stderr: "x" };
-        self.events.iter().any(|event| (self.answer)(event, &ended).output.is_some())
+        let ended = ProcessOutput { code: Some(0), stdout: "", stderr: "x" };
+        self.events.iter().any(|event| (self.read_answer)(event, &ended).output.is_some())
     }
 
     /// Returns `true` if the agent itself ends a turn that hooks have continued too often.
@@ -173,43 +175,45 @@ impl Agent {
     }
 
     /// Checks whether the agent runs a hook from another agent's file. Cursor skips some.
-    fn takes_over(&self, hook: &ForeignHook) -> bool {
-        self.reads_as_own.as_ref().is_none_or(|form| {
-            let is_known = form.events.iter().any(|(theirs, _)| *theirs == hook.event);
-            is_known && !form.leaves_out(hook.matcher.as_deref())
+    fn accepts_hook(&self, hook: &ForeignHook) -> bool {
+        self.other_form.as_ref().is_none_or(|other_form| {
+            let is_known =
+                other_form.events.iter().any(|(foreign_name, _)| *foreign_name == hook.event);
+            is_known && !other_form.skips(hook.matcher.as_deref())
         })
     }
 
     /// Returns the agent's event with this name.
     fn event(&self, name: &str) -> Option<&'static AgentEvent> {
-        let known = |name: &str| self.events.iter().find(|event| event.name == name);
-        known(name).or_else(|| {
+        let find = |name: &str| self.events.iter().find(|event| event.name == name);
+        find(name).or_else(|| {
             // Some agents also accept a lowercase first letter.
-            let (first, rest) = name.split_at_checked(1).filter(|_| self.takes_any_case)?;
-            known(&format!("{}{rest}", first.to_ascii_uppercase()))
+            let (first, rest) =
+                name.split_at_checked(1).filter(|_| self.accepts_lowercase_initial)?;
+            find(&format!("{}{rest}", first.to_ascii_uppercase()))
         })
     }
 
     /// Returns the event for a name in settings, which may be in another agent's form.
-    fn written_event(&self, name: &str) -> Option<&'static AgentEvent> {
+    fn event_in_settings(&self, name: &str) -> Option<&'static AgentEvent> {
         self.event(name).or_else(|| {
-            let form = self.reads_as_own.as_ref()?;
-            self.event(form.events.iter().find(|(theirs, _)| *theirs == name)?.1)
+            let other_form = self.other_form.as_ref()?;
+            self.event(other_form.events.iter().find(|(foreign_name, _)| *foreign_name == name)?.1)
         })
     }
 
     /// Returns the native event for an agent's event.
-    fn our_event(&self, event: &AgentEvent, events: &Events) -> Option<HookEventName> {
-        match event.ours {
-            Ours::BuiltIn(ours) => Some(ours),
-            Ours::Declared => events.from_name(event.name),
+    fn native_event(&self, event: &AgentEvent, events: &Events) -> Option<HookEventName> {
+        match event.native {
+            NativeEvent::BuiltIn(native) => Some(native),
+            NativeEvent::Declared => events.from_name(event.name),
         }
     }
 
     /// Returns a hook that is called instead of started, and its native event. The input and the
     /// answer of such a hook are in the agent's format, and a text matcher is compared by the
     /// agent's rules. Returns `None` if the agent has no such event.
-    pub fn called(
+    pub fn registered_hook(
         &'static self,
         foreign_event: &str,
         matcher: Option<String>,
@@ -221,19 +225,19 @@ impl Agent {
             event: event.name.to_owned(),
             matcher,
             condition: None,
-            command: ForeignCommand::Called,
+            command: ForeignCommand::Registered,
             directory: None,
             folder: None,
             variables: Vec::new(),
             plugin_root: None,
-            is_users: true,
-            is_machines: false,
-            is_named: true,
+            is_user: true,
+            is_system: false,
+            is_explicit: true,
             runs_once: false,
             loop_limit: None,
-            is_found: false,
+            is_discovered: false,
         };
-        Some((self.our_event(event, events)?, hook))
+        Some((self.native_event(event, events)?, hook))
     }
 
     /// Returns the agent's names of its events.
@@ -242,35 +246,40 @@ impl Agent {
     }
 
     /// Returns the native name of an agent's tool.
-    pub fn our_tool(&self, foreign_event: &str, name: &str) -> String {
-        self.ours(self.event(foreign_event), name, &RawObject::empty()).0
+    pub fn native_tool_name(&self, foreign_event: &str, name: &str) -> String {
+        self.native_call(self.event(foreign_event), name, &RawObject::empty()).0
     }
 
     /// Returns the response to one of the agent's events. An unknown event gets the response to a
     /// verdict that proceeds.
-    pub fn say(&self, foreign_event: &str, verdict: &Verdict<'_>) -> Said {
+    pub fn response(&self, foreign_event: &str, verdict: &Verdict<'_>) -> AgentResponse {
         let Some(event) = self.event(foreign_event) else {
-            let nothing = self.events.first().map(|any| (self.say)(any, &Verdict::proceed()));
-            return nothing.unwrap_or_default();
+            let empty = self.events.first().map(|first| (self.render)(first, &Verdict::proceed()));
+            return empty.unwrap_or_default();
         };
-        let mut said = (self.say)(event, verdict);
-        if said.lost.is_empty() {
-            said.lost = self.unheard(event, verdict, &said);
+        let mut response = (self.render)(event, verdict);
+        if response.lost.is_empty() {
+            response.lost = self.unsupported_parts(event, verdict, &response);
         }
-        said
+        response
     }
 
     /// Returns the parts of a verdict that do not change the response.
-    fn unheard(&self, event: &AgentEvent, verdict: &Verdict<'_>, said: &Said) -> Vec<&'static str> {
-        let is_same = |without: &Verdict<'_>| (self.say)(event, without) == *said;
+    fn unsupported_parts(
+        &self,
+        event: &AgentEvent,
+        verdict: &Verdict<'_>,
+        response: &AgentResponse,
+    ) -> Vec<&'static str> {
+        let is_unchanged = |reduced: &Verdict<'_>| (self.render)(event, reduced) == *response;
         let mut lost = Vec::new();
         if verdict.additional_context.is_some()
-            && is_same(&Verdict { additional_context: None, ..*verdict })
+            && is_unchanged(&Verdict { additional_context: None, ..*verdict })
         {
             lost.push("context there");
         }
         if verdict.system_message.is_some()
-            && is_same(&Verdict { system_message: None, ..*verdict })
+            && is_unchanged(&Verdict { system_message: None, ..*verdict })
         {
             lost.push("messages to the user there");
         }
@@ -281,10 +290,11 @@ impl Agent {
     pub fn ignores(&self, foreign_event: &str) -> Vec<&'static str> {
         let Some(event) = self.event(foreign_event) else { return Vec::new() };
         let can_block = |ours: HookEventName| ours.row().block_means.is_some();
-        let is_deaf = matches!(event.ours, Ours::BuiltIn(ours) if can_block(ours) && !event.blocks);
-        let of_event = self.ignores.iter().filter(|(name, _)| *name == event.name);
-        let words = of_event.flat_map(|(_, words)| words.iter().copied());
-        is_deaf.then_some("a denial").into_iter().chain(words).collect()
+        let ignores_denial =
+            matches!(event.native, NativeEvent::BuiltIn(ours) if can_block(ours) && !event.blocks);
+        let event_ignores = self.ignores.iter().filter(|(name, _)| *name == event.name);
+        let parts = event_ignores.flat_map(|(_, parts)| parts.iter().copied());
+        ignores_denial.then_some("a denial").into_iter().chain(parts).collect()
     }
 
     fn tools_of(&self, event: Option<&AgentEvent>) -> &'static [Tool] {
@@ -292,52 +302,54 @@ impl Agent {
     }
 
     /// Converts a tool and its arguments to the agent's names.
-    fn theirs(
+    fn foreign_call(
         &self,
         event: Option<&AgentEvent>,
         name: &str,
         arguments: &RawObject,
     ) -> (String, RawObject) {
-        if let Some(tool) = self.tools_of(event).iter().find(|tool| tool.ours == name) {
-            return (tool.theirs.to_owned(), renamed(arguments, tool.fields.iter().copied()));
+        if let Some(tool) = self.tools_of(event).iter().find(|tool| tool.native == name) {
+            return (tool.foreign.to_owned(), renamed(arguments, tool.fields.iter().copied()));
         }
-        let (before_server, before_tool) = self.mcp;
-        let of_server = name.strip_prefix("mcp_").and_then(|rest| rest.split_once('_'));
-        match of_server {
-            Some((server, tool)) if before_server != "mcp_" => {
-                let server = if before_tool.is_empty() { "" } else { server };
-                (format!("{before_server}{server}{before_tool}{tool}"), arguments.clone())
+        let (mcp_prefix, mcp_separator) = self.mcp;
+        let mcp_parts = name.strip_prefix("mcp_").and_then(|rest| rest.split_once('_'));
+        match mcp_parts {
+            Some((server, tool)) if mcp_prefix != "mcp_" => {
+                let server = if mcp_separator.is_empty() { "" } else { server };
+                (format!("{mcp_prefix}{server}{mcp_separator}{tool}"), arguments.clone())
             }
             _ => (name.to_owned(), arguments.clone()),
         }
     }
 
     /// Converts a tool and its arguments to native names.
-    fn ours(
+    fn native_call(
         &self,
         event: Option<&AgentEvent>,
         name: &str,
         arguments: &RawObject,
     ) -> (String, RawObject) {
-        let mut named = self.tools_of(event).iter().filter(|tool| tool.theirs == name);
+        let mut candidates = self.tools_of(event).iter().filter(|tool| tool.foreign == name);
         let sent = arguments.fields();
         // A tool can have two spellings of its arguments: take the one that was sent.
-        if let Some(tool) =
-            named.clone().find(|tool| tool.is_spelled_in(&sent)).or_else(|| named.next())
+        if let Some(tool) = candidates
+            .clone()
+            .find(|tool| tool.uses_foreign_names(&sent))
+            .or_else(|| candidates.next())
         {
-            let fields = tool.fields.iter().map(|(ours, theirs)| (*theirs, *ours));
-            return (tool.ours.to_owned(), renamed(arguments, fields));
+            let fields = tool.fields.iter().map(|(native, foreign)| (*foreign, *native));
+            return (tool.native.to_owned(), renamed(arguments, fields));
         }
-        let (before_server, before_tool) = self.mcp;
-        let of_server = name.strip_prefix(before_server).filter(|_| before_server != "mcp_");
-        let name = match of_server {
-            Some(tool) if before_tool.is_empty() => format!("mcp_{tool}"),
+        let (mcp_prefix, mcp_separator) = self.mcp;
+        let mcp_rest = name.strip_prefix(mcp_prefix).filter(|_| mcp_prefix != "mcp_");
+        let name = match mcp_rest {
+            Some(tool) if mcp_separator.is_empty() => format!("mcp_{tool}"),
             // Server names contain hyphens, too, so split at the last one.
-            Some(rest) if before_server.is_empty() => match rest.rsplit_once(before_tool) {
+            Some(rest) if mcp_prefix.is_empty() => match rest.rsplit_once(mcp_separator) {
                 Some((server, tool)) => format!("mcp_{server}_{tool}"),
                 None => name.to_owned(),
             },
-            Some(rest) => match rest.split_once(before_tool) {
+            Some(rest) => match rest.split_once(mcp_separator) {
                 Some((server, tool)) => format!("mcp_{server}_{tool}"),
                 None => name.to_owned(),
             },
@@ -357,31 +369,31 @@ impl Agent {
     ) -> RawObject {
         let event = self.event(foreign_event);
         let sent = event.and_then(|event| sent_arguments(event, input)).unwrap_or_default();
-        let mut tools = self.tools_of(event).iter().filter(|it| it.ours == tool);
-        match tools.find(|tool| tool.is_spelled_in(&sent)) {
+        let mut tools = self.tools_of(event).iter().filter(|candidate| candidate.native == tool);
+        match tools.find(|tool| tool.uses_foreign_names(&sent)) {
             Some(tool) => {
-                let fields = tool.fields.iter().filter(|(_, theirs)| sent.get(theirs).is_some());
+                let fields = tool.fields.iter().filter(|(_, foreign)| sent.get(foreign).is_some());
                 renamed(arguments, fields.copied())
             }
-            None => self.theirs(event, tool, arguments).1,
+            None => self.foreign_call(event, tool, arguments).1,
         }
     }
 
     /// Returns the tool's name from a hook's input, as the agent writes it.
-    fn tool_told(&self, event: &AgentEvent, told: &RawObject) -> Option<String> {
-        let field = event.fields.iter().find(|(ours, _)| *ours == "tool_name")?.1;
-        told.fields().get(field)?.to_text()
+    fn input_tool_name(&self, event: &AgentEvent, input: &RawObject) -> Option<String> {
+        let field = event.fields.iter().find(|(native, _)| *native == "tool_name")?.1;
+        input.fields().get(field)?.to_text()
     }
 
     /// Converts the tool arguments in a hook's answer to native names.
-    fn in_our_names(
+    fn with_native_arguments(
         &self,
         event: &AgentEvent,
-        told: &RawObject,
+        foreign_input: &RawObject,
         mut answer: ForeignAnswer,
     ) -> ForeignAnswer {
         // Native hooks can change arguments only before a tool runs.
-        if !event.is(HookEventName::BeforeTool) {
+        if !event.maps_to(HookEventName::BeforeTool) {
             return answer;
         }
         let specific =
@@ -391,8 +403,8 @@ impl Agent {
         match updated.map(|updated| (updated.kind(), RawObject::try_from(updated))) {
             None => {}
             Some((_, Ok(updated))) => {
-                let tool = self.tool_told(event, told).unwrap_or_default();
-                let (_, arguments) = self.ours(Some(event), &tool, &updated);
+                let tool = self.input_tool_name(event, foreign_input).unwrap_or_default();
+                let (_, arguments) = self.native_call(Some(event), &tool, &updated);
                 specific.insert("tool_input", arguments);
                 specific.insert("toolInputReplaces", RawJson::from_bool(true));
             }
@@ -407,7 +419,7 @@ impl Agent {
 
 /// Returns the tool's arguments from the input of an agent's event.
 fn sent_arguments(event: &AgentEvent, input: &RawObject) -> Option<JsonObject> {
-    let (_, name) = event.fields.iter().find(|(ours, _)| *ours == "tool_input")?;
+    let (_, name) = event.fields.iter().find(|(native, _)| *native == "tool_input")?;
     input.fields().get(name)?.to_object().ok()
 }
 
@@ -426,11 +438,11 @@ fn renamed(
         renamed.map_or_else(|| name.to_owned(), |(_, to)| to.to_owned())
     };
     let is_renamed = |name: &str| names.clone().any(|(from, _)| from == name);
-    let is_taken = |name: &str| {
-        let mut taking = names.clone().filter(|(from, to)| *to == name && from != to);
-        taking.any(|(from, _)| fields.get(from).is_some())
+    let is_replaced = |name: &str| {
+        let mut replacing = names.clone().filter(|(from, to)| *to == name && from != to);
+        replacing.any(|(from, _)| fields.get(from).is_some())
     };
-    let kept = fields.iter().filter(|(name, _)| is_renamed(name) || !is_taken(name));
+    let kept = fields.iter().filter(|(name, _)| is_renamed(name) || !is_replaced(name));
     let kept = kept.map(|(name, value)| (name_of(name), value.clone()));
     kept.collect::<JsonObject>().to_raw()
 }
@@ -444,10 +456,11 @@ impl Language for Agent {
         self.title
     }
 
-    fn our_tool(&self, foreign_event: &str, name: &str) -> Option<String> {
-        let ours = Self::our_tool(self, foreign_event, name);
-        let (back, _) = self.theirs(self.event(foreign_event), &ours, &RawObject::empty());
-        (back == name).then_some(ours)
+    fn native_tool(&self, foreign_event: &str, name: &str) -> Option<String> {
+        let native = Self::native_tool_name(self, foreign_event, name);
+        let (round_trip, _) =
+            self.foreign_call(self.event(foreign_event), &native, &RawObject::empty());
+        (round_trip == name).then_some(native)
     }
 
     fn host_tool(
@@ -457,37 +470,37 @@ impl Language for Agent {
         name: &str,
         arguments: &RawObject,
     ) -> (String, RawObject) {
-        let event = self.written_event(&hook.event);
-        let Some(asked) = input.asked.as_deref() else {
+        let event = self.event_in_settings(&hook.event);
+        let Some(original) = input.original.as_deref() else {
             // A host may use this agent's tool names itself; the event's tool name shows it.
             let subject = input.payload.tool_input().and_then(|_| input.payload.match_subject());
-            let is_named_so =
-                |tool: &Tool| subject == Some(tool.theirs) && tool.ours != tool.theirs;
-            return match self.tools_of(event).iter().any(is_named_so) {
+            let uses_foreign_name =
+                |tool: &Tool| subject == Some(tool.foreign) && tool.native != tool.foreign;
+            return match self.tools_of(event).iter().any(uses_foreign_name) {
                 true => (name.to_owned(), arguments.clone()),
-                false => self.ours(event, name, arguments),
+                false => self.native_call(event, name, arguments),
             };
         };
-        match agent(asked.agent).filter(|asks| asks.name != self.name) {
-            Some(asks) => {
-                let (ours, arguments) = self.ours(event, name, arguments);
-                asks.theirs(asks.event(&asked.event), &ours, &arguments)
+        match agent(original.agent).filter(|client| client.name != self.name) {
+            Some(client) => {
+                let (native, arguments) = self.native_call(event, name, arguments);
+                client.foreign_call(client.event(&original.event), &native, &arguments)
             }
             None => (name.to_owned(), arguments.clone()),
         }
     }
 
     fn approves(&self, hook: &ForeignHook) -> bool {
-        self.written_event(&hook.event).is_some_and(|event| event.approves)
+        self.event_in_settings(&hook.event).is_some_and(|event| event.approves)
     }
 
-    fn takes_relative_paths(&self) -> bool {
+    fn accepts_relative_paths(&self) -> bool {
         // Only pi and oh-my-pi.
-        self.is_asked_by_extension()
+        self.uses_extension()
     }
 
     fn edits_by_patch(&self) -> bool {
-        let has = |ours: &str| self.tools.iter().any(|tool| tool.ours == ours);
+        let has = |native: &str| self.tools.iter().any(|tool| tool.native == native);
         has("apply_patch") && !has("write_file") && !has("replace")
     }
 
@@ -495,47 +508,52 @@ impl Language for Agent {
         told::contradiction(self, hook, input)
     }
 
-    fn declared(&self) -> Vec<EventDefinition> {
-        let own = self.events.iter().filter(|event| matches!(event.ours, Ours::Declared));
-        own.map(|event| {
-            let definition = EventDefinition::new(event.name);
-            match event.blocks {
-                true => definition.block_means("it does not happen"),
-                false => definition,
-            }
-        })
-        .collect()
+    fn declared_events(&self) -> Vec<EventDefinition> {
+        let foreign_only =
+            self.events.iter().filter(|event| matches!(event.native, NativeEvent::Declared));
+        foreign_only
+            .map(|event| {
+                let definition = EventDefinition::new(event.name);
+                match event.blocks {
+                    true => definition.block_means("it does not happen"),
+                    false => definition,
+                }
+            })
+            .collect()
     }
 
     fn env_file(&self, hook: &ForeignHook) -> Option<&'static str> {
-        let event = self.written_event(&hook.event)?;
-        self.env_file.filter(|_| event.is(HookEventName::SessionStart))
+        let event = self.event_in_settings(&hook.event)?;
+        self.env_file.filter(|_| event.maps_to(HookEventName::SessionStart))
     }
 
     fn answers_by_action(&self) -> bool {
         std::ptr::eq(self, &a3s::AGENT)
     }
 
-    fn places(&self, projects: &[PathBuf], home: Option<&Path>) -> Vec<ForeignSource> {
-        self.places.files(projects, home)
+    fn sources(&self, projects: &[PathBuf], home: Option<&Path>) -> Vec<ForeignSource> {
+        self.paths.sources(projects, home)
     }
 
     fn variable(&self, name: &str) -> Option<HookDirectory> {
-        let of_plugin =
-            launch::OF_EXTENSION.iter().filter(|_| self.expands != table::Expands::Braces);
-        let known = self.variables.iter().chain(of_plugin).find(|(known, _)| *known == name);
+        let extension_variables = launch::EXTENSION_PLACEHOLDERS
+            .iter()
+            .filter(|_| self.expansion != table::Expansion::Braces);
+        let known =
+            self.variables.iter().chain(extension_variables).find(|(known, _)| *known == name);
         match known?.1 {
             Variable::Project => Some(HookDirectory::Project),
-            Variable::Cwd => Some(HookDirectory::OfEvent),
+            Variable::Cwd => Some(HookDirectory::Event),
             Variable::PluginRoot => Some(HookDirectory::Plugin),
-            Variable::Session | Variable::Transcript | Variable::Said(_) | Variable::Word(_) => {
-                None
-            }
+            Variable::Session
+            | Variable::Transcript
+            | Variable::InputField(_)
+            | Variable::Constant(_) => None,
         }
     }
 
-    fn directory(&self, hook: &ForeignHook, place: &Place<'_>) -> PathBuf {
-        launch::directory(self, hook, place)
+    fn directory(&self, hook: &ForeignHook, context: &LaunchContext<'_>) -> PathBuf {
+        launch::directory(self, hook, context)
     }
 
     fn read(&'static self, text: &str, file: &ForeignFile<'_>) -> ForeignSettings {
@@ -550,18 +568,18 @@ impl Language for Agent {
         settings::read_definition(self, definition, file)
     }
 
-    fn told(&self, hook: &ForeignHook, input: &EventInput) -> Option<RawObject> {
-        told::told(self, hook, input)
+    fn foreign_input(&self, hook: &ForeignHook, input: &EventInput) -> Option<RawObject> {
+        told::foreign_input(self, hook, input)
     }
 
-    fn matches(&self, hook: &ForeignHook, told: &RawObject) -> bool {
+    fn matches(&self, hook: &ForeignHook, foreign_input: &RawObject) -> bool {
         // A hook of an unknown event matches, so that no guard is skipped.
-        self.written_event(&hook.event)
-            .is_none_or(|event| (self.matches)(event, hook, &told.fields()))
+        self.event_in_settings(&hook.event)
+            .is_none_or(|event| (self.matches)(event, hook, &foreign_input.fields()))
     }
 
-    fn failed(&self, hook: &ForeignHook, failure: &HookFailure) -> Option<HookOutput> {
-        let event = self.written_event(&hook.event)?;
+    fn read_failure(&self, hook: &ForeignHook, failure: &HookFailure) -> Option<HookOutput> {
+        let event = self.event_in_settings(&hook.event)?;
         let blocks = match failure {
             HookFailure::TimedOut { .. } => event.blocks_at_timeout || event.blocks_on_failure,
             HookFailure::Reported { .. }
@@ -579,30 +597,38 @@ impl Language for Agent {
         blocks.then(|| HookOutput::deny(reason))
     }
 
-    fn launch(&self, hook: &ForeignHook, told: &RawObject, place: &Place<'_>) -> Launch {
-        launch::launch(self, hook, told, place)
+    fn launch(
+        &self,
+        hook: &ForeignHook,
+        foreign_input: &RawObject,
+        context: &LaunchContext<'_>,
+    ) -> Launch {
+        launch::launch(self, hook, foreign_input, context)
     }
 
-    fn answer(
+    fn read_answer(
         &self,
         hook: &ForeignHook,
         input: &EventInput,
-        told: &RawObject,
-        ended: &Ended<'_>,
+        foreign_input: &RawObject,
+        process: &ProcessOutput<'_>,
     ) -> ForeignAnswer {
-        let Some(event) = self.written_event(&hook.event) else { return ForeignAnswer::default() };
-        let mut answer = self.in_our_names(event, told, (self.answer)(event, ended));
-        if let Some(lay) = event.lay {
-            lay(&mut answer, input, told);
+        let Some(event) = self.event_in_settings(&hook.event) else {
+            return ForeignAnswer::default();
+        };
+        let mut answer =
+            self.with_native_arguments(event, foreign_input, (self.read_answer)(event, process));
+        if let Some(complete) = event.complete {
+            complete(&mut answer, input, foreign_input);
         }
         if let (Some(failure), None) = (&answer.failure, &answer.output) {
-            answer.output = self.failed(hook, failure);
+            answer.output = self.read_failure(hook, failure);
         }
-        let looped = told.fields().get("loop_count").and_then(RawJson::to_whole_number);
-        if let (Some(output), Some(limit), Some(looped)) =
-            (&mut answer.output, hook.loop_limit, looped)
+        let loop_count = foreign_input.fields().get("loop_count").and_then(RawJson::to_u64);
+        if let (Some(output), Some(limit), Some(loop_count)) =
+            (&mut answer.output, hook.loop_limit, loop_count)
             && output.decision.is_some()
-            && looped >= limit
+            && loop_count >= limit
         {
             output.decision = None;
             let warning = format!("it had the agent go on {limit} times in a row; it ends now");
@@ -611,35 +637,40 @@ impl Language for Agent {
         answer
     }
 
-    fn post(&self, hook: &ForeignHook, place: &Place<'_>) -> Result<Post, String> {
-        http::post(self, hook, place)
-    }
-
-    fn replied(
+    fn http_request(
         &self,
         hook: &ForeignHook,
-        told: &RawObject,
+        context: &LaunchContext<'_>,
+    ) -> Result<Post, String> {
+        http::post(self, hook, context)
+    }
+
+    fn read_reply(
+        &self,
+        hook: &ForeignHook,
+        foreign_input: &RawObject,
         reply: Result<&str, HookFailure>,
     ) -> ForeignAnswer {
-        let Some(event) = self.written_event(&hook.event) else {
+        let Some(event) = self.event_in_settings(&hook.event) else {
             return ForeignAnswer { failure: reply.err(), ..ForeignAnswer::default() };
         };
-        let output = reply.as_ref().err().and_then(|failure| self.failed(hook, failure));
-        let answer = self.in_our_names(event, told, http::replied(self, event, reply));
+        let output = reply.as_ref().err().and_then(|failure| self.read_failure(hook, failure));
+        let answer =
+            self.with_native_arguments(event, foreign_input, http::read_reply(self, event, reply));
         ForeignAnswer { output: output.or(answer.output), ..answer }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use hook_protocol::tool::our_name;
+    use hook_protocol::tool::native_name;
 
     use super::*;
 
     #[test]
     fn each_answer_that_a_page_shows_is_of_an_event() {
         for agent in AGENTS {
-            let unknown = agent.answers.iter().find(|it| agent.event(it.event).is_none());
+            let unknown = agent.sample_answers.iter().find(|it| agent.event(it.event).is_none());
             assert!(unknown.is_none(), "{} {unknown:?}", agent.name);
         }
     }
@@ -650,10 +681,10 @@ mod tests {
             let of_events = agent.events.iter().filter_map(|event| event.tools);
             for tools in of_events.chain([agent.tools]) {
                 // If two tools share a name, the first one counts.
-                let meant = |tool: &&Tool| tools.iter().find(|it| it.theirs == tool.theirs);
+                let meant = |tool: &&Tool| tools.iter().find(|it| it.foreign == tool.foreign);
                 for tool in tools.iter().filter_map(|tool| meant(&tool)) {
-                    let found = our_name(tool.theirs);
-                    assert_eq!(found, Some(tool.ours), "{} {}", agent.name, tool.theirs);
+                    let found = native_name(tool.foreign);
+                    assert_eq!(found, Some(tool.native), "{} {}", agent.name, tool.foreign);
                 }
             }
         }

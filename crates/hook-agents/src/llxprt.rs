@@ -3,13 +3,15 @@
 use hook_json::{JsonObject, RawJson};
 use hook_protocol::event::output::{Decision, HookOutput};
 use hook_protocol::failure::HookFailure;
-use hook_settings::language::{Ended, ForeignAnswer};
+use hook_settings::language::{ForeignAnswer, ProcessOutput};
 
-use super::claude::object_on;
+use super::claude::parse_object;
 use super::gemini::{self, GEMINI};
-use super::places::{Places, Plugins};
-use super::table::{Agent, AgentEvent, Consent, Entry, Form, Tool, Variable, printed, tool};
-use super::verdict::{Said, Verdict};
+use super::places::{Plugins, SettingsPaths};
+use super::table::{
+    Agent, AgentEvent, Consent, ConsentForm, Entry, Tool, Variable, sample_answer, tool,
+};
+use super::verdict::{AgentResponse, Verdict};
 
 const TOOLS: &[Tool] = &[
     // The first name of a tool is the one that is sent; the others are only read.
@@ -32,22 +34,22 @@ pub(super) static AGENT: Agent = Agent {
     tools: TOOLS,
     mcp: ("mcp__", "__"),
     variables: &[("LLXPRT_PROJECT_DIR", Variable::Cwd)],
-    answer,
-    say,
+    read_answer,
+    render,
     ignores: &[("BeforeTool", &["an ask: it is a denial"])],
     entry: Some(Entry {
         file: "settings.json",
         in_project: ".llxprt/settings.json",
         new_file: "{}\n",
-        remains: "llxprt runs hooks only where its settings say so: add \"hooksConfig\": {\"enabled\": true}; and hooks \
+        next_step: "llxprt runs hooks only where its settings say so: add \"hooksConfig\": {\"enabled\": true}; and hooks \
                   of a project for an event take the place of the user's for it: connect such a project, too",
         consent: Some(Consent {
             question: "Switch hooks on in these settings of llxprt?",
             file: None,
-            form: Form::On("hooksConfig", "enabled"),
+            form: ConsentForm::Switch("hooksConfig", "enabled"),
         }),
     }),
-    places: Places {
+    paths: SettingsPaths {
         variable: Some("LLXPRT_CONFIG_HOME"),
         folder: if cfg!(target_os = "macos") {
             "Library/Preferences/llxprt-code"
@@ -65,40 +67,40 @@ pub(super) static AGENT: Agent = Agent {
             enabled: None,
         }),
     },
-    keys: &[],
+    hook_keys: &[],
     notes: &[
         "An object counts on exit code 0 only; exit code 2 blocks, whatever stands on standard output; any other code is a warning. To ask means to allow.",
         "It runs hooks only with `hooksConfig.enabled`; with `tools.enableHooks: false` none. `hook` takes files without them as if they were on.",
         "Hooks of a project for an event take the place of the user's for it.",
         "On macOS the user's folder is `~/Library/Preferences/llxprt-code`.",
     ],
-    answers: &[
-        printed(
+    sample_answers: &[
+        sample_answer(
             "BeforeTool",
             r#"{"decision":"allow"}"#,
             "llxprt docs/hooks and packages/core/src/hooks (2026-08): it lifts no confirmation",
         ),
-        printed(
+        sample_answer(
             "BeforeTool",
             r#"{"decision":"ask"}"#,
             "llxprt docs/hooks and packages/core/src/hooks (2026-08): an ask lets the tool run",
         ),
-        printed(
+        sample_answer(
             "BeforeTool",
             r#"{"decision":"deny"}"#,
             "llxprt docs/hooks and packages/core/src/hooks (2026-08)",
         ),
-        printed(
+        sample_answer(
             "BeforeTool",
             r#"{"hookSpecificOutput":{"permissionDecision":"deny"}}"#,
             "llxprt docs/hooks and packages/core/src/hooks (2026-08)",
         ),
-        printed(
+        sample_answer(
             "BeforeTool",
             r#"{"hookSpecificOutput":{"tool_input":{"command":"ls"}}}"#,
             "llxprt docs/hooks and packages/core/src/hooks (2026-08)",
         ),
-        printed(
+        sample_answer(
             "BeforeTool",
             r#"done"#,
             "llxprt docs/hooks and packages/core/src/hooks (2026-08): an allow with a message",
@@ -109,14 +111,14 @@ pub(super) static AGENT: Agent = Agent {
 
 /// Reads a hook's answer like llxprt: an object at exit code 0, a denial at exit code 2, and a
 /// warning at any other.
-fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
-    let (stdout, stderr) = (ended.stdout.trim(), ended.stderr.trim());
-    match ended.code.unwrap_or(1) {
+fn read_answer(_event: &AgentEvent, process: &ProcessOutput<'_>) -> ForeignAnswer {
+    let (stdout, stderr) = (process.stdout.trim(), process.stderr.trim());
+    match process.code.unwrap_or(1) {
         0 if stdout.is_empty() => ForeignAnswer::default(),
         0 => {
             let mut warnings = Vec::new();
-            let output = match object_on(stdout) {
-                Some(fields) => of_object(fields, &mut warnings),
+            let output = match parse_object(stdout) {
+                Some(fields) => read_output(fields, &mut warnings),
                 None => HookOutput::allow().with_system_message(stdout),
             };
             ForeignAnswer { output: Some(output), warnings, ..ForeignAnswer::default() }
@@ -138,10 +140,11 @@ fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
 }
 
 /// Reads Gemini CLI's fields, and a denial in Claude Code's form. An ask counts as an allow.
-fn of_object(fields: JsonObject, warnings: &mut Vec<String>) -> HookOutput {
-    let specific = fields.get("hookSpecificOutput").and_then(|it| it.to_object().ok());
-    let word = |name: &str| specific.as_ref()?.get(name).and_then(RawJson::to_text);
-    let (decided, reason) = (word("permissionDecision"), word("permissionDecisionReason"));
+fn read_output(fields: JsonObject, warnings: &mut Vec<String>) -> HookOutput {
+    let specific = fields.get("hookSpecificOutput").and_then(|value| value.to_object().ok());
+    let specific_text = |name: &str| specific.as_ref()?.get(name).and_then(RawJson::to_text);
+    let (permission, reason) =
+        (specific_text("permissionDecision"), specific_text("permissionDecisionReason"));
     let mut output = HookOutput::read(fields, warnings);
     if let Some(specific) = &mut output.hook_specific_output {
         specific.remove("permissionDecision");
@@ -150,7 +153,7 @@ fn of_object(fields: JsonObject, warnings: &mut Vec<String>) -> HookOutput {
     if output.decision == Some(Decision::Ask) {
         output.decision = Some(Decision::Allow);
     }
-    if matches!(decided.as_deref(), Some("deny" | "block")) {
+    if matches!(permission.as_deref(), Some("deny" | "block")) {
         output.decision = Some(Decision::Deny);
         output.reason = reason.or(output.reason);
     }
@@ -158,6 +161,6 @@ fn of_object(fields: JsonObject, warnings: &mut Vec<String>) -> HookOutput {
 }
 
 /// Renders the response as for Gemini CLI, but denies instead of asking, which would allow.
-fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
-    gemini::said(event, verdict, false)
+fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
+    gemini::render_fork(event, verdict, false)
 }

@@ -6,20 +6,21 @@
 use std::fmt::Write;
 
 use hook_protocol::HookEventName;
-use hook_settings::language::Ended;
+use hook_settings::language::ProcessOutput;
 
 use super::heard::{
-    NONE, WHY, arguments, ask, block_means, context, denial, elsewhere, message, outcome, stop,
+    NONE, SAMPLE_REASON, arguments_effect, ask_effect, block_means, context_effect, denial_effect,
+    effect_on_others, message_effect, outcome, stop_effect,
 };
 use super::table::{
-    Agent, AgentEvent, Base, Directory, Expands, Ours, Part, Reach, SettingsForm, Subject, Tool,
-    Variable,
+    Agent, AgentEvent, BaseField, Coverage, Directory, Expansion, NativeEvent, Reach, SettingsForm,
+    Subject, Tool, Variable,
 };
 use super::{AGENTS, entry, kind};
 
 /// Returns the page of an agent.
 #[doc(hidden)]
-pub fn page(agent: &Agent) -> String {
+pub fn render_page(agent: &Agent) -> String {
     let mut page = format!(
         "# {}\n\nGenerated from `crates/hook-translate/src/agents` by `HOOK_GENERATE=1 cargo test -p hook-tests --test all \
          cli::agents`; not to\nbe edited. All agents: [README.md](README.md).\n\n`{}` is its word in settings and on the \
@@ -35,15 +36,15 @@ pub fn page(agent: &Agent) -> String {
             "The page says what `hook` knows of it: how its hooks run here\n([`hook bridge`](../cli/bridge.md)).\n"
         }
     });
-    connecting(agent, &mut page);
-    events(agent, &mut page);
-    obeyed(agent, &mut page);
-    tools(agent, &mut page);
-    settings(agent, &mut page);
-    started(agent, &mut page);
-    answers(agent, &mut page);
-    answers_elsewhere(agent, &mut page);
-    other_forms(agent, &mut page);
+    write_connection(agent, &mut page);
+    write_events(agent, &mut page);
+    write_effects(agent, &mut page);
+    write_tools(agent, &mut page);
+    write_settings(agent, &mut page);
+    write_launch(agent, &mut page);
+    write_outcomes(agent, &mut page);
+    write_answers(agent, &mut page);
+    write_other_forms(agent, &mut page);
     if !agent.notes.is_empty() {
         page.push_str("\n## What a table cannot say\n\n");
         for note in agent.notes {
@@ -55,35 +56,35 @@ pub fn page(agent: &Agent) -> String {
 
 /// Returns the table of all agents.
 #[doc(hidden)]
-pub fn overview() -> String {
+pub fn render_overview() -> String {
     let mut table = String::from(
         "| agent | asks about | a refused tool | an ask | other arguments | a refused prompt | context at the \
          start, with the prompt | a turn that goes on |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n",
     );
     for agent in AGENTS {
-        let asked = agent.asks().count();
-        let asks = match agent.entry {
-            Some(_) => format!("{asked} events"),
-            None if agent.places.user.is_empty() => "nothing; a language of hooks".to_owned(),
-            None => format!("{asked} events, by an entry of yours"),
+        let event_count = agent.connected_event_names().count();
+        let connection = match agent.entry {
+            Some(_) => format!("{event_count} events"),
+            None if agent.paths.user.is_empty() => "nothing; a language of hooks".to_owned(),
+            None => format!("{event_count} events, by an entry of yours"),
         };
-        let cell = |event: HookEventName, of: fn(&Agent, &AgentEvent) -> String| {
-            let event = agent.asked_events().find(|it| it.is(event));
-            event.map_or_else(|| NONE.to_owned(), |event| of(agent, event))
+        let cell = |event: HookEventName, effect: fn(&Agent, &AgentEvent) -> String| {
+            let event = agent.connected_events().find(|candidate| candidate.maps_to(event));
+            event.map_or_else(|| NONE.to_owned(), |event| effect(agent, event))
         };
         let contexts = [HookEventName::SessionStart, HookEventName::BeforeAgent];
-        let [start, prompt] = contexts.map(|event| cell(event, context));
+        let [start, prompt] = contexts.map(|event| cell(event, context_effect));
         let context = if start == prompt { start } else { format!("{start}, {prompt}") };
         let _ = writeln!(
             table,
-            "| [{}]({}.md) | {asks} | {} | {} | {} | {} | {context} | {} |",
+            "| [{}]({}.md) | {connection} | {} | {} | {} | {} | {context} | {} |",
             agent.title,
             agent.name,
-            cell(HookEventName::BeforeTool, denial),
-            cell(HookEventName::BeforeTool, ask),
-            cell(HookEventName::BeforeTool, arguments),
-            cell(HookEventName::BeforeAgent, denial),
-            cell(HookEventName::AfterAgent, denial),
+            cell(HookEventName::BeforeTool, denial_effect),
+            cell(HookEventName::BeforeTool, ask_effect),
+            cell(HookEventName::BeforeTool, arguments_effect),
+            cell(HookEventName::BeforeAgent, denial_effect),
+            cell(HookEventName::AfterAgent, denial_effect),
         );
     }
     table
@@ -96,12 +97,12 @@ pub const LEGEND: &str = "\
 things go on. *lost*: it has no word for it at all, or ignores it, which is said on standard error. *–*: there is nothing of the
 kind.\n";
 
-fn connecting(agent: &Agent, page: &mut String) {
+fn write_connection(agent: &Agent, page: &mut String) {
     page.push_str("\n## How it is connected\n\n");
     let name = agent.name;
     let Some(entry) = &agent.entry else {
         let _ = match agent.events.first() {
-            Some(event) if !agent.places.user.is_empty() => writeln!(
+            Some(event) if !agent.paths.user.is_empty() => writeln!(
                 page,
                 "`hook connect` does not write its settings: add `hook bridge {name} {}` and the like to them as hooks.",
                 event.name
@@ -110,40 +111,42 @@ fn connecting(agent: &Agent, page: &mut String) {
         };
         return;
     };
-    let what = match entry.new_file.contains("@@COMMANDS@@") {
+    let written = match entry.new_file.contains("@@COMMANDS@@") {
         true => format!("an extension that calls `hook bridge {name} EVENT`"),
         false => format!("for each event a command `hook bridge {name} EVENT`"),
     };
-    let variable = agent.places.variable.map(|name| format!(" (`{name}` names the folder)"));
+    let variable = agent.paths.variable.map(|name| format!(" (`{name}` names the folder)"));
     let _ = writeln!(
         page,
-        "`hook connect {name}` writes {what}; `hook disconnect {name}` takes it out again.\n\n- for the user: \
+        "`hook connect {name}` writes {written}; `hook disconnect {name}` takes it out again.\n\n- for the user: \
          `~/{}/{}`{}\n- for a project (`--scope project`): `{}`\n- what is left: {}",
         folder(agent),
         entry.file,
         variable.unwrap_or_default(),
         entry.in_project,
-        entry.remains,
+        entry.next_step,
     );
 }
 
 /// Returns the user's folder as on Linux, whichever system generates the page.
 fn folder(agent: &Agent) -> String {
-    agent.places.folder.replace("Library/Preferences", ".config")
+    agent.paths.folder.replace("Library/Preferences", ".config")
 }
 
-fn events(agent: &Agent, page: &mut String) {
+fn write_events(agent: &Agent, page: &mut String) {
     page.push_str(
         "\n## Events\n\n| event | here | asked | matchers are compared with | a block means | timeout |\n| --- | --- \
          | --- | --- | --- | --- |\n",
     );
     for event in agent.events {
-        let ours = match event.ours {
-            Ours::BuiltIn(ours) => format!("`{ours}`{}", part(event.part)),
-            Ours::Declared => "declared under that name".to_owned(),
+        let native = match event.native {
+            NativeEvent::BuiltIn(native) => format!("`{native}`{}", coverage(event.coverage)),
+            NativeEvent::Declared => "declared under that name".to_owned(),
         };
-        let asked = match (agent.entry.is_some(), event.is_asked_elsewhere, event.ours) {
-            (true, false, Ours::BuiltIn(_)) => format!("{} s", entry::patience(event)),
+        let bridge_timeout = match (agent.entry.is_some(), event.is_unconnected, event.native) {
+            (true, false, NativeEvent::BuiltIn(_)) => {
+                format!("{} s", entry::bridge_timeout_secs(event))
+            }
             _ => NONE.to_owned(),
         };
         let subject = match event.subject {
@@ -151,16 +154,16 @@ fn events(agent: &Agent, page: &mut String) {
             Subject::Tool => "the tool".to_owned(),
             Subject::Field(name) => format!("`{name}`"),
             Subject::FileName(name) => format!("the last part of `{name}`"),
-            Subject::Word(word) => format!("the word `{word}`"),
+            Subject::Constant(constant) => format!("the word `{constant}`"),
         };
-        let block = block_means(event).filter(|_| denial(agent, event) == "yes");
+        let block = block_means(event).filter(|_| denial_effect(agent, event) == "yes");
         let timeout = event.timeout.unwrap_or(agent.timeout.default);
         let _ = writeln!(
             page,
-            "| `{}` | {ours} | {asked} | {subject} | {} | {} |",
+            "| `{}` | {native} | {bridge_timeout} | {subject} | {} | {} |",
             event.name,
             block.unwrap_or(NONE),
-            seconds(timeout)
+            format_seconds(timeout)
         );
     }
     page.push_str(
@@ -168,49 +171,59 @@ fn events(agent: &Agent, page: &mut String) {
     );
 }
 
-fn part(part: Part) -> String {
-    match part {
-        Part::All => String::new(),
-        Part::Tools(tools) => {
+fn coverage(coverage: Coverage) -> String {
+    match coverage {
+        Coverage::All => String::new(),
+        Coverage::Tools(tools) => {
             let tools: Vec<String> = tools.iter().map(|tool| format!("`{tool}`")).collect();
             format!(" of {}", tools.join(", "))
         }
-        Part::Mcp => " of MCP tools".to_owned(),
-        Part::Succeeded => ", if it did not fail".to_owned(),
+        Coverage::Mcp => " of MCP tools".to_owned(),
+        Coverage::Succeeded => ", if it did not fail".to_owned(),
     }
 }
 
-fn seconds(milliseconds: u64) -> String {
+fn format_seconds(milliseconds: u64) -> String {
     match (milliseconds / 1_000, milliseconds % 1_000) {
         (whole, 0) => format!("{whole} s"),
         (whole, rest) => format!("{whole}.{} s", format!("{rest:03}").trim_end_matches('0')),
     }
 }
 
-fn obeyed(agent: &Agent, page: &mut String) {
+fn write_effects(agent: &Agent, page: &mut String) {
     page.push_str(
         "\n## What it obeys\n\n| event | a denial | an ask | a stop | other arguments | context | a message to the \
          user |\n| --- | --- | --- | --- | --- | --- | --- |\n",
     );
-    for event in agent.asked_events() {
-        let cells = [denial, ask, stop, arguments, context, message].map(|cell| cell(agent, event));
+    for event in agent.connected_events() {
+        let cells = [
+            denial_effect,
+            ask_effect,
+            stop_effect,
+            arguments_effect,
+            context_effect,
+            message_effect,
+        ]
+        .map(|cell| cell(agent, event));
         let _ = writeln!(page, "| `{}` | {} |", event.name, cells.join(" | "));
     }
     let _ = write!(page, "\n{LEGEND}");
 }
 
-fn tools(agent: &Agent, page: &mut String) {
+fn write_tools(agent: &Agent, page: &mut String) {
     page.push_str("\n## Tools\n\n");
     let mut rows = String::new();
     let mut add = |tools: &[Tool]| {
-        for tool in tools.iter().filter(|it| it.ours != it.theirs || !it.fields.is_empty()) {
+        for tool in
+            tools.iter().filter(|tool| tool.native != tool.foreign || !tool.fields.is_empty())
+        {
             let fields: Vec<String> = tool
                 .fields
                 .iter()
-                .map(|(ours, theirs)| format!("`{ours}` is `{theirs}`"))
+                .map(|(native, foreign)| format!("`{native}` is `{foreign}`"))
                 .collect();
             let fields = if fields.is_empty() { NONE.to_owned() } else { fields.join(", ") };
-            let row = format!("| `{}` | `{}` | {fields} |\n", tool.ours, tool.theirs);
+            let row = format!("| `{}` | `{}` | {fields} |\n", tool.native, tool.foreign);
             if !rows.contains(&row) {
                 rows.push_str(&row);
             }
@@ -238,22 +251,22 @@ fn tools(agent: &Agent, page: &mut String) {
     }
 }
 
-fn settings(agent: &Agent, page: &mut String) {
+fn write_settings(agent: &Agent, page: &mut String) {
     page.push_str("\n## Settings\n\n");
-    let places = &agent.places;
-    let of_user = places.user.iter().map(|file| format!("`~/{}/{file}`", folder(agent)));
-    let of_project = places.project.iter().map(|file| format!("`{file}`"));
-    let of_system = places.system.iter().map(|file| format!("`/{file}`"));
-    let all: Vec<String> = of_project.chain(of_user).chain(of_system).collect();
+    let paths = &agent.paths;
+    let user_paths = paths.user.iter().map(|file| format!("`~/{}/{file}`", folder(agent)));
+    let project_paths = paths.project.iter().map(|file| format!("`{file}`"));
+    let system_paths = paths.system.iter().map(|file| format!("`/{file}`"));
+    let all: Vec<String> = project_paths.chain(user_paths).chain(system_paths).collect();
     if all.is_empty() {
         page.push_str("It keeps no hooks in files; those in its words are named by `--settings`, or say `\"language\"`.\n");
     } else {
         page.push_str("Hooks are in these files, the first of which takes precedence; those of all of them run:\n\n");
-        for (number, place) in all.iter().enumerate() {
-            let _ = writeln!(page, "{}. {place}", number + 1);
+        for (number, path) in all.iter().enumerate() {
+            let _ = writeln!(page, "{}. {path}", number + 1);
         }
     }
-    if let Some(plugins) = &places.plugins {
+    if let Some(plugins) = &paths.plugins {
         let files: Vec<String> = plugins.files.iter().map(|file| format!("`{file}`")).collect();
         let _ = write!(
             page,
@@ -268,8 +281,8 @@ fn settings(agent: &Agent, page: &mut String) {
         page.push('\n');
     }
     page.push('\n');
-    for (other, reach) in agent.runs_too {
-        let title = super::agent(other).map_or(*other, |it| it.title);
+    for (other, reach) in agent.reads_files_of {
+        let title = super::agent(other).map_or(*other, |known| known.title);
         let which = match reach {
             Reach::All => "files",
             Reach::Projects => "files of projects",
@@ -297,52 +310,52 @@ fn settings(agent: &Agent, page: &mut String) {
     if agent.runs_once {
         page.push_str("- The same hook runs once for an event, however often it stands there.\n");
     }
-    if agent.takes_any_case {
+    if agent.accepts_lowercase_initial {
         page.push_str("- The first letter of an event's name may be a small one.\n");
     }
-    kinds(agent, page);
+    write_kinds(agent, page);
 }
 
-fn kinds(agent: &Agent, page: &mut String) {
+fn write_kinds(agent: &Agent, page: &mut String) {
     page.push_str("\n| type | at | timeout | here |\n| --- | --- | --- | --- |\n");
-    for kind in agent.kinds {
+    for kind in agent.hook_kinds {
         let names = |names: &[&str]| {
             names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
         };
-        let at = match kind.at {
-            kind::At::All => "all events".to_owned(),
-            kind::At::Only(only) => names(only),
-            kind::At::AllBut(but) => format!("all but {}", names(but)),
-            kind::At::None => "none: read and passed over".to_owned(),
+        let events = match kind.events {
+            kind::EventSet::All => "all events".to_owned(),
+            kind::EventSet::Only(only) => names(only),
+            kind::EventSet::AllExcept(but) => format!("all but {}", names(but)),
+            kind::EventSet::None => "none: read and passed over".to_owned(),
         };
-        let here = match (kind.word, kind.impossible) {
-            (_, Some(why)) => format!("does nothing: {why}"),
-            _ if matches!(kind.at, kind::At::None) => "does nothing".to_owned(),
+        let effect = match (kind.name, kind.unsupported_reason) {
+            (_, Some(reason)) => format!("does nothing: {reason}"),
+            _ if matches!(kind.events, kind::EventSet::None) => "does nothing".to_owned(),
             ("command" | "http", None) => "runs".to_owned(),
             _ => "needs a model or an MCP client of the host; without one it fails".to_owned(),
         };
-        let timeout = kind.timeout.map_or_else(|| "the event's".to_owned(), seconds);
-        let _ = writeln!(page, "| `{}` | {at} | {timeout} | {here} |", kind.word);
+        let timeout = kind.timeout.map_or_else(|| "the event's".to_owned(), format_seconds);
+        let _ = writeln!(page, "| `{}` | {events} | {timeout} | {effect} |", kind.name);
     }
 }
 
-fn started(agent: &Agent, page: &mut String) {
+fn write_launch(agent: &Agent, page: &mut String) {
     let shell = agent.shell.join(" ");
     let directory = match agent.directory {
-        Directory::OfEvent => "the working directory of the event",
+        Directory::Event => "the working directory of the event",
         Directory::Project => "the project",
-        Directory::OfFile => {
+        Directory::File => {
             "the project; a hook of a file that is none of the project's, in the folder of that file"
         }
     };
     let _ = writeln!(page, "\n## How a hook is started\n\nBy `{shell}`, in {directory}.");
     let fields: Vec<String> = agent
-        .base
+        .base_fields
         .iter()
         .map(|(base, name)| match base {
-            Base::Milliseconds => format!("`{name}` (milliseconds)"),
-            Base::TranscriptOrNull => format!("`{name}` (or `null`)"),
-            Base::Empty => format!("`{name}` (an empty object)"),
+            BaseField::Milliseconds => format!("`{name}` (milliseconds)"),
+            BaseField::TranscriptOrNull => format!("`{name}` (or `null`)"),
+            BaseField::Empty => format!("`{name}` (an empty object)"),
             _ => format!("`{name}`"),
         })
         .collect();
@@ -359,8 +372,8 @@ fn started(agent: &Agent, page: &mut String) {
             Variable::Session => "the session".to_owned(),
             Variable::Transcript => "the transcript".to_owned(),
             Variable::PluginRoot => "the plugin's folder".to_owned(),
-            Variable::Said(name) => format!("`{name}` of what the hook is told"),
-            Variable::Word(word) => format!("`{word}`"),
+            Variable::InputField(name) => format!("`{name}` of what the hook is told"),
+            Variable::Constant(constant) => format!("`{constant}`"),
         };
         let _ = writeln!(page, "| `{name}` | {value} |");
     }
@@ -370,15 +383,15 @@ fn started(agent: &Agent, page: &mut String) {
             "| `{name}` | a file, at the start of a session: what is set there (`export NAME=value`) later hooks of the session have |"
         );
     }
-    page.push_str(match agent.expands {
-        Expands::Braces => "\n`${NAME}` of these is replaced in a command before the shell sees it.\n",
-        Expands::Quoted => "\n`$NAME` of these is replaced in a command by the quoted value before the shell sees it.\n",
-        Expands::Never => "\nOnly the shell replaces them in a command.\n",
+    page.push_str(match agent.expansion {
+        Expansion::Braces => "\n`${NAME}` of these is replaced in a command before the shell sees it.\n",
+        Expansion::Quoted => "\n`$NAME` of these is replaced in a command by the quoted value before the shell sees it.\n",
+        Expansion::None => "\nOnly the shell replaces them in a command.\n",
     });
 }
 
 /// Adds the effects of text and exit codes.
-fn answers(agent: &Agent, page: &mut String) {
+fn write_outcomes(agent: &Agent, page: &mut String) {
     page.push_str(
         "\n## What output of its hooks means\n\n| event | exit 0 and text | exit 2 and standard error | exit 1 and \
          standard error |\n| --- | --- | --- | --- |\n",
@@ -386,9 +399,11 @@ fn answers(agent: &Agent, page: &mut String) {
     // Events with equal effects share a row.
     let mut rows: Vec<(String, Vec<&str>)> = Vec::new();
     for event in agent.events {
-        let cells = [(0, WHY, ""), (2, "", WHY), (1, "", WHY)].map(|(code, stdout, stderr)| {
-            outcome(agent, event, &Ended { code: Some(code), stdout, stderr })
-        });
+        let cells = [(0, SAMPLE_REASON, ""), (2, "", SAMPLE_REASON), (1, "", SAMPLE_REASON)].map(
+            |(code, stdout, stderr)| {
+                outcome(agent, event, &ProcessOutput { code: Some(code), stdout, stderr })
+            },
+        );
         let cells = cells.join(" | ");
         match rows.iter_mut().find(|(known, _)| *known == cells) {
             Some((_, names)) => names.push(event.name),
@@ -402,8 +417,8 @@ fn answers(agent: &Agent, page: &mut String) {
 }
 
 /// Adds the effects of this agent's answers on other agents.
-fn answers_elsewhere(agent: &Agent, page: &mut String) {
-    if agent.answers.is_empty() {
+fn write_answers(agent: &Agent, page: &mut String) {
+    if agent.sample_answers.is_empty() {
         return;
     }
     page.push_str(
@@ -411,26 +426,26 @@ fn answers_elsewhere(agent: &Agent, page: &mut String) {
          here, and only of hooks in the user's own settings: a hook\nwithout objections says the same.\n\n| event | answer | \
          in another agent | source |\n| --- | --- | --- | --- |\n",
     );
-    for answer in agent.answers {
+    for answer in agent.sample_answers {
         let Some(event) = agent.event(answer.event) else { continue };
-        let means = elsewhere(agent, event, answer.text);
+        let effect = effect_on_others(agent, event, answer.text);
         let (event, text, source) = (answer.event, answer.text, answer.source);
-        let _ = writeln!(page, "| `{event}` | `{text}` | {means} | {source} |");
+        let _ = writeln!(page, "| `{event}` | `{text}` | {effect} | {source} |");
     }
 }
 
 /// Adds the rules for requests in another agent's form.
-fn other_forms(agent: &Agent, page: &mut String) {
+fn write_other_forms(agent: &Agent, page: &mut String) {
     if agent.entry.is_none() {
         return;
     }
-    let top = match agent.top_level {
-        Some(word) => format!("`\"decision\": \"{word}\"` at the top level, "),
+    let top_level = match agent.top_level_denial {
+        Some(decision) => format!("`\"decision\": \"{decision}\"` at the top level, "),
         None => String::new(),
     };
     let _ = write!(
         page,
         "\n## Input that is not in its form\n\nAgents read files of others. What is not in this agent's form is refused in each \
-         way that one of them obeys: in this\nagent's own, {top}the reason on standard error, and exit code 2.\n"
+         way that one of them obeys: in this\nagent's own, {top_level}the reason on standard error, and exit code 2.\n"
     );
 }

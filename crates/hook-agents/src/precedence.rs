@@ -17,13 +17,13 @@ const SWITCH: &str = "disableAllHooks";
 
 /// The effective settings for the hooks of one file.
 #[derive(Debug, Default)]
-pub(super) struct InForce {
+pub(super) struct EffectiveSettings {
     /// `true` if none of them run.
-    pub(super) is_off: bool,
+    pub(super) is_disabled: bool,
     /// The other file that disables them, if any.
-    pub(super) off_by: Option<String>,
+    pub(super) disabled_by: Option<String>,
     /// `true` if the file disables hooks of others in the agent, but not here.
-    pub(super) reaches_less: bool,
+    pub(super) has_reduced_scope: bool,
     /// The rules for `http` hooks.
     pub(super) http: HttpSettings,
 }
@@ -38,25 +38,25 @@ enum Owner {
 }
 
 impl Owner {
-    fn of(is_machines: bool, is_users: bool, path: Option<&std::path::Path>) -> Self {
+    fn of(is_machine_owned: bool, is_user_owned: bool, path: Option<&std::path::Path>) -> Self {
         let is_local =
-            path.is_some_and(|path| places::ends_like(path, ".claude/settings.local.json"));
+            path.is_some_and(|path| places::ends_with_pattern(path, ".claude/settings.local.json"));
         match () {
-            () if is_machines => Self::Machine,
-            () if is_users => Self::User,
+            () if is_machine_owned => Self::Machine,
+            () if is_user_owned => Self::User,
             () if is_local => Self::Local,
             () => Self::Project,
         }
     }
 
-    fn is_projects(self) -> bool {
+    fn is_project_owned(self) -> bool {
         matches!(self, Self::Local | Self::Project)
     }
 }
 
 /// A file whose settings apply to others.
 #[derive(Debug)]
-struct Voice {
+struct SettingsLayer {
     owner: Owner,
     /// A file that the user named is trusted in all its settings.
     is_named: bool,
@@ -65,86 +65,96 @@ struct Voice {
     fields: JsonObject,
 }
 
-impl Voice {
+impl SettingsLayer {
     fn of(other: &OtherFile<'_>, comments: Comments) -> Option<Self> {
         let text = written::without_comments(other.text, comments);
         let fields = RawJson::parse(&*text).ok()?.to_object().ok()?;
         Some(Self {
-            owner: Owner::of(other.is_machines, other.is_users, Some(other.path)),
-            is_named: other.is_named,
+            owner: Owner::of(other.is_system, other.is_user, Some(other.path)),
+            is_named: other.is_explicit,
             name: Some(other.path.shown().to_string()),
             fields,
         })
     }
 
-    fn says(&self, name: &str) -> Option<bool> {
+    fn flag(&self, name: &str) -> Option<bool> {
         self.fields.get(name).and_then(RawJson::to_bool)
     }
 
     /// Checks whether its restrictions apply to hooks of an owner.
-    fn binds(&self, owner: Owner) -> bool {
-        self.is_named || !self.owner.is_projects() || owner.is_projects()
+    fn applies_to(&self, owner: Owner) -> bool {
+        self.is_named || !self.owner.is_project_owned() || owner.is_project_owned()
     }
 }
 
 /// Returns the effective settings for a file with these fields.
-pub(super) fn in_force(file: &ForeignFile<'_>, own: &JsonObject, comments: Comments) -> InForce {
-    let owner = Owner::of(file.is_machines, file.is_users, file.path);
-    let mut voices: Vec<Voice> =
-        file.others.iter().filter_map(|it| Voice::of(it, comments)).collect();
+pub(super) fn effective_settings(
+    file: &ForeignFile<'_>,
+    own_fields: &JsonObject,
+    comments: Comments,
+) -> EffectiveSettings {
+    let owner = Owner::of(file.is_system, file.is_user, file.path);
+    let mut layers: Vec<SettingsLayer> =
+        file.others.iter().filter_map(|other| SettingsLayer::of(other, comments)).collect();
     // Plugins cannot disable hooks, not even their own.
     if file.plugin_root.is_none() {
-        let is_named = file.is_named;
-        voices.insert(0, Voice { owner, is_named, name: None, fields: own.clone() });
+        let is_named = file.is_explicit;
+        layers.insert(0, SettingsLayer { owner, is_named, name: None, fields: own_fields.clone() });
     }
-    voices.sort_by_key(|voice| voice.owner);
-    let off_by = off_by(&voices, owner);
-    let says_off =
-        file.plugin_root.is_none() && own.get(SWITCH).and_then(RawJson::to_bool) == Some(true);
-    InForce {
-        is_off: off_by.is_some(),
-        off_by: off_by.and_then(|voice| voice.name.clone()),
-        reaches_less: says_off && owner.is_projects() && file.is_found && !file.is_named,
+    layers.sort_by_key(|layer| layer.owner);
+    let disabled_by = disabled_by(&layers, owner);
+    let disables_all = file.plugin_root.is_none()
+        && own_fields.get(SWITCH).and_then(RawJson::to_bool) == Some(true);
+    EffectiveSettings {
+        is_disabled: disabled_by.is_some(),
+        disabled_by: disabled_by.and_then(|layer| layer.name.clone()),
+        has_reduced_scope: disables_all
+            && owner.is_project_owned()
+            && file.is_discovered
+            && !file.is_explicit,
         http: HttpSettings {
-            urls: list(&voices, owner, |settings| settings.urls),
-            variables: list(&voices, owner, |settings| settings.variables),
+            urls: merged_list(&layers, owner, |settings| settings.urls),
+            variables: merged_list(&layers, owner, |settings| settings.variables),
         },
     }
 }
 
 /// Returns the file that disables hooks of an owner, if any.
-fn off_by(voices: &[Voice], owner: Owner) -> Option<&Voice> {
-    let of_machine = || voices.iter().filter(|voice| voice.owner == Owner::Machine);
+fn disabled_by(layers: &[SettingsLayer], owner: Owner) -> Option<&SettingsLayer> {
+    let machine_layers = || layers.iter().filter(|layer| layer.owner == Owner::Machine);
     // The machine's setting applies to all.
-    if let Some(voice) = of_machine().find(|voice| voice.says(SWITCH).is_some()) {
-        return Some(voice).filter(|voice| voice.says(SWITCH) == Some(true));
+    if let Some(layer) = machine_layers().find(|layer| layer.flag(SWITCH).is_some()) {
+        return Some(layer).filter(|layer| layer.flag(SWITCH) == Some(true));
     }
     if owner == Owner::Machine {
         return None;
     }
-    let only = of_machine().find(|voice| voice.says("allowManagedHooksOnly") == Some(true));
+    let managed_only =
+        machine_layers().find(|layer| layer.flag("allowManagedHooksOnly") == Some(true));
     let first = || {
-        let mut others = voices.iter().filter(|voice| match voice.says(SWITCH) {
-            Some(true) => voice.binds(owner),
+        let mut deciding = layers.iter().filter(|layer| match layer.flag(SWITCH) {
+            Some(true) => layer.applies_to(owner),
             Some(false) => true,
             None => false,
         });
-        others.next().filter(|voice| voice.says(SWITCH) == Some(true))
+        deciding.next().filter(|layer| layer.flag(SWITCH) == Some(true))
     };
-    only.or_else(first)
+    managed_only.or_else(first)
 }
 
 /// Merges the lists of all files, if one of them applies to the owner.
-fn list(
-    voices: &[Voice],
+fn merged_list(
+    layers: &[SettingsLayer],
     owner: Owner,
-    of: impl Fn(HttpSettings) -> Option<Vec<String>>,
+    list_of: impl Fn(HttpSettings) -> Option<Vec<String>>,
 ) -> Option<Vec<String>> {
-    let lists: Vec<(bool, Vec<String>)> = voices
+    let lists: Vec<(bool, Vec<String>)> = layers
         .iter()
-        .filter_map(|voice| Some((voice.binds(owner), of(HttpSettings::of(&voice.fields))?)))
+        .filter_map(|layer| {
+            Some((layer.applies_to(owner), list_of(HttpSettings::of(&layer.fields))?))
+        })
         .collect();
-    lists.iter().any(|(binds, _)| *binds).then(|| {
+    lists.iter().any(|(applies_to, _)| *applies_to).then(|| {
         let mut all: Vec<String> = lists.into_iter().flat_map(|(_, list)| list).collect();
         all.sort();
         all.dedup();
@@ -170,30 +180,30 @@ mod tests {
     }
 
     /// Returns the effective settings of a file among these.
-    fn holds(path: &str, files: &[(&str, &str)], is_named: bool) -> InForce {
+    fn holds(path: &str, files: &[(&str, &str)], is_named: bool) -> EffectiveSettings {
         let events = Events::built_in();
         let others = files.iter().filter(|(other, _)| *other != path);
         let others: Vec<OtherFile<'_>> = others
             .map(|(path, text)| OtherFile {
                 path: Path::new(path),
                 text,
-                is_users: *path == USER && !is_named,
-                is_machines: *path == MACHINE,
-                is_named,
+                is_user: *path == USER && !is_named,
+                is_system: *path == MACHINE,
+                is_explicit: is_named,
             })
             .collect();
         let file = ForeignFile {
             path: Some(Path::new(path)),
             plugin_root: None,
-            is_users: path == USER && !is_named,
-            is_machines: path == MACHINE,
-            is_named,
-            is_found: !is_named,
+            is_user: path == USER && !is_named,
+            is_system: path == MACHINE,
+            is_explicit: is_named,
+            is_discovered: !is_named,
             events: &events,
             others: &others,
         };
         let own = files.iter().find(|(other, _)| *other == path).map_or("{}", |(_, text)| text);
-        in_force(&file, &fields(own), Comments::None)
+        effective_settings(&file, &fields(own), Comments::None)
     }
 
     #[test]
@@ -216,12 +226,12 @@ mod tests {
             // Only the machine's file may set that.
             (&[(PROJECT, only), (USER, only)], [false, false, false, false]),
         ] {
-            let found = all.map(|path| holds(path, files, false).is_off);
+            let found = all.map(|path| holds(path, files, false).is_disabled);
             assert_eq!(found, expected, "{files:?}");
         }
         // Naming a file is consent.
-        assert!(holds(USER, &[(PROJECT, off)], true).is_off);
-        assert!(holds(PROJECT, &[(PROJECT, off)], false).reaches_less);
+        assert!(holds(USER, &[(PROJECT, off)], true).is_disabled);
+        assert!(holds(PROJECT, &[(PROJECT, off)], false).has_reduced_scope);
     }
 
     #[test]

@@ -4,18 +4,19 @@ use hook_json::{JsonObject, RawJson};
 use hook_protocol::HookEventName as Event;
 use hook_protocol::event::output::{Decision, HookOutput};
 use hook_protocol::failure::{HookFailure, InvalidAnswer};
-use hook_settings::language::{Ended, ForeignAnswer, ForeignHook};
+use hook_settings::language::{ForeignAnswer, ForeignHook, ProcessOutput};
 
-use super::claude::{self, TOOL_FAILURE, TOOL_RESULT, about_tool, blocking, compared};
-use super::claude::{take_specific, take_top};
+use super::claude::{self, TOOL_FAILURE, TOOL_RESULT, blocking, tool_event, with_subject};
+use super::claude::{apply_specific, read_common_fields};
 use super::gemini::GEMINI;
 use super::matching;
-use super::places::{Places, Plugins};
-use super::settings::CONDITIONAL;
+use super::places::{Plugins, SettingsPaths};
+use super::settings::OPTIONAL_KEYS;
 use super::table::{
-    Agent, AgentEvent, Entry, Expands, Part, Subject, Timeouts, Tool, Variable, printed, tool,
+    Agent, AgentEvent, Coverage, Entry, Expansion, Subject, Timeouts, Tool, Variable,
+    sample_answer, tool,
 };
-use super::verdict::{Said, Verdict, put, put_specific};
+use super::verdict::{AgentResponse, Verdict, put, put_specific};
 
 const AGENT_FIELDS: &[(&str, &str)] = &[
     ("agent_id", "agent_id"),
@@ -26,21 +27,21 @@ const AGENT_FIELDS: &[(&str, &str)] = &[
 const AGENT_MISSING: &[(&str, &str)] = &[("agent_id", "\"\""), ("agent_type", "\"\"")];
 
 const EVENTS: &[AgentEvent] = &[
-    about_tool("PreToolUse", Event::BeforeTool),
+    tool_event("PreToolUse", Event::BeforeTool),
     AgentEvent {
-        part: Part::Succeeded,
+        coverage: Coverage::Succeeded,
         fields: TOOL_RESULT,
-        ..about_tool("PostToolUse", Event::AfterTool)
+        ..tool_event("PostToolUse", Event::AfterTool)
     },
     AgentEvent {
         fields: TOOL_FAILURE,
         blocks: false,
-        ..about_tool("PostToolUseFailure", Event::ToolError)
+        ..tool_event("PostToolUseFailure", Event::ToolError)
     },
     blocking(AgentEvent {
         fields: &[("calls", "tool_calls")],
-        longest: Some(15),
-        ..AgentEvent::of("PostToolBatch", Event::ToolBatch)
+        total_timeout_secs: Some(15),
+        ..AgentEvent::new("PostToolBatch", Event::ToolBatch)
     }),
     AgentEvent {
         fields: &[
@@ -49,13 +50,13 @@ const EVENTS: &[AgentEvent] = &[
             ("suggestions", "permission_suggestions"),
         ],
         approves: true,
-        ..about_tool("PermissionRequest", Event::PermissionRequest)
+        ..tool_event("PermissionRequest", Event::PermissionRequest)
     },
     AgentEvent {
         fields: &[("tool_name", "tool_name"), ("tool_input", "tool_input"), ("reason", "reason")],
-        missing: &[("by", "\"auto\"")],
+        defaults: &[("by", "\"auto\"")],
         blocks: false,
-        ..about_tool("PermissionDenied", Event::PermissionDenied)
+        ..tool_event("PermissionDenied", Event::PermissionDenied)
     },
     claude::PROMPT_SUBMIT,
     claude::PROMPT_EXPANSION,
@@ -63,58 +64,58 @@ const EVENTS: &[AgentEvent] = &[
     blocking(AgentEvent {
         subject: Subject::Field("agent_type"),
         fields: AGENT_FIELDS,
-        missing: AGENT_MISSING,
-        ..AgentEvent::of("SubagentStop", Event::SubagentStop)
+        defaults: AGENT_MISSING,
+        ..AgentEvent::new("SubagentStop", Event::SubagentStop)
     }),
     AgentEvent {
         subject: Subject::Field("agent_type"),
         fields: &[("agent_id", "agent_id"), ("agent_type", "agent_type")],
-        missing: AGENT_MISSING,
-        ..AgentEvent::of("SubagentStart", Event::SubagentStart)
+        defaults: AGENT_MISSING,
+        ..AgentEvent::new("SubagentStart", Event::SubagentStart)
     },
     AgentEvent {
         subject: Subject::Field("error"),
         fields: &[("error", "error"), ("error_details", "error_details")],
-        missing: &[("error", "\"\"")],
-        ..AgentEvent::of("StopFailure", Event::TurnFailed)
+        defaults: &[("error", "\"\"")],
+        ..AgentEvent::new("StopFailure", Event::TurnFailed)
     },
     AgentEvent {
         subject: Subject::Field("source"),
         fields: &[("source", "source"), ("model", "model")],
-        plain_is_context: true,
-        ..AgentEvent::of("SessionStart", Event::SessionStart)
+        text_is_context: true,
+        ..AgentEvent::new("SessionStart", Event::SessionStart)
     },
     AgentEvent {
         subject: Subject::Field("reason"),
         fields: &[("reason", "reason")],
-        ..AgentEvent::of("SessionEnd", Event::SessionEnd)
+        ..AgentEvent::new("SessionEnd", Event::SessionEnd)
     },
     AgentEvent {
         subject: Subject::Field("trigger"),
         fields: &[("trigger", "trigger"), ("custom_instructions", "custom_instructions")],
-        ..AgentEvent::of("PreCompact", Event::PreCompress)
+        ..AgentEvent::new("PreCompact", Event::PreCompress)
     },
     AgentEvent {
         subject: Subject::Field("trigger"),
         fields: &[("trigger", "trigger"), ("summary", "compact_summary")],
-        ..AgentEvent::of("PostCompact", Event::PostCompress)
+        ..AgentEvent::new("PostCompact", Event::PostCompress)
     },
     AgentEvent {
         subject: Subject::Field("notification_type"),
         fields: &[("message", "message"), ("notification_type", "notification_type")],
-        ..AgentEvent::of("Notification", Event::Notification)
+        ..AgentEvent::new("Notification", Event::Notification)
     },
-    AgentEvent::own("MessageDisplay"),
-    AgentEvent::own("SessionDelete"),
-    blocking(AgentEvent::own("TodoCreated")),
-    blocking(AgentEvent::own("TodoCompleted")),
-    compared("InstructionsLoaded", "file_path"),
+    AgentEvent::foreign_only("MessageDisplay"),
+    AgentEvent::foreign_only("SessionDelete"),
+    blocking(AgentEvent::foreign_only("TodoCreated")),
+    blocking(AgentEvent::foreign_only("TodoCompleted")),
+    with_subject("InstructionsLoaded", "file_path"),
 ];
 
 const TOOLS: &[Tool] = &[
     tool("replace", "edit"),
     tool("replace", "notebook_edit"),
-    Tool { ours: "list_directory", theirs: "list_directory", fields: &[("dir_path", "path")] },
+    Tool { native: "list_directory", foreign: "list_directory", fields: &[("dir_path", "path")] },
     tool("google_web_search", "web_search"),
     tool("write_todos", "todo_write"),
     tool("ask_user", "ask_user_question"),
@@ -122,7 +123,7 @@ const TOOLS: &[Tool] = &[
 ];
 
 /// Further tool names for matchers.
-const OTHER_NAMES: &[(&str, &[&str])] = &[
+const ALIASES: &[(&str, &[&str])] = &[
     ("run_shell_command", &["Shell", "ShellTool", "Bash"]),
     ("edit", &["Edit", "EditTool", "replace"]),
     ("write_file", &["WriteFile", "WriteFileTool", "Write"]),
@@ -143,34 +144,37 @@ const OTHER_NAMES: &[(&str, &[&str])] = &[
 
 /// Matches like Qwen Code: the exact name, a name in a list, or an expression. An invalid
 /// expression matches nothing.
-fn matches(event: &AgentEvent, hook: &ForeignHook, told: &JsonObject) -> bool {
-    let Some(pattern) = matching::pattern(hook).filter(|it| *it != ".*") else { return true };
-    let Some(subject) = matching::subject(event, told).filter(|it| !it.is_empty()) else {
+fn matches(event: &AgentEvent, hook: &ForeignHook, input: &JsonObject) -> bool {
+    let Some(pattern) = matching::pattern(hook).filter(|pattern| *pattern != ".*") else {
         return true;
     };
-    let others = match event.subject {
-        Subject::Tool => other_names(&subject),
+    let Some(subject) = matching::subject(event, input).filter(|subject| !subject.is_empty())
+    else {
+        return true;
+    };
+    let aliases = match event.subject {
+        Subject::Tool => aliases_of(&subject),
         _ => &[],
     };
-    let is_it = |name: &str| name == subject || others.contains(&name);
-    if is_it(pattern) {
+    let is_match = |name: &str| name == subject || aliases.contains(&name);
+    if is_match(pattern) {
         return true;
     }
     if !pattern.contains('|') || pattern.starts_with(['^', '(']) {
-        return matching::is_found(pattern, &subject);
+        return matching::is_match(pattern, &subject);
     }
     let entries: Vec<&str> =
-        alternatives(pattern).into_iter().filter(|it| !it.is_empty()).collect();
-    let matches = |entry: &&str| ["*", ".*"].contains(entry) || is_it(entry);
+        alternatives(pattern).into_iter().filter(|entry| !entry.is_empty()).collect();
+    let matches = |entry: &&str| ["*", ".*"].contains(entry) || is_match(entry);
     entries.iter().any(matches)
-        || !entries.is_empty() && matching::is_found(&entries.join("|"), &subject)
+        || !entries.is_empty() && matching::is_match(&entries.join("|"), &subject)
 }
 
 /// Splits an expression at each `|` outside of groups and classes that is not escaped.
 fn alternatives(pattern: &str) -> Vec<&str> {
     let (mut parts, mut begin, mut depth) = (Vec::new(), 0, 0_usize);
     let (mut is_escaped, mut is_in_class) = (false, false);
-    for (at, character) in pattern.char_indices() {
+    for (index, character) in pattern.char_indices() {
         match character {
             _ if is_escaped => is_escaped = false,
             '\\' => is_escaped = true,
@@ -179,8 +183,8 @@ fn alternatives(pattern: &str) -> Vec<&str> {
             '(' => depth += 1,
             ')' => depth = depth.saturating_sub(1),
             '|' if depth == 0 => {
-                parts.push(trimmed(pattern.get(begin..at).unwrap_or_default()));
-                begin = at + 1;
+                parts.push(trimmed(pattern.get(begin..index).unwrap_or_default()));
+                begin = index + 1;
             }
             _ => {}
         }
@@ -193,17 +197,17 @@ fn alternatives(pattern: &str) -> Vec<&str> {
 fn trimmed(part: &str) -> &str {
     let part = part.trim_start();
     let kept = part.trim_end();
-    let slashes = kept.len() - kept.trim_end_matches('\\').len();
-    let blank = part.get(kept.len()..).and_then(|rest| rest.chars().next());
-    match blank.filter(|_| slashes % 2 == 1) {
-        Some(blank) => part.get(..kept.len() + blank.len_utf8()).unwrap_or(kept),
+    let backslashes = kept.len() - kept.trim_end_matches('\\').len();
+    let escaped = part.get(kept.len()..).and_then(|rest| rest.chars().next());
+    match escaped.filter(|_| backslashes % 2 == 1) {
+        Some(escaped) => part.get(..kept.len() + escaped.len_utf8()).unwrap_or(kept),
         None => kept,
     }
 }
 
 /// Returns further names of a tool for matchers.
-fn other_names(tool: &str) -> &'static [&'static str] {
-    OTHER_NAMES.iter().find(|(name, _)| *name == tool).map_or(&[], |(_, others)| others)
+fn aliases_of(tool: &str) -> &'static [&'static str] {
+    ALIASES.iter().find(|(name, _)| *name == tool).map_or(&[], |(_, others)| others)
 }
 
 pub(super) static AGENT: Agent = Agent {
@@ -214,7 +218,7 @@ pub(super) static AGENT: Agent = Agent {
     mcp: ("mcp__", "__"),
     timeout: Timeouts {
         milliseconds_from: Some(1_000),
-        ..Timeouts::of(&["timeout"], 1_000, 60_000)
+        ..Timeouts::new(&["timeout"], 1_000, 60_000)
     },
     variables: &[
         ("QWEN_PROJECT_DIR", Variable::Cwd),
@@ -222,10 +226,10 @@ pub(super) static AGENT: Agent = Agent {
         ("CLAUDE_PROJECT_DIR", Variable::Cwd),
         ("QWEN_CODE_SESSION_ID", Variable::Session),
     ],
-    expands: Expands::Never,
+    expansion: Expansion::None,
     matches,
-    answer,
-    say,
+    read_answer,
+    render,
     ignores: &[(
         "PreToolUse",
         &["a stop: the tool does not run, and the turn goes on", "changed arguments", "context"],
@@ -234,10 +238,10 @@ pub(super) static AGENT: Agent = Agent {
         file: "settings.json",
         in_project: ".qwen/settings.json",
         new_file: "{}\n",
-        remains: "Qwen Code reads it by itself when it starts; a project's file only in a folder that it trusts",
+        next_step: "Qwen Code reads it by itself when it starts; a project's file only in a folder that it trusts",
         consent: None,
     }),
-    places: Places {
+    paths: SettingsPaths {
         variable: Some("QWEN_HOME"),
         folder: ".qwen",
         project: &[".qwen/settings.json"],
@@ -257,45 +261,45 @@ pub(super) static AGENT: Agent = Agent {
         "It asks about a prompt once more after each round of tools, with an empty one; `SessionEnd` was never seen.",
         "Matchers may call tools by the names of Claude Code and of its own classes (`Bash`, `ShellTool`).",
     ],
-    is_told_by_place: true,
-    keys: CONDITIONAL,
-    answers: &[
-        printed(
+    is_identified_by_path: true,
+    hook_keys: OPTIONAL_KEYS,
+    sample_answers: &[
+        sample_answer(
             "PreToolUse",
             r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}"#,
             "Qwen Code hooks/types.ts (01ed106f): it lifts no confirmation that is known of",
         ),
-        printed(
+        sample_answer(
             "PreToolUse",
             r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask"}}"#,
             "Qwen Code hooks/types.ts (01ed106f)",
         ),
-        printed(
+        sample_answer(
             "PreToolUse",
             r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}"#,
             "Qwen Code hooks/types.ts (01ed106f)",
         ),
-        printed(
+        sample_answer(
             "PreToolUse",
             r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"ls"}}}"#,
             "seen in Qwen Code: the tool runs with those of the model",
         ),
-        printed(
+        sample_answer(
             "PreToolUse",
             r#"done"#,
             "Qwen Code hooks/types.ts (01ed106f): an allow with a message",
         ),
-        printed(
+        sample_answer(
             "PermissionRequest",
             r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}"#,
             "Qwen Code hooks/types.ts (01ed106f): it answers the prompt",
         ),
-        printed(
+        sample_answer(
             "PermissionRequest",
             r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny"}}}"#,
             "Qwen Code hooks/types.ts (01ed106f)",
         ),
-        printed(
+        sample_answer(
             "Stop",
             r#"{"decision":"block","reason":"go on"}"#,
             "Qwen Code hooks/types.ts (01ed106f)",
@@ -305,15 +309,15 @@ pub(super) static AGENT: Agent = Agent {
 };
 
 /// Checks whether the event is about a tool call that can be denied, allowed or asked about.
-fn is_about_call(event: &AgentEvent) -> bool {
-    event.is(Event::BeforeTool)
+fn is_tool_call(event: &AgentEvent) -> bool {
+    event.maps_to(Event::BeforeTool)
 }
 
 /// Reads a hook's answer like Qwen Code: standard output, or standard error if it is empty or the
 /// exit code is 2. An object counts at any code; the meaning of text depends on the code.
-fn answer(event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
-    let (stdout, stderr) = (ended.stdout.trim(), ended.stderr.trim());
-    let code = ended.code.unwrap_or(1);
+fn read_answer(event: &AgentEvent, process: &ProcessOutput<'_>) -> ForeignAnswer {
+    let (stdout, stderr) = (process.stdout.trim(), process.stderr.trim());
+    let code = process.code.unwrap_or(1);
     let is_stdout = code != 2 && !stdout.is_empty();
     let text = if is_stdout { stdout } else { stderr };
     let failure = (code != 0 && code != 2).then_some(HookFailure::ExitCode { code });
@@ -326,24 +330,24 @@ fn answer(event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
         None => Some(value),
     });
     if let Some(fields) = parsed.as_ref().and_then(|value| value.to_object().ok()) {
-        let output = Some(of_object(event, &fields));
+        let output = Some(read_output(event, &fields));
         return ForeignAnswer { output, failure, ..ForeignAnswer::default() };
     }
     if code == 2 {
         let mut denial = JsonObject::new();
         put(&mut denial, "decision", Some("deny"));
         put(&mut denial, "reason", Some(text));
-        let output = Some(of_object(event, &denial));
+        let output = Some(read_output(event, &denial));
         return ForeignAnswer { output, ..ForeignAnswer::default() };
     }
     if parsed.is_none() && text.starts_with('{') {
         let reason = "it begins like an object and is no JSON".to_owned();
-        let wrong = InvalidAnswer::new(reason, "Qwen Code takes nothing of it".to_owned());
-        let failure = Some(HookFailure::InvalidAnswer(wrong));
+        let error = InvalidAnswer::new(reason, "Qwen Code takes nothing of it".to_owned());
+        let failure = Some(HookFailure::InvalidAnswer(error));
         return ForeignAnswer { failure, ..ForeignAnswer::default() };
     }
     let output = match code {
-        0 if is_stdout && event.plain_is_context => {
+        0 if is_stdout && event.text_is_context => {
             HookOutput::allow().with_additional_context(text)
         }
         0 => HookOutput::allow().with_system_message(text),
@@ -352,22 +356,24 @@ fn answer(event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
     ForeignAnswer { output: Some(output), failure, ..ForeignAnswer::default() }
 }
 
-fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
+fn read_output(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
     let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
-    let mut output = take_top(fields);
+    let mut output = read_common_fields(fields);
     let decision = match text("decision").as_deref() {
         Some("block" | "deny") if event.blocks => Some(Decision::Deny),
-        Some("ask") if is_about_call(event) => Some(Decision::Ask),
-        Some("allow" | "approve") if is_about_call(event) => Some(Decision::Allow),
+        Some("ask") if is_tool_call(event) => Some(Decision::Ask),
+        Some("allow" | "approve") if is_tool_call(event) => Some(Decision::Allow),
         _ => None,
     };
     output.decision = decision.clone();
     output.reason = text("reason");
-    if let Some(specific) = fields.get("hookSpecificOutput").and_then(|it| it.to_object().ok()) {
-        take_specific(event, &specific, &mut output);
+    if let Some(specific) =
+        fields.get("hookSpecificOutput").and_then(|value| value.to_object().ok())
+    {
+        apply_specific(event, &specific, &mut output);
         // Qwen Code does not support `defer`.
-        let word = specific.get("permissionDecision").and_then(RawJson::to_text);
-        if word.as_deref() == Some("defer") {
+        let decision_name = specific.get("permissionDecision").and_then(RawJson::to_text);
+        if decision_name.as_deref() == Some("defer") {
             output.decision = decision;
         }
     }
@@ -405,7 +411,7 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
 
 /// Renders the response for Qwen Code: always an object with exit code 0, since Qwen reads standard
 /// error if standard output is empty.
-fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
+fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
     let mut answer = JsonObject::new();
     let mut specific = JsonObject::new();
     let mut lost = Vec::new();
@@ -413,7 +419,7 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
     put(&mut answer, "systemMessage", verdict.system_message);
     let stop = |answer: &mut JsonObject| {
         answer.insert("continue", RawJson::from_bool(false));
-        put(answer, "stopReason", Some(verdict.why()));
+        put(answer, "stopReason", Some(verdict.reason_or_default()));
     };
     match event.name {
         "PreToolUse" => {
@@ -430,15 +436,16 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
         }
         "PermissionRequest" => {
             let mut decision = JsonObject::new();
-            let word = match () {
+            let behavior = match () {
                 () if verdict.forbids() => Some("deny"),
                 () if verdict.allowed && !verdict.asks() => Some("allow"),
                 () => None,
             };
-            put(&mut decision, "behavior", word);
+            put(&mut decision, "behavior", behavior);
             put(&mut decision, "message", verdict.reason.filter(|_| verdict.forbids()));
-            verdict.copy(&["updatedInput", "updatedPermissions", "interrupt"], &mut decision);
-            if word.is_some() {
+            verdict
+                .copy_fields(&["updatedInput", "updatedPermissions", "interrupt"], &mut decision);
+            if behavior.is_some() {
                 specific.insert("decision", decision.to_raw());
             }
         }
@@ -451,12 +458,12 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
                 stop(&mut answer);
             }
             put(&mut answer, "decision", Some("block"));
-            put(&mut answer, "reason", Some(verdict.why()));
+            put(&mut answer, "reason", Some(verdict.reason_or_default()));
         }
         _ if refuses => lost.push("a refusal there"),
         _ => {}
     }
     put(&mut specific, "additionalContext", verdict.additional_context);
     put_specific(&mut answer, event.name, &specific);
-    Said { stdout: answer.to_raw().as_str().to_owned(), lost, ..Said::default() }
+    AgentResponse { stdout: answer.to_raw().as_str().to_owned(), lost, ..AgentResponse::default() }
 }

@@ -4,43 +4,49 @@
 use hook_json::{JsonObject, RawJson};
 use hook_protocol::event::output::PolicyDecision;
 
-use super::table::{Agent, AgentEvent, Ours};
-use super::verdict::{Said, Verdict, put};
+use super::table::{Agent, AgentEvent, NativeEvent};
+use super::verdict::{AgentResponse, Verdict, put};
 
 impl Agent {
     /// Returns a refusal that every agent obeys which reads this agent's files: in this agent's
     /// form, at the top level if that is no error, on standard error, and by exit code 2. If the
     /// event cannot be refused, it is the usual response.
-    pub fn refuse(&self, foreign_event: &str, verdict: &Verdict<'_>) -> Said {
+    pub fn refuse(&self, foreign_event: &str, verdict: &Verdict<'_>) -> AgentResponse {
         let verdict = match verdict.decision {
             // Such an agent may not support asking its user.
             PolicyDecision::Ask => Verdict { decision: PolicyDecision::Block, ..*verdict },
             _ => *verdict,
         };
         let event = self.event(foreign_event);
-        let said = match event {
-            Some(_) => self.say(foreign_event, &verdict),
-            None => Said::default(),
+        let response = match event {
+            Some(_) => self.response(foreign_event, &verdict),
+            None => AgentResponse::default(),
         };
-        if !event.is_none_or(AgentEvent::can_be_refused) || !verdict.forbids() {
-            return said;
+        if !event.is_none_or(AgentEvent::is_refusable) || !verdict.forbids() {
+            return response;
         }
-        let own = RawJson::parse(said.stdout.as_str()).ok().and_then(|it| it.to_object().ok());
-        let mut answer = own.unwrap_or_default();
-        if let (Some(word), None) = (self.top_level, answer.get("decision")) {
-            put(&mut answer, "decision", Some(word));
-            put(&mut answer, "reason", Some(verdict.why()));
+        let original =
+            RawJson::parse(response.stdout.as_str()).ok().and_then(|value| value.to_object().ok());
+        let mut answer = original.unwrap_or_default();
+        if let (Some(denial), None) = (self.top_level_denial, answer.get("decision")) {
+            put(&mut answer, "decision", Some(denial));
+            put(&mut answer, "reason", Some(verdict.reason_or_default()));
         }
-        Said { stderr: verdict.why().to_owned(), code: 2, lost: said.lost, ..Said::json(&answer) }
+        AgentResponse {
+            stderr: verdict.reason_or_default().to_owned(),
+            code: 2,
+            lost: response.lost,
+            ..AgentResponse::json(&answer)
+        }
     }
 
     /// Returns `true` if hooks can prevent the action of this event.
     pub fn can_refuse(&self, foreign_event: &str) -> bool {
-        self.event(foreign_event).is_some_and(AgentEvent::can_be_refused)
+        self.event(foreign_event).is_some_and(AgentEvent::is_refusable)
     }
 
     /// Returns a refusal of an unreadable request, with the reason.
-    pub fn refuse_unread(&self, foreign_event: Option<&str>, reason: &str) -> Said {
+    pub fn refuse_unreadable(&self, foreign_event: Option<&str>, reason: &str) -> AgentResponse {
         let mut verdict = Verdict::proceed();
         verdict.decision = PolicyDecision::Block;
         verdict.reason = Some(reason);
@@ -50,20 +56,29 @@ impl Agent {
 
 impl AgentEvent {
     /// Returns `true` if hooks can prevent the action of this event.
-    pub(super) fn can_be_refused(&self) -> bool {
-        let ends_a_turn = matches!(self.ours, Ours::BuiltIn(ours) if ours.ends_a_turn());
-        self.blocks && !ends_a_turn
+    pub(super) fn is_refusable(&self) -> bool {
+        let is_end_of_turn =
+            matches!(self.native, NativeEvent::BuiltIn(ours) if ours.is_turn_end());
+        self.blocks && !is_end_of_turn
     }
 }
 
 /// Checks whether a request has a session field of another agent, and not its own.
 pub(super) fn is_other_form(agent: &Agent, event: &AgentEvent, sent: &JsonObject) -> bool {
-    let Some(own) = event.base.unwrap_or(agent.base).iter().find_map(session) else { return false };
-    let others = super::AGENTS.iter().filter_map(|other| other.base.iter().find_map(session));
-    let mut others = others.filter(|name| *name != own);
-    sent.get(own).is_none() && others.any(|name| sent.get(name).is_some())
+    let Some(session_field) =
+        event.base_fields.unwrap_or(agent.base_fields).iter().find_map(session_field_name)
+    else {
+        return false;
+    };
+    let session_fields = super::AGENTS
+        .iter()
+        .filter_map(|other| other.base_fields.iter().find_map(session_field_name));
+    let mut session_fields = session_fields.filter(|name| *name != session_field);
+    sent.get(session_field).is_none() && session_fields.any(|name| sent.get(name).is_some())
 }
 
-fn session((base, name): &(super::table::Base, &'static str)) -> Option<&'static str> {
-    (*base == super::table::Base::Session).then_some(*name)
+fn session_field_name(
+    (base, name): &(super::table::BaseField, &'static str),
+) -> Option<&'static str> {
+    (*base == super::table::BaseField::Session).then_some(*name)
 }

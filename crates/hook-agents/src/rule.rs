@@ -13,22 +13,22 @@ const PATHS: [&str; 3] = ["file_path", "notebook_path", "path"];
 
 /// Checks whether a rule such as `Bash(git *)` or `Edit(src/**)` matches a call. No rule matches an
 /// event without a tool.
-pub(super) fn permits(event: &AgentEvent, rule: &str, told: &JsonObject) -> bool {
+pub(super) fn matches(event: &AgentEvent, rule: &str, input: &JsonObject) -> bool {
     if event.subject != Subject::Tool {
         return false;
     }
-    let text = |name: &str| told.get(name).and_then(RawJson::to_text);
+    let text = |name: &str| input.get(name).and_then(RawJson::to_text);
     let Some(tool) = text("tool_name") else { return false };
     let (name, inner) = match rule.trim().split_once('(') {
         Some((name, rest)) => (name.trim(), rest.strip_suffix(')')),
         None => (rule.trim(), None),
     };
-    let edits = ["Write", "MultiEdit", "NotebookEdit"];
-    let of_server = name.starts_with("mcp__") && tool.starts_with(&format!("{name}__"));
+    let edit_tools = ["Write", "MultiEdit", "NotebookEdit"];
+    let is_server_rule = name.starts_with("mcp__") && tool.starts_with(&format!("{name}__"));
     let is_named = name == tool
-        || name == "Edit" && edits.contains(&tool.as_str())
-        || of_server
-        || name.contains('*') && is_like(name, &tool, true);
+        || name == "Edit" && edit_tools.contains(&tool.as_str())
+        || is_server_rule
+        || name.contains('*') && matches_glob(name, &tool, true);
     if !is_named {
         return false;
     }
@@ -36,26 +36,27 @@ pub(super) fn permits(event: &AgentEvent, rule: &str, told: &JsonObject) -> bool
     else {
         return true;
     };
-    let arguments = told.get("tool_input").and_then(|it| it.to_object().ok()).unwrap_or_default();
+    let arguments =
+        input.get("tool_input").and_then(|value| value.to_object().ok()).unwrap_or_default();
     let argument = |name: &str| arguments.get(name).and_then(RawJson::to_text);
     if let Some(command) = argument("command") {
         // A command that cannot be parsed might be anything.
         if has_open_quote(&command) {
             return true;
         }
-        return parts(&command).iter().any(|part| is_like(inner, part, true));
+        return command_parts(&command).iter().any(|part| matches_glob(inner, part, true));
     }
     if let Some(host) = inner.strip_prefix("domain:") {
-        let of_url = |url: String| {
+        let is_host = |url: String| {
             let rest = url.split_once("://").map_or(&*url, |(_, rest)| rest);
             let end = rest.find(['/', '?', '#', ':']).unwrap_or(rest.len());
-            let found = rest.get(..end).unwrap_or_default();
-            found == host || found.ends_with(&format!(".{host}"))
+            let host_of_url = rest.get(..end).unwrap_or_default();
+            host_of_url == host || host_of_url.ends_with(&format!(".{host}"))
         };
-        return argument("url").is_some_and(of_url);
+        return argument("url").is_some_and(is_host);
     }
     if let Some(agent) = argument("subagent_type") {
-        return is_like(inner, &agent, true);
+        return matches_glob(inner, &agent, true);
     }
     let cwd = text("cwd").unwrap_or_default();
     let Some(path) = PATHS.iter().find_map(|name| argument(name)) else { return true };
@@ -63,22 +64,23 @@ pub(super) fn permits(event: &AgentEvent, rule: &str, told: &JsonObject) -> bool
     let inner = inner.strip_prefix("./").unwrap_or(inner);
     let absolute = inner.strip_prefix("//").map(|rest| format!("/{rest}"));
     let inner = absolute.as_deref().unwrap_or(inner);
-    if let Some(in_home) = inner.strip_prefix("~/") {
-        return is_like(&format!("**/{in_home}"), &path, false);
+    if let Some(home_pattern) = inner.strip_prefix("~/") {
+        return matches_glob(&format!("**/{home_pattern}"), &path, false);
     }
     let below = format!("{}/**", inner.trim_start_matches('/'));
-    if relative.is_some_and(|relative| is_like(&below, relative, false)) {
+    if relative.is_some_and(|relative| matches_glob(&below, relative, false)) {
         return true;
     }
-    let names_any = !inner.contains('/');
-    let last = path.rsplit('/').next().unwrap_or_default();
-    is_like(inner, &path, false)
-        || relative.is_some_and(|relative| is_like(inner.trim_start_matches('/'), relative, false))
-        || names_any && is_like(inner, last, false)
+    let is_bare_name = !inner.contains('/');
+    let file_name = path.rsplit('/').next().unwrap_or_default();
+    matches_glob(inner, &path, false)
+        || relative
+            .is_some_and(|relative| matches_glob(inner.trim_start_matches('/'), relative, false))
+        || is_bare_name && matches_glob(inner, file_name, false)
 }
 
 /// Returns the commands of a shell text without leading variables, including substitutions.
-fn parts(command: &str) -> Vec<String> {
+fn command_parts(command: &str) -> Vec<String> {
     let separated = command.replace("&&", "\n").replace("||", "\n").replace("$(", "\n");
     let separated = separated.split(['\n', ';', '|', '&', '`', '(', ')', '{', '}']);
     let plain = |part: &str| {
@@ -102,37 +104,38 @@ fn parts(command: &str) -> Vec<String> {
 fn without_wrappers(part: &str) -> &str {
     let mut rest = part;
     loop {
-        let (word, behind) = rest.split_once(' ').unwrap_or((rest, ""));
+        let (word, remainder) = rest.split_once(' ').unwrap_or((rest, ""));
         // Skips options and their values.
-        let skipped = |mut rest: &str, with_value: &[&str], then: usize| -> usize {
+        let skipped_length = |mut rest: &str, valued_options: &[&str], operands: usize| -> usize {
             let length = rest.len();
             let next =
                 |rest: &str| rest.split_once(' ').map_or(rest.len(), |(word, _)| word.len() + 1);
             while rest.starts_with('-') {
                 let option = rest.split(' ').next().unwrap_or_default();
-                for _ in 0..1 + usize::from(with_value.contains(&option)) {
+                for _ in 0..1 + usize::from(valued_options.contains(&option)) {
                     rest = rest.get(next(rest)..).unwrap_or_default();
                 }
             }
-            for _ in 0..then {
+            for _ in 0..operands {
                 rest = rest.get(next(rest)..).unwrap_or_default();
             }
             length - rest.len()
         };
-        let is_redirection =
-            word.trim_start_matches(|it: char| it.is_ascii_digit()).starts_with(['>', '<']);
-        let ahead = match word {
-            "timeout" => skipped(behind, &["-k", "-s"], 1),
-            "nice" => skipped(behind, &["-n"], 0),
+        let is_redirection = word
+            .trim_start_matches(|character: char| character.is_ascii_digit())
+            .starts_with(['>', '<']);
+        let wrapper_length = match word {
+            "timeout" => skipped_length(remainder, &["-k", "-s"], 1),
+            "nice" => skipped_length(remainder, &["-n"], 0),
             "stdbuf" | "nohup" | "time" | "command" | "coproc" | "exec" | "xargs" | "env" => {
-                skipped(behind, &["-i", "-o", "-e", "-n", "-I", "-P", "-L", "-u"], 0)
+                skipped_length(remainder, &["-i", "-o", "-e", "-n", "-I", "-P", "-L", "-u"], 0)
             }
             _ if is_redirection => {
-                usize::from(word.ends_with(['>', '<'])) * skipped(behind, &[], 1)
+                usize::from(word.ends_with(['>', '<'])) * skipped_length(remainder, &[], 1)
             }
             _ => return rest,
         };
-        rest = behind.get(ahead..).unwrap_or_default();
+        rest = remainder.get(wrapper_length..).unwrap_or_default();
         if rest.is_empty() {
             return rest;
         }
@@ -141,17 +144,17 @@ fn without_wrappers(part: &str) -> &str {
 
 /// Checks whether a quote is not closed.
 fn has_open_quote(command: &str) -> bool {
-    let mut open = None;
+    let mut open_quote = None;
     let mut characters = command.chars();
     while let Some(character) = characters.next() {
-        match (open, character) {
+        match (open_quote, character) {
             (None | Some('"'), '\\') => drop(characters.next()),
-            (None, '\'' | '"') => open = Some(character),
-            (Some(quote), it) if quote == it => open = None,
+            (None, '\'' | '"') => open_quote = Some(character),
+            (Some(quote), closing) if quote == closing => open_quote = None,
             _ => {}
         }
     }
-    open.is_some()
+    open_quote.is_some()
 }
 
 /// Shell keywords before a command.
@@ -166,15 +169,20 @@ fn without_variables(part: &str) -> &str {
             continue;
         }
         let is_name = |name: &str| {
-            !name.is_empty() && name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_')
+            !name.is_empty()
+                && name
+                    .chars()
+                    .all(|character| character.is_ascii_alphanumeric() || character == '_')
         };
         let Some((_, value)) = rest.split_once('=').filter(|(name, _)| is_name(name)) else {
             return rest;
         };
         // A quoted value may contain blanks.
-        let quote = value.chars().next().filter(|it| matches!(it, '\'' | '"'));
+        let quote = value.chars().next().filter(|character| matches!(character, '\'' | '"'));
         let end = match quote {
-            Some(quote) => value.get(1..).and_then(|it| it.find(quote)).map(|at| at + 2),
+            Some(quote) => {
+                value.get(1..).and_then(|inner| inner.find(quote)).map(|position| position + 2)
+            }
             None => value.find(char::is_whitespace),
         };
         let Some(after) = end.and_then(|end| value.get(end..)) else { return rest };
@@ -184,9 +192,10 @@ fn without_variables(part: &str) -> &str {
 
 /// Checks whether a text matches a pattern. `*` stands for any text, but not for `/` in a path;
 /// `**` does. In a command, `git:*` matches `git` with any arguments.
-fn is_like(pattern: &str, text: &str, is_command: bool) -> bool {
+fn matches_glob(pattern: &str, text: &str, is_command: bool) -> bool {
     if is_command && let Some(prefix) = pattern.strip_suffix(":*") {
-        return text == prefix || text.strip_prefix(prefix).is_some_and(|it| it.starts_with(' '));
+        return text == prefix
+            || text.strip_prefix(prefix).is_some_and(|arguments| arguments.starts_with(' '));
     }
     if is_command
         && let Some(prefix) = pattern.strip_suffix(" *")
@@ -204,10 +213,12 @@ fn is_like(pattern: &str, text: &str, is_command: bool) -> bool {
             }
             '*' if is_command => expression.push_str(r"[\s\S]*"),
             '*' => expression.push_str("[^/]*"),
-            it if it.is_ascii_alphanumeric() || it == '_' || !it.is_ascii() => expression.push(it),
-            it => {
+            other if other.is_ascii_alphanumeric() || other == '_' || !other.is_ascii() => {
+                expression.push(other)
+            }
+            other => {
                 expression.push('\\');
-                expression.push(it);
+                expression.push(other);
             }
         }
     }
@@ -225,13 +236,13 @@ mod tests {
     #[test]
     fn a_rule_is_about_a_tool_and_what_it_is_called_with() {
         let event = agent("claude").unwrap().event("PreToolUse").unwrap();
-        let told = |tool: &str, input: &str| {
+        let call = |tool: &str, input: &str| {
             let text = format!(r#"{{"tool_name":"{tool}","tool_input":{input},"cwd":"/p"}}"#);
             RawJson::parse(text).unwrap().to_object().unwrap()
         };
-        let shell = |command: &str| told("Bash", &format!(r#"{{"command":"{command}"}}"#));
-        let edit = |path: &str| told("Edit", &format!(r#"{{"file_path":"{path}"}}"#));
-        for (rule, told, expected) in [
+        let shell = |command: &str| call("Bash", &format!(r#"{{"command":"{command}"}}"#));
+        let edit = |path: &str| call("Edit", &format!(r#"{{"file_path":"{path}"}}"#));
+        for (rule, input, expected) in [
             ("Bash", shell("ls"), true),
             ("Edit", shell("ls"), false),
             ("Bash(git *)", shell("git push"), true),
@@ -255,17 +266,17 @@ mod tests {
             ("Bash(rm *)", shell("FOO='a b' rm x"), true),
             ("Bash(rm *)", shell("rm\\t-rf x"), true),
             ("Bash(rm *)", shell("echo 'unterminated"), true),
-            ("mcp__git", told("mcp__git__push", "{}"), true),
-            ("mcp__git", told("mcp__gitlab__push", "{}"), false),
-            ("mcp__git__*", told("mcp__git__push", "{}"), true),
-            ("WebFetch(domain:a.org)", told("WebFetch", r#"{"url":"https://a.org/x"}"#), true),
+            ("mcp__git", call("mcp__git__push", "{}"), true),
+            ("mcp__git", call("mcp__gitlab__push", "{}"), false),
+            ("mcp__git__*", call("mcp__git__push", "{}"), true),
+            ("WebFetch(domain:a.org)", call("WebFetch", r#"{"url":"https://a.org/x"}"#), true),
             (
                 "WebFetch(domain:a.org)",
-                told("WebFetch", r#"{"url":"https://b.org/?a.org"}"#),
+                call("WebFetch", r#"{"url":"https://b.org/?a.org"}"#),
                 false,
             ),
-            ("Agent(Explore)", told("Agent", r#"{"subagent_type":"Plan"}"#), false),
-            ("Read(~/.ssh/**)", told("Read", r#"{"file_path":"/home/u/.ssh/id"}"#), true),
+            ("Agent(Explore)", call("Agent", r#"{"subagent_type":"Plan"}"#), false),
+            ("Read(~/.ssh/**)", call("Read", r#"{"file_path":"/home/u/.ssh/id"}"#), true),
             ("Edit(src)", edit("/p/src/a.rs"), true),
             ("Edit(src/**)", edit("/p/src/a/b.rs"), true),
             ("Edit(src/**)", edit("/p/lib/a.rs"), false),
@@ -273,9 +284,9 @@ mod tests {
             ("Edit(*.ts)", edit("/p/a.ts"), true),
             ("Edit(*.ts)", edit("/p/a.rs"), false),
         ] {
-            assert_eq!(permits(event, rule, &told), expected, "{rule} {told:?}");
+            assert_eq!(matches(event, rule, &input), expected, "{rule} {input:?}");
         }
         let stop = agent("claude").unwrap().event("Stop").unwrap();
-        assert!(!permits(stop, "Bash", &shell("ls")));
+        assert!(!matches(stop, "Bash", &shell("ls")));
     }
 }

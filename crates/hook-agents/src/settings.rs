@@ -10,17 +10,17 @@ use hook_json::text::{nearest, shortened};
 use hook_json::{JsonKind, JsonObject, RawJson};
 use hook_settings::language::{
     ForeignCommand, ForeignDefinition, ForeignEntry, ForeignFile, ForeignHook, ForeignLoss,
-    ForeignProblem, ForeignSettings, is_refused_of_project,
+    ForeignProblem, ForeignSettings, is_forbidden_in_project,
 };
 
 use super::entry;
-use super::kind::{self, HttpSettings, Kind};
-use super::precedence::{self, InForce};
+use super::kind::{self, HookKind, HttpSettings};
+use super::precedence::{self, EffectiveSettings};
 use super::table::{Agent, AgentEvent, SettingsForm, Timeouts};
 use super::written;
 
 /// Optional keys of a hook. They are ignored in files of agents that do not support them.
-pub(super) const CONDITIONAL: &[&str] = &[
+pub(super) const OPTIONAL_KEYS: &[&str] = &[
     "args",
     "exec",
     "async",
@@ -42,16 +42,16 @@ pub(super) const CONDITIONAL: &[&str] = &[
 ];
 
 /// The maximum timeout of any hook in milliseconds: a day.
-const LONGEST: u64 = 86_400_000;
+const MAX_TIMEOUT_MS: u64 = 86_400_000;
 
 /// Former switches among the events. Agents ignore them.
-const SWITCHES: &[&str] = &["enabled", "disabled", "notifications"];
+const LEGACY_SWITCHES: &[&str] = &["enabled", "disabled", "notifications"];
 
 /// Reads an agent's settings file.
 pub(super) fn read(agent: &'static Agent, text: &str, file: &ForeignFile<'_>) -> ForeignSettings {
     let mut reader = Reader::new(agent, file);
     let text = match file.path.and_then(|path| path.extension()) {
-        Some(extension) if extension == "toml" => match written::toml_as_json(text) {
+        Some(extension) if extension == "toml" => match written::toml_to_json(text) {
             Ok(json) => Cow::Owned(json),
             Err(error) => {
                 let message = format!("not TOML: {error}; none of its hooks run");
@@ -61,7 +61,7 @@ pub(super) fn read(agent: &'static Agent, text: &str, file: &ForeignFile<'_>) ->
         },
         _ => written::without_comments(text, agent.comments),
     };
-    match RawJson::parse_in_place(&*text) {
+    match RawJson::parse_with_offsets(&*text) {
         Ok(root) => reader.root(&root),
         Err(error) => {
             let message = format!("not JSON: {error}; none of its hooks run");
@@ -81,15 +81,15 @@ pub(super) fn read_definition(
     let mut reader = Reader { is_definition: true, ..Reader::new(agent, file) };
     reader.settings.was_read = true;
     let (value, path) = (definition.value, definition.path);
-    let Some(event) = agent.written_event(definition.event) else {
+    let Some(event) = agent.event_in_settings(definition.event) else {
         let names = agent.events.iter().map(|event| event.name);
-        let meant = match nearest(definition.event, names) {
-            Some(meant) => format!("; did you mean `{meant}`?"),
+        let suggestion = match nearest(definition.event, names) {
+            Some(suggestion) => format!("; did you mean `{suggestion}`?"),
             None => String::new(),
         };
         let name = shortened(definition.event);
         let message =
-            format!("{} has no event `{name}`, so nothing there runs{meant}", agent.title);
+            format!("{} has no event `{name}`, so nothing there runs{suggestion}", agent.title);
         reader.problem(value.range(), path, message, ForeignLoss::Hooks);
         return reader.settings;
     };
@@ -101,7 +101,7 @@ pub(super) fn read_definition(
                     reader.group((event, definition.event), &fields, path, definition.only);
                 }
                 None => {
-                    let group = Group::named(agent, definition.event);
+                    let group = Group::for_event(agent, definition.event);
                     reader.hook(event, &fields, value.range(), path, &group);
                 }
             }
@@ -137,7 +137,7 @@ struct Group {
 
 impl Group {
     /// Returns a group without fields, for an event with this name in the file.
-    fn named(agent: &Agent, name: &str) -> Self {
+    fn for_event(agent: &Agent, name: &str) -> Self {
         let is_own = agent.event(name).is_some();
         Self { other_name: (!is_own).then(|| name.to_owned()), ..Self::default() }
     }
@@ -158,7 +158,7 @@ impl<'f> Reader<'f> {
 
 impl Reader<'_> {
     /// Checks whether the file is in the user's folder of the agent, even if it was named.
-    fn is_in_users_folder(&self) -> bool {
+    fn is_in_user_folder(&self) -> bool {
         let home = std::env::var_os("HOME").map(PathBuf::from);
         let folder = home.map(|home| self.agent.user_folder(&home));
         let path = self.file.path.and_then(|path| std::path::absolute(path).ok());
@@ -166,9 +166,9 @@ impl Reader<'_> {
     }
 
     /// Checks whether the file was found in a project.
-    fn is_projects(&self) -> bool {
+    fn is_project_file(&self) -> bool {
         let file = self.file;
-        file.is_found && !(file.is_users || file.is_machines || file.is_named)
+        file.is_discovered && !(file.is_user || file.is_system || file.is_explicit)
     }
 
     /// Returns the folder that the hooks belong to, if they are in an agent's file.
@@ -189,7 +189,7 @@ impl Reader<'_> {
 
     fn problem(&mut self, at: Range<usize>, path: &str, message: String, loss: ForeignLoss) {
         let path = path.to_owned();
-        self.settings.problems.push(ForeignProblem { at, path, message, loss });
+        self.settings.problems.push(ForeignProblem { range: at, path, message, loss });
     }
 
     fn root(&mut self, root: &RawJson) {
@@ -203,15 +203,15 @@ impl Reader<'_> {
             return;
         };
         self.settings.was_read = true;
-        let in_force = match self.agent.has_one_switch {
-            true => precedence::in_force(self.file, &fields, self.agent.comments),
-            false => InForce {
-                is_off: fields.get("disableAllHooks").and_then(RawJson::to_bool) == Some(true),
+        let effective = match self.agent.has_global_switch {
+            true => precedence::effective_settings(self.file, &fields, self.agent.comments),
+            false => EffectiveSettings {
+                is_disabled: fields.get("disableAllHooks").and_then(RawJson::to_bool) == Some(true),
                 http: HttpSettings::of(&fields),
-                ..InForce::default()
+                ..EffectiveSettings::default()
             },
         };
-        if in_force.reaches_less {
+        if effective.has_reduced_scope {
             let message =
                 "`disableAllHooks` of a project puts off the project's own hooks alone here; at \
                            home the user's, too"
@@ -219,25 +219,27 @@ impl Reader<'_> {
             let at = fields.get("disableAllHooks").map_or(0..0, RawJson::range);
             self.problem(at, "disableAllHooks", message, ForeignLoss::Part);
         }
-        if in_force.is_off {
-            if let (Some(by), Some(hooks)) = (&in_force.off_by, fields.get("hooks")) {
-                let message = format!("all hooks of {} are switched off by {by}", self.agent.title);
+        if effective.is_disabled {
+            if let (Some(path), Some(hooks)) = (&effective.disabled_by, fields.get("hooks")) {
+                let message =
+                    format!("all hooks of {} are switched off by {path}", self.agent.title);
                 self.problem(hooks.range(), "hooks", message, ForeignLoss::Nothing);
             }
             return;
         }
         let config =
-            fields.get("hooksConfig").and_then(|it| it.to_object().ok()).unwrap_or_default();
+            fields.get("hooksConfig").and_then(|value| value.to_object().ok()).unwrap_or_default();
         if config.get("enabled").and_then(RawJson::to_bool) == Some(false) {
             return;
         }
-        let tools = fields.get("tools").and_then(|it| it.to_object().ok()).unwrap_or_default();
-        let is_off = tools.get("enableHooks").and_then(RawJson::to_bool) == Some(false);
-        if is_off && self.agent.name == "llxprt" {
+        let tools =
+            fields.get("tools").and_then(|value| value.to_object().ok()).unwrap_or_default();
+        let is_disabled = tools.get("enableHooks").and_then(RawJson::to_bool) == Some(false);
+        if is_disabled && self.agent.name == "llxprt" {
             return;
         }
         let disabled = config.get("disabled").and_then(RawJson::to_items).unwrap_or_default();
-        self.http = in_force.http;
+        self.http = effective.http;
         self.disabled = disabled.iter().filter_map(RawJson::to_text).collect();
         let Some(hooks) = fields.get("hooks") else { return };
         let Ok(events) = hooks.to_object() else {
@@ -245,9 +247,10 @@ impl Reader<'_> {
             self.problem(hooks.range(), "hooks", message, ForeignLoss::Hooks);
             return;
         };
-        for (name, definitions) in events.iter().filter(|(name, _)| !SWITCHES.contains(name)) {
+        for (name, definitions) in events.iter().filter(|(name, _)| !LEGACY_SWITCHES.contains(name))
+        {
             let path = format!("hooks.{name}");
-            let Some(event) = self.agent.written_event(name) else {
+            let Some(event) = self.agent.event_in_settings(name) else {
                 let message = format!(
                     "{} has no event `{}`, so nothing there runs",
                     self.agent.title,
@@ -283,14 +286,14 @@ impl Reader<'_> {
             );
             return;
         };
-        let own = Group::named(self.agent, name);
+        let default_group = Group::for_event(self.agent, name);
         let is_group = match self.agent.settings {
             SettingsForm::Groups => true,
-            SettingsForm::Flat => own.other_name.is_some(),
+            SettingsForm::Flat => default_group.other_name.is_some(),
             SettingsForm::Both => fields.get("hooks").is_some(),
         };
         if !is_group {
-            self.hook(event, &fields, definition.range(), path, &own);
+            self.hook(event, &fields, definition.range(), path, &default_group);
             return;
         }
         self.group((event, name), &fields, path, None);
@@ -307,10 +310,10 @@ impl Reader<'_> {
         let group = Group {
             matcher: fields.get("matcher").and_then(RawJson::to_text),
             sequential: fields.get("sequential").and_then(RawJson::to_bool) == Some(true),
-            ..Group::named(self.agent, name)
+            ..Group::for_event(self.agent, name)
         };
-        let form = self.agent.reads_as_own.as_ref().filter(|_| group.other_name.is_some());
-        if form.is_some_and(|form| form.leaves_out(group.matcher.as_deref())) {
+        let other_form = self.agent.other_form.as_ref().filter(|_| group.other_name.is_some());
+        if other_form.is_some_and(|other_form| other_form.skips(group.matcher.as_deref())) {
             let message = format!(
                 "{} does not know a tool that the matcher names, and runs nothing there",
                 self.agent.title
@@ -333,10 +336,12 @@ impl Reader<'_> {
             );
             return;
         }
-        let hooks = hooks_of(fields);
-        let wanted =
-            hooks.iter().enumerate().filter(|(at, _)| only.is_none_or(|only| only.contains(at)));
-        for (index, hook) in wanted {
+        let hooks = group_hooks(fields);
+        let selected = hooks
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| only.is_none_or(|only| only.contains(index)));
+        for (index, hook) in selected {
             let path = format!("{path}.hooks[{index}]");
             match hook.to_object() {
                 Ok(fields) => self.hook(event, &fields, hook.range(), &path, &group),
@@ -356,16 +361,17 @@ impl Reader<'_> {
         path: &str,
         group: &Group,
     ) {
-        let is_known = |name: &str| !CONDITIONAL.contains(&name) || self.agent.keys.contains(&name);
-        let known = fields.iter().filter(|(name, _)| is_known(name));
+        let is_supported =
+            |name: &str| !OPTIONAL_KEYS.contains(&name) || self.agent.hook_keys.contains(&name);
+        let known = fields.iter().filter(|(name, _)| is_supported(name));
         let known: JsonObject =
             known.map(|(name, value)| (name.to_owned(), value.clone())).collect();
         let fields = &known;
         let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
         let flag = |name: &str| fields.get(name).and_then(RawJson::to_bool) == Some(true);
         let needs_type = matches!(self.agent.settings, SettingsForm::Groups);
-        let word = match text("type") {
-            Some(word) => word,
+        let kind_name = match text("type") {
+            Some(kind_name) => kind_name,
             None if !needs_type => "command".to_owned(),
             None => {
                 let message = "a hook without a `type`; it was skipped".to_owned();
@@ -373,10 +379,10 @@ impl Reader<'_> {
                 return;
             }
         };
-        let Some(kind) = self.kind(event, &word, &at, path) else { return };
-        let command = match kind.word {
-            "command" => command(fields).ok_or("has no command"),
-            other => kind::other(other, fields, &self.http),
+        let Some(kind) = self.find_kind(event, &kind_name, &at, path) else { return };
+        let command = match kind.name {
+            "command" => read_command(fields).ok_or("has no command"),
+            other => kind::read_other(other, fields, &self.http),
         };
         let command = match command {
             Ok(command) => command,
@@ -386,11 +392,11 @@ impl Reader<'_> {
                 return;
             }
         };
-        if command.is_process() && entry::called_by(&command.shown()).is_some() {
+        if command.is_process() && entry::bridge_call(&command.shown()).is_some() {
             self.entry(at, path);
             return;
         }
-        let Some(ours) = self.agent.our_event(event, self.file.events) else {
+        let Some(native_event) = self.agent.native_event(event, self.file.events) else {
             let message = format!("the event `{}` is not declared; it was skipped", event.name);
             self.problem(at, path, message, ForeignLoss::Hooks);
             return;
@@ -399,7 +405,10 @@ impl Reader<'_> {
             ForeignCommand::Shell { text, .. } => Some(text),
             _ => None,
         };
-        if self.disabled.iter().any(|off| Some(off) == text("name").as_ref() || Some(off) == shown)
+        if self
+            .disabled
+            .iter()
+            .any(|disabled| Some(disabled) == text("name").as_ref() || Some(disabled) == shown)
         {
             return;
         }
@@ -409,11 +418,11 @@ impl Reader<'_> {
         let blocks_on_failure = flag("failClosed") || text("onFailure").as_deref() == Some("block");
         // Only commands can run in the background.
         let is_async = command.is_process() && (flag("async") || flag("asyncRewake"));
-        self.losses(fields, &command, blocks_on_failure, &at, path);
-        let mut variables = variables(fields.get("env"));
-        if self.is_projects() {
+        self.report_losses(fields, &command, blocks_on_failure, &at, path);
+        let mut variables = read_variables(fields.get("env"));
+        if self.is_project_file() {
             variables.retain(|(name, _)| {
-                let is_refused = is_refused_of_project(name);
+                let is_refused = is_forbidden_in_project(name);
                 if is_refused {
                     let message = format!(
                         "hooks of a project start without `{}`, which says what programs load; it was \
@@ -438,23 +447,25 @@ impl Reader<'_> {
                 folder: self.folder(),
                 variables,
                 plugin_root: self.file.plugin_root.map(Into::into),
-                is_users: self.file.is_users || self.is_in_users_folder(),
-                is_machines: self.file.is_machines,
-                is_named: self.file.is_named,
+                is_user: self.file.is_user || self.is_in_user_folder(),
+                is_system: self.file.is_system,
+                is_explicit: self.file.is_explicit,
                 loop_limit: match fields.get("loop_limit") {
-                    Some(limit) if event.loop_limit.is_some() => limit.to_whole_number(),
+                    Some(limit) if event.loop_limit.is_some() => limit.to_u64(),
                     // Only the agent's own form has a default.
                     _ => event.loop_limit.filter(|_| group.other_name.is_none()),
                 },
-                is_found: self.file.is_found,
+                is_discovered: self.file.is_discovered,
             },
-            event: ours,
+            event: native_event,
             name: text("name"),
-            timeout: Duration::from_millis(timeout.clamp(1, event.timeout_cap.unwrap_or(LONGEST))),
+            timeout: Duration::from_millis(
+                timeout.clamp(1, event.timeout_cap.unwrap_or(MAX_TIMEOUT_MS)),
+            ),
             blocks_on_failure,
             is_async,
             sequential: group.sequential,
-            at,
+            range: at,
             path: path.to_owned(),
         });
     }
@@ -462,31 +473,31 @@ impl Reader<'_> {
 
 impl Reader<'_> {
     /// Returns the kind of a hook. If the hook cannot run, reports a problem and returns `None`.
-    fn kind(
+    fn find_kind(
         &mut self,
         event: &AgentEvent,
-        word: &str,
+        kind_name: &str,
         at: &Range<usize>,
         path: &str,
-    ) -> Option<&'static Kind> {
+    ) -> Option<&'static HookKind> {
         let title = self.agent.title;
-        let Some(kind) = self.agent.kinds.iter().find(|kind| kind.word == word) else {
-            let word = shortened(word);
-            let message = format!("{title} has no hooks of type `{word}`; it was skipped");
+        let Some(kind) = self.agent.hook_kinds.iter().find(|kind| kind.name == kind_name) else {
+            let kind_name = shortened(kind_name);
+            let message = format!("{title} has no hooks of type `{kind_name}`; it was skipped");
             self.problem(at.clone(), path, message, ForeignLoss::Hooks);
             return None;
         };
         if !kind.runs_at(event.name) {
             let message = format!(
-                "{title} runs no hooks of type `{word}` at {}, so it does nothing",
+                "{title} runs no hooks of type `{kind_name}` at {}, so it does nothing",
                 event.name
             );
             self.problem(at.clone(), path, message, ForeignLoss::Nothing);
             return None;
         }
-        if let Some(reason) = kind.impossible {
+        if let Some(reason) = kind.unsupported_reason {
             let message = format!(
-                "a hook of type `{word}` does nothing here: {reason}, which only {title} can"
+                "a hook of type `{kind_name}` does nothing here: {reason}, which only {title} can"
             );
             self.problem(at.clone(), path, message, ForeignLoss::Part);
             return None;
@@ -495,7 +506,7 @@ impl Reader<'_> {
     }
 
     /// Reports features of a hook that only its own agent has.
-    fn losses(
+    fn report_losses(
         &mut self,
         fields: &JsonObject,
         command: &ForeignCommand,
@@ -527,21 +538,21 @@ impl Reader<'_> {
     }
 }
 
-fn hooks_of(group: &JsonObject) -> Vec<RawJson> {
+fn group_hooks(group: &JsonObject) -> Vec<RawJson> {
     group.get("hooks").and_then(RawJson::to_items).unwrap_or_default()
 }
 
 /// Returns the command of a hook on this system, from any of its keys.
-fn command(fields: &JsonObject) -> Option<ForeignCommand> {
+fn read_command(fields: &JsonObject) -> Option<ForeignCommand> {
     let text = |name: &str| {
         let text = fields.get(name).and_then(RawJson::to_text);
         text.filter(|text| !text.trim().is_empty())
     };
-    let words = |name: &str| {
+    let strings = |name: &str| {
         let items = fields.get(name).and_then(RawJson::to_items)?;
         items.iter().map(RawJson::to_text).collect::<Option<Vec<_>>>()
     };
-    let own = match std::env::consts::OS {
+    let platform_keys = match std::env::consts::OS {
         "windows" => ["commandWindows", "command_windows", "windows", "powershell"].as_slice(),
         "macos" => ["osx", "bash"].as_slice(),
         _ => ["linux", "bash"].as_slice(),
@@ -549,15 +560,15 @@ fn command(fields: &JsonObject) -> Option<ForeignCommand> {
     if let Some(program) = text("exec") {
         return Some(ForeignCommand::Program {
             program,
-            arguments: words("args").unwrap_or_default(),
+            arguments: strings("args").unwrap_or_default(),
         });
     }
     let shell = text("shell");
-    if let Some(text) = own.iter().find_map(|key| text(key)) {
+    if let Some(text) = platform_keys.iter().find_map(|key| text(key)) {
         return Some(ForeignCommand::Shell { text, shell });
     }
     let command = text("command")?;
-    match words("args") {
+    match strings("args") {
         Some(arguments) => Some(ForeignCommand::Program { program: command, arguments }),
         None => Some(ForeignCommand::Shell { text: command, shell }),
     }
@@ -570,14 +581,15 @@ fn milliseconds(value: &RawJson, timeouts: Timeouts) -> Option<u64> {
     let unit =
         if timeouts.milliseconds_from.is_some_and(is_milliseconds) { 1 } else { timeouts.unit };
     let milliseconds = number * Duration::from_millis(unit).as_secs_f64() * 1000.0;
-    let longest = Duration::from_millis(LONGEST).as_secs_f64() * 1000.0;
+    let max_milliseconds = Duration::from_millis(MAX_TIMEOUT_MS).as_secs_f64() * 1000.0;
     if !milliseconds.is_finite() || milliseconds <= 0.0 {
         return None;
     }
-    u64::try_from(Duration::from_secs_f64(milliseconds.min(longest) / 1000.0).as_millis()).ok()
+    u64::try_from(Duration::from_secs_f64(milliseconds.min(max_milliseconds) / 1000.0).as_millis())
+        .ok()
 }
 
-fn variables(env: Option<&RawJson>) -> Vec<(String, String)> {
+fn read_variables(env: Option<&RawJson>) -> Vec<(String, String)> {
     let fields = env.and_then(|env| env.to_object().ok()).unwrap_or_default();
     fields.iter().filter_map(|(name, value)| Some((name.to_owned(), value.to_text()?))).collect()
 }

@@ -21,25 +21,26 @@ pub fn agent_by_shape(text: &str) -> Option<&'static Agent> {
         return None;
     }
     let is_flat = events.iter().any(|(_, hooks)| is_flat(hooks));
-    let has = |words: &[&str]| events.iter().any(|(_, hooks)| has_key(hooks, words));
-    let fits = |agent: &&'static Agent| {
-        let form = match agent.settings {
+    let has = |keys: &[&str]| events.iter().any(|(_, hooks)| has_key(hooks, keys));
+    let matches_shape = |agent: &&'static Agent| {
+        let form_matches = match agent.settings {
             SettingsForm::Groups => !is_flat,
             SettingsForm::Flat => is_flat,
             SettingsForm::Both => true,
         };
-        form && names.iter().all(|name| agent.events.iter().any(|event| event.is_called(name)))
+        form_matches
+            && names.iter().all(|name| agent.events.iter().any(|event| event.is_named(name)))
     };
     // Keys that only Copilot uses.
-    let copilot = agent("copilot").filter(|agent| is_flat && fits(agent));
+    let copilot = agent("copilot").filter(|agent| is_flat && matches_shape(agent));
     if let Some(copilot) = copilot.filter(|_| has(&["bash", "powershell", "timeoutSec"])) {
         return Some(copilot);
     }
-    AGENTS.into_iter().find(fits)
+    AGENTS.into_iter().find(matches_shape)
 }
 
 impl AgentEvent {
-    fn is_called(&self, name: &str) -> bool {
+    fn is_named(&self, name: &str) -> bool {
         self.name == name
     }
 }
@@ -49,14 +50,14 @@ fn is_flat(hooks: &RawJson) -> bool {
     let items = hooks.to_items().unwrap_or_default();
     items
         .iter()
-        .filter_map(|it| it.to_object().ok())
-        .any(|it: JsonObject| it.get("hooks").is_none())
+        .filter_map(|hook| hook.to_object().ok())
+        .any(|fields: JsonObject| fields.get("hooks").is_none())
 }
 
-fn has_key(hooks: &RawJson, words: &[&str]) -> bool {
+fn has_key(hooks: &RawJson, keys: &[&str]) -> bool {
     let items = hooks.to_items().unwrap_or_default();
-    let mut fields = items.iter().filter_map(|it| it.to_object().ok());
-    fields.any(|it| words.iter().any(|word| it.get(word).is_some()))
+    let mut fields = items.iter().filter_map(|hook| hook.to_object().ok());
+    fields.any(|fields| keys.iter().any(|key| fields.get(key).is_some()))
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use hook_json::{JsonObject, RawJson, RawObject};
 use hook_protocol::HookEventName;
 use hook_protocol::event::input::EventInput;
-use hook_settings::language::{Ended, ForeignAnswer, ForeignHook};
+use hook_settings::language::{ForeignAnswer, ForeignHook, ProcessOutput};
 
-use super::kind::{HttpRules, Kind};
-use super::places::Places;
-use super::verdict::{Said, Verdict};
+use super::kind::{HookKind, HttpRules};
+use super::places::SettingsPaths;
+use super::verdict::{AgentResponse, Verdict};
 use super::written::Comments;
 
 /// One agent, as tables.
@@ -19,16 +19,16 @@ pub struct Agent {
     pub(super) tools: &'static [Tool],
     /// The prefix of MCP tool names, and the separator between server and tool.
     pub(super) mcp: (&'static str, &'static str),
-    pub(super) base: &'static [(Base, &'static str)],
+    pub(super) base_fields: &'static [(BaseField, &'static str)],
     pub(super) settings: SettingsForm,
     /// The supported kinds of hooks. A hook without a `type` is of the first kind.
-    pub(super) kinds: &'static [Kind],
+    pub(super) hook_kinds: &'static [HookKind],
     /// The rules for `http` hooks, if supported.
     pub(super) http: Option<HttpRules>,
     /// The comments and trailing commas that its settings may have beside JSON.
     pub(super) comments: Comments,
     /// The optional keys of a hook that this agent supports.
-    pub(super) keys: &'static [&'static str],
+    pub(super) hook_keys: &'static [&'static str],
     pub(super) timeout: Timeouts,
     pub(super) shell: &'static [&'static str],
     /// The environment variables of its hooks.
@@ -36,14 +36,14 @@ pub struct Agent {
     /// The variable that names a file, in which `SessionStart` hooks put session variables.
     pub(super) env_file: Option<&'static str>,
     /// The syntax of variables that are replaced in a command before the shell runs.
-    pub(super) expands: Expands,
+    pub(super) expansion: Expansion,
     pub(super) matches: fn(&AgentEvent, &ForeignHook, &JsonObject) -> bool,
-    pub(super) answer: fn(&AgentEvent, &Ended<'_>) -> ForeignAnswer,
-    pub(super) say: fn(&AgentEvent, &Verdict<'_>) -> Said,
+    pub(super) read_answer: fn(&AgentEvent, &ProcessOutput<'_>) -> ForeignAnswer,
+    pub(super) render: fn(&AgentEvent, &Verdict<'_>) -> AgentResponse,
     /// The working directory of a hook that names none.
     pub(super) directory: Directory,
     /// `true` if the first letter of an event name may be lowercase.
-    pub(super) takes_any_case: bool,
+    pub(super) accepts_lowercase_initial: bool,
     /// The parts of an answer that the agent ignores, by event. Ignored denials are not listed
     /// here: see [`AgentEvent::blocks`].
     pub(super) ignores: &'static [(&'static str, &'static [&'static str])],
@@ -51,42 +51,42 @@ pub struct Agent {
     pub(super) entry: Option<Entry>,
     /// The value of a top-level `decision` that denies, if the agent tolerates one. Other agents
     /// that read this agent's files may obey nothing else.
-    pub(super) top_level: Option<&'static str>,
+    pub(super) top_level_denial: Option<&'static str>,
     /// `true` if the agent itself ends a turn that hooks have continued too often.
     pub(super) caps_continuations: bool,
     /// The paths of its settings files.
-    pub(super) places: Places,
+    pub(super) paths: SettingsPaths,
     /// `true` if a path identifies a file as this agent's. Gemini CLI's files are instead read as
     /// native settings.
-    pub(super) is_told_by_place: bool,
+    pub(super) is_identified_by_path: bool,
     /// Other agents whose files, plugins aside, this agent reads itself, and which of their files.
-    pub(super) runs_too: &'static [(&'static str, Reach)],
+    pub(super) reads_files_of: &'static [(&'static str, Reach)],
     /// `true` if identical hooks run only once per event.
     pub(super) runs_once: bool,
     /// Another agent's form in which it accepts hooks as its own.
-    pub(super) reads_as_own: Option<OtherForm>,
+    pub(super) other_form: Option<OtherForm>,
     /// Sample answers of its hooks. Its page shows what they mean for other agents.
-    pub(super) answers: &'static [Printed],
+    pub(super) sample_answers: &'static [SampleAnswer],
     /// `true` if a switch for all hooks in one file applies to the other files, by precedence.
-    pub(super) has_one_switch: bool,
+    pub(super) has_global_switch: bool,
     /// Notes for its page, of a sentence or two each.
     pub(super) notes: &'static [&'static str],
 }
 
 /// A sample answer of a hook, and the source that documents it.
 #[derive(Debug)]
-pub(super) struct Printed {
+pub(super) struct SampleAnswer {
     pub(super) event: &'static str,
     pub(super) text: &'static str,
     pub(super) source: &'static str,
 }
 
-pub(super) const fn printed(
+pub(super) const fn sample_answer(
     event: &'static str,
     text: &'static str,
     source: &'static str,
-) -> Printed {
-    Printed { event, text, source }
+) -> SampleAnswer {
+    SampleAnswer { event, text, source }
 }
 
 /// Another agent's grouped form, in which an agent may have hooks of its own.
@@ -97,14 +97,14 @@ pub(super) struct OtherForm {
     /// Pairs of tool names for matchers: the other agent's, and this agent's.
     pub(super) tools: &'static [(&'static str, &'static str)],
     /// Tools that no matcher may name: the agent does not run such hooks.
-    pub(super) without: &'static [&'static str],
+    pub(super) unsupported_tools: &'static [&'static str],
 }
 
 impl OtherForm {
     /// Checks whether a hook with this matcher is skipped.
-    pub(super) fn leaves_out(&self, matcher: Option<&str>) -> bool {
+    pub(super) fn skips(&self, matcher: Option<&str>) -> bool {
         let matcher = matcher.unwrap_or_default();
-        self.without.iter().any(|tool| matcher.contains(tool))
+        self.unsupported_tools.iter().any(|tool| matcher.contains(tool))
     }
 }
 
@@ -118,7 +118,7 @@ pub struct Entry {
     /// The text of a file without hooks, or of an extension with a placeholder for its commands.
     pub new_file: &'static str,
     /// The next step for the user.
-    pub remains: &'static str,
+    pub next_step: &'static str,
     /// The agent's consent file, if consent can be written for the user.
     pub(super) consent: Option<Consent>,
 }
@@ -130,33 +130,33 @@ pub struct Consent {
     pub question: &'static str,
     /// The path in the user's folder; `None` for the file of the entries.
     pub file: Option<&'static str>,
-    pub(super) form: Form,
+    pub(super) form: ConsentForm,
 }
 
 /// The JSON form of a consent.
 #[derive(Debug)]
-pub(super) enum Form {
+pub(super) enum ConsentForm {
     /// The folder as an item of the array with this name.
-    In(&'static str),
+    ArrayItem(&'static str),
     /// The folder as a member name, with this value.
-    Is(&'static str),
+    MemberValue(&'static str),
     /// A switch in an object: the names of the object and of the switch.
-    On(&'static str, &'static str),
+    Switch(&'static str, &'static str),
 }
 
 /// One event of an agent.
 #[derive(Debug)]
 pub(super) struct AgentEvent {
     pub(super) name: &'static str,
-    pub(super) ours: Ours,
+    pub(super) native: NativeEvent,
     /// The part of the native event that this one covers.
-    pub(super) part: Part,
+    pub(super) coverage: Coverage,
     /// The value that matchers are compared with.
     pub(super) subject: Subject,
     /// The effect of exit code 2.
     pub(super) exit_two: ExitTwo,
     /// `true` if plain text on standard output is context for the model.
-    pub(super) plain_is_context: bool,
+    pub(super) text_is_context: bool,
     /// `true` if a block has an effect.
     pub(super) blocks: bool,
     /// `true` if an allow spares the user a question. Only then is it one for other agents.
@@ -169,74 +169,74 @@ pub(super) struct AgentEvent {
     pub(super) fields: &'static [(&'static str, &'static str)],
     /// Further fields of the agent that have no native field, or not always. They are sent if
     /// [`value`](Self::value) returns one.
-    pub(super) beside: &'static [&'static str],
+    pub(super) extra_fields: &'static [&'static str],
     /// Computes an agent's field that is no copy of a native field, from the native input.
-    pub(super) value: Option<fn(&str, &JsonObject) -> Option<RawJson>>,
+    pub(super) foreign_value: Option<fn(&str, &JsonObject) -> Option<RawJson>>,
     /// Completes an answer that replaces only a part of the hook's input.
-    pub(super) lay: Option<fn(&mut ForeignAnswer, &EventInput, &RawObject)>,
+    pub(super) complete: Option<fn(&mut ForeignAnswer, &EventInput, &RawObject)>,
     /// Computes native fields that combine several fields of the agent's request.
-    pub(super) made: Option<fn(&JsonObject, &mut JsonObject)>,
+    pub(super) native_fields: Option<fn(&JsonObject, &mut JsonObject)>,
     /// Required native fields that the agent does not send, with their values as JSON.
-    pub(super) missing: &'static [(&'static str, &'static str)],
+    pub(super) defaults: &'static [(&'static str, &'static str)],
     /// The default timeout of its hooks in milliseconds, if it differs from the agent's.
     pub(super) timeout: Option<u64>,
     /// The agent's time limit for all its hooks together, whatever their timeouts, in seconds.
-    pub(super) longest: Option<u64>,
+    pub(super) total_timeout_secs: Option<u64>,
     /// The maximum timeout of one hook, in milliseconds.
     pub(super) timeout_cap: Option<u64>,
     /// The default of how many times in a row one of its hooks may continue the agent.
     pub(super) loop_limit: Option<u64>,
     /// The fields of every input, and the tools, if they differ from the agent's.
-    pub(super) base: Option<&'static [(Base, &'static str)]>,
+    pub(super) base_fields: Option<&'static [(BaseField, &'static str)]>,
     pub(super) tools: Option<&'static [Tool]>,
     /// `true` if another event covers the same moment, so that this one is not connected.
-    pub(super) is_asked_elsewhere: bool,
+    pub(super) is_unconnected: bool,
 }
 
 impl AgentEvent {
     /// An event that equals a native one except for its name.
-    pub(super) const fn of(name: &'static str, ours: HookEventName) -> Self {
+    pub(super) const fn new(name: &'static str, native: HookEventName) -> Self {
         Self {
             name,
-            ours: Ours::BuiltIn(ours),
-            part: Part::All,
+            native: NativeEvent::BuiltIn(native),
+            coverage: Coverage::All,
             subject: Subject::Nothing,
-            exit_two: ExitTwo::Tells,
-            plain_is_context: false,
+            exit_two: ExitTwo::Notifies,
+            text_is_context: false,
             blocks: false,
             approves: false,
             blocks_at_timeout: false,
             blocks_on_failure: false,
             fields: &[],
-            beside: &[],
-            value: None,
-            lay: None,
-            made: None,
-            missing: &[],
+            extra_fields: &[],
+            foreign_value: None,
+            complete: None,
+            native_fields: None,
+            defaults: &[],
             timeout: None,
             timeout_cap: None,
             loop_limit: None,
-            longest: None,
-            base: None,
+            total_timeout_secs: None,
+            base_fields: None,
             tools: None,
-            is_asked_elsewhere: false,
+            is_unconnected: false,
         }
     }
 
     /// Checks whether this event maps to the given native event.
-    pub(super) fn is(&self, ours: HookEventName) -> bool {
-        matches!(self.ours, Ours::BuiltIn(own) if own == ours)
+    pub(super) fn maps_to(&self, native: HookEventName) -> bool {
+        matches!(self.native, NativeEvent::BuiltIn(own) if own == native)
     }
 
     /// An event without a native counterpart.
-    pub(super) const fn own(name: &'static str) -> Self {
-        Self { ours: Ours::Declared, ..Self::of(name, HookEventName::Notification) }
+    pub(super) const fn foreign_only(name: &'static str) -> Self {
+        Self { native: NativeEvent::Declared, ..Self::new(name, HookEventName::Notification) }
     }
 }
 
 /// The native event of an agent's event.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Ours {
+pub(super) enum NativeEvent {
     BuiltIn(HookEventName),
     /// Declared under the agent's name.
     Declared,
@@ -244,7 +244,7 @@ pub(super) enum Ours {
 
 /// The part of a native event that an agent's event covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum Coverage {
     All,
     /// Calls of these native tools.
     Tools(&'static [&'static str]),
@@ -266,7 +266,7 @@ pub(super) enum Subject {
     /// The last part of a path.
     FileName(&'static str),
     /// A constant.
-    Word(&'static str),
+    Constant(&'static str),
 }
 
 /// The effect of exit code 2 at an event.
@@ -275,35 +275,35 @@ pub(super) enum ExitTwo {
     /// A denial, with standard error as its reason.
     Denies,
     /// A message to the user, from standard error.
-    Tells,
+    Notifies,
     Nothing,
 }
 
 /// The native and the agent's name of a tool, and those of its arguments that are renamed.
 #[derive(Debug)]
 pub(super) struct Tool {
-    pub(super) ours: &'static str,
-    pub(super) theirs: &'static str,
+    pub(super) native: &'static str,
+    pub(super) foreign: &'static str,
     pub(super) fields: &'static [(&'static str, &'static str)],
 }
 
 impl Tool {
     /// Checks whether arguments use the agent's names, and no argument has both names.
-    pub(super) fn is_spelled_in(&self, arguments: &JsonObject) -> bool {
+    pub(super) fn uses_foreign_names(&self, arguments: &JsonObject) -> bool {
         let has = |name: &str| arguments.get(name).is_some();
         let mut fields = self.fields.iter();
-        fields.clone().any(|(_, theirs)| has(theirs))
-            && !fields.any(|(ours, theirs)| has(ours) && has(theirs))
+        fields.clone().any(|(_, foreign)| has(foreign))
+            && !fields.any(|(native, foreign)| has(native) && has(foreign))
     }
 }
 
-pub(super) const fn tool(ours: &'static str, theirs: &'static str) -> Tool {
-    Tool { ours, theirs, fields: &[] }
+pub(super) const fn tool(native: &'static str, foreign: &'static str) -> Tool {
+    Tool { native, foreign, fields: &[] }
 }
 
 /// A field that every native input has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Base {
+pub(super) enum BaseField {
     Session,
     Transcript,
     /// The transcript, or `null` if there is none.
@@ -354,7 +354,7 @@ pub(super) struct Timeouts {
 
 impl Timeouts {
     /// Timeouts with a unit and a default, both in milliseconds.
-    pub(super) const fn of(keys: &'static [&'static str], unit: u64, default: u64) -> Self {
+    pub(super) const fn new(keys: &'static [&'static str], unit: u64, default: u64) -> Self {
         Self { keys, unit, default, milliseconds_from: None }
     }
 }
@@ -368,28 +368,28 @@ pub(super) enum Variable {
     Transcript,
     PluginRoot,
     /// A field of the hook's input.
-    Said(&'static str),
-    Word(&'static str),
+    InputField(&'static str),
+    Constant(&'static str),
 }
 
 /// The variables that are replaced in a command before the shell runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Expands {
+pub(super) enum Expansion {
     /// `${NAME}`, by the raw value.
     Braces,
     /// `$NAME`, by the quoted value.
     Quoted,
     /// None: the shell expands them.
-    Never,
+    None,
 }
 
 /// The working directory of a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Directory {
-    OfEvent,
+    Event,
     Project,
     /// The project for its own files; for other files, the folder that contains them.
-    OfFile,
+    File,
 }
 
 /// Returns a copy of an object with one field replaced.

@@ -50,7 +50,7 @@ impl Verdict<'_> {
     }
 
     /// Returns the decision in most agents' keywords; `None` if no hook decided.
-    pub(super) fn word(&self) -> Option<&'static str> {
+    pub(super) fn decision_name(&self) -> Option<&'static str> {
         match () {
             () if self.forbids() => Some("deny"),
             () if self.asks() => Some("ask"),
@@ -60,9 +60,9 @@ impl Verdict<'_> {
     }
 
     /// Returns the reason of that decision.
-    pub(super) fn word_reason(&self) -> Option<&str> {
-        match self.word()? {
-            "deny" => Some(self.why()),
+    pub(super) fn decision_reason(&self) -> Option<&str> {
+        match self.decision_name()? {
+            "deny" => Some(self.reason_or_default()),
             _ => self.reason,
         }
     }
@@ -70,8 +70,8 @@ impl Verdict<'_> {
     /// Returns the decision before a tool call, in the format of Claude Code and its followers.
     pub(super) fn permission(&self) -> JsonObject {
         let mut specific = JsonObject::new();
-        put(&mut specific, "permissionDecision", self.word());
-        put(&mut specific, "permissionDecisionReason", self.word_reason());
+        put(&mut specific, "permissionDecision", self.decision_name());
+        put(&mut specific, "permissionDecisionReason", self.decision_reason());
         if let Some(input) = self.tool_input {
             specific.insert("updatedInput", input.clone());
         }
@@ -79,9 +79,9 @@ impl Verdict<'_> {
     }
 
     /// Returns the reason of a denial, or a default one, since agents require a reason.
-    pub(super) fn why(&self) -> &str {
-        let said = |reason: &&str| !reason.trim().is_empty() && *reason != NO_REASON;
-        self.reason.filter(said).unwrap_or("blocked by a hook")
+    pub(super) fn reason_or_default(&self) -> &str {
+        let is_stated = |reason: &&str| !reason.trim().is_empty() && *reason != NO_REASON;
+        self.reason.filter(is_stated).unwrap_or("blocked by a hook")
     }
 
     /// Returns a field of `hookSpecificOutput`, unless it is `null`.
@@ -95,7 +95,7 @@ impl Verdict<'_> {
     }
 
     /// Copies the given fields of `hookSpecificOutput`, if present.
-    pub(super) fn copy(&self, names: &[&str], to: &mut JsonObject) {
+    pub(super) fn copy_fields(&self, names: &[&str], to: &mut JsonObject) {
         for name in names {
             if let Some(value) = self.specific(name) {
                 to.insert(*name, value.clone());
@@ -106,7 +106,7 @@ impl Verdict<'_> {
 
 /// The response to an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Said {
+pub struct AgentResponse {
     /// The answer for standard output; empty for none.
     pub stdout: String,
     /// The text for standard error.
@@ -117,7 +117,7 @@ pub struct Said {
     pub lost: Vec<&'static str>,
 }
 
-impl Said {
+impl AgentResponse {
     /// Returns a response with the given JSON on standard output, or an empty one for no fields.
     pub(super) fn json(answer: &JsonObject) -> Self {
         let stdout =
@@ -131,10 +131,10 @@ pub(super) fn put_specific(answer: &mut JsonObject, event: &str, specific: &Json
     if specific.is_empty() {
         return;
     }
-    let mut whole = JsonObject::new();
-    put(&mut whole, "hookEventName", Some(event));
-    whole.overlay(specific);
-    answer.insert("hookSpecificOutput", whole.to_raw());
+    let mut output = JsonObject::new();
+    put(&mut output, "hookEventName", Some(event));
+    output.merge(specific);
+    answer.insert("hookSpecificOutput", output.to_raw());
 }
 
 /// Adds a text field, if there is a text.

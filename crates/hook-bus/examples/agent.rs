@@ -138,7 +138,7 @@ impl Agent<'_> {
             let after = fire_after_agent_hook(self.host, (&*prompt, &*answer)).await;
             self.show_hooks();
             match after.end {
-                TurnEnd::GoOn { prompt: next } => {
+                TurnEnd::Continue { prompt: next } => {
                     println!("\nThe agent goes on: {next}");
                     prompt = next;
                 }

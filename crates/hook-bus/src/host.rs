@@ -101,8 +101,8 @@ impl AgentHost {
 
     /// Sets how many times in a row a hook may make the agent continue after a turn; 8 by default.
     #[must_use]
-    pub fn max_continuations(mut self, most: u32) -> Self {
-        self.continuations = Continuations::at_most(most);
+    pub fn max_continuations(mut self, max: u32) -> Self {
+        self.continuations = Continuations::with_limit(max);
         self
     }
 
@@ -167,7 +167,7 @@ impl AgentHost {
     }
 
     /// Resolves the decision `ask` by asking the host's user; without a user it becomes a block.
-    pub(crate) async fn confirmed(
+    pub(crate) async fn resolve_ask(
         &self,
         decision: PolicyDecision,
         request: ApprovalRequest,
@@ -175,7 +175,7 @@ impl AgentHost {
         if decision != PolicyDecision::Ask {
             return (decision, request.reason);
         }
-        match self.confirm(request).await {
+        match self.request_approval(request).await {
             Ok(()) => (PolicyDecision::Proceed, String::new()),
             Err(reason) => (PolicyDecision::Block, reason),
         }
@@ -185,7 +185,7 @@ impl AgentHost {
     ///
     /// # Errors
     /// The reason for the model: the user refused, or there is no user to ask.
-    pub async fn confirm(&self, request: ApprovalRequest) -> Result<(), String> {
+    pub async fn request_approval(&self, request: ApprovalRequest) -> Result<(), String> {
         let reason = request.reason.clone();
         let Some(approver) = &self.approver else {
             return Err(format!("needs confirmation: {reason}"));

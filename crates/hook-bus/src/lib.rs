@@ -99,8 +99,8 @@ pub use bus::{
 #[doc(hidden)]
 pub use fire::payloads;
 pub use handler::{
-    DeclaredEvent, Elsewhere, HookEventHandler, InitializeError, NotInitialized, RegisterError,
-    RegisteredHook, Registrant, Registration, ServedElsewhere,
+    DeclaredEvent, HookEventHandler, InitializeError, NotInitialized, RegisterError,
+    RegisteredHook, Registrant, Registration, RemoteEngines, RemoteServing,
 };
 pub use hook_translate::Sdk;
 pub use host::{AgentHost, ApprovalRequest};

@@ -2,7 +2,7 @@
 //! DELTA-HTEL-001 to -003). Nothing is built while no subscriber listens.
 
 use hook_core::{ProcessedHookResult, StageFailure};
-use hook_json::text::{OneLine, Output, one_line};
+use hook_json::text::{OneLine, OutputExcerpt, one_line};
 use hook_protocol::{HookEventName, RequestInput};
 use hook_run::HookExecutionResult;
 
@@ -14,10 +14,10 @@ const SHOWN_OUTPUT: usize = 4 * 1024;
 /// Returns the tool of an event for its summary, or `None` if no subscriber listens.
 pub(crate) fn tool(input: &RequestInput) -> Option<Box<str>> {
     let payload = &input.payload;
-    let is_listened_to = || tracing::enabled!(target: "hook::event", tracing::Level::DEBUG);
+    let is_enabled = || tracing::enabled!(target: "hook::event", tracing::Level::DEBUG);
     payload
         .tool_input()
-        .filter(|_| is_listened_to())
+        .filter(|_| is_enabled())
         .and_then(|_| payload.match_subject())
         .map(Box::from)
 }
@@ -69,8 +69,8 @@ fn hook(event: HookEventName, id: &CorrelationId, result: &HookExecutionResult) 
         duration_ms = result.duration.as_secs_f64() * 1e3,
         success = result.success,
         exit_code = result.process.exit_code,
-        stdout = %Output::new(&result.process.stdout.bytes, SHOWN_OUTPUT),
-        stderr = %Output::new(&result.process.stderr.bytes, SHOWN_OUTPUT),
+        stdout = %OutputExcerpt::new(&result.process.stdout.bytes, SHOWN_OUTPUT),
+        stderr = %OutputExcerpt::new(&result.process.stderr.bytes, SHOWN_OUTPUT),
         error = result.failure.as_ref().map(|failure| display(OneLine(failure))),
         "hook finished"
     );

@@ -12,7 +12,7 @@ use hook_settings::schema::{View, document, output, request_input};
 use hook_translate::Sdk;
 use serde_json::{Map, Value, json};
 
-use crate::message::fields::{CONTROL, ERROR, NEWS, REQUEST, RESPONSE, defined};
+use crate::message::fields::{CLIENT_MESSAGES, ENGINE_MESSAGES, ERROR, REQUEST, RESPONSE, defined};
 use crate::message::live_fields::{FROM_ENGINE, TO_ENGINE};
 
 /// Returns the schema of all messages, of clients (`#/$defs/client`) and of the engine
@@ -21,18 +21,24 @@ pub fn messages() -> Value {
     let mut definitions = Map::new();
     definitions.insert("request".to_owned(), request());
     definitions.insert("response".to_owned(), response());
-    for (name, fields) in CONTROL.iter().chain(&TO_ENGINE) {
+    for (name, fields) in CLIENT_MESSAGES.iter().chain(&TO_ENGINE) {
         definitions.insert((*name).to_owned(), View::Read.object(fields, true));
     }
-    for (name, fields) in NEWS.iter().chain(&FROM_ENGINE) {
+    for (name, fields) in ENGINE_MESSAGES.iter().chain(&FROM_ENGINE) {
         definitions.insert((*name).to_owned(), View::Written.object(fields, true));
     }
-    let client =
-        [&["request"][..], &CONTROL.map(|(name, _)| name), &TO_ENGINE.map(|(name, _)| name)]
-            .concat();
-    let engine =
-        [&["response"][..], &NEWS.map(|(name, _)| name), &FROM_ENGINE.map(|(name, _)| name)]
-            .concat();
+    let client = [
+        &["request"][..],
+        &CLIENT_MESSAGES.map(|(name, _)| name),
+        &TO_ENGINE.map(|(name, _)| name),
+    ]
+    .concat();
+    let engine = [
+        &["response"][..],
+        &ENGINE_MESSAGES.map(|(name, _)| name),
+        &FROM_ENGINE.map(|(name, _)| name),
+    ]
+    .concat();
     for (name, members) in [("client", client), ("engine", engine)] {
         definitions.insert(name.to_owned(), one_of(&members));
     }
@@ -45,9 +51,9 @@ pub fn messages() -> Value {
     error["properties"]["code"]["enum"] = json!(FailureCode::ALL.map(FailureCode::as_str));
     definitions.insert(defined::ERROR.to_owned(), error);
 
-    let about = "One JSON object a line. What a client sends is #/$defs/client, what the engine \
+    let description = "One JSON object a line. What a client sends is #/$defs/client, what the engine \
                  sends #/$defs/engine.";
-    let mut schema = document("messages", "Messages of the hook engine", about);
+    let mut schema = document("messages", "Messages of the hook engine", description);
     // Some types are sent in both directions.
     schema["anyOf"] = one_of(&["client", "engine"])["oneOf"].take();
     schema["$defs"] = Value::Object(definitions);
@@ -76,7 +82,7 @@ fn event_name() -> Value {
 /// Returns the schema of a request: `input` (or its alias `payload`) has its event's schema.
 fn request() -> Value {
     let mut schema = View::Read.object(&REQUEST, true);
-    let with_aliases = |event: HookEventName| {
+    let names_of = |event: HookEventName| {
         let row = event.row();
         std::iter::once(row.name).chain(row.aliases.iter().copied())
     };
@@ -87,14 +93,14 @@ fn request() -> Value {
     });
     schema["properties"]["payload"] = json!({"description": "Stands for input.", "type": "object"});
     schema["anyOf"] = json!([{"required": ["input"]}, {"required": ["payload"]}]);
-    let of_event = |event: HookEventName| {
+    let event_rule = |event: HookEventName| {
         let input = reference(&format!("{event}Input"));
         json!({
-            "if": {"properties": {"eventName": {"enum": with_aliases(event).collect::<Vec<_>>()}}},
+            "if": {"properties": {"eventName": {"enum": names_of(event).collect::<Vec<_>>()}}},
             "then": {"properties": {"input": input, "payload": input}},
         })
     };
-    schema["allOf"] = HookEventName::all().map(of_event).collect();
+    schema["allOf"] = HookEventName::all().map(event_rule).collect();
     schema
 }
 

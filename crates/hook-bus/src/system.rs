@@ -27,10 +27,10 @@ use crate::bus::ServeBy;
 use crate::bus::{AlreadyServed, MessageBus, RequestHandler};
 use crate::handler::HookEventHandler;
 use crate::handler::Registrations;
-use crate::handler::{DeclaredEvent, DeclaredEvents};
 use crate::handler::{
-    Engine, EngineOptions, EngineSlot, InitializeError, NotInitialized, Sources, Unbuilt,
+    BuildFailure, Engine, EngineOptions, EngineSlot, InitializeError, NotInitialized, Sources,
 };
+use crate::handler::{DeclaredEvent, DeclaredEvents};
 use crate::handler::{RegisterError, RegisteredHook, Registrant, Registration};
 use crate::live::modules as live_modules;
 use crate::live::{LiveClients, LoadedModule, WorkerStates, workers};
@@ -88,7 +88,7 @@ impl HookSystemBuilder {
     ///
     /// Settings files of other agents that they list under `hooksConfig.agents` are read as well.
     pub fn native_settings(mut self, config_home: Option<&Path>) -> Self {
-        self.options.agents.with_users &= config_home.is_some();
+        self.options.agents.include_user &= config_home.is_some();
         let config_home = config_home.map(Path::to_path_buf);
         self.options.sources.push(Sources::Native { config_home });
         self
@@ -99,22 +99,22 @@ impl HookSystemBuilder {
     #[doc(hidden)]
     pub fn agents(mut self, agents: &[&'static dyn Language], with_users: bool) -> Self {
         self.options.agents.named.extend(agents);
-        self.options.agents.with_users &= with_users;
+        self.options.agents.include_user &= with_users;
         self
     }
 
     /// Sets where values that hooks set for their sessions are kept for later processes, and where
     /// [calls of agents](crate::bridge) are logged.
     pub fn bridge_state(mut self, state: Option<BridgeState>) -> Self {
-        self.state = state.map(|state| state.of_project(&self.options.host.project));
+        self.state = state.map(|state| state.for_project(&self.options.host.project));
         self
     }
 
     /// Makes a server report the hash of its settings, so that a client can compare it with its own
     /// settings.
     #[doc(hidden)]
-    pub fn proves_settings(mut self) -> Self {
-        self.options.proves_settings = true;
+    pub fn hash_settings(mut self) -> Self {
+        self.options.hashes_settings = true;
         self
     }
 
@@ -272,7 +272,7 @@ impl HookSystemBuilder {
     pub(crate) fn build_unattached(self) -> (HookSystem, Result<(), AlreadyServed>) {
         let bus = self.bus.unwrap_or_default();
         self.modules.ready(self.services.as_ref());
-        let registrations = Registrations::on(bus.core().topics());
+        let registrations = Registrations::new(bus.core().topics());
         let engine = Arc::new(EngineSlot::new(self.options, registrations));
         // The only code that connects bus, engine and log.
         let handler = HookEventHandler::new(
@@ -284,12 +284,12 @@ impl HookSystemBuilder {
             self.state.clone(),
             self.services,
         );
-        let handler = Arc::new(handler.telling(self.modules.errors()));
-        let served = Arc::clone(&handler) as Arc<dyn RequestHandler>;
-        let attached = bus.core().attach(Arc::clone(&served));
-        let live = LiveClients::of(&engine);
+        let handler = Arc::new(handler.with_module_errors(self.modules.errors()));
+        let bus_handler = Arc::clone(&handler) as Arc<dyn RequestHandler>;
+        let attached = bus.core().attach(Arc::clone(&bus_handler));
+        let live = LiveClients::new(&engine);
         let (state, modules) = (self.state, self.modules);
-        (HookSystem { bus, engine, handler, served, live, state, modules }, attached)
+        (HookSystem { bus, engine, handler, bus_handler, live, state, modules }, attached)
     }
 }
 
@@ -318,7 +318,7 @@ pub struct HookSystem {
     engine: Arc<EngineSlot>,
     handler: Arc<HookEventHandler>,
     /// `handler` as a trait object, to compare with the bus's handler.
-    served: Arc<dyn RequestHandler>,
+    bus_handler: Arc<dyn RequestHandler>,
     /// The clients with registered hooks.
     live: Arc<LiveClients>,
     state: Option<BridgeState>,
@@ -360,7 +360,7 @@ impl HookSystem {
             upstreams: None,
             trust: TrustPolicy::Nothing,
             strict: false,
-            proves_settings: false,
+            hashes_settings: false,
             events: Events::built_in(),
             declared: DeclaredEvents::default(),
         };
@@ -386,7 +386,7 @@ impl HookSystem {
     /// [`reload`]: Self::reload
     /// [`diagnostics`]: Self::diagnostics
     pub async fn initialize(&self) -> Result<(), InitializeError> {
-        self.engine.initialize().await.map(drop).map_err(reason)
+        self.engine.initialize().await.map(drop).map_err(initialize_error)
     }
 
     /// Initializes like [`initialize`](Self::initialize), but blocks the caller's thread on file
@@ -395,15 +395,15 @@ impl HookSystem {
     ///
     /// # Errors
     /// As [`initialize`](Self::initialize).
-    pub async fn initialize_here(&self) -> Result<(), InitializeError> {
-        self.engine.initialize_here().await.map(drop).map_err(reason)
+    pub async fn initialize_blocking(&self) -> Result<(), InitializeError> {
+        self.engine.initialize_blocking().await.map(drop).map_err(initialize_error)
     }
 
     /// Starts the workers with `"start": "eager"`, after
     /// [`initialize_here`](Self::initialize_here). A worker that fails to start is reported in the
     /// log, and its first call fails.
     pub fn start_workers(&self) {
-        if let Ok(engine) = self.ready() {
+        if let Ok(engine) = self.built_engine() {
             engine.pipeline.registry().start_workers();
         }
     }
@@ -414,12 +414,12 @@ impl HookSystem {
     /// # Errors
     /// As [`initialize`](Self::initialize); after an error the previous settings stay in effect.
     pub async fn reload(&self) -> Result<(), InitializeError> {
-        self.engine.reload().await.map(drop).map_err(reason)
+        self.engine.reload().await.map(drop).map_err(initialize_error)
     }
 
     /// Returns the current status.
     pub fn status(&self) -> HookSystemStatus {
-        let engine = self.ready().ok();
+        let engine = self.built_engine().ok();
         HookSystemStatus {
             initialized: engine.is_some(),
             total_hooks: engine.as_ref().map_or(0, |engine| engine.pipeline.registry().len()),
@@ -445,7 +445,7 @@ impl HookSystem {
     /// # Errors
     /// Before [`initialize`](Self::initialize), or if that failed.
     pub fn event_handler(&self) -> Result<&Arc<HookEventHandler>, NotInitialized> {
-        self.ready().map(|_| &self.handler)
+        self.built_engine().map(|_| &self.handler)
     }
 
     /// Returns the registered hooks.
@@ -453,7 +453,7 @@ impl HookSystem {
     /// # Errors
     /// Before [`initialize`](Self::initialize), or if that failed.
     pub fn registry(&self) -> Result<Arc<HookRegistry>, NotInitialized> {
-        self.ready().map(|engine| Arc::clone(engine.pipeline.registry()))
+        self.built_engine().map(|engine| Arc::clone(engine.pipeline.registry()))
     }
 
     /// Loads the JavaScript modules that may run, if that is not done yet; otherwise the first
@@ -465,7 +465,7 @@ impl HookSystem {
     /// # Cancellation
     /// Dropping the future leaves their process starting.
     pub async fn load_modules(&self) -> Result<(), NotInitialized> {
-        let engine = self.ready()?;
+        let engine = self.built_engine()?;
         workers::load_modules(&engine.pipeline, &self.events(), self.modules.errors()).await;
         Ok(())
     }
@@ -476,7 +476,7 @@ impl HookSystem {
     /// # Errors
     /// Before [`initialize`](Self::initialize), or if that failed.
     pub fn loaded_modules(&self) -> Result<Vec<LoadedModule>, NotInitialized> {
-        Ok(live_modules::modules(&self.ready()?.pipeline))
+        Ok(live_modules::modules(&self.built_engine()?.pipeline))
     }
 
     /// Renders a message of a module's own type as lines of styled text. The first loaded renderer
@@ -494,7 +494,7 @@ impl HookSystem {
         message: &RawObject,
         options: RenderOptions,
     ) -> Result<Option<Vec<StyledLine>>, NotInitialized> {
-        let engine = self.ready()?;
+        let engine = self.built_engine()?;
         if let Some(renderer) = self.modules.get_message_renderer(custom_type) {
             return Ok(renderer.render_caught(custom_type, message, options));
         }
@@ -507,8 +507,9 @@ impl HookSystem {
     /// # Errors
     /// Before [`initialize`](Self::initialize), or if that failed.
     pub fn explain(&self, input: &RequestInput) -> Result<Explanation, NotInitialized> {
-        let input_of = MatchInput::of(input, self.handler.host());
-        self.ready().map(|engine| engine.pipeline.registry().explain(input.event(), &input_of))
+        let match_input = MatchInput::of(input, self.handler.host());
+        self.built_engine()
+            .map(|engine| engine.pipeline.registry().explain(input.event(), &match_input))
     }
 
     /// Returns the path of the shell that runs commands.
@@ -516,7 +517,7 @@ impl HookSystem {
     /// # Errors
     /// Before [`initialize`](Self::initialize), or if that failed.
     pub fn shell(&self) -> Result<PathBuf, NotInitialized> {
-        Ok(self.ready()?.pipeline.runner().shell().to_path_buf())
+        Ok(self.built_engine()?.pipeline.runner().shell().to_path_buf())
     }
 
     /// Returns all hooks in run order, and whether each of them runs.
@@ -574,25 +575,25 @@ impl HookSystem {
     /// they changed while being read.
     #[doc(hidden)]
     pub fn settings_hash(&self) -> Option<String> {
-        self.ready().ok()?.settings_hash.clone()
+        self.built_engine().ok()?.settings_hash.clone()
     }
 
     /// Checks whether the settings want a server to be started if none runs.
     #[doc(hidden)]
     pub fn wants_server(&self) -> bool {
-        self.ready().is_ok_and(|engine| engine.starts_server)
+        self.built_engine().is_ok_and(|engine| engine.starts_server)
     }
 
     /// Checks whether the settings enable the log of agents' calls; `false` before they are read.
     pub(crate) fn logs_calls(&self) -> bool {
-        self.ready().is_ok_and(|engine| engine.logs_calls)
+        self.built_engine().is_ok_and(|engine| engine.logs_calls)
     }
 
     /// Returns why guards of an event may be missing from the hooks, if some settings cannot be
     /// read.
     #[doc(hidden)]
     pub fn unread_guards(&self, event: HookEventName) -> Option<String> {
-        self.ready().ok()?.unread_guards(event)
+        self.built_engine().ok()?.unread_guards(event)
     }
 
     /// Returns all events: built-in ones, and those declared by the host, settings and clients.
@@ -667,10 +668,10 @@ impl HookSystem {
         self.engine.may_have_guard(event)
     }
 
-    fn ready(&self) -> Result<Arc<Engine>, NotInitialized> {
+    fn built_engine(&self) -> Result<Arc<Engine>, NotInitialized> {
         match self.engine.get() {
             Some(Ok(engine)) => Ok(engine),
-            Some(Err(unbuilt)) => Err(NotInitialized::Failed(reason(unbuilt))),
+            Some(Err(unbuilt)) => Err(NotInitialized::Failed(initialize_error(unbuilt))),
             None => Err(NotInitialized::NotYet),
         }
     }
@@ -696,8 +697,8 @@ impl HookSystem {
         self.load_modules().await?;
         let mut all: Vec<CommandInfo> = self.modules.commands().collect();
         for module in self.loaded_modules()? {
-            let info = |it: &ModuleCommand| {
-                CommandInfo::new(&it.name, it.description.as_deref(), &module.name)
+            let info = |command: &ModuleCommand| {
+                CommandInfo::new(&command.name, command.description.as_deref(), &module.name)
             };
             all.extend(module.commands.iter().map(info));
         }
@@ -727,16 +728,16 @@ impl HookSystem {
             let host = self.handler.host();
             return command.run(arguments, &host.cwd, &host.session_id).await;
         }
-        let all = self.commands().await.map_err(|error| CommandError::NotInitialized {
+        let commands = self.commands().await.map_err(|error| CommandError::NotInitialized {
             name: shortened(name),
             reason: error.to_string(),
         })?;
-        let Some(command) = all.iter().find(|command| command.name == name) else {
-            return Err(CommandError::unknown(name, &all));
+        let Some(command) = commands.iter().find(|command| command.name == name) else {
+            return Err(CommandError::unknown(name, &commands));
         };
         let request = HookExecutionRequest::typed(CommandInput::new(name, arguments));
-        let response = self.bus.serve(request, ServeBy::Only(&self.served)).await;
-        command.came_to(&response)
+        let response = self.bus.serve(request, ServeBy::Only(&self.bus_handler)).await;
+        command.output_of(&response)
     }
 
     /// Detaches from the bus: later requests are answered `no_handler`, accepted ones finish.
@@ -750,13 +751,13 @@ impl HookSystem {
     /// `shutting_down` too. Returns when every request is answered and every hook's process group
     /// is gone. This takes a little longer than the deadline if a hook ignores TERM.
     pub async fn shutdown(&self, deadline: Duration) {
-        let begun = Instant::now();
+        let started_at = Instant::now();
         self.handler.shut_down(deadline).await;
-        self.live.end().await;
-        if let Ok(engine) = self.ready() {
+        self.live.shut_down().await;
+        if let Ok(engine) = self.built_engine() {
             let runner = engine.pipeline.runner();
-            let left = deadline.saturating_sub(begun.elapsed());
-            let _ = tokio::time::timeout(left, runner.tasks().wait()).await;
+            let remaining = deadline.saturating_sub(started_at.elapsed());
+            let _ = tokio::time::timeout(remaining, runner.tasks().wait()).await;
             runner.end_background();
             // Last, since `async` hooks may call workers.
             runner.close_workers().await;
@@ -766,12 +767,12 @@ impl HookSystem {
 
     /// Returns the number of `async` hooks cancelled by [`shutdown`](Self::shutdown).
     pub fn ended_in_background(&self) -> usize {
-        self.ready().map_or(0, |engine| engine.pipeline.runner().ended_in_background())
+        self.built_engine().map_or(0, |engine| engine.pipeline.runner().ended_in_background())
     }
 
     /// Waits until no hook, and no clean-up after one, runs any more.
     pub async fn clean_up(&self) {
-        if let Ok(engine) = self.ready() {
+        if let Ok(engine) = self.built_engine() {
             engine.pipeline.runner().tasks().wait().await;
         }
     }
@@ -779,15 +780,15 @@ impl HookSystem {
     /// Kills all hooks that are being terminated, without their grace period. For a user who does
     /// not want to wait for [`shutdown`](Self::shutdown).
     pub fn kill(&self) {
-        if let Ok(engine) = self.ready() {
+        if let Ok(engine) = self.built_engine() {
             engine.pipeline.runner().kill();
         }
     }
 
     /// Sets the signal that terminates hooks from now on, TERM by default. For a command that
     /// forwards its own signal.
-    pub fn end_hooks_with(&self, signal: EndSignal) {
-        if let Ok(engine) = self.ready() {
+    pub fn set_end_signal(&self, signal: EndSignal) {
+        if let Ok(engine) = self.built_engine() {
             engine.pipeline.runner().end_with(signal);
         }
     }
@@ -804,11 +805,11 @@ impl HookSystem {
     ) -> impl Future<Output = ProcessedHookResult> + Send {
         // Built outside the future, which would otherwise carry the payload through every layer.
         let request = HookExecutionRequest::typed(input);
-        async move { self.bus.serve(request, ServeBy::Only(&self.served)).await.processed }
+        async move { self.bus.serve(request, ServeBy::Only(&self.bus_handler)).await.processed }
     }
 }
 
-fn reason(unbuilt: Arc<Unbuilt>) -> InitializeError {
+fn initialize_error(unbuilt: Arc<BuildFailure>) -> InitializeError {
     unbuilt.error.clone()
 }
 

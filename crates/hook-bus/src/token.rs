@@ -8,7 +8,8 @@ pub(crate) fn token() -> String {
 }
 
 /// Compares two tokens in constant time, whatever the length of their common prefix.
-pub fn is_same_token(ours: &str, theirs: &str) -> bool {
-    let pairs = ours.bytes().zip(theirs.bytes());
-    ours.len() == theirs.len() && pairs.fold(0, |seen, (one, other)| seen | (one ^ other)) == 0
+pub fn is_same_token(expected: &str, actual: &str) -> bool {
+    let pairs = expected.bytes().zip(actual.bytes());
+    expected.len() == actual.len()
+        && pairs.fold(0, |difference, (left, right)| difference | (left ^ right)) == 0
 }

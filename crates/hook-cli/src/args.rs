@@ -32,14 +32,15 @@ impl Cli {
     /// Returns the parser's error for an invalid command line or a request for help.
     pub(crate) fn read(arguments: &[OsString]) -> Result<Self, clap::Error> {
         // Errors come from a parser that knows all commands.
-        Self::read_called(arguments).map_or_else(|| Self::try_parse_from(arguments), Ok)
+        Self::read_subcommand(arguments).map_or_else(|| Self::try_parse_from(arguments), Ok)
     }
 
     /// Parses with only the subcommand that seems to be called. With all of them, the parser would
     /// copy the common options into each at every start.
-    fn read_called(arguments: &[OsString]) -> Option<Self> {
+    fn read_subcommand(arguments: &[OsString]) -> Option<Self> {
         let all = Command::augment_subcommands(clap::Command::new("hook"));
-        let called = arguments.iter().skip(1).find_map(|word| all.find_subcommand(word))?.clone();
+        let called =
+            arguments.iter().skip(1).find_map(|argument| all.find_subcommand(argument))?.clone();
         let hook = clap::Command::new("hook").disable_help_subcommand(true).subcommand(called);
         let hook = Common::augment_args(hook);
         Self::from_arg_matches(&hook.try_get_matches_from(arguments).ok()?).ok()
@@ -70,7 +71,7 @@ pub(crate) enum Command {
     List(Deferred<commands::list::Arguments>),
     /// List the commands that modules have, or run one
     #[command(name = "command")]
-    OfModules(Deferred<commands::command::Arguments>),
+    ModuleCommand(Deferred<commands::command::Arguments>),
     /// Check settings: every problem of every file, and how to fix it
     Check(Deferred<commands::check::Arguments>),
     /// Play scenarios and compare the responses with what is expected
@@ -134,7 +135,7 @@ impl Cli {
         let (common, command) = (&self.common, &self.command);
         let fires =
             matches!(command, Fire(_) | Bridge(_) | Run(_) | Test(_) | Serve(_) | Replay(_))
-                || matches!(command, Command::OfModules(_));
+                || matches!(command, Command::ModuleCommand(_));
         let starts = fires || matches!(command, Doctor(_) | Explain(_) | List(_));
         let has_project = !matches!(
             command,
@@ -200,7 +201,7 @@ mod tests {
             assert_eq!(said(Cli::read(&arguments)), expected, "{line}");
         }
         let called: Vec<OsString> = ["hook", "list"].map(OsString::from).to_vec();
-        assert!(Cli::read_called(&called).is_some());
+        assert!(Cli::read_subcommand(&called).is_some());
     }
 
     #[test]

@@ -15,10 +15,10 @@ use crate::error::CommandError;
 use crate::output::Printer;
 
 /// The time limit for writing the last entries, so that a hung disk does not block the command.
-const LAST_ENTRIES: Duration = Duration::from_secs(5);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The maximum number of unprinted problems; further ones appear only in the log.
-const WAITING_PROBLEMS: usize = 16;
+const MAX_PROBLEMS: usize = 16;
 
 /// A running audit log, written by its own task.
 pub(crate) struct Auditing {
@@ -29,14 +29,14 @@ pub(crate) struct Auditing {
 }
 
 impl Auditing {
-    pub(crate) fn begin(
+    pub(crate) fn start(
         path: &Path,
         system: &HookSystem,
         level: Option<AuditLevel>,
     ) -> Result<Self, CommandError> {
         let log = AuditLog::open(path, system, level)?;
         let (stop, reopen) = (CancellationToken::new(), Arc::new(Notify::new()));
-        let (sender, problems) = mpsc::channel(WAITING_PROBLEMS);
+        let (sender, problems) = mpsc::channel(MAX_PROBLEMS);
         let (stopped, reopened) = (stop.clone(), Arc::clone(&reopen));
         let task = tokio::spawn(async move {
             let problem = |error: hook_bus::audit::AuditLogError| {
@@ -56,7 +56,7 @@ impl Auditing {
     /// Stops the task once all entries are written.
     pub(crate) async fn end(mut self, printer: &mut Printer) {
         self.stop.cancel();
-        match tokio::time::timeout(LAST_ENTRIES, &mut self.task).await {
+        match tokio::time::timeout(FLUSH_TIMEOUT, &mut self.task).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => printer.problem(&format!("the audit ended: {error}")),
             Err(_) => {
@@ -77,7 +77,7 @@ impl Drop for Auditing {
 }
 
 /// Waits for the next problem of the audit. Never completes without a problem or an audit.
-pub(crate) async fn problem(auditing: &mut Option<Auditing>) -> String {
+pub(crate) async fn next_problem(auditing: &mut Option<Auditing>) -> String {
     let Some(running) = auditing else { return std::future::pending().await };
     match running.problems.recv().await {
         Some(problem) => problem,

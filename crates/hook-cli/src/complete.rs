@@ -51,27 +51,27 @@ pub(crate) fn schema_names(current: &OsStr) -> Vec<CompletionCandidate> {
 /// Completes a hook's name, from the settings that the command line or the folder selects. The
 /// settings are only read and nothing is run, so they need no trust.
 pub(crate) fn hook_names(current: &OsStr) -> Vec<CompletionCandidate> {
-    let names = names_of_hooks(&own_sources());
+    let names = names_with_origin(&own_sources());
     beginning_with(current, names.iter().map(|(name, about)| (name.as_str(), about.as_str())))
 }
 
 /// Returns the settings files that this process's command line or folder selects.
 fn own_sources() -> Vec<SettingsSource> {
     let Ok(cwd) = std::env::current_dir() else { return Vec::new() };
-    let words: Vec<OsString> = std::env::args_os().collect();
-    sources(&words, &cwd)
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    sources(&arguments, &cwd)
 }
 
 /// Returns the settings files that a command line selects.
-fn sources(words: &[OsString], cwd: &Path) -> Vec<SettingsSource> {
-    let named = values_of("--settings", words);
+fn sources(arguments: &[OsString], cwd: &Path) -> Vec<SettingsSource> {
+    let named = values_of("--settings", arguments);
     if !named.is_empty() {
-        return named.iter().map(|path| context::named(&cwd.join(path))).collect();
+        return named.iter().map(|path| context::explicit_source(&cwd.join(path))).collect();
     }
-    let project = values_of("--project", words).pop().map(|project| cwd.join(project));
+    let project = values_of("--project", arguments).pop().map(|project| cwd.join(project));
     let project = project.unwrap_or_else(|| hook_settings::nearest_project(cwd));
     let native = discover(&project, hook_settings::config_home().as_deref());
-    let named = values_of("--agent", words).into_iter();
+    let named = values_of("--agent", arguments).into_iter();
     let named = named.filter_map(|name| hook_agents::agent(name.to_str()?));
     let agents = hook_settings::Agents {
         named: named.map(|agent| agent as &'static dyn Language).collect(),
@@ -81,7 +81,7 @@ fn sources(words: &[OsString], cwd: &Path) -> Vec<SettingsSource> {
 }
 
 /// Returns the names of the hooks in settings files, each with a description.
-fn names_of_hooks(sources: &[SettingsSource]) -> BTreeMap<String, String> {
+fn names_with_origin(sources: &[SettingsSource]) -> BTreeMap<String, String> {
     let mut names = BTreeMap::new();
     for file in sources.iter().filter_map(hook_settings::load) {
         for hook in file.hooks {
@@ -98,8 +98,9 @@ fn names_of_hooks(sources: &[SettingsSource]) -> BTreeMap<String, String> {
 /// Returns `true` if no shell treats a letter of the name specially. Some shells insert completions
 /// unquoted, and these names may come from an untrusted project.
 fn is_plain(name: &str) -> bool {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "_.:@%+,/=-".contains(letter);
-    name.chars().all(plain) && !name.starts_with('-')
+    let is_plain_letter =
+        |letter: char| letter.is_ascii_alphanumeric() || "_.:@%+,/=-".contains(letter);
+    name.chars().all(is_plain_letter) && !name.starts_with('-')
 }
 
 /// Completes the name of a command or topic.
@@ -134,13 +135,15 @@ fn beginning_with<'c>(
 }
 
 /// Returns an option's values on the command line that is being completed.
-fn values_of(option: &str, words: &[OsString]) -> Vec<PathBuf> {
+fn values_of(option: &str, arguments: &[OsString]) -> Vec<PathBuf> {
     let mut values = Vec::new();
-    for (index, word) in words.iter().enumerate() {
-        let word = word.to_string_lossy();
-        if word == option {
-            values.extend(words.get(index + 1).map(PathBuf::from));
-        } else if let Some(value) = word.strip_prefix(option).and_then(|it| it.strip_prefix('=')) {
+    for (index, argument) in arguments.iter().enumerate() {
+        let argument = argument.to_string_lossy();
+        if argument == option {
+            values.extend(arguments.get(index + 1).map(PathBuf::from));
+        } else if let Some(value) =
+            argument.strip_prefix(option).and_then(|rest| rest.strip_prefix('='))
+        {
             values.push(PathBuf::from(value));
         }
     }
@@ -175,7 +178,7 @@ mod tests {
             let mut sources = sources(&words, folder.path());
             // Only files that belong to the test.
             sources.retain(|source| source.path.starts_with(folder.path()));
-            let names = names_of_hooks(&sources);
+            let names = names_with_origin(&sources);
             assert_eq!(names.keys().collect::<Vec<_>>(), expected, "{words:?}");
         }
     }

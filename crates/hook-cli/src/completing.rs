@@ -18,8 +18,8 @@ pub(crate) fn answer() -> Option<Status> {
     }
     HOOK.get_or_init(|| Cli::command);
     let cwd = std::env::current_dir().ok();
-    let asked = CompleteEnv::with_factory(Cli::command).var(VARIABLE).bin("hook");
-    match asked.try_complete(arguments, cwd.as_deref()) {
+    let completer = CompleteEnv::with_factory(Cli::command).var(VARIABLE).bin("hook");
+    match completer.try_complete(arguments, cwd.as_deref()) {
         Ok(true) => Some(exit_code::PROCEED),
         Ok(false) => None,
         Err(error) => {

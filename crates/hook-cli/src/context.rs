@@ -10,20 +10,20 @@ use hook_core::HookListing;
 use hook_files::regular_file;
 use hook_json::text::PathText;
 use hook_protocol::{Events, HookEventName};
-use hook_settings::check::Surroundings;
+use hook_settings::check::CheckContext;
 use hook_settings::language::Language;
 use hook_settings::{
-    Agents, IN_PROJECT, SettingsFile, config_home, declare_events, discover, is_found_beside, load,
-    misplaced, nearest_project,
+    Agents, IN_PROJECT, SettingsFile, config_home, declare_events, discover, has_hook_folder, load,
+    nearest_project, unsafe_user_folder,
 };
 use hook_settings::{HookSource, SettingsSource};
 use hook_trust::{TrustPolicy, TrustStore};
 
-use hook_agents::{Agent, Asked};
+use hook_agents::{Agent, AgentRequest};
 
 use crate::error::CommandError;
 use crate::fleet;
-use crate::options::{Common, Named};
+use crate::options::{Common, NamedAgent};
 use crate::output::Printer;
 use hook_json::text::{one_line, shortened};
 
@@ -39,18 +39,18 @@ pub(crate) struct Context {
 }
 
 /// An unknown event name.
-pub(crate) struct NoEvent {
+pub(crate) struct UnknownEvent {
     /// The error message.
     pub(crate) message: String,
     /// `true` if all settings that may declare the event were readable.
     pub(crate) is_complete: bool,
 }
 
-impl From<NoEvent> for CommandError {
-    fn from(no_event: NoEvent) -> Self {
-        match no_event.is_complete {
-            true => Self::Usage(no_event.message),
-            false => Self::UnreadEvent(no_event.message),
+impl From<UnknownEvent> for CommandError {
+    fn from(unknown: UnknownEvent) -> Self {
+        match unknown.is_complete {
+            true => Self::Usage(unknown.message),
+            false => Self::UnreadEvent(unknown.message),
         }
     }
 }
@@ -59,12 +59,12 @@ impl From<NoEvent> for CommandError {
 const MARGIN: Duration = Duration::from_secs(5);
 
 /// Returns the time that hooks have to answer an agent that waits for `patience`.
-pub(crate) fn time_to_answer(patience: Duration) -> Duration {
-    patience.saturating_sub(MARGIN.min(patience / 3))
+pub(crate) fn answer_deadline(timeout: Duration) -> Duration {
+    timeout.saturating_sub(MARGIN.min(timeout / 3))
 }
 
 /// The maximum number of blocking guards that warnings name; the rest are only counted.
-const SHOWN_GUARDS: usize = 3;
+const MAX_SHOWN_GUARDS: usize = 3;
 
 /// Enabled hooks that do not run because they are not trusted.
 pub(crate) struct Untrusted<'h> {
@@ -78,7 +78,7 @@ impl<'h> Untrusted<'h> {
         let (blocking, others) = hooks
             .into_iter()
             .filter(|listing| listing.enabled && !listing.trusted)
-            .partition(|listing| listing.hook.blocks_unrun());
+            .partition(|listing| listing.hook.blocks_without_running());
         Self { blocking, others }
     }
 }
@@ -89,7 +89,7 @@ impl Context {
     }
 
     /// Creates a context for a project that may no longer exist.
-    pub(crate) fn of_the_past(common: Common) -> Result<Self, CommandError> {
+    pub(crate) fn allowing_missing_project(common: Common) -> Result<Self, CommandError> {
         Self::with_project(common, |project, cwd| {
             existing_directory(project, cwd).or_else(|_| Ok(cwd.join(project)))
         })
@@ -113,12 +113,12 @@ impl Context {
     }
 
     /// Switches to the project that the agent works in, unless `--project` is given.
-    pub(crate) fn at_places_of(mut self, asked: &Asked) -> Self {
-        let places = asked.places_with(&self.common.settings);
+    pub(crate) fn at_paths_of(mut self, call: &AgentRequest) -> Self {
+        let paths = call.directories_with(&self.common.settings);
         if self.common.project.is_none()
-            && let Some(place) = places.first()
+            && let Some(path) = paths.first()
         {
-            self.project = nearest_project(place);
+            self.project = nearest_project(path);
         }
         self
     }
@@ -131,14 +131,14 @@ impl Context {
     }
 
     /// Returns the project's files and, unless excluded, those of the user and the machine.
-    fn found(&self) -> Vec<SettingsSource> {
-        let mut found = discover(&self.project, self.user_files());
-        found.retain(|it| !self.is_hermetic || it.source == HookSource::Project);
-        found
+    fn discovered(&self) -> Vec<SettingsSource> {
+        let mut sources = discover(&self.project, self.user_files());
+        sources.retain(|source| !self.is_hermetic || source.source == HookSource::Project);
+        sources
     }
 
     /// Returns this context, or an error if the project controls the user's folders.
-    pub(crate) fn with_own_folders(self) -> Result<Self, CommandError> {
+    pub(crate) fn check_misplaced(self) -> Result<Self, CommandError> {
         match self.misplaced() {
             None => Ok(self),
             Some(error) => Err(error),
@@ -147,7 +147,7 @@ impl Context {
 
     /// Returns the error if the project controls the content of the user's folders.
     pub(crate) fn misplaced(&self) -> Option<CommandError> {
-        misplaced(&self.project).map(CommandError::Misplaced)
+        unsafe_user_folder(&self.project).map(CommandError::Misplaced)
     }
 
     /// Returns the common options that select hooks, for starting another command with them.
@@ -167,8 +167,8 @@ impl Context {
         for module in &common.modules {
             option("module", module.as_os_str());
         }
-        for Named(agent) in &common.agents {
-            option("agent", OsStr::new(agent.word()));
+        for NamedAgent(agent) in &common.agents {
+            option("agent", OsStr::new(agent.name()));
         }
         option("session-id", OsStr::new(&common.session_id));
         if let Some(timeout) = common.timeout {
@@ -205,32 +205,32 @@ impl Context {
     }
 
     /// Returns the conditions under which hooks would run, for checks.
-    pub(crate) fn surroundings(&self) -> Surroundings {
+    pub(crate) fn surroundings(&self) -> CheckContext {
         let environment = std::env::vars_os().collect();
-        Surroundings {
+        CheckContext {
             project: self.project.clone(),
             environment,
             events: Events::built_in(),
-            lacks_fleets: !fleet::IS_KNOWN,
+            lacks_fleets: !fleet::IS_SUPPORTED,
         }
     }
 
     /// Returns the event with this name, built in or declared in the settings in effect.
-    pub(crate) fn event(&self, name: &str) -> Result<HookEventName, NoEvent> {
+    pub(crate) fn event(&self, name: &str) -> Result<HookEventName, UnknownEvent> {
         if let Some(event) = HookEventName::from_name(name) {
             return Ok(event);
         }
         let (events, is_complete) = self.events();
         events.from_name(name).ok_or_else(|| {
-            let message = match hook_agents::event_elsewhere(name) {
-                Some((agent, ours)) => format!(
-                    "there is no event {:?}; what {} calls so is {ours} here",
+            let message = match hook_agents::find_foreign_event(name) {
+                Some((agent, native)) => format!(
+                    "there is no event {:?}; what {} calls so is {native} here",
                     shortened(name),
                     agent.title()
                 ),
-                None => events.unknown(name),
+                None => events.unknown_message(name),
             };
-            NoEvent { message, is_complete }
+            UnknownEvent { message, is_complete }
         })
     }
 
@@ -259,13 +259,13 @@ impl Context {
     /// Returns the settings files in effect, in run order.
     pub(crate) fn sources(&self) -> Vec<SettingsSource> {
         let mut sources = match self.common.settings.is_empty() {
-            true => self.found(),
+            true => self.discovered(),
             false => self.named_files().collect(),
         };
         sources.extend(SettingsSource::modules(self.modules()));
         let agents = Agents {
-            named: self.agents_to_find(),
-            with_users: !self.common.no_user,
+            named: self.agents_to_search(),
+            include_user: !self.common.no_user,
             ..Agents::known(hook_agents::languages())
         };
         agents.with_files(sources, &self.project)
@@ -283,7 +283,7 @@ impl Context {
     }
 
     /// Returns `true` if the user's own settings do not apply.
-    pub(crate) fn leaves_user_out(&self) -> bool {
+    pub(crate) fn excludes_user(&self) -> bool {
         self.common.no_user
     }
 
@@ -299,8 +299,8 @@ impl Context {
     fn named_files(&self) -> impl Iterator<Item = SettingsSource> {
         let settings = self.common.settings.iter();
         settings.map(|path| match self.common.agents.as_slice() {
-            [Named(agent)] => SettingsSource::explicit(path).in_language(*agent, None),
-            _ => named(path),
+            [NamedAgent(agent)] => SettingsSource::explicit(path).for_language(*agent, None),
+            _ => explicit_source(path),
         })
     }
 
@@ -311,10 +311,10 @@ impl Context {
 
     /// Returns the agents given with `--agent` whose own files are searched. With `--settings`, a
     /// single agent is the owner of that file instead.
-    fn agents_to_find(&self) -> Vec<&'static dyn Language> {
-        let is_of_files = !self.common.settings.is_empty() && self.common.agents.len() == 1;
-        let named = self.common.agents.iter().filter(|_| !is_of_files);
-        named.map(|Named(agent)| *agent as &'static dyn Language).collect()
+    fn agents_to_search(&self) -> Vec<&'static dyn Language> {
+        let is_for_files = !self.common.settings.is_empty() && self.common.agents.len() == 1;
+        let named = self.common.agents.iter().filter(|_| !is_for_files);
+        named.map(|NamedAgent(agent)| *agent as &'static dyn Language).collect()
     }
 
     /// Returns the store of the user's trust decisions, if the user's folder is known.
@@ -342,7 +342,7 @@ impl Context {
         match (self.common.settings.is_empty(), self.is_hermetic) {
             (true, false) => builder = builder.native_settings(self.user_files()),
             (true, true) => {
-                for source in self.found() {
+                for source in self.discovered() {
                     builder = builder.settings(source);
                 }
             }
@@ -352,7 +352,7 @@ impl Context {
             builder = builder.settings(source);
         }
         builder = builder.module_files(self.modules());
-        builder = builder.agents(&self.agents_to_find(), !self.common.no_user);
+        builder = builder.agents(&self.agents_to_search(), !self.common.no_user);
         if self.common.strict {
             builder = builder.strict();
         }
@@ -365,13 +365,13 @@ impl Context {
         &self,
         agent: &'static Agent,
         plugin_root: Option<&Path>,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<HookSystemBuilder, CommandError> {
         let mut builder = fleet::with_upstreams(HookSystem::builder(&self.project))
             .session_id(self.common.session_id.as_str());
         // An agent that stops waiting goes on unanswered. Its own hooks have their own timeouts.
-        let own = self.common.settings.is_empty().then(|| time_to_answer(patience));
-        if let Some(deadline) = self.common.timeout.map(Duration::from_millis).or(own) {
+        let default = self.common.settings.is_empty().then(|| answer_deadline(timeout));
+        if let Some(deadline) = self.common.timeout.map(Duration::from_millis).or(default) {
             builder = builder.deadline(deadline);
         }
         self.named_settings_exist()?;
@@ -380,15 +380,17 @@ impl Context {
         }
         for path in &self.common.settings {
             let source = SettingsSource::explicit(path);
-            builder = builder.settings(source.in_language(agent, plugin_root.map(Into::into)));
+            builder = builder.settings(source.for_language(agent, plugin_root.map(Into::into)));
         }
         builder = builder.module_files(self.modules());
         // Named files belong to the calling agent; `--agent` names further agents.
-        let named = self.common.agents.iter().map(|Named(agent)| *agent as &'static dyn Language);
+        let named =
+            self.common.agents.iter().map(|NamedAgent(agent)| *agent as &'static dyn Language);
         builder = builder.agents(&named.collect::<Vec<_>>(), !self.common.no_user);
-        for definition in agent.declared() {
-            builder =
-                builder.event(definition).map_err(|it| CommandError::Usage(it.to_string()))?;
+        for definition in agent.declared_events() {
+            builder = builder
+                .event(definition)
+                .map_err(|error| CommandError::Usage(error.to_string()))?;
         }
         if self.common.strict {
             builder = builder.strict();
@@ -453,7 +455,7 @@ impl Context {
         system: &HookSystem,
         printer: &mut Printer,
     ) -> Result<(), CommandError> {
-        system.initialize_here().await?;
+        system.initialize_blocking().await?;
         show_settings_problems(system, printer);
         self.show_trust_problems(system, printer)
     }
@@ -475,9 +477,9 @@ impl Context {
                  `hook trust` shows what would run and asks"
             ));
         }
-        for listing in blocking.iter().take(SHOWN_GUARDS) {
+        for listing in blocking.iter().take(MAX_SHOWN_GUARDS) {
             let hook = &listing.hook;
-            let events = match hook.event.is_every() {
+            let events = match hook.event.is_wildcard() {
                 true => "every event that can be blocked",
                 false => hook.event.as_str(),
             };
@@ -487,7 +489,7 @@ impl Context {
                 hook.suspension().unwrap_or_default()
             ));
         }
-        if let Some(more @ 1..) = blocking.len().checked_sub(SHOWN_GUARDS) {
+        if let Some(more @ 1..) = blocking.len().checked_sub(MAX_SHOWN_GUARDS) {
             printer.warning(&format!("{more} more guards block; `hook list` shows them"));
         }
         for lost in system.registry()?.lost_guards() {
@@ -500,7 +502,7 @@ impl Context {
     pub(crate) fn has_no_settings(&self) -> bool {
         // A file that cannot be checked may exist.
         let is_absent = |source: &SettingsSource| {
-            matches!(source.path.try_exists(), Ok(false)) && !is_found_beside(source)
+            matches!(source.path.try_exists(), Ok(false)) && !has_hook_folder(source)
         };
         self.sources().iter().all(is_absent)
     }
@@ -515,17 +517,17 @@ pub(crate) fn show_settings_problems(system: &HookSystem, printer: &mut Printer)
 
 /// Returns the source for a named settings file. It is another agent's file if its path or its form
 /// is specific to that agent.
-pub(crate) fn named(path: &Path) -> SettingsSource {
+pub(crate) fn explicit_source(path: &Path) -> SettingsSource {
     let source = SettingsSource::explicit(path);
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let by_shape = || {
         let text = regular_file::read(path, MAX_LINE as u64).ok()?;
-        let is_ours = absolute.ends_with(IN_PROJECT);
-        hook_agents::agent_by_shape(&String::from_utf8_lossy(&text)).filter(|_| !is_ours)
+        let is_native = absolute.ends_with(IN_PROJECT);
+        hook_agents::agent_by_shape(&String::from_utf8_lossy(&text)).filter(|_| !is_native)
     };
-    match hook_agents::agent_of(&absolute).or_else(by_shape) {
-        Some(agent) => source.in_language(agent, None),
-        None => source.knowing(&hook_agents::languages().collect()),
+    match hook_agents::agent_by_path(&absolute).or_else(by_shape) {
+        Some(agent) => source.for_language(agent, None),
+        None => source.with_languages(&hook_agents::languages().collect()),
     }
 }
 

@@ -10,13 +10,13 @@ use crate::commands::{
 };
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::exit_code::{Stake, Status};
+use crate::exit_code::{ExitPolicy, Status};
 use crate::output::Printer;
 
 /// Runs the parsed command.
 pub(crate) async fn dispatch(
     cli: Cli,
-    stake: &Stake,
+    exit_policy: &ExitPolicy,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     if let Some((option, purpose)) = cli.meaningless_option() {
@@ -26,23 +26,26 @@ pub(crate) async fn dispatch(
     let Cli { common, command } = cli;
     let json = common.json;
     // Commands about `hook` itself need no project.
-    let is_of_past = matches!(&command, Command::Trust(it) if it.is_about_the_past());
+    let allows_missing_project =
+        matches!(&command, Command::Trust(arguments) if arguments.allows_missing_project());
     let context = || match &command {
         // The bridge later switches to the folder that its agent works in.
         Command::Bridge(_) => Context::new(common),
-        _ if is_of_past => Context::of_the_past(common)?.with_own_folders(),
-        _ => Context::new(common)?.with_own_folders(),
+        _ if allows_missing_project => Context::allowing_missing_project(common)?.check_misplaced(),
+        _ => Context::new(common)?.check_misplaced(),
     };
     match &command {
-        Command::Fire(arguments) => fire::run(arguments, &context()?, stake, printer).await,
-        Command::Bridge(arguments) => bridge::run(arguments, context()?, stake, printer).await,
+        Command::Fire(arguments) => fire::run(arguments, &context()?, exit_policy, printer).await,
+        Command::Bridge(arguments) => {
+            bridge::run(arguments, context()?, exit_policy, printer).await
+        }
         Command::Connect(arguments) => connect::run(arguments, &context()?, printer).await,
         Command::Disconnect(arguments) => {
             connect::disconnect(arguments, &context()?, printer).await
         }
         Command::Import(arguments) => import::run(arguments, &context()?, printer).await,
         Command::Explain(arguments) => explain::run(arguments, &context()?, printer).await,
-        Command::OfModules(arguments) => command::run(arguments, &context()?, printer).await,
+        Command::ModuleCommand(arguments) => command::run(arguments, &context()?, printer).await,
         Command::List(arguments) => list::run(arguments, &context()?, printer).await,
         Command::Check(arguments) => check::run(arguments, &context()?, printer).await,
         Command::Test(arguments) if arguments.user => {

@@ -125,7 +125,7 @@ impl UnknownHook {
 
 impl fmt::Display for UnknownHook {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const SHOWN: usize = 20;
+        const MAX_SHOWN: usize = 20;
         let name = shortened(&self.name);
         match self.trusted {
             true => write!(formatter, "nothing is trusted under the name `{name}`")?,
@@ -141,10 +141,10 @@ impl fmt::Display for UnknownHook {
             });
         }
         formatter.write_str("\n  there are:")?;
-        for name in self.known.iter().take(SHOWN) {
+        for name in self.known.iter().take(MAX_SHOWN) {
             write!(formatter, "\n    {}", shortened(name).replace('\n', " "))?;
         }
-        match self.known.len().saturating_sub(SHOWN) {
+        match self.known.len().saturating_sub(MAX_SHOWN) {
             0 => Ok(()),
             more => write!(formatter, "\n    and {more} more; `hook list` shows all"),
         }
@@ -175,7 +175,7 @@ impl CommandError {
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 Failure::ClosedOutput
             }
-            _ => Failure::Own,
+            _ => Failure::Internal,
         }
     }
 }

@@ -19,13 +19,13 @@ pub(crate) const BLOCKED: Status = Status(2);
 pub(crate) const USAGE: Status = Status(64);
 
 /// Returns an exit code that an agent's hook protocol defines.
-pub(crate) fn of_agent(code: u8) -> Status {
+pub(crate) fn from_agent(code: u8) -> Status {
     Status(code)
 }
 
 /// A row of the table of exit codes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Row {
+pub(crate) struct ExitCodeRow {
     /// The code; `None` for the codes of signals.
     status: Option<Status>,
     /// A short description.
@@ -35,25 +35,29 @@ pub(crate) struct Row {
 }
 
 /// All exit codes, as `hook help exit-codes`, `hook --help` and docs/exit-codes.md show them.
-pub(crate) const TABLE: [Row; 5] = [
-    Row { status: Some(PROCEED), meaning: "things may go on; the work was done", detail: "" },
-    Row {
+pub(crate) const TABLE: [ExitCodeRow; 5] = [
+    ExitCodeRow {
+        status: Some(PROCEED),
+        meaning: "things may go on; the work was done",
+        detail: "",
+    },
+    ExitCodeRow {
         status: Some(FAILURE),
         meaning: "the engine could not do its job, or a test failed",
         detail: "",
     },
-    Row {
+    ExitCodeRow {
         status: Some(BLOCKED),
         meaning: "a hook blocked, stopped or wants a retry, or asked and got no answer",
         detail: "",
     },
-    Row {
+    ExitCodeRow {
         status: Some(USAGE),
         meaning: "wrong usage",
         detail: "an unknown command, flag, event filter or help topic, a missing argument, \
                  an input that is not a JSON object, `--project` that is a file (1 if there is nothing)",
     },
-    Row {
+    ExitCodeRow {
         status: None,
         meaning: "ended by signal n",
         detail: "129 for SIGHUP, 130 for SIGINT, 131 for SIGQUIT, 143 for SIGTERM",
@@ -70,7 +74,7 @@ pub(crate) enum Failure {
     /// Standard output was closed.
     ClosedOutput,
     /// Any other failure of something that the command needs.
-    Own,
+    Internal,
     /// A bug in the command itself.
     Panic,
 }
@@ -107,7 +111,7 @@ pub(crate) const FAILURES: [FailureRow; 5] = [
         guarded: PROCEED,
     },
     FailureRow {
-        failure: Failure::Own,
+        failure: Failure::Internal,
         meaning: "no working directory, home, settings, input, thread, descriptor or room for \
                   output",
         status: FAILURE,
@@ -144,16 +148,16 @@ impl Failure {
 ///
 /// A command that reports a decision assumes a guard until the event's hooks are known.
 #[derive(Debug)]
-pub(crate) struct Stake(AtomicBool);
+pub(crate) struct ExitPolicy(AtomicBool);
 
-impl Stake {
+impl ExitPolicy {
     /// Creates the policy of a command whose hooks are not known yet.
     pub(crate) fn new(gives_verdict: bool) -> Self {
         Self(AtomicBool::new(gives_verdict))
     }
 
     /// Records whether the event has a guard.
-    pub(crate) fn is_known(&self, guarded: bool) {
+    pub(crate) fn set_guarded(&self, guarded: bool) {
         self.0.store(guarded, Ordering::Relaxed);
     }
 
@@ -163,7 +167,7 @@ impl Stake {
     }
 }
 
-impl Row {
+impl ExitCodeRow {
     /// Returns the code as text.
     pub(crate) fn code(&self) -> String {
         match self.status {
@@ -183,12 +187,12 @@ impl Row {
 
 /// Returns the table in short, for the end of `hook --help`.
 pub(crate) fn summary() -> String {
-    let row = |row: &Row| format!("\n  {:<8} {}", row.code(), row.meaning);
+    let row = |row: &ExitCodeRow| format!("\n  {:<8} {}", row.code(), row.meaning);
     format!("Exit codes:{}", TABLE.iter().map(row).collect::<String>())
 }
 
 /// Returns the exit code of a process that this signal ended, as shells report it.
-pub(crate) fn signalled(number: i32) -> Status {
+pub(crate) fn from_signal(number: i32) -> Status {
     Status(128 + u8::try_from(number & 0x7f).unwrap_or_default())
 }
 
@@ -212,7 +216,7 @@ mod tests {
     #[test]
     fn the_documented_tables_are_these() {
         const HEAD: &str = "| code | meaning |\n| --- | --- |\n";
-        let row = |row: &Row| format!("| {} | {} |\n", row.code(), row.text());
+        let row = |row: &ExitCodeRow| format!("| {} | {} |\n", row.code(), row.text());
         let table: String = TABLE.iter().map(row).collect();
         crate::generated::part_is_up_to_date("docs/exit-codes.md", HEAD, &table);
 
@@ -226,8 +230,8 @@ mod tests {
 
     #[test]
     fn every_failure_has_its_row() {
-        use Failure::{ClosedOutput, Input, Own, Panic, Usage};
-        let codes = [Usage, Input, ClosedOutput, Own, Panic]
+        use Failure::{ClosedOutput, Input, Internal, Panic, Usage};
+        let codes = [Usage, Input, ClosedOutput, Internal, Panic]
             .map(|it| [it.status(false).0, it.status(true).0]);
         assert_eq!(codes, [[64, 64], [64, 2], [0, 0], [1, 2], [1, 2]]);
     }

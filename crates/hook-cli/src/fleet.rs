@@ -9,7 +9,7 @@ use hook_bus::HookSystemBuilder;
 use crate::error::CommandError;
 
 /// `true` if this build can connect to fleets of engines.
-pub(crate) const IS_KNOWN: bool = cfg!(feature = "remote");
+pub(crate) const IS_SUPPORTED: bool = cfg!(feature = "remote");
 
 // The broker options of several commands. Not a doc comment: clap would show it as their help.
 #[derive(Debug, Clone, Args)]

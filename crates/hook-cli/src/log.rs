@@ -8,17 +8,17 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::output::Printer;
 
 /// The first segments of the engine's own log targets: `hook`, and its crates.
-const OWN: [&str; 5] = ["hook", "hook_core", "hook_bus", "hook_remote", "hook_translate"];
+const OWN_CRATES: [&str; 5] = ["hook", "hook_core", "hook_bus", "hook_remote", "hook_translate"];
 
 /// Starts logging to stderr, filtered by `HOOK_LOG`, else by the number of `-v` flags.
 pub(crate) fn start(verbose: u8, printer: &mut Printer) {
-    let raised = match verbose {
+    let by_flag = match verbose {
         0 => None,
         1 => Some("hook=debug".to_owned()),
         _ => Some("trace".to_owned()),
     };
-    let given = std::env::var("HOOK_LOG").ok().filter(|filter| !filter.is_empty());
-    let Some(text) = given.or(raised) else { return };
+    let from_env = std::env::var("HOOK_LOG").ok().filter(|filter| !filter.is_empty());
+    let Some(text) = from_env.or(by_flag) else { return };
     let filter = match EnvFilter::builder().parse(&text) {
         Ok(filter) => filter,
         Err(error) => {
@@ -27,12 +27,12 @@ pub(crate) fn start(verbose: u8, printer: &mut Printer) {
             return;
         }
     };
-    let unheeded = finer_of_libraries(&text);
-    if !unheeded.is_empty() {
+    let ignored = ignored_directives(&text);
+    if !ignored.is_empty() {
         printer.warning(&format!(
             "HOOK_LOG names {}: what libraries say below `info` is not shown, since it holds what they send and \
              receive",
-            unheeded.join(", ")
+            ignored.join(", ")
         ));
     }
     let layer = tracing_subscriber::fmt::layer()
@@ -40,22 +40,22 @@ pub(crate) fn start(verbose: u8, printer: &mut Printer) {
         // Printing internal errors to a closed stderr panics.
         .log_internal_errors(false)
         .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()));
-    let filter = filter.and(filter_fn(says_no_content));
+    let filter = filter.and(filter_fn(is_shown));
     tracing_subscriber::registry().with(layer.with_filter(filter)).init();
 }
 
 /// Returns `true` if a record is the engine's own or of a general level. Finer records of network
 /// libraries contain transferred data and credentials.
-fn says_no_content(record: &tracing::Metadata<'_>) -> bool {
+fn is_shown(record: &tracing::Metadata<'_>) -> bool {
     is_own(record.target()) || *record.level() <= Level::INFO
 }
 
 fn is_own(target: &str) -> bool {
-    OWN.contains(&target.split("::").next().unwrap_or(target))
+    OWN_CRATES.contains(&target.split("::").next().unwrap_or(target))
 }
 
 /// Returns the filter's directives for finer records of libraries, which are never shown.
-fn finer_of_libraries(filter: &str) -> Vec<&str> {
+fn ignored_directives(filter: &str) -> Vec<&str> {
     let is_finer = |directive: &&str| {
         let (target, level) = match directive.rsplit_once('=') {
             Some((target, level)) => (target, level.parse::<LevelFilter>().ok()),
@@ -64,7 +64,7 @@ fn finer_of_libraries(filter: &str) -> Vec<&str> {
             None => (*directive, Some(LevelFilter::TRACE)),
         };
         let target = target.split('[').next().unwrap_or(target).trim();
-        let may_be_own = is_own(target) || OWN.iter().any(|own| own.starts_with(target));
+        let may_be_own = is_own(target) || OWN_CRATES.iter().any(|own| own.starts_with(target));
         !may_be_own && level.is_some_and(|level| level > LevelFilter::INFO)
     };
     filter.split(',').map(str::trim).filter(is_finer).collect()
@@ -94,7 +94,7 @@ mod tests {
             ("debug", &[]),
             ("trace,hook=debug,hook_bus=trace,async_nats=info,h2=off", &[]),
         ] {
-            assert_eq!(finer_of_libraries(filter), unheeded, "{filter}");
+            assert_eq!(ignored_directives(filter), unheeded, "{filter}");
         }
     }
 }

@@ -38,6 +38,7 @@ mod fleet;
 mod generated;
 mod guards;
 mod log;
+mod not_fired;
 mod options;
 mod output;
 mod panics;
@@ -50,7 +51,6 @@ mod server;
 mod signals;
 mod stdout;
 mod terminal;
-mod unheard;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -60,56 +60,56 @@ use tokio::runtime::Builder;
 
 use args::Cli;
 use error::CommandError;
-use exit_code::{Failure, Stake, Status};
+use exit_code::{ExitPolicy, Failure, Status};
 use output::Printer;
 
 fn main() -> ExitCode {
-    panics::are_said_in_one_line();
-    if let Some(answered) = panics::caught(completing::answer).unwrap_or(Some(exit_code::FAILURE)) {
-        return answered.into();
+    panics::print_in_one_line();
+    if let Some(status) = panics::catch(completing::answer).unwrap_or(Some(exit_code::FAILURE)) {
+        return status.into();
     }
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    let cli = match panics::caught(|| Cli::read(&arguments)) {
+    let cli = match panics::catch(|| Cli::read(&arguments)) {
         Some(Ok(cli)) => cli,
         Some(Err(mut error)) => {
             escape_names(&mut error);
-            let status = misread(&error);
-            if error.use_stderr() && unheard::is_wanted(&arguments) {
-                unheard::print(None, Failure::Usage, &error.to_string(), status);
+            let status = print_usage_error(&error);
+            if error.use_stderr() && not_fired::is_wanted(&arguments) {
+                not_fired::print(None, Failure::Usage, &error.to_string(), status);
             }
             return status.into();
         }
         None => return Failure::Panic.status(true).into(),
     };
     let event = cli.event_to_answer();
-    let stake = Stake::new(cli.command.gives_verdict());
+    let exit_policy = ExitPolicy::new(cli.command.gives_verdict());
     let mut printer = Printer::new(cli.common.color);
-    let (status, failure, why) = match panics::caught(|| run(cli, &stake, &mut printer)) {
-        Some(Ok(status)) => (status, Failure::Own, "it was ended before".to_owned()),
+    let (status, failure, reason) = match panics::catch(|| run(cli, &exit_policy, &mut printer)) {
+        Some(Ok(status)) => (status, Failure::Internal, "it was ended before".to_owned()),
         Some(Err(error)) => {
             let failure = error.failure();
             if failure != Failure::ClosedOutput {
                 printer.problem(&error.to_string());
             }
-            (failed(failure, &stake, &mut printer), failure, error.to_string())
+            (failure_status(failure, &exit_policy, &mut printer), failure, error.to_string())
         }
         None => {
             let why = "`hook` itself failed; standard error says where".to_owned();
-            (failed(Failure::Panic, &stake, &mut printer), Failure::Panic, why)
+            (failure_status(Failure::Panic, &exit_policy, &mut printer), Failure::Panic, why)
         }
     };
     if let Some(event) = event
         && !printer.has_answered()
     {
-        unheard::print(Some(&event), failure, &why, status);
+        not_fired::print(Some(&event), failure, &reason, status);
     }
     status.into()
 }
 
 /// Prints the parser's message and returns the exit code. Requested help and version go to stdout;
 /// everything else is a usage error on stderr.
-fn misread(error: &clap::Error) -> Status {
-    let text = hook_json::text::lines(&error.render().to_string());
+fn print_usage_error(error: &clap::Error) -> Status {
+    let text = hook_json::text::escaped_lines(&error.render().to_string());
     if error.use_stderr() {
         // A closed stderr leaves no way to report this.
         let _ = write!(std::io::stderr(), "{text}");
@@ -141,8 +141,8 @@ fn escape_names(error: &mut clap::Error) {
 }
 
 /// Returns the exit code of a failed command, with a note if it counts as a block.
-fn failed(failure: Failure, stake: &Stake, printer: &mut Printer) -> Status {
-    let status = failure.status(stake.is_guarded());
+fn failure_status(failure: Failure, exit_policy: &ExitPolicy, printer: &mut Printer) -> Status {
+    let status = failure.status(exit_policy.is_guarded());
     if status == exit_code::BLOCKED {
         printer.remark(
             "a hook of this event has `failBehavior: block`, or may have, so this counts as a \
@@ -152,12 +152,12 @@ fn failed(failure: Failure, stake: &Stake, printer: &mut Printer) -> Status {
     status
 }
 
-fn run(cli: Cli, stake: &Stake, printer: &mut Printer) -> Result<Status, CommandError> {
+fn run(cli: Cli, exit_policy: &ExitPolicy, printer: &mut Printer) -> Result<Status, CommandError> {
     keep_inherited_descriptors_from_hooks();
     log::start(cli.common.verbose, printer);
     let runtime = runtime(&cli.command)?;
     keep_going_at_the_limit_of_files(&runtime);
-    let ended = runtime.block_on(dispatch::dispatch(cli, stake, printer));
+    let ended = runtime.block_on(dispatch::dispatch(cli, exit_policy, printer));
     // A pending read of standard input must not keep the process alive.
     runtime.shutdown_background();
     ended

@@ -23,8 +23,8 @@ pub(crate) struct Common {
     #[arg(long = "module", global = true, value_name = "PATH")]
     pub(crate) modules: Vec<PathBuf>,
     /// Run the hooks that this agent has, too, as it would; with --settings, read that file as the agent's; may be given several times
-    #[arg(long = "agent", global = true, value_name = "AGENT", value_parser = Named::parse)]
-    pub(crate) agents: Vec<Named>,
+    #[arg(long = "agent", global = true, value_name = "AGENT", value_parser = NamedAgent::parse)]
+    pub(crate) agents: Vec<NamedAgent>,
     /// Leave the user's own settings out
     #[arg(long, global = true)]
     pub(crate) no_user: bool,
@@ -51,17 +51,17 @@ pub(crate) struct Common {
 
 /// An agent named on the command line.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Named(pub(crate) &'static Agent);
+pub(crate) struct NamedAgent(pub(crate) &'static Agent);
 
-impl Named {
+impl NamedAgent {
     pub(crate) fn parse(name: &str) -> Result<Self, String> {
         hook_agents::agent(name).map(Self).ok_or_else(|| {
-            let names: Vec<&str> = hook_agents::AGENTS.iter().map(|agent| agent.word()).collect();
-            let meant = match nearest(name, names.iter().copied()) {
+            let names: Vec<&str> = hook_agents::AGENTS.iter().map(|agent| agent.name()).collect();
+            let suggestion = match nearest(name, names.iter().copied()) {
                 Some(nearest) => format!("; did you mean {nearest}?"),
                 None => ".".to_owned(),
             };
-            format!("there is no agent {name:?}{meant} There are {}", names.join(", "))
+            format!("there is no agent {name:?}{suggestion} There are {}", names.join(", "))
         })
     }
 }

@@ -20,7 +20,7 @@ pub(crate) enum Tone {
     Quiet,
     Good,
     Bad,
-    Odd,
+    Warning,
 }
 
 impl Tone {
@@ -31,7 +31,7 @@ impl Tone {
             Self::Quiet => Style::new().dimmed(),
             Self::Good => AnsiColor::Green.on_default(),
             Self::Bad => AnsiColor::Red.on_default().bold(),
-            Self::Odd => AnsiColor::Yellow.on_default(),
+            Self::Warning => AnsiColor::Yellow.on_default(),
         }
     }
 }
@@ -40,7 +40,7 @@ impl Tone {
 const DEFAULT_WIDTH: usize = 100;
 
 /// The maximum width of text, whatever the terminal reports, in columns.
-const MOST_COLUMNS: usize = 1_000;
+const MAX_COLUMNS: usize = 1_000;
 
 /// A printer for stdout and stderr.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ pub(crate) struct Printer {
     /// Progress lines, redrawn below all other output on the terminal.
     progress: MultiProgress,
     /// `true` if the command has other work to do than printing.
-    works_on: bool,
+    ignores_broken_pipe: bool,
     /// `true` if a message was printed, or an attempt was made.
     has_answered: bool,
     stdout: Writer,
@@ -58,12 +58,18 @@ pub(crate) struct Printer {
 impl Printer {
     pub(crate) fn new(color: Color) -> Self {
         let progress = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
-        Self { color, progress, works_on: false, has_answered: false, stdout: Writer::default() }
+        Self {
+            color,
+            progress,
+            ignores_broken_pipe: false,
+            has_answered: false,
+            stdout: Writer::default(),
+        }
     }
 
     /// Ignores a closed stdout from now on, since the command has other work to do.
-    pub(crate) fn work_on_unread(&mut self) {
-        self.works_on = true;
+    pub(crate) fn ignore_broken_pipe(&mut self) {
+        self.ignores_broken_pipe = true;
     }
 
     /// Returns a printer for text that goes to a file instead of a terminal.
@@ -80,7 +86,7 @@ impl Printer {
         let given = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
         let terminal = || terminal_size::terminal_size_of(io::stdout());
         let columns = given.or_else(|| Some(terminal()?.0.0.into()));
-        columns.filter(|columns| *columns > 0).unwrap_or(DEFAULT_WIDTH).min(MOST_COLUMNS)
+        columns.filter(|columns| *columns > 0).unwrap_or(DEFAULT_WIDTH).min(MAX_COLUMNS)
     }
 
     /// Returns `true` if stdout is a terminal.
@@ -100,7 +106,7 @@ impl Printer {
     }
 
     /// Clears the progress lines, which the next update draws again.
-    fn make_room(&self) {
+    fn clear_progress(&self) {
         // A closed stderr leaves no way to report this.
         let _ = self.progress.clear();
     }
@@ -138,9 +144,11 @@ impl Printer {
     }
 
     async fn write(&mut self, text: Vec<u8>) -> Result<(), CommandError> {
-        self.make_room();
+        self.clear_progress();
         match self.stdout.write(text).await {
-            Err(error) if self.works_on && error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            Err(error) if self.ignores_broken_pipe && error.kind() == io::ErrorKind::BrokenPipe => {
+                Ok(())
+            }
             written => written.map_err(CommandError::Output),
         }
     }
@@ -152,7 +160,7 @@ impl Printer {
 
     /// Prints a warning on stderr.
     pub(crate) fn warning(&mut self, text: &str) {
-        self.diagnostic("warning", Tone::Odd, text);
+        self.diagnostic("warning", Tone::Warning, text);
     }
 
     /// Prints a note on stderr.
@@ -164,25 +172,26 @@ impl Printer {
     pub(crate) fn settings_problem(&mut self, problem: &Diagnostic) {
         let tone = match problem.severity {
             Severity::Error => Tone::Bad,
-            Severity::Warning => Tone::Odd,
+            Severity::Warning => Tone::Warning,
             Severity::Hint => Tone::Quiet,
         };
         let text = paint(self.is_coloured(io::stderr().is_terminal()), tone, &problem.to_string());
-        self.make_room();
-        let _ = writeln!(io::stderr(), "{}", continued(&text));
+        self.clear_progress();
+        let _ = writeln!(io::stderr(), "{}", indent_continuation(&text));
     }
 
     /// Prints a hook's message on stderr.
     pub(crate) fn note(&mut self, text: &str) {
-        self.make_room();
+        self.clear_progress();
         // A closed stderr leaves no way to report this.
-        let _ = writeln!(io::stderr(), "{}", text::lines(text));
+        let _ = writeln!(io::stderr(), "{}", text::escaped_lines(text));
     }
 
-    fn diagnostic(&mut self, word: &str, tone: Tone, text: &str) {
-        let word = paint(self.is_coloured(io::stderr().is_terminal()), tone, word);
-        self.make_room();
-        let _ = writeln!(io::stderr(), "{word}: {}", continued(&text::lines(text)));
+    fn diagnostic(&mut self, label: &str, tone: Tone, text: &str) {
+        let label = paint(self.is_coloured(io::stderr().is_terminal()), tone, label);
+        self.clear_progress();
+        let _ =
+            writeln!(io::stderr(), "{label}: {}", indent_continuation(&text::escaped_lines(text)));
     }
 
     /// Styles text for stdout.
@@ -208,7 +217,7 @@ impl Printer {
 }
 
 /// Indents the further lines of a message, so that none looks like a message of its own.
-fn continued(text: &str) -> String {
+fn indent_continuation(text: &str) -> String {
     let mut lines = text.trim_end_matches('\n').split('\n');
     let mut continued = lines.next().unwrap_or_default().to_owned();
     for line in lines {
@@ -220,7 +229,7 @@ fn continued(text: &str) -> String {
 
 /// Returns a protocol message as a line for standard output.
 pub(crate) fn message_line(line: &[u8]) -> Vec<u8> {
-    let mut line = text::json(&String::from_utf8_lossy(line)).into_owned();
+    let mut line = text::escaped_json(&String::from_utf8_lossy(line)).into_owned();
     line.push('\n');
     line.into_bytes()
 }
@@ -230,7 +239,7 @@ fn is_capable_terminal() -> bool {
 }
 
 fn paint(coloured: bool, tone: Tone, text: &str) -> String {
-    let text = text::lines(text);
+    let text = text::escaped_lines(text);
     match coloured {
         true => {
             let style = tone.style();

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_h
 use hook_json::text::OneLine;
 
 /// Reports panics of all threads in one line on stderr; with `RUST_BACKTRACE` set, as Rust does.
-pub(crate) fn are_said_in_one_line() {
+pub(crate) fn print_in_one_line() {
     if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
         return;
     }
@@ -17,16 +17,16 @@ pub(crate) fn are_said_in_one_line() {
 }
 
 /// Runs `work`. Returns `None` if it panicked; the panic has then been reported.
-pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
+pub(crate) fn catch<T>(work: impl FnOnce() -> T) -> Option<T> {
     // Nothing that the work held is used afterwards.
     catch_unwind(AssertUnwindSafe(work)).ok()
 }
 
 fn line(info: &PanicHookInfo<'_>) -> String {
-    let place = info.location().map(|place| format!(" at {place}")).unwrap_or_default();
+    let location = info.location().map(|location| format!(" at {location}")).unwrap_or_default();
     let text = OneLine(message(info.payload()));
     format!(
-        "error: hook itself failed{place}: {text}; this is a mistake in hook, please report it \
+        "error: hook itself failed{location}: {text}; this is a mistake in hook, please report it \
          with RUST_BACKTRACE=1"
     )
 }

@@ -15,13 +15,13 @@ use crate::output::Printer;
 use hook_json::text;
 
 /// The time that a hook runs before it is shown.
-const PATIENCE: Duration = Duration::from_secs(1);
+const SHOW_AFTER: Duration = Duration::from_secs(1);
 
 /// The interval between updates of the display.
 const TICK: Duration = Duration::from_millis(100);
 
 /// Runs `work` and shows the system's hooks that take long meanwhile.
-pub(crate) async fn shown_while<T>(
+pub(crate) async fn show_while<T>(
     system: &HookSystem,
     lines: Option<MultiProgress>,
     work: impl Future<Output = T>,
@@ -36,7 +36,7 @@ pub(crate) async fn shown_while<T>(
         tokio::select! {
             ended = &mut work => return ended,
             Some(message) = progress.next() => match message {
-                Ok(message) => running.take(&message),
+                Ok(message) => running.record(&message),
                 // Messages were missed, so hooks that are shown may have finished.
                 Err(_) => running.hooks.clear(),
             },
@@ -58,7 +58,7 @@ struct Running {
 }
 
 struct Hook {
-    since: Instant,
+    started_at: Instant,
     timeout: Duration,
     line: Option<ProgressBar>,
 }
@@ -72,13 +72,13 @@ impl Drop for Hook {
 }
 
 impl Running {
-    fn take(&mut self, message: &HookProgress) {
+    fn record(&mut self, message: &HookProgress) {
         let request = message.request();
         match message {
             HookProgress::Started(started) => {
                 let name = started.hook.display_name().to_owned();
                 let timeout = started.timeout;
-                let hook = Hook { since: Instant::now(), timeout, line: None };
+                let hook = Hook { started_at: Instant::now(), timeout, line: None };
                 self.hooks.entry((request, name)).or_default().push(hook);
             }
             HookProgress::Finished(finished) => {
@@ -94,15 +94,15 @@ impl Running {
     fn draw(&mut self) {
         for ((_, name), hooks) in &mut self.hooks {
             for hook in hooks {
-                let runs = hook.since.elapsed();
-                if runs < PATIENCE {
+                let elapsed = hook.started_at.elapsed();
+                if elapsed < SHOW_AFTER {
                     continue;
                 }
                 let line = hook.line.get_or_insert_with(|| self.lines.add(line()));
                 line.set_message(format!(
                     "{} has been running for {} s of at most {} s",
-                    text::lines(name).replace('\n', " "),
-                    runs.as_secs(),
+                    text::escaped_lines(name).replace('\n', " "),
+                    elapsed.as_secs(),
                     hook.timeout.as_secs_f64()
                 ));
                 line.tick();

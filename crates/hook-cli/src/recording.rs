@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use hook_bus::HookSystem;
-use hook_bus::recording::{Recorded, Recorder, RecorderError};
+use hook_bus::recording::{Recorder, RecorderError, RecordingSize};
 use tokio::task::{JoinError, JoinHandle};
 use tokio_util::sync::CancellationToken;
 
@@ -12,16 +12,16 @@ use crate::error::CommandError;
 use crate::output::Printer;
 
 /// The time limit for writing the last lines, so that a hung disk does not block the command.
-const LAST_LINES: Duration = Duration::from_secs(5);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A running recording, written by its own task.
 pub(crate) struct Recording {
     stop: CancellationToken,
-    task: JoinHandle<Result<Recorded, RecorderError>>,
+    task: JoinHandle<Result<RecordingSize, RecorderError>>,
 }
 
 impl Recording {
-    pub(crate) fn begin(path: &Path, system: &HookSystem) -> Result<Self, CommandError> {
+    pub(crate) fn start(path: &Path, system: &HookSystem) -> Result<Self, CommandError> {
         let recorder = Recorder::create(path, system)?;
         let stop = CancellationToken::new();
         let stopped = stop.clone();
@@ -32,7 +32,7 @@ impl Recording {
     /// Stops the recording once everything is written.
     pub(crate) async fn end(mut self, printer: &mut Printer) {
         self.stop.cancel();
-        match tokio::time::timeout(LAST_LINES, &mut self.task).await {
+        match tokio::time::timeout(FLUSH_TIMEOUT, &mut self.task).await {
             Ok(ended) => {
                 if let Some(problem) = problem(ended) {
                     printer.problem(&problem);
@@ -53,17 +53,17 @@ impl Drop for Recording {
 }
 
 /// Waits until the recording ends, and returns the reason. Never completes without a recording.
-pub(crate) async fn broken(recording: &mut Option<Recording>) -> String {
+pub(crate) async fn next_problem(recording: &mut Option<Recording>) -> String {
     let Some(running) = recording else { return std::future::pending().await };
     let ended = (&mut running.task).await;
     *recording = None;
     problem(ended).unwrap_or_else(|| "the recording has ended".to_owned())
 }
 
-fn problem(ended: Result<Result<Recorded, RecorderError>, JoinError>) -> Option<String> {
+fn problem(ended: Result<Result<RecordingSize, RecorderError>, JoinError>) -> Option<String> {
     match ended {
-        Ok(Ok(Recorded { missed: 0, .. })) => None,
-        Ok(Ok(Recorded { missed, .. })) => Some(format!(
+        Ok(Ok(RecordingSize { missed: 0, .. })) => None,
+        Ok(Ok(RecordingSize { missed, .. })) => Some(format!(
             "the recording lacks {missed} messages: they came faster than they could be written"
         )),
         Ok(Err(error)) => Some(error.to_string()),

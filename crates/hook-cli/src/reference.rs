@@ -115,7 +115,8 @@ fn values(arg: &Arg) -> String {
     if takes_value && !possible.is_empty() {
         let _ = write!(out, "; one of `{}`", possible.join("`, `"));
     }
-    let default: Vec<_> = arg.get_default_values().iter().map(|it| it.to_string_lossy()).collect();
+    let default: Vec<_> =
+        arg.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
     if takes_value && !default.is_empty() {
         let _ = write!(out, "; `{}` by default", default.join(" "));
     }

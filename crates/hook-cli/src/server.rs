@@ -16,24 +16,25 @@ use crate::output::Printer;
 
 /// The time limit for a server's answer about its workers.
 #[cfg(unix)]
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
+const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// The project's own server, and the identity that it must prove before it is used.
 #[cfg(unix)]
 #[derive(Debug)]
 pub(crate) struct OwnServer {
     pub(crate) path: PathBuf,
-    pub(crate) expected: hook_bus::wire::Expected,
+    pub(crate) expected: hook_bus::wire::ExpectedServer,
 }
 
 #[cfg(unix)]
 impl OwnServer {
     /// Returns the server, or `None` if its socket does not exist.
     pub(crate) fn of(context: &Context) -> Option<Self> {
-        let path = hook_bus::wire::socket_of(context.project()).filter(|path| path.exists())?;
+        let path =
+            hook_bus::wire::default_socket_path(context.project()).filter(|path| path.exists())?;
         let project = context.project();
         let project = std::fs::canonicalize(project).unwrap_or_else(|_| project.to_path_buf());
-        let expected = hook_bus::wire::Expected {
+        let expected = hook_bus::wire::ExpectedServer {
             project: project.to_string_lossy().into_owned(),
             settings_hash: hook_trust::settings_hash(&context.sources(), &context.trust_policy()),
         };
@@ -43,31 +44,31 @@ impl OwnServer {
 
 /// The result of asking the project's own server about its workers.
 #[derive(Debug)]
-pub(crate) enum Asked {
+pub(crate) enum ServerStates {
     /// No server is running.
     NoServer,
     /// The server at this path answered.
-    Told(PathBuf, WorkerStates),
+    Known(PathBuf, WorkerStates),
     /// The server did not answer.
-    Untold {
+    Unknown {
         path: PathBuf,
         why: String,
         /// `false` if the server reported that it has other settings.
-        is_of_these_settings: bool,
+        has_same_settings: bool,
     },
 }
 
 /// Asks the project's own server for the status of its workers, and changes nothing there.
 #[cfg(unix)]
-pub(crate) async fn ask(context: &Context) -> Asked {
+pub(crate) async fn ask(context: &Context) -> ServerStates {
     use std::io::ErrorKind::{ConnectionRefused, NotFound};
 
-    use hook_bus::wire::{self, AskError, SocketError};
+    use hook_bus::wire::{self, ServerCallError, SocketError};
 
     let Some(OwnServer { path, expected }) = OwnServer::of(context) else {
-        return Asked::NoServer;
+        return ServerStates::NoServer;
     };
-    let asking = async {
+    let query = async {
         let (reader, writer) = match wire::connect(&path).await {
             Ok(stream) => stream.into_split(),
             // A killed server leaves its socket behind.
@@ -76,25 +77,25 @@ pub(crate) async fn ask(context: &Context) -> Asked {
             {
                 return Ok(None);
             }
-            Err(error) => return Err(AskError::Refused(error.to_string())),
+            Err(error) => return Err(ServerCallError::Refused(error.to_string())),
         };
-        wire::ask_states(reader, writer, &expected).await.map(Some)
+        wire::request_states(reader, writer, &expected).await.map(Some)
     };
-    let (why, is_of_these_settings) = match tokio::time::timeout(PATIENCE, asking).await {
-        Ok(Ok(None)) => return Asked::NoServer,
-        Ok(Ok(Some(states))) => return Asked::Told(path, states),
+    let (why, has_same_settings) = match tokio::time::timeout(TIMEOUT, query).await {
+        Ok(Ok(None)) => return ServerStates::NoServer,
+        Ok(Ok(Some(states))) => return ServerStates::Known(path, states),
         Ok(Err(error)) => {
-            (shortened(&error.to_string()), !matches!(error, AskError::OtherSettings))
+            (shortened(&error.to_string()), !matches!(error, ServerCallError::OtherSettings))
         }
-        Err(_) => (format!("it has not answered within {} s", PATIENCE.as_secs()), true),
+        Err(_) => (format!("it has not answered within {} s", TIMEOUT.as_secs()), true),
     };
-    Asked::Untold { path, why, is_of_these_settings }
+    ServerStates::Unknown { path, why, has_same_settings }
 }
 
 #[cfg(not(unix))]
 #[expect(clippy::unused_async, reason = "where there are sockets, it waits")]
-pub(crate) async fn ask(_: &Context) -> Asked {
-    Asked::NoServer
+pub(crate) async fn ask(_: &Context) -> ServerStates {
+    ServerStates::NoServer
 }
 
 /// The status of the project server's workers, by the hooks that this process has read.
@@ -117,22 +118,25 @@ impl LiveStates {
             return Self::default();
         }
         match ask(context).await {
-            Asked::NoServer => Self::default(),
+            ServerStates::NoServer => Self::default(),
             // With other settings named, a server with different ones is expected.
-            Asked::Untold { is_of_these_settings: false, .. } if !context.has_only_defaults() => {
+            ServerStates::Unknown { has_same_settings: false, .. }
+                if !context.has_only_defaults() =>
+            {
                 Self::default()
             }
-            Asked::Untold { path, why, .. } => {
+            ServerStates::Unknown { path, why, .. } => {
                 printer.remark(&format!(
                     "the state of the workers of the server at {} is unknown: {why}",
                     path.shown()
                 ));
                 Self::default()
             }
-            Asked::Told(server, told) => {
+            ServerStates::Known(server, states) => {
                 let state = |listing: &HookListing| {
-                    let told = told.workers.iter().find(|it| it.is_told_by(&listing.hook))?;
-                    Some((address(&listing.hook)?, told.status.clone()))
+                    let worker_state =
+                        states.workers.iter().find(|worker| worker.is_worker_of(&listing.hook))?;
+                    Some((address(&listing.hook)?, worker_state.status.clone()))
                 };
                 Self { server, states: hooks.iter().filter_map(state).collect() }
             }
@@ -140,31 +144,33 @@ impl LiveStates {
     }
 
     /// Returns the status of a hook's worker at the server, and the server's path.
-    pub(crate) fn of_hook(&self, hook: &Hook) -> Option<(&WorkerStatus, &Path)> {
+    pub(crate) fn get(&self, hook: &Hook) -> Option<(&WorkerStatus, &Path)> {
         Some((self.states.get(&address(hook)?)?, &self.server))
     }
 
     /// Returns the status of a hook's worker as text, from this process if there is no server.
-    pub(crate) fn in_words(&self, hook: &Hook) -> Option<String> {
-        match self.of_hook(hook) {
+    pub(crate) fn describe(&self, hook: &Hook) -> Option<String> {
+        match self.get(hook) {
             Some((status, server)) => {
                 let how =
                     if status.is_known() { status.to_string() } else { "not started".to_owned() };
                 Some(format!("{how} (of the server at {})", server.shown()))
             }
-            None => hook.worker_status().filter(WorkerStatus::is_known).map(|it| it.to_string()),
+            None => {
+                hook.worker_status().filter(WorkerStatus::is_known).map(|status| status.to_string())
+            }
         }
     }
 
     /// Writes the status of a hook's worker, if known.
     pub(crate) fn write(&self, object: &mut ObjectWriter<'_>, hook: &Hook) {
-        let at_server = self.of_hook(hook);
+        let from_server = self.get(hook);
         // A worker that this process has not started has no status here.
         let own = hook.worker_status().filter(WorkerStatus::is_known);
-        let Some(status) = at_server.map(|(status, _)| status).or(own.as_ref()) else { return };
+        let Some(status) = from_server.map(|(status, _)| status).or(own.as_ref()) else { return };
         object.object("worker", |object| {
             status.write(object);
-            let server = at_server.map(|(_, server)| server.to_string_lossy());
+            let server = from_server.map(|(_, server)| server.to_string_lossy());
             object.optional_text("server", server.as_deref());
         });
     }

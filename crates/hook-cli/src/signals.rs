@@ -15,10 +15,10 @@ use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 
 /// The time limit for async hooks once a command is done.
-pub(crate) const AT_END: Duration = Duration::from_secs(10);
+pub(crate) const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The time limit for a command's last output once its hooks are gone.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Runs `work` until it is done, then waits until the hooks' processes are gone. A signal cancels
 /// `stop`, upon which the work ends by itself.
@@ -45,12 +45,12 @@ pub(crate) async fn until_drained(
     let number = tokio::select! {
         ended = &mut work => {
             // Waits only for async hooks, and for processes that hooks left behind.
-            kill_when_signalled(system, &mut signals, system.shutdown(AT_END)).await;
+            kill_when_signalled(system, &mut signals, system.shutdown(SHUTDOWN_TIMEOUT)).await;
             return ended;
         }
         number = signals.next() => number,
     };
-    system.end_hooks_with(signal_for_hooks(number));
+    system.set_end_signal(signal_for_hooks(number));
     stop.cancel();
     tokio::select! {
         biased;
@@ -59,23 +59,23 @@ pub(crate) async fn until_drained(
         _ = signals.next() => {}
     }
     // The shutdown ends the work's hooks; its output about them is still printed.
-    let hooks_gone = async {
+    let shutdown_hooks = async {
         system.shutdown(Duration::ZERO).await;
-        tokio::time::sleep(LAST_WORDS).await;
+        tokio::time::sleep(FLUSH_TIMEOUT).await;
     };
-    let work_over = async {
+    let finish_work = async {
         if !work.is_terminated() {
             let _ = work.await;
         }
     };
     let finish = async {
         tokio::select! {
-            () = work_over => system.shutdown(Duration::ZERO).await,
-            () = hooks_gone => {}
+            () = finish_work => system.shutdown(Duration::ZERO).await,
+            () = shutdown_hooks => {}
         }
     };
     kill_when_signalled(system, &mut signals, finish).await;
-    Ok(exit_code::signalled(number))
+    Ok(exit_code::from_signal(number))
 }
 
 /// Waits for `end`. A signal kills the remaining hooks, another one ends the command.
@@ -91,7 +91,7 @@ async fn kill_when_signalled(
     }
     tokio::select! {
         () = end => {}
-        number = signals.next() => exit_code::signalled(number).exit(),
+        number = signals.next() => exit_code::from_signal(number).exit(),
     }
 }
 
@@ -111,7 +111,7 @@ pub(crate) enum Hangup {
     /// The command ends, as with any other signal.
     Ends,
     /// The command handles the signal itself.
-    IsHeardElsewhere,
+    HandledElsewhere,
 }
 
 #[cfg(unix)]

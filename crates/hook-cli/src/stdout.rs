@@ -6,13 +6,13 @@ use std::sync::mpsc;
 use tokio::sync::oneshot;
 
 /// The bytes to write, and the channel for the result.
-type Order = (Vec<u8>, oneshot::Sender<io::Result<()>>);
+type WriteRequest = (Vec<u8>, oneshot::Sender<io::Result<()>>);
 
 /// A writer to standard output. It writes directly if there is room, else on its own thread, which
 /// starts when first needed and ends with the writer.
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
-    thread: Option<mpsc::Sender<Order>>,
+    thread: Option<mpsc::Sender<WriteRequest>>,
 }
 
 impl Writer {
@@ -31,15 +31,15 @@ impl Writer {
             return write_and_wait(&bytes);
         }
         let (written, answer) = oneshot::channel();
-        let gone = || io::Error::other("the thread that writes has ended");
-        let thread = self.thread.as_ref().ok_or_else(gone)?;
-        thread.send((bytes, written)).map_err(|_| gone())?;
-        answer.await.unwrap_or_else(|_| Err(gone()))
+        let ended = || io::Error::other("the thread that writes has ended");
+        let thread = self.thread.as_ref().ok_or_else(ended)?;
+        thread.send((bytes, written)).map_err(|_| ended())?;
+        answer.await.unwrap_or_else(|_| Err(ended()))
     }
 
     /// Starts the thread. Returns `true` if it runs.
     fn start(&mut self) -> bool {
-        let (orders, to_write) = mpsc::channel::<Order>();
+        let (requests, to_write) = mpsc::channel::<WriteRequest>();
         let thread = std::thread::Builder::new().name("stdout".to_owned());
         let started = thread.spawn(move || {
             for (bytes, written) in to_write {
@@ -47,7 +47,7 @@ impl Writer {
                 let _ = written.send(write_and_wait(&bytes));
             }
         });
-        self.thread = started.is_ok().then_some(orders);
+        self.thread = started.is_ok().then_some(requests);
         self.thread.is_some()
     }
 }

@@ -9,15 +9,18 @@ use std::path::Path;
 pub fn is_absent(path: &Path) -> bool {
     match fs::symlink_metadata(path) {
         Ok(_) => false,
-        Err(error) => error.kind() == io::ErrorKind::NotFound && !is_behind_broken_link(path),
+        Err(error) => error.kind() == io::ErrorKind::NotFound && !is_below_dangling_link(path),
     }
 }
 
 /// Checks whether the nearest existing ancestor is a dangling symlink.
-fn is_behind_broken_link(path: &Path) -> bool {
-    let above = path.ancestors().skip(1);
-    let mut found = above.filter_map(|it| Some((it, fs::symlink_metadata(it).ok()?)));
-    found.next().is_some_and(|(it, found)| found.is_symlink() && fs::metadata(it).is_err())
+fn is_below_dangling_link(path: &Path) -> bool {
+    let ancestors = path.ancestors().skip(1);
+    let mut found =
+        ancestors.filter_map(|ancestor| Some((ancestor, fs::symlink_metadata(ancestor).ok()?)));
+    found
+        .next()
+        .is_some_and(|(ancestor, found)| found.is_symlink() && fs::metadata(ancestor).is_err())
 }
 
 #[cfg(all(test, unix))]

@@ -14,15 +14,15 @@ use std::time::Duration;
 
 /// A failed operation on a file, with the system's error.
 #[derive(Debug)]
-pub struct Failed {
+pub struct FileError {
     /// The attempted step.
     pub attempt: &'static str,
     /// The error of the operating system.
     pub source: io::Error,
 }
 
-impl Failed {
-    fn to(attempt: &'static str) -> impl FnOnce(io::Error) -> Self {
+impl FileError {
+    fn during(attempt: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self { attempt, source }
     }
 }
@@ -30,11 +30,11 @@ impl Failed {
 /// The outcome of an attempt to replace a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
-pub enum Replaced {
+pub enum ReplaceOutcome {
     /// The file was replaced.
-    Done,
+    Replaced,
     /// The file was not replaced, because it changed after it was read.
-    ChangedMeanwhile,
+    Conflict,
 }
 
 /// The permissions of a new file.
@@ -50,21 +50,23 @@ pub enum NewFile {
 
 /// The exclusive right to replace one file, held until dropped.
 #[derive(Debug)]
-pub struct Exclusive {
+pub struct ReplaceLock {
     /// The file itself, not a link to it.
     path: PathBuf,
     _lock: Lock,
 }
 
-impl Exclusive {
+impl ReplaceLock {
     /// Waits for the lock of a file, which need not exist yet. Its folder is created.
-    pub fn wait(path: &Path) -> Result<Self, Failed> {
-        let path = where_it_leads(path).map_err(Failed::to("follow the link to"))?;
-        fs::create_dir_all(folder_of(&path)).map_err(Failed::to("make the folder of"))?;
+    pub fn acquire(path: &Path) -> Result<Self, FileError> {
+        let path = resolve_symlink(path).map_err(FileError::during("follow the link to"))?;
+        fs::create_dir_all(parent_or_current(&path))
+            .map_err(FileError::during("make the folder of"))?;
         let mut lock_name = path.file_name().map(OsString::from).unwrap_or_default();
         lock_name.push(".lock");
-        let lock = Lock::wait(path.with_file_name(lock_name)).map_err(Failed::to("lock"))?;
-        remove_abandoned(&path);
+        let lock =
+            Lock::acquire(path.with_file_name(lock_name)).map_err(FileError::during("lock"))?;
+        remove_stale_temp_files(&path);
         Ok(Self { path, _lock: lock })
     }
 
@@ -80,40 +82,40 @@ impl Exclusive {
         before: Option<&[u8]>,
         contents: &[u8],
         new_file: NewFile,
-    ) -> Result<Replaced, Failed> {
-        let folder = folder_of(&self.path);
+    ) -> Result<ReplaceOutcome, FileError> {
+        let folder = parent_or_current(&self.path);
         if before.is_some() {
             // A rename needs no permission of the file, but read-only files must stay.
-            let file = absent_is_none(OpenOptions::new().write(true).open(&self.path));
-            if file.map_err(Failed::to("write"))?.is_none() {
-                return Ok(Replaced::ChangedMeanwhile);
+            let file = none_if_missing(OpenOptions::new().write(true).open(&self.path));
+            if file.map_err(FileError::during("write"))?.is_none() {
+                return Ok(ReplaceOutcome::Conflict);
             }
         }
-        let write = || -> io::Result<Replaced> {
-            let old = absent_is_none(fs::metadata(&self.path))?;
+        let write = || -> io::Result<ReplaceOutcome> {
+            let old = none_if_missing(fs::metadata(&self.path))?;
             // A user who cannot read the old file must never be able to read the new one.
-            let at_first = if old.is_some() { NewFile::Private } else { new_file };
-            let mut file = temporary_file(folder, &prefix_of(&self.path), at_first)?;
+            let initial = if old.is_some() { NewFile::Private } else { new_file };
+            let mut file = temporary_file(folder, &temp_prefix(&self.path), initial)?;
             file.write_all(contents)?;
             if let Some(old) = old {
                 keep_owner(file.as_file(), &old);
                 file.as_file().set_permissions(old.permissions())?;
             }
             file.as_file().sync_all()?;
-            if !is_still(&self.path, before)? {
-                return Ok(Replaced::ChangedMeanwhile);
+            if !is_unchanged(&self.path, before)? {
+                return Ok(ReplaceOutcome::Conflict);
             }
             file.persist(&self.path)?;
             sync_folder(folder)?;
-            Ok(Replaced::Done)
+            Ok(ReplaceOutcome::Replaced)
         };
-        write().map_err(Failed::to("write"))
+        write().map_err(FileError::during("write"))
     }
 }
 
 /// Turns a missing file into `None`.
-pub fn absent_is_none<T>(found: io::Result<T>) -> io::Result<Option<T>> {
-    match found {
+pub fn none_if_missing<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         found => found.map(Some),
     }
@@ -121,9 +123,9 @@ pub fn absent_is_none<T>(found: io::Result<T>) -> io::Result<Option<T>> {
 
 /// Writes a new file as a whole; fails if the file exists.
 pub fn create(path: &Path, contents: &[u8], new_file: NewFile) -> io::Result<()> {
-    let folder = folder_of(path);
+    let folder = parent_or_current(path);
     fs::create_dir_all(folder)?;
-    let mut file = temporary_file(folder, PREFIX, new_file)?;
+    let mut file = temporary_file(folder, TEMP_PREFIX, new_file)?;
     file.write_all(contents)?;
     file.as_file().sync_all()?;
     file.persist_noclobber(path)?;
@@ -131,35 +133,37 @@ pub fn create(path: &Path, contents: &[u8], new_file: NewFile) -> io::Result<()>
 }
 
 /// The prefix of temporary files; six more characters follow.
-const PREFIX: &str = ".hook-";
-const RANDOM: usize = 6;
+const TEMP_PREFIX: &str = ".hook-";
+const RANDOM_LEN: usize = 6;
 
 /// The age at which a temporary file without a lock counts as abandoned.
-const ABANDONED: Duration = Duration::from_secs(3600);
+const STALE_AGE: Duration = Duration::from_secs(3600);
 
 /// Returns the prefix of the temporary files of one file.
-fn prefix_of(path: &Path) -> String {
+fn temp_prefix(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    format!("{PREFIX}{name}-")
+    format!("{TEMP_PREFIX}{name}-")
 }
 
 /// Removes temporary files of killed writers. Those of this file have no other writer, since its
 /// lock is held.
-fn remove_abandoned(path: &Path) {
-    let own = prefix_of(path);
-    let has_form = |name: &str, prefix: &str| {
+fn remove_stale_temp_files(path: &Path) {
+    let own_prefix = temp_prefix(path);
+    let is_temp_name = |name: &str, prefix: &str| {
         name.strip_prefix(prefix).is_some_and(|rest| {
-            rest.len() == RANDOM && rest.bytes().all(|it| it.is_ascii_alphanumeric())
+            rest.len() == RANDOM_LEN && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
         })
     };
     // Errors do not matter: a leftover is harmless.
-    for entry in fs::read_dir(folder_of(path)).into_iter().flatten().flatten() {
+    for entry in fs::read_dir(parent_or_current(path)).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         let Ok(file) = entry.metadata() else { continue };
         let is_old =
-            || file.modified().is_ok_and(|at| at.elapsed().is_ok_and(|age| age > ABANDONED));
-        if file.is_file() && (has_form(&name, &own) || (has_form(&name, PREFIX) && is_old())) {
+            || file.modified().is_ok_and(|at| at.elapsed().is_ok_and(|age| age > STALE_AGE));
+        if file.is_file()
+            && (is_temp_name(&name, &own_prefix) || (is_temp_name(&name, TEMP_PREFIX) && is_old()))
+        {
             let _ = fs::remove_file(entry.path());
         }
     }
@@ -171,32 +175,32 @@ fn temporary_file(
     new_file: NewFile,
 ) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(prefix).rand_bytes(RANDOM);
+    builder.prefix(prefix).rand_bytes(RANDOM_LEN);
     permit(&mut builder, new_file);
     builder.tempfile_in(folder)
 }
 
-fn folder_of(path: &Path) -> &Path {
+fn parent_or_current(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Resolves a symlink, so that its target is replaced and the link stays.
-fn where_it_leads(path: &Path) -> io::Result<PathBuf> {
-    match absent_is_none(fs::symlink_metadata(path))? {
+fn resolve_symlink(path: &Path) -> io::Result<PathBuf> {
+    match none_if_missing(fs::symlink_metadata(path))? {
         Some(found) if found.is_symlink() => fs::canonicalize(path),
         _ => Ok(path.to_path_buf()),
     }
 }
 
 /// Checks whether the file is unchanged, reading no more of it than necessary.
-fn is_still(path: &Path, before: Option<&[u8]>) -> io::Result<bool> {
-    let file = absent_is_none(crate::regular_file::open(path))?;
+fn is_unchanged(path: &Path, before: Option<&[u8]>) -> io::Result<bool> {
+    let file = none_if_missing(crate::regular_file::open(path))?;
     let (Some(file), Some(before)) = (&file, before) else {
         return Ok(file.is_some() == before.is_some());
     };
-    let mut now = Vec::new();
-    file.take(before.len() as u64 + 1).read_to_end(&mut now)?;
-    Ok(now == before)
+    let mut current = Vec::new();
+    file.take(before.len() as u64 + 1).read_to_end(&mut current)?;
+    Ok(current == before)
 }
 
 /// A lock file. Its holder removes it, so that none stays in a project.
@@ -207,7 +211,7 @@ struct Lock {
 }
 
 impl Lock {
-    fn wait(path: PathBuf) -> io::Result<Self> {
+    fn acquire(path: PathBuf) -> io::Result<Self> {
         loop {
             let mut options = OpenOptions::new();
             options.read(true).write(true).create(true).truncate(false);
@@ -238,7 +242,7 @@ impl Drop for Lock {
 fn is_the_file_at(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
     let held = file.metadata()?;
-    let found = absent_is_none(fs::metadata(path))?;
+    let found = none_if_missing(fs::metadata(path))?;
     Ok(found.is_some_and(|found| (found.dev(), found.ino()) == (held.dev(), held.ino())))
 }
 
@@ -299,14 +303,14 @@ mod tests {
             if let Some(text) = before {
                 fs::write(&path, text).unwrap();
             }
-            let exclusive = Exclusive::wait(&path).unwrap();
+            let exclusive = ReplaceLock::acquire(&path).unwrap();
             match now {
                 Some(text) => fs::write(&path, text).unwrap(),
                 None => fs::remove_file(&path).unwrap(),
             }
             let before = before.map(str::as_bytes);
             let replaced = exclusive.replace(before, b"ours", NewFile::Ordinary).unwrap();
-            assert_eq!(replaced, Replaced::ChangedMeanwhile);
+            assert_eq!(replaced, ReplaceOutcome::Conflict);
             assert_eq!(fs::read_to_string(&path).ok().as_deref(), now);
             let _ = fs::remove_file(&path);
         }
@@ -328,7 +332,7 @@ mod tests {
         let mut seen = 0;
         std::thread::scope(|threads| {
             threads.spawn(|| {
-                let exclusive = Exclusive::wait(&path).unwrap();
+                let exclusive = ReplaceLock::acquire(&path).unwrap();
                 let _ = exclusive.replace(Some(b"old"), &contents, NewFile::Ordinary).unwrap();
                 done.store(true, Ordering::Release);
             });

@@ -9,7 +9,7 @@ use super::{private_folder, regular_file};
 use hook_json::text::PathText;
 
 /// The interval between attempts to take a lock: the system has no wait for a lock with a deadline.
-const AGAIN: Duration = Duration::from_millis(2);
+const RETRY_INTERVAL: Duration = Duration::from_millis(2);
 
 /// A lock that is held until dropped.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ impl FileLock {
     ///
     /// # Errors
     /// If the file cannot be created, or is not one that only its user can write.
-    pub fn try_take(path: &Path) -> io::Result<Option<Self>> {
+    pub fn try_acquire(path: &Path) -> io::Result<Option<Self>> {
         let file = open(path)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Self(file))),
@@ -34,8 +34,8 @@ impl FileLock {
     ///
     /// # Errors
     /// As [`FileLock::try_take`], and if it stays held ([`io::ErrorKind::TimedOut`]).
-    pub fn take_within(path: &Path, patience: Duration) -> io::Result<Self> {
-        let begun = Instant::now();
+    pub fn acquire_within(path: &Path, timeout: Duration) -> io::Result<Self> {
+        let start = Instant::now();
         let file = open(path)?;
         loop {
             match file.try_lock() {
@@ -43,11 +43,11 @@ impl FileLock {
                 Err(TryLockError::Error(error)) if error.kind() != io::ErrorKind::Interrupted => {
                     return Err(error);
                 }
-                Err(_) if begun.elapsed() >= patience => {
-                    let held = format!("another process holds {}", path.shown());
-                    return Err(io::Error::new(io::ErrorKind::TimedOut, held));
+                Err(_) if start.elapsed() >= timeout => {
+                    let message = format!("another process holds {}", path.shown());
+                    return Err(io::Error::new(io::ErrorKind::TimedOut, message));
                 }
-                Err(_) => std::thread::sleep(AGAIN),
+                Err(_) => std::thread::sleep(RETRY_INTERVAL),
             }
         }
     }
@@ -71,11 +71,11 @@ mod tests {
     fn one_holds_it_and_others_do_not_wait_for_ever() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("within/lock");
-        let held = FileLock::try_take(&path).unwrap().unwrap();
-        assert!(FileLock::try_take(&path).unwrap().is_none());
-        let error = FileLock::take_within(&path, Duration::from_millis(20)).unwrap_err();
+        let held = FileLock::try_acquire(&path).unwrap().unwrap();
+        assert!(FileLock::try_acquire(&path).unwrap().is_none());
+        let error = FileLock::acquire_within(&path, Duration::from_millis(20)).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut, "{error}");
         drop(held);
-        FileLock::take_within(&path, Duration::ZERO).unwrap();
+        FileLock::acquire_within(&path, Duration::ZERO).unwrap();
     }
 }

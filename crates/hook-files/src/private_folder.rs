@@ -29,8 +29,8 @@ pub fn check(folder: &Path) -> io::Result<()> {
         Ok::<_, io::Error>(metadata.is_dir() && is_own && metadata.mode() & 0o022 == 0)
     };
     // A user who may change the parent folder can replace this one.
-    let around = folder.parent().map_or(Ok(true), is_private)?;
-    match around && is_private(folder)? {
+    let is_parent_private = folder.parent().map_or(Ok(true), is_private)?;
+    match is_parent_private && is_private(folder)? {
         true => Ok(()),
         false => {
             let message = "others than its user may change what is in it";

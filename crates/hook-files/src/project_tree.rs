@@ -16,12 +16,12 @@ pub struct ProjectTree {
 
 impl ProjectTree {
     /// Returns the tree of a project's folder.
-    pub fn of(project: &Path) -> Self {
-        let project = real(project);
+    pub fn new(project: &Path) -> Self {
+        let project = resolve_existing(project);
         let is_repository = |folder: &&Path| folder.join(".git").exists();
         let root = project.ancestors().find(is_repository).unwrap_or(&project);
         let contains_home =
-            |root: &Path| user_home().is_some_and(|home| real(home).starts_with(root));
+            |root: &Path| user_home().is_some_and(|home| resolve_existing(home).starts_with(root));
         // If the whole home directory is a repository, projects may be below it.
         let inner = Some(project.as_path()).filter(|project| *project != root);
         let mut roots = std::iter::once(root).chain(inner);
@@ -30,42 +30,50 @@ impl ProjectTree {
     }
 
     /// Checks whether a path leads into the project. A missing file counts as in its folder.
-    pub fn holds(&self, path: &Path) -> bool {
+    pub fn contains(&self, path: &Path) -> bool {
         let root = self.root.as_deref();
-        root.is_some_and(|root| real(path).starts_with(root) || absolute(path).starts_with(root))
+        root.is_some_and(|root| {
+            resolve_existing(path).starts_with(root) || absolute(path).starts_with(root)
+        })
     }
 
     /// Splits a list of folders such as `PATH`: the absolute ones outside the project, as a list,
     /// and the removed ones.
-    pub fn outside(&self, list: &OsStr) -> (OsString, Vec<PathBuf>) {
-        let (kept, left_out): (Vec<PathBuf>, Vec<PathBuf>) = std::env::split_paths(list)
-            .partition(|folder| folder.is_absolute() && !self.holds(folder));
+    pub fn split_outside(&self, list: &OsStr) -> (OsString, Vec<PathBuf>) {
+        let (kept, removed): (Vec<PathBuf>, Vec<PathBuf>) = std::env::split_paths(list)
+            .partition(|folder| folder.is_absolute() && !self.contains(folder));
         // Joining split paths cannot fail.
-        (std::env::join_paths(kept).unwrap_or_default(), left_out)
+        (std::env::join_paths(kept).unwrap_or_default(), removed)
     }
 }
 
 /// Checks whether a folder looks like a project. Folders of agents in the home directory that
 /// `HOME` names are the user's.
 fn is_project(folder: &Path) -> bool {
-    const OF_PROJECTS: [&str; 2] = [".git", ".hooks"];
-    const OF_AGENTS: [&str; 7] =
+    const PROJECT_MARKERS: [&str; 2] = [".git", ".hooks"];
+    const AGENT_FOLDERS: [&str; 7] =
         [".claude", ".codex", ".cursor", ".gemini", ".github", ".qwen", ".vscode"];
-    let has = |names: &[&str]| names.iter().any(|name| folder.join(name).exists());
-    let is_home = || std::env::var_os("HOME").is_some_and(|home| real(Path::new(&home)) == folder);
-    has(&OF_PROJECTS) || (has(&OF_AGENTS) && !is_home())
+    let has_any = |names: &[&str]| names.iter().any(|name| folder.join(name).exists());
+    let is_home = || {
+        std::env::var_os("HOME").is_some_and(|home| resolve_existing(Path::new(&home)) == folder)
+    };
+    has_any(&PROJECT_MARKERS) || (has_any(&AGENT_FOLDERS) && !is_home())
 }
 
 /// Resolves the existing part of a path.
-fn real(path: &Path) -> PathBuf {
+fn resolve_existing(path: &Path) -> PathBuf {
     let path = absolute(path);
-    let mut below = PathBuf::new();
+    let mut remainder = PathBuf::new();
     for folder in path.ancestors() {
         if let Ok(found) = fs::canonicalize(folder) {
-            return found.join(below);
+            return found.join(remainder);
         }
         let name = folder.file_name().map(Path::new).unwrap_or(Path::new(""));
-        below = if below.as_os_str().is_empty() { name.to_path_buf() } else { name.join(&below) };
+        remainder = if remainder.as_os_str().is_empty() {
+            name.to_path_buf()
+        } else {
+            name.join(&remainder)
+        };
     }
     path
 }
@@ -104,21 +112,21 @@ mod tests {
         for path in ["repository/.git", "repository/inner", "beside"] {
             fs::create_dir_all(at(path)).unwrap();
         }
-        let tree = ProjectTree::of(&at("repository/inner"));
+        let tree = ProjectTree::new(&at("repository/inner"));
         for inside in ["repository/bin", "repository/inner/no/such", "beside/../repository/x"] {
-            assert!(tree.holds(&at(inside)), "{inside}");
+            assert!(tree.contains(&at(inside)), "{inside}");
         }
         for outside in ["beside", "repository-too", "", "repository/../beside/x"] {
-            assert!(!tree.holds(&at(outside)), "{outside}");
+            assert!(!tree.contains(&at(outside)), "{outside}");
         }
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink(at("repository"), at("beside/link")).unwrap();
-            assert!(tree.holds(&at("beside/link/bin")));
+            assert!(tree.contains(&at("beside/link/bin")));
         }
         let list = [at("repository/bin"), at("beside"), "relative".into(), "".into()];
         let list = std::env::join_paths(list).unwrap();
-        let (kept, left_out) = tree.outside(&list);
+        let (kept, left_out) = tree.split_outside(&list);
         assert_eq!(kept, at("beside").as_os_str());
         assert_eq!(left_out.len(), 3);
     }
@@ -126,7 +134,7 @@ mod tests {
     #[test]
     fn what_holds_the_home_is_no_project_in_that_sense() {
         let Some(home) = user_home() else { return };
-        assert!(!ProjectTree::of(Path::new("/")).holds(&home.join(".config")));
-        assert!(!ProjectTree::of(home).holds(&home.join(".config")));
+        assert!(!ProjectTree::new(Path::new("/")).contains(&home.join(".config")));
+        assert!(!ProjectTree::new(home).contains(&home.join(".config")));
     }
 }

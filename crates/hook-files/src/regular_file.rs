@@ -15,7 +15,7 @@ use std::path::Path;
 /// ([`io::ErrorKind::InvalidInput`], naming the kind).
 pub fn open(path: &Path) -> io::Result<File> {
     // Checked before opening, since opening a device can have effects.
-    refuse_others(&std::fs::metadata(path)?)?;
+    check_regular(&std::fs::metadata(path)?)?;
     let mut options = OpenOptions::new();
     options.read(true);
     // The path may be a FIFO by now, and opening it must not block either.
@@ -26,7 +26,7 @@ pub fn open(path: &Path) -> io::Result<File> {
         options.custom_flags(flags.bits().cast_signed());
     }
     let file = options.open(path)?;
-    refuse_others(&file.metadata()?)?;
+    check_regular(&file.metadata()?)?;
     Ok(file)
 }
 
@@ -38,7 +38,7 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > limit {
-        true => Err(refused(format!("it is longer than {limit} bytes"))),
+        true => Err(invalid_input(format!("it is longer than {limit} bytes"))),
         false => Ok(bytes),
     }
 }
@@ -61,9 +61,9 @@ pub fn read_to_string(path: &Path, limit: u64) -> io::Result<String> {
 pub fn append(path: &Path) -> io::Result<File> {
     match std::fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => {
-            return Err(refused("it is a symbolic link, and not a regular file".to_owned()));
+            return Err(invalid_input("it is a symbolic link, and not a regular file".to_owned()));
         }
-        Ok(found) => refuse_others(&found)?,
+        Ok(found) => check_regular(&found)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
@@ -78,12 +78,12 @@ pub fn append(path: &Path) -> io::Result<File> {
         options.mode(0o600).custom_flags(flags.bits().cast_signed());
     }
     let file = options.open(path)?;
-    refuse_others(&file.metadata()?)?;
+    check_regular(&file.metadata()?)?;
     #[cfg(unix)]
     {
         use std::os::unix::fs::{MetadataExt, PermissionsExt};
         if file.metadata()?.uid() != rustix::process::geteuid().as_raw() {
-            return Err(refused("it belongs to another user".to_owned()));
+            return Err(invalid_input("it belongs to another user".to_owned()));
         }
         if file.metadata()?.permissions().mode() & 0o7777 != 0o600 {
             file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
@@ -92,11 +92,11 @@ pub fn append(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-fn refuse_others(metadata: &std::fs::Metadata) -> io::Result<()> {
+fn check_regular(metadata: &std::fs::Metadata) -> io::Result<()> {
     if metadata.is_file() {
         return Ok(());
     }
-    Err(refused(format!("it is {}, and not a regular file", kind(metadata.file_type()))))
+    Err(invalid_input(format!("it is {}, and not a regular file", kind(metadata.file_type()))))
 }
 
 #[cfg(unix)]
@@ -115,8 +115,8 @@ fn kind(of: std::fs::FileType) -> &'static str {
     if of.is_dir() { "a directory" } else { "a device" }
 }
 
-fn refused(why: String) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, why)
+fn invalid_input(reason: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, reason)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::atomic::{Exclusive, NewFile, Replaced};
+use crate::atomic::{NewFile, ReplaceLock, ReplaceOutcome};
 
 /// Replaces the content of an existing file, under the engine's lock for it: a temporary file in
 /// the same folder is written, synchronised and renamed. Permissions stay, the owner stays if the
@@ -15,12 +15,12 @@ use crate::atomic::{Exclusive, NewFile, Replaced};
 /// written. The file is then unchanged.
 pub fn replace_file(path: &Path, before: &[u8], after: &[u8]) -> io::Result<()> {
     fs::metadata(path)?;
-    let file = Exclusive::wait(path).map_err(|failed| failed.source)?;
-    match file.replace(Some(before), after, NewFile::Ordinary).map_err(|failed| failed.source)? {
-        Replaced::Done => Ok(()),
-        Replaced::ChangedMeanwhile => {
-            let changed = "it was changed in the meantime";
-            Err(io::Error::new(io::ErrorKind::ResourceBusy, changed))
+    let file = ReplaceLock::acquire(path).map_err(|error| error.source)?;
+    match file.replace(Some(before), after, NewFile::Ordinary).map_err(|error| error.source)? {
+        ReplaceOutcome::Replaced => Ok(()),
+        ReplaceOutcome::Conflict => {
+            let message = "it was changed in the meantime";
+            Err(io::Error::new(io::ErrorKind::ResourceBusy, message))
         }
     }
 }

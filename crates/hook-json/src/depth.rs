@@ -9,10 +9,10 @@ pub const MAX_LINE_DEPTH: usize = 100;
 
 /// Replaces each array and object nested deeper than `levels` with `null`; `None` if there is none.
 /// The value itself is the first level.
-pub(super) fn cut_below(json: &str, levels: usize) -> Option<String> {
+pub(super) fn nullify_below(json: &str, levels: usize) -> Option<String> {
     let bytes = json.as_bytes();
     // Each level takes two bytes, so the length alone shows that most values are not deep.
-    if bytes.len() <= 2 * levels || openings(bytes) <= levels {
+    if bytes.len() <= 2 * levels || count_openings(bytes) <= levels {
         return None;
     }
     let mut cut: Option<String> = None;
@@ -43,7 +43,7 @@ pub(super) fn cut_below(json: &str, levels: usize) -> Option<String> {
 }
 
 /// Counts the bytes that could open an array or object, including those in strings.
-fn openings(bytes: &[u8]) -> usize {
+fn count_openings(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| (**byte | 0x20) == b'{').count()
 }
 
@@ -100,9 +100,9 @@ mod tests {
     #[test]
     fn a_hundred_thousand_levels_are_cut_and_overflow_no_stack() {
         let deep = format!("{{\"a\":{}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
-        assert_eq!(cut_below(&deep, 3).unwrap(), "{\"a\":[[null]]}");
-        assert_eq!(cut_below(&deep, 0).unwrap(), "null");
-        assert_eq!(cut_below(&deep, 100_001), None);
+        assert_eq!(nullify_below(&deep, 3).unwrap(), "{\"a\":[[null]]}");
+        assert_eq!(nullify_below(&deep, 0).unwrap(), "null");
+        assert_eq!(nullify_below(&deep, 100_001), None);
     }
 
     proptest! {
@@ -113,14 +113,14 @@ mod tests {
             value in any_value(), levels in 0_usize..9,
         ) {
             let expected = cut(&value, levels);
-            let found = cut_below(&value.to_string(), levels);
+            let found = nullify_below(&value.to_string(), levels);
             prop_assert_eq!(found.is_some(), expected != value);
             prop_assert_eq!(found.unwrap_or(value.to_string()), expected.to_string());
         }
 
         #[test]
         fn any_text_is_taken(text in "\\PC{0,40}|[\\[\\]{}\"\\\\a]{0,90}", levels in 0_usize..9) {
-            let _ = cut_below(&text, levels);
+            let _ = nullify_below(&text, levels);
         }
     }
 }

@@ -6,7 +6,7 @@ pub struct Field {
     /// The name.
     pub name: &'static str,
     /// The kind of value.
-    pub kind: Kind,
+    pub kind: FieldKind,
     /// `true` if the field is required.
     pub required: bool,
     /// The value if the field is absent, as JSON text.
@@ -17,19 +17,19 @@ pub struct Field {
 
 impl Field {
     /// Returns a required field.
-    pub const fn required(name: &'static str, kind: Kind, about: &'static str) -> Self {
+    pub const fn required(name: &'static str, kind: FieldKind, about: &'static str) -> Self {
         Self { name, kind, required: true, default: None, about }
     }
 
     /// Returns an optional field.
-    pub const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Self {
+    pub const fn optional(name: &'static str, kind: FieldKind, about: &'static str) -> Self {
         Self { name, kind, required: false, default: None, about }
     }
 
     /// Returns a field with a default, as JSON text.
     pub const fn with_default(
         name: &'static str,
-        kind: Kind,
+        kind: FieldKind,
         default: &'static str,
         about: &'static str,
     ) -> Self {
@@ -39,7 +39,7 @@ impl Field {
 
 /// The kind of value of a field.
 #[derive(Debug, Clone, Copy)]
-pub enum Kind {
+pub enum FieldKind {
     /// Any value.
     Any,
     /// A string.
@@ -53,9 +53,9 @@ pub enum Kind {
     /// A string that is not only whitespace.
     NotBlank,
     /// Exactly this string.
-    Word(&'static str),
+    Literal(&'static str),
     /// One of these strings.
-    Words(&'static [&'static str]),
+    OneOf(&'static [&'static str]),
     /// `true` or `false`.
     Bool,
     /// A number.
@@ -63,11 +63,11 @@ pub enum Kind {
     /// A whole number between the two, inclusive.
     Integer(i64, i64),
     /// A whole number between the two, inclusive.
-    Whole(u64, Option<u64>),
+    Unsigned(u64, Option<u64>),
     /// An array.
     List,
     /// An array of values of this kind.
-    ListOf(&'static Kind),
+    ListOf(&'static FieldKind),
     /// A string, or a non-empty array of strings.
     OneOrMore,
     /// A string, or an object with these fields.
@@ -88,9 +88,9 @@ pub enum Kind {
     Model(&'static str),
 }
 
-impl Kind {
+impl FieldKind {
     /// Returns the JSON type as a schema names it; `any` if there are several.
-    pub fn word(&self) -> &'static str {
+    pub fn type_name(&self) -> &'static str {
         match self {
             Self::Any | Self::OneOrMore | Self::TextOr(_) => "any",
             Self::Text
@@ -98,10 +98,10 @@ impl Kind {
             | Self::ShortText(_)
             | Self::NonEmpty(_)
             | Self::NotBlank
-            | Self::Word(_)
-            | Self::Words(_) => "string",
+            | Self::Literal(_)
+            | Self::OneOf(_) => "string",
             Self::Bool => "boolean",
-            Self::Number | Self::Integer(..) | Self::Whole(..) => "number",
+            Self::Number | Self::Integer(..) | Self::Unsigned(..) => "number",
             Self::List | Self::ListOf(_) => "array",
             Self::AnyObject
             | Self::Closed(_)
@@ -115,6 +115,6 @@ impl Kind {
 }
 
 /// Returns `true` if a table has a field of that name.
-pub fn has(fields: &[Field], name: &str) -> bool {
+pub fn has_field(fields: &[Field], name: &str) -> bool {
     fields.iter().any(|field| field.name == name)
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::normal::normalized;
-use super::read::string_text;
+use super::read::decode_string;
 use super::{JsonKind, RawJson};
 
 /// A JSON string that is decoded only on access.
@@ -37,8 +37,8 @@ impl JsonText {
     }
 
     /// Decodes the string. A lone surrogate becomes U+FFFD.
-    pub fn read(&self) -> Cow<'_, str> {
-        string_text(self.0.as_str()).unwrap_or_default()
+    pub fn decode(&self) -> Cow<'_, str> {
+        decode_string(self.0.as_str()).unwrap_or_default()
     }
 
     /// Returns `true` if the text is empty.
@@ -47,7 +47,7 @@ impl JsonText {
     }
 
     /// Joins texts without a separator; `None` if there are none.
-    pub fn joined<'t>(texts: impl Iterator<Item = &'t JsonText> + Clone) -> Option<Self> {
+    pub fn join<'t>(texts: impl Iterator<Item = &'t JsonText> + Clone) -> Option<Self> {
         let mut first_two = texts.clone();
         let first = first_two.next()?;
         if first_two.next().is_none() {
@@ -81,7 +81,7 @@ impl JsonText {
     }
 
     /// Returns the length of the written form, in bytes.
-    pub fn written_length(&self) -> usize {
+    pub fn written_len(&self) -> usize {
         self.0.as_str().len()
     }
 }
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn halves_of_a_character_in_two_texts_stay_halves() {
         let halves = [text(r"a\ud83d"), text(r"\ude00b")];
-        assert_eq!(JsonText::joined(halves.iter()).unwrap().read(), "a\u{fffd}\u{fffd}b");
+        assert_eq!(JsonText::join(halves.iter()).unwrap().decode(), "a\u{fffd}\u{fffd}b");
     }
 
     proptest! {
@@ -143,26 +143,26 @@ mod tests {
         #[test]
         fn texts_joined_say_what_they_say_one_by_one(all in prop::collection::vec(written(), 0..4)) {
             let texts: Vec<JsonText> = all.iter().map(|written| text(written)).collect();
-            let said: Vec<Cow<'_, str>> = texts.iter().map(JsonText::read).collect();
-            let joined = JsonText::joined(texts.iter());
+            let decoded: Vec<Cow<'_, str>> = texts.iter().map(JsonText::decode).collect();
+            let joined = JsonText::join(texts.iter());
             prop_assert_eq!(joined.is_none(), texts.is_empty());
-            prop_assert_eq!(joined.map_or_else(String::new, |joined| joined.read().into()), said.concat());
+            prop_assert_eq!(joined.map_or_else(String::new, |joined| joined.decode().into()), decoded.concat());
         }
 
         #[test]
         fn texts_are_equal_when_they_say_the_same(one in written(), other in written()) {
             let (one, other) = (text(&one), text(&other));
-            prop_assert_eq!(one == other, one.read() == other.read());
-            prop_assert_eq!(&one, &JsonText::new(&one.read()));
+            prop_assert_eq!(one == other, one.decode() == other.decode());
+            prop_assert_eq!(&one, &JsonText::new(&one.decode()));
         }
 
         #[test]
         fn a_text_is_written_as_if_it_had_been_read(written in written()) {
             let text = text(&written);
-            let said = RawJson::from_text(&text.read()).to_string();
-            prop_assert_eq!(text.normalized().to_string(), said.as_str());
-            prop_assert_eq!(text.normal(), said);
-            prop_assert_eq!(text.is_empty(), text.read().is_empty());
+            let expected = RawJson::from_text(&text.decode()).to_string();
+            prop_assert_eq!(text.normalized().to_string(), expected.as_str());
+            prop_assert_eq!(text.normal(), expected);
+            prop_assert_eq!(text.is_empty(), text.decode().is_empty());
         }
     }
 }

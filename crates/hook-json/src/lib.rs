@@ -72,4 +72,4 @@ pub use walk::JsonWalk;
 pub use write::ObjectWriter;
 
 pub use read::locate_entries;
-pub use visit::{Standing, Visited, visit_all};
+pub use visit::{Position, Visited, visit_all};

@@ -23,7 +23,7 @@ pub(super) fn separator_escape(character: char) -> Option<&'static str> {
 }
 
 /// Replaces line breaks and tabs between the tokens of valid JSON with spaces.
-pub(super) fn with_spaces(json: String) -> String {
+pub(super) fn whitespace_to_spaces(json: String) -> String {
     if !any(json.as_bytes(), |byte, _, _| byte < 0x20) {
         return json;
     }
@@ -41,7 +41,7 @@ pub fn into_string(bytes: Vec<u8>) -> String {
 }
 
 /// Escapes line separators in valid JSON, or in a part of a JSON string.
-pub(super) fn without_separators(json: &str) -> Cow<'_, str> {
+pub(super) fn escape_separators(json: &str) -> Cow<'_, str> {
     match has_separator(json) {
         true => Cow::Owned(escaped(json, separator_escape)),
         false => Cow::Borrowed(json),
@@ -58,7 +58,7 @@ pub(super) fn has_separator(text: &str) -> bool {
 }
 
 /// Returns `true` if `found` holds for a byte and the two after it, which are 0 past the end.
-fn any(bytes: &[u8], found: impl Fn(u8, u8, u8) -> bool) -> bool {
+fn any(bytes: &[u8], matches: impl Fn(u8, u8, u8) -> bool) -> bool {
     let block = |at: usize| bytes.get(at..)?.first_chunk::<BLOCK>();
     let mut at = 0;
     while let Some(first) = block(at)
@@ -67,7 +67,7 @@ fn any(bytes: &[u8], found: impl Fn(u8, u8, u8) -> bool) -> bool {
     {
         let mut any = false;
         for index in 0..BLOCK {
-            any |= found(first[index], second[index], third[index]);
+            any |= matches(first[index], second[index], third[index]);
         }
         if any {
             return true;
@@ -75,7 +75,7 @@ fn any(bytes: &[u8], found: impl Fn(u8, u8, u8) -> bool) -> bool {
         at += BLOCK;
     }
     let byte = |at: usize| bytes.get(at).copied().unwrap_or_default();
-    (at..bytes.len()).any(|at| found(byte(at), byte(at + 1), byte(at + 2)))
+    (at..bytes.len()).any(|at| matches(byte(at), byte(at + 1), byte(at + 2)))
 }
 
 #[cfg(test)]
@@ -89,7 +89,7 @@ mod tests {
         #[test]
         fn blanks_become_spaces_and_nothing_else_changes(text in "[ \n\r\ta\u{e9}\u{2028}]{0,100}") {
             let spaces = text.replace(['\n', '\r', '\t'], " ");
-            prop_assert_eq!(with_spaces(text), spaces);
+            prop_assert_eq!(whitespace_to_spaces(text), spaces);
         }
 
         #[test]
@@ -97,11 +97,11 @@ mod tests {
             text in "[a\u{e9}\u{84}\u{86}\u{2027}\u{2026}\u{2030}\u{1f600}]{0,99}", at in 0_usize..100,
             separator in prop::sample::select(vec!['\u{85}', '\u{2028}', '\u{2029}']),
         ) {
-            prop_assert_eq!(without_separators(&text), text.as_str());
+            prop_assert_eq!(escape_separators(&text), text.as_str());
             let mut with: Vec<char> = text.chars().collect();
             with.insert(at.min(with.len()), separator);
             let with: String = with.into_iter().collect();
-            let escaped = without_separators(&with).into_owned();
+            let escaped = escape_separators(&with).into_owned();
             prop_assert_eq!(escaped.replace(separator_escape(separator).unwrap(), ""), text);
         }
     }

@@ -7,13 +7,13 @@
 use std::borrow::Cow;
 
 use super::line::separator_escape;
-use super::read::read_unicode;
-use super::strings::other_escape;
+use super::read::decode_unicode_escape;
+use super::strings::find_nonstandard_escape;
 
 /// Returns a string as this crate's writer would write it, with or without its quotes.
 pub(super) fn normalized(written: &str) -> Cow<'_, str> {
     let bytes = written.as_bytes();
-    let Some(mut found) = other_escape(bytes, 0) else { return Cow::Borrowed(written) };
+    let Some(mut found) = find_nonstandard_escape(bytes, 0) else { return Cow::Borrowed(written) };
     let mut normal = String::with_capacity(written.len());
     let mut copied = 0;
     loop {
@@ -24,15 +24,15 @@ pub(super) fn normalized(written: &str) -> Cow<'_, str> {
             copied = match bytes.get(found + 1) {
                 Some(b'u') => {
                     let (character, rest) =
-                        read_unicode(written.get(found + 2..).unwrap_or_default());
-                    push(&mut normal, character);
+                        decode_unicode_escape(written.get(found + 2..).unwrap_or_default());
+                    push_escaped(&mut normal, character);
                     written.len() - rest.len()
                 }
                 // A slash, which needs no escape.
                 _ => found + 1,
             };
         }
-        match other_escape(bytes, copied.max(found + 1)) {
+        match find_nonstandard_escape(bytes, copied.max(found + 1)) {
             Some(next) => found = next,
             None => break,
         }
@@ -42,7 +42,7 @@ pub(super) fn normalized(written: &str) -> Cow<'_, str> {
 }
 
 /// Writes one character of a string.
-fn push(out: &mut String, character: char) {
+fn push_escaped(out: &mut String, character: char) {
     let short = match character {
         '"' => "\\\"",
         '\\' => "\\\\",
@@ -52,9 +52,9 @@ fn push(out: &mut String, character: char) {
         '\r' => "\\r",
         '\t' => "\\t",
         '\0'..'\u{20}' => return out.push_str(&format!("\\u{:04x}", u32::from(character))),
-        itself => match separator_escape(itself) {
+        other => match separator_escape(other) {
             Some(escape) => escape,
-            None => return out.push(itself),
+            None => return out.push(other),
         },
     };
     out.push_str(short);
@@ -92,8 +92,8 @@ mod tests {
             ),
         ) {
             let written = format!("\"{}\"", pieces.concat());
-            let said = RawJson::from_text(&read_string(&written));
-            prop_assert_eq!(normalized(&written), said.as_str());
+            let expected = RawJson::from_text(&read_string(&written));
+            prop_assert_eq!(normalized(&written), expected.as_str());
         }
 
         #[test]

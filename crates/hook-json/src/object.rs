@@ -14,22 +14,22 @@ use super::{JsonError, JsonKind, ObjectWriter, RawJson, RawObject};
 #[derive(Debug, Clone, Default)]
 pub struct JsonObject {
     fields: Fields,
-    repeated: Option<Box<str>>,
+    duplicate_key: Option<Box<str>>,
 }
 
 /// The maximum number of fields for linear search, which is faster than hashing for so few.
-const FEW: usize = 16;
+const MAX_LINEAR_FIELDS: usize = 16;
 
 #[derive(Debug, Clone)]
 enum Fields {
     /// At most [`FEW`] fields, as in nearly all objects.
-    Few(Vec<(String, RawJson)>),
-    Many(Box<IndexMap<String, RawJson>>),
+    Linear(Vec<(String, RawJson)>),
+    Hashed(Box<IndexMap<String, RawJson>>),
 }
 
 impl Default for Fields {
     fn default() -> Self {
-        Self::Few(Vec::new())
+        Self::Linear(Vec::new())
     }
 }
 
@@ -46,7 +46,7 @@ impl JsonObject {
         let mut object = Self::new();
         read_entries(value.as_str(), |name, range| {
             if let Some(repeated) = object.set(name, value.slice(range)) {
-                object.repeated.get_or_insert(repeated.into());
+                object.duplicate_key.get_or_insert(repeated.into());
             }
         });
         Ok(object)
@@ -54,15 +54,17 @@ impl JsonObject {
 
     /// Returns a field that the text of this object repeats. Its last value is kept.
     #[doc(hidden)]
-    pub fn repeated(&self) -> Option<&str> {
-        self.repeated.as_deref()
+    pub fn duplicate_key(&self) -> Option<&str> {
+        self.duplicate_key.as_deref()
     }
 
     /// Returns the value of a field.
     pub fn get(&self, name: &str) -> Option<&RawJson> {
         match &self.fields {
-            Fields::Few(few) => few.iter().find(|(known, _)| known == name).map(|(_, value)| value),
-            Fields::Many(many) => many.get(name),
+            Fields::Linear(few) => {
+                few.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+            }
+            Fields::Hashed(many) => many.get(name),
         }
     }
 
@@ -74,19 +76,19 @@ impl JsonObject {
     /// Sets a field, and returns the name if the field existed.
     fn set(&mut self, name: String, value: RawJson) -> Option<String> {
         match &mut self.fields {
-            Fields::Few(few) => {
+            Fields::Linear(few) => {
                 if let Some((_, known)) = few.iter_mut().find(|(known, _)| *known == name) {
                     *known = value;
                     return Some(name);
                 }
-                if few.len() < FEW {
+                if few.len() < MAX_LINEAR_FIELDS {
                     few.push((name, value));
                 } else {
                     let all = few.drain(..).chain([(name, value)]).collect();
-                    self.fields = Fields::Many(Box::new(all));
+                    self.fields = Fields::Hashed(Box::new(all));
                 }
             }
-            Fields::Many(many) => {
+            Fields::Hashed(many) => {
                 if let Some(known) = many.get_mut(&name) {
                     *known = value;
                     return Some(name);
@@ -100,11 +102,11 @@ impl JsonObject {
     /// Removes a field and keeps the order of the others.
     pub fn remove(&mut self, name: &str) -> Option<RawJson> {
         match &mut self.fields {
-            Fields::Few(few) => {
-                let place = few.iter().position(|(known, _)| known == name)?;
-                Some(few.remove(place).1)
+            Fields::Linear(few) => {
+                let index = few.iter().position(|(known, _)| known == name)?;
+                Some(few.remove(index).1)
             }
-            Fields::Many(many) => many.shift_remove(name),
+            Fields::Hashed(many) => many.shift_remove(name),
         }
     }
 
@@ -112,14 +114,14 @@ impl JsonObject {
     pub fn remove_all(&mut self, names: &HashSet<&str>) {
         match &mut self.fields {
             _ if names.is_empty() => {}
-            Fields::Few(few) => few.retain(|(name, _)| !names.contains(name.as_str())),
-            Fields::Many(many) => many.retain(|name, _| !names.contains(name.as_str())),
+            Fields::Linear(few) => few.retain(|(name, _)| !names.contains(name.as_str())),
+            Fields::Hashed(many) => many.retain(|name, _| !names.contains(name.as_str())),
         }
     }
 
     /// Merges the fields of `changes` into this object.
     #[doc(hidden)]
-    pub fn overlay(&mut self, changes: &JsonObject) {
+    pub fn merge(&mut self, changes: &JsonObject) {
         for (name, value) in changes.iter() {
             self.insert(name, value.clone());
         }
@@ -131,7 +133,7 @@ impl JsonObject {
     pub fn retained_bytes(&self) -> usize {
         let sizes = self.iter().map(|(name, value)| (name.len() + value.as_str().len(), value));
         let (own, shared) = sizes.fold((0, 0), |(own, shared), (size, value)| {
-            (own + size, value.buffer_length().max(shared))
+            (own + size, value.buffer_len().max(shared))
         });
         own.max(shared)
     }
@@ -144,16 +146,16 @@ impl JsonObject {
     /// Returns the number of fields.
     pub fn len(&self) -> usize {
         match &self.fields {
-            Fields::Few(few) => few.len(),
-            Fields::Many(many) => many.len(),
+            Fields::Linear(few) => few.len(),
+            Fields::Hashed(many) => many.len(),
         }
     }
 
     /// Returns the fields in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &RawJson)> {
         let (few, many) = match &self.fields {
-            Fields::Few(few) => (few.as_slice(), None),
-            Fields::Many(many) => (Default::default(), Some(many)),
+            Fields::Linear(few) => (few.as_slice(), None),
+            Fields::Hashed(many) => (Default::default(), Some(many)),
         };
         let few = few.iter().map(|(name, value)| (name.as_str(), value));
         let many = many.into_iter().flat_map(|many| many.iter());
@@ -209,16 +211,15 @@ mod tests {
     fn the_last_of_duplicate_keys_wins() {
         let object = RawJson::parse(r#"{"a":1,"b":2,"a":3}"#).unwrap().to_object().unwrap();
         assert_eq!(object.to_raw().as_str(), r#"{"a":3,"b":2}"#);
-        assert_eq!(object.repeated(), Some("a"));
+        assert_eq!(object.duplicate_key(), Some("a"));
     }
 
     #[test]
     fn many_fields_are_held_as_few_are() {
         let name = |number: usize| format!("field {number}");
-        for count in [1, FEW, FEW + 1, 10 * FEW] {
-            let fields = |value: u64| {
-                (0..count).map(move |number| (name(number), RawJson::from_integer(value)))
-            };
+        for count in [1, MAX_LINEAR_FIELDS, MAX_LINEAR_FIELDS + 1, 10 * MAX_LINEAR_FIELDS] {
+            let fields =
+                |value: u64| (0..count).map(move |number| (name(number), RawJson::from_u64(value)));
             let mut object: JsonObject = fields(1).chain(fields(2)).collect();
             assert_eq!((object.len(), object.is_empty()), (count, false));
             assert_eq!(object, fields(2).rev().collect(), "the order makes no difference");

@@ -85,29 +85,29 @@ impl PatchChange {
 #[doc(hidden)]
 pub fn patch(old: &RawJson, new: &RawJson) -> Patch {
     let mut patch = Patch::default();
-    let mut waiting = vec![Pair { path: Vec::new(), old: old.clone(), new: new.clone() }];
-    while let Some(pair) = waiting.pop() {
+    let mut pending = vec![ValuePair { path: Vec::new(), old: old.clone(), new: new.clone() }];
+    while let Some(pair) = pending.pop() {
         if pair.old == pair.new {
             continue;
         }
-        let parts = pair.parts().filter(|_| pair.path.len() < MAX_DEPTH);
-        let Some(parts) = parts.filter(|parts| parts.iter().all(|part| part.fits(&pair.path)))
+        let parts = pair.entry_pairs().filter(|_| pair.path.len() < MAX_DEPTH);
+        let Some(parts) = parts.filter(|parts| parts.iter().all(|part| part.fits_path(&pair.path)))
         else {
             patch.push(pair.path, PatchChange::Replace(pair.new));
             continue;
         };
-        let mut deeper = Vec::new();
-        for Part { name, old, new } in parts {
+        let mut children = Vec::new();
+        for EntryPair { name, old, new } in parts {
             let path: Vec<String> = pair.path.iter().cloned().chain([name]).collect();
             match (old, new) {
                 (Some(old), Some(new)) if old == new => {}
-                (Some(old), Some(new)) => deeper.push(Pair { path, old, new }),
+                (Some(old), Some(new)) => children.push(ValuePair { path, old, new }),
                 (Some(_), None) => patch.push(path, PatchChange::Remove),
                 (None, Some(new)) => patch.push(path, PatchChange::Add(new)),
                 (None, None) => {}
             }
         }
-        waiting.extend(deeper.into_iter().rev());
+        pending.extend(children.into_iter().rev());
         if patch.has_more {
             break;
         }
@@ -125,63 +125,63 @@ impl Patch {
 }
 
 /// Two values at the same path.
-struct Pair {
+struct ValuePair {
     path: Vec<String>,
     old: RawJson,
     new: RawJson,
 }
 
 /// One field or element of two values.
-struct Part {
+struct EntryPair {
     name: String,
     old: Option<RawJson>,
     new: Option<RawJson>,
 }
 
-impl Part {
-    fn fits(&self, path: &[String]) -> bool {
+impl EntryPair {
+    fn fits_path(&self, path: &[String]) -> bool {
         path.iter().map(String::len).sum::<usize>() + self.name.len() <= MAX_PATH
             || self.old == self.new
     }
 }
 
-impl Pair {
+impl ValuePair {
     /// Returns the parts of two objects, or of two arrays of equal length.
-    fn parts(&self) -> Option<Vec<Part>> {
+    fn entry_pairs(&self) -> Option<Vec<EntryPair>> {
         match (self.old.kind(), self.new.kind()) {
             (JsonKind::Object, JsonKind::Object) => {
                 let object = |value: &RawJson| value.to_object().ok();
                 let (mut old, new) = (object(&self.old)?, object(&self.new)?);
-                Some(fields(&mut old, &new))
+                Some(field_pairs(&mut old, &new))
             }
             (JsonKind::Array, JsonKind::Array) => {
                 let (old, new) = (self.old.to_items()?, self.new.to_items()?);
-                let part = |(index, (old, new)): (usize, (RawJson, RawJson))| Part {
+                let entry_pair = |(index, (old, new)): (usize, (RawJson, RawJson))| EntryPair {
                     name: index.to_string(),
                     old: Some(old),
                     new: Some(new),
                 };
                 (old.len() == new.len())
-                    .then(|| old.into_iter().zip(new).enumerate().map(part).collect())
+                    .then(|| old.into_iter().zip(new).enumerate().map(entry_pair).collect())
             }
             _ => None,
         }
     }
 }
 
-fn fields(old: &mut JsonObject, new: &JsonObject) -> Vec<Part> {
-    let of_old = old.iter().map(|(name, value)| Part {
+fn field_pairs(old: &mut JsonObject, new: &JsonObject) -> Vec<EntryPair> {
+    let existing = old.iter().map(|(name, value)| EntryPair {
         name: name.to_owned(),
         old: Some(value.clone()),
         new: new.get(name).cloned(),
     });
     let added = new.iter().filter(|(name, _)| old.get(name).is_none());
-    let added = added.map(|(name, value)| Part {
+    let added = added.map(|(name, value)| EntryPair {
         name: name.to_owned(),
         old: None,
         new: Some(value.clone()),
     });
-    of_old.chain(added).collect()
+    existing.chain(added).collect()
 }
 
 #[cfg(test)]

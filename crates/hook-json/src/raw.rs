@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::line::{into_string, with_spaces, without_separators};
+use super::line::{escape_separators, into_string, whitespace_to_spaces};
 use super::read::{locate_items, locate_value, read_entries};
 use super::{JsonError, JsonKind, JsonObject, JsonSlice, JsonWalk};
 
@@ -42,8 +42,8 @@ impl RawJson {
     /// # Errors
     /// Returns the position where the text stops being JSON.
     pub fn parse(text: impl Into<String>) -> Result<Self, JsonError> {
-        let value = Self::parse_in_place(text)?;
-        Ok(match without_separators(value.as_str()) {
+        let value = Self::parse_with_offsets(text)?;
+        Ok(match escape_separators(value.as_str()) {
             Cow::Borrowed(_) => value,
             Cow::Owned(escaped) => Self::from_checked_text(escaped),
         })
@@ -52,10 +52,10 @@ impl RawJson {
     /// Like [`parse`](Self::parse), for a value that is only read: every byte keeps its offset in
     /// `text`, and line separators in strings stay. It must not be written.
     #[doc(hidden)]
-    pub fn parse_in_place(text: impl Into<String>) -> Result<Self, JsonError> {
+    pub fn parse_with_offsets(text: impl Into<String>) -> Result<Self, JsonError> {
         let text = text.into();
         let range = locate_value(&text)?;
-        let buffer = Arc::new(with_spaces(text));
+        let buffer = Arc::new(whitespace_to_spaces(text));
         Ok(Self { buffer, start: range.start, end: range.end })
     }
 
@@ -69,7 +69,7 @@ impl RawJson {
             level = level.iter().flat_map(|value| children(value)).collect();
             if level.is_empty() {
                 let text = value.to_string();
-                return Ok(Self::from_checked_text(without_separators(&text)));
+                return Ok(Self::from_checked_text(escape_separators(&text)));
             }
         }
         Err(JsonError::new(format!("the value nests deeper than {MAX_VALUE_DEPTH} levels")))
@@ -102,7 +102,7 @@ impl RawJson {
     }
 
     /// Creates a whole number.
-    pub fn from_integer(value: u64) -> Self {
+    pub fn from_u64(value: u64) -> Self {
         Self::from_checked_text(value.to_string())
     }
 
@@ -146,7 +146,7 @@ impl RawJson {
     }
 
     /// Returns the length of the text that this value is part of.
-    pub(super) fn buffer_length(&self) -> usize {
+    pub(super) fn buffer_len(&self) -> usize {
         self.buffer.len()
     }
 
@@ -178,7 +178,7 @@ impl RawJson {
     /// Returns the number, if it is a non-negative whole number, also if it is written as `5e3` or
     /// `5000.0`.
     #[doc(hidden)]
-    pub fn to_whole_number(&self) -> Option<u64> {
+    pub fn to_u64(&self) -> Option<u64> {
         if self.kind() != JsonKind::Number {
             return None;
         }
@@ -190,11 +190,11 @@ impl RawJson {
     }
 
     /// Returns the number, if it is a whole one that fits, also if written as `-5e3` or `-5000.0`.
-    pub fn to_integer(&self) -> Option<i64> {
+    pub fn to_i64(&self) -> Option<i64> {
         match self.as_str().strip_prefix('-') {
-            None => self.to_whole_number()?.try_into().ok(),
+            None => self.to_u64()?.try_into().ok(),
             Some(amount) => {
-                let amount = Self::parse(amount).ok()?.to_whole_number()?;
+                let amount = Self::parse(amount).ok()?.to_u64()?;
                 0_i64.checked_sub_unsigned(amount)
             }
         }
@@ -295,7 +295,7 @@ impl RawObject {
 
     /// Creates an object of the fields that `write` writes.
     #[doc(hidden)]
-    pub fn of(write: impl FnOnce(&mut super::ObjectWriter<'_>)) -> Self {
+    pub fn build(write: impl FnOnce(&mut super::ObjectWriter<'_>)) -> Self {
         Self::from_written(super::ObjectWriter::value(0, write))
     }
 
@@ -342,12 +342,12 @@ impl RawObject {
     /// Returns this object with the fields of `changes` merged into it, one level deep. Without
     /// changes, the text stays the same.
     #[doc(hidden)]
-    pub fn overlaid(&self, changes: &JsonObject) -> Self {
+    pub fn merged(&self, changes: &JsonObject) -> Self {
         if changes.is_empty() {
             return self.clone();
         }
         let mut fields = self.fields();
-        fields.overlay(changes);
+        fields.merge(changes);
         fields.to_raw()
     }
 }
@@ -423,6 +423,6 @@ mod tests {
     #[test]
     fn an_overlay_without_changes_keeps_the_text() {
         let object = RawObject::try_from(RawJson::parse("{ \"a\" : 1 }").unwrap()).unwrap();
-        assert_eq!(object.overlaid(&JsonObject::default()).as_str(), "{ \"a\" : 1 }");
+        assert_eq!(object.merged(&JsonObject::default()).as_str(), "{ \"a\" : 1 }");
     }
 }

@@ -47,19 +47,19 @@ impl From<serde_json::Error> for JsonError {
     fn from(error: serde_json::Error) -> Self {
         let (line, column) = (error.line().max(1), error.column().max(1));
         let text = error.to_string();
-        let place = format!(" at line {} column {}", error.line(), error.column());
-        let reason = text.strip_suffix(&place).unwrap_or(&text).to_owned();
+        let suffix = format!(" at line {} column {}", error.line(), error.column());
+        let reason = text.strip_suffix(&suffix).unwrap_or(&text).to_owned();
         Self { reason, line, column }
     }
 }
 
 /// An object's entry, with the positions of its key and value in the text.
 #[derive(Debug, Clone)]
-pub struct Located {
+pub struct LocatedEntry {
     /// The decoded key.
     pub key: String,
     /// The start of the key; `None` if it has escapes, since its offsets differ from the name's.
-    pub key_at: Option<usize>,
+    pub key_start: Option<usize>,
     /// The bytes of the value.
     pub value: Range<usize>,
 }
@@ -72,23 +72,23 @@ pub(super) fn locate_value(text: &str) -> Result<Range<usize>, JsonError> {
 
 /// Returns the entries of an object, one level deep, in text that is known to be JSON. Duplicate
 /// keys are all included, in order.
-pub fn locate_entries(text: &str) -> Result<Vec<Located>, JsonError> {
+pub fn locate_entries(text: &str) -> Result<Vec<LocatedEntry>, JsonError> {
     let mut scanner = Scanner::within(text, b'{')
         .ok_or_else(|| JsonError::new("expected an object, found something else"))?;
     let mut entries = Vec::new();
     while let Some((key, value)) = scanner.next_entry() {
         let written = text.get(key.clone()).unwrap_or_default();
-        let key_at = (!written.contains('\\')).then_some(key.start);
-        entries.push(Located { key: read_string(written), key_at, value });
+        let key_start = (!written.contains('\\')).then_some(key.start);
+        entries.push(LocatedEntry { key: read_string(written), key_start, value });
     }
     Ok(entries)
 }
 
 /// Calls `take` with the name of each entry of an object and the range of its value, in order.
-pub(super) fn read_entries(text: &str, mut take: impl FnMut(String, Range<usize>)) {
+pub(super) fn read_entries(text: &str, mut visit: impl FnMut(String, Range<usize>)) {
     let Some(mut scanner) = Scanner::within(text, b'{') else { return };
     while let Some((key, value)) = scanner.next_entry() {
-        take(read_string(text.get(key).unwrap_or_default()), value);
+        visit(read_string(text.get(key).unwrap_or_default()), value);
     }
 }
 
@@ -103,7 +103,7 @@ pub(super) fn locate_items(text: &str) -> Option<Vec<Range<usize>>> {
 }
 
 /// Decodes a value, if it is a string. A lone surrogate becomes U+FFFD.
-pub fn string_text(value: &str) -> Option<Cow<'_, str>> {
+pub fn decode_string(value: &str) -> Option<Cow<'_, str>> {
     value.starts_with('"').then(|| match plain_string(value) {
         Some(plain) => Cow::Borrowed(plain),
         None => Cow::Owned(read_string(value)),
@@ -126,40 +126,40 @@ pub fn read_string(text: &str) -> String {
         let plain = plain_length(bytes);
         string.push_str(rest.get(..plain).unwrap_or_default());
         // Skips the backslash and the letter after it.
-        let Some(about) = bytes.get(plain + 1) else { return string };
+        let Some(escape) = bytes.get(plain + 1) else { return string };
         rest = rest.get(plain + 2..).unwrap_or_default();
-        string.push(match about {
+        string.push(match escape {
             b'b' => '\u{8}',
             b'f' => '\u{c}',
             b'n' => '\n',
             b'r' => '\r',
             b't' => '\t',
             b'u' => {
-                let (character, after) = read_unicode(rest);
+                let (character, after) = decode_unicode_escape(rest);
                 rest = after;
                 character
             }
-            itself => char::from(*itself),
+            other => char::from(*other),
         });
     }
 }
 
 /// Decodes the four digits that `text` begins with, or a surrogate pair of two such escapes.
 /// Returns the character and the rest.
-pub(super) fn read_unicode(text: &str) -> (char, &str) {
+pub(super) fn decode_unicode_escape(text: &str) -> (char, &str) {
     let number = |text: &str| {
         text.get(..4).and_then(|digits| u32::from_str_radix(digits, 16).ok()).unwrap_or(0xFFFD)
     };
-    let after = |text: &'_ str| text.len().min(4);
+    let digits_end = |text: &'_ str| text.len().min(4);
     let first = number(text);
-    let rest = text.get(after(text)..).unwrap_or_default();
+    let rest = text.get(digits_end(text)..).unwrap_or_default();
     if let 0xD800..=0xDBFF = first
         && let Some(second_text) = rest.strip_prefix("\\u")
         && let second @ 0xDC00..=0xDFFF = number(second_text)
     {
-        let both = 0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00);
-        let rest = second_text.get(after(second_text)..).unwrap_or_default();
-        return (char::from_u32(both).unwrap_or(char::REPLACEMENT_CHARACTER), rest);
+        let code_point = 0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00);
+        let rest = second_text.get(digits_end(second_text)..).unwrap_or_default();
+        return (char::from_u32(code_point).unwrap_or(char::REPLACEMENT_CHARACTER), rest);
     }
     (char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), rest)
 }
@@ -192,9 +192,9 @@ mod tests {
     fn entries_know_where_their_keys_and_values_stand() {
         let text = " {\"a\" : 1, \"\\u0062\": [2] }";
         let entries = locate_entries(text).unwrap();
-        assert_eq!(entries[0].key_at, Some(2));
+        assert_eq!(entries[0].key_start, Some(2));
         assert_eq!(&text[entries[0].value.clone()], "1");
-        assert_eq!((entries[1].key.as_str(), entries[1].key_at), ("b", None));
+        assert_eq!((entries[1].key.as_str(), entries[1].key_start), ("b", None));
         assert_eq!(&text[entries[1].value.clone()], "[2]");
     }
 

@@ -11,11 +11,13 @@ impl RawJson {
     pub fn is_same_value(&self, other: &Self) -> bool {
         let parsed = |value: &Self| serde_json::from_str::<Value>(value.as_str()).ok();
         self == other
-            || parsed(self).zip(parsed(other)).is_some_and(|(one, other)| are_same(&one, &other))
+            || parsed(self)
+                .zip(parsed(other))
+                .is_some_and(|(one, other)| values_equal(&one, &other))
     }
 }
 
-fn are_same(one: &Value, other: &Value) -> bool {
+fn values_equal(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => {
             one == other
@@ -23,11 +25,13 @@ fn are_same(one: &Value, other: &Value) -> bool {
         }
         (Value::Array(one), Value::Array(other)) => {
             one.len() == other.len()
-                && one.iter().zip(other).all(|(one, other)| are_same(one, other))
+                && one.iter().zip(other).all(|(one, other)| values_equal(one, other))
         }
         (Value::Object(one), Value::Object(other)) => {
             one.len() == other.len()
-                && one.iter().all(|(name, one)| other.get(name).is_some_and(|it| are_same(one, it)))
+                && one.iter().all(|(name, one)| {
+                    other.get(name).is_some_and(|other_value| values_equal(one, other_value))
+                })
         }
         _ => one == other,
     }

@@ -28,7 +28,7 @@ impl<'t> Scanner<'t> {
     /// Starts at the value at `start`, after any whitespace.
     pub fn at_value(text: &'t str, start: usize) -> Self {
         let mut scanner = Self { text, at: start };
-        scanner.skip_blanks();
+        scanner.skip_whitespace();
         scanner
     }
 
@@ -44,7 +44,7 @@ impl<'t> Scanner<'t> {
 
     /// Skips the closing bracket ahead.
     pub(crate) fn leave(&mut self) {
-        self.skip_blanks();
+        self.skip_whitespace();
         self.at = self.text.len().min(self.at + 1);
     }
 
@@ -63,10 +63,10 @@ impl<'t> Scanner<'t> {
     pub(crate) fn next_key(&mut self) -> Option<Range<usize>> {
         self.skip_to_entry()?;
         let key = self.value()?;
-        self.skip_blanks();
+        self.skip_whitespace();
         // The colon.
         self.at += 1;
-        self.skip_blanks();
+        self.skip_whitespace();
         Some(key)
     }
 
@@ -74,7 +74,7 @@ impl<'t> Scanner<'t> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    fn skip_blanks(&mut self) {
+    fn skip_whitespace(&mut self) {
         while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {
             self.at += 1;
         }
@@ -92,8 +92,8 @@ impl<'t> Scanner<'t> {
     pub fn value(&mut self) -> Option<Range<usize>> {
         let start = self.at;
         match self.peek()? {
-            b'"' => self.string()?,
-            b'{' | b'[' => self.nested()?,
+            b'"' => self.skip_string()?,
+            b'{' | b'[' => self.skip_nested()?,
             _ => {
                 let is_end = |byte: &u8| matches!(byte, b',' | b']' | b'}' | b':') || *byte <= b' ';
                 let rest = self.text.as_bytes().get(start..)?;
@@ -104,17 +104,17 @@ impl<'t> Scanner<'t> {
         (self.at > start).then_some(start..self.at)
     }
 
-    fn string(&mut self) -> Option<()> {
+    fn skip_string(&mut self) -> Option<()> {
         self.at = end_of_string(self.text.as_bytes(), self.at)?;
         Some(())
     }
 
-    fn nested(&mut self) -> Option<()> {
+    fn skip_nested(&mut self) -> Option<()> {
         let mut depth = 0_usize;
         loop {
             match self.peek()? {
                 b'"' => {
-                    self.string()?;
+                    self.skip_string()?;
                     continue;
                 }
                 b'{' | b'[' => depth += 1,

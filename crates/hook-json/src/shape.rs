@@ -40,7 +40,7 @@ impl ShapeError {
     }
 
     /// Returns the same error about another field.
-    pub fn of_field(mut self, name: &str) -> Self {
+    pub fn with_path(mut self, name: &str) -> Self {
         name.clone_into(&mut self.path);
         self
     }
@@ -48,8 +48,8 @@ impl ShapeError {
     /// Returns the same error as seen from the value that contains the wrong one. An error about
     /// the wrong value itself has an empty path before.
     pub fn within(mut self, parent: &str) -> Self {
-        let joint = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
-        self.path = format!("{parent}{joint}{}", self.path);
+        let separator = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
+        self.path = format!("{parent}{separator}{}", self.path);
         self
     }
 }
@@ -74,7 +74,7 @@ impl FieldReader {
     }
 
     /// Returns the remaining fields.
-    pub fn rest(self) -> JsonObject {
+    pub fn into_rest(self) -> JsonObject {
         self.fields
     }
 
@@ -181,7 +181,7 @@ pub struct FoundFields<'v, const N: usize> {
     /// The values; `None` for `null`. Of a repeated field, the last value.
     pub values: [Option<JsonSlice<'v>>; N],
     /// The first values of repeated fields.
-    pub repeated: [Option<JsonSlice<'v>>; N],
+    pub duplicates: [Option<JsonSlice<'v>>; N],
 }
 
 /// Finds the fields with these names.
@@ -189,15 +189,15 @@ pub fn find_fields<'v, const N: usize>(
     object: &'v RawObject,
     names: [&str; N],
 ) -> FoundFields<'v, N> {
-    let mut found = FoundFields { values: [None; N], repeated: [None; N] };
+    let mut found = FoundFields { values: [None; N], duplicates: [None; N] };
     let mut firsts = [None; N];
     object.as_raw().walk().entries(|walk, field| {
         let value = walk.value();
-        if let Some(place) = names.iter().position(|name| *name == field) {
-            found.values[place] = (!value.is_null()).then_some(value);
-            match firsts[place] {
-                None => firsts[place] = Some(value),
-                first => found.repeated[place] = first,
+        if let Some(index) = names.iter().position(|name| *name == field) {
+            found.values[index] = (!value.is_null()).then_some(value);
+            match firsts[index] {
+                None => firsts[index] = Some(value),
+                first => found.duplicates[index] = first,
             }
         }
     });
@@ -233,7 +233,10 @@ pub fn read_text<'v>(
 ///
 /// # Errors
 /// If the field is something else.
-pub fn keep_text(name: &str, value: Option<JsonSlice<'_>>) -> Result<Option<JsonText>, ShapeError> {
+pub fn read_json_text(
+    name: &str,
+    value: Option<JsonSlice<'_>>,
+) -> Result<Option<JsonText>, ShapeError> {
     let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(None) };
     JsonText::try_from(value.to_raw())
         .map(Some)
@@ -250,13 +253,13 @@ pub fn read_items<T>(
     read: impl Fn(&mut JsonWalk<'_>) -> Result<T, ShapeError>,
 ) -> Result<Vec<T>, ShapeError> {
     let mut elements = Vec::new();
-    let mut wrong = Ok(());
+    let mut result = Ok(());
     walk.items(|walk, index| match read(walk) {
         Ok(element) => elements.push(element),
-        Err(error) if wrong.is_ok() => wrong = Err(error.within(&format!("[{index}]"))),
+        Err(error) if result.is_ok() => result = Err(error.within(&format!("[{index}]"))),
         Err(_) => {}
     });
-    wrong.map(|()| elements)
+    result.map(|()| elements)
 }
 
 /// Like [`read_items`], but returns `None` for `null`.
@@ -280,21 +283,21 @@ pub fn read_list<T>(
 }
 
 /// Returns the fields of an object except one, and the result of `read` for that one, if present.
-pub fn fields_and<T>(
+pub fn split_field<T>(
     object: &RawObject,
     name: &str,
     read: impl Fn(&mut JsonWalk<'_>) -> Result<T, ShapeError>,
 ) -> (JsonObject, Option<Result<T, ShapeError>>) {
-    let (mut fields, mut one) = (JsonObject::new(), None);
+    let (mut fields, mut selected) = (JsonObject::new(), None);
     object.as_raw().walk().entries(|walk, field| {
         if field == name {
             // Of duplicates, the last counts.
-            one = Some(read(walk).map_err(|error| error.within(name)));
+            selected = Some(read(walk).map_err(|error| error.within(name)));
         } else {
             fields.insert(field, walk.value().to_raw());
         }
     });
-    (fields, one)
+    (fields, selected)
 }
 
 /// An extension that makes a field required.
@@ -313,8 +316,8 @@ impl<T> Required<T> for Result<Option<T>, ShapeError> {
 }
 
 /// Rejects a repeated field: the agent may act on its first value, and a guard sees the last.
-pub fn repeated_field(fields: &JsonObject) -> Result<(), ShapeError> {
-    match fields.repeated() {
+pub fn reject_duplicate_field(fields: &JsonObject) -> Result<(), ShapeError> {
+    match fields.duplicate_key() {
         Some(name) => Err(ShapeError::new(shortened(name), "one value", "several")),
         None => Ok(()),
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-use super::read::string_text;
+use super::read::decode_string;
 use super::{JsonKind, JsonWalk, RawJson};
 
 /// A view of a part of a [`RawJson`].
@@ -42,7 +42,7 @@ impl<'v> JsonSlice<'v> {
 
     /// Returns the string, if this is one. A lone surrogate becomes U+FFFD.
     pub fn text(self) -> Option<Cow<'v, str>> {
-        string_text(self.as_str())
+        decode_string(self.as_str())
     }
 
     /// Returns the boolean, if this is one.

@@ -82,14 +82,15 @@ fn first_end(text: &[u8], range: Range<usize>) -> Option<usize> {
 
 /// Returns the index of the next escape from `from` on that this crate's writer might not write: a
 /// numeric one or a slash. An escaped backslash before `u` or `/` counts too.
-pub(super) fn other_escape(written: &[u8], mut from: usize) -> Option<usize> {
-    let is_other = |first: u8, second: u8| (first == b'\\') & ((second == b'u') | (second == b'/'));
+pub(super) fn find_nonstandard_escape(written: &[u8], mut from: usize) -> Option<usize> {
+    let is_nonstandard =
+        |first: u8, second: u8| (first == b'\\') & ((second == b'u') | (second == b'/'));
     while let Some(block) = block_at(written, from)
         && let Some(next) = block_at(written, from + 1)
     {
         let mut found = false;
         for index in 0..BLOCK {
-            found |= is_other(block[index], next[index]);
+            found |= is_nonstandard(block[index], next[index]);
         }
         if found {
             break;
@@ -97,7 +98,7 @@ pub(super) fn other_escape(written: &[u8], mut from: usize) -> Option<usize> {
         from += BLOCK;
     }
     let rest = written.get(from..)?;
-    rest.windows(2).position(|pair| is_other(pair[0], pair[1])).map(|found| from + found)
+    rest.windows(2).position(|pair| is_nonstandard(pair[0], pair[1])).map(|found| from + found)
 }
 
 #[cfg(test)]
@@ -168,9 +169,9 @@ mod tests {
         ) {
             let written = format!("{before}\\u{after}");
             let other = |pair: &&[u8]| matches!(pair, [b'\\', b'u' | b'/']);
-            let places = written.as_bytes().windows(2).enumerate();
-            let expected = places.skip(from).find(|(_, pair)| other(pair)).map(|(place, _)| place);
-            prop_assert_eq!(other_escape(written.as_bytes(), from), expected);
+            let positions = written.as_bytes().windows(2).enumerate();
+            let expected = positions.skip(from).find(|(_, pair)| other(pair)).map(|(position, _)| position);
+            prop_assert_eq!(find_nonstandard_escape(written.as_bytes(), from), expected);
         }
     }
 }

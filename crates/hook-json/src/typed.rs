@@ -56,7 +56,7 @@ typed! {
 impl JsonArray {
     /// Creates an array of these values.
     #[doc(hidden)]
-    pub fn of<'v>(items: impl IntoIterator<Item = &'v RawJson>) -> Self {
+    pub fn from_items<'v>(items: impl IntoIterator<Item = &'v RawJson>) -> Self {
         Self(RawJson::from_items(items))
     }
 
@@ -74,12 +74,12 @@ impl JsonNumber {
 
     /// Returns the number, if it is a non-negative whole number that fits.
     pub fn to_u64(&self) -> Option<u64> {
-        self.0.to_whole_number()
+        self.0.to_u64()
     }
 }
 
 impl From<u64> for JsonNumber {
     fn from(value: u64) -> Self {
-        Self(RawJson::from_integer(value))
+        Self(RawJson::from_u64(value))
     }
 }

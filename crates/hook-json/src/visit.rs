@@ -6,7 +6,7 @@ use super::{JsonSlice, RawJson};
 
 /// The position of a value in its parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing<'n> {
+pub enum Position<'n> {
     /// A field of an object.
     Field(&'n str),
     /// An element of an array, or the value that the visit began with.
@@ -29,21 +29,21 @@ pub enum Visited<'v> {
 /// in the text, and memory linear in its depth.
 pub fn visit_all<C: Copy>(
     whole: &RawJson,
-    around: C,
-    mut visit: impl FnMut(C, Standing<'_>, Visited<'_>) -> Option<C>,
+    context: C,
+    mut visit: impl FnMut(C, Position<'_>, Visited<'_>) -> Option<C>,
 ) {
     let text = whole.as_str();
     let mut scanner = Scanner::at_value(text, 0);
     let mut open: Vec<(bool, C)> = Vec::new();
     let mut key = None;
     loop {
-        let around = open.last().map_or(around, |(_, told)| *told);
+        let context = open.last().map_or(context, |(_, inherited)| *inherited);
         let decoded;
-        let standing = match key.take() {
-            None => Standing::Item,
+        let position = match key.take() {
+            None => Position::Item,
             Some(range) => {
                 let written = text.get(range).unwrap_or_default();
-                Standing::Field(match plain_string(written) {
+                Position::Field(match plain_string(written) {
                     Some(name) => name,
                     None => {
                         decoded = read_string(written);
@@ -56,28 +56,28 @@ pub fn visit_all<C: Copy>(
             Some(bracket @ (b'{' | b'[')) => {
                 let is_object = bracket == b'{';
                 let visited = if is_object { Visited::Object } else { Visited::Array };
-                let Some(told) = visit(around, standing, visited) else { return };
+                let Some(child_context) = visit(context, position, visited) else { return };
                 scanner.enter();
-                open.push((is_object, told));
+                open.push((is_object, child_context));
             }
             _ => {
                 let Some(range) = scanner.value() else { return };
                 let leaf = Visited::Leaf(JsonSlice::new(whole, range));
-                if visit(around, standing, leaf).is_none() {
+                if visit(context, position, leaf).is_none() {
                     return;
                 }
             }
         }
         loop {
             let Some((is_object, _)) = open.last() else { return };
-            let found = match is_object {
+            let has_next = match is_object {
                 true => {
                     key = scanner.next_key();
                     key.is_some()
                 }
                 false => scanner.skip_to_entry().is_some(),
             };
-            if found {
+            if has_next {
                 break;
             }
             scanner.leave();
@@ -98,8 +98,8 @@ mod tests {
         visit_all(value, 0, |depth, standing, visited| {
             let Visited::Leaf(leaf) = visited else { return Some(depth + 1) };
             let name = match standing {
-                Standing::Field(name) => name,
-                Standing::Item => "",
+                Position::Field(name) => name,
+                Position::Item => "",
             };
             found.push((depth, name.to_owned(), leaf.as_str().to_owned()));
             Some(depth)

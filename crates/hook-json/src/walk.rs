@@ -49,11 +49,11 @@ impl<'v> JsonWalk<'v> {
                 Some(name) => take(self, name),
                 None => take(self, &read_string(written)),
             }
-            if !self.is_past(ahead) {
+            if !self.ensure_past(ahead) {
                 break;
             }
         }
-        self.left(start)
+        self.finish(start)
     }
 
     /// Walks through the array ahead. `take` gets each index, and the walk before the element. Any
@@ -70,20 +70,20 @@ impl<'v> JsonWalk<'v> {
             }
             let ahead = self.scanner.at();
             take(self, position);
-            if !self.is_past(ahead) {
+            if !self.ensure_past(ahead) {
                 break;
             }
         }
-        self.left(start)
+        self.finish(start)
     }
 
     /// Skips the value at `ahead`, if `take` did not; `false` if there is no JSON.
-    fn is_past(&mut self, ahead: usize) -> bool {
-        self.scanner.at() > ahead || self.scanner.value().is_some()
+    fn ensure_past(&mut self, value_start: usize) -> bool {
+        self.scanner.at() > value_start || self.scanner.value().is_some()
     }
 
     /// Leaves the array or object that began at `start`, and returns it.
-    fn left(&mut self, start: usize) -> JsonSlice<'v> {
+    fn finish(&mut self, start: usize) -> JsonSlice<'v> {
         self.scanner.leave();
         JsonSlice::new(self.whole, start..self.scanner.at())
     }

@@ -1,13 +1,13 @@
 //! Writing JSON around values that are already JSON text.
 
-use super::depth::{MAX_LINE_DEPTH, cut_below};
-use super::line::{has_separator, into_string, without_separators};
+use super::depth::{MAX_LINE_DEPTH, nullify_below};
+use super::line::{escape_separators, has_separator, into_string};
 use super::strings::is_plain;
 use super::{JsonObject, JsonText, RawJson, RawObject};
 use crate::text;
 
 /// The maximum number of fields named in a warning about values that were cut.
-const NAMED: usize = 5;
+const MAX_NAMED_FIELDS: usize = 5;
 
 /// A writer of one JSON object, field by field. Values that are already text are copied, not
 /// parsed.
@@ -17,13 +17,13 @@ const NAMED: usize = 5;
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct ObjectWriter<'a> {
-    out: &'a mut Output,
+    out: &'a mut Sink,
     first: bool,
 }
 
 /// The output of a writer, with the state of the whole object.
 #[derive(Debug)]
-struct Output {
+struct Sink {
     bytes: Vec<u8>,
     purpose: Purpose,
     /// The number of open arrays and objects.
@@ -50,7 +50,7 @@ impl ObjectWriter<'_> {
     /// terminal would interpret or hide are escaped in the strings that the engine writes, but not
     /// in JSON that passes through.
     pub fn line(write: impl FnOnce(&mut ObjectWriter<'_>)) -> Vec<u8> {
-        let mut out = Output::new(Purpose::Line, 512);
+        let mut out = Sink::new(Purpose::Line, 512);
         out.object(|object| {
             write(object);
             object.warnings_if_any::<&str>(&[]);
@@ -62,22 +62,22 @@ impl ObjectWriter<'_> {
     pub fn line_and_warning(
         write: impl FnOnce(&mut ObjectWriter<'_>),
     ) -> (Vec<u8>, Option<String>) {
-        let mut out = Output::new(Purpose::Line, 512);
+        let mut out = Sink::new(Purpose::Line, 512);
         out.object(write);
-        let warning = (!out.cut.is_empty()).then(|| too_deep(&out.cut));
+        let warning = (!out.cut.is_empty()).then(|| depth_warning(&out.cut));
         (out.bytes, warning)
     }
 
     /// Writes an object as a value, at any depth.
     pub fn value(capacity: usize, write: impl FnOnce(&mut ObjectWriter<'_>)) -> Vec<u8> {
-        let mut out = Output::new(Purpose::Value, capacity);
+        let mut out = Sink::new(Purpose::Value, capacity);
         out.object(write);
         out.bytes
     }
 
     /// Returns the approximate length of an object, in bytes, without writing it.
     pub fn length(write: impl FnOnce(&mut ObjectWriter<'_>)) -> usize {
-        let mut out = Output::new(Purpose::Length(0), 0);
+        let mut out = Sink::new(Purpose::Length(0), 0);
         out.object(write);
         match out.purpose {
             Purpose::Length(length) => length,
@@ -175,7 +175,7 @@ impl ObjectWriter<'_> {
         &mut self,
         name: &str,
         values: impl IntoIterator<Item = T>,
-        mut write: impl FnMut(&mut Output, T),
+        mut write: impl FnMut(&mut Sink, T),
     ) {
         self.name(name);
         self.out.nested(name, |out| {
@@ -212,8 +212,8 @@ impl ObjectWriter<'_> {
     /// nest too deep. Call it once per message, after all fields that pass JSON through.
     pub fn warnings<S: AsRef<str>>(&mut self, warnings: &[S]) {
         let cut = std::mem::take(&mut self.out.cut);
-        let too_deep = (!cut.is_empty()).then(|| too_deep(&cut));
-        let warnings = warnings.iter().map(AsRef::as_ref).chain(too_deep.as_deref());
+        let depth_warning = (!cut.is_empty()).then(|| depth_warning(&cut));
+        let warnings = warnings.iter().map(AsRef::as_ref).chain(depth_warning.as_deref());
         self.array("warnings", warnings, |out, text| out.string(text));
     }
 
@@ -225,7 +225,7 @@ impl ObjectWriter<'_> {
     }
 }
 
-impl Output {
+impl Sink {
     fn new(purpose: Purpose, capacity: usize) -> Self {
         Self { bytes: Vec::with_capacity(capacity), purpose, depth: 0, cut: Vec::new() }
     }
@@ -264,7 +264,7 @@ impl Output {
         match self.purpose {
             Purpose::Line if self.depth >= MAX_LINE_DEPTH => {
                 self.put(b"null");
-                self.note_cut(name);
+                self.record_cut(name);
             }
             _ => write(self),
         }
@@ -272,17 +272,17 @@ impl Output {
 
     fn raw(&mut self, name: &str, json: &str) {
         if matches!(self.purpose, Purpose::Line)
-            && let Some(cut) = cut_below(json, MAX_LINE_DEPTH.saturating_sub(self.depth))
+            && let Some(cut) = nullify_below(json, MAX_LINE_DEPTH.saturating_sub(self.depth))
         {
             self.put(cut.as_bytes());
-            self.note_cut(name);
+            self.record_cut(name);
             return;
         }
         self.put(json.as_bytes());
     }
 
-    fn note_cut(&mut self, name: &str) {
-        if self.cut.len() <= NAMED && !self.cut.iter().any(|known| known == name) {
+    fn record_cut(&mut self, name: &str) {
+        if self.cut.len() <= MAX_NAMED_FIELDS && !self.cut.iter().any(|known| known == name) {
             self.cut.push(name.to_owned());
         }
     }
@@ -303,7 +303,7 @@ impl Output {
                 write_string(&mut self.bytes, value);
                 if text::has_hidden(value) {
                     let written = into_string(self.bytes.split_off(start));
-                    self.bytes.extend_from_slice(text::json(&written).as_bytes());
+                    self.bytes.extend_from_slice(text::escaped_json(&written).as_bytes());
                 }
             }
         }
@@ -311,13 +311,16 @@ impl Output {
 }
 
 /// Returns the warning about fields in which something nests too deep for a line.
-fn too_deep(fields: &[String]) -> String {
-    let named: Vec<String> =
-        fields.iter().take(NAMED).map(|name| format!("`{}`", text::shortened(name))).collect();
-    let more = if fields.len() > NAMED { " and more" } else { "" };
+fn depth_warning(fields: &[String]) -> String {
+    let names: Vec<String> = fields
+        .iter()
+        .take(MAX_NAMED_FIELDS)
+        .map(|name| format!("`{}`", text::shortened(name)))
+        .collect();
+    let more = if fields.len() > MAX_NAMED_FIELDS { " and more" } else { "" };
     format!(
         "more than {MAX_LINE_DEPTH} levels of JSON: what nests deeper in {}{more} is null here",
-        named.join(", ")
+        names.join(", ")
     )
 }
 
@@ -328,7 +331,7 @@ pub fn write_string(out: &mut Vec<u8>, text: &str) {
     let _ = serde_json::to_writer(&mut *out, text);
     if !text.is_ascii() && has_separator(text) {
         let written = into_string(out.split_off(start));
-        out.extend_from_slice(without_separators(&written).as_bytes());
+        out.extend_from_slice(escape_separators(&written).as_bytes());
     }
 }
 

@@ -140,7 +140,7 @@ pub enum HookFailure {
          that was trusted; write \"$HOOK_PROJECT_DIR\"/{} in the settings, which is the same from \
          everywhere", directory.shown(), script.trim_start_matches("./")
     )]
-    UntrustedHere {
+    UntrustedFromDirectory {
         /// The script, as the command spells it.
         script: String,
         /// The input's directory.
@@ -188,7 +188,7 @@ pub enum HookFailure {
     },
     /// A failure that was received as a message.
     #[error("{message}")]
-    Told {
+    Received {
         /// The message's text.
         message: String,
         /// `true` if the timeout ended the hook.
@@ -235,7 +235,7 @@ impl std::fmt::Display for InvalidAnswer {
 
 impl HookFailure {
     /// Returns the reason why the hook did not run at all, if the failure means that.
-    pub fn not_run(&self) -> Option<String> {
+    pub fn not_run_reason(&self) -> Option<String> {
         match self {
             Self::Spawn { .. }
             | Self::Directory { .. }
@@ -254,7 +254,7 @@ impl HookFailure {
 
     /// Returns `true` if the request ended before the hook did.
     #[doc(hidden)]
-    pub fn is_cut_off(&self) -> bool {
+    pub fn is_interrupted(&self) -> bool {
         matches!(self, Self::Cancelled | Self::NotCalled { .. })
     }
 
@@ -388,22 +388,22 @@ impl FailureCode {
 
     /// Returns the code of a name in `error.code`.
     #[doc(hidden)]
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|code| code.as_str() == word)
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|code| code.as_str() == name)
     }
 
     /// Returns the code's name in `error.code`.
     pub fn as_str(self) -> &'static str {
-        self.words().0
+        self.names().0
     }
 
     /// Returns the name of the failed stage.
     #[doc(hidden)]
     pub fn stage(self) -> &'static str {
-        self.words().1
+        self.names().1
     }
 
-    fn words(self) -> (&'static str, &'static str) {
+    fn names(self) -> (&'static str, &'static str) {
         match self {
             Self::InvalidRequest => ("invalid_request", "envelope"),
             Self::UnsupportedEvent => ("unsupported_event", "route"),

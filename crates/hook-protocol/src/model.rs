@@ -5,16 +5,16 @@
 //! the fields to change. Unknown fields are kept in `extra`; numbers stay as written.
 
 use hook_json::shape::{
-    FieldReader, Required, ShapeError, fields_and, keep_text, read_list, read_text,
+    FieldReader, Required, ShapeError, read_json_text, read_list, read_text, split_field,
 };
 use hook_json::text::shortened;
 use hook_json::{JsonKind, JsonObject, JsonText, JsonWalk, ObjectWriter, RawJson, RawObject};
 
 /// The bytes of a message apart from its content.
-const MESSAGE_FRAME: usize = r#",{"role":"system","content":}"#.len();
+const MESSAGE_OVERHEAD: usize = r#",{"role":"system","content":}"#.len();
 
 /// The usual bytes of a request apart from its messages.
-const USUAL_REST: usize = 512;
+const REQUEST_OVERHEAD: usize = 512;
 
 mod fields;
 
@@ -69,7 +69,7 @@ impl LlmRole {
     }
 
     /// The names of all roles.
-    pub(crate) const WORDS: [&'static str; 3] = ["user", "model", "system"];
+    pub(crate) const NAMES: [&'static str; 3] = ["user", "model", "system"];
 
     /// Returns the role of the given name.
     pub fn from_name(name: &str) -> Option<Self> {
@@ -141,14 +141,14 @@ impl LlmRequest {
     /// If a field has the wrong shape; the error names it.
     pub fn read(request: &RawObject) -> Result<Self, ShapeError> {
         let read_messages = |walk: &mut JsonWalk<'_>| read_list(walk, LlmMessage::read);
-        let (fields, messages) = fields_and(request, "messages", read_messages);
+        let (fields, messages) = split_field(request, "messages", read_messages);
         let mut fields = FieldReader::new(fields);
         Ok(Self {
             messages: messages.transpose()?.flatten(),
             model: fields.text("model")?,
             config: fields.object("config")?.map(|config| config.fields()),
-            tool_config: read_inner(&mut fields, "toolConfig", ToolConfig::read)?,
-            extra: fields.rest(),
+            tool_config: read_object_field(&mut fields, "toolConfig", ToolConfig::read)?,
+            extra: fields.into_rest(),
         })
     }
 
@@ -156,8 +156,8 @@ impl LlmRequest {
     pub fn to_raw(&self) -> RawObject {
         let messages = self.messages.iter().flatten();
         let length: usize =
-            messages.map(|message| message.content.written_length() + MESSAGE_FRAME).sum();
-        to_raw(length + USUAL_REST, |out| {
+            messages.map(|message| message.content.written_len() + MESSAGE_OVERHEAD).sum();
+        to_raw(length + REQUEST_OVERHEAD, |out| {
             out.optional_text("model", self.model.as_deref());
             if let Some(messages) = &self.messages {
                 out.objects("messages", messages, |out, message| {
@@ -193,7 +193,7 @@ impl LlmMessage {
             role: LlmRole::from_name(&role).ok_or_else(|| {
                 ShapeError::new("role", "user, model or system", shortened(&role))
             })?,
-            content: keep_text("content", content).required("content", "a string")?,
+            content: read_json_text("content", content).required("content", "a string")?,
         })
     }
 }
@@ -237,8 +237,8 @@ impl LlmResponse {
         Ok(Self {
             text: fields.text("text")?,
             candidates: read_each("candidates", &candidates, LlmCandidate::read)?,
-            usage_metadata: read_inner(&mut fields, "usageMetadata", UsageMetadata::read)?,
-            extra: fields.rest(),
+            usage_metadata: read_object_field(&mut fields, "usageMetadata", UsageMetadata::read)?,
+            extra: fields.into_rest(),
         })
     }
 
@@ -258,7 +258,7 @@ impl LlmResponse {
 impl LlmCandidate {
     fn read(candidate: JsonObject) -> Result<Self, ShapeError> {
         let mut fields = FieldReader::new(candidate);
-        let parts = read_inner(&mut fields, "content", |content| {
+        let parts = read_object_field(&mut fields, "content", |content| {
             Ok(FieldReader::new(content).texts("parts")?.unwrap_or_default())
         })?;
         let safety_ratings = match fields.items("safetyRatings")? {
@@ -322,13 +322,13 @@ impl UsageMetadata {
     }
 }
 
-fn read_inner<T>(
+fn read_object_field<T>(
     fields: &mut FieldReader,
     name: &str,
     read: impl FnOnce(JsonObject) -> Result<T, ShapeError>,
 ) -> Result<Option<T>, ShapeError> {
-    let Some(inner) = fields.object(name)? else { return Ok(None) };
-    read(inner.fields()).map(Some).map_err(|error| error.within(name))
+    let Some(object) = fields.object(name)? else { return Ok(None) };
+    read(object.fields()).map(Some).map_err(|error| error.within(name))
 }
 
 fn read_each<T>(
@@ -337,11 +337,11 @@ fn read_each<T>(
     read: impl Fn(JsonObject) -> Result<T, ShapeError>,
 ) -> Result<Vec<T>, ShapeError> {
     let read_one = |(index, item): (usize, &RawJson)| {
-        let place = format!("{name}[{index}]");
+        let path = format!("{name}[{index}]");
         let object = item
             .to_object()
-            .map_err(|_| ShapeError::new(place.clone(), "an object", item.kind()))?;
-        read(object).map_err(|error| error.within(&place))
+            .map_err(|_| ShapeError::new(path.clone(), "an object", item.kind()))?;
+        read(object).map_err(|error| error.within(&path))
     };
     items.iter().enumerate().map(read_one).collect()
 }

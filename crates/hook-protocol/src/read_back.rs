@@ -22,7 +22,7 @@ pub fn fields_once(object: &RawObject) -> Result<FieldReader, ShapeError> {
 /// # Errors
 /// Returns an error if a field is duplicated.
 pub fn of_fields(fields: JsonObject) -> Result<FieldReader, ShapeError> {
-    match fields.repeated() {
+    match fields.duplicate_key() {
         Some(name) => Err(ShapeError::new(shortened(name), "one value", "several")),
         None => Ok(FieldReader::new(fields)),
     }
@@ -40,7 +40,7 @@ pub fn read_milliseconds(
     name: &str,
 ) -> Result<Option<Duration>, ShapeError> {
     let Some(number) = fields.number(name)? else { return Ok(None) };
-    let whole = || number.to_whole_number().map(Duration::from_millis);
+    let whole = || number.to_u64().map(Duration::from_millis);
     let fraction = || {
         let milliseconds: f64 = number.as_str().parse().ok()?;
         // Messages have microsecond precision, which `f64` represents exactly up to this limit.
@@ -84,7 +84,7 @@ pub fn read_objects<T>(
 pub fn decision(fields: &mut FieldReader) -> Result<Option<PolicyDecision>, ShapeError> {
     let Some(word) = fields.text("decision")? else { return Ok(None) };
     let expected = "`proceed`, `ask`, `retry`, `block` or `stop`";
-    let known = PolicyDecision::from_word(&word);
+    let known = PolicyDecision::from_name(&word);
     known.map(Some).ok_or_else(|| ShapeError::new("decision", expected, shortened(&word)))
 }
 
@@ -102,18 +102,18 @@ impl HookOutput {
             stop_reason: fields.text("stopReason")?,
             suppress_output: fields.bool("suppressOutput")?,
             system_message: fields.text("systemMessage")?,
-            decision: fields.text("decision")?.map(|word| Decision::from_word(&word)),
+            decision: fields.text("decision")?.map(|word| Decision::from_name(&word)),
             reason: fields.text("reason")?,
             retry_after: read_milliseconds(&mut fields, "retryAfterMs")?,
             skip_remaining: fields.bool("skipRemaining")?,
             hook_specific_output: match fields.object("hookSpecificOutput")? {
                 Some(specific) => {
-                    let once = fields_once(&specific).map(FieldReader::rest);
+                    let once = fields_once(&specific).map(FieldReader::into_rest);
                     Some(once.map_err(|error| error.within("hookSpecificOutput"))?)
                 }
                 None => None,
             },
-            extra: fields.rest(),
+            extra: fields.into_rest(),
         })
     }
 }

@@ -150,11 +150,11 @@ pub struct HookCall {
 #[derive(Debug, Default)]
 pub(crate) struct Slots {
     /// The permit of the hook's source.
-    pub(crate) of_source: Option<Arc<Slot>>,
+    pub(crate) source: Option<Arc<Slot>>,
     /// The permit of the engine.
-    pub(crate) of_engine: Option<Arc<Slot>>,
+    pub(crate) engine: Option<Arc<Slot>>,
     /// The permit of the session that the hook is called in.
-    pub(crate) of_session: Option<Arc<Slot>>,
+    pub(crate) session: Option<Arc<Slot>>,
     /// The entry that identifies requests from the hook's own process.
     pub(crate) running: Option<RunningHook>,
 }
@@ -162,11 +162,11 @@ pub(crate) struct Slots {
 impl Slots {
     /// Shares the permits with one more call; they are released when the last of the calls ends.
     fn share(&self) -> Self {
-        let Self { of_source, of_engine, of_session, .. } = self;
+        let Self { source, engine, session, .. } = self;
         Self {
-            of_source: of_source.clone(),
-            of_engine: of_engine.clone(),
-            of_session: of_session.clone(),
+            source: source.clone(),
+            engine: engine.clone(),
+            session: session.clone(),
             running: None,
         }
     }
@@ -288,7 +288,7 @@ pub trait HookExecutor: fmt::Debug + Send + Sync {
     }
 
     /// Returns the foreign hook whose formats it uses, if it is one.
-    fn home(&self) -> Option<&ForeignHook> {
+    fn foreign(&self) -> Option<&ForeignHook> {
         None
     }
 

@@ -21,7 +21,7 @@ pub(super) struct Timing {
 }
 
 /// The input of a hook, and whether it was started.
-pub(super) struct Told {
+pub(super) struct RunInput {
     pub(super) input: HookInput,
     pub(super) was_started: bool,
 }
@@ -31,17 +31,17 @@ pub(crate) fn finish(
     hook: &HookSpec,
     run: Run,
     timing: Timing,
-    told: &Told,
+    run_input: &RunInput,
     scope: &RunScope,
 ) -> HookExecutionResult {
     let Answer { mut output, mut failure, mut warnings, invalid, is_explicit } = run.answer;
     warnings.splice(0..0, hook.warnings.iter().cloned());
     let unapplied =
-        output.as_mut().map(|output| output.take_unapplied(&told.input)).unwrap_or_default();
+        output.as_mut().map(|output| output.take_unapplied(&run_input.input)).unwrap_or_default();
     let mut invalid = invalid.into_iter().chain(unapplied);
     // Hooks of other agents guard their tools, but their settings have no `failBehavior`.
-    let is_changed_guard = hook.executor.home().is_some()
-        && hook.event.is_before_a_tool()
+    let is_changed_guard = hook.executor.foreign().is_some()
+        && hook.event.is_before_tool()
         && matches!(failure, Some(HookFailure::Untrusted | HookFailure::TrustedCopy { .. }));
     if hook.fail_behavior == FailBehavior::Block || is_changed_guard {
         if failure.is_none()
@@ -49,14 +49,14 @@ pub(crate) fn finish(
         {
             failure = Some(HookFailure::InvalidAnswer(first.answer));
             // The decision is unknown, so only the restricting parts of the output count.
-            output = output.map(|output| output.restricting(hook.event));
+            output = output.map(|output| output.restriction(hook.event));
         }
         if let Some(failure) = &failure {
             output = Some(deny_for_failure(hook, failure, output));
         }
     }
     warnings.extend(invalid.filter_map(|invalid| invalid.warning));
-    warnings.extend(output.as_ref().and_then(|output| useless_decision(hook.event, output)));
+    warnings.extend(output.as_ref().and_then(|output| ineffective_decision(hook.event, output)));
     if let Some(output) = &output {
         warnings.append(&mut output.mistakes(hook.event));
     }
@@ -66,7 +66,7 @@ pub(crate) fn finish(
         success,
         grants: success
             && is_explicit
-            && output.as_ref().is_some_and(|output| approves(hook, output, &told.input)),
+            && output.as_ref().is_some_and(|output| approves(hook, output, &run_input.input)),
         decision: output.as_ref().map(|output| output.policy(hook.event)),
         output,
         failure,
@@ -74,12 +74,12 @@ pub(crate) fn finish(
         duration: timing.duration,
         queued: timing.queued,
         warnings,
-        input: told.was_started.then(|| scope.kept(&told.input)).flatten(),
+        input: run_input.was_started.then(|| scope.kept_input(&run_input.input)).flatten(),
         group: (0, DEFAULT_PRIORITY),
-        asked_again: scope.asked_again,
+        rechecked: scope.is_recheck,
     };
     if let Some(observer) = &scope.observer {
-        observer.hook_finished(&result, told.was_started.then_some(&told.input));
+        observer.hook_finished(&result, run_input.was_started.then_some(&run_input.input));
     }
     result
 }
@@ -87,34 +87,34 @@ pub(crate) fn finish(
 /// Checks whether an answer spares the user a question: an explicit approval of a hook in the
 /// user's settings, by its agent's rules. In some agents, silent guards answer the same.
 fn approves(hook: &HookSpec, output: &HookOutput, input: &HookInput) -> bool {
-    let is_users = hook.trust_rank >= HookSource::User.trust_rank();
-    let means_it = match hook.executor.home() {
+    let is_user_hook = hook.trust_rank >= HookSource::User.trust_rank();
+    let is_approval = match hook.executor.foreign() {
         None => {
             let kind = input.tool_kind();
-            let is_asked_for = kind.is_none_or(|kind| hook.kinds.contains(&kind));
-            (hook.kinds.is_empty() || is_asked_for) && output.approves(hook.event)
+            let is_requested = kind.is_none_or(|kind| hook.kinds.contains(&kind));
+            (hook.kinds.is_empty() || is_requested) && output.approves(hook.event)
         }
-        Some(home) => {
-            let agent = input.asked.as_deref().map(|asked| asked.agent);
-            agent == Some(home.language.name()) || home.language.approves(home)
+        Some(foreign) => {
+            let agent = input.original.as_deref().map(|asked| asked.agent);
+            agent == Some(foreign.language.name()) || foreign.language.approves(foreign)
         }
     };
-    is_users && means_it && output.allows(hook.event)
+    is_user_hook && is_approval && output.allows(hook.event)
 }
 
 /// Returns a warning for a decision that has no effect on the event.
-fn useless_decision(event: HookEventName, output: &HookOutput) -> Option<String> {
+fn ineffective_decision(event: HookEventName, output: &HookOutput) -> Option<String> {
     let row = event.row();
-    let wanted = output.wanted(event);
-    let useless = match wanted {
+    let decision = output.requested_policy(event);
+    let is_ineffective = match decision {
         PolicyDecision::Proceed => false,
         PolicyDecision::Block => row.block_means.is_none(),
         PolicyDecision::Retry => row.retry_means.is_none(),
-        PolicyDecision::Ask | PolicyDecision::Stop => row.merge.only_observes(),
+        PolicyDecision::Ask | PolicyDecision::Stop => row.merge.is_observe_only(),
     };
-    useless.then(|| {
-        let article = if wanted == PolicyDecision::Ask { "an" } else { "a" };
-        format!("{article} {} has no effect on {event}", wanted.as_str())
+    is_ineffective.then(|| {
+        let article = if decision == PolicyDecision::Ask { "an" } else { "a" };
+        format!("{article} {} has no effect on {event}", decision.as_str())
     })
 }
 
@@ -122,9 +122,9 @@ fn useless_decision(event: HookEventName, output: &HookOutput) -> Option<String>
 fn deny_for_failure(
     hook: &HookSpec,
     failure: &HookFailure,
-    said: Option<HookOutput>,
+    answer: Option<HookOutput>,
 ) -> HookOutput {
-    let mut output = said.unwrap_or_default();
+    let mut output = answer.unwrap_or_default();
     if output.policy(hook.event) < PolicyDecision::Block {
         output.decision = Some(Decision::Deny);
         let name = hook.display_name();
@@ -135,8 +135,8 @@ fn deny_for_failure(
             | HookFailure::BrokenSettings { .. } => {
                 format!("blocked, because the guard `{name}` could not check this: {failure}")
             }
-            _ => match failure.not_run() {
-                Some(why) => format!("hook {name} did not run: {why}"),
+            _ => match failure.not_run_reason() {
+                Some(reason) => format!("hook {name} did not run: {reason}"),
                 None => format!("hook {name} failed: {failure}"),
             },
         });

@@ -27,13 +27,13 @@ use hook_settings::HookSource;
 /// ```
 #[derive(Clone)]
 pub struct HookIdentity {
-    words: Arc<Words>,
+    names: Arc<Names>,
     event: Option<HookEventName>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Words {
+struct Names {
     name: Box<str>,
     #[serde(rename = "type")]
     kind: Cow<'static, str>,
@@ -50,21 +50,21 @@ impl HookIdentity {
             HookSource::Extension(name) => Some(name.as_str().into()),
             _ => None,
         };
-        let words = Words {
+        let names = Names {
             name: name.into(),
             kind: kind.into(),
             source: source.as_str().into(),
             extension,
             event_name: event.as_str().into(),
         };
-        Self { words: Arc::new(words), event: Some(event) }
+        Self { names: Arc::new(names), event: Some(event) }
     }
 
     /// Creates the identity of a hook from the names in a message.
     #[doc(hidden)]
-    pub fn told(name: &str, kind: &str, source: &str, event_name: &str) -> Self {
-        let owned = |word: &str| Cow::Owned(word.to_owned());
-        Self::of_words(Words {
+    pub fn reported(name: &str, kind: &str, source: &str, event_name: &str) -> Self {
+        let owned = |text: &str| Cow::Owned(text.to_owned());
+        Self::from_names(Names {
             name: name.into(),
             kind: owned(kind),
             source: owned(source),
@@ -77,33 +77,33 @@ impl HookIdentity {
     #[doc(hidden)]
     #[must_use]
     pub fn with_extension(mut self, extension: &str) -> Self {
-        Arc::make_mut(&mut self.words).extension = Some(extension.into());
+        Arc::make_mut(&mut self.names).extension = Some(extension.into());
         self
     }
 
-    fn of_words(words: Words) -> Self {
-        let event = HookEventName::from_name(&words.event_name);
-        Self { words: Arc::new(words), event }
+    fn from_names(names: Names) -> Self {
+        let event = HookEventName::from_name(&names.event_name);
+        Self { names: Arc::new(names), event }
     }
 
     /// Returns the hook's name, or its command if it has none.
     pub fn display_name(&self) -> &str {
-        &self.words.name
+        &self.names.name
     }
 
     /// Returns the hook's kind, as [`HookKind::as_str`](crate::HookKind::as_str) names it.
     pub fn kind(&self) -> &str {
-        &self.words.kind
+        &self.names.kind
     }
 
     /// Returns the hook's source, as [`HookSource::as_str`] names it.
     pub fn source(&self) -> &str {
-        &self.words.source
+        &self.names.source
     }
 
     /// Returns the name of the extension that the hook comes from, if any.
     pub fn extension(&self) -> Option<&str> {
-        self.words.extension.as_deref()
+        self.names.extension.as_deref()
     }
 
     /// Returns the hook's source for display: `user`, `extension NAME`.
@@ -122,24 +122,24 @@ impl HookIdentity {
 
     /// Returns the name of the event that the hook listens to.
     pub fn event_name(&self) -> &str {
-        &self.words.event_name
+        &self.names.event_name
     }
 
     /// Checks whether both are handles of one hook of this engine. Different hooks may be equal.
     #[doc(hidden)]
     pub fn is_same_hook(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.words, &other.words)
+        Arc::ptr_eq(&self.names, &other.names)
     }
 
     /// Returns a warning that names the hook, as callers get it.
-    pub fn says(&self, text: &str) -> String {
+    pub fn format_warning(&self, text: &str) -> String {
         format!("hook {}: {text}", shortened(self.display_name()))
     }
 }
 
 impl PartialEq for HookIdentity {
     fn eq(&self, other: &Self) -> bool {
-        self.words == other.words
+        self.names == other.names
     }
 }
 
@@ -147,7 +147,7 @@ impl Eq for HookIdentity {}
 
 impl Hash for HookIdentity {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.words.hash(state);
+        self.names.hash(state);
     }
 }
 
@@ -164,13 +164,13 @@ impl fmt::Debug for HookIdentity {
 
 impl Serialize for HookIdentity {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.words.serialize(serializer)
+        self.names.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for HookIdentity {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Words::deserialize(deserializer).map(Self::of_words)
+        Names::deserialize(deserializer).map(Self::from_names)
     }
 }
 

@@ -30,18 +30,17 @@
 
 mod answer;
 mod command;
-mod consent;
 mod executor;
+mod factory;
 mod finish;
 mod handler;
-mod hosted;
+mod host_service;
 #[cfg(feature = "http")]
 mod http;
 mod identity;
 mod limits;
 pub mod lines;
 mod live;
-mod maker;
 mod module;
 mod nesting;
 mod per_file;
@@ -59,7 +58,8 @@ mod supervise;
 mod termination;
 mod threads;
 mod tree;
-mod unserved;
+mod trust_check;
+mod unavailable;
 mod upstream;
 mod worker;
 
@@ -67,15 +67,15 @@ pub use answer::Answer;
 pub use command::RunnerError;
 pub use executor::{CommandIdentity, HookExecutor};
 pub use executor::{HookKind, HookStart};
+pub use factory::ExecutorFactory;
 pub use handler::{HandlerError, HandlerHook, HandlerResult, TypedResult};
 pub use identity::HookIdentity;
 pub use limits::{RunnerHost, RunnerLimits};
 pub use live::{
-    CallSession, CallTarget, Carrier, Dropped, FailureListener, FromHook, HOST_METHODS, HostCall,
-    HostCallError, HostMethod, HostServices, MAX_LIVE_LINE, ModuleCommand, Said, ToHook, Told,
-    Unreadable, WorkerHook, WorkerModule, without_ui,
+    CallMessage, CallSession, CallTarget, DroppedAnswers, FailureListener, FromHook, HOST_METHODS,
+    HookAnswer, HostCall, HostCallError, HostMethod, HostServices, InvalidMessage, MAX_LIVE_LINE,
+    ModuleCommand, ToHook, Transport, WorkerHook, WorkerModule, without_ui,
 };
-pub use maker::ExecutorMaker;
 pub use module::{
     CommandContext, ErrorListener, ExecOptions, ExecResult, HookContext, HookUi, ModuleAnswer,
     ModuleErrors, ModuleEvent, ModuleFault, ModuleHandle, ModuleHandler, ModuleReturn, NewSession,
@@ -88,12 +88,12 @@ pub use runner::Runner;
 pub use running::RunningHooks;
 pub use scope::{Background, RunObserver, RunScope};
 pub use session_env::SessionEnv;
-pub use slots::RunLane;
+pub use slots::FairnessKey;
 pub use spec::HookSpec;
 pub use spec::{MAX_BACKGROUND, TrustCheck, background};
 pub use started::RunnerGone;
 pub use started::StartedHook;
 pub use tree::EndSignal;
-pub use unserved::undeclared;
+pub use unavailable::undeclared_hooks;
 pub use upstream::{Upstream, UpstreamCall, Upstreams};
-pub use worker::{Declared, Worker, WorkerStatus};
+pub use worker::{Worker, WorkerDeclaration, WorkerStatus};

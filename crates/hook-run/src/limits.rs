@@ -25,7 +25,7 @@ pub struct RunnerLimits {
     /// The time between TERM and KILL, 2 seconds by default.
     pub grace: Duration,
     /// The time after a hook's exit during which its output may stay open, 50 ms by default.
-    pub exit_patience: Duration,
+    pub drain_timeout: Duration,
 }
 
 impl Default for RunnerLimits {
@@ -38,7 +38,7 @@ impl Default for RunnerLimits {
             max_stdout: 4 * 1024 * 1024,
             max_stderr: 256 * 1024,
             grace: Duration::from_secs(2),
-            exit_patience: Duration::from_millis(50),
+            drain_timeout: Duration::from_millis(50),
         }
     }
 }
@@ -48,7 +48,7 @@ impl RunnerLimits {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         match self.max_concurrent {
             0 => (4 * cores()).max(8),
-            given => given,
+            limit => limit,
         }
     }
 }

@@ -42,11 +42,11 @@ impl Line {
 }
 
 /// A memory budget for unfinished lines that several readers share.
-pub trait Room: Send {
+pub trait MemoryBudget: Send {
     /// Reserves memory for an unfinished line of the given length and releases any excess. Returns
     /// `false` and keeps the present reservation if the budget is exhausted.
     #[must_use]
-    fn hold(&mut self, line: usize) -> bool;
+    fn reserve(&mut self, line_len: usize) -> bool;
 }
 
 /// Splits a stream of bytes into lines.
@@ -63,9 +63,9 @@ pub struct LineReader<R> {
     /// The number of discarded bytes of an overlong line.
     skipped: u64,
     /// The reader's share of a common memory budget, if it has one.
-    room: Option<Box<dyn Room>>,
+    budget: Option<Box<dyn MemoryBudget>>,
     number: usize,
-    ended: bool,
+    is_ended: bool,
 }
 
 impl<R> fmt::Debug for LineReader<R> {
@@ -84,23 +84,23 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             start: 0,
             searched: 0,
             skipped: 0,
-            room: None,
+            budget: None,
             number: 0,
-            ended: false,
+            is_ended: false,
         }
     }
 
     /// Limits lines to the given number of bytes instead of [`MAX_LINE`].
     #[must_use]
-    pub fn up_to(mut self, limit: usize) -> Self {
+    pub fn with_limit(mut self, limit: usize) -> Self {
         self.limit = limit;
         self
     }
 
     /// Takes the memory for unfinished lines from a shared budget.
     #[must_use]
-    pub fn within(mut self, room: impl Room + 'static) -> Self {
-        self.room = Some(Box::new(room));
+    pub fn with_budget(mut self, budget: impl MemoryBudget + 'static) -> Self {
+        self.budget = Some(Box::new(budget));
         self
     }
 
@@ -118,19 +118,19 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     /// If the stream cannot be read.
     pub async fn next(&mut self) -> io::Result<Option<Line>> {
         loop {
-            if let Some(line) = self.next_read() {
+            if let Some(line) = self.next_buffered() {
                 return Ok(Some(line));
             }
-            if self.ended {
+            if self.is_ended {
                 return Ok(None);
             }
-            self.make_room();
-            self.ended = self.reader.read_buf(&mut self.buffer).await? == 0;
+            self.compact();
+            self.is_ended = self.reader.read_buf(&mut self.buffer).await? == 0;
         }
     }
 
     /// Returns the next line that is not blank from the bytes already read.
-    pub fn next_read(&mut self) -> Option<Line> {
+    pub fn next_buffered(&mut self) -> Option<Line> {
         loop {
             if let Some(line) = self.take_line()? {
                 return Some(line);
@@ -139,15 +139,15 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     }
 
     /// Drops the returned lines; this happens once per read, not per line.
-    fn make_room(&mut self) {
+    fn compact(&mut self) {
         self.buffer.drain(..self.start);
         self.searched -= self.start;
         self.start = 0;
-        let has_room = match &mut self.room {
-            Some(room) => room.hold(self.buffer.len()),
+        let is_within_budget = match &mut self.budget {
+            Some(budget) => budget.reserve(self.buffer.len()),
             None => true,
         };
-        if self.buffer.len() > self.limit || !has_room {
+        if self.buffer.len() > self.limit || !is_within_budget {
             self.skipped += self.buffer.len() as u64;
             self.buffer.clear();
             self.searched = 0;
@@ -164,7 +164,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         let unsearched = self.buffer.get(self.searched..).unwrap_or_default();
         let end = match memchr(b'\n', unsearched) {
             Some(offset) => self.searched + offset + 1,
-            None if self.ended && (self.start < self.buffer.len() || self.skipped > 0) => {
+            None if self.is_ended && (self.start < self.buffer.len() || self.skipped > 0) => {
                 self.buffer.len()
             }
             None => {

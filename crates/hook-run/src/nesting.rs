@@ -31,7 +31,7 @@ pub struct Nesting(u32);
 
 impl Nesting {
     /// Returns the nesting of an event that is fired on this thread.
-    pub fn here() -> Self {
+    pub fn current() -> Self {
         NESTING.get()
     }
 

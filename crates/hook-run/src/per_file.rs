@@ -17,7 +17,7 @@ pub(super) async fn run(
     executor: &dyn HookExecutor,
     call: &HookCall,
     parts: &[PartialCall],
-    of: usize,
+    total: usize,
 ) -> Run {
     let event = call.input.event();
     let deadline = Instant::now() + call.timeout;
@@ -25,24 +25,24 @@ pub(super) async fn run(
     let mut changed = Vec::new();
     let mut approved = 0;
     for part in parts {
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
+        let remaining = deadline.saturating_duration_since(Instant::now());
+        if remaining.is_zero() {
             let failure = HookFailure::TimedOut { after: call.timeout };
             whole.answer.failure.get_or_insert(failure);
             break;
         }
-        let part_call = call.with_input(part.input.clone(), left);
+        let part_call = call.with_input(part.input.clone(), remaining);
         let mut run = executor.execute(part_call).finished().await;
         if let Some(HookFailure::TimedOut { after }) = &mut run.answer.failure {
             *after = call.timeout;
         }
         let output = run.answer.output.as_ref();
-        let is_denial = output.is_some_and(|it| it.policy(event) > PolicyDecision::Ask);
-        if is_denial && event.is_before_a_tool() {
+        let is_denial = output.is_some_and(|answer| answer.policy(event) > PolicyDecision::Ask);
+        if is_denial && event.is_before_tool() {
             run.answer.warnings.splice(0..0, whole.answer.warnings);
             return run;
         }
-        let is_over = matches!(
+        let has_ended = matches!(
             run.answer.failure,
             Some(HookFailure::TimedOut { .. } | HookFailure::Cancelled)
         );
@@ -50,17 +50,17 @@ pub(super) async fn run(
             approved += usize::from(part.may_be_approved() && output.allows(event));
             changed.extend(changed_arguments(part, output).map(|arguments| (part, arguments)));
         }
-        add(event, &mut whole, run);
-        if is_over {
+        merge_run(event, &mut whole, run);
+        if has_ended {
             break;
         }
     }
     if let Some(output) = &mut whole.answer.output
-        && approved < of
+        && approved < total
     {
         withdraw_approval(output);
     }
-    put_back(&call.input, changed, &mut whole.answer);
+    merge_arguments(&call.input, changed, &mut whole.answer);
     whole
 }
 
@@ -72,14 +72,20 @@ fn changed_arguments(part: &PartialCall, output: &mut HookOutput) -> Option<RawO
         specific.remove("tool_input");
         specific.remove("toolInputReplaces");
     }
-    let changed =
-        next.payload.tool_input().filter(|it| Some(*it) != part.input.payload.tool_input());
+    let changed = next
+        .payload
+        .tool_input()
+        .filter(|arguments| Some(*arguments) != part.input.payload.tool_input());
     changed.cloned()
 }
 
 /// Merges the changed arguments of parts into the whole call. If that is impossible, the hook has
 /// failed: it meant the tool to run with other arguments.
-fn put_back(input: &EventInput, changed: Vec<(&PartialCall, RawObject)>, answer: &mut Answer) {
+fn merge_arguments(
+    input: &EventInput,
+    changed: Vec<(&PartialCall, RawObject)>,
+    answer: &mut Answer,
+) {
     let Some(mut whole) = input.payload.tool_input().cloned().filter(|_| !changed.is_empty())
     else {
         return;
@@ -106,11 +112,11 @@ fn put_back(input: &EventInput, changed: Vec<(&PartialCall, RawObject)>, answer:
 }
 
 /// Adds the outcome of one part to that of the whole.
-fn add(event: HookEventName, whole: &mut Run, run: Run) {
+fn merge_run(event: HookEventName, whole: &mut Run, run: Run) {
     let Answer { output, failure, warnings, invalid, is_explicit } = run.answer;
     let answer = &mut whole.answer;
     answer.output = match (answer.output.take(), output) {
-        (Some(before), Some(output)) => Some(joined(event, before, output)),
+        (Some(before), Some(output)) => Some(merge_outputs(event, before, output)),
         (before, output) => before.or(output),
     };
     if let Some(failure) = failure {
@@ -128,7 +134,7 @@ fn add(event: HookEventName, whole: &mut Run, run: Run) {
 
 /// Removes the approval from an answer, because one part was not approved.
 fn withdraw_approval(output: &mut HookOutput) {
-    output.decision.take_if(|word| matches!(word, Decision::Allow | Decision::Approve));
+    output.decision.take_if(|decision| matches!(decision, Decision::Allow | Decision::Approve));
     if let Some(specific) = &mut output.hook_specific_output {
         let allows = |value: &RawJson| value.to_text().as_deref() == Some("allow");
         if specific.get("permissionDecision").is_some_and(allows) {
@@ -139,7 +145,7 @@ fn withdraw_approval(output: &mut HookOutput) {
 }
 
 /// Joins two answers: the stricter decision, and the texts of both.
-fn joined(event: HookEventName, one: HookOutput, other: HookOutput) -> HookOutput {
+fn merge_outputs(event: HookEventName, one: HookOutput, other: HookOutput) -> HookOutput {
     let both = |one: Option<String>, other: Option<String>| match (one, other) {
         (Some(one), Some(other)) if one != other => Some(format!("{one}\n{other}")),
         (one, other) => one.or(other),
@@ -147,15 +153,15 @@ fn joined(event: HookEventName, one: HookOutput, other: HookOutput) -> HookOutpu
     let context = both(one.additional_context(), other.additional_context());
     let is_stricter = other.policy(event) > one.policy(event);
     // The stricter answer keeps everything it says; it may stop the agent.
-    let (mut joined, lax) = if is_stricter { (other, one) } else { (one, other) };
-    let mut specific = lax.hook_specific_output.unwrap_or_default();
-    specific.overlay(&joined.hook_specific_output.take().unwrap_or_default());
-    joined.hook_specific_output = (!specific.is_empty()).then_some(specific);
-    joined.reason = both(joined.reason.take(), lax.reason);
-    joined.system_message = both(joined.system_message.take(), lax.system_message);
-    joined.decision = joined.decision.take().or(lax.decision);
+    let (mut merged, weaker) = if is_stricter { (other, one) } else { (one, other) };
+    let mut specific = weaker.hook_specific_output.unwrap_or_default();
+    specific.merge(&merged.hook_specific_output.take().unwrap_or_default());
+    merged.hook_specific_output = (!specific.is_empty()).then_some(specific);
+    merged.reason = both(merged.reason.take(), weaker.reason);
+    merged.system_message = both(merged.system_message.take(), weaker.system_message);
+    merged.decision = merged.decision.take().or(weaker.decision);
     match context {
-        Some(context) => joined.with_additional_context(&context),
-        None => joined,
+        Some(context) => merged.with_additional_context(&context),
+        None => merged,
     }
 }

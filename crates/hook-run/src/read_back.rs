@@ -27,7 +27,7 @@ impl HookIdentity {
         let name = fields.text("name").required("name", TEXT)?;
         let kind = fields.text("type").required("type", TEXT)?;
         let source = fields.text("source").required("source", TEXT)?;
-        let identity = Self::told(&name, &kind, &source, event_name);
+        let identity = Self::reported(&name, &kind, &source, event_name);
         Ok(match fields.text("extension")? {
             Some(extension) => identity.with_extension(&extension),
             None => identity,
@@ -45,7 +45,7 @@ impl HookExecutionResult {
         let mut fields = fields_once(object)?;
         let hook = HookIdentity::read_back(&mut fields, event_name)?;
         let timed_out = fields.bool("timedOut")?.unwrap_or_default();
-        let told = |message| HookFailure::Told { message, timed_out };
+        let told = |message| HookFailure::Received { message, timed_out };
         Ok(Self {
             hook,
             success: fields.bool("success").required("success", BOOLEAN)?,
@@ -65,7 +65,7 @@ impl HookExecutionResult {
             input: fields.object("input")?,
             grants: false,
             group: (0, DEFAULT_PRIORITY),
-            asked_again: fields.bool("askedAgain")?.unwrap_or_default(),
+            rechecked: fields.bool("askedAgain")?.unwrap_or_default(),
         })
     }
 }
@@ -74,7 +74,7 @@ fn read_process(fields: &mut FieldReader) -> Result<ProcessReport, ShapeError> {
     let exit_code = match fields.number("exitCode")? {
         None => None,
         Some(number) => {
-            let code = number.to_integer().and_then(|code| i32::try_from(code).ok());
+            let code = number.to_i64().and_then(|code| i32::try_from(code).ok());
             let wrong = || ShapeError::new("exitCode", "an exit code", shortened(number.as_str()));
             Some(code.ok_or_else(wrong)?)
         }

@@ -63,7 +63,7 @@ impl WorkerHistory {
     pub fn read_back(object: &RawObject) -> Option<Self> {
         let fields = object.fields();
         let state = fields.get("state")?.to_text()?.into();
-        Some(Self { state, restarts: fields.get("restarts")?.to_whole_number()? })
+        Some(Self { state, restarts: fields.get("restarts")?.to_u64()? })
     }
 }
 

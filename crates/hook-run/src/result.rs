@@ -39,7 +39,7 @@ pub struct HookExecutionResult {
     pub grants: bool,
     /// `true` if the hook ran a second time because another hook had changed what it had approved.
     /// Times are then of both runs, and so are the changes in `output`; all else is of the second.
-    pub asked_again: bool,
+    pub rechecked: bool,
 }
 
 impl HookExecutionResult {
@@ -49,7 +49,7 @@ impl HookExecutionResult {
         let failure = self.failure.iter().filter(|it| !matches!(it, HookFailure::Cancelled));
         let failure = failure.map(|it| first_and_last(&it.to_string()));
         let texts = failure.chain(self.warnings.iter().cloned());
-        texts.map(|text| self.hook.says(&text))
+        texts.map(|text| self.hook.format_warning(&text))
     }
 
     /// Checks whether the results of one request approve it: one hook does, and no hook that did
@@ -61,7 +61,7 @@ impl HookExecutionResult {
         };
         let failed = |hook: &Self| {
             let failure = hook.failure.as_ref();
-            failure.is_some_and(|failure| failure.is_error() || failure.not_run().is_some())
+            failure.is_some_and(|failure| failure.is_error() || failure.not_run_reason().is_some())
         };
         let is_doubtful = hooks.iter().any(|hook| !hook.grants && (changes(hook) || failed(hook)));
         !is_doubtful && hooks.iter().any(|hook| hook.grants)
@@ -71,7 +71,7 @@ impl HookExecutionResult {
     pub fn timed_out(&self) -> bool {
         matches!(
             self.failure,
-            Some(HookFailure::TimedOut { .. } | HookFailure::Told { timed_out: true, .. })
+            Some(HookFailure::TimedOut { .. } | HookFailure::Received { timed_out: true, .. })
         )
     }
 }

@@ -14,11 +14,11 @@ use tokio_util::task::TaskTracker;
 use super::answer::Answer;
 use super::command::{CommandContext, HostEnvironment, RunnerError, Shell, ignores_child_signal};
 use super::executor::{Execution, HookCall, HookExecutor, HookKind, Permits, Slots};
-use super::finish::{Timing, Told, finish};
+use super::factory::ExecutorFactory;
+use super::finish::{RunInput, Timing, finish};
 use super::handler::{BlockingHandlers, HandlerHook};
 use super::limits::{RunnerHost, RunnerLimits};
 use super::live::Programs;
-use super::maker::ExecutorMaker;
 use super::result::HookExecutionResult;
 use super::running::RunningHooks;
 use super::scope::RunScope;
@@ -57,7 +57,7 @@ pub struct Runner {
     /// Cancelled to end the background hooks.
     background: CancellationToken,
     /// One handle per running background hook; its strong count is their number plus one.
-    in_background: Arc<()>,
+    background_handles: Arc<()>,
     /// The number of background hooks that were ended.
     ended_in_background: AtomicUsize,
 }
@@ -103,7 +103,7 @@ impl Runner {
             programs: OnceLock::new(),
             upstreams: None,
             background,
-            in_background: Arc::default(),
+            background_handles: Arc::default(),
             ended_in_background: AtomicUsize::new(0),
         }
     }
@@ -121,13 +121,13 @@ impl Runner {
         &self,
         config: &HooksConfig,
         (project, folder): (&Path, &Path),
-        of_project: bool,
-    ) -> ExecutorMaker {
+        is_project: bool,
+    ) -> ExecutorFactory {
         let environment = HostEnvironment::new(
             self.host.environment.iter().cloned(),
             &config.environment,
             project.to_path_buf(),
-            of_project,
+            is_project,
         );
         let slots = match config.max_concurrent {
             0 => None,
@@ -140,7 +140,7 @@ impl Runner {
             tasks: self.tasks.clone(),
             running: Arc::clone(&self.running),
         });
-        ExecutorMaker {
+        ExecutorFactory {
             #[cfg(feature = "http")]
             client: Arc::clone(&self.client),
             workers: Arc::clone(&self.workers),
@@ -174,10 +174,10 @@ impl Runner {
     pub fn handler(&self, handler: &HandlerHook) -> Arc<dyn HookExecutor> {
         let programs = || {
             let project = self.host.project.clone();
-            let made = self.programs.get_or_init(|| {
+            let created = self.programs.get_or_init(|| {
                 self.executors(&HooksConfig::default(), (&project, &project), false).programs
             });
-            Arc::clone(made)
+            Arc::clone(created)
         };
         handler.executor(&self.blocking, &self.running, programs)
     }
@@ -206,7 +206,7 @@ impl Runner {
     /// Kills all processes that are being terminated, and gives no grace period from now on.
     #[doc(hidden)]
     pub fn kill(&self) {
-        self.tasks.impatient.cancel();
+        self.tasks.skip_grace.cancel();
     }
 
     /// Sets the signal that asks hooks to end; TERM by default.
@@ -229,7 +229,7 @@ impl Runner {
             if let Some(observer) = &scope.observer {
                 observer.hook_started(hook);
             }
-            let told = Told { input: input.clone(), was_started: true };
+            let run_input = RunInput { input: input.clone(), was_started: true };
             let call = HookCall {
                 input,
                 timeout: hook.timeout,
@@ -245,15 +245,15 @@ impl Runner {
             let Execution::Done(run) = hook.executor.execute(call) else {
                 // Only other kinds of hooks are still running after `execute`.
                 let run = Answer::failed(HookFailure::Cancelled).into();
-                let told = Told { was_started: false, ..told };
-                return StartedHook::Done(finish(hook, run, Timing::default(), &told, scope));
+                let run_input = RunInput { was_started: false, ..run_input };
+                return StartedHook::Done(finish(hook, run, Timing::default(), &run_input, scope));
             };
             let timing = Timing { duration: started.elapsed(), queued: Duration::ZERO };
-            return StartedHook::Done(finish(hook, run, timing, &told, scope));
+            return StartedHook::Done(finish(hook, run, timing, &run_input, scope));
         }
         // A session call ends with its future and leaves nothing to clean up, so it needs no task.
         if let Permits::Session(_) = hook.executor.permits() {
-            return StartedHook::Here(self.supervised(hook, input, scope.clone()).boxed());
+            return StartedHook::Polled(self.supervised(hook, input, scope.clone()).boxed());
         }
         let cancel = scope.cancel.child_token();
         let (sender, receiver) = oneshot::channel();
@@ -283,7 +283,7 @@ impl Runner {
             return true;
         }
         let task = self.supervised(hook, input, scope);
-        let handle = Arc::clone(&self.in_background);
+        let handle = Arc::clone(&self.background_handles);
         self.tasks.tracker.spawn(async move {
             task.await;
             drop((permit, handle));
@@ -295,7 +295,7 @@ impl Runner {
     #[doc(hidden)]
     pub fn end_background(&self) {
         if !self.background.is_cancelled() {
-            let running = Arc::strong_count(&self.in_background) - 1;
+            let running = Arc::strong_count(&self.background_handles) - 1;
             self.ended_in_background.fetch_add(running, Ordering::Relaxed);
         }
         self.background.cancel();
@@ -329,5 +329,5 @@ impl Runner {
 fn path_of(host: &RunnerHost) -> OsString {
     let path = host.environment.iter().find(|(name, _)| name == "PATH");
     let path = path.map(|(_, value)| value.as_os_str()).unwrap_or_default();
-    ProjectTree::of(&host.project).outside(path).0
+    ProjectTree::new(&host.project).split_outside(path).0
 }

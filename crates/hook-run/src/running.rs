@@ -72,7 +72,7 @@ impl RunningHook {
     }
 
     /// Records the process group of the hook, once it has started.
-    pub(super) fn started(&mut self, group: Option<u32>) {
+    pub(super) fn record_group(&mut self, group: Option<u32>) {
         self.group = group;
         if let Some(group) = group {
             self.hooks.lock().groups.insert(group, self.depth);
@@ -98,7 +98,7 @@ mod tests {
     fn a_hook_is_known_by_its_token_and_group_while_it_runs() {
         let hooks = Arc::new(RunningHooks::default());
         let mut outer = hooks.enter(None, 0);
-        outer.started(Some(7));
+        outer.record_group(Some(7));
         let inner = hooks.enter(Some(outer.token()), 3);
         assert_eq!(hooks.depth_inside(outer.token()), Some(1));
         assert_eq!(hooks.depth_inside(inner.token()), Some(4));

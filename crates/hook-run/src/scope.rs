@@ -8,7 +8,7 @@ use super::live::HostServices;
 use super::nesting::Nesting;
 use super::result::HookExecutionResult;
 use super::session_env::SessionEnv;
-use super::slots::RunLane;
+use super::slots::FairnessKey;
 use super::spec::HookSpec;
 use hook_json::RawObject;
 use hook_protocol::event::input::HookInput;
@@ -19,7 +19,7 @@ pub trait RunObserver: Send + Sync {
     fn hook_started(&self, hook: &HookSpec);
 
     /// Called when the hook has finished, with its input; `None` if it was not started.
-    fn hook_finished(&self, result: &HookExecutionResult, told: Option<&HookInput>);
+    fn hook_finished(&self, result: &HookExecutionResult, input: Option<&HookInput>);
 }
 
 /// The handling of an event's background hooks (`async`).
@@ -30,7 +30,7 @@ pub enum Background {
     #[default]
     Start,
     /// They are left to another process.
-    Leave,
+    Skip,
     /// Only they run, and the event waits for them: the task of the other process.
     Only,
 }
@@ -43,7 +43,7 @@ pub struct RunScope {
     /// The observer of starts and finishes.
     pub observer: Option<Arc<dyn RunObserver>>,
     /// The fairness key of their caller.
-    pub lane: RunLane,
+    pub fairness_key: FairnessKey,
     /// The number of blocking handlers that wait for the event.
     pub nesting: Nesting,
     /// The number of command hooks of this engine that wait for the event; 0 for an external one.
@@ -61,11 +61,11 @@ pub struct RunScope {
     /// The services that the caller offers to hooks.
     pub host: Option<Arc<dyn HostServices>>,
     /// `true` if the hooks run again after a change (protocol.md §2, "Asking again").
-    pub asked_again: bool,
+    pub is_recheck: bool,
 }
 
 impl RunScope {
-    pub(super) fn kept(&self, input: &HookInput) -> Option<RawObject> {
+    pub(super) fn kept_input(&self, input: &HookInput) -> Option<RawObject> {
         self.keeps_inputs.then(|| input.to_raw())
     }
 }

@@ -20,11 +20,11 @@ const RESERVED: [&str; 3] = ["PATH", "CDPATH", "HOOK_*"];
 #[derive(Debug, Clone, Default)]
 pub struct SessionEnv {
     /// In plan order; later hooks override earlier ones.
-    set: Arc<Vec<SetBy>>,
+    entries: Arc<Vec<HookVariables>>,
 }
 
 #[derive(Debug, Clone)]
-struct SetBy {
+struct HookVariables {
     rank: u8,
     variables: Vec<(String, String)>,
 }
@@ -32,37 +32,37 @@ struct SetBy {
 impl SessionEnv {
     /// Returns `true` if no variable is set.
     pub fn is_empty(&self) -> bool {
-        self.set.is_empty()
+        self.entries.is_empty()
     }
 
     /// Returns the variables as JSON, for a later process of the session.
     pub fn to_json(&self) -> RawJson {
-        let set = self.set.iter().map(|set| {
-            let variables = set.variables.iter();
+        let entries = self.entries.iter().map(|entry| {
+            let variables = entry.variables.iter();
             let variables: JsonObject =
                 variables.map(|(name, value)| (name.clone(), RawJson::from_text(value))).collect();
             let mut object = JsonObject::new();
-            object.insert("rank", RawJson::from_integer(set.rank.into()));
+            object.insert("rank", RawJson::from_u64(entry.rank.into()));
             object.insert("variables", variables.to_raw());
             RawJson::from(object.to_raw())
         });
-        RawJson::from_items(&set.collect::<Vec<_>>())
+        RawJson::from_items(&entries.collect::<Vec<_>>())
     }
 
     /// Reads the output of [`to_json`](Self::to_json); anything else is left out.
     pub fn from_json(json: &RawJson) -> Self {
         let mut env = Self::default();
-        for set in json.to_items().unwrap_or_default() {
-            let fields = set.to_object().unwrap_or_default();
-            let rank = fields.get("rank").and_then(RawJson::to_whole_number);
-            let variables = fields.get("variables").and_then(|it| it.to_object().ok());
+        for entry in json.to_items().unwrap_or_default() {
+            let fields = entry.to_object().unwrap_or_default();
+            let rank = fields.get("rank").and_then(RawJson::to_u64);
+            let variables = fields.get("variables").and_then(|value| value.to_object().ok());
             if let (Some(rank), Some(variables)) =
-                (rank.and_then(|it| u8::try_from(it).ok()), variables)
+                (rank.and_then(|number| u8::try_from(number).ok()), variables)
             {
-                let given =
+                let candidates =
                     variables.iter().map(|(name, value)| (name.to_owned(), value.to_text()));
                 // Variables that hooks may not set are left out here, too.
-                let _ = env.add(rank, given);
+                let _ = env.add(rank, candidates);
             }
         }
         env
@@ -73,11 +73,11 @@ impl SessionEnv {
     pub fn add(
         &mut self,
         rank: u8,
-        given: impl IntoIterator<Item = (String, Option<String>)>,
+        candidates: impl IntoIterator<Item = (String, Option<String>)>,
     ) -> Vec<String> {
         let mut problems = Vec::new();
         let mut variables: Vec<(String, String)> = Vec::new();
-        for (name, value) in given {
+        for (name, value) in candidates {
             let problem = match &value {
                 None => Some("its value is no string"),
                 Some(value) => problem(&name, value),
@@ -98,15 +98,15 @@ impl SessionEnv {
         problems.dedup();
         problems.truncate(MAX_VARIABLES);
         if !variables.is_empty() {
-            Arc::make_mut(&mut self.set).push(SetBy { rank, variables });
+            Arc::make_mut(&mut self.entries).push(HookVariables { rank, variables });
         }
         problems
     }
 
     /// Returns the variables for a hook of that rank: those of hooks with the same rank or more.
     pub(super) fn of_rank(&self, rank: u8) -> impl Iterator<Item = (&str, &str)> {
-        let set = self.set.iter().filter(move |set| rank <= set.rank);
-        set.flat_map(|set| set.variables.iter()).map(|(name, value)| (&**name, &**value))
+        let entries = self.entries.iter().filter(move |entry| rank <= entry.rank);
+        entries.flat_map(|entry| entry.variables.iter()).map(|(name, value)| (&**name, &**value))
     }
 }
 

@@ -13,11 +13,11 @@ use super::nesting::MAX_DEPTH;
 /// Requests without a key share the default one.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct RunLane(u64);
+pub struct FairnessKey(u64);
 
-impl RunLane {
+impl FairnessKey {
     /// Returns a new, unique key.
-    pub fn own() -> Self {
+    pub fn unique() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
     }
@@ -29,12 +29,12 @@ impl RunLane {
 pub struct SlotQueue {
     slots: usize,
     /// Each is created with the first hook of its depth.
-    depths: [OnceLock<Arc<Depth>>; MAX_DEPTH as usize + 1],
+    depths: [OnceLock<Arc<DepthQueue>>; MAX_DEPTH as usize + 1],
 }
 
 /// The slots of one depth, and the queue for them.
 #[derive(Debug)]
-struct Depth {
+struct DepthQueue {
     state: Mutex<State>,
 }
 
@@ -45,18 +45,18 @@ struct State {
     /// The free slots; 0 while hooks wait.
     free: usize,
     /// The overdraft: the number of returned slots that nobody gets, because as many were lent.
-    owed: usize,
+    overdraft: usize,
     /// The waiting hooks, by fairness key; no queue is empty.
-    lanes: HashMap<RunLane, Lane>,
+    queues: HashMap<FairnessKey, KeyQueue>,
     /// The order of the keys; each occurs once, under its turn.
-    turns: BTreeMap<u64, RunLane>,
+    turns: BTreeMap<u64, FairnessKey>,
     /// The number of the next ticket or turn.
     next_number: u64,
 }
 
 /// The waiting hooks of one key, by ticket; the lowest is first.
 #[derive(Debug)]
-struct Lane {
+struct KeyQueue {
     turn: u64,
     waiting: BTreeMap<u64, oneshot::Sender<Slot>>,
 }
@@ -65,22 +65,22 @@ struct Lane {
 #[derive(Debug)]
 pub(crate) struct Slot {
     /// `None` if there is nothing to return.
-    queue: Option<Arc<Depth>>,
+    queue: Option<Arc<DepthQueue>>,
 }
 
 /// A slot that its holder lends to another hook until this is dropped. If the borrower still runs
 /// then, one slot too many is in use until any slot is returned.
 #[derive(Debug)]
-pub(crate) struct Lent {
-    queue: Arc<Depth>,
+pub(crate) struct SlotLoan {
+    queue: Arc<DepthQueue>,
 }
 
-impl Drop for Lent {
+impl Drop for SlotLoan {
     fn drop(&mut self) {
         let mut state = self.queue.lock();
         match state.free.checked_sub(1) {
             Some(free) => state.free = free,
-            None => state.owed += 1,
+            None => state.overdraft += 1,
         }
     }
 }
@@ -96,36 +96,36 @@ impl SlotQueue {
     ///
     /// # Cancellation
     /// Dropping the future only gives up its turn.
-    pub(crate) async fn acquire(&self, lane: RunLane, depth: u32) -> Option<Slot> {
-        self.at(depth)?.acquire(lane).await
+    pub(crate) async fn acquire(&self, key: FairnessKey, depth: u32) -> Option<Slot> {
+        self.depth_queue(depth)?.acquire(key).await
     }
 
     /// Lends a slot to another hook while its holder waits, until the returned value is dropped.
-    pub(crate) fn lend(&self, depth: u32) -> Option<Lent> {
-        let queue = Arc::clone(self.at(depth)?);
-        queue.hand_on();
-        Some(Lent { queue })
+    pub(crate) fn lend(&self, depth: u32) -> Option<SlotLoan> {
+        let queue = Arc::clone(self.depth_queue(depth)?);
+        queue.release();
+        Some(SlotLoan { queue })
     }
 
-    fn at(&self, depth: u32) -> Option<&Arc<Depth>> {
+    fn depth_queue(&self, depth: u32) -> Option<&Arc<DepthQueue>> {
         let depth = self.depths.get(depth.min(MAX_DEPTH) as usize)?;
-        Some(depth.get_or_init(|| Depth::new(self.slots)))
+        Some(depth.get_or_init(|| DepthQueue::new(self.slots)))
     }
 }
 
-impl Depth {
+impl DepthQueue {
     fn new(slots: usize) -> Arc<Self> {
         let state = State {
             free: slots,
-            owed: 0,
-            lanes: HashMap::new(),
+            overdraft: 0,
+            queues: HashMap::new(),
             turns: BTreeMap::new(),
             next_number: 0,
         };
         Arc::new(Self { state: Mutex::new(state) })
     }
 
-    async fn acquire(self: &Arc<Self>, lane: RunLane) -> Option<Slot> {
+    async fn acquire(self: &Arc<Self>, key: FairnessKey) -> Option<Slot> {
         let (ticket, receiver) = {
             let mut state = self.lock();
             if state.free > 0 {
@@ -133,10 +133,10 @@ impl Depth {
                 return Some(Slot { queue: Some(Arc::clone(self)) });
             }
             let (sender, receiver) = oneshot::channel();
-            (state.wait(lane, sender), receiver)
+            (state.wait(key, sender), receiver)
         };
-        let mut waiting = Waiting { queue: self, lane, ticket, receiver };
-        (&mut waiting.receiver).await.ok()
+        let mut waiter = Waiter { queue: self, key, ticket, receiver };
+        (&mut waiter.receiver).await.ok()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -144,12 +144,12 @@ impl Depth {
     }
 
     /// Gives a slot to the next waiting hook.
-    fn hand_on(self: &Arc<Self>) {
+    fn release(self: &Arc<Self>) {
         loop {
             let next = {
                 let mut state = self.lock();
-                if state.owed > 0 {
-                    state.owed -= 1;
+                if state.overdraft > 0 {
+                    state.overdraft -= 1;
                     return;
                 }
                 let next = state.next();
@@ -175,43 +175,43 @@ impl State {
     }
 
     /// Adds a waiter to a key's queue and returns its ticket.
-    fn wait(&mut self, lane: RunLane, sender: oneshot::Sender<Slot>) -> u64 {
+    fn wait(&mut self, key: FairnessKey, sender: oneshot::Sender<Slot>) -> u64 {
         let ticket = self.number();
-        match self.lanes.get_mut(&lane) {
-            Some(lane) => {
-                lane.waiting.insert(ticket, sender);
+        match self.queues.get_mut(&key) {
+            Some(queue) => {
+                queue.waiting.insert(ticket, sender);
             }
             None => {
                 // The first ticket of a key is also its turn.
                 let waiting = BTreeMap::from([(ticket, sender)]);
-                self.lanes.insert(lane, Lane { turn: ticket, waiting });
-                self.turns.insert(ticket, lane);
+                self.queues.insert(key, KeyQueue { turn: ticket, waiting });
+                self.turns.insert(ticket, key);
             }
         }
         ticket
     }
 
     fn next(&mut self) -> Option<oneshot::Sender<Slot>> {
-        let (_, lane) = self.turns.pop_first()?;
+        let (_, key) = self.turns.pop_first()?;
         let turn = self.number();
-        let waiting = self.lanes.get_mut(&lane)?;
-        let next = waiting.waiting.pop_first();
-        if waiting.waiting.is_empty() {
-            self.lanes.remove(&lane);
+        let queue = self.queues.get_mut(&key)?;
+        let next = queue.waiting.pop_first();
+        if queue.waiting.is_empty() {
+            self.queues.remove(&key);
         } else {
-            waiting.turn = turn;
-            self.turns.insert(turn, lane);
+            queue.turn = turn;
+            self.turns.insert(turn, key);
         }
         next.map(|(_, sender)| sender)
     }
 
     /// Removes a waiter that left.
-    fn leave(&mut self, lane: RunLane, ticket: u64) {
-        let Some(waiting) = self.lanes.get_mut(&lane) else { return };
-        waiting.waiting.remove(&ticket);
-        if waiting.waiting.is_empty() {
-            self.turns.remove(&waiting.turn);
-            self.lanes.remove(&lane);
+    fn remove(&mut self, key: FairnessKey, ticket: u64) {
+        let Some(queue) = self.queues.get_mut(&key) else { return };
+        queue.waiting.remove(&ticket);
+        if queue.waiting.is_empty() {
+            self.turns.remove(&queue.turn);
+            self.queues.remove(&key);
         }
     }
 }
@@ -219,25 +219,25 @@ impl State {
 impl Drop for Slot {
     fn drop(&mut self) {
         if let Some(queue) = self.queue.take() {
-            queue.hand_on();
+            queue.release();
         }
     }
 }
 
-struct Waiting<'q> {
-    queue: &'q Arc<Depth>,
-    lane: RunLane,
+struct Waiter<'q> {
+    queue: &'q Arc<DepthQueue>,
+    key: FairnessKey,
     ticket: u64,
     receiver: oneshot::Receiver<Slot>,
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for Waiter<'_> {
     fn drop(&mut self) {
         self.receiver.close();
         if !self.receiver.is_terminated() {
             // A slot that arrived too late goes to the next waiter, after the lock is released.
             let late = self.receiver.try_recv();
-            self.queue.lock().leave(self.lane, self.ticket);
+            self.queue.lock().remove(self.key, self.ticket);
             drop(late);
         }
     }
@@ -250,35 +250,35 @@ mod tests {
 
     use super::*;
 
-    fn waiting(queue: &Arc<Depth>, lane: RunLane) -> BoxFuture<'static, Slot> {
+    fn waiting(queue: &Arc<DepthQueue>, lane: FairnessKey) -> BoxFuture<'static, Slot> {
         let queue = Arc::clone(queue);
         let mut waiting = async move { queue.acquire(lane).await.unwrap() }.boxed();
         assert!((&mut waiting).now_or_never().is_none());
         waiting
     }
 
-    fn is_empty(queue: &Arc<Depth>) -> bool {
+    fn is_empty(queue: &Arc<DepthQueue>) -> bool {
         let state = queue.lock();
-        state.lanes.is_empty() && state.turns.is_empty()
+        state.queues.is_empty() && state.turns.is_empty()
     }
 
     #[test]
     fn a_lent_slot_is_had_by_another_and_is_the_holder_s_again() {
         let queue = SlotQueue::new(1);
-        let own = queue.acquire(RunLane::default(), 0).now_or_never().flatten().unwrap();
+        let own = queue.acquire(FairnessKey::default(), 0).now_or_never().flatten().unwrap();
         let lent = queue.lend(0);
-        let other = queue.acquire(RunLane::default(), 0).now_or_never().flatten().unwrap();
+        let other = queue.acquire(FairnessKey::default(), 0).now_or_never().flatten().unwrap();
         drop(lent);
         drop(other);
-        assert!(queue.acquire(RunLane::default(), 0).now_or_never().is_none(), "one was owed");
+        assert!(queue.acquire(FairnessKey::default(), 0).now_or_never().is_none(), "one was owed");
         drop(own);
-        assert!(queue.acquire(RunLane::default(), 0).now_or_never().is_some());
+        assert!(queue.acquire(FairnessKey::default(), 0).now_or_never().is_some());
     }
 
     #[test]
     fn lanes_take_turns_however_many_wait_in_one() {
-        let queue = Depth::new(1);
-        let (greedy, modest) = (RunLane::own(), RunLane::own());
+        let queue = DepthQueue::new(1);
+        let (greedy, modest) = (FairnessKey::unique(), FairnessKey::unique());
         let mut held = queue.acquire(greedy).now_or_never().flatten();
         let mut greedy: Vec<_> = (0..100).map(|_| waiting(&queue, greedy)).collect();
         let mut modest = waiting(&queue, modest);
@@ -295,12 +295,12 @@ mod tests {
 
     #[test]
     fn a_waiter_that_leaves_takes_no_slot_along() {
-        let queue = Depth::new(1);
-        let held = queue.acquire(RunLane::default()).now_or_never().flatten();
+        let queue = DepthQueue::new(1);
+        let held = queue.acquire(FairnessKey::default()).now_or_never().flatten();
         let (left, late, last) = (
-            waiting(&queue, RunLane::default()),
-            waiting(&queue, RunLane::own()),
-            waiting(&queue, RunLane::own()),
+            waiting(&queue, FairnessKey::default()),
+            waiting(&queue, FairnessKey::unique()),
+            waiting(&queue, FairnessKey::unique()),
         );
         drop(left);
         // This waiter already has a slot but was not polled.
@@ -314,9 +314,9 @@ mod tests {
     #[test]
     fn a_hundred_thousand_that_leave_at_once_take_linear_time() {
         let started = std::time::Instant::now();
-        let queue = Depth::new(1);
-        let held = queue.acquire(RunLane::default()).now_or_never().flatten();
-        let (busy, first) = (RunLane::own(), waiting(&queue, RunLane::own()));
+        let queue = DepthQueue::new(1);
+        let held = queue.acquire(FairnessKey::default()).now_or_never().flatten();
+        let (busy, first) = (FairnessKey::unique(), waiting(&queue, FairnessKey::unique()));
         let mut leaving: Vec<_> = (0..100_000).map(|_| waiting(&queue, busy)).collect();
         // From both ends, so that neither order is favored.
         let later = leaving.split_off(50_000);

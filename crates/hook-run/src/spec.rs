@@ -13,7 +13,7 @@ use hook_protocol::event::HookEventName;
 use hook_protocol::failure::HookFailure;
 use hook_protocol::tool::ToolKind;
 use hook_settings::{FailBehavior, HookSource};
-use hook_trust::Granted;
+use hook_trust::TrustedHook;
 
 /// The maximum number of concurrent background runs of one hook.
 pub const MAX_BACKGROUND: usize = 8;
@@ -57,7 +57,7 @@ pub enum TrustCheck {
     /// No check.
     Nothing,
     /// The decision must still hold.
-    Confirm(Arc<Granted>),
+    Confirm(Arc<TrustedHook>),
     /// The hook must not run, and fails with this.
     Refuse(HookFailure),
 }
@@ -108,7 +108,7 @@ impl HookSpec {
     ///
     /// # Errors
     /// Returns an error if the hook may not run.
-    pub(super) fn granted(&self) -> Result<Option<&Arc<Granted>>, HookFailure> {
+    pub(super) fn granted(&self) -> Result<Option<&Arc<TrustedHook>>, HookFailure> {
         match &self.check {
             TrustCheck::Nothing => Ok(None),
             TrustCheck::Confirm(granted) => Ok(Some(granted)),

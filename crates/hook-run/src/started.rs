@@ -19,7 +19,7 @@ pub enum StartedHook {
     /// It ended on the caller's thread.
     Done(HookExecutionResult),
     /// Runs while it is awaited; the work itself is done by another task or process.
-    Here(BoxFuture<'static, HookExecutionResult>),
+    Polled(BoxFuture<'static, HookExecutionResult>),
     /// It runs on a task.
     Running {
         /// The channel of the result.
@@ -56,7 +56,7 @@ impl StartedHook {
     pub async fn finish(self) -> Result<HookExecutionResult, RunnerGone> {
         match self {
             Self::Done(result) => Ok(result),
-            Self::Here(running) => Ok(running.await),
+            Self::Polled(running) => Ok(running.await),
             Self::Running { receiver, hook, _cancel } => {
                 receiver.await.map_err(|_| RunnerGone { hook: hook.display_name().to_owned() })
             }

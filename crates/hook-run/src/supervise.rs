@@ -8,9 +8,8 @@ use std::time::Instant;
 use futures::FutureExt;
 
 use super::answer::Answer;
-use super::consent;
 use super::executor::{HookCall, Permits, Slots};
-use super::finish::{Timing, Told, finish};
+use super::finish::{RunInput, Timing, finish};
 use super::handler::BlockingHandlers;
 use super::live::MAX_CALLS;
 use super::per_file;
@@ -19,6 +18,7 @@ use super::scope::RunScope;
 use super::slots::SlotQueue;
 use super::spec::HookSpec;
 use super::threads::Threads;
+use super::trust_check;
 use hook_json::text::shortened;
 use hook_protocol::event::input::HookInput;
 use hook_protocol::event::output::HookOutput;
@@ -38,79 +38,79 @@ pub(super) async fn supervise(
     queued_at: Instant,
 ) -> HookExecutionResult {
     // `true` while its session has the maximum number of calls.
-    let waits_for_call = AtomicBool::new(false);
+    let is_waiting_for_session = AtomicBool::new(false);
     let permits = async {
         match hook.executor.permits() {
             Permits::None => return Ok(Slots::default()),
             Permits::Blocking => {
-                return blocking.acquire(scope.lane, scope.nesting, scope.depth).await;
+                return blocking.acquire(scope.fairness_key, scope.nesting, scope.depth).await;
             }
             Permits::Session(calls) => {
                 hook.executor.check_depth(scope.depth)?;
-                waits_for_call.store(true, Ordering::Relaxed);
-                let of_session = calls.acquire(scope.lane, scope.depth).await.map(Arc::new);
-                waits_for_call.store(false, Ordering::Relaxed);
-                return Ok(Slots { of_session, ..Slots::default() });
+                is_waiting_for_session.store(true, Ordering::Relaxed);
+                let session = calls.acquire(scope.fairness_key, scope.depth).await.map(Arc::new);
+                is_waiting_for_session.store(false, Ordering::Relaxed);
+                return Ok(Slots { session, ..Slots::default() });
             }
             // A request takes a slot like a process, because both need a bound.
             Permits::Process => {}
         }
         hook.executor.check_depth(scope.depth)?;
         // The narrower queue comes first, so that a source at its limit does not fill the engine's.
-        let of_source = match &hook.slots {
-            Some(own) => own.acquire(scope.lane, scope.depth).await.map(Arc::new),
+        let source = match &hook.slots {
+            Some(own) => own.acquire(scope.fairness_key, scope.depth).await.map(Arc::new),
             None => None,
         };
         // A source that may raise limits has only its own; other sources share the engine's.
-        let of_engine = match of_source.is_some() && hook.may_raise_limits {
+        let engine = match source.is_some() && hook.may_raise_limits {
             true => None,
-            false => slots.acquire(scope.lane, scope.depth).await.map(Arc::new),
+            false => slots.acquire(scope.fairness_key, scope.depth).await.map(Arc::new),
         };
-        Ok(Slots { of_source, of_engine, ..Slots::default() })
+        Ok(Slots { source, engine, ..Slots::default() })
     };
     let trusted_permits = async {
         let slots = permits.await?;
-        let placed_at = Instant::now();
+        let acquired_at = Instant::now();
         // Checked only now, because the files may have changed while the hook waited.
-        let (slots, changed) = match hook.granted()? {
+        let (slots, later_warning) = match hook.granted()? {
             Some(granted) => {
-                let confirmed = consent::confirm(Arc::clone(granted), &input, slots, &threads);
+                let confirmed = trust_check::confirm(Arc::clone(granted), &input, slots, &threads);
                 let (slots, warning) = confirmed.await?;
                 (slots, Some(warning))
             }
             None => (slots, None),
         };
-        Ok((slots, placed_at, changed))
+        Ok((slots, acquired_at, later_warning))
     };
     let slots = tokio::select! {
         biased;
-        () = scope.cancel.cancelled() => Err(match waits_for_call.load(Ordering::Relaxed) {
+        () = scope.cancel.cancelled() => Err(match is_waiting_for_session.load(Ordering::Relaxed) {
             true => HookFailure::NotCalled { limit: MAX_CALLS },
             false => HookFailure::Cancelled,
         }),
         slots = trusted_permits => slots,
     };
     // From its permit on, all time counts as the hook's, including the reading of its script.
-    let (slots, started_at, changed) = match slots {
+    let (slots, started_at, later_warning) = match slots {
         Ok(slots) => slots,
         Err(failure) => {
             let timing = Timing { queued: queued_at.elapsed(), ..Timing::default() };
-            let told = Told { input, was_started: false };
-            return finish(&hook, Answer::failed(failure).into(), timing, &told, &scope);
+            let run_input = RunInput { input, was_started: false };
+            return finish(&hook, Answer::failed(failure).into(), timing, &run_input, &scope);
         }
     };
     if let Some(observer) = &scope.observer {
         observer.hook_started(&hook);
     }
-    let told = Told { input: input.clone(), was_started: true };
-    let calls = match hook.executor.home() {
-        Some(home) => calls(home, &input),
-        None => Calls::AsItIs,
+    let run_input = RunInput { input: input.clone(), was_started: true };
+    let calls = match hook.executor.foreign() {
+        Some(foreign) => calls(foreign, &input),
+        None => Calls::Unchanged,
     };
-    if let Some(reason) = unreadable(&hook, &input, &calls) {
+    if let Some(reason) = unchecked_reason(&hook, &input, &calls) {
         let timing = Timing { queued: started_at - queued_at, ..Timing::default() };
         let denied = Answer { output: Some(HookOutput::deny(reason)), ..Answer::default() };
-        return finish(&hook, denied.into(), timing, &told, &scope);
+        return finish(&hook, denied.into(), timing, &run_input, &scope);
     }
     let cancel = scope.cancel.clone();
     let (timeout, nesting, depth) = (hook.timeout, scope.nesting, scope.depth);
@@ -130,8 +130,8 @@ pub(super) async fn supervise(
     let executor = Arc::clone(&hook.executor);
     let running = AssertUnwindSafe(async move {
         match calls {
-            Calls::Each { parts, of } => per_file::run(&*executor, &call, &parts, of).await,
-            Calls::None | Calls::AsItIs | Calls::Unreadable(_) => {
+            Calls::Each { parts, total: of } => per_file::run(&*executor, &call, &parts, of).await,
+            Calls::None | Calls::Unchanged | Calls::Unreadable(_) => {
                 executor.execute(call).finished().await
             }
         }
@@ -140,26 +140,28 @@ pub(super) async fn supervise(
         let message = panic_message(panic.as_ref());
         Answer::failed(HookFailure::Panicked { message }).into()
     });
-    if let Some(warning) = changed {
+    if let Some(warning) = later_warning {
         run.answer.warnings.extend(warning.await.ok().flatten().map(str::to_owned));
     }
     let timing = Timing { duration: started_at.elapsed(), queued: started_at - queued_at };
-    finish(&hook, run, timing, &told, &scope)
+    finish(&hook, run, timing, &run_input, &scope)
 }
 
 /// Returns the reason for denying a tool call that a guard cannot check. Either two arguments
 /// become one in its agent's format, so that the tool could use the one that the guard does not
 /// see; or the files of the call cannot be read.
-fn unreadable(hook: &HookSpec, input: &HookInput, calls: &Calls) -> Option<String> {
+fn unchecked_reason(hook: &HookSpec, input: &HookInput, calls: &Calls) -> Option<String> {
     // A call that has happened cannot be prevented.
-    if !hook.event.is_before_a_tool() {
+    if !hook.event.is_before_tool() {
         return None;
     }
-    let why = match (hook.executor.home(), calls) {
+    let reason = match (hook.executor.foreign(), calls) {
         (Some(_), Calls::Unreadable(why)) => Some(why.clone()),
-        (Some(home), Calls::AsItIs) => return home.language.contradiction(home, input),
-        (Some(home), Calls::Each { parts, .. }) => {
-            return parts.iter().find_map(|part| home.language.contradiction(home, &part.input));
+        (Some(foreign), Calls::Unchanged) => return foreign.language.contradiction(foreign, input),
+        (Some(foreign), Calls::Each { parts, .. }) => {
+            return parts
+                .iter()
+                .find_map(|part| foreign.language.contradiction(foreign, &part.input));
         }
         (Some(_), Calls::None) => None,
         (None, _) if hook.fail_behavior == FailBehavior::Continue => None,
@@ -169,6 +171,6 @@ fn unreadable(hook: &HookSpec, input: &HookInput, calls: &Calls) -> Option<Strin
     Some(format!(
         "`{tool}` cannot be checked by the hook {}: {}; make the change in another way",
         hook.display_name(),
-        shortened(&why)
+        shortened(&reason)
     ))
 }

@@ -14,10 +14,10 @@ use super::executor::Slots;
 use super::tree::{EndSignal, ProcessTree, Sweeper};
 
 /// The time within which a killed process should be gone.
-const AFTER_KILL: Duration = Duration::from_secs(1);
+const KILL_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A process that is being ended because its hook has got its verdict.
-pub(super) struct Leaving {
+pub(super) struct LeftoverProcess {
     pub(super) tree: ProcessTree,
     /// Read further, so that output during its clean-up does not end the process early.
     pub(super) stdout: Option<ChildStdout>,
@@ -34,7 +34,7 @@ pub(super) struct EngineTasks {
     /// Long-lived processes.
     pub(super) workers: TaskTracker,
     /// Cancelled to end all grace periods.
-    pub(super) impatient: CancellationToken,
+    pub(super) skip_grace: CancellationToken,
     /// The [`EndSignal`] that asks processes to end.
     signal: Arc<AtomicU8>,
     /// The watcher that notices when groups are gone.
@@ -50,7 +50,7 @@ impl EngineTasks {
         Self {
             tracker,
             workers,
-            impatient: CancellationToken::new(),
+            skip_grace: CancellationToken::new(),
             signal: Arc::default(),
             sweeper,
         }
@@ -67,10 +67,10 @@ impl EngineTasks {
     }
 
     /// Signals a tree to end, and kills it after the grace period.
-    pub(super) fn end(&self, leaving: Leaving, grace: Duration) {
-        let Leaving { mut tree, stdout, stderr, slots } = leaving;
+    pub(super) fn end(&self, leftover: LeftoverProcess, grace: Duration) {
+        let LeftoverProcess { mut tree, stdout, stderr, slots } = leftover;
         tree.tell_to_end(self.signal());
-        let (impatient, sweeper) = (self.impatient.clone(), self.sweeper.clone());
+        let (skip_grace, sweeper) = (self.skip_grace.clone(), self.sweeper.clone());
         self.tracker.spawn(async move {
             let mut slots = Some(slots);
             let ended = async {
@@ -82,17 +82,17 @@ impl EngineTasks {
                 () = discard(stdout, stderr) => false,
                 () = ended => true,
                 () = tokio::time::sleep(grace) => false,
-                () = impatient.cancelled() => false,
+                () = skip_grace.cancelled() => false,
             };
             // Also if all seem gone, because the scan is not atomic. It cannot hit other processes.
             tree.kill();
             // Children end a moment after they are killed; only Linux reports when.
             if !all_ended && cfg!(target_os = "linux") {
-                let _ = tokio::time::timeout(AFTER_KILL, tree.gone(&sweeper)).await;
+                let _ = tokio::time::timeout(KILL_TIMEOUT, tree.gone(&sweeper)).await;
             }
             // Not waited for: processes that cannot be killed (another user's, stuck in the
             // kernel). After the drop, the runtime reaps them when they end.
-            let _ = tokio::time::timeout(AFTER_KILL, tree.wait()).await;
+            let _ = tokio::time::timeout(KILL_TIMEOUT, tree.wait()).await;
         });
     }
 }

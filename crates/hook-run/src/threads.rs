@@ -12,7 +12,7 @@ use std::thread::Builder;
 use std::time::Duration;
 
 /// The time after which an idle thread ends.
-const IDLE: Duration = Duration::from_secs(10);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 
 type Job = Box<dyn FnOnce(&Worker<'_>) + Send>;
 
@@ -136,7 +136,7 @@ impl Shared {
                 state.threads -= 1;
                 return None;
             }
-            let woken = self.work.wait_timeout(state, IDLE);
+            let woken = self.work.wait_timeout(state, IDLE_TIMEOUT);
             let (guard, waited) = woken.unwrap_or_else(PoisonError::into_inner);
             (state, waited_enough) = (guard, waited.timed_out());
         }

@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use super::answer::Answer;
 use super::executor::{Execution, HookCall, HookExecutor, HookKind, HookStart, Run};
 use hook_json::RawObject;
-use hook_json::text::Output;
+use hook_json::text::OutputExcerpt;
 use hook_protocol::event::HookEventName;
 use hook_protocol::event::output::HookOutput;
 use hook_protocol::failure::HookFailure;
@@ -47,7 +47,7 @@ pub trait Upstream: fmt::Debug + Send + Sync {
     ///
     /// # Cancellation
     /// Dropping the future ends the remote hooks.
-    fn ask(&self, call: UpstreamCall) -> BoxFuture<'static, Result<Option<HookOutput>, String>>;
+    fn call(&self, call: UpstreamCall) -> BoxFuture<'static, Result<Option<HookOutput>, String>>;
 }
 
 /// The host's clients of remote fleets.
@@ -93,7 +93,7 @@ impl HookExecutor for UpstreamExecutor {
 
     fn execute(&self, call: HookCall) -> Execution {
         match &self.upstream {
-            Some(upstream) => Execution::Running(ask(Arc::clone(upstream), call).boxed()),
+            Some(upstream) => Execution::Running(call_upstream(Arc::clone(upstream), call).boxed()),
             None => {
                 let kind = HookKind::Upstream.as_str();
                 let failure = HookFailure::NoService { kind, service: NO_FLEET };
@@ -103,27 +103,27 @@ impl HookExecutor for UpstreamExecutor {
     }
 }
 
-async fn ask(upstream: Arc<dyn Upstream>, call: HookCall) -> Run {
+async fn call_upstream(upstream: Arc<dyn Upstream>, call: HookCall) -> Run {
     let event = call.input.event();
-    let asked = upstream.ask(UpstreamCall {
+    let request = upstream.call(UpstreamCall {
         event,
         input: call.input.to_raw(),
         correlation: call.correlation.clone(),
         hops: call.hops,
         deadline: call.timeout,
     });
-    let answered = tokio::select! {
+    let response = tokio::select! {
         biased;
         () = call.cancel.cancelled() => return Answer::failed(HookFailure::Cancelled).into(),
-        answered = asked => answered,
+        response = request => response,
         () = tokio::time::sleep(call.timeout) => {
             return Answer::failed(HookFailure::TimedOut { after: call.timeout }).into();
         }
     };
-    match answered {
+    match response {
         Ok(output) => Answer::of_handler(event, output).into(),
-        Err(why) => {
-            let reason = Output::new(why.as_bytes(), MAX_REASON).to_string();
+        Err(message) => {
+            let reason = OutputExcerpt::new(message.as_bytes(), MAX_REASON).to_string();
             Answer::failed(HookFailure::Live { reason }).into()
         }
     }

@@ -20,50 +20,51 @@ pub struct Agents {
     /// The agents that the host names.
     pub named: Vec<&'static dyn Language>,
     /// `true` if the user's files are read.
-    pub with_users: bool,
+    pub include_user: bool,
 }
 
 impl Agents {
     /// Returns agents that settings may name, without any that the host names.
     pub fn known(known: impl IntoIterator<Item = &'static dyn Language>) -> Self {
-        Self { known: known.into_iter().collect(), named: Vec::new(), with_users: true }
+        Self { known: known.into_iter().collect(), named: Vec::new(), include_user: true }
     }
 
     /// Adds the files of the agents that the sources or the host name. They follow the project's,
     /// the user's and the system's sources. Only existing files are added, each once. The sources
     /// themselves may contain hooks in any known language.
     pub fn with_files(&self, sources: Vec<SettingsSource>, project: &Path) -> Vec<SettingsSource> {
-        let sources: Vec<_> = sources.into_iter().map(|it| it.knowing(&self.known)).collect();
+        let sources: Vec<_> =
+            sources.into_iter().map(|source| source.with_languages(&self.known)).collect();
         let own = sources.iter().filter(|source| source.language.is_none());
-        let said: Vec<String> = own.flat_map(|source| agents_of(&source.path)).collect();
+        let configured: Vec<String> = own.flat_map(|source| agents_of(&source.path)).collect();
         let is_named = |agent: &&'static dyn Language| {
-            self.named.contains(agent) || said.iter().any(|name| name == agent.name())
+            self.named.contains(agent) || configured.iter().any(|name| name == agent.name())
         };
         let named = self.named.iter().map(|agent| agent.name().to_owned());
-        let all: Arc<[String]> = said.iter().cloned().chain(named).collect();
+        let all: Arc<[String]> = configured.iter().cloned().chain(named).collect();
         let sources: Vec<_> = sources
             .into_iter()
-            .map(|it| SettingsSource { agents: Arc::clone(&all), ..it })
+            .map(|source| SettingsSource { agents: Arc::clone(&all), ..source })
             .collect();
         let mut agents: Vec<_> = self.known.all().filter(is_named).collect();
-        let is_unknown = |agent: &&&'static dyn Language| self.known.named(agent.name()).is_none();
+        let is_unknown = |agent: &&&'static dyn Language| self.known.get(agent.name()).is_none();
         agents.extend(self.named.iter().filter(is_unknown));
         if agents.is_empty() {
             return sources;
         }
-        let home = home_directory().filter(|_| self.with_users);
+        let home = home_directory().filter(|_| self.include_user);
         let projects = Search::from(project).within;
         let mut found: Vec<SettingsSource> = Vec::new();
         let mut known: HashMap<PathBuf, usize> = HashMap::new();
         for agent in agents {
-            for place in agent.places(&projects, home.as_deref()) {
-                let source = SettingsSource::found(agent, place);
+            for location in agent.sources(&projects, home.as_deref()) {
+                let source = SettingsSource::discovered(agent, location);
                 if !discovery::exists(&source.path) {
                     continue;
                 }
                 // A file is read once, by its first agent, as its most trusted source: a project
                 // may be its user's HOME directory, or name a file outside of it.
-                match known.get(&source.path).and_then(|at| found.get_mut(*at)) {
+                match known.get(&source.path).and_then(|index| found.get_mut(*index)) {
                     Some(first) if source.source.trust_rank() > first.source.trust_rank() => {
                         *first = source;
                     }

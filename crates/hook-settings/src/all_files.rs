@@ -21,16 +21,19 @@ pub fn registration_limits(files: &[SettingsFile]) -> RegistrationLimits {
     let default = RegistrationLimits::default();
     RegistrationLimits {
         max_per_event: rules()
-            .filter_map(|it| it.max_per_event)
+            .filter_map(|registration| registration.max_per_event)
             .min()
             .unwrap_or(default.max_per_event),
-        max_total: rules().filter_map(|it| it.max_total).min().unwrap_or(default.max_total),
+        max_total: rules()
+            .filter_map(|registration| registration.max_total)
+            .min()
+            .unwrap_or(default.max_total),
         default_timeout: rules()
-            .filter_map(|it| it.default_timeout)
+            .filter_map(|registration| registration.default_timeout)
             .min()
             .unwrap_or(default.default_timeout),
         fail_behavior: rules()
-            .filter_map(|it| it.fail_behavior)
+            .filter_map(|registration| registration.fail_behavior)
             .find(|behavior| *behavior == FailBehavior::Block)
             .unwrap_or(default.fail_behavior),
     }
@@ -39,13 +42,13 @@ pub fn registration_limits(files: &[SettingsFile]) -> RegistrationLimits {
 /// Checks whether a file with that permission lets `hook bridge` start a server.
 #[doc(hidden)]
 pub fn starts_server(files: &[SettingsFile]) -> bool {
-    files.iter().any(|file| file.source.may_rule_records() && file.config.starts_server)
+    files.iter().any(|file| file.source.may_configure_records() && file.config.starts_server)
 }
 
 /// Checks whether calls of agents are logged: no file with that permission disables it.
 #[doc(hidden)]
 pub fn logs_calls(files: &[SettingsFile]) -> bool {
-    files.iter().all(|file| !file.source.may_rule_records() || file.config.logs_calls)
+    files.iter().all(|file| !file.source.may_configure_records() || file.config.logs_calls)
 }
 
 /// Returns the redaction rules of all files.
@@ -54,8 +57,8 @@ pub fn logs_calls(files: &[SettingsFile]) -> bool {
 /// [withheld](Redaction::withheld).
 #[doc(hidden)]
 pub fn redaction(files: &[SettingsFile]) -> Redaction {
-    let ruling = || files.iter().filter(|file| file.source.may_rule_records());
-    let problem = ruling().find_map(|file| {
+    let authorized = || files.iter().filter(|file| file.source.may_configure_records());
+    let problem = authorized().find_map(|file| {
         let name = || match &file.path {
             Some(path) => shortened(&path.to_string_lossy()),
             None => "settings".to_owned(),
@@ -68,7 +71,7 @@ pub fn redaction(files: &[SettingsFile]) -> Redaction {
             None => None,
         }
     });
-    let rules = || ruling().map(|file| &file.config.redact);
+    let rules = || authorized().map(|file| &file.config.redact);
     match problem {
         Some(problem) => Redaction::withholding(problem),
         None => Redaction::new(

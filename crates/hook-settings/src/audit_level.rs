@@ -24,12 +24,12 @@ impl AuditLevel {
     #[doc(hidden)]
     pub const NAMES: [&'static str; 4] = ["off", "info", "decisions", "verbose"];
 
-    pub(super) const WORDS: &'static str = "\"off\", \"info\", \"decisions\" or \"verbose\"";
+    pub(super) const EXPECTED: &'static str = "\"off\", \"info\", \"decisions\" or \"verbose\"";
 
     /// Returns the level with that name.
     #[doc(hidden)]
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|level| level.as_str() == word)
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.as_str() == name)
     }
 
     /// Returns the name used in settings and messages.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::audit_level::AuditLevel;
-use super::diagnostic::{Diagnostic, Place};
+use super::diagnostic::{Diagnostic, Location};
 use super::fail_behavior::FailBehavior;
 use super::matcher_definition::MatcherDefinition;
 use super::paths::project_of;
@@ -166,15 +166,15 @@ pub struct HookEntry {
     pub module: Option<PathBuf>,
     /// The purpose of a file in a hook folder, as `TYPE:TOOL:NAME`. Of several files with one
     /// purpose, that of the most trusted source runs.
-    pub stands_for: Option<Arc<str>>,
+    pub purpose: Option<Arc<str>>,
     /// The rules of the fleet of engines that it represents, if any.
     #[doc(hidden)]
     pub upstream: Option<Arc<UpstreamRules>>,
     /// Its location.
-    pub place: Place,
+    pub location: Location,
     pub(crate) spans: HookSpans,
     /// The hook as its own agent defines it, if it is a foreign hook.
-    pub home: Option<Arc<ForeignHook>>,
+    pub foreign: Option<Arc<ForeignHook>>,
     /// The error of an unreadable guard, which fails whenever it is called.
     pub unreadable: Option<Arc<str>>,
 }
@@ -210,14 +210,14 @@ pub struct FileSpans {
     pub(crate) empty: Vec<(Range<usize>, String)>,
     /// Hooks under names of unknown events, parsed as hooks of the nearest event: they are checked
     /// but never run.
-    pub(crate) unplaced: Vec<HookEntry>,
+    pub(crate) unknown_event_hooks: Vec<HookEntry>,
     /// The number of problems that are only counted.
     pub(crate) unreported: usize,
 }
 
 impl HookEntry {
     /// Returns a hook of a file with the defaults of that file.
-    pub fn of_file(event: HookEventName, config: &Arc<HooksConfig>, place: Place) -> Self {
+    pub fn of_file(event: HookEventName, config: &Arc<HooksConfig>, location: Location) -> Self {
         Self {
             event,
             matcher: None,
@@ -239,17 +239,17 @@ impl HookEntry {
             worker: None,
             upstream: None,
             module: None,
-            stands_for: None,
-            place,
+            purpose: None,
+            location,
             spans: HookSpans::default(),
-            home: None,
+            foreign: None,
             unreadable: None,
         }
     }
 
     /// Checks whether it is a native command: not a foreign hook, a fleet, or unreadable.
-    pub(crate) fn is_ours(&self) -> bool {
-        self.home.is_none() && self.unreadable.is_none() && self.upstream.is_none()
+    pub(crate) fn is_native_command(&self) -> bool {
+        self.foreign.is_none() && self.unreadable.is_none() && self.upstream.is_none()
     }
 
     /// Returns the name for display and for switches: its name, or else its command.
@@ -293,20 +293,19 @@ impl SettingsFile {
     /// Returns `true` if it declares the event.
     #[doc(hidden)]
     pub fn declares(&self, event: HookEventName) -> bool {
-        self.declared.iter().any(|definition| definition.is_of(event.row()))
+        self.declared.iter().any(|definition| definition.matches_row(event.row()))
     }
 
     /// Returns the names of unknown events for which it has guards. Always empty for a project's
     /// file, which may be untrusted.
     #[doc(hidden)]
-    pub fn unplaced_guards(&self) -> impl Iterator<Item = &str> {
-        let counts = self.source != HookSource::Project;
-        let guards = self
-            .spans
-            .unplaced
-            .iter()
-            .filter(move |entry| counts && entry.fail_behavior == FailBehavior::Block);
-        guards.filter_map(|entry| entry.place.path.strip_prefix("hooks.")?.split('[').next())
+    pub fn unknown_event_guards(&self) -> impl Iterator<Item = &str> {
+        let is_trusted_source = self.source != HookSource::Project;
+        let guards =
+            self.spans.unknown_event_hooks.iter().filter(move |entry| {
+                is_trusted_source && entry.fail_behavior == FailBehavior::Block
+            });
+        guards.filter_map(|entry| entry.location.path.strip_prefix("hooks.")?.split('[').next())
     }
 
     /// Returns the project that the file's hooks belong to: for a project's settings the one that

@@ -10,7 +10,7 @@ use hook_json::text::PathText;
 
 /// A location in a settings file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Place {
+pub struct Location {
     /// The file; `None` for settings without a file.
     pub file: Option<Arc<PathBuf>>,
     /// The JSON path, such as `hooks.BeforeTool[0].hooks[1].timeout`.
@@ -25,7 +25,7 @@ pub struct Place {
     pub end_column: usize,
 }
 
-impl Place {
+impl Location {
     /// Returns the location of a whole file.
     #[doc(hidden)]
     pub fn of_file(file: impl Into<PathBuf>) -> Self {
@@ -33,7 +33,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.file {
             Some(file) => write!(formatter, "{}", file.shown())?,
@@ -54,50 +54,50 @@ pub struct Diagnostic {
     /// The rule that the problem violates.
     pub rule: Rule,
     /// The location.
-    pub place: Place,
+    pub location: Location,
     /// The problem, and how it was handled.
     pub message: String,
     /// A similar known name.
     pub suggestion: Option<String>,
     /// The fix for this problem; [`Diagnostic::help`] falls back to the fix of the rule.
-    pub remedy: Option<String>,
+    pub help: Option<String>,
 }
 
 impl Diagnostic {
     /// Creates a diagnostic with the severity of its rule.
     #[doc(hidden)]
-    pub fn new(rule: Rule, place: Place, message: impl Into<String>) -> Self {
+    pub fn new(rule: Rule, location: Location, message: impl Into<String>) -> Self {
         Self {
             severity: rule.severity(),
             rule,
-            place,
+            location,
             message: message.into(),
             suggestion: None,
-            remedy: None,
+            help: None,
         }
     }
 
     /// Returns `true` if nothing of the file could be read, so that any hook may be missing.
     #[doc(hidden)]
-    pub fn is_of_whole_file(&self) -> bool {
+    pub fn is_whole_file(&self) -> bool {
         match self.rule {
             Rule::UnreadableFile | Rule::NotJson => true,
-            Rule::WrongType => self.place.path.is_empty(),
+            Rule::WrongType => self.location.path.is_empty(),
             _ => false,
         }
     }
 
     /// Returns the fix.
     pub fn help(&self) -> &str {
-        self.remedy.as_deref().unwrap_or_else(|| self.rule.help())
+        self.help.as_deref().unwrap_or_else(|| self.rule.help())
     }
 }
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}", self.place, self.severity.as_str())?;
-        if !self.place.path.is_empty() {
-            write!(formatter, ": {}", OneLine(&self.place.path))?;
+        write!(formatter, "{}: {}", self.location, self.severity.as_str())?;
+        if !self.location.path.is_empty() {
+            write!(formatter, ": {}", OneLine(&self.location.path))?;
         }
         write!(formatter, ": {}", OneLine(&self.message))?;
         if let Some(suggestion) = &self.suggestion {

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::folders::has_any;
+use super::folders::may_have_hooks;
 use super::paths::{IN_CONFIG_HOME, IN_PROJECT, home_directory};
 use super::source::{HookSource, SettingsSource};
 use hook_files::{absence, regular_file};
@@ -21,7 +21,9 @@ pub fn discover(project: &Path, config_home: Option<&Path>) -> Vec<SettingsSourc
         |project: &Path| SettingsSource::optional(HookSource::Project, project.join(IN_PROJECT));
     let mut sources = vec![of_project(project)];
     let home = home_directory();
-    sources.extend(enclosing_projects(project, home.as_deref()).iter().map(|it| of_project(it)));
+    sources.extend(
+        enclosing_projects(project, home.as_deref()).iter().map(|enclosing| of_project(enclosing)),
+    );
     if let Some(config_home) = config_home {
         sources.push(SettingsSource::optional(HookSource::User, config_home.join(IN_CONFIG_HOME)));
     }
@@ -37,8 +39,8 @@ pub fn nearest_project(directory: &Path) -> PathBuf {
     if has_settings(directory) {
         return directory.to_path_buf();
     }
-    let around = enclosing_projects(directory, home_directory().as_deref()).into_iter().next();
-    around.unwrap_or_else(|| directory.to_path_buf())
+    let nearest = enclosing_projects(directory, home_directory().as_deref()).into_iter().next();
+    nearest.unwrap_or_else(|| directory.to_path_buf())
 }
 
 /// Returns the directories above a directory that have project settings, from the nearest to the
@@ -84,9 +86,9 @@ impl Search {
         let steps =
             steps.take_while(|(inner, outer)| home.as_deref() != Some(*inner) && owners.own(outer));
         let mut within: Vec<PathBuf> = steps.map(|(_, outer)| outer.to_path_buf()).collect();
-        let mut from_here = std::iter::once(&real).chain(&within);
-        let beyond = match from_here.position(|directory| is_repository(directory)) {
-            Some(inside) => within.split_off(inside),
+        let mut directories = std::iter::once(&real).chain(&within);
+        let beyond = match directories.position(|directory| is_repository(directory)) {
+            Some(index) => within.split_off(index),
             None => Vec::new(),
         };
         Self { within, beyond }
@@ -110,7 +112,7 @@ fn is_repository(directory: &Path) -> bool {
 /// when they are loaded, so that their guards do not vanish silently.
 fn has_settings(directory: &Path) -> bool {
     let settings = directory.join(IN_PROJECT);
-    exists(&settings) || has_any(&settings)
+    exists(&settings) || may_have_hooks(&settings)
 }
 
 pub(super) fn exists(path: &Path) -> bool {

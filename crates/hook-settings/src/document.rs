@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::diagnostic::{Diagnostic, Place};
+use super::diagnostic::{Diagnostic, Location};
 use super::rule::{Rule, Severity};
 use hook_json::text::nearest;
 use hook_json::text::shortened;
@@ -51,7 +51,7 @@ pub(super) struct Field {
     pub(super) name: String,
     pub(super) value: Node,
     /// The range to report if the name is wrong.
-    name_at: Range<usize>,
+    name_range: Range<usize>,
     /// `true` if the name is duplicated; this is the last one.
     pub(super) is_repeated: bool,
 }
@@ -63,7 +63,7 @@ impl<'t> Document<'t> {
     }
 
     pub(crate) fn new(text: &'t str, file: Option<PathBuf>) -> Self {
-        let ends = text.match_indices('\n').map(|(at, _)| at + 1);
+        let ends = text.match_indices('\n').map(|(index, _)| index + 1);
         let sums = text.as_bytes().chunks(BLOCK).scan(0, |before, block| {
             *before += count_characters(block);
             Some(*before)
@@ -80,7 +80,7 @@ impl<'t> Document<'t> {
 
     /// Parses the whole document.
     pub(super) fn root(&self) -> Result<Node, JsonError> {
-        Ok(Node { value: RawJson::parse_in_place(self.text)?, path: String::new() })
+        Ok(Node { value: RawJson::parse_with_offsets(self.text)?, path: String::new() })
     }
 
     /// Returns the fields of an object without `null` values; `None` for any other value. Of
@@ -91,12 +91,12 @@ impl<'t> Document<'t> {
         for entry in locate_entries(node.value.as_str()).ok()? {
             let value = node.value.slice(entry.value);
             let joint = if node.path.is_empty() { "" } else { "." };
-            let name_at = entry.key_at.map(|at| {
-                let start = node.value.start() + at;
+            let name_range = entry.key_start.map(|offset| {
+                let start = node.value.start() + offset;
                 start..start + entry.key.len() + "\"\"".len()
             });
             let field = Field {
-                name_at: name_at.unwrap_or_else(|| value.range()),
+                name_range: name_range.unwrap_or_else(|| value.range()),
                 value: Node { value, path: format!("{}{joint}{}", node.path, entry.key) },
                 name: entry.key,
                 is_repeated: false,
@@ -109,8 +109,8 @@ impl<'t> Document<'t> {
                     );
                     let earlier = std::mem::replace(&mut fields[*position], field);
                     fields[*position].is_repeated = true;
-                    let place = self.place_at(earlier.name_at, earlier.value.path);
-                    let mut diagnostic = Diagnostic::new(Rule::DuplicateKey, place, message);
+                    let location = self.location_at(earlier.name_range, earlier.value.path);
+                    let mut diagnostic = Diagnostic::new(Rule::DuplicateKey, location, message);
                     // The ignored value may contain hooks.
                     if matches!(earlier.value.value.kind(), JsonKind::Object | JsonKind::Array) {
                         diagnostic.severity = Severity::Error;
@@ -133,9 +133,9 @@ impl<'t> Document<'t> {
         let entry = entries.into_iter().rfind(|entry| entry.key == name)?;
         let value = node.value.slice(entry.value);
         let path = format!("{}.{name}", node.path);
-        let name_at = value.range();
+        let name_range = value.range();
         let field =
-            Field { name: entry.key, value: Node { value, path }, name_at, is_repeated: false };
+            Field { name: entry.key, value: Node { value, path }, name_range, is_repeated: false };
         Some(field).filter(|field| !field.value.value.is_null())
     }
 
@@ -145,15 +145,15 @@ impl<'t> Document<'t> {
         Some(node.value.to_items()?.into_iter().enumerate().map(item).collect())
     }
 
-    pub(super) fn place(&self, node: &Node) -> Place {
-        self.place_at(node.value.range(), node.path.clone())
+    pub(super) fn location(&self, node: &Node) -> Location {
+        self.location_at(node.value.range(), node.path.clone())
     }
 
     /// Returns the location of a byte range of the text.
-    pub(crate) fn place_at(&self, range: Range<usize>, path: String) -> Place {
+    pub(crate) fn location_at(&self, range: Range<usize>, path: String) -> Location {
         let (line, column) = self.position(range.start);
         let (end_line, end_column) = self.position(range.end.max(range.start));
-        Place { file: self.file.clone(), path, line, column, end_line, end_column }
+        Location { file: self.file.clone(), path, line, column, end_line, end_column }
     }
 
     /// Returns the line and column of a byte.
@@ -161,9 +161,9 @@ impl<'t> Document<'t> {
         let line = self.lines.partition_point(|start| *start <= offset);
         let start = self.lines.get(line.saturating_sub(1)).copied().unwrap_or_default();
         // Include the character at the offset, which may be in the middle of that character.
-        let begun = self.characters_before(offset + 1) - self.characters_before(start);
+        let characters = self.characters_before(offset + 1) - self.characters_before(start);
         // No character begins at the end of the text.
-        let column = begun + usize::from(offset >= self.text.len());
+        let column = characters + usize::from(offset >= self.text.len());
         (line, column.max(1))
     }
 
@@ -176,28 +176,28 @@ impl<'t> Document<'t> {
 
     /// Reports a problem with a value.
     pub(super) fn report(&mut self, rule: Rule, node: &Node, message: impl Into<String>) {
-        let place = self.place(node);
-        self.push(Diagnostic::new(rule, place, message));
+        let location = self.location(node);
+        self.push(Diagnostic::new(rule, location, message));
     }
 
     /// Reports a value of the wrong kind.
-    pub(super) fn wrong_kind(&mut self, node: &Node, expected: &str, done: &str) {
+    pub(super) fn wrong_kind(&mut self, node: &Node, expected: &str, consequence: &str) {
         let found = node.value.kind();
-        let message = format!("expected {expected}, found {found}; {done}");
-        self.report_with_remedy(Rule::WrongType, node, message, format!("write {expected} here"));
+        let message = format!("expected {expected}, found {found}; {consequence}");
+        self.report_with_help(Rule::WrongType, node, message, format!("write {expected} here"));
     }
 
     /// Reports a problem with a value, with a more specific fix than that of the rule.
-    pub(super) fn report_with_remedy(
+    pub(super) fn report_with_help(
         &mut self,
         rule: Rule,
         node: &Node,
         message: impl Into<String>,
-        remedy: impl Into<String>,
+        help: impl Into<String>,
     ) {
-        let place = self.place(node);
-        let remedy = Some(remedy.into());
-        self.push(Diagnostic { remedy, ..Diagnostic::new(rule, place, message) });
+        let location = self.location(node);
+        let help = Some(help.into());
+        self.push(Diagnostic { help, ..Diagnostic::new(rule, location, message) });
     }
 
     /// Reports a known name in the wrong position, with a fix.
@@ -207,11 +207,11 @@ impl<'t> Document<'t> {
         field: &Field,
         message: impl Into<String>,
         suggestion: Option<&'static str>,
-        remedy: impl Into<String>,
+        help: impl Into<String>,
     ) {
-        let place = self.place_at(field.name_at.clone(), field.value.path.clone());
-        let (suggestion, remedy) = (suggestion.map(str::to_owned), Some(remedy.into()));
-        self.push(Diagnostic { suggestion, remedy, ..Diagnostic::new(rule, place, message) });
+        let location = self.location_at(field.name_range.clone(), field.value.path.clone());
+        let (suggestion, help) = (suggestion.map(str::to_owned), Some(help.into()));
+        self.push(Diagnostic { suggestion, help, ..Diagnostic::new(rule, location, message) });
     }
 
     /// Reports an unknown name, with the nearest known one.
@@ -222,24 +222,24 @@ impl<'t> Document<'t> {
         message: impl Into<String>,
         known: impl IntoIterator<Item = &'static str>,
     ) {
-        let place = self.place_at(field.name_at.clone(), field.value.path.clone());
+        let location = self.location_at(field.name_range.clone(), field.value.path.clone());
         // Skip the search if the problem will not be listed.
         let listed = !self.is_full();
         let suggestion = listed.then(|| nearest(&field.name, known)).flatten().map(str::to_owned);
-        self.push(Diagnostic { suggestion, ..Diagnostic::new(rule, place, message) });
+        self.push(Diagnostic { suggestion, ..Diagnostic::new(rule, location, message) });
     }
 
     /// Reports a text that is not JSON.
-    pub(super) fn not_json(&mut self, error: &JsonError) {
+    pub(super) fn report_not_json(&mut self, error: &JsonError) {
         // The parser's columns are byte offsets.
         let start = self.lines.get(error.line() - 1).copied().unwrap_or(self.text.len());
-        let at = start + error.column() - 1;
-        let place = self.place_at(at..at + 1, String::new());
+        let offset = start + error.column() - 1;
+        let location = self.location_at(offset..offset + 1, String::new());
         let message = format!(
             "the file is not JSON: {}; none of its hooks run until this is fixed",
             error.reason()
         );
-        self.push(Diagnostic::new(Rule::NotJson, place, message));
+        self.push(Diagnostic::new(Rule::NotJson, location, message));
     }
 
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
@@ -260,8 +260,9 @@ impl<'t> Document<'t> {
     }
 
     /// Adds the problems found by an earlier pass over the same text.
-    pub(crate) fn found_before(&mut self, diagnostics: &[Diagnostic], unreported: usize) {
-        let listed = diagnostics.iter().filter(|it| it.rule != Rule::TooManyProblems);
+    pub(crate) fn add_earlier(&mut self, diagnostics: &[Diagnostic], unreported: usize) {
+        let listed =
+            diagnostics.iter().filter(|diagnostic| diagnostic.rule != Rule::TooManyProblems);
         self.diagnostics.extend(listed.cloned());
         self.unreported += unreported;
     }
@@ -269,9 +270,9 @@ impl<'t> Document<'t> {
     /// Returns all problems, with a last one that gives the number of omitted ones.
     pub(crate) fn into_diagnostics(mut self) -> Vec<Diagnostic> {
         if self.unreported > 0 {
-            let place = Place { file: self.file, ..Place::default() };
+            let location = Location { file: self.file, ..Location::default() };
             let message = format!("{} more problems are not listed", self.unreported);
-            self.diagnostics.push(Diagnostic::new(Rule::TooManyProblems, place, message));
+            self.diagnostics.push(Diagnostic::new(Rule::TooManyProblems, location, message));
         }
         self.diagnostics
     }

@@ -9,7 +9,7 @@ use hook_json::{JsonObject, RawJson, field};
 use hook_protocol::event::{DEFINITION_FIELDS, EventDefinition, MATCHING_FIELDS};
 
 /// A problem in a declaration, with its node.
-struct Wrong<'d> {
+struct DeclarationError<'d> {
     node: &'d Node,
     message: String,
 }
@@ -25,7 +25,7 @@ impl Reader<'_> {
             if let Some(definition) = self.declaration(field) {
                 match declare(&self.source, definition.clone(), &mut self.events) {
                     Ok(_) => self.declared.push(definition),
-                    Err(error) => self.not_declared_at_name(field, &error.to_string()),
+                    Err(error) => self.report_invalid_name(field, &error.to_string()),
                 }
             }
         }
@@ -34,7 +34,7 @@ impl Reader<'_> {
     fn declaration(&mut self, field: &Field) -> Option<EventDefinition> {
         let Some(keys) = self.document.fields(&field.value) else {
             self.document.wrong_kind(&field.value, "an object", "the event was not declared");
-            self.undeclared.push(field.name.clone());
+            self.invalid_declarations.push(field.name.clone());
             return None;
         };
         if self.has_unknown_keys(field, &keys, &DEFINITION_FIELDS) {
@@ -49,8 +49,8 @@ impl Reader<'_> {
         }
         match read(field, &keys) {
             Ok(definition) => Some(definition),
-            Err(Wrong { node, message }) => {
-                self.not_declared(field, node, &message);
+            Err(DeclarationError { node, message }) => {
+                self.report_invalid(field, node, &message);
                 None
             }
         }
@@ -64,50 +64,50 @@ impl Reader<'_> {
         known: &'static [field::Field],
     ) -> bool {
         let unknown: Vec<&Field> =
-            keys.iter().filter(|key| !field::has(known, &key.name)).collect();
+            keys.iter().filter(|key| !field::has_field(known, &key.name)).collect();
         for key in &unknown {
             let message =
                 format!("unknown key `{}`; the event was not declared", shortened(&key.name));
             let known = known.iter().map(|field| field.name);
             self.document.unknown_name(Rule::InvalidEvent, key, message, known);
-            self.undeclared.push(event.name.clone());
+            self.invalid_declarations.push(event.name.clone());
         }
         !unknown.is_empty()
     }
 
-    fn not_declared(&mut self, event: &Field, node: &Node, problem: &str) {
+    fn report_invalid(&mut self, event: &Field, node: &Node, problem: &str) {
         let message = format!("{problem}; the event was not declared");
         self.document.report(Rule::InvalidEvent, node, message);
-        self.undeclared.push(event.name.clone());
+        self.invalid_declarations.push(event.name.clone());
     }
 
-    fn not_declared_at_name(&mut self, event: &Field, problem: &str) {
+    fn report_invalid_name(&mut self, event: &Field, problem: &str) {
         let message = format!("{problem}; the event was not declared");
         self.document.unknown_name(Rule::InvalidEvent, event, message, []);
-        self.undeclared.push(event.name.clone());
+        self.invalid_declarations.push(event.name.clone());
     }
 }
 
 /// Parses a declaration without unknown keys.
-fn read<'d>(field: &'d Field, keys: &'d [Field]) -> Result<EventDefinition, Wrong<'d>> {
+fn read<'d>(field: &'d Field, keys: &'d [Field]) -> Result<EventDefinition, DeclarationError<'d>> {
     let mut fields = JsonObject::new();
     for key in keys {
         let value = RawJson::parse(key.value.value.as_str())
-            .map_err(|error| Wrong { node: &key.value, message: error.to_string() })?;
+            .map_err(|error| DeclarationError { node: &key.value, message: error.to_string() })?;
         fields.insert(key.name.as_str(), value);
     }
-    let at = |path: &str| {
+    let key_of = |path: &str| {
         let first = path.split('.').next().unwrap_or_default();
         keys.iter().find(|key| key.name == first)
     };
     EventDefinition::read(field.name.as_str(), fields).map_err(|error| {
-        let key = at(error.path());
+        let key = key_of(error.path());
         let mut message = error.to_string();
-        let word = key.filter(|key| key.name == "merge").and_then(|key| key.value.value.to_text());
-        let words = hook_protocol::event::MergeStrategy::WORDS;
-        if let Some(near) = word.and_then(|word| nearest(&word, words)) {
-            message.push_str(&format!(" (did you mean \"{near}\"?)"));
+        let name = key.filter(|key| key.name == "merge").and_then(|key| key.value.value.to_text());
+        let words = hook_protocol::event::MergeStrategy::NAMES;
+        if let Some(suggestion) = name.and_then(|name| nearest(&name, words)) {
+            message.push_str(&format!(" (did you mean \"{suggestion}\"?)"));
         }
-        Wrong { node: key.map_or(&field.value, |key| &key.value), message }
+        DeclarationError { node: key.map_or(&field.value, |key| &key.value), message }
     })
 }

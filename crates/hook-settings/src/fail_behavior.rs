@@ -14,11 +14,11 @@ impl FailBehavior {
     /// The names of both.
     pub(crate) const NAMES: [&'static str; 2] = ["continue", "block"];
 
-    pub(crate) const WORDS: &'static str = "\"continue\" or \"block\"";
+    pub(crate) const EXPECTED: &'static str = "\"continue\" or \"block\"";
 
     #[doc(hidden)]
-    pub fn from_word(word: &str) -> Option<Self> {
-        match word {
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
             "continue" => Some(Self::Continue),
             "block" => Some(Self::Block),
             _ => None,

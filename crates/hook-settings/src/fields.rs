@@ -4,7 +4,7 @@ use super::audit_level::AuditLevel;
 use super::fail_behavior::FailBehavior;
 use super::matcher_definition::{COMMAND_PATTERN, KIND, PATH_PATTERN, TOOL, TOOL_PATTERN};
 use crate::language;
-use hook_json::field::{Field, Kind};
+use hook_json::field::{Field, FieldKind};
 use hook_protocol::event::{self, EVENT_NAME_PATTERN};
 
 /// The longest timeout, in milliseconds: a day.
@@ -13,32 +13,36 @@ pub(super) const MAX_TIMEOUT_MILLISECONDS: u64 = 86_400_000;
 /// The largest absolute value of a priority.
 pub(super) const MAX_PRIORITY: i32 = 1_000_000;
 
-const PRIORITY: Kind = Kind::Integer(-(MAX_PRIORITY as i64), MAX_PRIORITY as i64);
+const PRIORITY: FieldKind = FieldKind::Integer(-(MAX_PRIORITY as i64), MAX_PRIORITY as i64);
 
-const MILLISECONDS: Kind = Kind::Whole(1, Some(MAX_TIMEOUT_MILLISECONDS));
+const MILLISECONDS: FieldKind = FieldKind::Unsigned(1, Some(MAX_TIMEOUT_MILLISECONDS));
 
 /// The top-level fields of a file.
 pub(crate) static TOP_LEVEL: [Field; 3] = [
-    Field::optional("$schema", Kind::Any, "The schema of this file, for editors; not read."),
+    Field::optional("$schema", FieldKind::Any, "The schema of this file, for editors; not read."),
     Field::optional(
         "hooksConfig",
-        Kind::Closed(&CONFIG_FIELDS),
+        FieldKind::Closed(&CONFIG_FIELDS),
         "What holds for all hooks of this file.",
     ),
-    Field::optional("hooks", Kind::Defined("events"), "The hooks, by the event they listen to."),
+    Field::optional(
+        "hooks",
+        FieldKind::Defined("events"),
+        "The hooks, by the event they listen to.",
+    ),
 ];
 
 /// The fields of `hooksConfig`.
 pub static CONFIG_FIELDS: [Field; 15] = [
     Field::with_default(
         "enabled",
-        Kind::Bool,
+        FieldKind::Bool,
         "true",
         "Whether the hooks of this file run at all.",
     ),
     Field::with_default(
         "disabled",
-        Kind::ListOf(&Kind::Text),
+        FieldKind::ListOf(&FieldKind::Text),
         "[]",
         "Names (or commands, of hooks without a name) of hooks that do not run.",
     ),
@@ -50,72 +54,72 @@ pub static CONFIG_FIELDS: [Field; 15] = [
     ),
     Field::with_default(
         "failBehavior",
-        Kind::Words(&FailBehavior::NAMES),
+        FieldKind::OneOf(&FailBehavior::NAMES),
         "\"continue\"",
         "What the failure of a hook means that does not say it itself: `block` makes it a denial.",
     ),
     Field::with_default(
         "maxConcurrent",
-        Kind::Whole(0, None),
+        FieldKind::Unsigned(0, None),
         "0",
         "How many processes of this file's hooks may run at once; 0 leaves it to the engine.",
     ),
     Field::optional(
         "environment",
-        Kind::Closed(&ENVIRONMENT_FIELDS),
+        FieldKind::Closed(&ENVIRONMENT_FIELDS),
         "Which variables of the host's environment hooks get. A name may end in `*`.",
     ),
     Field::optional(
         "events",
-        Kind::Map(EVENT_NAME_PATTERN, &event::DEFINITION_FIELDS),
+        FieldKind::Map(EVENT_NAME_PATTERN, &event::DEFINITION_FIELDS),
         "Events beside the built-in ones, by name, with what their hooks' answers mean.",
     ),
     Field::with_default(
         "agents",
-        Kind::ListOf(&Kind::Words(&language::NAMES)),
+        FieldKind::ListOf(&FieldKind::OneOf(&language::NAMES)),
         "[]",
         "Agents whose own hooks run as well, as those agents would run them.",
     ),
     Field::with_default(
         "modules",
-        Kind::ListOf(&Kind::Text),
+        FieldKind::ListOf(&FieldKind::Text),
         "[]",
         "Modules that are loaded beside those that stand in `hooks` and those that are found, by their \
          paths.",
     ),
     Field::optional(
         "registration",
-        Kind::Closed(&REGISTRATION_FIELDS),
+        FieldKind::Closed(&REGISTRATION_FIELDS),
         "What holds for hooks that clients register at run time. Of no effect in a project's file.",
     ),
     Field::with_default(
         "server",
-        Kind::Words(&["off", "auto"]),
+        FieldKind::OneOf(&["off", "auto"]),
         "\"off\"",
         "`auto`: `hook bridge` starts a server for its project where none runs. Of no effect in a \
          project's file.",
     ),
     Field::with_default(
         "log",
-        Kind::Words(&["calls", "off"]),
+        FieldKind::OneOf(&["calls", "off"]),
         "\"calls\"",
         "`off`: what agents ask `hook bridge` is not written down for `hook log`. Of no effect in a \
          project's file.",
     ),
     Field::optional(
         "upstream",
-        Kind::Closed(&UPSTREAM_FIELDS),
+        FieldKind::Closed(&UPSTREAM_FIELDS),
         "A fleet of engines that is asked behind the hooks here. Of no effect in a project's file.",
     ),
     Field::with_default(
         "auditLevel",
-        Kind::Words(&AuditLevel::NAMES),
+        FieldKind::OneOf(&AuditLevel::NAMES),
         "\"info\"",
         "How much an audit tells. Of no effect in a project's file.",
     ),
     Field::optional(
         "redact",
-        Kind::Closed(&REDACT_FIELDS),
+        FieldKind::Closed(&REDACT_FIELDS),
         "What is replaced by `[redacted]` in audits and recordings. Of no effect in a project's file.",
     ),
 ];
@@ -124,34 +128,38 @@ pub static CONFIG_FIELDS: [Field; 15] = [
 pub(crate) static UPSTREAM_FIELDS: [Field; 8] = [
     Field::required(
         "nats",
-        Kind::Text,
+        FieldKind::Text,
         "The NATS server of the fleet: `tls://HOST:PORT`, or `nats://` on this machine.",
     ),
-    Field::required("events", Kind::ListOf(&Kind::Text), "The events that it is asked about."),
+    Field::required(
+        "events",
+        FieldKind::ListOf(&FieldKind::Text),
+        "The events that it is asked about.",
+    ),
     Field::optional(
         "credentials",
-        Kind::Text,
+        FieldKind::Text,
         "Who one is there: a file of mode 600, from the folder of this file on.",
     ),
     Field::optional(
         "certificateAuthority",
-        Kind::Text,
+        FieldKind::Text,
         "A file with certificates that are believed beside those that the system believes (PEM).",
     ),
     Field::with_default(
         "subject",
-        Kind::Text,
+        FieldKind::Text,
         "\"hooks\"",
         "What the subjects of the fleet begin with.",
     ),
     Field::optional(
         "expectSettings",
-        Kind::Text,
+        FieldKind::Text,
         "The `settingsHash` of the engines that may answer; no other does.",
     ),
     Field::with_default(
         "failBehavior",
-        Kind::Words(&FailBehavior::NAMES),
+        FieldKind::OneOf(&FailBehavior::NAMES),
         "\"block\"",
         "What it means that no engine answered.",
     ),
@@ -167,13 +175,13 @@ pub(crate) static UPSTREAM_FIELDS: [Field; 8] = [
 pub(crate) static REGISTRATION_FIELDS: [Field; 4] = [
     Field::with_default(
         "maxPerEvent",
-        Kind::Whole(0, None),
+        FieldKind::Unsigned(0, None),
         "10",
         "How many hooks of one event clients may register.",
     ),
     Field::with_default(
         "maxTotal",
-        Kind::Whole(0, None),
+        FieldKind::Unsigned(0, None),
         "50",
         "How many hooks clients may register altogether.",
     ),
@@ -185,7 +193,7 @@ pub(crate) static REGISTRATION_FIELDS: [Field; 4] = [
     ),
     Field::with_default(
         "failBehavior",
-        Kind::Words(&FailBehavior::NAMES),
+        FieldKind::OneOf(&FailBehavior::NAMES),
         "\"continue\"",
         "What the failure of one means that does not say it itself: `block` makes it a denial.",
     ),
@@ -195,13 +203,13 @@ pub(crate) static REGISTRATION_FIELDS: [Field; 4] = [
 pub(crate) static REDACT_FIELDS: [Field; 2] = [
     Field::with_default(
         "patterns",
-        Kind::ListOf(&Kind::Text),
+        FieldKind::ListOf(&FieldKind::Text),
         "[]",
         "Regular expressions, as in matchers: what they match in a text is replaced.",
     ),
     Field::with_default(
         "fields",
-        Kind::ListOf(&Kind::Text),
+        FieldKind::ListOf(&FieldKind::Text),
         "[]",
         "Names of fields, in any case: their values are replaced, at any depth.",
     ),
@@ -211,13 +219,13 @@ pub(crate) static REDACT_FIELDS: [Field; 2] = [
 pub(crate) static ENVIRONMENT_FIELDS: [Field; 2] = [
     Field::with_default(
         "allow",
-        Kind::ListOf(&Kind::Text),
+        FieldKind::ListOf(&FieldKind::Text),
         "[]",
         "Variables that hooks get although `deny`, or the engine, removes them.",
     ),
     Field::with_default(
         "deny",
-        Kind::ListOf(&Kind::Text),
+        FieldKind::ListOf(&FieldKind::Text),
         "[]",
         "Variables of the host that hooks do not get.",
     ),
@@ -227,7 +235,7 @@ pub(crate) static ENVIRONMENT_FIELDS: [Field; 2] = [
 pub static DEFINITION_FIELDS: [Field; 5] = [
     Field::optional(
         "matcher",
-        Kind::TextOr(&MATCHER_FIELDS),
+        FieldKind::TextOr(&MATCHER_FIELDS),
         "Which tools it is for: a regular expression that is looked for in the tool's name. Without \
          one, or with `*`, for all. Or an object, all of whose fields must hold.",
     ),
@@ -239,49 +247,49 @@ pub static DEFINITION_FIELDS: [Field; 5] = [
     ),
     Field::with_default(
         "sequential",
-        Kind::Bool,
+        FieldKind::Bool,
         "false",
         "Whether hooks of the same priority run one after the other, each with what the one before \
          changed.",
     ),
     Field::optional(
         "language",
-        Kind::Words(&language::NAMES),
+        FieldKind::OneOf(&language::NAMES),
         "The agent in whose words the definition is written, as it is in that agent's own settings, under \
          that agent's name for the event. Its hooks do here what they do there.",
     ),
-    Field::required("hooks", Kind::ListOf(&Kind::Defined("hook")), "The hooks."),
+    Field::required("hooks", FieldKind::ListOf(&FieldKind::Defined("hook")), "The hooks."),
 ];
 
 /// The fields of an object matcher.
 pub static MATCHER_FIELDS: [Field; 5] = [
     Field::optional(
         KIND,
-        Kind::OneOrMore,
+        FieldKind::OneOrMore,
         "What the tool does, whatever it is called: `shell`, `file_read`, `file_write`, `web`, `mcp`, \
          `agent` or `other`; or several, of which it does one.",
     ),
     Field::optional(
         TOOL,
-        Kind::OneOrMore,
+        FieldKind::OneOrMore,
         "The tool's name in any agent, so that `Bash` is also `run_shell_command`; or several, of which \
          it has one.",
     ),
     Field::optional(
         TOOL_PATTERN,
-        Kind::Text,
+        FieldKind::Text,
         "A regular expression that is looked for in each of the tool's names.",
     ),
     Field::optional(
         PATH_PATTERN,
-        Kind::OneOrMore,
+        FieldKind::OneOrMore,
         "A glob that a path of the input matches; or several, of which one must. Relative globs \
          begin at `cwd`, one without `/` is compared with the last component, and one that begins \
          with `!` excludes paths.",
     ),
     Field::optional(
         COMMAND_PATTERN,
-        Kind::Text,
+        FieldKind::Text,
         "A regular expression that is looked for in a command of the input.",
     ),
 ];
@@ -290,28 +298,28 @@ pub static MATCHER_FIELDS: [Field; 5] = [
 pub static HOOK_FIELDS: [Field; 15] = [
     Field::required(
         "type",
-        Kind::Words(&["command", "worker", "module"]),
+        FieldKind::OneOf(&["command", "worker", "module"]),
         "What the hook is: a command that is run for each event; a worker: a command that stays alive \
          and answers calls; or a module: a file of JavaScript or TypeScript.",
     ),
     Field::optional(
         "command",
-        Kind::NotBlank,
+        FieldKind::NotBlank,
         "Of a command and a worker, which need it: the shell command that is run. The event's input comes on its standard input; exit code 2 \
          denies, and standard error says why. A worker gets calls there, and answers on standard output.",
     ),
     Field::optional(
         "path",
-        Kind::NotBlank,
+        FieldKind::NotBlank,
         "Of a module, which needs it: its file. A relative path begins at the project, or at the folder of a \
          settings file that is no project's.",
     ),
     Field::optional(
         "name",
-        Kind::NotBlank,
+        FieldKind::NotBlank,
         "What the hook is shown as and switched off by; without one, its command or path is.",
     ),
-    Field::optional("description", Kind::Text, "What the hook is for."),
+    Field::optional("description", FieldKind::Text, "What the hook is for."),
     Field::optional(
         "timeout",
         MILLISECONDS,
@@ -319,7 +327,7 @@ pub static HOOK_FIELDS: [Field; 15] = [
     ),
     Field::optional(
         "failBehavior",
-        Kind::Words(&FailBehavior::NAMES),
+        FieldKind::OneOf(&FailBehavior::NAMES),
         "What its failure means: `block` makes it a denial. That of the file by default.",
     ),
     Field::optional(
@@ -331,25 +339,25 @@ pub static HOOK_FIELDS: [Field; 15] = [
     ),
     Field::with_default(
         "async",
-        Kind::Bool,
+        FieldKind::Bool,
         "false",
         "`true`: the event goes on without waiting for the hook, and its answer counts for nothing.",
     ),
     Field::optional(
         "env",
-        Kind::Variables,
+        FieldKind::Variables,
         "Variables that are added to its environment, over all others.",
     ),
     Field::with_default(
         "data",
-        Kind::ListOf(&Kind::Text),
+        FieldKind::ListOf(&FieldKind::Text),
         "[]",
         "Files of the project that the command only reads as data, as patterns such as `docs/**`: \
          a change to them needs no new trust.",
     ),
     Field::with_default(
         "start",
-        Kind::Words(&["lazy", "eager"]),
+        FieldKind::OneOf(&["lazy", "eager"]),
         "\"lazy\"",
         "Of a worker: whether it is started at its first call, or when the settings are read.",
     ),
@@ -366,7 +374,7 @@ pub static HOOK_FIELDS: [Field; 15] = [
     ),
     Field::optional(
         "language",
-        Kind::Words(&language::NAMES),
+        FieldKind::OneOf(&language::NAMES),
         "The agent in whose words the hook is written, where that is not said of the definition.",
     ),
 ];

@@ -18,7 +18,7 @@ use super::fields::{
     CONFIG_FIELDS, DEFINITION_FIELDS, ENVIRONMENT_FIELDS, HOOK_FIELDS, MATCHER_FIELDS,
     MAX_PRIORITY, MAX_TIMEOUT_MILLISECONDS, REGISTRATION_FIELDS, TOP_LEVEL,
 };
-use super::folders::path_of;
+use super::folders::module_path;
 use super::matcher_definition::{COMMAND_PATTERN, KIND, PATH_PATTERN, TOOL, TOOL_PATTERN};
 use super::matcher_definition::{MatcherDefinition, MatcherFields};
 use super::redact_reader;
@@ -30,11 +30,11 @@ use crate::language::{self, Languages};
 use hook_json::field;
 use hook_json::text::nearest;
 use hook_json::text::shortened;
-use hook_protocol::event::{EVERY, EventDefinition, Events, HookEventName};
-use hook_shell::loaders::is_refused_of_project;
+use hook_protocol::event::{EventDefinition, Events, HookEventName, WILDCARD};
+use hook_shell::loaders::is_forbidden_in_project;
 
 /// Keys that people write under `hooks` although they are not events, with the key to use instead.
-const MISPLACED: [(&str, &str); 8] = [
+const MISPLACED_KEYS: [(&str, &str); 8] = [
     (
         "enabled",
         "write `hooksConfig.enabled`; for hooks that clients register, 0 as \
@@ -93,7 +93,7 @@ pub fn parse_source(text: &str, source: &SettingsSource, events: &Events) -> Set
 }
 
 /// Reads the text to its end and returns the file.
-fn file_of(mut reader: Reader<'_>) -> SettingsFile {
+fn read_settings(mut reader: Reader<'_>) -> SettingsFile {
     let was_read = reader.read();
     let mentions_guard = !was_read && mentions_guard(reader.document.text());
     reader.spans.unreported = reader.document.unreported();
@@ -115,9 +115,9 @@ fn file_of(mut reader: Reader<'_>) -> SettingsFile {
 
 /// Checks whether a text that is not JSON contains a `failBehavior` of `block`.
 fn mentions_guard(text: &str) -> bool {
-    text.split("failBehavior")
-        .skip(1)
-        .any(|rest| rest.trim_start_matches(|it: char| !it.is_alphanumeric()).starts_with("block"))
+    text.split("failBehavior").skip(1).any(|rest| {
+        rest.trim_start_matches(|character: char| !character.is_alphanumeric()).starts_with("block")
+    })
 }
 
 /// Returns the events that a settings text declares, even if the text has other errors.
@@ -149,12 +149,12 @@ pub(super) struct Reader<'t> {
     /// The events that this text declares.
     pub(super) declared: Vec<EventDefinition>,
     /// The names of events with an invalid declaration.
-    pub(super) undeclared: Vec<String>,
+    pub(super) invalid_declarations: Vec<String>,
     pub(super) config: Arc<HooksConfig>,
     pub(super) hooks: Vec<HookEntry>,
     pub(super) spans: FileSpans,
     /// `true` if `hooksConfig` has a `failBehavior`.
-    says_fail_behavior: bool,
+    has_fail_behavior: bool,
     /// `true` if this is a list of modules instead of a file.
     pub(super) is_list_of_modules: bool,
 }
@@ -167,30 +167,30 @@ const UNREADABLE_MATCHER: &str =
 const MAX_IN_MATCHER: usize = 256;
 
 /// The error of a matcher that could not be read; it has been reported.
-pub(super) struct Unreadable;
+pub(super) struct UnreadableMatcher;
 
 /// The event that an unknown name probably means.
 #[derive(Debug, Clone, Copy)]
-enum Meant {
+enum EventGuess {
     /// The event with this name in another agent, or with a similar name.
-    Surely(HookEventName),
+    Likely(HookEventName),
     /// A default: no event has a similar name.
-    Perhaps(HookEventName),
+    Fallback(HookEventName),
 }
 
 /// The definition of a hook.
 struct Definition {
     event: HookEventName,
     matcher: Option<Arc<MatcherDefinition>>,
-    matcher_at: Option<Range<usize>>,
+    matcher_range: Option<Range<usize>>,
     priority: i32,
     sequential: bool,
 }
 
 /// Checks whether a `failBehavior` is certainly not meant to block.
-fn says_continue(field: &Field) -> bool {
-    let word = field.value.value.to_text();
-    let behavior = word.as_deref().and_then(FailBehavior::from_word);
+fn is_continue(field: &Field) -> bool {
+    let name = field.value.value.to_text();
+    let behavior = name.as_deref().and_then(FailBehavior::from_name);
     behavior == Some(FailBehavior::Continue) && !field.is_repeated
 }
 
@@ -205,17 +205,17 @@ impl<'t> Reader<'t> {
             document: Document::new(text, path),
             events: events.clone(),
             declared: Vec::new(),
-            undeclared: Vec::new(),
+            invalid_declarations: Vec::new(),
             config: Arc::default(),
             hooks: Vec::new(),
             spans: FileSpans::default(),
-            says_fail_behavior: false,
+            has_fail_behavior: false,
             is_list_of_modules: false,
         }
     }
 
     fn into_file(self) -> SettingsFile {
-        file_of(self)
+        read_settings(self)
     }
 
     /// Reads the file; returns `true` if it is an object, even one with errors.
@@ -223,7 +223,7 @@ impl<'t> Reader<'t> {
         let root = match self.document.root() {
             Ok(root) => root,
             Err(error) => {
-                self.document.not_json(&error);
+                self.document.report_not_json(&error);
                 return false;
             }
         };
@@ -231,7 +231,7 @@ impl<'t> Reader<'t> {
             self.document.wrong_kind(&root, "an object", "the file was skipped");
             return false;
         };
-        for field in fields.iter().filter(|field| !field::has(&TOP_LEVEL, &field.name)) {
+        for field in fields.iter().filter(|field| !field::has_field(&TOP_LEVEL, &field.name)) {
             // Other names belong to the agent that owns the file, unless they are misspelt.
             let known = || TOP_LEVEL.iter().map(|field| field.name);
             let message = || format!("`{}` is not read", shortened(&field.name));
@@ -246,10 +246,10 @@ impl<'t> Reader<'t> {
             self.read_config(&field.value);
         }
         for field in fields.iter().filter(|field| field.name == "hooks") {
-            self.take_fail_behavior(&field.value);
+            self.apply_misplaced_fail_behavior(&field.value);
             self.read_events(&field.value);
         }
-        self.add_found();
+        self.add_discovered();
         self.drop_repeated_modules();
         true
     }
@@ -282,7 +282,7 @@ impl<'t> Reader<'t> {
                 }
                 FAIL_BEHAVIOR => {
                     config.fail_behavior = self.fail_behavior(field);
-                    self.says_fail_behavior = true;
+                    self.has_fail_behavior = true;
                 }
                 "maxConcurrent" => {
                     config.max_concurrent = self.count(&field.value).unwrap_or_default();
@@ -292,7 +292,7 @@ impl<'t> Reader<'t> {
                 "modules" => config.modules = self.texts(&field.value),
                 "environment" => config.environment = self.environment_rules(&field.value),
                 "auditLevel" | "log" | "redact" | "registration" | "server" | "upstream"
-                    if !self.source.may_rule_records() =>
+                    if !self.source.may_configure_records() =>
                 {
                     let name = &field.name;
                     let message = format!("`{name}` has no effect in this file; it was ignored");
@@ -307,7 +307,7 @@ impl<'t> Reader<'t> {
                 "redact" => {
                     redact_reader::read(&mut self.document, &field.value, &mut config.redact)
                 }
-                _ if self.may_be_fail_behavior(field, &CONFIG_FIELDS) => {
+                _ if self.is_misspelled_fail_behavior(field, &CONFIG_FIELDS) => {
                     config.fail_behavior = FailBehavior::Block;
                 }
                 _ => self.unknown_key(field, &CONFIG_FIELDS),
@@ -321,14 +321,14 @@ impl<'t> Reader<'t> {
 
     /// Applies a `failBehavior` under `hooks`. Its author wanted guards, unless it is `continue`.
     /// The value in `hooksConfig` takes precedence.
-    fn take_fail_behavior(&mut self, hooks: &Node) {
+    fn apply_misplaced_fail_behavior(&mut self, hooks: &Node) {
         let Some(field) = self.document.field(hooks, FAIL_BEHAVIOR) else { return };
-        if says_continue(&field) {
+        if is_continue(&field) {
             return;
         }
-        let may_rule = self.source.may_rule_records();
+        let may_rule = self.source.may_configure_records();
         let config = Arc::make_mut(&mut self.config);
-        if !self.says_fail_behavior {
+        if !self.has_fail_behavior {
             config.fail_behavior = FailBehavior::Block;
         }
         if may_rule {
@@ -346,7 +346,7 @@ impl<'t> Reader<'t> {
 
     /// Returns a whole number; reports any other value and returns `None` for the default.
     fn count(&mut self, node: &Node) -> Option<usize> {
-        let count = node.value.to_whole_number().and_then(|count| usize::try_from(count).ok());
+        let count = node.value.to_u64().and_then(|count| usize::try_from(count).ok());
         if count.is_none() {
             let found = shortened(node.value.as_str());
             let message = format!("expected a whole number, found {found}; the default is used");
@@ -363,7 +363,7 @@ impl<'t> Reader<'t> {
                 "maxTotal" => rules.max_total = self.count(&field.value),
                 "defaultTimeout" => rules.default_timeout = self.timeout(&field.value),
                 FAIL_BEHAVIOR => rules.fail_behavior = Some(self.fail_behavior(field)),
-                _ if self.may_be_fail_behavior(field, &REGISTRATION_FIELDS) => {
+                _ if self.is_misspelled_fail_behavior(field, &REGISTRATION_FIELDS) => {
                     rules.fail_behavior = Some(FailBehavior::Block);
                 }
                 _ => self.unknown_key(field, &REGISTRATION_FIELDS),
@@ -414,21 +414,21 @@ impl<'t> Reader<'t> {
                 continue;
             }
             let message = format!("unknown agent `{}`; none of its hooks run", shortened(&name));
-            let remedy = match nearest(&name, language::NAMES) {
+            let help = match nearest(&name, language::NAMES) {
                 Some(nearest) => format!("write `{nearest}`"),
                 None => format!("write one of {}", language::NAMES.join(", ")),
             };
-            self.document.report_with_remedy(Rule::UnknownAgent, item, message, remedy);
+            self.document.report_with_help(Rule::UnknownAgent, item, message, help);
         }
         agents
     }
 
     fn audit_level(&mut self, node: &Node) -> Option<AuditLevel> {
-        let level = node.value.to_text().as_deref().and_then(AuditLevel::from_word);
+        let level = node.value.to_text().as_deref().and_then(AuditLevel::from_name);
         if level.is_none() {
             let found = shortened(node.value.as_str());
-            let words = AuditLevel::WORDS;
-            let message = format!("expected {words}, found {found}; the default is used");
+            let expected = AuditLevel::EXPECTED;
+            let message = format!("expected {expected}, found {found}; the default is used");
             self.document.report(Rule::InvalidAuditLevel, node, message);
         }
         level
@@ -453,22 +453,22 @@ impl<'t> Reader<'t> {
         };
         for field in &fields {
             let definitions = self.document.items(&field.value);
-            let (of_agents, own): (Vec<Node>, Vec<Node>) = definitions
+            let (foreign, native): (Vec<Node>, Vec<Node>) = definitions
                 .iter()
                 .flatten()
                 .cloned()
                 .partition(|definition| self.is_in_language(definition));
             // Definitions of agents use those agents' names for events.
-            let only_of_agents = own.is_empty() && !of_agents.is_empty();
+            let is_all_foreign = native.is_empty() && !foreign.is_empty();
             let event = match field.name.as_str() {
-                EVERY => EventDefinition::every(),
+                WILDCARD => EventDefinition::wildcard(),
                 name => self.events.from_name(name),
             };
             if event.is_none()
-                && !only_of_agents
-                && let Some(meant) = self.unknown_event(field)
+                && !is_all_foreign
+                && let Some(guess) = self.unknown_event(field)
             {
-                self.read_unplaced(meant, &field.name, &own);
+                self.read_unknown_event(guess, &field.name, &native);
             }
             let Some(definitions) = definitions else {
                 if event.is_none() {
@@ -497,61 +497,62 @@ impl<'t> Reader<'t> {
 
     /// Reads the definitions under an unknown event. Their hooks do not run, but their problems are
     /// reported. If the intended event is clear, their guards block it.
-    fn read_unplaced(&mut self, meant: Meant, name: &str, definitions: &[Node]) {
-        let (Meant::Surely(event) | Meant::Perhaps(event)) = meant;
+    fn read_unknown_event(&mut self, guess: EventGuess, name: &str, definitions: &[Node]) {
+        let (EventGuess::Likely(event) | EventGuess::Fallback(event)) = guess;
         let read_before = self.hooks.len();
         for definition in definitions {
             self.read_definition(event, name, definition);
         }
         // Definitions in an agent's language use that agent's name for the event.
-        let (ours, of_agents): (Vec<HookEntry>, Vec<HookEntry>) =
-            self.hooks.drain(read_before..).partition(HookEntry::is_ours);
-        self.hooks.extend(of_agents);
+        let (native, foreign): (Vec<HookEntry>, Vec<HookEntry>) =
+            self.hooks.drain(read_before..).partition(HookEntry::is_native_command);
+        self.hooks.extend(foreign);
         // Guards of a project are excluded: it may be untrusted.
-        let may_block = self.source != HookSource::Project && matches!(meant, Meant::Surely(_));
+        let may_block =
+            self.source != HookSource::Project && matches!(guess, EventGuess::Likely(_));
         let is_blocking = |hook: &HookEntry| may_block && hook.fail_behavior == FailBehavior::Block;
-        let (guards, others): (Vec<_>, Vec<_>) = ours.into_iter().partition(is_blocking);
+        let (guards, others): (Vec<_>, Vec<_>) = native.into_iter().partition(is_blocking);
         // Their other problems are reported, too.
-        self.spans.unplaced.extend(others.into_iter().chain(guards.iter().cloned()));
-        let why = format!("there is no event `{}`; write `{event}`", shortened(name));
-        let why: Arc<str> = why.into();
+        self.spans.unknown_event_hooks.extend(others.into_iter().chain(guards.iter().cloned()));
+        let reason = format!("there is no event `{}`; write `{event}`", shortened(name));
+        let reason: Arc<str> = reason.into();
         self.hooks.extend(
             guards
                 .into_iter()
-                .map(|guard| HookEntry { unreadable: Some(Arc::clone(&why)), ..guard }),
+                .map(|guard| HookEntry { unreadable: Some(Arc::clone(&reason)), ..guard }),
         );
     }
 
     /// Reports an unknown event. Returns the event that is probably meant, unless the name is that
     /// of another key.
-    fn unknown_event(&mut self, field: &Field) -> Option<Meant> {
-        if let Some((name, remedy)) = MISPLACED.iter().find(|(name, _)| *name == field.name) {
-            let (rule, then) = match *name == FAIL_BEHAVIOR && !says_continue(field) {
+    fn unknown_event(&mut self, field: &Field) -> Option<EventGuess> {
+        if let Some((name, help)) = MISPLACED_KEYS.iter().find(|(name, _)| *name == field.name) {
+            let (rule, consequence) = match *name == FAIL_BEHAVIOR && !is_continue(field) {
                 true => (Rule::InvalidFailBehavior, "\"block\" is used where nothing else is said"),
                 false => (Rule::MisplacedKey, "it was ignored"),
             };
-            let message = format!("`hooks.{name}` is not read; {then}");
-            self.document.misplaced_name(rule, field, message, None, *remedy);
+            let message = format!("`hooks.{name}` is not read; {consequence}");
+            self.document.misplaced_name(rule, field, message, None, *help);
             None
         } else if TOP_LEVEL.iter().any(|known| known.name == field.name) {
             let name = &field.name;
             let message = format!("`{name}` belongs beside `hooks`, not into it; it was ignored");
-            let remedy = format!("move `{name}` beside `hooks`");
-            self.document.misplaced_name(Rule::MisplacedKey, field, message, None, remedy);
+            let help = format!("move `{name}` beside `hooks`");
+            self.document.misplaced_name(Rule::MisplacedKey, field, message, None, help);
             None
-        } else if let Some(event) = HookEventName::elsewhere(&field.name) {
+        } else if let Some(event) = HookEventName::from_foreign_name(&field.name) {
             let name = shortened(&field.name);
             let message = format!("unknown event `{name}`; its hooks were skipped");
-            let remedy = format!("what other agents call `{name}` is `{event}` here");
-            let ours = Some(event.as_str());
-            self.document.misplaced_name(Rule::UnknownEvent, field, message, ours, remedy);
-            Some(Meant::Surely(event))
-        } else if self.undeclared.contains(&field.name) {
+            let help = format!("what other agents call `{name}` is `{event}` here");
+            let suggestion = Some(event.as_str());
+            self.document.misplaced_name(Rule::UnknownEvent, field, message, suggestion, help);
+            Some(EventGuess::Likely(event))
+        } else if self.invalid_declarations.contains(&field.name) {
             let name = shortened(&field.name);
             let message = format!("the event `{name}` is not declared; its hooks were skipped");
-            let remedy = format!("fix `{name}` under `hooksConfig.events`");
-            self.document.misplaced_name(Rule::UnknownEvent, field, message, None, remedy);
-            Some(Meant::Perhaps(HookEventName::BeforeTool))
+            let help = format!("fix `{name}` under `hooksConfig.events`");
+            self.document.misplaced_name(Rule::UnknownEvent, field, message, None, help);
+            Some(EventGuess::Fallback(HookEventName::BeforeTool))
         } else {
             let message =
                 format!("unknown event `{}`; its hooks were skipped", shortened(&field.name));
@@ -560,26 +561,28 @@ impl<'t> Reader<'t> {
             self.document.unknown_name(Rule::UnknownEvent, field, message, known);
             let nearest = events.nearest(&field.name).and_then(|name| events.from_name(name));
             // Without a similar name they are checked as hooks of a tool, the most common ones.
-            Some(nearest.map_or(Meant::Perhaps(HookEventName::BeforeTool), Meant::Surely))
+            Some(
+                nearest.map_or(EventGuess::Fallback(HookEventName::BeforeTool), EventGuess::Likely),
+            )
         }
     }
 
     fn read_definition(&mut self, event: HookEventName, name: &str, node: &Node) {
         let Some(fields) = self.document.fields(node) else {
-            let done = "the definition was skipped";
-            self.document.wrong_kind(node, "an object", done);
+            let consequence = "the definition was skipped";
+            self.document.wrong_kind(node, "an object", consequence);
             return;
         };
         let mut definition = Definition {
             event,
             matcher: None,
-            matcher_at: None,
+            matcher_range: None,
             priority: DEFAULT_PRIORITY,
             sequential: false,
         };
         let mut hooks = None;
         // A hook in place of a definition is one problem, not one for each of its fields.
-        let is_hook = |name: &str| field::has(&HOOK_FIELDS, name);
+        let is_hook = |name: &str| field::has_field(&HOOK_FIELDS, name);
         let flat = fields.iter().all(|field| field.name != "hooks")
             && fields.iter().any(|field| matches!(field.name.as_str(), "type" | "command"));
         let read_before = self.hooks.len();
@@ -587,8 +590,8 @@ impl<'t> Reader<'t> {
         for field in &fields {
             match field.name.as_str() {
                 "matcher" => {
-                    definition.matcher_at = Some(field.value.value.range());
-                    let matcher = self.matcher(&field.value).unwrap_or_else(|Unreadable| {
+                    definition.matcher_range = Some(field.value.value.range());
+                    let matcher = self.matcher(&field.value).unwrap_or_else(|UnreadableMatcher| {
                         unreadable = true;
                         MatcherDefinition::Unreadable(field.value.value.as_str().to_owned())
                     });
@@ -603,9 +606,9 @@ impl<'t> Reader<'t> {
         }
         if flat {
             let message = "the definition is a hook, and has no `hooks`; it was skipped";
-            let remedy = "put the hook into the definition's list: \"hooks\": [ {\"type\": \
+            let help = "put the hook into the definition's list: \"hooks\": [ {\"type\": \
                           \"command\", \"command\": \"...\"} ]";
-            self.document.report_with_remedy(Rule::MissingHooks, node, message, remedy);
+            self.document.report_with_help(Rule::MissingHooks, node, message, help);
             return;
         }
         let Some(hooks) = hooks else {
@@ -614,54 +617,56 @@ impl<'t> Reader<'t> {
             return;
         };
         let Some(items) = self.document.items(&hooks) else {
-            let done = "the definition was skipped";
-            self.document.wrong_kind(&hooks, "an array of hooks", done);
+            let consequence = "the definition was skipped";
+            self.document.wrong_kind(&hooks, "an array of hooks", consequence);
             return;
         };
         if items.is_empty() {
             self.spans.empty.push((hooks.value.range(), hooks.path().to_owned()));
         }
-        let mut in_language = Vec::new();
+        let mut foreign_hooks = Vec::new();
         for (index, item) in items.iter().enumerate() {
             if self.has_languages && language_of(&item.value).is_some() {
-                in_language.push((index, item.clone()));
+                foreign_hooks.push((index, item.clone()));
                 continue;
             }
             if let Some(hook) = self.read_hook(&definition, item)
-                && self.may_stand_there(&hook, item)
+                && self.may_listen_to_event(&hook, item)
             {
                 self.hooks.push(hook);
             }
         }
-        if !in_language.is_empty() {
-            self.read_hooks_in_language(name, node, in_language);
+        if !foreign_hooks.is_empty() {
+            self.read_hooks_in_language(name, node, foreign_hooks);
         }
         if unreadable {
             // Its author wanted a restriction, so it does not run; but guards stay on.
             let read = self.hooks.split_off(read_before);
             // A matcher in an agent's language is read by that language.
-            let stays = |it: &HookEntry| it.fail_behavior == FailBehavior::Block || !it.is_ours();
-            let guards = read.into_iter().filter(stays);
+            let is_kept = |hook: &HookEntry| {
+                hook.fail_behavior == FailBehavior::Block || !hook.is_native_command()
+            };
+            let guards = read.into_iter().filter(is_kept);
             self.hooks.extend(guards);
         }
     }
 
     /// Checks whether a hook may listen to its event: only workers and modules may use `*`, since
     /// they declare their events themselves.
-    fn may_stand_there(&mut self, hook: &HookEntry, node: &Node) -> bool {
-        if !hook.event.is_every() {
+    fn may_listen_to_event(&mut self, hook: &HookEntry, node: &Node) -> bool {
+        if !hook.event.is_wildcard() {
             if hook.module.is_some() {
                 let message = "a module says itself which events are its own; the hook was skipped";
-                let remedy = "put the module under `*`";
-                self.document.report_with_remedy(Rule::UnknownEvent, node, message, remedy);
+                let help = "put the module under `*`";
+                self.document.report_with_help(Rule::UnknownEvent, node, message, help);
             }
             return hook.module.is_none();
         }
         if hook.worker.is_none() {
             let message = "only a worker or a module can stand under `*`, since it says itself which \
                            events are its own; the hook was skipped";
-            let remedy = "put the command under the events that it is for";
-            self.document.report_with_remedy(Rule::UnknownEvent, node, message, remedy);
+            let help = "put the command under the events that it is for";
+            self.document.report_with_help(Rule::UnknownEvent, node, message, help);
             return false;
         }
         if hook.matcher.is_some() {
@@ -672,16 +677,16 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads a matcher: a string or an object.
-    pub(super) fn matcher(&mut self, node: &Node) -> Result<MatcherDefinition, Unreadable> {
+    pub(super) fn matcher(&mut self, node: &Node) -> Result<MatcherDefinition, UnreadableMatcher> {
         if let Some(text) = node.value.to_text() {
             return Ok(text.into());
         }
         let Some(fields) = self.document.fields(node) else {
             self.document.wrong_kind(node, "a string or an object", UNREADABLE_MATCHER);
-            return Err(Unreadable);
+            return Err(UnreadableMatcher);
         };
         let mut matcher = MatcherFields::new();
-        let mut all_read = true;
+        let mut is_complete = true;
         for field in &fields {
             let value = &field.value;
             let read = match field.name.as_str() {
@@ -690,34 +695,34 @@ impl<'t> Reader<'t> {
                 PATH_PATTERN => self.one_or_more(value).map(|globs| matcher.paths = globs),
                 TOOL_PATTERN => {
                     let text = self.text(value, UNREADABLE_MATCHER);
-                    text.map(|text| matcher.tool_pattern = Some(text)).ok_or(Unreadable)
+                    text.map(|text| matcher.tool_pattern = Some(text)).ok_or(UnreadableMatcher)
                 }
                 COMMAND_PATTERN => {
                     let text = self.text(value, UNREADABLE_MATCHER);
-                    text.map(|text| matcher.command_pattern = Some(text)).ok_or(Unreadable)
+                    text.map(|text| matcher.command_pattern = Some(text)).ok_or(UnreadableMatcher)
                 }
                 name => {
                     let message =
                         format!("unknown key `{}`; {UNREADABLE_MATCHER}", shortened(name));
                     let known = MATCHER_FIELDS.iter().map(|field| field.name);
                     self.document.unknown_name(Rule::InvalidMatcher, field, message, known);
-                    Err(Unreadable)
+                    Err(UnreadableMatcher)
                 }
             };
-            all_read &= read.is_ok();
+            is_complete &= read.is_ok();
         }
-        if all_read { Ok(matcher.into()) } else { Err(Unreadable) }
+        if is_complete { Ok(matcher.into()) } else { Err(UnreadableMatcher) }
     }
 
     /// Reads a string or an array of strings.
-    fn one_or_more(&mut self, node: &Node) -> Result<Vec<String>, Unreadable> {
+    fn one_or_more(&mut self, node: &Node) -> Result<Vec<String>, UnreadableMatcher> {
         if let Some(text) = node.value.to_text() {
             return Ok(vec![text]);
         }
         let Some(items) = self.document.items(node) else {
             let expected = "a string or an array of strings";
             self.document.wrong_kind(node, expected, UNREADABLE_MATCHER);
-            return Err(Unreadable);
+            return Err(UnreadableMatcher);
         };
         if items.is_empty() || items.len() > MAX_IN_MATCHER {
             let message = format!(
@@ -725,11 +730,11 @@ impl<'t> Reader<'t> {
                 items.len()
             );
             self.document.report(Rule::InvalidMatcher, node, message);
-            return Err(Unreadable);
+            return Err(UnreadableMatcher);
         }
         let texts: Vec<Option<String>> =
             items.iter().map(|item| self.text(item, UNREADABLE_MATCHER)).collect();
-        texts.into_iter().collect::<Option<_>>().ok_or(Unreadable)
+        texts.into_iter().collect::<Option<_>>().ok_or(UnreadableMatcher)
     }
 
     fn read_hook(&mut self, definition: &Definition, node: &Node) -> Option<HookEntry> {
@@ -738,16 +743,16 @@ impl<'t> Reader<'t> {
             self.document.wrong_kind(node, "an object", SKIPPED);
             return None;
         };
-        let place = self.document.place(node);
+        let location = self.document.location(node);
         let mut hook = HookEntry {
             matcher: definition.matcher.clone(),
             priority: definition.priority,
             sequential: definition.sequential,
-            spans: HookSpans { matcher: definition.matcher_at.clone(), ..HookSpans::default() },
-            ..HookEntry::of_file(definition.event, &self.config, place)
+            spans: HookSpans { matcher: definition.matcher_range.clone(), ..HookSpans::default() },
+            ..HookEntry::of_file(definition.event, &self.config, location)
         };
         let (mut kind, mut is_async, mut module) = (None, None, None);
-        let mut of_worker: Vec<&Field> = Vec::new();
+        let mut worker_fields: Vec<&Field> = Vec::new();
         for field in &fields {
             match field.name.as_str() {
                 "type" => kind = Some((self.text(&field.value, SKIPPED)?, field.value.clone())),
@@ -773,7 +778,7 @@ impl<'t> Reader<'t> {
                     is_async = Some(field.value.clone());
                 }
                 "priority" => hook.priority = self.priority(&field.value, definition.priority),
-                "env" => hook.env = self.environment_of_hook(&field.value),
+                "env" => hook.env = self.hook_environment(&field.value),
                 "data" => hook.data = self.texts(&field.value),
                 "start" | "startTimeout" | "idleTimeout" => {
                     let range = Some(field.value.value.range());
@@ -782,14 +787,14 @@ impl<'t> Reader<'t> {
                         "idleTimeout" => hook.spans.idle_timeout = range,
                         _ => {}
                     }
-                    of_worker.push(field);
+                    worker_fields.push(field);
                 }
-                name if field::has(&DEFINITION_FIELDS, name) => {
+                name if field::has_field(&DEFINITION_FIELDS, name) => {
                     let message = format!("`{name}` has no effect in a hook; it was ignored");
-                    let remedy = format!("move `{name}` to the definition around the hook");
-                    self.document.misplaced_name(Rule::UnknownKey, field, message, None, remedy);
+                    let help = format!("move `{name}` to the definition around the hook");
+                    self.document.misplaced_name(Rule::UnknownKey, field, message, None, help);
                 }
-                _ if self.may_be_fail_behavior(field, &HOOK_FIELDS) => {
+                _ if self.is_misspelled_fail_behavior(field, &HOOK_FIELDS) => {
                     hook.fail_behavior = FailBehavior::Block;
                 }
                 _ => self.unknown_key(field, &HOOK_FIELDS),
@@ -804,7 +809,7 @@ impl<'t> Reader<'t> {
         }
         match kind {
             Some((kind, _)) if kind == "command" => {
-                for field in of_worker {
+                for field in worker_fields {
                     let message = format!("`{}` has no effect but in a worker", field.name);
                     let remedy =
                         "write \"type\": \"worker\" where the command stays alive and answers \
@@ -814,7 +819,7 @@ impl<'t> Reader<'t> {
                 }
             }
             Some((kind, _)) if kind == "worker" => {
-                hook.worker = Some(self.worker_rules(&of_worker));
+                hook.worker = Some(self.worker_rules(&worker_fields));
             }
             Some(_) if is_module => {
                 let Some((path, field)) = module.filter(|(path, _)| !path.trim().is_empty()) else {
@@ -822,8 +827,8 @@ impl<'t> Reader<'t> {
                     self.document.report(Rule::MissingCommand, node, message);
                     return None;
                 };
-                hook.worker = Some(self.worker_rules(&of_worker));
-                let file = path_of(&path, &self.source, self.path.as_deref());
+                hook.worker = Some(self.worker_rules(&worker_fields));
+                let file = module_path(&path, &self.source, self.path.as_deref());
                 hook.spans.module = Some(field.value.value.range());
                 // The same module is the same hook, regardless of the spelling of its path.
                 hook.command = match self.source == HookSource::Project {
@@ -875,19 +880,19 @@ impl<'t> Reader<'t> {
             }
             is_new
         });
-        for HookEntry { module, place, command, fail_behavior, .. } in repeated {
+        for HookEntry { module, location, command, fail_behavior, .. } in repeated {
             // If any of the duplicates is a guard, the first becomes one.
             let first = self.hooks.iter_mut().find(|hook| hook.module == module);
             if let Some(first) = first.filter(|_| fail_behavior == FailBehavior::Block) {
                 first.fail_behavior = fail_behavior;
             }
             // A folder and a list may well contain the same module.
-            if place.line == 0 {
+            if location.line == 0 {
                 continue;
             }
             let path = shortened(&command);
             let message = format!("the module `{path}` stands there already; this one was ignored");
-            self.document.push(Diagnostic::new(Rule::RepeatedModule, place, message));
+            self.document.push(Diagnostic::new(Rule::RepeatedModule, location, message));
         }
     }
 
@@ -917,7 +922,7 @@ impl<'t> Reader<'t> {
         rules
     }
 
-    fn environment_of_hook(&mut self, node: &Node) -> Vec<(String, String)> {
+    fn hook_environment(&mut self, node: &Node) -> Vec<(String, String)> {
         let Some(fields) = self.document.fields(node) else {
             self.document.wrong_kind(node, "an object", "it was ignored");
             return Vec::new();
@@ -931,7 +936,7 @@ impl<'t> Reader<'t> {
                 self.document.report(Rule::InvalidVariable, &field.value, message);
                 continue;
             }
-            if self.source == HookSource::Project && is_refused_of_project(&field.name) {
+            if self.source == HookSource::Project && is_forbidden_in_project(&field.name) {
                 let message = format!(
                     "hooks of a project start without `{}`, which says what programs load; it was ignored",
                     shortened(&field.name)
@@ -959,10 +964,10 @@ impl<'t> Reader<'t> {
         Some(name)
     }
 
-    pub(super) fn text(&mut self, node: &Node, done: &str) -> Option<String> {
+    pub(super) fn text(&mut self, node: &Node, consequence: &str) -> Option<String> {
         let text = node.value.to_text();
         if text.is_none() {
-            self.document.wrong_kind(node, "a string", done);
+            self.document.wrong_kind(node, "a string", consequence);
         }
         text
     }
@@ -991,7 +996,7 @@ impl<'t> Reader<'t> {
 
     pub(super) fn fail_behavior(&mut self, field: &Field) -> FailBehavior {
         let found = &field.value.value;
-        let behavior = found.to_text().as_deref().and_then(FailBehavior::from_word);
+        let behavior = found.to_text().as_deref().and_then(FailBehavior::from_name);
         let found = match field.is_repeated {
             true => "several".to_owned(),
             false => shortened(found.as_str()),
@@ -1000,7 +1005,7 @@ impl<'t> Reader<'t> {
             // For a guard with an invalid value, the stricter one is used.
             let message = format!(
                 "expected {}, found {found}; \"block\" is used, the stricter one",
-                FailBehavior::WORDS,
+                FailBehavior::EXPECTED,
             );
             self.document.report(Rule::InvalidFailBehavior, &field.value, message);
             FailBehavior::Block
@@ -1009,18 +1014,20 @@ impl<'t> Reader<'t> {
 
     /// Checks whether an unknown key is a misspelt `failBehavior` with any value but `continue`;
     /// reports it.
-    pub(super) fn may_be_fail_behavior(
+    pub(super) fn is_misspelled_fail_behavior(
         &mut self,
         field: &Field,
         known: &'static [field::Field],
     ) -> bool {
-        let is_known = field::has(known, &field.name);
-        if is_known || nearest(&field.name, known.iter().map(|it| it.name)) != Some("failBehavior")
+        let is_known = field::has_field(known, &field.name);
+        if is_known
+            || nearest(&field.name, known.iter().map(|known_field| known_field.name))
+                != Some("failBehavior")
         {
             return false;
         }
-        let word = field.value.value.to_text();
-        if word.as_deref().and_then(FailBehavior::from_word) == Some(FailBehavior::Continue) {
+        let name = field.value.value.to_text();
+        if name.as_deref().and_then(FailBehavior::from_name) == Some(FailBehavior::Continue) {
             return false;
         }
         let message = format!(
@@ -1034,7 +1041,7 @@ impl<'t> Reader<'t> {
 
     pub(super) fn priority(&mut self, node: &Node, default: i32) -> i32 {
         let value = &node.value;
-        let priority = value.to_integer().and_then(|number| i32::try_from(number).ok());
+        let priority = value.to_i64().and_then(|number| i32::try_from(number).ok());
         match priority.filter(|priority| (-MAX_PRIORITY..=MAX_PRIORITY).contains(priority)) {
             Some(priority) => priority,
             None => {
@@ -1052,7 +1059,7 @@ impl<'t> Reader<'t> {
     /// Returns a timeout; reports any other value and returns `None` for the default.
     pub(super) fn timeout(&mut self, node: &Node) -> Option<Duration> {
         let value = &node.value;
-        match value.to_whole_number() {
+        match value.to_u64() {
             Some(milliseconds @ 1..=MAX_TIMEOUT_MILLISECONDS) => {
                 Some(Duration::from_millis(milliseconds))
             }

@@ -30,24 +30,26 @@ pub(super) const HOOK_FILES: [(&str, HookEventName); 2] =
 pub(super) const OMP: &str = "omp";
 
 /// Its hook folders, relative to the project and to the user's HOME directory.
-const OF_OMP_IN_PROJECT: [&str; 2] = [".claude/hooks", ".omp/hooks"];
-const OF_OMP_OF_USER: [&str; 2] = [".claude/hooks", ".omp/agent/hooks"];
+const OMP_PROJECT_FOLDERS: [&str; 2] = [".claude/hooks", ".omp/hooks"];
+const OMP_USER_FOLDERS: [&str; 2] = [".claude/hooks", ".omp/agent/hooks"];
 
 /// Returns the `omp` hook folders of the project or user that the settings file belongs to.
-pub(super) fn of_omp(settings: &Path) -> Vec<PathBuf> {
+pub(super) fn omp_folders(settings: &Path) -> Vec<PathBuf> {
     if let Some(project) = project_of(settings) {
-        return OF_OMP_IN_PROJECT.map(|folder| project.join(folder)).into();
+        return OMP_PROJECT_FOLDERS.map(|folder| project.join(folder)).into();
     }
     let home = home_directory().filter(|_| settings.ends_with(IN_CONFIG_HOME));
-    home.iter().flat_map(|home| OF_OMP_OF_USER.map(|folder| home.join(folder))).collect()
+    home.iter().flat_map(|home| OMP_USER_FOLDERS.map(|folder| home.join(folder))).collect()
 }
 
 /// Resolves the path of a module. Relative paths begin at the project, or at the folder of a
 /// settings file that is not a project's.
-pub(super) fn path_of(said: &str, source: &HookSource, settings: Option<&Path>) -> PathBuf {
-    let expanded = match said.strip_prefix("~/") {
-        Some(rest) => home_directory().map_or_else(|| PathBuf::from(said), |home| home.join(rest)),
-        None => PathBuf::from(said),
+pub(super) fn module_path(module: &str, source: &HookSource, settings: Option<&Path>) -> PathBuf {
+    let expanded = match module.strip_prefix("~/") {
+        Some(rest) => {
+            home_directory().map_or_else(|| PathBuf::from(module), |home| home.join(rest))
+        }
+        None => PathBuf::from(module),
     };
     let project = settings.filter(|_| *source == HookSource::Project).and_then(project_of);
     let base = project.or_else(|| settings?.parent());
@@ -71,13 +73,13 @@ pub(super) fn folder_of(source: &HookSource, settings: Option<&Path>) -> Option<
 /// other agents, even if no settings name those agents.
 fn folders(settings: &Path) -> Vec<PathBuf> {
     let own = settings.parent().map(|folder| folder.join(MODULES));
-    let parents = settings.parent().map(Path::to_path_buf).into_iter().chain(of_omp(settings));
+    let parents = settings.parent().map(Path::to_path_buf).into_iter().chain(omp_folders(settings));
     let files = parents.flat_map(|folder| HOOK_FILES.map(|(name, _)| folder.join(name)));
     own.into_iter().chain(files).collect()
 }
 
 /// Checks whether there may be hooks next to a settings file. The file itself need not exist.
-pub(super) fn has_any(settings: &Path) -> bool {
+pub(super) fn may_have_hooks(settings: &Path) -> bool {
     let has_entries = |folder: PathBuf| match fs::read_dir(folder) {
         Ok(mut entries) => entries.next().is_some(),
         Err(error) => !is_absence(&error),
@@ -87,16 +89,21 @@ pub(super) fn has_any(settings: &Path) -> bool {
 
 /// Returns `true` if there may be hooks next to a source's file.
 #[doc(hidden)]
-pub fn is_found_beside(source: &SettingsSource) -> bool {
+pub fn has_hook_folder(source: &SettingsSource) -> bool {
     let folder = folder_of(&source.source, Some(&source.path));
-    source.language.is_none() && folder.is_some() && has_any(&source.path)
+    source.language.is_none() && folder.is_some() && may_have_hooks(&source.path)
 }
 
 /// Lists the files of a source's hook folders for a digest: paths, and whether executable.
 pub fn listing(source: &SettingsSource) -> Vec<(PathBuf, bool)> {
     let folder = folder_of(&source.source, Some(&source.path));
-    let files = folder.iter().flat_map(|_| folders(&source.path)).filter_map(|it| files(&it).ok());
-    files.flatten().map(|path| (is_executable(&path), path)).map(|(is, path)| (path, is)).collect()
+    let files =
+        folder.iter().flat_map(|_| folders(&source.path)).filter_map(|dir| files(&dir).ok());
+    files
+        .flatten()
+        .map(|path| (is_executable(&path), path))
+        .map(|(executable, path)| (path, executable))
+        .collect()
 }
 
 pub(super) fn is_absence(error: &io::Error) -> bool {
@@ -125,15 +132,15 @@ pub(super) fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
 pub(super) fn is_module(path: &Path) -> bool {
     let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
     let extension = path.extension().and_then(OsStr::to_str);
-    extension.is_some_and(|it| EXTENSIONS.contains(&it)) && !name.ends_with(".d.ts")
+    extension.is_some_and(|ext| EXTENSIONS.contains(&ext)) && !name.ends_with(".d.ts")
 }
 
 /// Checks whether a file is a script of another kind.
 pub(super) fn is_script(path: &Path) -> bool {
     let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
     let extension = path.extension().and_then(OsStr::to_str);
-    let is_typed = [".d.ts", ".d.mts", ".d.cts"].iter().any(|it| name.ends_with(it));
-    extension.is_some_and(|it| OTHER_SCRIPTS.contains(&it)) && !is_typed
+    let is_typed = [".d.ts", ".d.mts", ".d.cts"].iter().any(|suffix| name.ends_with(suffix));
+    extension.is_some_and(|ext| OTHER_SCRIPTS.contains(&ext)) && !is_typed
 }
 
 /// Returns the index files in subfolders of a module folder, which may be meant as modules.

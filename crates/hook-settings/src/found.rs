@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::definition::HookEntry;
-use super::diagnostic::{Diagnostic, Place};
+use super::diagnostic::{Diagnostic, Location};
 use super::file::{Reader, parse_source};
 use super::folders::{
     EXTENSIONS, HOOK_FILES, MODULES, OMP, files, folder_of, indexes, is_absence, is_module,
-    is_script, of_omp, path_of,
+    is_script, module_path, omp_folders,
 };
 use super::matcher_definition::{MatcherDefinition, MatcherFields};
 use super::paths::project_of;
@@ -22,44 +22,47 @@ use hook_protocol::event::{EventDefinition, HookEventName};
 
 impl Reader<'_> {
     /// Adds the hooks found next to the file, then the modules named in `hooksConfig`.
-    pub(super) fn add_found(&mut self) {
+    pub(super) fn add_discovered(&mut self) {
         if let Some(folder) = folder_of(&self.source, self.path.as_deref()) {
             for path in self.files_of(&folder.join(MODULES)) {
                 if is_module(&path) {
                     self.add_module(&path);
                 } else if is_script(&path) {
                     let endings = EXTENSIONS.join(", .");
-                    self.unused(&path, &format!("a module is a file that ends in .{endings}"));
+                    self.report_unused(
+                        &path,
+                        &format!("a module is a file that ends in .{endings}"),
+                    );
                 }
             }
             for path in indexes(&folder.join(MODULES)) {
-                self.unused(
+                self.report_unused(
                     &path,
                     "a module is a file right in the folder; this one is none by itself",
                 );
             }
             self.add_hook_files(&folder, None);
             let mut agents = self.config.agents.iter().chain(&*self.agents);
-            if agents.any(|it| it == OMP) {
-                for folder in self.path.as_deref().map(of_omp).unwrap_or_default() {
+            if agents.any(|agent| agent == OMP) {
+                for folder in self.path.as_deref().map(omp_folders).unwrap_or_default() {
                     self.add_hook_files(&folder, Some(OMP));
                 }
             }
         }
-        for said in self.config.modules.clone() {
-            let path = path_of(&said, &self.source, self.path.as_deref());
-            let place = match self.is_list_of_modules {
-                true => Place::of_file(&path),
-                false => self.path.as_ref().map(Place::of_file).unwrap_or_default(),
+        for module in self.config.modules.clone() {
+            let path = module_path(&module, &self.source, self.path.as_deref());
+            let location = match self.is_list_of_modules {
+                true => Location::of_file(&path),
+                false => self.path.as_ref().map(Location::of_file).unwrap_or_default(),
             };
-            self.push_module(path, said, place);
+            self.push_module(path, module, location);
         }
     }
 
     /// Reports a file that does not run although it may be meant to.
-    fn unused(&mut self, path: &Path, why: &str) {
-        let message = format!("{why}; it was skipped");
-        self.document.push(Diagnostic::new(Rule::UnusedFile, Place::of_file(path), message));
+    fn report_unused(&mut self, path: &Path, reason: &str) {
+        let message = format!("{reason}; it was skipped");
+        self.document.push(Diagnostic::new(Rule::UnusedFile, Location::of_file(path), message));
     }
 
     /// Returns the files of a folder. Reports an unreadable one, since it may contain guards.
@@ -69,8 +72,8 @@ impl Reader<'_> {
             Err(error) if is_absence(&error) => Vec::new(),
             Err(error) => {
                 let message = format!("failed to read the folder: {error}; none of its hooks run");
-                let place = Place::of_file(folder);
-                self.document.push(Diagnostic::new(Rule::UnreadableFile, place, message));
+                let location = Location::of_file(folder);
+                self.document.push(Diagnostic::new(Rule::UnreadableFile, location, message));
                 Vec::new()
             }
         }
@@ -80,11 +83,11 @@ impl Reader<'_> {
     pub(super) fn shown(&mut self, path: &Path) -> Option<String> {
         let project = self.path.as_deref().filter(|_| self.source == HookSource::Project);
         let project = project.and_then(project_of);
-        let shown = project.and_then(|it| path.strip_prefix(it).ok()).unwrap_or(path);
+        let shown = project.and_then(|base| path.strip_prefix(base).ok()).unwrap_or(path);
         let text = shown.to_str().filter(|text| !text.contains(hook_json::text::is_hidden));
         if text.is_none() {
             let message = "the name of the file is no plain text; it was skipped";
-            let place = Place::of_file(path);
+            let place = Location::of_file(path);
             self.document.push(Diagnostic::new(Rule::UnusedFile, place, message));
         }
         text.map(str::to_owned)
@@ -92,13 +95,13 @@ impl Reader<'_> {
 
     fn add_module(&mut self, path: &Path) {
         if let Some(shown) = self.shown(path) {
-            self.push_module(absolute(path), shown, Place::of_file(path));
+            self.push_module(absolute(path), shown, Location::of_file(path));
         }
     }
 
-    fn push_module(&mut self, path: PathBuf, shown: String, place: Place) {
-        let Some(every) = EventDefinition::every() else { return };
-        let mut hook = self.new_hook(every, place);
+    fn push_module(&mut self, path: PathBuf, shown: String, location: Location) {
+        let Some(wildcard) = EventDefinition::wildcard() else { return };
+        let mut hook = self.new_hook(wildcard, location);
         hook.command = shown;
         hook.module = Some(path);
         hook.worker = Some(super::definition::WorkerRules::default());
@@ -113,11 +116,12 @@ impl Reader<'_> {
                 self.add_hook_file(&path, event, agent);
                 let stem = path.file_stem().map(OsStr::to_string_lossy).unwrap_or_default();
                 // Only files for the same tool shadow each other; names of modules mean nothing.
-                let Some(tool) = self.our_tool(agent, event, &stem) else { continue };
+                let Some(tool) = self.native_tool(agent, event, &stem) else { continue };
                 let ending = path.extension().map(OsStr::to_string_lossy).unwrap_or_default();
-                let stands_for: Arc<str> = format!("{name}:{tool}:{ending}").into();
-                for hook in self.hooks.iter_mut().skip(before).filter(|it| it.module.is_none()) {
-                    hook.stands_for = Some(Arc::clone(&stands_for));
+                let purpose: Arc<str> = format!("{name}:{tool}:{ending}").into();
+                for hook in self.hooks.iter_mut().skip(before).filter(|hook| hook.module.is_none())
+                {
+                    hook.purpose = Some(Arc::clone(&purpose));
                 }
             }
         }
@@ -125,33 +129,33 @@ impl Reader<'_> {
 
     /// Returns the native name of the tool that an agent's hook file is named after; `None` if the
     /// agent has no such tool.
-    fn our_tool(&self, agent: Option<&str>, event: HookEventName, name: &str) -> Option<String> {
+    fn native_tool(&self, agent: Option<&str>, event: HookEventName, name: &str) -> Option<String> {
         let Some(agent) = agent else { return Some(name.to_owned()) };
-        self.languages.named(agent)?.our_tool(foreign_event(event), name)
+        self.languages.get(agent)?.native_tool(foreign_event(event), name)
     }
 
     fn add_hook_file(&mut self, path: &Path, event: HookEventName, agent: Option<&str>) {
         if is_executable(path) {
             let Some(shown) = self.shown(path) else { return };
             let Some(tool) = path.file_stem().and_then(OsStr::to_str) else { return };
-            let is_of_project = Path::new(&shown).is_relative();
+            let is_in_project = Path::new(&shown).is_relative();
             let tool = (tool != "*").then_some(tool);
-            let place = Place::of_file(path);
+            let location = Location::of_file(path);
             let mut hook = match agent {
                 None => {
-                    let mut hook = self.new_hook(event, place);
+                    let mut hook = self.new_hook(event, location);
                     // Matches the exact name, not a pattern.
                     let matcher = tool.map(|tool| MatcherFields::new().tool(tool));
-                    hook.matcher = matcher.map(|it| MatcherDefinition::from(it).into());
-                    hook.command = match is_of_project {
+                    hook.matcher = matcher.map(|fields| MatcherDefinition::from(fields).into());
+                    hook.command = match is_in_project {
                         true => format!("\"$HOOK_PROJECT_DIR\"/{}", quoted(&shown)),
                         false => quoted(&shown),
                     };
                     hook
                 }
                 Some(agent) => {
-                    let Some(hook) = self.hook_of_agent(agent, path, event, tool) else { return };
-                    HookEntry { place, ..hook }
+                    let Some(hook) = self.foreign_hook(agent, path, event, tool) else { return };
+                    HookEntry { location, ..hook }
                 }
             };
             hook.name = Some(shown);
@@ -160,13 +164,13 @@ impl Reader<'_> {
             self.add_module(path);
         } else {
             let message = "the file can neither be executed nor is it a module; it was skipped";
-            let place = Place::of_file(path);
+            let place = Location::of_file(path);
             self.document.push(Diagnostic::new(Rule::UnusedFile, place, message));
         }
     }
 
     /// Returns a hook file that uses an agent's input and output format.
-    fn hook_of_agent(
+    fn foreign_hook(
         &self,
         agent: &str,
         path: &Path,
@@ -179,22 +183,23 @@ impl Reader<'_> {
             "hooks": [{"type": "command", "command": command}]});
         if let Some(tool) = tool {
             // Plain names are literal in that agent's matchers; others must be escaped.
-            let is_name = tool.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_');
+            let is_name = tool.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
             definition["matcher"] = match is_name {
                 true => tool.into(),
                 false => format!("^{}$", fancy_regex::escape(tool)).into(),
             };
         }
         let text = serde_json::json!({"hooks": {name: [definition]}}).to_string();
-        let source = SettingsSource::optional(self.source.clone(), path).knowing(&self.languages);
+        let source =
+            SettingsSource::optional(self.source.clone(), path).with_languages(&self.languages);
         let read = parse_source(&text, &source, &self.events).hooks.into_iter().next()?;
         let (config, fail_behavior) = (Arc::clone(&self.config), self.config.fail_behavior);
         Some(HookEntry { config, fail_behavior, ..read })
     }
 
     /// Returns a hook with the defaults of its file.
-    fn new_hook(&self, event: HookEventName, place: Place) -> HookEntry {
-        HookEntry::of_file(event, &self.config, place)
+    fn new_hook(&self, event: HookEventName, location: Location) -> HookEntry {
+        HookEntry::of_file(event, &self.config, location)
     }
 }
 

@@ -24,27 +24,31 @@ pub(super) fn parse(
     events: &Events,
 ) -> SettingsFile {
     let document = Document::new(text, Some(source.path.clone()));
-    let home = ForeignFile {
+    let file = ForeignFile {
         path: Some(&source.path),
         plugin_root: source.plugin_root.as_deref(),
-        is_users: source.source == HookSource::User,
-        is_machines: source.source == HookSource::System,
-        is_named: source.source == HookSource::Explicit,
-        is_found: source.is_found,
+        is_user: source.source == HookSource::User,
+        is_system: source.source == HookSource::System,
+        is_explicit: source.source == HookSource::Explicit,
+        is_discovered: source.is_discovered,
         events,
         others,
     };
-    let read = language.read(text, &home);
+    let read = language.read(text, &file);
     let config = Arc::default();
     SettingsFile {
         source: source.source.clone(),
         path: Some(source.path.clone()),
         project: source.project.clone(),
         language: source.language,
-        hooks: read.hooks.into_iter().map(|it| entry(it, &document, &config)).collect(),
+        hooks: read.hooks.into_iter().map(|hook| entry(hook, &document, &config)).collect(),
         config,
         declared: Vec::new(),
-        diagnostics: read.problems.into_iter().map(|it| diagnostic(it, &document)).collect(),
+        diagnostics: read
+            .problems
+            .into_iter()
+            .map(|problem| diagnostic(problem, &document))
+            .collect(),
         entries: read.entries,
         was_read: read.was_read,
         mentions_guard: false,
@@ -60,8 +64,8 @@ pub(super) fn diagnostic(problem: ForeignProblem, document: &Document<'_>) -> Di
         (ForeignLoss::Part, _) => Rule::ForeignLost,
         (ForeignLoss::Nothing, _) => Rule::ForeignUnused,
     };
-    let place = document.place_at(problem.at, problem.path);
-    Diagnostic::new(rule, place, problem.message)
+    let location = document.location_at(problem.range, problem.path);
+    Diagnostic::new(rule, location, problem.message)
 }
 
 /// Returns the entry for an agent's hook in a file with the given options.
@@ -89,12 +93,12 @@ pub(super) fn entry(
         data: Vec::new(),
         worker: None,
         module: None,
-        stands_for: None,
+        purpose: None,
         upstream: None,
         config: Arc::clone(config),
-        place: document.place_at(entry.at, entry.path),
+        location: document.location_at(entry.range, entry.path),
         spans: HookSpans::default(),
-        home: Some(Arc::new(entry.hook)),
+        foreign: Some(Arc::new(entry.hook)),
         unreadable: None,
     }
 }

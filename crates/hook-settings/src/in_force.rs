@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::declaring::declare;
 use super::definition::{FileSpans, SettingsFile};
-use super::diagnostic::{Diagnostic, Place};
+use super::diagnostic::{Diagnostic, Location};
 use super::load::load_all;
 use super::rule::Rule;
 use super::rule::Severity;
@@ -23,55 +23,58 @@ use hook_protocol::event::Events;
 /// A deleted file loses its hooks, with a warning if a fleet is no longer called; with `strict`, a
 /// missing required file is broken.
 #[doc(hidden)]
-pub fn read_again(
+pub fn reload_files(
     sources: &[SettingsSource],
-    before: &[SettingsFile],
+    previous: &[SettingsFile],
     strict: bool,
     events: &mut Events,
-    at_run_time: impl FnOnce(&mut Events),
+    declare_runtime_events: impl FnOnce(&mut Events),
 ) -> Vec<SettingsFile> {
-    let loaded = load_all(sources, events, at_run_time);
+    let loaded = load_all(sources, events, declare_runtime_events);
     let mut read = |(source, loaded): (&SettingsSource, Option<(SettingsFile, String)>)| {
-        let is_same = |it: &&SettingsFile| {
-            it.path.as_ref() == Some(&source.path) && it.source == source.source
+        let is_same = |file: &&SettingsFile| {
+            file.path.as_ref() == Some(&source.path) && file.source == source.source
         };
-        let Some((now, _)) = loaded else {
-            return before.iter().find(is_same).and_then(without_upstream);
+        let Some((current, _)) = loaded else {
+            return previous.iter().find(is_same).and_then(report_removed_upstream);
         };
-        match before.iter().find(is_same) {
-            Some(kept) if kept.was_read && is_broken(&now, source, strict) => {
-                for definition in &kept.declared {
+        match previous.iter().find(is_same) {
+            Some(previous_file)
+                if previous_file.was_read && is_broken(&current, source, strict) =>
+            {
+                for definition in &previous_file.declared {
                     // If an event is declared differently now, its guards block.
-                    let _ = declare(&kept.source, definition.clone(), events);
+                    let _ = declare(&previous_file.source, definition.clone(), events);
                 }
-                Some(kept_in_force(kept, now))
+                Some(keep_previous(previous_file, current))
             }
-            _ => Some(now),
+            _ => Some(current),
         }
     };
     sources.iter().zip(loaded).filter_map(&mut read).collect()
 }
 
-fn is_broken(now: &SettingsFile, source: &SettingsSource, strict: bool) -> bool {
+fn is_broken(current: &SettingsFile, source: &SettingsSource, strict: bool) -> bool {
     match strict {
-        true => now.diagnostics.iter().any(|it| it.severity == Severity::Error),
-        false => !now.was_read && !absence::is_absent(&source.path),
+        true => current.diagnostics.iter().any(|problem| problem.severity == Severity::Error),
+        false => !current.was_read && !absence::is_absent(&source.path),
     }
 }
 
 /// Returns the remains of a deleted file that had an upstream fleet: a warning for as long as the
 /// engine runs, since nothing else shows that a guard is missing.
-fn without_upstream(gone: &SettingsFile) -> Option<SettingsFile> {
-    let said = gone.diagnostics.iter().find(|problem| problem.rule == Rule::UpstreamGone).cloned();
-    let upstream = gone.hooks.iter().find_map(|hook| hook.upstream.as_ref());
-    let problem = said.or_else(|| {
+fn report_removed_upstream(removed: &SettingsFile) -> Option<SettingsFile> {
+    let reported =
+        removed.diagnostics.iter().find(|problem| problem.rule == Rule::UpstreamGone).cloned();
+    let upstream = removed.hooks.iter().find_map(|hook| hook.upstream.as_ref());
+    let problem = reported.or_else(|| {
         let message = format!(
             "the file is gone, and with it the fleet at {} that was asked behind the hooks; nobody asks it \
              any more",
             upstream?.nats
         );
-        let place = gone.path.as_ref().map(Place::of_file).unwrap_or_default();
-        Some(Diagnostic::new(Rule::UpstreamGone, place, message))
+        let location = removed.path.as_ref().map(Location::of_file).unwrap_or_default();
+        Some(Diagnostic::new(Rule::UpstreamGone, location, message))
     })?;
     Some(SettingsFile {
         config: Arc::default(),
@@ -79,18 +82,18 @@ fn without_upstream(gone: &SettingsFile) -> Option<SettingsFile> {
         declared: Vec::new(),
         diagnostics: vec![problem],
         spans: FileSpans::default(),
-        ..gone.clone()
+        ..removed.clone()
     })
 }
 
 /// Returns the previous contents, with the problems of the present file.
-fn kept_in_force(kept: &SettingsFile, now: SettingsFile) -> SettingsFile {
-    let place = kept.path.as_ref().map(Place::of_file).unwrap_or_default();
+fn keep_previous(previous: &SettingsFile, current: SettingsFile) -> SettingsFile {
+    let location = previous.path.as_ref().map(Location::of_file).unwrap_or_default();
     let message = "the file is broken now, so what was read of it before stays in force; fix it, \
                    and have the settings read again";
-    let mut diagnostics = vec![Diagnostic::new(Rule::UnreadableFile, place, message)];
-    diagnostics.extend(now.diagnostics.into_iter().map(without_consequence));
-    SettingsFile { diagnostics, ..kept.clone() }
+    let mut diagnostics = vec![Diagnostic::new(Rule::UnreadableFile, location, message)];
+    diagnostics.extend(current.diagnostics.into_iter().map(without_consequence));
+    SettingsFile { diagnostics, ..previous.clone() }
 }
 
 /// Removes the consequence from a message: the hooks that are still effective do run.

@@ -11,12 +11,12 @@ use super::definition::{DEFAULT_PRIORITY, HookEntry, HookSpans, TimeoutOrigin};
 use super::document::Node;
 use super::fail_behavior::FailBehavior;
 use super::fields::HOOK_FIELDS;
-use super::file::{Reader, Unreadable};
+use super::file::{Reader, UnreadableMatcher};
 use super::home;
 use super::matcher_definition::MatcherDefinition;
 use super::paths::project_of;
 use super::rule::Rule;
-use super::said_language::{LANGUAGE, declared_as};
+use super::said_language::{LANGUAGE, own_event};
 use super::source::HookSource;
 use crate::language::{
     self, ForeignDefinition, ForeignEntry, ForeignFile, ForeignLoss, ForeignProblem, Language,
@@ -31,18 +31,18 @@ const SKIPPED: &str =
 
 /// The native fields of a hook, in addition to those of its language.
 #[derive(Debug, Clone, Default)]
-struct Said {
+struct NativeFields {
     fail_behavior: Option<FailBehavior>,
     priority: Option<i32>,
     description: Option<String>,
 }
 
-impl Said {
+impl NativeFields {
     /// Fills in missing fields from the definition around the hook.
-    fn or(self, around: &Self) -> Self {
+    fn or(self, defaults: &Self) -> Self {
         Self {
-            fail_behavior: self.fail_behavior.or(around.fail_behavior),
-            priority: self.priority.or(around.priority),
+            fail_behavior: self.fail_behavior.or(defaults.fail_behavior),
+            priority: self.priority.or(defaults.priority),
             description: self.description,
         }
     }
@@ -53,21 +53,21 @@ impl Reader<'_> {
     pub(super) fn read_definition_in_language(&mut self, event: &str, definition: &Node) {
         let hooks = self.document.field(definition, "hooks").map(|field| field.value);
         let list = hooks.as_ref().and_then(|hooks| self.document.items(hooks));
-        let Some(said) = self.document.field(definition, LANGUAGE) else {
+        let Some(language_field) = self.document.field(definition, LANGUAGE) else {
             let hooks = list.unwrap_or_default().into_iter().enumerate().collect();
             self.read_hooks_in_language(event, definition, hooks);
             return;
         };
         // Without a list, the definition itself is a hook.
-        let (around, hooks) = match hooks {
-            Some(_) => (self.said_of(definition), list.unwrap_or_default()),
-            None => (Said::default(), vec![definition.clone()]),
+        let (defaults, hooks) = match hooks {
+            Some(_) => (self.native_fields(definition), list.unwrap_or_default()),
+            None => (NativeFields::default(), vec![definition.clone()]),
         };
-        match self.language(&said.value) {
-            Ok(language) => self.read_in(language, (event, definition, None), hooks, &around),
-            Err(why) => {
+        match self.language(&language_field.value) {
+            Ok(language) => self.read_with(language, (event, definition, None), hooks, &defaults),
+            Err(reason) => {
                 for hook in hooks {
-                    self.guard_instead(event, &hook, &around, &why);
+                    self.add_placeholder_guard(event, &hook, &defaults, &reason);
                 }
             }
         }
@@ -80,39 +80,39 @@ impl Reader<'_> {
         definition: &Node,
         hooks: Vec<(usize, Node)>,
     ) {
-        let around = self.said_of(definition);
+        let defaults = self.native_fields(definition);
         // A language parses a whole definition, so it is called once per language.
         let mut groups: BTreeMap<&'static str, (BTreeSet<usize>, Vec<Node>)> = BTreeMap::new();
         for (index, hook) in hooks {
-            let Some(said) = self.document.field(&hook, LANGUAGE) else { continue };
-            match self.language(&said.value) {
+            let Some(language_field) = self.document.field(&hook, LANGUAGE) else { continue };
+            match self.language(&language_field.value) {
                 Ok(language) => {
                     let (indices, nodes) = groups.entry(language.name()).or_default();
                     indices.insert(index);
                     nodes.push(hook);
                 }
-                Err(why) => self.guard_instead(event, &hook, &around, &why),
+                Err(reason) => self.add_placeholder_guard(event, &hook, &defaults, &reason),
             }
         }
         for (name, (indices, hooks)) in groups {
-            if let Some(language) = self.languages.named(name) {
-                self.read_in(language, (event, definition, Some(&indices)), hooks, &around);
+            if let Some(language) = self.languages.get(name) {
+                self.read_with(language, (event, definition, Some(&indices)), hooks, &defaults);
             }
         }
     }
 
     /// Reads hooks of a definition.
-    fn read_in(
+    fn read_with(
         &mut self,
         language: &'static dyn Language,
         (event, definition, only): (&str, &Node, Option<&BTreeSet<usize>>),
         hooks: Vec<Node>,
-        around: &Said,
+        defaults: &NativeFields,
     ) {
-        if let Some(own) = declared_as(language, event)
-            && declare(&self.source, own.clone(), &mut self.events).is_ok()
+        if let Some(definition_of_event) = own_event(language, event)
+            && declare(&self.source, definition_of_event.clone(), &mut self.events).is_ok()
         {
-            self.declared.push(own);
+            self.declared.push(definition_of_event);
         }
         let root = self.plugin_root(definition);
         let events = self.events.clone();
@@ -121,10 +121,10 @@ impl Reader<'_> {
             &ForeignFile {
                 path: self.path.as_deref(),
                 plugin_root: root.as_deref(),
-                is_users: self.source == HookSource::User,
-                is_machines: false,
-                is_named: self.source == HookSource::Explicit,
-                is_found: false,
+                is_user: self.source == HookSource::User,
+                is_system: false,
+                is_explicit: self.source == HookSource::Explicit,
+                is_discovered: false,
                 events: &events,
                 others: &[],
             },
@@ -134,18 +134,18 @@ impl Reader<'_> {
             self.document.report(Rule::MissingHooks, definition, message);
         }
         let mut entries: HashMap<usize, ForeignEntry> =
-            read.hooks.into_iter().map(|entry| (entry.at.start, entry)).collect();
+            read.hooks.into_iter().map(|entry| (entry.range.start, entry)).collect();
         let problems = Problems::of(&read.problems, definition);
-        let of_all = self.matcher_object(definition, language, event);
+        let shared_matcher = self.matcher_object(definition, language, event);
         for hook in hooks {
             if let Some(entry) = entries.remove(&hook.value.start()) {
-                let own = match &of_all {
+                let hook_matcher = match &shared_matcher {
                     None => self.matcher_object(&hook, language, event),
                     Some(_) => None,
                 };
-                let mut entry = self.entry(entry, &hook, around);
-                if let Some(matcher) = own.as_ref().or(of_all.as_ref()) {
-                    entry.spans.matcher = Some(matcher.at.clone());
+                let mut entry = self.entry(entry, &hook, defaults);
+                if let Some(matcher) = hook_matcher.as_ref().or(shared_matcher.as_ref()) {
+                    entry.spans.matcher = Some(matcher.range.clone());
                     entry.matcher = Some(Arc::clone(&matcher.definition));
                     let is_readable =
                         !matches!(*matcher.definition, MatcherDefinition::Unreadable(_));
@@ -160,8 +160,8 @@ impl Reader<'_> {
             // A hook without effect in its own agent guards nothing there.
             let problem = problems.of_hook(&hook);
             if problem.is_none_or(|problem| problem.loss != ForeignLoss::Nothing) {
-                let why = problem.map_or("", |problem| &problem.message);
-                self.guard_instead(event, &hook, around, why);
+                let reason = problem.map_or("", |problem| &problem.message);
+                self.add_placeholder_guard(event, &hook, defaults, reason);
             }
         }
         for problem in &read.problems {
@@ -185,59 +185,59 @@ impl Reader<'_> {
         let definition = match self.matcher(&field.value) {
             Ok(MatcherDefinition::Fields(mut fields)) => {
                 for tool in &mut fields.tools {
-                    if let Some(ours) = language.our_tool(event, tool) {
-                        *tool = ours;
+                    if let Some(native) = language.native_tool(event, tool) {
+                        *tool = native;
                     }
                 }
                 MatcherDefinition::Fields(fields)
             }
             Ok(other) => other,
-            Err(Unreadable) => MatcherDefinition::Unreadable(value.as_str().to_owned()),
+            Err(UnreadableMatcher) => MatcherDefinition::Unreadable(value.as_str().to_owned()),
         };
-        Some(MatcherObject { definition: Arc::new(definition), at: value.range() })
+        Some(MatcherObject { definition: Arc::new(definition), range: value.range() })
     }
 
     /// Returns the language with that name.
-    fn language(&mut self, said: &Node) -> Result<&'static dyn Language, String> {
-        let Some(name) = self.text(said, SKIPPED) else {
+    fn language(&mut self, node: &Node) -> Result<&'static dyn Language, String> {
+        let Some(name) = self.text(node, SKIPPED) else {
             return Err("`language` is no string".to_owned());
         };
-        if let Some(language) = self.languages.named(&name) {
+        if let Some(language) = self.languages.get(&name) {
             return Ok(language);
         }
         let name = shortened(&name);
-        let why = match language::NAMES.contains(&&*name) {
+        let reason = match language::NAMES.contains(&&*name) {
             true => format!("this host does not know the language `{name}`"),
             false => format!("unknown language `{name}`"),
         };
-        let remedy = match nearest(&name, language::NAMES) {
+        let help = match nearest(&name, language::NAMES) {
             Some(nearest) => format!("write `{nearest}`"),
             None => format!("write one of {}", language::NAMES.join(", ")),
         };
-        let message = format!("{why}; {SKIPPED}");
-        self.document.report_with_remedy(Rule::UnknownLanguage, said, message, remedy);
-        Err(why)
+        let message = format!("{reason}; {SKIPPED}");
+        self.document.report_with_help(Rule::UnknownLanguage, node, message, help);
+        Err(reason)
     }
 
     /// Reads the native fields.
-    fn said_of(&mut self, node: &Node) -> Said {
-        let mut said = Said::default();
+    fn native_fields(&mut self, node: &Node) -> NativeFields {
+        let mut fields = NativeFields::default();
         for field in self.document.fields(node).unwrap_or_default() {
             match field.name.as_str() {
-                "failBehavior" => said.fail_behavior = Some(self.fail_behavior(&field)),
+                "failBehavior" => fields.fail_behavior = Some(self.fail_behavior(&field)),
                 "priority" => {
-                    said.priority = Some(self.priority(&field.value, DEFAULT_PRIORITY));
+                    fields.priority = Some(self.priority(&field.value, DEFAULT_PRIORITY));
                 }
                 "description" => {
-                    said.description = self.text(&field.value, "it was ignored");
+                    fields.description = self.text(&field.value, "it was ignored");
                 }
-                _ if self.may_be_fail_behavior(&field, &HOOK_FIELDS) => {
-                    said.fail_behavior = Some(FailBehavior::Block);
+                _ if self.is_misspelled_fail_behavior(&field, &HOOK_FIELDS) => {
+                    fields.fail_behavior = Some(FailBehavior::Block);
                 }
                 _ => {}
             }
         }
-        said
+        fields
     }
 
     /// Returns the directory of `pluginRoot`. Relative paths begin at the project, or at the folder
@@ -246,45 +246,51 @@ impl Reader<'_> {
         let field = self.document.field(node, "pluginRoot")?;
         let root = self.text(&field.value, "it was ignored")?;
         let path = self.path.as_deref();
-        let around = path.and_then(|path| project_of(path).or_else(|| path.parent()));
-        Some(around.unwrap_or(Path::new("")).join(root))
+        let base = path.and_then(|path| project_of(path).or_else(|| path.parent()));
+        Some(base.unwrap_or(Path::new("")).join(root))
     }
 
     /// Returns the entry for a hook that its language parsed, with its native fields.
-    fn entry(&mut self, entry: ForeignEntry, node: &Node, around: &Said) -> HookEntry {
-        let said = self.said_of(node).or(around);
+    fn entry(&mut self, entry: ForeignEntry, node: &Node, defaults: &NativeFields) -> HookEntry {
+        let native = self.native_fields(node).or(defaults);
         let (fails_closed, is_async) = (entry.blocks_on_failure, entry.is_async);
         let mut hook = home::entry(entry, &self.document, &self.config);
         if !fails_closed {
-            hook.fail_behavior = said.fail_behavior.unwrap_or(self.config.fail_behavior);
+            hook.fail_behavior = native.fail_behavior.unwrap_or(self.config.fail_behavior);
         }
         hook.is_async = is_async && hook.fail_behavior != FailBehavior::Block;
-        hook.priority = said.priority.unwrap_or(DEFAULT_PRIORITY);
-        hook.description = said.description;
+        hook.priority = native.priority.unwrap_or(DEFAULT_PRIORITY);
+        hook.description = native.description;
         hook
     }
 
     /// Adds a placeholder for an unreadable guard: it fails whenever its event happens.
-    fn guard_instead(&mut self, event: &str, node: &Node, around: &Said, why: &str) {
+    fn add_placeholder_guard(
+        &mut self,
+        event: &str,
+        node: &Node,
+        defaults: &NativeFields,
+        reason: &str,
+    ) {
         let fields = node.value.to_object().unwrap_or_default();
         let text = |name: &str| fields.get(name)?.to_text();
-        let said = self.said_of(node).or(around);
+        let native = self.native_fields(node).or(defaults);
         let fails_closed = text("onFailure").as_deref() == Some("block")
             || fields.get("failClosed").and_then(RawJson::to_bool) == Some(true);
-        let behavior = said.fail_behavior.unwrap_or(self.config.fail_behavior);
+        let behavior = native.fail_behavior.unwrap_or(self.config.fail_behavior);
         if !fails_closed && behavior != FailBehavior::Block {
             return;
         }
         let known = self.events.from_name(event);
-        let meant = known.or_else(|| HookEventName::elsewhere(event));
+        let known_event = known.or_else(|| HookEventName::from_foreign_name(event));
         let entry = HookEntry {
             // For an unknown event it is checked as a hook of a tool.
-            event: meant.unwrap_or(HookEventName::BeforeTool),
+            event: known_event.unwrap_or(HookEventName::BeforeTool),
             matcher: None,
-            priority: said.priority.unwrap_or(DEFAULT_PRIORITY),
+            priority: native.priority.unwrap_or(DEFAULT_PRIORITY),
             sequential: false,
             name: text("name"),
-            description: said.description,
+            description: native.description,
             command: text("command").or_else(|| text("bash")).unwrap_or_default(),
             timeout: None,
             timeout_origin: TimeoutOrigin::Engine,
@@ -294,17 +300,17 @@ impl Reader<'_> {
             data: Vec::new(),
             worker: None,
             module: None,
-            stands_for: None,
+            purpose: None,
             upstream: None,
             config: Arc::clone(&self.config),
-            place: self.document.place(node),
+            location: self.document.location(node),
             spans: HookSpans::default(),
-            home: None,
-            unreadable: Some(why.into()),
+            foreign: None,
+            unreadable: Some(reason.into()),
         };
-        match meant {
+        match known_event {
             Some(_) => self.hooks.push(entry),
-            None => self.spans.unplaced.push(entry),
+            None => self.spans.unknown_event_hooks.push(entry),
         }
     }
 }
@@ -312,7 +318,7 @@ impl Reader<'_> {
 /// An object matcher, with its byte range.
 struct MatcherObject {
     definition: Arc<MatcherDefinition>,
-    at: Range<usize>,
+    range: Range<usize>,
 }
 
 /// The problems of a definition's hooks, sorted for lookup.
@@ -320,22 +326,22 @@ struct Problems<'p> {
     /// Sorted by position.
     all: Vec<&'p ForeignProblem>,
     /// A problem of the whole definition.
-    of_all: Option<&'p ForeignProblem>,
+    whole_problem: Option<&'p ForeignProblem>,
 }
 
 impl<'p> Problems<'p> {
     fn of(problems: &'p [ForeignProblem], definition: &Node) -> Self {
         let whole = definition.value.range();
-        let of_all = problems.iter().find(|it| it.at == whole);
+        let whole_problem = problems.iter().find(|problem| problem.range == whole);
         let mut all: Vec<&ForeignProblem> = problems.iter().collect();
-        all.sort_by_key(|problem| problem.at.start);
-        Self { all, of_all }
+        all.sort_by_key(|problem| problem.range.start);
+        Self { all, whole_problem }
     }
 
     fn of_hook(&self, hook: &Node) -> Option<&'p ForeignProblem> {
-        let at = hook.value.range();
-        let first = self.all.partition_point(|problem| problem.at.start < at.start);
-        let own = self.all.get(first).copied().filter(|problem| problem.at.start < at.end);
-        own.or(self.of_all)
+        let range = hook.value.range();
+        let first = self.all.partition_point(|problem| problem.range.start < range.start);
+        let own = self.all.get(first).copied().filter(|problem| problem.range.start < range.end);
+        own.or(self.whole_problem)
     }
 }

@@ -41,7 +41,7 @@ const NO_BOUNDARY: &str = "(?:(?<=[0-9A-Za-z_])(?=[0-9A-Za-z_])|(?<![0-9A-Za-z_]
 const REWRITE_BARRIER: &str = "a{0}";
 
 /// The openings of groups in both languages; for lookarounds, `true` if they look behind.
-const MARKS: [(&str, Option<bool>); 5] = [
+const GROUP_OPENINGS: [(&str, Option<bool>); 5] = [
     ("?:", None),
     ("?=", Some(false)),
     ("?!", Some(false)),
@@ -86,12 +86,12 @@ pub(crate) fn with_ascii_boundaries(translated: &str) -> String {
 
 /// A part of the translation that a quantifier may follow.
 #[derive(Default)]
-struct Part {
+struct Atom {
     start: usize,
     expansion_before: usize,
     /// The minimum and maximum number of characters that it matches.
-    shortest: usize,
-    longest: usize,
+    min_len: usize,
+    max_len: usize,
     /// The engine's rewrite may treat it, or the part before it, as a repetition.
     may_repeat: bool,
     follows_repetition: bool,
@@ -101,10 +101,10 @@ struct Part {
 #[derive(Default)]
 struct Frame<'a> {
     /// The direction of a lookaround: `true` if it looks behind.
-    looks: Option<bool>,
+    is_lookbehind: Option<bool>,
     nesting: usize,
-    content: Part,
-    alternative: Part,
+    content: Atom,
+    alternative: Atom,
     /// Names of the groups that can match together with the next part, and of other alternatives.
     names: HashSet<&'a str>,
     other_names: HashSet<&'a str>,
@@ -119,9 +119,9 @@ struct Translator<'a> {
     enclosing: Vec<Frame<'a>>,
     output: String,
     /// The end of the last lookaround in the output.
-    hard_until: usize,
+    lookaround_end: usize,
     /// The end of the last part in the output, if the engine may treat it as a repetition.
-    repetition_until: Option<usize>,
+    repetition_end: Option<usize>,
     expansion: usize,
     /// The share of copies in the expansion.
     copies: usize,
@@ -155,8 +155,8 @@ impl<'a> Translator<'a> {
         found
     }
 
-    fn digits(&mut self, radix: u32, longest: usize) -> &'a str {
-        let digits = self.rest.bytes().take(longest);
+    fn digits(&mut self, radix: u32, max_len: usize) -> &'a str {
+        let digits = self.rest.bytes().take(max_len);
         let length = digits.take_while(|byte| char::from(*byte).is_digit(radix)).count();
         let (digits, rest) = self.rest.split_at(length);
         self.rest = rest;
@@ -190,15 +190,18 @@ impl<'a> Translator<'a> {
     }
 
     /// Skips the name of a group, after its `?`.
-    fn name(&mut self) -> Outcome<()> {
+    fn skip_group_name(&mut self) -> Outcome<()> {
         let start = self.rest;
-        let begins = |letter: char| letter.is_alphabetic() || "$_".contains(letter);
-        let fits = |letter: char| letter.is_alphanumeric() || "$_\u{200C}\u{200D}".contains(letter);
+        let is_name_start = |letter: char| letter.is_alphabetic() || "$_".contains(letter);
+        let is_name_part =
+            |letter: char| letter.is_alphanumeric() || "$_\u{200C}\u{200D}".contains(letter);
         match self.rest.strip_prefix('<').and_then(|rest| rest.split_once('>')) {
-            Some((name, rest)) if name.starts_with(begins) && name.chars().all(fits) => {
+            Some((name, rest))
+                if name.starts_with(is_name_start) && name.chars().all(is_name_part) =>
+            {
                 self.rest = rest;
-                let is_taken = |frame: &Frame<'_>| frame.names.contains(name);
-                if is_taken(&self.frame) || self.enclosing.iter().any(is_taken) {
+                let has_name = |frame: &Frame<'_>| frame.names.contains(name);
+                if has_name(&self.frame) || self.enclosing.iter().any(has_name) {
                     return self.refuse(start, "duplicate group name");
                 }
                 self.frame.names.insert(name);
@@ -210,12 +213,13 @@ impl<'a> Translator<'a> {
 
     /// Reads what follows a group's parenthesis. Capturing groups become non-capturing ones, since
     /// nothing refers to them.
-    fn opening(&mut self) -> Outcome<(&'static str, Option<bool>)> {
-        if let Some(found) = MARKS.into_iter().find(|(mark, _)| self.accept(mark)) {
-            return Ok(found);
+    fn group_opening(&mut self) -> Outcome<(&'static str, Option<bool>)> {
+        if let Some(opening) = GROUP_OPENINGS.into_iter().find(|(opening, _)| self.accept(opening))
+        {
+            return Ok(opening);
         }
         if self.accept("?") {
-            self.name()?;
+            self.skip_group_name()?;
         }
         Ok(("?:", None))
     }
@@ -256,7 +260,7 @@ impl<'a> Translator<'a> {
     }
 
     fn translate(&mut self) -> Outcome<()> {
-        self.frame.content.shortest = usize::MAX;
+        self.frame.content.min_len = usize::MAX;
         loop {
             let start = self.rest;
             if self.quantifier().is_some() {
@@ -282,30 +286,30 @@ impl<'a> Translator<'a> {
     }
 
     fn open_group(&mut self, start: &str) -> Outcome<()> {
-        let content = Part { shortest: usize::MAX, ..self.part() };
-        let (mark, looks) = self.opening()?;
+        let content = Atom { min_len: usize::MAX, ..self.new_atom() };
+        let (opening, is_lookbehind) = self.group_opening()?;
         self.output.push('(');
-        self.output.push_str(mark);
+        self.output.push_str(opening);
         // A lookahead may need one more group in the output.
-        let nesting = self.frame.nesting + if looks.is_some() { 2 } else { 1 };
+        let nesting = self.frame.nesting + if is_lookbehind.is_some() { 2 } else { 1 };
         if nesting > NESTING_LIMIT {
             return self.refuse(start, "unsupported deeply nested group");
         }
-        let alternative = self.part();
-        let inner = Frame { looks, nesting, content, alternative, ..Frame::default() };
+        let alternative = self.new_atom();
+        let inner = Frame { is_lookbehind, nesting, content, alternative, ..Frame::default() };
         self.enclosing.push(mem::replace(&mut self.frame, inner));
         Ok(())
     }
 
     fn end_alternative(&mut self, start: &str) -> Outcome<()> {
-        let next = self.part();
-        let Frame { looks, content, alternative, names, other_names, .. } = &mut self.frame;
+        let next = self.new_atom();
+        let Frame { is_lookbehind, content, alternative, names, other_names, .. } = &mut self.frame;
         other_names.extend(names.drain());
-        let ended = mem::replace(alternative, next);
-        content.shortest = content.shortest.min(ended.shortest);
-        content.longest = content.longest.max(ended.longest);
-        let hard = self.hard_until > ended.start;
-        if *looks == Some(true) && hard && ended.shortest != ended.longest {
+        let finished = mem::replace(alternative, next);
+        content.min_len = content.min_len.min(finished.min_len);
+        content.max_len = content.max_len.max(finished.max_len);
+        let has_lookaround = self.lookaround_end > finished.start;
+        if *is_lookbehind == Some(true) && has_lookaround && finished.min_len != finished.max_len {
             return self.refuse(start, "unsupported lookbehind of varying length");
         }
         Ok(())
@@ -316,26 +320,26 @@ impl<'a> Translator<'a> {
         let Some(outer) = self.enclosing.pop() else {
             return self.refuse(start, "unmatched parenthesis");
         };
-        let Frame { looks, content: mut part, other_names, .. } =
+        let Frame { is_lookbehind, content: mut atom, other_names, .. } =
             mem::replace(&mut self.frame, outer);
         self.frame.names.extend(other_names);
         self.output.push(')');
-        if looks.is_some() {
-            (part.shortest, part.longest, self.hard_until) = (0, 0, self.output.len());
+        if is_lookbehind.is_some() {
+            (atom.min_len, atom.max_len, self.lookaround_end) = (0, 0, self.output.len());
         }
-        part.may_repeat = looks.is_none();
-        if looks == Some(true) {
-            self.append(&part);
+        atom.may_repeat = is_lookbehind.is_none();
+        if is_lookbehind == Some(true) {
+            self.append(&atom);
             return Ok(());
         }
-        self.repeat(part)
+        self.repeat(atom)
     }
 
     fn escape(&mut self, start: &str) -> Outcome<()> {
         for (letter, boundary) in [("b", BOUNDARY), ("B", NO_BOUNDARY)] {
             if self.accept(letter) {
                 self.assertion(boundary);
-                self.hard_until = self.output.len();
+                self.lookaround_end = self.output.len();
                 return Ok(());
             }
         }
@@ -351,8 +355,8 @@ impl<'a> Translator<'a> {
         while !self.accept("]") {
             let first = self.class_member(start, &mut class)?;
             let dash = self.accept("-").then_some(u32::from('-'));
-            let ranged = dash.is_some() && !self.rest.starts_with(']');
-            let last = if ranged { self.class_member(start, &mut class)? } else { None };
+            let is_range = dash.is_some() && !self.rest.starts_with(']');
+            let last = if is_range { self.class_member(start, &mut class)? } else { None };
             let (Some(first), Some(last)) = (first, last) else {
                 for code in [first, dash, last].into_iter().flatten() {
                     self.push_range(start, &mut class, code, code)?;
@@ -387,15 +391,15 @@ impl<'a> Translator<'a> {
 
     /// Adds a range of units to a class. All surrogates stand for the characters beyond U+FFFF.
     fn push_range(&self, start: &str, class: &mut String, first: u32, last: u32) -> Outcome<()> {
-        let whole = first <= 0xD800 && (0xDFFF..=0xFFFF).contains(&last);
+        let covers_surrogates = first <= 0xD800 && (0xDFFF..=0xFFFF).contains(&last);
         if first > last || last > 0xFFFF && first < last {
             return self.refuse(start, "class range out of order");
         }
-        if !whole && first <= 0xDFFF && last >= 0xD800 {
+        if !covers_surrogates && first <= 0xDFFF && last >= 0xD800 {
             return self.refuse(start, "unsupported half of a character");
         }
-        let beyond = if whole { (0x10000, 0x10FFFF) } else { (1, 0) };
-        for (first, last) in [(first, last.min(0xD7FF)), (first.max(0xE000), last), beyond] {
+        let supplementary = if covers_surrogates { (0x10000, 0x10FFFF) } else { (1, 0) };
+        for (first, last) in [(first, last.min(0xD7FF)), (first.max(0xE000), last), supplementary] {
             if first <= last {
                 class.push_str(&format!(r"\x{{{first:X}}}-\x{{{last:X}}}"));
             }
@@ -410,71 +414,71 @@ impl<'a> Translator<'a> {
         }
     }
 
-    fn part(&self) -> Part {
+    fn new_atom(&self) -> Atom {
         let start = self.output.len();
-        let follows_repetition = self.repetition_until == Some(start);
+        let follows_repetition = self.repetition_end == Some(start);
         let expansion_before = self.expansion;
-        Part { start, expansion_before, follows_repetition, ..Part::default() }
+        Atom { start, expansion_before, follows_repetition, ..Atom::default() }
     }
 
     fn character(&mut self, text: &str) -> Outcome<()> {
-        let part = Part { shortest: 1, longest: 1, ..self.part() };
+        let atom = Atom { min_len: 1, max_len: 1, ..self.new_atom() };
         self.output.push_str(text);
-        self.repeat(part)
+        self.repeat(atom)
     }
 
     fn assertion(&mut self, text: &str) {
-        let part = self.part();
+        let atom = self.new_atom();
         self.output.push_str(text);
-        self.append(&part);
+        self.append(&atom);
     }
 
     /// Adds the last written part to the open group, repeated if a quantifier follows.
-    fn repeat(&mut self, mut part: Part) -> Outcome<()> {
+    fn repeat(&mut self, mut atom: Atom) -> Outcome<()> {
         let start = self.rest;
         let Some((minimum, maximum)) = self.quantifier() else {
-            self.append(&part);
+            self.append(&atom);
             return Ok(());
         };
         let lazy = if self.accept("?") { "?" } else { "" };
         if maximum.is_some_and(|maximum| maximum < minimum) {
             return self.refuse(start, "quantifier with numbers out of order");
         }
-        if part.longest > 0 {
+        if atom.max_len > 0 {
             let bound = maximum.filter(|maximum| *maximum <= EXPANSION_LIMIT);
             let written = &start[..start.len() - self.rest.len()];
             let unbounded = format!("{{{minimum},}}{lazy}");
             self.output.push_str(if bound == maximum { written } else { &unbounded });
-            part.shortest = part.shortest.saturating_mul(minimum);
-            part.longest = part.longest.saturating_mul(maximum.unwrap_or(usize::MAX).max(1));
+            atom.min_len = atom.min_len.saturating_mul(minimum);
+            atom.max_len = atom.max_len.saturating_mul(maximum.unwrap_or(usize::MAX).max(1));
             let copies = bound.unwrap_or(minimum).max(1);
-            let written = self.expansion + 1 - part.expansion_before;
+            let written = self.expansion + 1 - atom.expansion_before;
             let expanded = written.saturating_mul(copies);
             self.copies = self.copies.saturating_add(expanded - written);
-            self.expansion = part.expansion_before.saturating_add(expanded);
+            self.expansion = atom.expansion_before.saturating_add(expanded);
             if copies > 1 && self.expansion > EXPANSION_LIMIT {
                 return self.refuse(start, "unsupported large repetition");
             }
         } else if minimum == 0 {
             // The engine does not repeat assertions, and one round has the effect of many; but
             // JavaScript drops an optional round that matches the empty text.
-            self.output.insert_str(part.start, "(?:");
+            self.output.insert_str(atom.start, "(?:");
             self.output.push_str("|){0}");
         }
-        part.may_repeat = true;
-        self.append(&part);
+        atom.may_repeat = true;
+        self.append(&atom);
         Ok(())
     }
 
-    fn append(&mut self, part: &Part) {
+    fn append(&mut self, atom: &Atom) {
         let sequence = &mut self.frame.alternative;
-        sequence.shortest = sequence.shortest.saturating_add(part.shortest);
-        sequence.longest = sequence.longest.saturating_add(part.longest);
+        sequence.min_len = sequence.min_len.saturating_add(atom.min_len);
+        sequence.max_len = sequence.max_len.saturating_add(atom.max_len);
         self.expansion += 1;
-        if part.may_repeat && part.follows_repetition {
+        if atom.may_repeat && atom.follows_repetition {
             self.output.push_str(REWRITE_BARRIER);
-        } else if part.may_repeat {
-            self.repetition_until = Some(self.output.len());
+        } else if atom.may_repeat {
+            self.repetition_end = Some(self.output.len());
         }
     }
 }

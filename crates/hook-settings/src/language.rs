@@ -9,7 +9,7 @@ pub mod calls;
 mod runs;
 
 #[doc(hidden)]
-pub use hook_shell::loaders::is_refused_of_project;
+pub use hook_shell::loaders::is_forbidden_in_project;
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -21,8 +21,8 @@ use std::time::Duration;
 
 pub use calls::{Calls, PartialCall, calls};
 use hook_json::{RawJson, RawObject};
-pub use hook_protocol::event::input::AskedBy;
 use hook_protocol::event::input::EventInput;
+pub use hook_protocol::event::input::OriginalMessage;
 use hook_protocol::event::output::HookOutput;
 use hook_protocol::event::{EventDefinition, Events, HookEventName};
 use hook_protocol::failure::{HookFailure, InvalidAnswer};
@@ -37,18 +37,18 @@ pub trait Language: fmt::Debug + Send + Sync {
     fn title(&self) -> &'static str;
 
     /// Returns the agent's events without a built-in equivalent, to be declared under its names.
-    fn declared(&self) -> Vec<EventDefinition>;
+    fn declared_events(&self) -> Vec<EventDefinition>;
 
     /// Returns the files in which the agent may keep hooks, in its own order of precedence: those
     /// of the projects, from the innermost to the outermost, and those of the user if `home` is
     /// given. The caller checks which of them exist.
-    fn places(&self, projects: &[PathBuf], home: Option<&Path>) -> Vec<ForeignSource>;
+    fn sources(&self, projects: &[PathBuf], home: Option<&Path>) -> Vec<ForeignSource>;
 
     /// Returns the agent's directory that a variable names in the environment of a hook.
     fn variable(&self, name: &str) -> Option<HookDirectory>;
 
     /// Returns the working directory of a hook.
-    fn directory(&self, hook: &ForeignHook, place: &Place<'_>) -> PathBuf;
+    fn directory(&self, hook: &ForeignHook, context: &LaunchContext<'_>) -> PathBuf;
 
     /// Reads a settings file of the agent. Hooks that the agent would not run are left out.
     fn read(&'static self, text: &str, file: &ForeignFile<'_>) -> ForeignSettings;
@@ -62,11 +62,11 @@ pub trait Language: fmt::Debug + Send + Sync {
     ) -> ForeignSettings;
 
     /// Returns the input of a hook, or `None` if the agent's event does not cover this input.
-    fn told(&self, hook: &ForeignHook, input: &EventInput) -> Option<RawObject>;
+    fn foreign_input(&self, hook: &ForeignHook, input: &EventInput) -> Option<RawObject>;
 
     /// Returns the native name of a tool that the agent calls `name` in the given event of the
     /// agent, or `None` if the agent has no such tool.
-    fn our_tool(&self, _foreign_event: &str, name: &str) -> Option<String> {
+    fn native_tool(&self, _foreign_event: &str, name: &str) -> Option<String> {
         Some(name.to_owned())
     }
 
@@ -88,7 +88,7 @@ pub trait Language: fmt::Debug + Send + Sync {
     }
 
     /// Returns `true` if the agent's tools, and so its hooks, accept relative paths of the model.
-    fn takes_relative_paths(&self) -> bool {
+    fn accepts_relative_paths(&self) -> bool {
         false
     }
 
@@ -104,15 +104,20 @@ pub trait Language: fmt::Debug + Send + Sync {
     }
 
     /// Returns `true` if the hook's matcher and condition accept the input.
-    fn matches(&self, hook: &ForeignHook, told: &RawObject) -> bool;
+    fn matches(&self, hook: &ForeignHook, foreign_input: &RawObject) -> bool;
 
     /// Returns the answer that the agent reads from a hook's failure; most agents read none.
-    fn failed(&self, _hook: &ForeignHook, _failure: &HookFailure) -> Option<HookOutput> {
+    fn read_failure(&self, _hook: &ForeignHook, _failure: &HookFailure) -> Option<HookOutput> {
         None
     }
 
     /// Returns the command line, directory and variables to start a hook with.
-    fn launch(&self, hook: &ForeignHook, told: &RawObject, place: &Place<'_>) -> Launch;
+    fn launch(
+        &self,
+        hook: &ForeignHook,
+        foreign_input: &RawObject,
+        context: &LaunchContext<'_>,
+    ) -> Launch;
 
     /// Returns the variable with the path of a file for session variables, if the agent has one.
     fn env_file(&self, _hook: &ForeignHook) -> Option<&'static str> {
@@ -125,22 +130,23 @@ pub trait Language: fmt::Debug + Send + Sync {
     }
 
     /// Reads the answer of a hook whose process ended.
-    fn answer(
+    fn read_answer(
         &self,
         hook: &ForeignHook,
         input: &EventInput,
         told: &RawObject,
-        ended: &Ended<'_>,
+        output: &ProcessOutput<'_>,
     ) -> ForeignAnswer;
 
     /// Returns the URL and headers for a hook of type `http`.
     ///
     /// # Errors
     /// If the agent would not send the request; the error is the reason.
-    fn post(&self, hook: &ForeignHook, place: &Place<'_>) -> Result<Post, String>;
+    fn http_request(&self, hook: &ForeignHook, context: &LaunchContext<'_>)
+    -> Result<Post, String>;
 
     /// Reads the reply of a hook of type `http`, or the meaning of a failed request.
-    fn replied(
+    fn read_reply(
         &self,
         hook: &ForeignHook,
         told: &RawObject,
@@ -168,7 +174,7 @@ pub struct Languages(Arc<[&'static dyn Language]>);
 
 impl Languages {
     /// Returns the language of the given name.
-    pub fn named(&self, name: &str) -> Option<&'static dyn Language> {
+    pub fn get(&self, name: &str) -> Option<&'static dyn Language> {
         self.all().find(|language| language.name() == name)
     }
 
@@ -184,8 +190,8 @@ impl Languages {
 }
 
 impl FromIterator<&'static dyn Language> for Languages {
-    fn from_iter<I: IntoIterator<Item = &'static dyn Language>>(all: I) -> Self {
-        Self(all.into_iter().collect())
+    fn from_iter<I: IntoIterator<Item = &'static dyn Language>>(languages: I) -> Self {
+        Self(languages.into_iter().collect())
     }
 }
 
@@ -217,14 +223,14 @@ pub enum HookDirectory {
     /// The project's directory.
     Project,
     /// The event's directory.
-    OfEvent,
+    Event,
     /// The directory of the hook's plugin.
     Plugin,
 }
 
 /// The directories and environment in which a hook is started.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'p> {
+pub struct LaunchContext<'p> {
     /// The project's directory.
     pub project: &'p Path,
     /// The event's directory.
@@ -233,7 +239,7 @@ pub struct Place<'p> {
     pub environment: &'p [(OsString, OsString)],
 }
 
-impl Place<'_> {
+impl LaunchContext<'_> {
     /// Returns the value of a variable of the host.
     pub fn variable(&self, name: &str) -> Option<&OsStr> {
         let found = self.environment.iter().rev().find(|(known, _)| known == name);
@@ -253,7 +259,7 @@ pub struct Launch {
     /// Variables added to the host's.
     pub variables: Vec<(OsString, OsString)>,
     /// Variables of the host to remove, because a hook would recognise a different agent by them.
-    pub without: Vec<&'static str>,
+    pub removed_variables: Vec<&'static str>,
 }
 
 /// The URL and headers of an HTTP hook's request; its body is the hook's input.
@@ -275,7 +281,7 @@ impl fmt::Debug for Post {
 
 /// The result of a hook's process.
 #[derive(Debug, Clone, Copy)]
-pub struct Ended<'e> {
+pub struct ProcessOutput<'e> {
     /// The exit code; absent if a signal or the engine ended the process.
     pub code: Option<i32>,
     /// The process's standard output.
@@ -319,11 +325,11 @@ pub struct ForeignHook {
     /// The directory of the hook's plugin.
     pub plugin_root: Option<PathBuf>,
     /// `true` if the hook is the user's, not a project's.
-    pub is_users: bool,
+    pub is_user: bool,
     /// `true` if the hook is the machine's.
-    pub is_machines: bool,
+    pub is_system: bool,
     /// `true` if the file was named: then the client is trusted about its project.
-    pub is_named: bool,
+    pub is_explicit: bool,
     /// `true` if the agent runs duplicates of a hook only once per event.
     pub runs_once: bool,
     /// The number of times in a row that the hook may continue a turn, if the agent counts that per
@@ -331,24 +337,24 @@ pub struct ForeignHook {
     pub loop_limit: Option<u64>,
     /// `true` if the file was found in the agent's standard location, not named: the agent runs the
     /// hook itself.
-    pub is_found: bool,
+    pub is_discovered: bool,
 }
 
 impl ForeignHook {
     /// Returns the hook's agent-specific settings by their keys: trust in the hook is bound to them
     /// as well.
-    pub fn terms(&self) -> Vec<(String, String)> {
+    pub fn spec(&self) -> Vec<(String, String)> {
         let text = |path: &PathBuf| path.to_string_lossy().into_owned();
-        let terms = [
+        let spec = [
             ("language", Some(self.language.name().to_owned())),
             ("language.event", Some(self.event.clone())),
             ("if", self.condition.clone()),
-            ("runs", Some(self.command.terms())),
+            ("runs", Some(self.command.spec())),
             ("cwd", self.directory.as_ref().map(text)),
             ("pluginRoot", self.plugin_root.as_ref().map(text)),
             ("loop_limit", self.loop_limit.map(|limit| limit.to_string())),
         ];
-        terms.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
+        spec.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
     }
 }
 
@@ -370,7 +376,7 @@ pub struct ForeignEntry {
     /// `true` if the event's hooks run one after the other.
     pub sequential: bool,
     /// The byte range in the text.
-    pub at: Range<usize>,
+    pub range: Range<usize>,
     /// The JSON path.
     pub path: String,
 }
@@ -379,7 +385,7 @@ pub struct ForeignEntry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForeignProblem {
     /// The byte range in the text.
-    pub at: Range<usize>,
+    pub range: Range<usize>,
     /// The JSON path.
     pub path: String,
     /// The message.
@@ -407,13 +413,13 @@ pub struct ForeignFile<'f> {
     /// The directory of the file's plugin, if it belongs to one.
     pub plugin_root: Option<&'f Path>,
     /// `true` if the file is the user's, not a project's.
-    pub is_users: bool,
+    pub is_user: bool,
     /// `true` if the file is the machine's.
-    pub is_machines: bool,
+    pub is_system: bool,
     /// `true` if the file was named explicitly.
-    pub is_named: bool,
+    pub is_explicit: bool,
     /// `true` if the file was found in the agent's standard location, not named.
-    pub is_found: bool,
+    pub is_discovered: bool,
     /// The known events.
     pub events: &'f Events,
     /// The agent's other settings files that are read with this one, without those of plugins: a
@@ -429,11 +435,11 @@ pub struct OtherFile<'f> {
     /// The file's text.
     pub text: &'f str,
     /// `true` if the file is the user's, not a project's.
-    pub is_users: bool,
+    pub is_user: bool,
     /// `true` if the file is the machine's.
-    pub is_machines: bool,
+    pub is_system: bool,
     /// `true` if the file was named explicitly.
-    pub is_named: bool,
+    pub is_explicit: bool,
 }
 
 /// A definition of hooks in an agent's language, inside native settings.

@@ -53,7 +53,7 @@ pub use definition::{
     WorkerRules,
 };
 pub use definition::{FileSpans, variables};
-pub use diagnostic::{Diagnostic, Place};
+pub use diagnostic::{Diagnostic, Location};
 pub use discovery::Search;
 pub use discovery::{discover, enclosing_projects, nearest_project};
 pub(crate) use document::Document;
@@ -61,16 +61,16 @@ pub use fail_behavior::FailBehavior;
 pub(crate) use fields::TOP_LEVEL;
 pub use fields::{CONFIG_FIELDS, DEFINITION_FIELDS, HOOK_FIELDS, MATCHER_FIELDS};
 pub use file::{parse, parse_source, parse_with_events};
-pub use folders::is_found_beside;
+pub use folders::has_hook_folder;
 pub use folders::listing;
-pub use in_force::read_again;
+pub use in_force::reload_files;
 pub(crate) use load::load_all;
 pub use load::{MAX_SETTINGS, declare_events, load};
 pub use matcher::MatchInput;
 pub(crate) use matcher_definition::{COMMAND_PATTERN, KIND, PATH_PATTERN, TOOL, TOOL_PATTERN};
 pub use matcher_definition::{MatcherDefinition, MatcherFields};
 pub(crate) use paths::project_of;
-pub use paths::{IN_PROJECT, config_home, data_home, misplaced, state_home};
+pub use paths::{IN_PROJECT, config_home, data_home, state_home, unsafe_user_folder};
 pub use redaction::RedactionRules;
 pub use registration::{RegistrationLimits, RegistrationRules};
 pub use rule::{Rule, Severity};

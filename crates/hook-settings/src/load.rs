@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use super::declaring::declare;
 use super::definition::{FileSpans, SettingsFile};
-use super::diagnostic::{Diagnostic, Place};
+use super::diagnostic::{Diagnostic, Location};
 use super::file::{declared_events, parse_source};
-use super::folders::is_found_beside;
+use super::folders::has_hook_folder;
 use super::rule::Rule;
 use super::rule::Severity;
 use super::source::{HookSource, SettingsSource};
@@ -40,7 +40,7 @@ pub fn load(source: &SettingsSource) -> Option<SettingsFile> {
 pub(crate) fn load_all(
     sources: &[SettingsSource],
     events: &mut Events,
-    at_run_time: impl FnOnce(&mut Events),
+    declare_runtime_events: impl FnOnce(&mut Events),
 ) -> Vec<Option<(SettingsFile, String)>> {
     let texts: Vec<Option<Text<'_>>> = sources.iter().map(Text::read).collect();
     let mut by_trust: Vec<&Text<'_>> = texts.iter().flatten().rev().collect();
@@ -50,15 +50,15 @@ pub(crate) fn load_all(
     for text in others {
         text.declare(events);
     }
-    at_run_time(events);
+    declare_runtime_events(events);
     let without_projects = events.clone();
     for text in projects {
         text.declare(events);
     }
-    let of_agents: Vec<(&SettingsSource, String)> =
-        texts.iter().flatten().filter_map(of_agent).collect();
+    let foreign_texts: Vec<(&SettingsSource, String)> =
+        texts.iter().flatten().filter_map(foreign_text).collect();
     let parse = |text: Text<'_>| {
-        let others = others_of(text.source, &of_agents);
+        let others = other_files_of_agent(text.source, &foreign_texts);
         match text.source.source {
             HookSource::Project => text.parse(events, &others),
             _ => text.parse(&without_projects, &others),
@@ -68,14 +68,14 @@ pub(crate) fn load_all(
 }
 
 /// Returns the text of a settings file of another agent, which may affect that agent's other files.
-fn of_agent<'s>(text: &Text<'s>) -> Option<(&'s SettingsSource, String)> {
+fn foreign_text<'s>(text: &Text<'s>) -> Option<(&'s SettingsSource, String)> {
     let source = text.source;
     let is_settings = source.language.is_some() && source.plugin_root.is_none();
     is_settings.then(|| (source, text.text().into_owned()))
 }
 
 /// Returns the other settings files of the same agent.
-fn others_of<'t>(
+fn other_files_of_agent<'t>(
     source: &SettingsSource,
     all: &'t [(&'t SettingsSource, String)],
 ) -> Vec<OtherFile<'t>> {
@@ -85,9 +85,9 @@ fn others_of<'t>(
     let text = |(other, text): &'t (&'t SettingsSource, String)| OtherFile {
         path: &other.path,
         text,
-        is_users: other.source == HookSource::User,
-        is_machines: other.source == HookSource::System,
-        is_named: other.source == HookSource::Explicit,
+        is_user: other.source == HookSource::User,
+        is_system: other.source == HookSource::System,
+        is_explicit: other.source == HookSource::Explicit,
     };
     others.map(text).collect()
 }
@@ -96,11 +96,12 @@ fn others_of<'t>(
 /// not be read, so that there may be more events.
 #[doc(hidden)]
 pub fn declare_events(sources: &[SettingsSource], events: &mut Events) -> bool {
-    let is_of_declarations = |it: &Diagnostic| {
-        it.severity == Severity::Error && it.place.path.starts_with("hooksConfig")
+    let is_declaration_error = |diagnostic: &Diagnostic| {
+        diagnostic.severity == Severity::Error
+            && diagnostic.location.path.starts_with("hooksConfig")
     };
     let is_complete =
-        |file: &SettingsFile| file.was_read && !file.diagnostics.iter().any(is_of_declarations);
+        |file: &SettingsFile| file.was_read && !file.diagnostics.iter().any(is_declaration_error);
     load_all(sources, events, |_| {}).iter().flatten().all(|(file, _)| is_complete(file))
 }
 
@@ -121,7 +122,7 @@ impl<'s> Text<'s> {
         match read_file(&source.path) {
             Err(error) if is_absent(source, &error) => {
                 // Hooks found next to a settings file do not need the file.
-                is_found_beside(source).then(|| Self { source, read: Ok(b"{}".to_vec()) })
+                has_hook_folder(source).then(|| Self { source, read: Ok(b"{}".to_vec()) })
             }
             read => Some(Self { source, read }),
         }
@@ -136,7 +137,7 @@ impl<'s> Text<'s> {
     /// Declares the events of this file. Parsing reports their problems.
     fn declare(&self, events: &mut Events) {
         let definitions = match self.source.language {
-            Some(language) => language.declared(),
+            Some(language) => language.declared_events(),
             None => {
                 let text = self.text();
                 let mut all = declared_events(&text);
@@ -154,14 +155,14 @@ impl<'s> Text<'s> {
         let text = self.text().into_owned();
         let bytes = match &self.read {
             Ok(bytes) => bytes,
-            Err(error) => return (unreadable(source, error), String::new()),
+            Err(error) => return (unreadable_file(source, error), String::new()),
         };
         let mut file = match source.language {
             Some(language) => home::parse(&text, source, language, others, events),
             None => parse_source(&text, source, events),
         };
         if let Err(error) = std::str::from_utf8(bytes) {
-            file.diagnostics.insert(0, not_text(&source.path, bytes, &error));
+            file.diagnostics.insert(0, not_utf8(&source.path, bytes, &error));
         }
         (file, text)
     }
@@ -178,7 +179,7 @@ pub(super) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Returns the diagnostic for invalid UTF-8, with the position of the first invalid byte.
-fn not_text(path: &Path, bytes: &[u8], error: &std::str::Utf8Error) -> Diagnostic {
+fn not_utf8(path: &Path, bytes: &[u8], error: &std::str::Utf8Error) -> Diagnostic {
     let before = String::from_utf8_lossy(bytes.get(..error.valid_up_to()).unwrap_or_default());
     let line = before.split('\n').count();
     let in_line = before.rsplit('\n').next().unwrap_or_default();
@@ -187,14 +188,14 @@ fn not_text(path: &Path, bytes: &[u8], error: &std::str::Utf8Error) -> Diagnosti
         "the file is not UTF-8 from line {line}, column {column} on; what is not is read as U+FFFD"
     );
     // Locations refer to the replaced text, so this one has no line.
-    let place = Place::of_file(path);
-    Diagnostic::new(Rule::NotText, place, message)
+    let location = Location::of_file(path);
+    Diagnostic::new(Rule::NotText, location, message)
 }
 
-fn unreadable(source: &SettingsSource, error: &io::Error) -> SettingsFile {
-    let place = Place::of_file(&source.path);
+fn unreadable_file(source: &SettingsSource, error: &io::Error) -> SettingsFile {
+    let location = Location::of_file(&source.path);
     let message = format!("failed to read the settings file: {error}; none of its hooks run");
-    let diagnostic = Diagnostic::new(Rule::UnreadableFile, place, message);
+    let diagnostic = Diagnostic::new(Rule::UnreadableFile, location, message);
     SettingsFile {
         source: source.source.clone(),
         path: Some(source.path.clone()),

@@ -47,8 +47,8 @@ pub(crate) const PATH_PATTERN: &str = "pathPattern";
 pub(crate) const COMMAND_PATTERN: &str = "commandPattern";
 
 /// The prefix of the object form's keys in trust decisions.
-const TERM: &str = "matcher.";
-const UNREADABLE_TERM: &str = "matcher.unreadable";
+const SPEC_PREFIX: &str = "matcher.";
+const UNREADABLE_KEY: &str = "matcher.unreadable";
 
 impl MatcherFields {
     /// Creates a matcher without fields, which matches everything.
@@ -102,7 +102,7 @@ impl MatcherFields {
             [one] => out.text(key, one),
             several => out.texts(key, several),
         };
-        RawObject::of(|out| {
+        RawObject::build(|out| {
             list(out, KIND, &self.kinds);
             list(out, TOOL, &self.tools);
             out.optional_text(TOOL_PATTERN, self.tool_pattern.as_deref());
@@ -133,46 +133,47 @@ impl MatcherDefinition {
 
     /// Returns the object form's entries in a trust decision, by key; empty for the text form,
     /// which is stored separately.
-    pub fn terms(&self) -> BTreeMap<String, String> {
+    pub fn spec(&self) -> BTreeMap<String, String> {
         let fields = match self {
             Self::Text(_) => return BTreeMap::new(),
             Self::Unreadable(text) => {
-                return BTreeMap::from([(UNREADABLE_TERM.to_owned(), text.clone())]);
+                return BTreeMap::from([(UNREADABLE_KEY.to_owned(), text.clone())]);
             }
             Self::Fields(fields) => fields,
         };
-        let given = [
-            (KIND, list_term(&fields.kinds)),
-            (TOOL, list_term(&fields.tools)),
+        let entries = [
+            (KIND, encode_list(&fields.kinds)),
+            (TOOL, encode_list(&fields.tools)),
             (TOOL_PATTERN, fields.tool_pattern.clone()),
-            (PATH_PATTERN, list_term(&fields.paths)),
+            (PATH_PATTERN, encode_list(&fields.paths)),
             (COMMAND_PATTERN, fields.command_pattern.clone()),
         ];
-        let given =
-            given.into_iter().filter_map(|(key, term)| Some((format!("{TERM}{key}"), term?)));
-        given.collect()
+        let entries = entries
+            .into_iter()
+            .filter_map(|(key, value)| Some((format!("{SPEC_PREFIX}{key}"), value?)));
+        entries.collect()
     }
 
     /// Returns the matcher of a text and [`terms`](Self::terms); `Err` if an entry is unknown.
-    pub fn of_decision(
+    pub fn from_spec(
         text: Option<&str>,
-        terms: &BTreeMap<String, String>,
-    ) -> Result<Option<Self>, UnknownTerm> {
+        spec: &BTreeMap<String, String>,
+    ) -> Result<Option<Self>, UnknownSpecKey> {
         let mut fields = None;
-        for (name, value) in terms {
-            let Some(key) = name.strip_prefix(TERM) else { continue };
+        for (name, value) in spec {
+            let Some(key) = name.strip_prefix(SPEC_PREFIX) else { continue };
             let fields: &mut MatcherFields = fields.get_or_insert_default();
             match key {
-                KIND => fields.kinds = list_of(value)?,
-                TOOL => fields.tools = list_of(value)?,
+                KIND => fields.kinds = decode_list(value)?,
+                TOOL => fields.tools = decode_list(value)?,
                 TOOL_PATTERN => fields.tool_pattern = Some(value.clone()),
-                PATH_PATTERN => fields.paths = list_of(value)?,
+                PATH_PATTERN => fields.paths = decode_list(value)?,
                 COMMAND_PATTERN => fields.command_pattern = Some(value.clone()),
-                _ => return Err(UnknownTerm),
+                _ => return Err(UnknownSpecKey),
             }
         }
         match (text, fields) {
-            (Some(_), Some(_)) => Err(UnknownTerm),
+            (Some(_), Some(_)) => Err(UnknownSpecKey),
             (Some(text), None) => Ok(Some(text.into())),
             (None, fields) => Ok(fields.map(Self::Fields)),
         }
@@ -181,10 +182,10 @@ impl MatcherDefinition {
 
 /// The error of a trust decision with matcher entries that this version does not know.
 #[derive(Debug)]
-pub struct UnknownTerm;
+pub struct UnknownSpecKey;
 
 /// Returns a single text unchanged, unless it looks like a list; several texts as a JSON list.
-fn list_term(list: &[String]) -> Option<String> {
+fn encode_list(list: &[String]) -> Option<String> {
     match list {
         [] => None,
         [one] if !one.starts_with('[') => Some(one.clone()),
@@ -192,10 +193,10 @@ fn list_term(list: &[String]) -> Option<String> {
     }
 }
 
-fn list_of(term: &str) -> Result<Vec<String>, UnknownTerm> {
-    match term.starts_with('[') {
-        true => serde_json::from_str(term).map_err(|_| UnknownTerm),
-        false => Ok(vec![term.to_owned()]),
+fn decode_list(text: &str) -> Result<Vec<String>, UnknownSpecKey> {
+    match text.starts_with('[') {
+        true => serde_json::from_str(text).map_err(|_| UnknownSpecKey),
+        false => Ok(vec![text.to_owned()]),
     }
 }
 
@@ -248,23 +249,23 @@ mod tests {
         #[test]
         fn a_decision_says_all_of_an_object(fields in any_fields(), other in any_fields()) {
             let definition = MatcherDefinition::from(fields.clone());
-            let terms = definition.terms();
-            let read = MatcherDefinition::of_decision(None, &terms).unwrap();
+            let spec = definition.spec();
+            let read = MatcherDefinition::from_spec(None, &spec).unwrap();
             // An object without fields matches what no matcher matches.
             let expected = (fields != MatcherFields::new()).then_some(definition);
             prop_assert_eq!(read, expected);
-            let same = MatcherDefinition::from(other.clone()).terms() == terms;
+            let same = MatcherDefinition::from(other.clone()).spec() == spec;
             prop_assert_eq!(same, other == fields);
         }
     }
 
     #[test]
     fn what_a_decision_says_beyond_this_version_is_not_taken_for_less() {
-        let terms = |key: &str| BTreeMap::from([(key.to_owned(), "[".to_owned())]);
+        let spec = |key: &str| BTreeMap::from([(key.to_owned(), "[".to_owned())]);
         for key in ["matcher.tool", "matcher.later", "matcher.unreadable"] {
-            assert!(MatcherDefinition::of_decision(None, &terms(key)).is_err(), "{key}");
+            assert!(MatcherDefinition::from_spec(None, &spec(key)).is_err(), "{key}");
         }
-        assert!(MatcherDefinition::of_decision(Some("a"), &terms("matcher.toolPattern")).is_err());
-        assert!(MatcherDefinition::of_decision(Some("a"), &terms("timeout")).is_ok());
+        assert!(MatcherDefinition::from_spec(Some("a"), &spec("matcher.toolPattern")).is_err());
+        assert!(MatcherDefinition::from_spec(Some("a"), &spec("timeout")).is_ok());
     }
 }

@@ -36,23 +36,23 @@ pub fn state_home() -> Option<PathBuf> {
 
 /// Returns the reason if a user folder is unsafe: a project could put settings or programs there.
 #[doc(hidden)]
-pub fn misplaced(project: &Path) -> Option<String> {
-    let tree = ProjectTree::of(project);
+pub fn unsafe_user_folder(project: &Path) -> Option<String> {
+    let tree = ProjectTree::new(project);
     let folders = [
         ("settings", config_home()),
         ("state", state_home()),
         ("data", data_home()),
         ("runtime", absolute("XDG_RUNTIME_DIR")),
     ];
-    let is_misplaced = |folder: &Path| match folder.starts_with("/proc") {
+    let problem_of = |folder: &Path| match folder.starts_with("/proc") {
         true => Some("leads through /proc"),
-        false => tree.holds(folder).then_some("is in the project"),
+        false => tree.contains(folder).then_some("is in the project"),
     };
-    folders.into_iter().find_map(|(what, folder)| {
+    folders.into_iter().find_map(|(kind, folder)| {
         let folder = folder?;
-        let why = is_misplaced(&folder)?;
+        let problem = problem_of(&folder)?;
         Some(format!(
-            "the user's {what} folder {} {why}, where others than the user may decide what it holds; set \
+            "the user's {kind} folder {} {problem}, where others than the user may decide what it holds; set \
              HOME and XDG_* to folders of the user",
             folder.shown()
         ))

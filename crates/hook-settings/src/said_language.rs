@@ -9,7 +9,7 @@ pub(super) const LANGUAGE: &str = "language";
 
 /// Returns the `language` of a definition or hook.
 pub(super) fn language_of(value: &RawJson) -> Option<RawJson> {
-    value.to_object().ok()?.get(LANGUAGE).filter(|said| !said.is_null()).cloned()
+    value.to_object().ok()?.get(LANGUAGE).filter(|language| !language.is_null()).cloned()
 }
 
 fn hooks_of(definition: &RawJson) -> Vec<RawJson> {
@@ -20,10 +20,10 @@ fn hooks_of(definition: &RawJson) -> Vec<RawJson> {
 /// Checks whether a definition, or each of its hooks, has a language.
 pub(super) fn is_in_language(definition: &RawJson) -> bool {
     let hooks = || hooks_of(definition);
-    let all_say = |hooks: Vec<RawJson>| {
+    let all_have_language = |hooks: Vec<RawJson>| {
         !hooks.is_empty() && hooks.iter().all(|hook| language_of(hook).is_some())
     };
-    language_of(definition).is_some() || all_say(hooks())
+    language_of(definition).is_some() || all_have_language(hooks())
 }
 
 /// Returns the agents' own events for which a settings text has hooks in their languages.
@@ -32,16 +32,16 @@ pub(super) fn declared_events(text: &str, languages: &Languages) -> Vec<EventDef
     if languages.is_empty() || !text.contains("\"language\"") {
         return Vec::new();
     }
-    let root = RawJson::parse_in_place(text).ok().and_then(|root| root.to_object().ok());
+    let root = RawJson::parse_with_offsets(text).ok().and_then(|root| root.to_object().ok());
     let events = root.and_then(|root| root.get("hooks")?.to_object().ok()).unwrap_or_default();
     let mut found: Vec<EventDefinition> = Vec::new();
     for (event, definitions) in events.iter() {
         for definition in definitions.to_items().unwrap_or_default() {
-            let of_hooks = hooks_of(&definition);
-            let said = language_of(&definition).into_iter();
-            for said in said.chain(of_hooks.iter().filter_map(language_of)) {
-                let language = said.to_text().and_then(|name| languages.named(&name));
-                found.extend(language.and_then(|it| declared_as(it, event)));
+            let hooks = hooks_of(&definition);
+            let definition_language = language_of(&definition).into_iter();
+            for value in definition_language.chain(hooks.iter().filter_map(language_of)) {
+                let language = value.to_text().and_then(|name| languages.get(&name));
+                found.extend(language.and_then(|known| own_event(known, event)));
             }
         }
     }
@@ -49,6 +49,9 @@ pub(super) fn declared_events(text: &str, languages: &Languages) -> Vec<EventDef
 }
 
 /// Returns the agent's own event with that name.
-pub(super) fn declared_as(language: &'static dyn Language, event: &str) -> Option<EventDefinition> {
-    language.declared().into_iter().find(|it| it.name().eq_ignore_ascii_case(event))
+pub(super) fn own_event(language: &'static dyn Language, event: &str) -> Option<EventDefinition> {
+    language
+        .declared_events()
+        .into_iter()
+        .find(|definition| definition.name().eq_ignore_ascii_case(event))
 }

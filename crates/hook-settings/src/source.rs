@@ -50,8 +50,8 @@ impl HookSource {
     }
 
     /// Checks whether this source may disable hooks of an agent's file with source `other`.
-    pub(crate) fn may_disable_of_agents(&self, other: &Self) -> bool {
-        self.may_rule_records() && self.trust_rank() >= other.trust_rank()
+    pub(crate) fn may_disable_foreign(&self, other: &Self) -> bool {
+        self.may_configure_records() && self.trust_rank() >= other.trust_rank()
     }
 
     /// Checks whether this source's own `maxConcurrent` may exceed the engine's limit.
@@ -61,7 +61,7 @@ impl HookSource {
 
     /// Checks whether this source may set the audit level and the redaction rules for all hooks. A
     /// project may not, so that it cannot hide anything.
-    pub(crate) fn may_rule_records(&self) -> bool {
+    pub(crate) fn may_configure_records(&self) -> bool {
         matches!(self, Self::User | Self::System | Self::Explicit)
     }
 
@@ -108,7 +108,7 @@ pub struct SettingsSource {
     pub project: Option<PathBuf>,
     /// `true` if it was found among its agent's settings; `false` if it was named.
     #[doc(hidden)]
-    pub is_found: bool,
+    pub is_discovered: bool,
     /// The foreign languages that its hooks may be written in.
     #[doc(hidden)]
     pub languages: Languages,
@@ -135,7 +135,7 @@ impl SettingsSource {
             language: None,
             plugin_root: None,
             project: None,
-            is_found: false,
+            is_discovered: false,
             languages: Languages::default(),
             agents: Arc::default(),
             modules: Vec::new(),
@@ -150,27 +150,27 @@ impl SettingsSource {
     }
 
     /// Creates the source of a file that contains an agent's hooks.
-    pub(crate) fn found(language: &'static dyn Language, place: ForeignSource) -> Self {
-        let (source, project) = match place.owner {
+    pub(crate) fn discovered(language: &'static dyn Language, foreign: ForeignSource) -> Self {
+        let (source, project) = match foreign.owner {
             SettingsOwner::Project(project) => (HookSource::Project, Some(project)),
             SettingsOwner::User => (HookSource::User, None),
             SettingsOwner::System => (HookSource::System, None),
         };
-        let source = Self { project, is_found: true, ..Self::optional(source, place.path) };
-        source.in_language(language, place.plugin_root)
+        let source = Self { project, is_discovered: true, ..Self::optional(source, foreign.path) };
+        source.for_language(language, foreign.plugin_root)
     }
 
     /// Sets the languages that hooks in the file may be written in.
     #[doc(hidden)]
     #[must_use]
-    pub fn knowing(self, languages: &Languages) -> Self {
+    pub fn with_languages(self, languages: &Languages) -> Self {
         Self { languages: languages.clone(), ..self }
     }
 
     /// Marks the file as one of another agent, and of a plugin in `plugin_root` if given.
     #[doc(hidden)]
     #[must_use]
-    pub fn in_language(
+    pub fn for_language(
         self,
         language: &'static dyn Language,
         plugin_root: Option<PathBuf>,

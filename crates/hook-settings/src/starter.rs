@@ -170,24 +170,27 @@ impl Starter {
     /// Returns an error if a file exists, cannot be written, or is behind a symlink of the project.
     pub fn write(&self) -> Result<(), StarterError> {
         for path in [&self.settings, &self.script] {
-            let checked = self.project.iter().try_for_each(|it| project_file::check(it, path));
+            let checked =
+                self.project.iter().try_for_each(|project| project_file::check(project, path));
             checked.map_err(|source| StarterError::Io { path: path.clone(), source })?;
         }
-        let taken = |path: &&PathBuf| path.symlink_metadata().is_ok();
+        let exists = |path: &&PathBuf| path.symlink_metadata().is_ok();
         // A file written by `hook connect` has no hooks yet, and may be replaced.
-        let own = with_server(None).ok().filter(|own| {
-            regular_file::read_to_string(&self.settings, 1 << 16).is_ok_and(|text| text == *own)
+        let replaceable = with_server(None).ok().filter(|generated| {
+            regular_file::read_to_string(&self.settings, 1 << 16)
+                .is_ok_and(|text| text == *generated)
         });
-        let settings = [&self.settings].into_iter().filter(|_| own.is_none());
-        if let Some(path) = settings.chain([&self.script]).find(taken) {
+        let settings = [&self.settings].into_iter().filter(|_| replaceable.is_none());
+        if let Some(path) = settings.chain([&self.script]).find(exists) {
             return Err(StarterError::Exists(path.clone()));
         }
         // Write the script first, so that the settings never name a missing one.
         create(&self.script, &self.script_text, NewFile::Executable)?;
-        let settings = match own {
-            Some(own) => {
-                let text = with_server(Some(&self.settings_text)).unwrap_or_else(|_| own.clone());
-                replace_file(&self.settings, own.as_bytes(), text.as_bytes())
+        let settings = match replaceable {
+            Some(current) => {
+                let text =
+                    with_server(Some(&self.settings_text)).unwrap_or_else(|_| current.clone());
+                replace_file(&self.settings, current.as_bytes(), text.as_bytes())
                     .map_err(|source| StarterError::Io { path: self.settings.clone(), source })
             }
             None => create(&self.settings, &self.settings_text, NewFile::Ordinary),

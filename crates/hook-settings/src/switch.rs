@@ -11,33 +11,33 @@ pub struct Switches<'f> {
     pub holders: Vec<&'f SettingsFile>,
     /// The files that list the name in `disabled` with effect on a holder: the holder itself, and
     /// more trusted sources. Without holders, all files that list it.
-    pub off_by: Vec<&'f SettingsFile>,
+    pub disabled_by: Vec<&'f SettingsFile>,
     /// The holders that disable all of their hooks by `enabled: false`.
-    pub all_off: Vec<&'f SettingsFile>,
+    pub fully_disabled: Vec<&'f SettingsFile>,
 }
 
 impl<'f> Switches<'f> {
     /// Finds the switches for a hook's display name.
     pub fn of(name: &str, files: &'f [SettingsFile]) -> Self {
-        let has_it =
+        let has_hook =
             |file: &&SettingsFile| file.hooks.iter().any(|entry| entry.display_name() == name);
-        let holders: Vec<&SettingsFile> = files.iter().filter(has_it).collect();
+        let holders: Vec<&SettingsFile> = files.iter().filter(has_hook).collect();
         let lists = |file: &SettingsFile| file.config.disabled.iter().any(|known| known == name);
-        let off_by = files
+        let disabled_by = files
             .iter()
             .filter(|file| lists(file))
-            .filter(|file| holders.is_empty() || holders.iter().any(|it| file.governs(it)))
+            .filter(|file| holders.is_empty() || holders.iter().any(|holder| file.governs(holder)))
             .collect();
-        let all_off = holders.iter().copied().filter(|file| !file.config.enabled).collect();
-        Self { holders, off_by, all_off }
+        let fully_disabled = holders.iter().copied().filter(|file| !file.config.enabled).collect();
+        Self { holders, disabled_by, fully_disabled }
     }
 
     /// Returns the files whose hooks with that name run.
-    pub fn still_on(&self) -> impl Iterator<Item = &'f SettingsFile> + '_ {
-        let is_on = |holder: &&SettingsFile| {
-            holder.config.enabled && !self.off_by.iter().any(|file| file.governs(holder))
+    pub fn still_enabled(&self) -> impl Iterator<Item = &'f SettingsFile> + '_ {
+        let is_enabled = |holder: &&SettingsFile| {
+            holder.config.enabled && !self.disabled_by.iter().any(|file| file.governs(holder))
         };
-        self.holders.iter().copied().filter(is_on)
+        self.holders.iter().copied().filter(is_enabled)
     }
 }
 
@@ -46,10 +46,10 @@ impl SettingsFile {
     #[doc(hidden)]
     pub fn governs(&self, other: &Self) -> bool {
         // An agent's file has no such list; the user's own settings disable the user's agent hooks.
-        let is_agents = other.language.is_some() && self.language.is_none();
+        let is_foreign = other.language.is_some() && self.language.is_none();
         std::ptr::eq(self, other)
             || self.source.may_disable(&other.source)
-            || is_agents && self.source.may_disable_of_agents(&other.source)
+            || is_foreign && self.source.may_disable_foreign(&other.source)
     }
 }
 
@@ -90,14 +90,14 @@ mod tests {
         ] {
             let files = files(&configs);
             let switches = Switches::of("guard", &files);
-            assert_eq!(sources(switches.off_by.iter().copied()), off_by);
-            assert_eq!(sources(switches.still_on()), still_on);
+            assert_eq!(sources(switches.disabled_by.iter().copied()), off_by);
+            assert_eq!(sources(switches.still_enabled()), still_on);
             assert!(Switches::of("other", &files).holders.is_empty());
         }
         let files = files(&[(Project, r#"{"enabled":false,"disabled":["gone"]}"#)]);
         let switches = Switches::of("guard", &files);
-        assert_eq!(sources(switches.all_off.iter().copied()), ["project"]);
-        assert_eq!(switches.still_on().count(), 0);
-        assert_eq!(sources(Switches::of("gone", &files).off_by), ["project"]);
+        assert_eq!(sources(switches.fully_disabled.iter().copied()), ["project"]);
+        assert_eq!(switches.still_enabled().count(), 0);
+        assert_eq!(sources(Switches::of("gone", &files).disabled_by), ["project"]);
     }
 }

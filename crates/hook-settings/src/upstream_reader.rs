@@ -22,7 +22,7 @@ const NAME: &str = "upstream";
 
 /// The fields read so far.
 #[derive(Default)]
-struct Read {
+struct UpstreamFields {
     nats: Option<String>,
     events: Option<Vec<HookEventName>>,
     credentials: Option<PathBuf>,
@@ -32,7 +32,7 @@ struct Read {
     timeout: Option<std::time::Duration>,
     fail_behavior: Option<FailBehavior>,
     /// The first problem.
-    wrong: Option<String>,
+    problem: Option<String>,
 }
 
 impl Reader<'_> {
@@ -40,7 +40,7 @@ impl Reader<'_> {
     /// blocked, since the fleet that might forbid them cannot be called.
     pub(super) fn read_upstream(&mut self, node: &Node) {
         self.spans.upstream = Some(node.value.range());
-        let mut read = Read::default();
+        let mut read = UpstreamFields::default();
         match self.document.fields(node) {
             Some(fields) => {
                 for field in &fields {
@@ -48,11 +48,15 @@ impl Reader<'_> {
                 }
                 for name in ["nats", "events"] {
                     if fields.iter().all(|field| field.name != name) {
-                        self.wrong(node, &mut read, format!("`{name}` is missing"));
+                        self.report_invalid_upstream(
+                            node,
+                            &mut read,
+                            format!("`{name}` is missing"),
+                        );
                     }
                 }
             }
-            None => self.wrong(node, &mut read, "expected an object".to_owned()),
+            None => self.report_invalid_upstream(node, &mut read, "expected an object".to_owned()),
         }
         let events = match read.events.take() {
             Some(events) => events,
@@ -66,11 +70,11 @@ impl Reader<'_> {
             subject: read.subject,
             expected_settings: read.expected_settings,
         };
-        let fail_behavior = match read.wrong {
+        let fail_behavior = match read.problem {
             Some(_) => FailBehavior::Block,
             None => read.fail_behavior.unwrap_or(FailBehavior::Block),
         };
-        let (rules, why) = (Arc::new(rules), read.wrong.map(Arc::from));
+        let (rules, error) = (Arc::new(rules), read.problem.map(Arc::from));
         for event in events {
             let entry = HookEntry {
                 priority: LAST,
@@ -84,22 +88,22 @@ impl Reader<'_> {
                 },
                 fail_behavior,
                 upstream: Some(Arc::clone(&rules)),
-                unreadable: why.clone(),
-                ..HookEntry::of_file(event, &self.config, self.document.place(node))
+                unreadable: error.clone(),
+                ..HookEntry::of_file(event, &self.config, self.document.location(node))
             };
             self.hooks.push(entry);
         }
     }
 
-    fn read_upstream_field(&mut self, field: &Field, read: &mut Read) {
+    fn read_upstream_field(&mut self, field: &Field, read: &mut UpstreamFields) {
         let value = &field.value;
-        if !field::has(&UPSTREAM_FIELDS, &field.name) {
-            let what = format!("unknown key `{}`", shortened(&field.name));
-            return self.wrong(value, read, what);
+        if !field::has_field(&UPSTREAM_FIELDS, &field.name) {
+            let problem = format!("unknown key `{}`", shortened(&field.name));
+            return self.report_invalid_upstream(value, read, problem);
         }
         if field.is_repeated {
-            let what = format!("`{}` is there several times", field.name);
-            return self.wrong(value, read, what);
+            let problem = format!("`{}` is there several times", field.name);
+            return self.report_invalid_upstream(value, read, problem);
         }
         match field.name.as_str() {
             "events" => read.events = self.upstream_events(value, read),
@@ -107,31 +111,43 @@ impl Reader<'_> {
             "failBehavior" => read.fail_behavior = Some(self.fail_behavior(field)),
             name => {
                 let Some(text) = value.value.to_text().filter(|text| !text.is_empty()) else {
-                    return self.wrong(value, read, format!("`{name}`: expected a string"));
+                    return self.report_invalid_upstream(
+                        value,
+                        read,
+                        format!("`{name}`: expected a string"),
+                    );
                 };
                 match name {
                     // The URL is shown in lists and error messages.
                     "nats" if text.contains('@') => {
                         let rest = text.rsplit('@').next().unwrap_or_default();
                         read.nats = Some(format!("…@{rest}"));
-                        let what = "`nats` has a name or a password in it, which others can see; write \
+                        let problem = "`nats` has a name or a password in it, which others can see; write \
                                     `credentials` instead";
-                        self.wrong(value, read, what.to_owned());
+                        self.report_invalid_upstream(value, read, problem.to_owned());
                     }
                     "nats" => read.nats = Some(text),
                     "subject" => read.subject = Some(text),
                     "expectSettings" => read.expected_settings = Some(text),
-                    "credentials" => read.credentials = Some(self.beside(&text)),
-                    _ => read.certificate_authority = Some(self.beside(&text)),
+                    "credentials" => read.credentials = Some(self.resolve_path(&text)),
+                    _ => read.certificate_authority = Some(self.resolve_path(&text)),
                 }
             }
         }
     }
 
     /// Returns the events for the fleet; `None` if they cannot be read.
-    fn upstream_events(&mut self, node: &Node, read: &mut Read) -> Option<Vec<HookEventName>> {
+    fn upstream_events(
+        &mut self,
+        node: &Node,
+        read: &mut UpstreamFields,
+    ) -> Option<Vec<HookEventName>> {
         let Some(items) = self.document.items(node) else {
-            self.wrong(node, read, "`events`: expected an array of events".to_owned());
+            self.report_invalid_upstream(
+                node,
+                read,
+                "`events`: expected an array of events".to_owned(),
+            );
             return None;
         };
         let mut events = Vec::new();
@@ -142,14 +158,14 @@ impl Reader<'_> {
                 Some(_) => {}
                 None => {
                     let names: Vec<&str> = self.events.all().map(HookEventName::as_str).collect();
-                    let meant = nearest(&name, names.iter().copied());
-                    let meant = meant.map(|meant| format!("; did you mean `{meant}`?"));
-                    let what = format!(
+                    let suggestion = nearest(&name, names.iter().copied());
+                    let suggestion = suggestion.map(|near| format!("; did you mean `{near}`?"));
+                    let problem = format!(
                         "`events`: there is no event `{}`{}",
                         shortened(&name),
-                        meant.unwrap_or_default()
+                        suggestion.unwrap_or_default()
                     );
-                    self.wrong(item, read, what);
+                    self.report_invalid_upstream(item, read, problem);
                     return None;
                 }
             }
@@ -158,16 +174,16 @@ impl Reader<'_> {
     }
 
     /// Resolves a path relative to the settings file's folder.
-    fn beside(&self, text: &str) -> PathBuf {
+    fn resolve_path(&self, text: &str) -> PathBuf {
         match self.path.as_deref().and_then(std::path::Path::parent) {
             Some(folder) => folder.join(text),
             None => PathBuf::from(text),
         }
     }
 
-    fn wrong(&mut self, node: &Node, read: &mut Read, what: String) {
-        let message = format!("{what}; the events that it was to be asked about are blocked");
+    fn report_invalid_upstream(&mut self, node: &Node, read: &mut UpstreamFields, problem: String) {
+        let message = format!("{problem}; the events that it was to be asked about are blocked");
         self.document.report(Rule::InvalidUpstream, node, message);
-        read.wrong.get_or_insert(what);
+        read.problem.get_or_insert(problem);
     }
 }

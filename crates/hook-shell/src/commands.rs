@@ -10,7 +10,7 @@ const MAX_TEXT: usize = 128 << 10;
 
 /// A placeholder that callers give as the value of a variable with the command's working directory.
 /// A path may begin with it.
-pub const HERE: char = '\u{2}';
+pub const CWD_PLACEHOLDER: char = '\u{2}';
 
 /// A word without its quotes and with its variables expanded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,11 +47,11 @@ pub fn simple_commands(
     if text.len() > MAX_TEXT {
         return None;
     }
-    let mut read = SimpleCommands::default();
+    let mut result = SimpleCommands::default();
     // A shell cannot receive a NUL, and the other character is the placeholder.
-    read.has_more |= text.contains(['\0', HERE]);
+    result.has_more |= text.contains(['\0', CWD_PLACEHOLDER]);
     let mut current = SimpleCommand::default();
-    let mut words = Words::of(text);
+    let mut words = Words::new(text);
     let mut redirects = None;
     loop {
         words.skip_blanks();
@@ -59,21 +59,21 @@ pub fn simple_commands(
             words.skip_line();
             continue;
         }
-        let begin = words.position();
+        let start = words.position();
         if let Some(pieces) = words.next() {
-            let range = begin..words.position();
-            let text = expand(&pieces, variable, Splitting::Unknown).and_then(here_as_dot);
+            let range = start..words.position();
+            let text = expand(&pieces, variable, Splitting::Unknown).and_then(relative_to_cwd);
             let is_descriptor =
-                |text: &str| text == "-" || text.bytes().all(|it| it.is_ascii_digit());
+                |text: &str| text == "-" || text.bytes().all(|byte| byte.is_ascii_digit());
             let text_or_none = text.as_deref().unwrap_or_default();
             match redirects.take() {
-                Some(Operator::Duplicate) => read.has_more |= !is_descriptor(text_or_none),
-                Some(_) => read.has_more |= text_or_none != "/dev/null",
+                Some(Operator::Duplicate) => result.has_more |= !is_descriptor(text_or_none),
+                Some(_) => result.has_more |= text_or_none != "/dev/null",
                 // The number of a redirected descriptor.
                 None if matches!(words.peek(), Some('<' | '>'))
                     && !text_or_none.is_empty()
                     && text_or_none.len() == range.len()
-                    && text_or_none.bytes().all(|it| it.is_ascii_digit()) => {}
+                    && text_or_none.bytes().all(|byte| byte.is_ascii_digit()) => {}
                 None if current.words.is_empty() && is_assignment(&pieces) => {
                     current.assignments.push(ShellWord { text, range });
                 }
@@ -81,34 +81,35 @@ pub fn simple_commands(
             }
             continue;
         }
-        match words.operator() {
+        match words.next_operator() {
             None => break,
             Some(operator) => {
-                read.has_more |= redirects.is_some() || operator == Operator::Other;
+                result.has_more |= redirects.is_some() || operator == Operator::Other;
                 match operator {
-                    Operator::End => read.commands.push(std::mem::take(&mut current)),
+                    Operator::End => result.commands.push(std::mem::take(&mut current)),
                     Operator::Other => {}
                     redirect => redirects = Some(redirect),
                 }
             }
         }
     }
-    read.has_more |= redirects.is_some();
-    read.commands.push(current);
-    read.commands.retain(|it| !(it.words.is_empty() && it.assignments.is_empty()));
-    Some(read)
+    result.has_more |= redirects.is_some();
+    result.commands.push(current);
+    result.commands.retain(|command| !(command.words.is_empty() && command.assignments.is_empty()));
+    Some(result)
 }
 
 /// Makes a path relative if it begins with the working directory.
-fn here_as_dot(text: String) -> Option<String> {
-    let rest = text.strip_prefix(HERE).map(|rest| format!(".{rest}"));
-    let text = rest.unwrap_or(text);
-    (!text.contains(HERE)).then_some(text)
+fn relative_to_cwd(text: String) -> Option<String> {
+    let relative = text.strip_prefix(CWD_PLACEHOLDER).map(|rest| format!(".{rest}"));
+    let text = relative.unwrap_or(text);
+    (!text.contains(CWD_PLACEHOLDER)).then_some(text)
 }
 
 /// Quotes a text as one shell word.
-pub fn quoted(text: &str) -> String {
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || "_-./:=@%+,".contains(it);
+pub fn quote(text: &str) -> String {
+    let is_plain =
+        |character: char| character.is_ascii_alphanumeric() || "_-./:=@%+,".contains(character);
     match !text.is_empty() && text.chars().all(is_plain) {
         true => text.to_owned(),
         false => format!("'{}'", text.replace('\'', "'\\''")),

@@ -2,42 +2,47 @@
 
 /// Returns `true` if a relative path matches a pattern, component by component; `**` matches any
 /// number of them, and a leading dot needs no explicit match.
-pub fn path_fits(pattern: &str, path: &str) -> bool {
-    let pattern: Vec<&str> = pattern.split('/').filter(|it| !matches!(*it, "" | ".")).collect();
+pub fn path_matches(pattern: &str, path: &str) -> bool {
+    let pattern: Vec<&str> = pattern.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     let path: Vec<&str> = path.split('/').collect();
-    let one_fits = |pattern: &[&str], component: &&str| {
-        pattern.first().filter(|wanted| characters_fit(wanted, component)).map(|_| 1)
+    let match_component = |pattern: &[&str], component: &&str| {
+        pattern.first().filter(|wanted| name_matches(wanted, component)).map(|_| 1)
     };
-    fits(&pattern, &path, |part| *part == "**", one_fits)
+    matches_items(&pattern, &path, |part| *part == "**", match_component)
 }
 
-fn characters_fit(pattern: &str, name: &str) -> bool {
+fn name_matches(pattern: &str, name: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let name: Vec<char> = name.chars().collect();
-    fits(&pattern, &name, |part| *part == '*', |pattern, it| one_fits(pattern, *it))
+    matches_items(
+        &pattern,
+        &name,
+        |part| *part == '*',
+        |pattern, character| match_character(pattern, *character),
+    )
 }
 
 /// Returns `true` if all items match a pattern, in which a star matches any number of them.
 /// `one_fits` returns the number of pattern parts that match the next item, if it matches.
-fn fits<P, T>(
+fn matches_items<P, T>(
     pattern: &[P],
     items: &[T],
     is_star: impl Fn(&P) -> bool,
-    one_fits: impl Fn(&[P], &T) -> Option<usize>,
+    match_one: impl Fn(&[P], &T) -> Option<usize>,
 ) -> bool {
     // `last`: the position of the last star, and the number of items matched so far.
-    let (mut at, mut reached, mut last) = (0, 0, None);
-    while let Some(item) = items.get(reached) {
+    let (mut at, mut matched, mut last_star) = (0, 0, None);
+    while let Some(item) = items.get(matched) {
         let rest = pattern.get(at..).unwrap_or_default();
         if rest.first().is_some_and(&is_star) {
-            last = Some((at, reached));
+            last_star = Some((at, matched));
             at += 1;
-        } else if let Some(length) = one_fits(rest, item) {
+        } else if let Some(length) = match_one(rest, item) {
             at += length;
-            reached += 1;
-        } else if let Some((star, taken)) = last {
-            last = Some((star, taken + 1));
-            (at, reached) = (star + 1, taken + 1);
+            matched += 1;
+        } else if let Some((star, taken)) = last_star {
+            last_star = Some((star, taken + 1));
+            (at, matched) = (star + 1, taken + 1);
         } else {
             return false;
         }
@@ -46,12 +51,12 @@ fn fits<P, T>(
 }
 
 /// Returns the length of the pattern's first part, if it matches the character.
-fn one_fits(pattern: &[char], character: char) -> Option<usize> {
+fn match_character(pattern: &[char], character: char) -> Option<usize> {
     match pattern {
         ['?', ..] => Some(1),
         ['\\', escaped, ..] => (*escaped == character).then_some(2),
-        ['[', class @ ..] => match class_fits(class, character) {
-            Some((fits, length)) => fits.then_some(length + 1),
+        ['[', class @ ..] => match match_class(class, character) {
+            Some((is_match, length)) => is_match.then_some(length + 1),
             None => (character == '[').then_some(1),
         },
         [literal, ..] => (*literal == character).then_some(1),
@@ -61,19 +66,19 @@ fn one_fits(pattern: &[char], character: char) -> Option<usize> {
 
 /// Returns whether a character is in the class after a `[`, and the length of the class with its
 /// `]`; `None` if there is no class.
-fn class_fits(class: &[char], character: char) -> Option<(bool, usize)> {
+fn match_class(class: &[char], character: char) -> Option<(bool, usize)> {
     let negated = matches!(class, ['!' | '^', ..]);
     let mut at = usize::from(negated);
-    let begin = at;
+    let start = at;
     let mut found = false;
     loop {
         match class.get(at..)? {
-            [']', ..] if at > begin => return Some((found != negated, at + 1)),
+            [']', ..] if at > start => return Some((found != negated, at + 1)),
             // A named or equivalence class: it counts as a match, and so does its negation.
             ['[', kind @ (':' | '.' | '='), rest @ ..] => {
                 let end = rest.windows(2).position(|pair| pair == [*kind, ']']);
                 let after = end.and_then(|end| {
-                    Some(end + rest.iter().skip(end + 2).position(|it| *it == ']')?)
+                    Some(end + rest.iter().skip(end + 2).position(|other| *other == ']')?)
                 });
                 match after {
                     Some(after) => return Some((true, at + 2 + after + 2 + 1)),
@@ -91,8 +96,8 @@ fn class_fits(class: &[char], character: char) -> Option<(bool, usize)> {
                 found |= (*from..=*to).contains(&character);
                 at += 3;
             }
-            [only, ..] => {
-                found |= *only == character;
+            [single, ..] => {
+                found |= *single == character;
                 at += 1;
             }
             [] => return None,
@@ -121,14 +126,14 @@ mod tests {
             ("**/x/y", "a/x/b/x/c/y", false),
             ("", "a", false),
         ] {
-            assert_eq!(path_fits(pattern, path), expected, "{pattern} {path}");
+            assert_eq!(path_matches(pattern, path), expected, "{pattern} {path}");
         }
     }
 
     proptest! {
         #[test]
         fn any_pattern_is_read_without_panic(pattern in "[a\\]\\[\\-!\\\\*?:.b]{0,12}", name in "[a-c.\\[\\]]{0,8}") {
-            let _ = path_fits(&pattern, &name);
+            let _ = path_matches(&pattern, &name);
         }
 
         /// A match in bash is a match here.
@@ -141,7 +146,7 @@ mod tests {
             // `case` lets `*` match a leading dot, file names do not.
             prop_assume!(!name.starts_with('.'));
             if done.code() == Some(0) {
-                prop_assert!(path_fits(&pattern, &name), "{pattern} {name}");
+                prop_assert!(path_matches(&pattern, &name), "{pattern} {name}");
             }
         }
     }

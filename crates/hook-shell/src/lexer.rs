@@ -3,20 +3,20 @@
 
 /// The meaning of a character for the shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Meant {
+pub(super) enum Meaning {
     /// Unquoted: any meaning.
-    Freely,
+    Unquoted,
     /// In double quotes: literal, unless it starts an expansion.
-    InQuotes,
+    DoubleQuoted,
     /// Literal.
-    Literally,
+    Literal,
     /// The start of a quotation whose text is not decoded: `$'…'` and `$"…"`.
-    OpensQuotation,
+    QuotationStart,
 }
 
 /// An open quotation, or another construct in which quotes nest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Open {
+pub(super) enum OpenConstruct {
     /// `'…'`
     SingleQuotes,
     /// `"…"`
@@ -27,8 +27,8 @@ pub(super) enum Open {
     Nested(char),
 }
 
-impl Open {
-    fn end(self) -> char {
+impl OpenConstruct {
+    fn closing(self) -> char {
         match self {
             Self::SingleQuotes | Self::AnsiQuotes => '\'',
             Self::DoubleQuotes => '"',
@@ -41,7 +41,7 @@ impl Open {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     /// One character, with its escape if any.
-    Character(char, Meant),
+    Character(char, Meaning),
     /// The opening quote of a quotation.
     Opened,
     /// The end of the innermost construct.
@@ -66,14 +66,14 @@ pub(super) fn is_end_of_word(character: char) -> bool {
 pub(super) struct Lexer<'t> {
     text: &'t str,
     at: usize,
-    open: Vec<Open>,
+    open: Vec<OpenConstruct>,
     /// `true` if a word may begin here.
-    at_word: bool,
+    at_word_start: bool,
 }
 
 impl<'t> Lexer<'t> {
-    pub(super) fn of(text: &'t str) -> Self {
-        Self { text, at: 0, open: Vec::new(), at_word: true }
+    pub(super) fn new(text: &'t str) -> Self {
+        Self { text, at: 0, open: Vec::new(), at_word_start: true }
     }
 
     /// Returns the number of bytes read.
@@ -92,97 +92,109 @@ impl<'t> Lexer<'t> {
     }
 
     /// Returns the innermost open construct.
-    pub(super) fn innermost(&self) -> Option<Open> {
+    pub(super) fn innermost(&self) -> Option<OpenConstruct> {
         self.open.last().copied()
     }
 
     /// Returns `true` if no construct is open.
-    pub(super) fn is_at_top(&self) -> bool {
+    pub(super) fn is_top_level(&self) -> bool {
         self.open.is_empty()
     }
 
     /// Returns `true` if a comment begins here.
     pub(super) fn is_at_comment(&self) -> bool {
-        let is_free = matches!(self.innermost(), None | Some(Open::Nested(_)));
-        is_free && self.at_word && self.peek() == Some('#')
+        let is_unquoted = matches!(self.innermost(), None | Some(OpenConstruct::Nested(_)));
+        is_unquoted && self.at_word_start && self.peek() == Some('#')
     }
 
     /// Skips the given text, which comes next, without interpreting it.
-    pub(super) fn pass(&mut self, text: &str) {
+    pub(super) fn skip(&mut self, text: &str) {
         self.at = (self.at + text.len()).min(self.text.len());
-        self.at_word = false;
+        self.at_word_start = false;
     }
 
     /// Skips the given text, which comes next, and opens a construct.
-    pub(super) fn open(&mut self, begin: &str, what: Open) {
-        self.pass(begin);
-        self.at_word = begin.ends_with('(');
-        self.open.push(what);
+    pub(super) fn open(&mut self, opening: &str, construct: OpenConstruct) {
+        self.skip(opening);
+        self.at_word_start = opening.ends_with('(');
+        self.open.push(construct);
     }
 
     /// Takes the next unquoted character if it is a wanted one.
-    pub(super) fn take(&mut self, wanted: impl Fn(char) -> bool) -> Option<char> {
-        let taken = self.peek().filter(|character| wanted(*character))?;
-        self.at += taken.len_utf8();
-        self.at_word = is_end_of_word(taken);
-        Some(taken)
+    pub(super) fn next_if(&mut self, predicate: impl Fn(char) -> bool) -> Option<char> {
+        let character = self.peek().filter(|character| predicate(*character))?;
+        self.at += character.len_utf8();
+        self.at_word_start = is_end_of_word(character);
+        Some(character)
     }
 
     /// Takes a line continuation if it comes next; only valid outside of quotations.
     pub(super) fn take_line_continuation(&mut self) -> bool {
-        let comes = self.rest().starts_with("\\\n");
-        if comes {
+        let is_next = self.rest().starts_with("\\\n");
+        if is_next {
             self.at += "\\\n".len();
         }
-        comes
+        is_next
     }
 
     /// Skips the rest of the line.
     pub(super) fn skip_line(&mut self) {
         let rest = self.rest();
-        self.pass(rest.split('\n').next().unwrap_or(rest));
+        self.skip(rest.split('\n').next().unwrap_or(rest));
     }
 
     /// Takes the next step; `None` at the end of the text.
     pub(super) fn step(&mut self) -> Option<Step> {
-        let was_at_word = self.at_word;
-        let character = self.take(|_| true)?;
+        let was_at_word_start = self.at_word_start;
+        let character = self.next_if(|_| true)?;
         let innermost = self.innermost();
         let step = match (innermost, character) {
-            (Some(open), _) if open.end() == character => {
+            (Some(open), _) if open.closing() == character => {
                 self.open.pop();
                 Step::Closed
             }
-            (Some(Open::SingleQuotes), _) => Step::Character(character, Meant::Literally),
+            (Some(OpenConstruct::SingleQuotes), _) => Step::Character(character, Meaning::Literal),
             (_, '\\') => self.escape(innermost),
-            (Some(Open::DoubleQuotes), _) => Step::Character(character, Meant::InQuotes),
-            (Some(Open::AnsiQuotes), _) => Step::Character(character, Meant::Literally),
-            (None | Some(Open::Nested(_)), '\'') => self.opened(Open::SingleQuotes),
-            (None | Some(Open::Nested(_)), '"') => self.opened(Open::DoubleQuotes),
-            (None | Some(Open::Nested(_)), _) => Step::Character(character, Meant::Freely),
+            (Some(OpenConstruct::DoubleQuotes), _) => {
+                Step::Character(character, Meaning::DoubleQuoted)
+            }
+            (Some(OpenConstruct::AnsiQuotes), _) => Step::Character(character, Meaning::Literal),
+            (None | Some(OpenConstruct::Nested(_)), '\'') => {
+                self.open_quotes(OpenConstruct::SingleQuotes)
+            }
+            (None | Some(OpenConstruct::Nested(_)), '"') => {
+                self.open_quotes(OpenConstruct::DoubleQuotes)
+            }
+            (None | Some(OpenConstruct::Nested(_)), _) => {
+                Step::Character(character, Meaning::Unquoted)
+            }
         };
-        self.at_word = match step {
-            Step::Character(character, Meant::Freely) => is_end_of_word(character),
-            Step::LineContinuation => was_at_word,
+        self.at_word_start = match step {
+            Step::Character(character, Meaning::Unquoted) => is_end_of_word(character),
+            Step::LineContinuation => was_at_word_start,
             _ => false,
         };
         Some(step)
     }
 
-    fn opened(&mut self, what: Open) -> Step {
-        self.open.push(what);
+    fn open_quotes(&mut self, construct: OpenConstruct) -> Step {
+        self.open.push(construct);
         Step::Opened
     }
 
     /// Reads the rest of an escape after its backslash.
-    fn escape(&mut self, innermost: Option<Open>) -> Step {
+    fn escape(&mut self, innermost: Option<OpenConstruct>) -> Step {
         let escaped = match innermost {
-            Some(Open::AnsiQuotes) => self.take(|_| true),
-            _ if self.take(|it| it == '\n').is_some() => return Step::LineContinuation,
-            Some(Open::DoubleQuotes) => self.take(|it| "$`\"\\".contains(it)),
-            _ => self.take(|_| true),
+            Some(OpenConstruct::AnsiQuotes) => self.next_if(|_| true),
+            _ if self.next_if(|character| character == '\n').is_some() => {
+                return Step::LineContinuation;
+            }
+            Some(OpenConstruct::DoubleQuotes) => {
+                self.next_if(|character| "$`\"\\".contains(character))
+            }
+            _ => self.next_if(|_| true),
         };
-        Step::Character(escaped.unwrap_or('\\'), Meant::Literally)
+        Step::Character(escaped.unwrap_or('\\'), Meaning::Literal)
     }
 }
 
@@ -192,7 +204,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn comments(text: &str) -> Vec<&str> {
-        let mut lexer = Lexer::of(text);
+        let mut lexer = Lexer::new(text);
         let mut comments = Vec::new();
         loop {
             if lexer.is_at_comment() {
@@ -225,7 +237,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_read_to_its_end(text in "(\\PC|[ab'\"\\\\$({#\n]){0,40}") {
-            let mut lexer = Lexer::of(&text);
+            let mut lexer = Lexer::new(&text);
             let mut before = 0;
             while lexer.step().is_some() {
                 prop_assert!(lexer.position() > before && text.is_char_boundary(lexer.position()));

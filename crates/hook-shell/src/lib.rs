@@ -28,12 +28,12 @@ mod programs;
 mod quoting;
 mod words;
 
-pub use commands::{HERE, ShellWord, SimpleCommand, quoted, simple_commands};
+pub use commands::{CWD_PLACEHOLDER, ShellWord, SimpleCommand, quote, simple_commands};
 pub use first_command::{expanded_words, leading_variable, plain_words};
-pub use glob::path_fits;
+pub use glob::path_matches;
 pub use programs::{
-    interpreter, is_filter, is_harmless_variable, is_shell_word, looks_around,
-    options_before_script, words_before_program,
+    interpreter, is_builtin_or_keyword, is_filter, is_harmless_variable, options_before_script,
+    searches_parent_folders, words_before_program,
 };
 pub use quoting::{quote_project_directory, unclosed_quote};
 

@@ -65,7 +65,7 @@ const LOADERS: [&str; 60] = [
 ];
 
 /// Exceptions: variables that match [`LOADERS`] but load nothing.
-const NO_LOADERS: [&str; 10] = [
+const NON_LOADERS: [&str; 10] = [
     "GIT_AUTHOR_*",
     "GIT_COMMITTER_*",
     "GIT_TERMINAL_PROMPT",
@@ -79,29 +79,29 @@ const NO_LOADERS: [&str; 10] = [
 ];
 
 /// Loaders that every process inherits from its user, or that a shell sets itself.
-const OF_EVERY_PROCESS: [&str; 6] = ["HOME", "OLDPWD", "PWD", "UID", "XDG_*", "_"];
+const INHERITED_LOADERS: [&str; 6] = ["HOME", "OLDPWD", "PWD", "UID", "XDG_*", "_"];
 
 /// Returns `true` if the variable determines what other programs load.
 pub fn is_loader(variable: &str) -> bool {
-    is_among(variable, &LOADERS) && !is_among(variable, &NO_LOADERS)
+    matches_any(variable, &LOADERS) && !matches_any(variable, &NON_LOADERS)
 }
 
 /// Returns `true` if hooks do not inherit the variable from the host.
-pub fn is_dropped(variable: &str) -> bool {
-    is_loader(variable) && !is_among(variable, &OF_EVERY_PROCESS)
+pub fn is_not_inherited(variable: &str) -> bool {
+    is_loader(variable) && !matches_any(variable, &INHERITED_LOADERS)
 }
 
 /// Returns `true` if a project must not set the variable for its hooks.
-pub fn is_refused_of_project(variable: &str) -> bool {
+pub fn is_forbidden_in_project(variable: &str) -> bool {
     variable == "PATH" || is_loader(variable)
 }
 
 /// Returns `true` if a name matches one of the patterns, which may end in `*`.
-pub fn is_among<S: AsRef<str>>(name: &str, patterns: &[S]) -> bool {
+pub fn matches_any<S: AsRef<str>>(name: &str, patterns: &[S]) -> bool {
     patterns.iter().any(|pattern| {
         let pattern = pattern.as_ref();
         match pattern.strip_suffix('*') {
-            Some(beginning) => name.starts_with(beginning),
+            Some(prefix) => name.starts_with(prefix),
             None => name == pattern,
         }
     })

@@ -25,7 +25,7 @@ const PLAIN_INTERPRETERS: [(&str, &str); 13] = [
 ];
 
 /// Programs that search for modules in the script's folder and its parents.
-const LOOKS_AROUND: [&str; 7] = ["bun", "deno", "node", "nodejs", "ts-node", "tsx", "npx"];
+const PARENT_SEARCHERS: [&str; 7] = ["bun", "deno", "node", "nodejs", "ts-node", "tsx", "npx"];
 
 /// Shells that accept names of options after `-o`.
 const SHELLS: [&str; 6] = ["ash", "bash", "dash", "ksh", "sh", "zsh"];
@@ -45,11 +45,11 @@ const PLAIN_LONG_OPTIONS: [&str; 6] = [
 /// Programs that only read their input and the given files, without starting or loading anything.
 const FILTERS: [(&str, FilterRule); 30] = [
     (":", FilterRule::Any),
-    ("[", FilterRule::EvaluatesNothing),
+    ("[", FilterRule::NoEvaluation),
     ("basename", FilterRule::Any),
     ("cat", FilterRule::Any),
     ("cmp", FilterRule::Any),
-    ("command", FilterRule::OnlyAsks),
+    ("command", FilterRule::OnlyQuery),
     ("cut", FilterRule::Any),
     ("date", FilterRule::Any),
     ("diff", FilterRule::Any),
@@ -63,13 +63,13 @@ const FILTERS: [(&str, FilterRule); 30] = [
     ("head", FilterRule::Any),
     ("jq", FilterRule::Jq),
     ("ls", FilterRule::Any),
-    ("printf", FilterRule::EvaluatesNothing),
+    ("printf", FilterRule::NoEvaluation),
     ("pwd", FilterRule::Any),
     ("sha256sum", FilterRule::Any),
     ("sleep", FilterRule::Any),
     ("sort", FilterRule::Sort),
     ("tail", FilterRule::Any),
-    ("test", FilterRule::EvaluatesNothing),
+    ("test", FilterRule::NoEvaluation),
     ("tr", FilterRule::Any),
     ("true", FilterRule::Any),
     ("uniq", FilterRule::Any),
@@ -97,7 +97,7 @@ const HARMLESS_VARIABLES: [&str; 15] = [
 
 /// Builtins and keywords, which bash does not search as programs: `compgen -b -k`, those of plain
 /// characters.
-const SHELL_WORDS: [&str; 77] = [
+const BUILTINS_AND_KEYWORDS: [&str; 77] = [
     ".",
     ":",
     "alias",
@@ -182,9 +182,9 @@ const SHELL_WORDS: [&str; 77] = [
 enum FilterRule {
     Any,
     /// No words in which the shell evaluates an index.
-    EvaluatesNothing,
+    NoEvaluation,
     /// Only a query for the path of a program.
-    OnlyAsks,
+    OnlyQuery,
     /// No words that load a program or modules.
     Jq,
     /// No words that start another program.
@@ -199,14 +199,14 @@ pub fn is_filter(program: &str, words: &[&str]) -> bool {
             .any(|folder| program.strip_prefix(folder) == Some(base_name(program)));
     let rule = FILTERS.iter().find(|(name, _)| *name == base_name(program));
     let Some((_, rule)) = rule.filter(|_| is_plain_name) else { return false };
-    let none = |is_bad: &dyn Fn(&str) -> bool| !words.iter().any(|word| is_bad(word));
+    let no_word = |is_bad: &dyn Fn(&str) -> bool| !words.iter().any(|word| is_bad(word));
     match rule {
         FilterRule::Any => true,
-        FilterRule::EvaluatesNothing => {
-            none(&|word| word.starts_with("-v") || word.contains("$(") || word.contains('`'))
+        FilterRule::NoEvaluation => {
+            no_word(&|word| word.starts_with("-v") || word.contains("$(") || word.contains('`'))
         }
-        FilterRule::OnlyAsks => words.len() == 2 && matches!(words.first(), Some(&("-v" | "-V"))),
-        FilterRule::Jq => none(&|word| {
+        FilterRule::OnlyQuery => words.len() == 2 && matches!(words.first(), Some(&("-v" | "-V"))),
+        FilterRule::Jq => no_word(&|word| {
             let is_cluster = word.starts_with('-') && !word.starts_with("--");
             word.contains("include")
                 || word.contains("import")
@@ -215,7 +215,7 @@ pub fn is_filter(program: &str, words: &[&str]) -> bool {
                 || word.starts_with("--run")
                 || is_cluster && word.contains(['L', 'f'])
         }),
-        FilterRule::Sort => none(&|word| word.starts_with("--co")),
+        FilterRule::Sort => no_word(&|word| word.starts_with("--co")),
     }
 }
 
@@ -235,8 +235,10 @@ pub fn options_before_script(program: &str, words: &[&str]) -> Option<usize> {
         if PLAIN_LONG_OPTIONS.contains(option) || are_plain(cluster) {
             continue;
         }
-        let named = cluster.strip_suffix('o').filter(|_| is_shell)?;
-        if !(named.is_empty() || are_plain(named)) || !SHELL_OPTIONS.contains(words.get(at)?) {
+        let letters_before_o = cluster.strip_suffix('o').filter(|_| is_shell)?;
+        if !(letters_before_o.is_empty() || are_plain(letters_before_o))
+            || !SHELL_OPTIONS.contains(words.get(at)?)
+        {
             return None;
         }
         at += 1;
@@ -249,7 +251,8 @@ pub fn options_before_script(program: &str, words: &[&str]) -> Option<usize> {
 pub fn words_before_program(program: &str, words: &[&str]) -> Option<usize> {
     let is_duration = |text: &str| {
         let number = text.trim_end_matches(['s', 'm', 'h', 'd']);
-        !number.is_empty() && number.chars().all(|it| it.is_ascii_digit() || it == '.')
+        !number.is_empty()
+            && number.chars().all(|character| character.is_ascii_digit() || character == '.')
     };
     let skipped = match (program, words) {
         ("timeout", [time, ..]) if is_duration(time) => 1,
@@ -266,13 +269,13 @@ pub fn is_harmless_variable(name: &str) -> bool {
 }
 
 /// Returns `true` if a program searches the script's folder and its parents for modules.
-pub fn looks_around(program: &str) -> bool {
-    LOOKS_AROUND.contains(&without_version(base_name(program)))
+pub fn searches_parent_folders(program: &str) -> bool {
+    PARENT_SEARCHERS.contains(&without_version(base_name(program)))
 }
 
 /// Returns `true` if the word is a builtin or keyword of bash.
-pub fn is_shell_word(word: &str) -> bool {
-    SHELL_WORDS.contains(&word) || matches!(word, "[" | "[[" | "{" | "}" | "!")
+pub fn is_builtin_or_keyword(word: &str) -> bool {
+    BUILTINS_AND_KEYWORDS.contains(&word) || matches!(word, "[" | "[[" | "{" | "}" | "!")
 }
 
 /// Returns the name of the interpreter that a word starts, if it runs the script in its first
@@ -289,5 +292,8 @@ pub(super) fn base_name(word: &str) -> &str {
 
 /// Removes a version: `python3.12` gives `python`, `perl5.36-x86_64-linux-gnu` `perl`.
 fn without_version(name: &str) -> &str {
-    name.split(|it: char| it.is_ascii_digit()).next().unwrap_or(name).trim_end_matches('-')
+    name.split(|character: char| character.is_ascii_digit())
+        .next()
+        .unwrap_or(name)
+        .trim_end_matches('-')
 }

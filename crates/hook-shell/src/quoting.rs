@@ -5,18 +5,18 @@
 //! §3): the variable is wrapped in double quotes; its value is never inserted into the command.
 
 use super::PROJECT_DIRECTORY;
-use super::lexer::{Lexer, Open, Step};
+use super::lexer::{Lexer, OpenConstruct, Step};
 
 /// Constructs in which quotes nest.
-const NESTED: [(&str, Open); 8] = [
-    ("$(", Open::Nested(')')),
-    ("${", Open::Nested('}')),
-    ("$[", Open::Nested(']')),
-    ("$'", Open::AnsiQuotes),
-    ("`", Open::Nested('`')),
-    ("<(", Open::Nested(')')),
-    (">(", Open::Nested(')')),
-    ("(", Open::Nested(')')),
+const NESTED: [(&str, OpenConstruct); 8] = [
+    ("$(", OpenConstruct::Nested(')')),
+    ("${", OpenConstruct::Nested('}')),
+    ("$[", OpenConstruct::Nested(']')),
+    ("$'", OpenConstruct::AnsiQuotes),
+    ("`", OpenConstruct::Nested('`')),
+    ("<(", OpenConstruct::Nested(')')),
+    (">(", OpenConstruct::Nested(')')),
+    ("(", OpenConstruct::Nested(')')),
 ];
 
 /// Wraps unquoted `$X` and `${X}` of the project-directory variables in double quotes.
@@ -27,14 +27,14 @@ pub fn quote_project_directory(command: &str) -> String {
     let mut quoted = String::with_capacity(command.len() + 2);
     let mut copied = 0;
     if PROJECT_DIRECTORY.iter().any(|name| command.contains(name)) {
-        let mut lexer = Lexer::of(command);
+        let mut lexer = Lexer::new(command);
         while let Some(variable) = next_variable(&mut lexer) {
-            let until = |end: usize| command.get(copied..end).unwrap_or_default();
-            quoted.push_str(until(lexer.position()));
+            let text_until = |end: usize| command.get(copied..end).unwrap_or_default();
+            quoted.push_str(text_until(lexer.position()));
             quoted.push('"');
             quoted.push_str(variable);
             quoted.push('"');
-            lexer.pass(variable);
+            lexer.skip(variable);
             copied = lexer.position();
         }
     }
@@ -46,15 +46,15 @@ pub fn quote_project_directory(command: &str) -> String {
 fn next_variable<'t>(lexer: &mut Lexer<'t>) -> Option<&'t str> {
     loop {
         let rest = lexer.rest();
-        if lexer.is_at_comment() && lexer.is_at_top() {
+        if lexer.is_at_comment() && lexer.is_top_level() {
             lexer.skip_line();
-        } else if let Some(variable) = project_variable(rest).filter(|_| lexer.is_at_top()) {
+        } else if let Some(variable) = project_variable(rest).filter(|_| lexer.is_top_level()) {
             return Some(variable);
-        } else if let Some((begin, end)) = nested(rest, lexer.innermost()) {
+        } else if let Some((begin, end)) = opening_construct(rest, lexer.innermost()) {
             lexer.open(begin, end);
-        } else if let Some(text) = pair(rest, lexer.innermost()) {
-            lexer.pass(text);
-        } else if hides_its_end(lexer) {
+        } else if let Some(text) = token_at_start(rest, lexer.innermost()) {
+            lexer.skip(text);
+        } else if has_unclear_end(lexer) {
             return None;
         } else {
             lexer.step()?;
@@ -64,16 +64,17 @@ fn next_variable<'t>(lexer: &mut Lexer<'t>) -> Option<&'t str> {
 
 /// Returns the project-directory variable at the start of a text, as written.
 fn project_variable(text: &str) -> Option<&str> {
-    let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
-    let leading_name = |text: &str| text.find(|it| !is_name(it)).unwrap_or(text.len());
-    let behind = text.strip_prefix('$')?;
-    let (name, length) = match behind.strip_prefix('{') {
+    let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    let leading_name_len =
+        |text: &str| text.find(|character| !is_name(character)).unwrap_or(text.len());
+    let after_dollar = text.strip_prefix('$')?;
+    let (name, length) = match after_dollar.strip_prefix('{') {
         Some(braced) => {
-            let (name, rest) = braced.split_at_checked(leading_name(braced))?;
+            let (name, rest) = braced.split_at_checked(leading_name_len(braced))?;
             rest.starts_with('}').then_some((name, name.len() + "${}".len()))?
         }
         None => {
-            let (name, _) = behind.split_at_checked(leading_name(behind))?;
+            let (name, _) = after_dollar.split_at_checked(leading_name_len(after_dollar))?;
             (name, name.len() + "$".len())
         }
     };
@@ -81,13 +82,16 @@ fn project_variable(text: &str) -> Option<&str> {
 }
 
 /// Returns the opening of a construct with nested quotes at the start of a text, and the construct.
-fn nested(text: &str, innermost: Option<Open>) -> Option<(&'static str, Open)> {
+fn opening_construct(
+    text: &str,
+    innermost: Option<OpenConstruct>,
+) -> Option<(&'static str, OpenConstruct)> {
     let may_open = |begin: &str| match (innermost, begin) {
-        (Some(Open::SingleQuotes | Open::AnsiQuotes), _) => false,
-        (Some(Open::DoubleQuotes), _) => matches!(begin, "$(" | "${" | "$[" | "`"),
+        (Some(OpenConstruct::SingleQuotes | OpenConstruct::AnsiQuotes), _) => false,
+        (Some(OpenConstruct::DoubleQuotes), _) => matches!(begin, "$(" | "${" | "$[" | "`"),
         // This backtick closes the substitution.
-        (Some(Open::Nested('`')), "`") => false,
-        (Some(Open::Nested(_)), _) => true,
+        (Some(OpenConstruct::Nested('`')), "`") => false,
+        (Some(OpenConstruct::Nested(_)), _) => true,
         // A subshell, not a substitution: its content is read like any command.
         (None, _) => begin != "(",
     };
@@ -96,25 +100,27 @@ fn nested(text: &str, innermost: Option<Open>) -> Option<(&'static str, Open)> {
 
 /// Returns two or three characters at the start of a text that form one token: the shell's process
 /// id (`$$`), a here-string (`<<<`).
-fn pair(text: &str, innermost: Option<Open>) -> Option<&'static str> {
+fn token_at_start(text: &str, innermost: Option<OpenConstruct>) -> Option<&'static str> {
     let is_open = |pair: &str| match innermost {
-        None | Some(Open::Nested(_)) => true,
-        Some(Open::DoubleQuotes) => pair == "$$",
-        Some(Open::SingleQuotes | Open::AnsiQuotes) => false,
+        None | Some(OpenConstruct::Nested(_)) => true,
+        Some(OpenConstruct::DoubleQuotes) => pair == "$$",
+        Some(OpenConstruct::SingleQuotes | OpenConstruct::AnsiQuotes) => false,
     };
     ["$$", "<<<"].into_iter().find(|pair| text.starts_with(pair) && is_open(pair))
 }
 
 /// Returns `true` if a construct begins that may contain a false end: a here-document, or in a
 /// substitution a comment or the patterns of `case`.
-fn hides_its_end(lexer: &Lexer<'_>) -> bool {
+fn has_unclear_end(lexer: &Lexer<'_>) -> bool {
     let rest = lexer.rest();
     match lexer.innermost() {
         None => rest.starts_with("<<"),
-        Some(Open::Nested(_)) => {
+        Some(OpenConstruct::Nested(_)) => {
             rest.starts_with("<<") || rest.starts_with("case") || lexer.is_at_comment()
         }
-        Some(Open::SingleQuotes | Open::DoubleQuotes | Open::AnsiQuotes) => false,
+        Some(
+            OpenConstruct::SingleQuotes | OpenConstruct::DoubleQuotes | OpenConstruct::AnsiQuotes,
+        ) => false,
     }
 }
 
@@ -125,26 +131,26 @@ pub fn unclosed_quote(command: &str) -> Option<&str> {
     if command.contains("$(") || command.contains('`') || command.contains("<<") {
         return None;
     }
-    let mut lexer = Lexer::of(command);
-    let mut begin = 0;
+    let mut lexer = Lexer::new(command);
+    let mut quote_start = 0;
     loop {
-        let (at, rest) = (lexer.position(), lexer.rest());
+        let (position, rest) = (lexer.position(), lexer.rest());
         if lexer.is_at_comment() {
             lexer.skip_line();
-        } else if let Some(text) = pair(rest, lexer.innermost()) {
-            lexer.pass(text);
-        } else if lexer.is_at_top() && rest.starts_with("$'") {
-            begin = at + 1;
-            lexer.open("$'", Open::AnsiQuotes);
+        } else if let Some(text) = token_at_start(rest, lexer.innermost()) {
+            lexer.skip(text);
+        } else if lexer.is_top_level() && rest.starts_with("$'") {
+            quote_start = position + 1;
+            lexer.open("$'", OpenConstruct::AnsiQuotes);
         } else {
             match lexer.step() {
-                Some(Step::Opened) => begin = at,
+                Some(Step::Opened) => quote_start = position,
                 Some(_) => {}
                 None => break,
             }
         }
     }
-    if lexer.is_at_top() { None } else { command.get(begin..) }
+    if lexer.is_top_level() { None } else { command.get(quote_start..) }
 }
 
 #[cfg(test)]

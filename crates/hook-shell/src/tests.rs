@@ -82,16 +82,16 @@ proptest! {
         // Only the first command of bash's output counts.
         let mut bash = std::process::Command::new("bash");
         let command = format!("say() {{ printf '%s\\0' $# \"$@\"; exit; }}\nsay {text}");
-        let said = bash.args(["-c", &command]).env_clear().env("HOME", "/h").output().unwrap();
-        prop_assume!(said.status.success() && said.stderr.is_empty());
-        let said = String::from_utf8(said.stdout).unwrap();
-        let said: Vec<&str> = said.split_terminator('\0').skip(1).collect();
+        let output = bash.args(["-c", &command]).env_clear().env("HOME", "/h").output().unwrap();
+        prop_assume!(output.status.success() && output.stderr.is_empty());
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        let expected: Vec<&str> = stdout.split_terminator('\0').skip(1).collect();
         let known: Vec<&str> = words.iter().skip(1).map_while(Option::as_deref).collect();
         if known.len() + 1 == words.len() {
-            prop_assert_eq!(known, said, "{:?}", text);
+            prop_assert_eq!(known, expected, "{:?}", text);
         } else {
             // A word known only to bash may expand to many.
-            prop_assert!(said.starts_with(&known), "{:?}: {:?} {:?}", text, known, said);
+            prop_assert!(expected.starts_with(&known), "{:?}: {:?} {:?}", text, known, expected);
         }
     }
 }

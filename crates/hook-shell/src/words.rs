@@ -1,15 +1,15 @@
 //! Splits a command's text into words and operators, as bash does.
 
-use super::lexer::{BLANKS, Lexer, Meant, Step, is_end_of_word};
+use super::lexer::{BLANKS, Lexer, Meaning, Step, is_end_of_word};
 
 /// One character of a word, with its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) character: char,
-    pub(super) meant: Meant,
+    pub(super) meaning: Meaning,
     /// The index of the character's stretch. Each quotation is one, and so is the text between two
     /// of them. A variable's name ends with the stretch of its `$`.
-    pub(super) stretch: usize,
+    pub(super) segment: usize,
 }
 
 /// An operator between words.
@@ -29,19 +29,19 @@ pub(super) enum Operator {
 pub(super) struct Words<'c> {
     lexer: Lexer<'c>,
     /// The number of bytes before the lexer's text.
-    before: usize,
+    offset: usize,
 }
 
 impl<'c> Words<'c> {
-    pub(super) fn of(command: &'c str) -> Self {
-        let begin = command.trim_start_matches([' ', '\t', '\n']);
-        Self { lexer: Lexer::of(begin), before: command.len() - begin.len() }
+    pub(super) fn new(command: &'c str) -> Self {
+        let trimmed = command.trim_start_matches([' ', '\t', '\n']);
+        Self { lexer: Lexer::new(trimmed), offset: command.len() - trimmed.len() }
     }
 
     /// Skips separators of words.
     pub(super) fn skip_blanks(&mut self) {
         while self.lexer.take_line_continuation()
-            || self.lexer.take(|it| BLANKS.contains(&it)).is_some()
+            || self.lexer.next_if(|character| BLANKS.contains(&character)).is_some()
         {}
     }
 
@@ -56,8 +56,8 @@ impl<'c> Words<'c> {
     }
 
     /// Takes the operator that comes instead of a word; `None` at the end of the text.
-    pub(super) fn operator(&mut self) -> Option<Operator> {
-        const SIGNS: [(&str, Operator); 22] = [
+    pub(super) fn next_operator(&mut self) -> Option<Operator> {
+        const OPERATORS: [(&str, Operator); 22] = [
             ("<<<", Operator::Other),
             ("&>>", Operator::Redirect),
             (";;&", Operator::Other),
@@ -84,21 +84,21 @@ impl<'c> Words<'c> {
         let rest = self.lexer.rest();
         let first = rest.chars().next()?;
         // A line continuation may split an operator.
-        let (length, operator) = match SIGNS.iter().find(|(sign, _)| rest.starts_with(sign)) {
-            Some((sign, operator)) if !rest[sign.len()..].starts_with("\\\n") => {
-                (sign.chars().count(), *operator)
+        let (length, operator) = match OPERATORS.iter().find(|(token, _)| rest.starts_with(token)) {
+            Some((token, operator)) if !rest[token.len()..].starts_with("\\\n") => {
+                (token.chars().count(), *operator)
             }
             _ => (first.len_utf8().min(1), Operator::Other),
         };
         for _ in 0..length {
-            self.lexer.take(|_| true);
+            self.lexer.next_if(|_| true);
         }
         Some(operator)
     }
 
     /// Returns the number of bytes read of the command.
     pub(super) fn position(&self) -> usize {
-        self.before + self.lexer.position()
+        self.offset + self.lexer.position()
     }
 
     /// Returns the next character.
@@ -117,25 +117,27 @@ impl Iterator for Words<'_> {
 
     fn next(&mut self) -> Option<Vec<Piece>> {
         let mut word = Vec::new();
-        let (mut is_quoted, mut stretch) = (false, 0);
+        let (mut is_quoted, mut segment) = (false, 0);
         while let Some(character) = self.lexer.peek() {
-            let is_free = self.lexer.is_at_top();
-            if is_free && BLANKS.contains(&character) && word.is_empty() && !is_quoted {
-                self.lexer.take(|_| true);
+            let is_unquoted = self.lexer.is_top_level();
+            if is_unquoted && BLANKS.contains(&character) && word.is_empty() && !is_quoted {
+                self.lexer.next_if(|_| true);
                 continue;
             }
-            if is_free && is_end_of_word(character) {
+            if is_unquoted && is_end_of_word(character) {
                 break;
             }
-            self.mark_before_quote(&mut word, character, stretch);
+            self.adjust_before_quote(&mut word, character, segment);
             match self.lexer.step()? {
                 Step::Opened => {
                     is_quoted = true;
-                    stretch += 1;
+                    segment += 1;
                 }
-                Step::Closed => stretch += 1,
+                Step::Closed => segment += 1,
                 Step::LineContinuation => {}
-                Step::Character(character, meant) => word.push(Piece { character, meant, stretch }),
+                Step::Character(character, meant) => {
+                    word.push(Piece { character, meaning: meant, segment })
+                }
             }
         }
         (is_quoted || !word.is_empty()).then_some(word)
@@ -144,59 +146,66 @@ impl Iterator for Words<'_> {
 
 impl Words<'_> {
     /// Adjusts the meaning of the character before a quote or backslash that comes next.
-    fn mark_before_quote(&self, word: &mut [Piece], comes: char, stretch: usize) {
-        if !"'\"\\".contains(comes) {
+    fn adjust_before_quote(&self, word: &mut [Piece], next: char, segment: usize) {
+        if !"'\"\\".contains(next) {
             return;
         }
         let is_at_line_end = self.lexer.rest().chars().nth(1) == Some('\n');
-        if !is_at_line_end && let [only @ Piece { character: '~', meant: Meant::Freely, .. }] = word
+        if !is_at_line_end
+            && let [only @ Piece { character: '~', meaning: Meaning::Unquoted, .. }] = word
         {
             // Next to a quotation, a tilde is literal.
-            only.meant = Meant::Literally;
+            only.meaning = Meaning::Literal;
         }
-        if comes != '\\'
-            && self.lexer.is_at_top()
-            && let Some(last @ Piece { character: '$', meant: Meant::Freely, .. }) = word.last_mut()
-            && last.stretch == stretch
+        if next != '\\'
+            && self.lexer.is_top_level()
+            && let Some(last @ Piece { character: '$', meaning: Meaning::Unquoted, .. }) =
+                word.last_mut()
+            && last.segment == segment
         {
-            last.meant = Meant::OpensQuotation;
+            last.meaning = Meaning::QuotationStart;
         }
     }
 }
 
 /// Returns `true` if a word before a command is an assignment.
 pub(super) fn is_assignment(word: &[Piece]) -> bool {
-    let end = word.iter().position(|piece| piece.character == '=' && piece.meant == Meant::Freely);
+    let end =
+        word.iter().position(|piece| piece.character == '=' && piece.meaning == Meaning::Unquoted);
     let Some((name, _)) = end.and_then(|end| word.split_at_checked(end)) else { return false };
     let name = match name.split_last() {
-        Some((Piece { character: '+', meant: Meant::Freely, .. }, name)) => name,
+        Some((Piece { character: '+', meaning: Meaning::Unquoted, .. }, name)) => name,
         _ => name,
     };
     let (length, plain) = name.iter().fold((0, true), |(length, plain), piece| {
-        let fits = piece.meant == Meant::Freely
+        let is_valid = piece.meaning == Meaning::Unquoted
             && (piece.character.is_ascii_alphabetic()
                 || piece.character == '_'
                 || (length > 0 && piece.character.is_ascii_digit()));
-        (length + 1, plain && fits)
+        (length + 1, plain && is_valid)
     });
     plain && length > 0
 }
 
 /// Returns the name of a variable after its `$`, and the rest of the word.
-pub(super) fn variable_name(word: &[Piece], stretch: usize) -> Option<(String, &[Piece])> {
-    let belongs = |piece: &Piece| piece.stretch == stretch && piece.meant != Meant::Literally;
+pub(super) fn variable_name(word: &[Piece], segment: usize) -> Option<(String, &[Piece])> {
+    let is_in_segment =
+        |piece: &Piece| piece.segment == segment && piece.meaning != Meaning::Literal;
     let in_name = |piece: &&Piece| {
-        belongs(piece) && (piece.character.is_ascii_alphanumeric() || piece.character == '_')
+        is_in_segment(piece) && (piece.character.is_ascii_alphanumeric() || piece.character == '_')
     };
-    let braced = word.first().is_some_and(|piece| belongs(piece) && piece.character == '{');
-    let begin = word.get(usize::from(braced)..)?;
+    let is_braced =
+        word.first().is_some_and(|piece| is_in_segment(piece) && piece.character == '{');
+    let begin = word.get(usize::from(is_braced)..)?;
     let name: String = begin.iter().take_while(in_name).map(|piece| piece.character).collect();
     let after = begin.get(name.len()..)?;
-    match braced {
-        _ if name.is_empty() || name.starts_with(|it: char| it.is_ascii_digit()) => None,
+    match is_braced {
+        _ if name.is_empty() || name.starts_with(|character: char| character.is_ascii_digit()) => {
+            None
+        }
         false => Some((name, after)),
         true => match after.split_first()? {
-            (piece, after) if belongs(piece) && piece.character == '}' => Some((name, after)),
+            (piece, after) if is_in_segment(piece) && piece.character == '}' => Some((name, after)),
             _ => None,
         },
     }

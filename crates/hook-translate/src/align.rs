@@ -60,12 +60,12 @@ pub(crate) fn align<K: Eq + Hash>(
 
 impl Step {
     /// Returns the same step, moved by `places` in both lists.
-    fn moved(self, places: usize) -> Self {
+    fn moved(self, offset: usize) -> Self {
         match self {
-            Self::Keep { old, new } => Self::Keep { old: old + places, new: new + places },
-            Self::Edit { old, new } => Self::Edit { old: old + places, new: new + places },
-            Self::Insert { new } => Self::Insert { new: new + places },
-            Self::Remove { old } => Self::Remove { old: old + places },
+            Self::Keep { old, new } => Self::Keep { old: old + offset, new: new + offset },
+            Self::Edit { old, new } => Self::Edit { old: old + offset, new: new + offset },
+            Self::Insert { new } => Self::Insert { new: new + offset },
+            Self::Remove { old } => Self::Remove { old: old + offset },
         }
     }
 }
@@ -154,21 +154,22 @@ impl<F: Fn(usize, usize) -> Option<u32>> Aligner<'_, F> {
         let mut best = vec![0_u32; (old.len() + 1) * width];
         for i in old.clone().rev() {
             for j in new.clone().rev() {
-                let apart = best[at(i + 1, j)].max(best[at(i, j + 1)]);
-                let paired = self.pair(i, j).map_or(0, |(_, count)| count + best[at(i + 1, j + 1)]);
-                best[at(i, j)] = apart.max(paired);
+                let unpaired_weight = best[at(i + 1, j)].max(best[at(i, j + 1)]);
+                let paired_weight =
+                    self.pair(i, j).map_or(0, |(_, count)| count + best[at(i + 1, j + 1)]);
+                best[at(i, j)] = unpaired_weight.max(paired_weight);
             }
         }
         let (mut i, mut j) = (old.start, new.start);
         while i < old.end && j < new.end {
-            let here = best[at(i, j)];
+            let current_weight = best[at(i, j)];
             match self.pair(i, j) {
-                Some((step, count)) if count + best[at(i + 1, j + 1)] == here => {
+                Some((step, count)) if count + best[at(i + 1, j + 1)] == current_weight => {
                     self.steps.push(step);
                     i += 1;
                     j += 1;
                 }
-                _ if best[at(i, j + 1)] == here => {
+                _ if best[at(i, j + 1)] == current_weight => {
                     self.steps.push(Step::Insert { new: j });
                     j += 1;
                 }
@@ -199,8 +200,8 @@ impl<F: Fn(usize, usize) -> Option<u32>> Aligner<'_, F> {
 
     /// Returns the entries that occur exactly once in both lists, as many as have the same order.
     fn anchors(&self, old: &Range<usize>, new: &Range<usize>) -> Vec<(usize, usize)> {
-        let once_in_old = places_of_single(self.old, old);
-        let once_in_new = places_of_single(self.new, new);
+        let once_in_old = unique_positions(self.old, old);
+        let once_in_new = unique_positions(self.new, new);
         let candidates: Vec<(usize, usize)> = old
             .clone()
             .filter(|&i| once_in_old.get(&self.old[i]) == Some(&Some(i)))
@@ -211,22 +212,25 @@ impl<F: Fn(usize, usize) -> Option<u32>> Aligner<'_, F> {
 }
 
 /// Returns the index of each number in that range, or `None` for one that occurs more than once.
-fn places_of_single(numbers: &[usize], range: &Range<usize>) -> HashMap<usize, Option<usize>> {
-    let mut places = HashMap::new();
-    for place in range.clone() {
-        places.entry(numbers[place]).and_modify(|single| *single = None).or_insert(Some(place));
+fn unique_positions(numbers: &[usize], range: &Range<usize>) -> HashMap<usize, Option<usize>> {
+    let mut positions = HashMap::new();
+    for position in range.clone() {
+        positions
+            .entry(numbers[position])
+            .and_modify(|single| *single = None)
+            .or_insert(Some(position));
     }
-    places
+    positions
 }
 
 /// The longest subsequence of pairs whose second numbers ascend.
 fn longest_ascent(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     // For each length, the pair that ends the lowest such sequence; for each pair, its predecessor.
     let mut ends: Vec<usize> = Vec::new();
-    let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
+    let mut predecessors: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
     for (index, pair) in pairs.iter().enumerate() {
         let length = ends.partition_point(|&end| pairs[end].1 < pair.1);
-        before.push(length.checked_sub(1).map(|shorter| ends[shorter]));
+        predecessors.push(length.checked_sub(1).map(|shorter| ends[shorter]));
         match ends.get_mut(length) {
             Some(end) => *end = index,
             None => ends.push(index),
@@ -236,7 +240,7 @@ fn longest_ascent(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     let mut next = ends.last().copied();
     while let Some(index) = next {
         ascent.push(pairs[index]);
-        next = before[index];
+        next = predecessors[index];
     }
     ascent.reverse();
     ascent

@@ -7,7 +7,7 @@ use hook_json::{JsonObject, RawJson, RawObject};
 use hook_protocol::model::LlmCandidate;
 
 use crate::Warning;
-use crate::spread::{Piece, Portion, spread, spread_list};
+use crate::spread::{Piece, Portion, distribute, distribute_list};
 
 /// An alternative of an SDK's response.
 pub(crate) trait Alternative {
@@ -15,7 +15,7 @@ pub(crate) trait Alternative {
     fn shown(&self) -> &LlmCandidate;
 
     /// Returns `true` if it has content that hooks do not see.
-    fn holds_more_than_text(&self) -> bool;
+    fn has_non_text(&self) -> bool;
 
     /// Returns its original fields.
     fn fields(&self) -> &JsonObject;
@@ -43,7 +43,7 @@ pub(crate) trait Alternative {
         warnings: &mut Vec<Warning>,
     ) -> Option<RawJson> {
         let texts = given.parts.as_ref().filter(|_| given.parts != self.shown().parts);
-        let portions = texts.map(|texts| spread_list(&self.pieces(), texts));
+        let portions = texts.map(|texts| distribute_list(&self.pieces(), texts));
         self.changed(given, portions, path, warnings)
     }
 
@@ -55,7 +55,7 @@ pub(crate) trait Alternative {
         path: &str,
         warnings: &mut Vec<Warning>,
     ) -> Option<RawJson> {
-        self.changed(given, Some(spread(&self.pieces(), text)), path, warnings)
+        self.changed(given, Some(distribute(&self.pieces(), text)), path, warnings)
     }
 
     /// Returns the alternative with other fields, and with another text if there are portions of
@@ -76,7 +76,7 @@ pub(crate) trait Alternative {
             return None;
         }
         let mut fields = self.fields().clone();
-        fields.overlay(&changes);
+        fields.merge(&changes);
         Some(fields.to_raw().into())
     }
 
@@ -135,35 +135,35 @@ impl<A: Alternative> Alternatives<A> {
         new: impl Fn(&LlmCandidate, usize) -> RawJson,
         warnings: &mut Vec<Warning>,
     ) -> Option<Vec<RawJson>> {
-        let originals = self.originals_of(given);
-        let mut written = Vec::with_capacity(given.len());
+        let originals = self.original_indices(given);
+        let mut result = Vec::with_capacity(given.len());
         let mut changed = false;
         for (position, (given, original)) in given.iter().zip(&originals).enumerate() {
             let Some(index) = *original else {
-                written.push(new(given, position));
+                result.push(new(given, position));
                 changed = true;
                 continue;
             };
             let Listed { raw, alternative } = &self.listed[index];
-            let (shown, place) = (alternative.shown(), self.place(index));
+            let (shown, path) = (alternative.shown(), self.path_at(index));
             let same_parts = given.parts.is_none() || given.parts == shown.parts;
             let overlaid = match text.filter(|_| index == 0 && same_parts) {
-                Some(text) => alternative.overlaid_with_text(given, text, &place, warnings),
-                None => alternative.overlaid(given, &place, warnings),
+                Some(text) => alternative.overlaid_with_text(given, text, &path, warnings),
+                None => alternative.overlaid(given, &path, warnings),
             };
             changed |= overlaid.is_some() || index != position;
-            written.push(overlaid.unwrap_or_else(|| raw.clone()));
+            result.push(overlaid.unwrap_or_else(|| raw.clone()));
         }
         let kept: HashSet<usize> = originals.into_iter().flatten().collect();
         for index in (0..self.listed.len()).filter(|index| !kept.contains(index)) {
             changed = true;
-            if self.listed[index].alternative.holds_more_than_text() {
+            if self.listed[index].alternative.has_non_text() {
                 let message =
                     "the hook's response leaves out this candidate, with what it holds beside text";
-                warnings.push(Warning::new(self.place(index), message));
+                warnings.push(Warning::new(self.path_at(index), message));
             }
         }
-        changed.then_some(written)
+        changed.then_some(result)
     }
 
     /// Returns the alternatives with another text in the first; `new` creates it if there is none.
@@ -173,30 +173,30 @@ impl<A: Alternative> Alternatives<A> {
         new: impl Fn(&LlmCandidate, usize) -> RawJson,
         warnings: &mut Vec<Warning>,
     ) -> Vec<RawJson> {
-        let mut written: Vec<RawJson> =
+        let mut result: Vec<RawJson> =
             self.listed.iter().map(|listed| listed.raw.clone()).collect();
         match self.listed.first() {
             Some(Listed { alternative, .. }) => {
-                let nothing = LlmCandidate::default();
-                let place = self.place(0);
-                let first = alternative.overlaid_with_text(&nothing, text, &place, warnings);
-                written.splice(..1, first);
+                let unchanged = LlmCandidate::default();
+                let path = self.path_at(0);
+                let first = alternative.overlaid_with_text(&unchanged, text, &path, warnings);
+                result.splice(..1, first);
             }
             None => {
                 let parts = Some(vec![text.to_owned()]);
-                written.push(new(&LlmCandidate { parts, ..Default::default() }, 0));
+                result.push(new(&LlmCandidate { parts, ..Default::default() }, 0));
             }
         }
-        written
+        result
     }
 
-    fn place(&self, index: usize) -> String {
+    fn path_at(&self, index: usize) -> String {
         format!("{}[{index}]", self.field)
     }
 
     /// Returns the original index of each of a hook's candidates: the one with the same `index` (at
     /// its own position, if several have it), else the one at its position.
-    fn originals_of(&self, given: &[LlmCandidate]) -> Vec<Option<usize>> {
+    fn original_indices(&self, given: &[LlmCandidate]) -> Vec<Option<usize>> {
         let number = |listed: &Listed<A>| listed.alternative.shown().index.clone();
         let numbers: Vec<Option<RawJson>> = self.listed.iter().map(number).collect();
         let by_number: HashMap<&str, usize> = (0..numbers.len())
@@ -205,9 +205,10 @@ impl<A: Alternative> Alternatives<A> {
             .collect();
         let mut free = vec![true; numbers.len()];
         let original = |(position, given): (usize, &LlmCandidate)| {
-            let here = numbers.get(position).filter(|here| **here == given.index);
-            let elsewhere = given.index.as_ref().and_then(|index| by_number.get(index.as_str()));
-            let choices = [here.and(Some(position)), elsewhere.copied(), Some(position)];
+            let same_position =
+                numbers.get(position).filter(|same_position| **same_position == given.index);
+            let same_index = given.index.as_ref().and_then(|index| by_number.get(index.as_str()));
+            let choices = [same_position.and(Some(position)), same_index.copied(), Some(position)];
             let found =
                 choices.into_iter().flatten().find(|&choice| free.get(choice) == Some(&true));
             found.inspect(|&found| free[found] = false)

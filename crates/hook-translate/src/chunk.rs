@@ -13,7 +13,7 @@ pub(crate) fn with_text(response: RawObject) -> Result<Option<RawObject>, Transl
 }
 
 /// Returns a response with only this text.
-pub(crate) fn saying(text: String) -> RawObject {
+pub(crate) fn text_response(text: String) -> RawObject {
     let candidate = LlmCandidate { parts: Some(vec![text.clone()]), ..LlmCandidate::default() };
     let (text, candidates) = (Some(text), vec![candidate]);
     LlmResponse { text, candidates, ..LlmResponse::default() }.to_raw()
@@ -21,7 +21,7 @@ pub(crate) fn saying(text: String) -> RawObject {
 
 /// Returns the answer with all original candidates, in their order, and only text: the hook's, or
 /// else the original. Other changes of the hook become warnings.
-pub(crate) fn text_of_answer(
+pub(crate) fn text_only_answer(
     answer: &RawObject,
     shown: Option<&RawObject>,
 ) -> Result<(RawObject, Vec<Warning>), TranslateError> {
@@ -35,9 +35,9 @@ pub(crate) fn text_of_answer(
         return Ok((RawObject::empty(), warnings));
     };
     let shown = LlmResponse::read(shown)?;
-    warn_of_more_than_text(&given, &shown, &mut warnings);
+    warn_about_non_text(&given, &shown, &mut warnings);
     let answered = |(position, shown): (usize, &LlmCandidate)| {
-        let parts = match of_candidate(&given.candidates, shown, position) {
+        let parts = match matching_candidate(&given.candidates, shown, position) {
             Some(given) => given.parts.clone().or_else(|| shown.parts.clone()),
             None if json::given(&answer.fields(), "candidates").is_none() => shown.parts.clone(),
             // The hook removed the candidate; a chunk can only lose its text.
@@ -54,19 +54,19 @@ pub(crate) fn text_of_answer(
 }
 
 /// Returns the hook's candidate with the same `index`, else the one at the same position.
-fn of_candidate<'g>(
+fn matching_candidate<'g>(
     given: &'g [LlmCandidate],
     shown: &LlmCandidate,
     position: usize,
 ) -> Option<&'g LlmCandidate> {
-    let here = given.get(position);
-    let of_index = || given.iter().find(|given| given.index == shown.index);
-    match here {
-        Some(here) if here.index == shown.index => Some(here),
+    let same_position = given.get(position);
+    let same_index = || given.iter().find(|given| given.index == shown.index);
+    match same_position {
+        Some(candidate) if candidate.index == shown.index => Some(candidate),
         _ if shown.index.is_some() => {
-            of_index().or_else(|| here.filter(|here| here.index.is_none()))
+            same_index().or_else(|| same_position.filter(|candidate| candidate.index.is_none()))
         }
-        _ => here,
+        _ => same_position,
     }
 }
 
@@ -75,11 +75,12 @@ fn has_text(response: &LlmResponse) -> bool {
     response.text.iter().chain(parts).any(|text| !text.is_empty())
 }
 
-fn warn_of_more_than_text(given: &LlmResponse, shown: &LlmResponse, warnings: &mut Vec<Warning>) {
+fn warn_about_non_text(given: &LlmResponse, shown: &LlmResponse, warnings: &mut Vec<Warning>) {
     let message = "only the text of a chunk can be changed; it is ignored";
     let mut warn = |path: String| warnings.push(Warning::new(path, message));
     for (position, given) in given.candidates.iter().enumerate() {
-        let shown = of_candidate(&shown.candidates, given, position).cloned().unwrap_or_default();
+        let shown =
+            matching_candidate(&shown.candidates, given, position).cloned().unwrap_or_default();
         if given.finish_reason.is_some() && given.finish_reason != shown.finish_reason {
             warn(format!("candidates[{position}].finishReason"));
         }

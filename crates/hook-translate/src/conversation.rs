@@ -16,11 +16,11 @@ pub(crate) trait Entry {
     fn raw(&self) -> &RawJson;
 
     /// Returns the role and the text, if hooks see the entry. The text may be empty.
-    fn said(&self) -> Option<LlmMessage>;
+    fn visible_message(&self) -> Option<LlmMessage>;
 
     /// Returns the message that hooks see, if it has text.
     fn message(&self) -> Option<LlmMessage> {
-        self.said().filter(|message| !message.content.is_empty())
+        self.visible_message().filter(|message| !message.content.is_empty())
     }
 
     /// Returns the entry with another text, or the rest of it for an empty text. `path` is the
@@ -51,7 +51,7 @@ impl<'m> Plan<'m> {
     pub(crate) fn of<E: Entry>(
         entries: &[E],
         messages: &'m [LlmMessage],
-        place_between: impl Fn(Option<usize>, Option<usize>) -> usize,
+        insertion_index: impl Fn(Option<usize>, Option<usize>) -> usize,
     ) -> Option<Self> {
         let given: Vec<&LlmMessage> =
             messages.iter().filter(|message| !message.content.is_empty()).collect();
@@ -64,13 +64,13 @@ impl<'m> Plan<'m> {
             return None;
         }
         let edit = |step: &Step| match *step {
-            Step::Edit { old, new } => Some((shown[old].entry, given[new].content.read())),
+            Step::Edit { old, new } => Some((shown[old].entry, given[new].content.decode())),
             Step::Remove { old } => Some((shown[old].entry, Cow::default())),
             Step::Keep { .. } | Step::Insert { .. } => None,
         };
         Some(Self {
             edits: steps.iter().filter_map(edit).collect(),
-            inserts: inserts(&steps, &shown, &given, place_between),
+            inserts: inserts(&steps, &shown, &given, insertion_index),
         })
     }
 
@@ -81,7 +81,7 @@ impl<'m> Plan<'m> {
 
     /// Returns the resulting entries. `path` returns the path of an entry, `new` creates an entry
     /// from a message.
-    pub(crate) fn written<E: Entry>(
+    pub(crate) fn apply_to<E: Entry>(
         &self,
         entries: &[E],
         path: impl Fn(usize) -> String,
@@ -90,18 +90,18 @@ impl<'m> Plan<'m> {
     ) -> Vec<RawJson> {
         let mut edits = self.edits.iter().peekable();
         let mut inserts = self.inserts.iter().peekable();
-        let mut written = Vec::with_capacity(entries.len() + self.inserts.len());
+        let mut result = Vec::with_capacity(entries.len() + self.inserts.len());
         for index in 0..=entries.len() {
-            while let Some((_, message)) = inserts.next_if(|&&(place, _)| place == index) {
-                written.push(new(message));
+            while let Some((_, message)) = inserts.next_if(|&&(position, _)| position == index) {
+                result.push(new(message));
             }
             let Some(entry) = entries.get(index) else { break };
             match edits.next_if(|(edited, _)| *edited == index) {
-                Some((_, text)) => written.extend(entry.with_text(text, &path(index), warnings)),
-                None => written.push(entry.raw().clone()),
+                Some((_, text)) => result.extend(entry.with_text(text, &path(index), warnings)),
+                None => result.push(entry.raw().clone()),
             }
         }
-        written
+        result
     }
 }
 
@@ -111,7 +111,7 @@ fn inserts<'m>(
     steps: &[Step],
     shown: &[Shown],
     given: &[&'m LlmMessage],
-    place_between: impl Fn(Option<usize>, Option<usize>) -> usize,
+    insertion_index: impl Fn(Option<usize>, Option<usize>) -> usize,
 ) -> Vec<(usize, &'m LlmMessage)> {
     let entry = |step: &Step| match *step {
         Step::Keep { old, .. } | Step::Edit { old, .. } | Step::Remove { old } => {
@@ -128,9 +128,9 @@ fn inserts<'m>(
             continue;
         }
         let run = steps[index..].iter().take_while(|step| entry(step).is_none()).count();
-        let place = place_between(before, steps.get(index + run).and_then(entry));
+        let position = insertion_index(before, steps.get(index + run).and_then(entry));
         inserts.extend(steps[index..index + run].iter().filter_map(|step| match *step {
-            Step::Insert { new } => Some((place, given[new])),
+            Step::Insert { new } => Some((position, given[new])),
             _ => None,
         }));
         index += run;
@@ -156,7 +156,7 @@ impl<'m> Compared<'m> {
     }
 
     fn text(&self) -> &str {
-        self.text.get_or_init(|| self.message.content.read())
+        self.text.get_or_init(|| self.message.content.decode())
     }
 
     /// Returns the likeness to another message. Messages of different roles have none: content of
@@ -186,12 +186,12 @@ impl Hash for Compared<'_> {
 /// the next message, but not between a tool call and its answer.
 ///
 /// `answers_a_call` returns `true` for an entry that must directly follow the one with the call.
-pub(crate) fn place_between(
+pub(crate) fn insertion_index(
     count: usize,
     (before, after): (Option<usize>, Option<usize>),
-    answers_a_call: impl Fn(usize) -> bool,
+    is_tool_result: impl Fn(usize) -> bool,
 ) -> usize {
-    let is_free = |place: &usize| !answers_a_call(*place);
+    let is_open = |index: &usize| !is_tool_result(*index);
     match (before, after) {
         (_, None) => count,
         (None, Some(_)) => 0,
@@ -199,8 +199,8 @@ pub(crate) fn place_between(
         // after the answers.
         (Some(before), Some(after)) => (before + 1..=after)
             .rev()
-            .find(is_free)
-            .or_else(|| (after + 1..count).find(is_free))
+            .find(is_open)
+            .or_else(|| (after + 1..count).find(is_open))
             .unwrap_or(count),
     }
 }

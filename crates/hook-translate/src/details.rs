@@ -36,7 +36,7 @@ pub fn request_details(sdk: Sdk, request: &RawObject, stable: &RawObject) -> Req
     let messages: Vec<(String, String)> = messages.iter().filter_map(message).collect();
     let prompt = messages.iter().rev().find(|(role, _)| role == "user");
     let config = || object(json::given(&fields, "config")?);
-    let own = match sdk {
+    let system_prompt = match sdk {
         Sdk::GenAi => {
             config().and_then(|config| json::given(&config, "systemInstruction").cloned())
         }
@@ -44,7 +44,7 @@ pub fn request_details(sdk: Sdk, request: &RawObject, stable: &RawObject) -> Req
         Sdk::Anthropic => json::given(&fields, "system").cloned(),
         Sdk::OpenAiChat | Sdk::Stable => None,
     };
-    let of_messages = || {
+    let leading_system_messages = || {
         let system = messages.iter().take_while(|(role, _)| role == "system");
         joined(system.map(|(_, text)| text.clone()))
     };
@@ -58,7 +58,7 @@ pub fn request_details(sdk: Sdk, request: &RawObject, stable: &RawObject) -> Req
         names.iter().flat_map(tool_names).map(|name| RawJson::from_text(&name)).collect();
     RequestDetails {
         prompt: prompt.map(|(_, text)| text.clone()),
-        system_prompt: own.as_ref().and_then(text_of).or_else(of_messages),
+        system_prompt: system_prompt.as_ref().and_then(text_of).or_else(leading_system_messages),
         tools: tools.and_then(|_| JsonArray::try_from(RawJson::from_items(&names)).ok()),
     }
 }
@@ -77,7 +77,7 @@ pub fn response_details(sdk: Sdk, response: &RawObject, stable: &RawObject) -> R
                     "custom_tool_call" => json::given(&item, "input").cloned(),
                     _ => return None,
                 };
-                written(&item, arguments, json::given(&item, "call_id"))
+                tool_call(&item, arguments, json::given(&item, "call_id"))
             };
             items(json::given(&fields, "output")).iter().filter_map(call).collect()
         }
@@ -85,7 +85,7 @@ pub fn response_details(sdk: Sdk, response: &RawObject, stable: &RawObject) -> R
             let call = |block: &RawJson| {
                 let block = object(block).filter(|block| kind(block) == "tool_use")?;
                 let input = json::given(&block, "input").cloned();
-                written(&block, input, json::given(&block, "id"))
+                tool_call(&block, input, json::given(&block, "id"))
             };
             items(json::given(&fields, "content")).iter().filter_map(call).collect()
         }
@@ -112,9 +112,9 @@ pub fn tool_names(tool: &RawJson) -> Vec<String> {
     if !functions.is_empty() {
         return functions;
     }
-    let own = name(&fields).or_else(|| nested("function")).or_else(|| nested("custom"));
-    let own = own.or_else(|| json::given(&fields, "type")?.to_text());
-    match own {
+    let tool_name = name(&fields).or_else(|| nested("function")).or_else(|| nested("custom"));
+    let tool_name = tool_name.or_else(|| json::given(&fields, "type")?.to_text());
+    match tool_name {
         Some(name) => vec![name],
         // GenAI's built-in tools have no name but their field: `{"googleSearch": {}}`.
         None => fields.iter().map(|(name, _)| name.to_owned()).collect(),
@@ -129,7 +129,7 @@ fn genai_calls(response: &JsonObject) -> Vec<RawJson> {
     };
     let call = |part: &RawJson| {
         let call = object(json::given(&object(part)?, "functionCall")?)?;
-        written(&call, json::given(&call, "args").cloned(), json::given(&call, "id"))
+        tool_call(&call, json::given(&call, "args").cloned(), json::given(&call, "id"))
     };
     parts().unwrap_or_default().iter().filter_map(call).collect()
 }
@@ -144,21 +144,21 @@ fn chat_calls(response: &JsonObject) -> Vec<RawJson> {
         let call = object(call)?;
         let id = json::given(&call, "id");
         if let Some(custom) = json::given(&call, "custom").and_then(object) {
-            return written(&custom, json::given(&custom, "input").cloned(), id);
+            return tool_call(&custom, json::given(&custom, "input").cloned(), id);
         }
         let function = object(json::given(&call, "function")?)?;
-        written(&function, arguments(json::given(&function, "arguments")), id)
+        tool_call(&function, arguments(json::given(&function, "arguments")), id)
     };
-    let older = json::given(&message, "function_call").and_then(object);
-    let older = older.and_then(|function| {
-        written(&function, arguments(json::given(&function, "arguments")), None)
+    let legacy_call = json::given(&message, "function_call").and_then(object);
+    let legacy_call = legacy_call.and_then(|function| {
+        tool_call(&function, arguments(json::given(&function, "arguments")), None)
     });
     let calls = items(json::given(&message, "tool_calls"));
-    calls.iter().filter_map(call).chain(older).collect()
+    calls.iter().filter_map(call).chain(legacy_call).collect()
 }
 
 /// Returns a tool call in the form that hooks get.
-fn written(
+fn tool_call(
     named: &JsonObject,
     arguments: Option<RawJson>,
     id: Option<&RawJson>,
@@ -174,19 +174,20 @@ fn written(
 
 /// Returns arguments that OpenAI writes as a string with JSON. Other strings are returned
 /// unchanged.
-fn arguments(written: Option<&RawJson>) -> Option<RawJson> {
-    let written = written?;
-    let parsed = written.to_text().and_then(|text| RawObject::parse(text).ok());
-    Some(parsed.map_or_else(|| written.clone(), Into::into))
+fn arguments(encoded: Option<&RawJson>) -> Option<RawJson> {
+    let encoded = encoded?;
+    let parsed = encoded.to_text().and_then(|text| RawObject::parse(text).ok());
+    Some(parsed.map_or_else(|| encoded.clone(), Into::into))
 }
 
 /// Returns the counts of a stable response, with the sum if the total is missing.
 fn usage(stable: &RawObject) -> Option<RawObject> {
     let counts = LlmResponse::read(stable).ok()?.usage_metadata?;
-    let number = |count: &Option<RawJson>| count.as_ref().and_then(RawJson::to_whole_number);
-    let parts = number(&counts.prompt_token_count).zip(number(&counts.candidates_token_count));
-    let sum = || parts.and_then(|(prompt, answer)| prompt.checked_add(answer));
-    let total = counts.total_token_count.or_else(|| sum().map(RawJson::from_integer));
+    let number = |count: &Option<RawJson>| count.as_ref().and_then(RawJson::to_u64);
+    let known_counts =
+        number(&counts.prompt_token_count).zip(number(&counts.candidates_token_count));
+    let sum = || known_counts.and_then(|(prompt, answer)| prompt.checked_add(answer));
+    let total = counts.total_token_count.or_else(|| sum().map(RawJson::from_u64));
     let mut usage = JsonObject::new();
     for (name, count) in [
         ("prompt_tokens", counts.prompt_token_count),
@@ -215,10 +216,10 @@ fn text_of(value: &RawJson) -> Option<String> {
         let parts = items(json::given(&object(content)?, "parts"));
         joined(parts.iter().filter_map(text))
     };
-    let one = |value: &RawJson| text(value).or_else(|| parts(value));
+    let value_text = |value: &RawJson| text(value).or_else(|| parts(value));
     match value.to_items() {
-        Some(all) => joined(all.iter().filter_map(one)),
-        None => one(value),
+        Some(values) => joined(values.iter().filter_map(value_text)),
+        None => value_text(value),
     }
 }
 

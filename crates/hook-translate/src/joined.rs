@@ -8,7 +8,7 @@ use crate::TranslateError;
 /// in two halves is whole again.
 #[derive(Debug, Default)]
 pub(crate) struct Joined {
-    written: String,
+    escaped: String,
 }
 
 impl Joined {
@@ -16,13 +16,13 @@ impl Joined {
     pub(crate) fn push(&mut self, string: &RawJson) {
         if string.kind() == JsonKind::String {
             let text = string.as_str();
-            self.written.push_str(text.get(1..text.len() - 1).unwrap_or_default());
+            self.escaped.push_str(text.get(1..text.len() - 1).unwrap_or_default());
         }
     }
 
     /// Returns the whole as a JSON string. `path` is its path in errors.
     pub(crate) fn to_raw(&self, path: &'static str) -> Result<RawJson, TranslateError> {
-        let text = format!("\"{}\"", self.written);
+        let text = format!("\"{}\"", self.escaped);
         RawJson::parse(text).map_err(|source| TranslateError::Unwritable { path, source })
     }
 }

@@ -19,7 +19,7 @@ pub(crate) trait Part {
     }
 
     /// Returns `true` if it contains anything but its text.
-    fn says_more(&self) -> bool;
+    fn has_other_content(&self) -> bool;
 
     /// Returns the same part with another text.
     fn with_text(&self, text: &str) -> RawJson;
@@ -29,18 +29,18 @@ pub(crate) trait Part {
 pub(crate) fn pieces<P: Part>(parts: &[P]) -> Vec<Piece<'_>> {
     parts
         .iter()
-        .filter_map(|part| Some(Piece { text: part.text()?.read(), thought: part.is_thought() }))
+        .filter_map(|part| Some(Piece { text: part.text()?.decode(), thought: part.is_thought() }))
         .collect()
 }
 
 /// Returns the joined text of all parts, or `None` if no part has text.
 pub(crate) fn text<P: Part>(parts: &[P]) -> Option<JsonText> {
-    JsonText::joined(parts.iter().filter_map(Part::text))
+    JsonText::join(parts.iter().filter_map(Part::text))
 }
 
 /// Returns the texts of the parts that have one.
 pub(crate) fn texts<P: Part>(parts: &[P]) -> Vec<String> {
-    parts.iter().filter_map(Part::text).map(|text| text.read().into_owned()).collect()
+    parts.iter().filter_map(Part::text).map(|text| text.decode().into_owned()).collect()
 }
 
 /// Returns the parts with other texts. Parts without text, and other content of parts with text,
@@ -48,36 +48,36 @@ pub(crate) fn texts<P: Part>(parts: &[P]) -> Vec<String> {
 pub(crate) fn rewritten<P: Part>(
     parts: &[P],
     portions: Vec<Portion>,
-    place: impl Fn(usize) -> String,
+    path_of: impl Fn(usize) -> String,
     new: impl Fn(&str) -> RawJson,
     warnings: &mut Vec<Warning>,
 ) -> Vec<RawJson> {
     let with_text: Vec<usize> =
         (0..parts.len()).filter(|&index| parts[index].text().is_some()).collect();
     let raw = |part: &P| part.raw().clone();
-    let mut written = Vec::with_capacity(parts.len());
+    let mut result = Vec::with_capacity(parts.len());
     let mut next = 0;
     for portion in portions {
         // A new text directly follows the one before it; all others have a part of their own.
         if let Some(piece) = portion.piece() {
             let index = with_text[piece];
-            written.extend(parts[next..index].iter().map(raw));
+            result.extend(parts[next..index].iter().map(raw));
             next = index + 1;
-            written.extend(after(&parts[index], &portion));
-            warnings.extend(warning(&portion).map(|message| Warning::new(place(index), message)));
+            result.extend(edited_part(&parts[index], &portion));
+            warnings.extend(warning(&portion).map(|message| Warning::new(path_of(index), message)));
         } else if let Portion::New(text) = portion {
-            written.push(new(&text));
+            result.push(new(&text));
         }
     }
-    written.extend(parts[next..].iter().map(raw));
-    written
+    result.extend(parts[next..].iter().map(raw));
+    result
 }
 
 /// Returns a part after an edit. A part without text and other content is removed.
-fn after<P: Part>(part: &P, portion: &Portion) -> Option<RawJson> {
+fn edited_part<P: Part>(part: &P, portion: &Portion) -> Option<RawJson> {
     match portion {
         Portion::Keep(_) | Portion::KeepThought(_) => Some(part.raw().clone()),
-        Portion::Drop(_) if !part.says_more() => None,
+        Portion::Drop(_) if !part.has_other_content() => None,
         Portion::Change(_, text) | Portion::New(text) => Some(part.with_text(text)),
         Portion::Drop(_) | Portion::EmptyThought(_) => Some(part.with_text("")),
     }

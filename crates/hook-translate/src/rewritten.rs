@@ -46,15 +46,15 @@ impl Rewritten {
 
     /// Returns the request with these entries and `changes`. If entries were only replaced,
     /// everything else is copied as a whole, since a conversation may be long.
-    pub(crate) fn laid_over(&self, base: &RawObject, mut changes: JsonObject) -> RawObject {
+    pub(crate) fn apply_to(&self, base: &RawObject, mut changes: JsonObject) -> RawObject {
         let pairs = self.replaced.as_ref().map(|replaced| {
             replaced.iter().map(|(old, new)| (old, new.clone())).collect::<Vec<_>>()
         });
         match pairs.and_then(|pairs| base.replaced(&pairs)) {
-            Some(replaced) => replaced.overlaid(&changes),
+            Some(replaced) => replaced.merged(&changes),
             None => {
                 changes.insert(self.field, self.list());
-                base.overlaid(&changes)
+                base.merged(&changes)
             }
         }
     }

@@ -54,14 +54,14 @@ impl Portion {
     }
 
     /// Returns the same portion with an index that is smaller by `places`.
-    pub(crate) fn moved_back(self, places: usize) -> Self {
-        let moved = |index: usize| index.saturating_sub(places);
+    pub(crate) fn shifted_back(self, offset: usize) -> Self {
+        let shift = |index: usize| index.saturating_sub(offset);
         match self {
-            Self::Keep(index) => Self::Keep(moved(index)),
-            Self::Change(index, text) => Self::Change(moved(index), text),
-            Self::Drop(index) => Self::Drop(moved(index)),
-            Self::KeepThought(index) => Self::KeepThought(moved(index)),
-            Self::EmptyThought(index) => Self::EmptyThought(moved(index)),
+            Self::Keep(index) => Self::Keep(shift(index)),
+            Self::Change(index, text) => Self::Change(shift(index), text),
+            Self::Drop(index) => Self::Drop(shift(index)),
+            Self::KeepThought(index) => Self::KeepThought(shift(index)),
+            Self::EmptyThought(index) => Self::EmptyThought(shift(index)),
             Self::New(text) => Self::New(text),
         }
     }
@@ -77,7 +77,7 @@ impl Portion {
 /// - A thought changes only if the edit is within it. A thought that the edit leaves out is kept.
 ///   If the edit spans the thought and more, and most of its words are still there, then the plain
 ///   text contains them, and the thought becomes empty: a redacted thought must not come back.
-pub(crate) fn spread(pieces: &[Piece<'_>], text: &str) -> Vec<Portion> {
+pub(crate) fn distribute(pieces: &[Piece<'_>], text: &str) -> Vec<Portion> {
     let mut changed = 0..pieces.len();
     let mut rest = text;
     while let Some(piece) = pieces[changed.clone()].first()
@@ -122,18 +122,20 @@ pub(crate) fn spread(pieces: &[Piece<'_>], text: &str) -> Vec<Portion> {
 ///
 /// An edited text changes its piece, a new one becomes a new piece, a piece whose text was removed
 /// loses it. Removed thoughts are handled as in a joined text.
-pub(crate) fn spread_list(pieces: &[Piece<'_>], texts: &[String]) -> Vec<Portion> {
+pub(crate) fn distribute_list(pieces: &[Piece<'_>], texts: &[String]) -> Vec<Portion> {
     let old: Vec<&str> = pieces.iter().map(|piece| &*piece.text).collect();
     let new: Vec<&str> = texts.iter().map(String::as_str).collect();
     // With equal likeness, a plain piece is edited rather than a thought.
     let likeness =
         |i: usize, j: usize| Some(likeness(old[i], new[j]) + u32::from(!pieces[i].thought));
-    let known = LazyCell::new(|| texts.iter().flat_map(|text| words(text)).collect());
+    let known_words = LazyCell::new(|| texts.iter().flat_map(|text| words(text)).collect());
     let portion = |step| match step {
         Step::Keep { old, .. } => Portion::Keep(old),
         Step::Edit { old, new } => Portion::Change(old, texts[new].clone()),
         Step::Insert { new } => Portion::New(texts[new].clone()),
-        Step::Remove { old } if pieces[old].thought => left_out(old, &pieces[old].text, &known),
+        Step::Remove { old } if pieces[old].thought => {
+            missing_thought(old, &pieces[old].text, &known_words)
+        }
         Step::Remove { old } => Portion::Drop(old),
     };
     align(&old, &new, likeness).into_iter().map(portion).collect()
@@ -143,36 +145,36 @@ pub(crate) fn spread_list(pieces: &[Piece<'_>], texts: &[String]) -> Vec<Portion
 fn fill(portions: &mut Vec<Portion>, pieces: &[Piece<'_>], gap: Range<usize>, text: &str) {
     let is_plain = |index: &usize| !pieces[*index].thought;
     let has_text = |index: &usize| !pieces[*index].text.is_empty();
-    let taker = match gap.clone().find(is_plain) {
-        Some(plain) => Some(plain),
+    let target = match gap.clone().find(is_plain) {
+        Some(plain_index) => Some(plain_index),
         // An edit among thoughts alone edits the first; one that only removes them does not.
         None if text.is_empty() => None,
         None => gap.clone().find(has_text),
     };
-    if taker.is_none() && !text.is_empty() {
+    if target.is_none() && !text.is_empty() {
         portions.push(Portion::New(text.to_owned()));
     }
-    let known = LazyCell::new(|| words(text).collect());
-    portions.extend(gap.map(|index| match (taker == Some(index), &pieces[index]) {
+    let known_words = LazyCell::new(|| words(text).collect());
+    portions.extend(gap.map(|index| match (target == Some(index), &pieces[index]) {
         (true, piece) if piece.text == text => Portion::Keep(index),
         (true, _) if !text.is_empty() => Portion::Change(index, text.to_owned()),
-        (false, Piece { thought: true, text }) => left_out(index, text, &known),
+        (false, Piece { thought: true, text }) => missing_thought(index, text, &known_words),
         _ => Portion::Drop(index),
     }));
 }
 
 /// Returns the portion of a thought that is missing from a text with these words.
-fn left_out(index: usize, thought: &str, known: &HashSet<&str>) -> Portion {
+fn missing_thought(index: usize, thought: &str, known_words: &HashSet<&str>) -> Portion {
     if thought.is_empty() {
         return Portion::Keep(index);
     }
-    let (mut all, mut found) = (0_usize, 0_usize);
+    let (mut total, mut found) = (0_usize, 0_usize);
     for word in words(thought) {
-        all += 1;
-        found += usize::from(known.contains(word));
+        total += 1;
+        found += usize::from(known_words.contains(word));
     }
-    let moved = found > 0 && 2 * found >= all;
-    if moved { Portion::EmptyThought(index) } else { Portion::KeepThought(index) }
+    let is_mostly_kept = found > 0 && 2 * found >= total;
+    if is_mostly_kept { Portion::EmptyThought(index) } else { Portion::KeepThought(index) }
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
@@ -232,7 +234,7 @@ mod tests {
         let shown = |index: usize, text: &str| {
             if pieces[index].thought { format!("({text})") } else { text.to_owned() }
         };
-        let parts: Vec<String> = spread(&pieces, text)
+        let parts: Vec<String> = distribute(&pieces, text)
             .into_iter()
             .map(|portion| match portion {
                 Portion::Keep(index) | Portion::KeepThought(index) => {
@@ -286,7 +288,7 @@ mod tests {
     fn a_list_changes_where_it_differs() {
         let pieces = pieces("(thinking about it)|some answer|more of it");
         let spread = |texts: &[&str]| {
-            spread_list(&pieces, &texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>())
+            distribute_list(&pieces, &texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>())
         };
         assert_eq!(
             spread(&["thinking about it", "another answer", "more of it", "even more"]),

@@ -19,7 +19,7 @@ pub(crate) fn from_stable_request(
     request: &RawObject,
     base: Option<&RawObject>,
 ) -> Result<Translated, TranslateError> {
-    Ok(laid_over(to_stable_request(request)?, base))
+    Ok(overlay(to_stable_request(request)?, base))
 }
 
 pub(crate) fn to_stable_response(response: &RawObject) -> Result<RawObject, TranslateError> {
@@ -31,7 +31,7 @@ pub(crate) fn from_stable_response(
     response: &RawObject,
     original: Option<&RawObject>,
 ) -> Result<Translated, TranslateError> {
-    Ok(laid_over(to_stable_response(response)?, original))
+    Ok(overlay(to_stable_response(response)?, original))
 }
 
 pub(crate) fn to_stable_tool_config(config: &RawObject) -> Result<RawObject, TranslateError> {
@@ -43,42 +43,42 @@ pub(crate) fn from_stable_tool_config(
     config: &RawObject,
     base: Option<&RawObject>,
 ) -> Result<Translated, TranslateError> {
-    Ok(laid_over(to_stable_tool_config(config)?, base))
+    Ok(overlay(to_stable_tool_config(config)?, base))
 }
 
 /// Overlays a hook's answer on the original: field by field, and `config` setting by setting.
-fn laid_over(given: RawObject, base: Option<&RawObject>) -> Translated {
+fn overlay(given: RawObject, base: Option<&RawObject>) -> Translated {
     let Some(base) = base.filter(|base| **base != given) else {
         return Translated::complete(given);
     };
     let mut changes = given.fields();
     let settings = |fields: &JsonObject| json::given(fields, "config")?.to_object().ok();
-    if let (Some(mut own), Some(config)) = (settings(&base.fields()), settings(&changes)) {
-        own.overlay(&config);
-        changes.insert("config", own.to_raw());
+    if let (Some(mut base_config), Some(config)) = (settings(&base.fields()), settings(&changes)) {
+        base_config.merge(&config);
+        changes.insert("config", base_config.to_raw());
     }
-    Translated::complete(base.overlaid(&changes))
+    Translated::complete(base.merged(&changes))
 }
 
 /// Joins chunks to the complete response: texts are concatenated, other fields come from the last
 /// chunk that has them.
 pub(crate) fn join_chunks(chunks: &[RawObject]) -> Result<RawObject, TranslateError> {
     let mut joined = LlmResponse::default();
-    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut slots: HashMap<String, usize> = HashMap::new();
     for (number, chunk) in chunks.iter().enumerate() {
         let chunk =
             LlmResponse::read(chunk).map_err(|error| error.within(&format!("chunks[{number}]")))?;
         append(&mut joined.text, chunk.text);
         for (position, candidate) in chunk.candidates.into_iter().enumerate() {
             let index = candidate.index.as_ref().map_or(position.to_string(), RawJson::to_string);
-            let place = *places.entry(index).or_insert_with(|| {
+            let slot = *slots.entry(index).or_insert_with(|| {
                 joined.candidates.push(LlmCandidate::default());
                 joined.candidates.len() - 1
             });
-            join(&mut joined.candidates[place], candidate);
+            join(&mut joined.candidates[slot], candidate);
         }
         joined.usage_metadata = chunk.usage_metadata.or(joined.usage_metadata);
-        joined.extra.overlay(&chunk.extra);
+        joined.extra.merge(&chunk.extra);
     }
     Ok(joined.to_raw())
 }
@@ -134,7 +134,7 @@ pub(crate) fn from_stable_chunk(
     if let Some(text) = text.filter(|text| shown.text.as_ref().is_some_and(|shown| shown != text)) {
         changes.insert("text", RawJson::from_text(&text));
     }
-    Ok(Translated::complete(chunk.overlaid(&changes)))
+    Ok(Translated::complete(chunk.merged(&changes)))
 }
 
 fn with_parts(candidate: &RawJson, parts: &[String]) -> Result<RawJson, TranslateError> {

@@ -63,7 +63,7 @@ pub fn from_stable_chunk(
     if is_complete(sdk, chunk) {
         return from_stable_response(sdk, answer, Some(chunk));
     }
-    let lay: fn(&_, &_) -> _ = match sdk {
+    let apply: fn(&_, &_) -> _ = match sdk {
         Sdk::GenAi => {
             |answer: &RawObject, chunk: &RawObject| genai::from_stable_response(answer, Some(chunk))
         }
@@ -73,25 +73,26 @@ pub fn from_stable_chunk(
         Sdk::Stable => stable::from_stable_chunk,
     };
     let shown = to_stable_chunk(sdk, chunk)?.map(|shown| shown.value);
-    let (answer, warnings) = chunk::text_of_answer(answer, shown.as_ref())?;
-    let mut laid = match shown {
-        Some(_) => lay(&answer, chunk)?,
+    let (answer, warnings) = chunk::text_only_answer(answer, shown.as_ref())?;
+    let mut translated = match shown {
+        Some(_) => apply(&answer, chunk)?,
         None => Translated::complete(chunk.clone()),
     };
-    laid.warnings.splice(..0, warnings);
-    Ok(laid)
+    translated.warnings.splice(..0, warnings);
+    Ok(translated)
 }
 
 /// Returns `true` if a chunk is a whole response: a call without streaming is a stream of one.
 fn is_complete(sdk: Sdk, chunk: &RawObject) -> bool {
-    let (name, word) = match sdk {
+    let (name, expected) = match sdk {
         Sdk::OpenAiChat => ("object", "chat.completion"),
         Sdk::OpenAiResponses => ("object", "response"),
         Sdk::Anthropic => ("type", "message"),
         // Their chunks have the form of responses.
         Sdk::GenAi | Sdk::Stable => return false,
     };
-    json::given(&chunk.fields(), name).and_then(|value| value.to_text()).as_deref() == Some(word)
+    json::given(&chunk.fields(), name).and_then(|value| value.to_text()).as_deref()
+        == Some(expected)
 }
 
 /// Returns `true` if a response has the form of a chunk (or event) of the SDK's streams. Always

@@ -29,7 +29,7 @@ macro_rules! translations {
     };
 }
 
-fn of(sdk: Sdk) -> &'static Translations {
+fn translations_of(sdk: Sdk) -> &'static Translations {
     match sdk {
         Sdk::GenAi => translations!(genai),
         Sdk::Anthropic => translations!(anthropic),
@@ -46,7 +46,7 @@ fn of(sdk: Sdk) -> &'static Translations {
 /// # Errors
 /// [`Shape`](TranslateError::Shape) names the field that does not have its shape.
 pub fn to_stable_request(sdk: Sdk, request: &RawObject) -> Result<Translated, TranslateError> {
-    of(sdk).request.0(request).map(Translated::complete)
+    translations_of(sdk).request.0(request).map(Translated::complete)
 }
 
 /// Translates a stable request into the SDK's form: `request` is applied to `base`, the SDK's own
@@ -66,7 +66,7 @@ pub fn from_stable_request(
     request: &RawObject,
     base: Option<&RawObject>,
 ) -> Result<Translated, TranslateError> {
-    of(sdk).request.1(request, base)
+    translations_of(sdk).request.1(request, base)
 }
 
 /// Translates a model's complete response into the stable form.
@@ -76,7 +76,7 @@ pub fn from_stable_request(
 /// # Errors
 /// As [`to_stable_request`].
 pub fn to_stable_response(sdk: Sdk, response: &RawObject) -> Result<Translated, TranslateError> {
-    of(sdk).response.0(response).map(Translated::complete)
+    translations_of(sdk).response.0(response).map(Translated::complete)
 }
 
 /// Translates a stable response into the SDK's form, applied to the `original` response if there is
@@ -92,7 +92,7 @@ pub fn from_stable_response(
     response: &RawObject,
     original: Option<&RawObject>,
 ) -> Result<Translated, TranslateError> {
-    of(sdk).response.1(response, original)
+    translations_of(sdk).response.1(response, original)
 }
 
 /// Translates an SDK's tool config into the stable form.
@@ -102,7 +102,7 @@ pub fn from_stable_response(
 /// # Errors
 /// As [`to_stable_request`].
 pub fn to_stable_tool_config(sdk: Sdk, config: &RawObject) -> Result<Translated, TranslateError> {
-    of(sdk).tool_config.0(config).map(Translated::complete)
+    translations_of(sdk).tool_config.0(config).map(Translated::complete)
 }
 
 /// Translates a stable tool config into the SDK's form, applied to the SDK's own if there is one.
@@ -116,5 +116,5 @@ pub fn from_stable_tool_config(
     config: &RawObject,
     base: Option<&RawObject>,
 ) -> Result<Translated, TranslateError> {
-    of(sdk).tool_config.1(config, base)
+    translations_of(sdk).tool_config.1(config, base)
 }

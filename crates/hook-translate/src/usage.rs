@@ -63,8 +63,6 @@ impl Usage {
         if changes.is_empty() {
             return None;
         }
-        Some(
-            self.object.as_ref().map_or_else(|| changes.to_raw(), |usage| usage.overlaid(&changes)),
-        )
+        Some(self.object.as_ref().map_or_else(|| changes.to_raw(), |usage| usage.merged(&changes)))
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::grant::{Grant, terms};
+use super::grant::{Grant, spec};
 use super::reviewed_file::ReviewedFile;
 use hook_settings::{HookEntry, MatcherDefinition};
 
@@ -55,10 +55,10 @@ pub(super) fn since(
         let variables = |env: &[(String, String)]| env.iter().cloned().collect::<BTreeMap<_, _>>();
         changes.maps("env.", &variables(&seen.env), &variables(&entry.env));
         if grant.form > 1 {
-            changes.maps("", &seen.terms, &terms(entry));
+            changes.maps("", &seen.terms, &spec(entry));
         }
     }
-    if grant.is_of_earlier_form() {
+    if grant.is_outdated() {
         changes.0.push(Change::Version);
         return changes.0;
     }
@@ -110,9 +110,9 @@ impl Changes {
 
     /// Files that came, went, lead elsewhere, or contain something else.
     fn files(&mut self, before: &[ReviewedFile], after: &[ReviewedFile]) {
-        let is_there = |file: &&ReviewedFile| file.bytes.is_some() || file.target.is_some();
+        let exists = |file: &&ReviewedFile| file.bytes.is_some() || file.target.is_some();
         let by_path = |files: &'_ [ReviewedFile]| -> BTreeMap<PathBuf, ReviewedFile> {
-            files.iter().filter(is_there).map(|file| (file.path.clone(), file.clone())).collect()
+            files.iter().filter(exists).map(|file| (file.path.clone(), file.clone())).collect()
         };
         let (before, after) = (by_path(before), by_path(after));
         let paths: BTreeSet<&PathBuf> = before.keys().chain(after.keys()).collect();

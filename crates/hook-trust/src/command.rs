@@ -6,13 +6,13 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::paths::{PROJECT, below, home, path_of};
+use super::paths::{PROJECT, home_dir, relative_to_project, word_path};
 use hook_settings::HookEntry;
-use hook_settings::language::{ForeignCommand, ForeignHook, HookDirectory, Place};
-use hook_shell::loaders::is_refused_of_project;
+use hook_settings::language::{ForeignCommand, ForeignHook, HookDirectory, LaunchContext};
+use hook_shell::loaders::is_forbidden_in_project;
 use hook_shell::{
-    HERE, PROJECT_DIRECTORY, ShellWord, SimpleCommand, interpreter, is_filter,
-    is_harmless_variable, looks_around, options_before_script, quoted, simple_commands,
+    CWD_PLACEHOLDER, PROJECT_DIRECTORY, ShellWord, SimpleCommand, interpreter, is_filter,
+    is_harmless_variable, options_before_script, quote, searches_parent_folders, simple_commands,
     words_before_program,
 };
 
@@ -29,14 +29,14 @@ pub(super) struct Command {
     /// Why not all that it starts is known.
     pub(super) opaque: BTreeSet<Opaque>,
     /// Whether a program in it looks for modules in the folders around a script's.
-    pub(super) looks_around: bool,
+    pub(super) searches_parents: bool,
 }
 
 /// A word that is a path in the project.
 #[derive(Debug, Clone)]
 struct FileWord {
     /// Where it stands: in which text, and there.
-    at: (usize, Range<usize>),
+    location: (usize, Range<usize>),
     /// The path from the project's folder on.
     path: PathBuf,
     /// The path as it is written, where it begins at the working directory.
@@ -94,13 +94,13 @@ impl Command {
     pub(super) fn of(entry: &HookEntry, project: &Path) -> Self {
         let mut command = Self::default();
         for (name, _) in &entry.env {
-            if is_refused_of_project(name) {
+            if is_forbidden_in_project(name) {
                 command.opaque.insert(Opaque::Variable(name.clone()));
             }
         }
         if let Some(module) = &entry.module {
-            command.looks_around = true;
-            match below(module, project) {
+            command.searches_parents = true;
+            match relative_to_project(module, project) {
                 Some(path) => command.start(path),
                 None => {
                     command.opaque.insert(Opaque::Program(module.display().to_string()));
@@ -108,15 +108,15 @@ impl Command {
             }
             return command;
         }
-        let directory = match &entry.home {
-            Some(home) => {
-                command.opaque.extend(variables_of_host(entry, home));
-                let place = Place { project, directory: project, environment: &[] };
-                home.language.directory(home, &place)
+        let directory = match &entry.foreign {
+            Some(foreign) => {
+                command.opaque.extend(host_variables(entry, foreign));
+                let location = LaunchContext { project, directory: project, environment: &[] };
+                foreign.language.directory(foreign, &location)
             }
             None => project.to_path_buf(),
         };
-        match entry.home.as_ref().map(|home| &home.command) {
+        match entry.foreign.as_ref().map(|foreign| &foreign.command) {
             None if entry.upstream.is_some() || entry.unreadable.is_some() => {}
             None => command.read(&entry.command, entry, project, &directory),
             Some(ForeignCommand::Shell { text, shell }) => {
@@ -128,10 +128,10 @@ impl Command {
             Some(ForeignCommand::Program { program, arguments }) => {
                 let texts = std::iter::once(program).chain(arguments);
                 let words = texts.enumerate().map(|(index, text)| {
-                    command.word_of_program(index, text, entry, project, &directory)
+                    command.program_word(index, text, entry, project, &directory)
                 });
                 let words: Vec<ShellWord> = words.collect();
-                command.simple(&words, project, &directory);
+                command.read_simple(&words, project, &directory);
             }
             Some(_) => {}
         }
@@ -153,7 +153,7 @@ impl Command {
         }
         for SimpleCommand { assignments, words } in &read.commands {
             for assignment in assignments {
-                let name = assignment.text.as_deref().and_then(|it| it.split_once('='));
+                let name = assignment.text.as_deref().and_then(|raw| raw.split_once('='));
                 let name = name.map_or("", |(name, _)| name.trim_end_matches('+'));
                 if !is_harmless_variable(name) {
                     self.opaque.insert(match name {
@@ -165,17 +165,17 @@ impl Command {
             for word in words {
                 self.note(0, word, project, directory);
                 // What an agent replaces in the text may stand in quotes.
-                let is_left = |text: &String| entry.home.is_some() && text.contains('$');
-                if word.text.as_ref().is_none_or(is_left) {
+                let may_be_expanded = |text: &String| entry.foreign.is_some() && text.contains('$');
+                if word.text.as_ref().is_none_or(may_be_expanded) {
                     self.opaque.insert(Opaque::Word);
                 }
             }
-            self.simple(words, project, directory);
+            self.read_simple(words, project, directory);
         }
     }
 
     /// A word of a hook that is started without a shell: the agent replaces variables in it.
-    fn word_of_program(
+    fn program_word(
         &mut self,
         index: usize,
         text: &str,
@@ -187,8 +187,8 @@ impl Command {
         let mut rest = Some(text);
         while let Some((before, after)) = rest.and_then(|rest| rest.split_once("${")) {
             value.push_str(before);
-            let named = after.split_once('}');
-            let known = named.and_then(|(name, after)| Some((variable(entry, name)?, after)));
+            let split = after.split_once('}');
+            let known = split.and_then(|(name, after)| Some((variable(entry, name)?, after)));
             match known {
                 Some((known, after)) => {
                     value.push_str(&known);
@@ -201,7 +201,7 @@ impl Command {
             }
         }
         value.push_str(rest.unwrap_or_default());
-        let value = value.replace(HERE, ".");
+        let value = value.replace(CWD_PLACEHOLDER, ".");
         let word = ShellWord { text: Some(value), range: 0..text.len() };
         self.note(index, &word, project, directory);
         word
@@ -209,40 +209,47 @@ impl Command {
 
     /// Notes a word that is a path in the project.
     fn note(&mut self, text: usize, word: &ShellWord, project: &Path, directory: &Path) {
-        let Some(named) = word.text.as_deref().filter(|it| !it.starts_with('-')) else { return };
-        if let Some(path) = below(&path_of(named, project, directory), project) {
-            let is_relative = !named.starts_with([PROJECT, '/', '~']);
-            let relative = is_relative.then(|| named.to_owned());
-            self.words.push(FileWord { at: (text, word.range.clone()), path, relative });
+        let Some(path_text) = word.text.as_deref().filter(|value| !value.starts_with('-')) else {
+            return;
+        };
+        if let Some(path) = relative_to_project(&word_path(path_text, project, directory), project)
+        {
+            let is_relative = !path_text.starts_with([PROJECT, '/', '~']);
+            let relative = is_relative.then(|| path_text.to_owned());
+            self.words.push(FileWord { location: (text, word.range.clone()), path, relative });
         }
     }
 
-    fn simple(&mut self, words: &[ShellWord], project: &Path, directory: &Path) {
+    fn read_simple(&mut self, words: &[ShellWord], project: &Path, directory: &Path) {
         let texts: Vec<&str> =
             words.iter().map(|word| word.text.as_deref().unwrap_or(UNKNOWN)).collect();
         let Some((program, arguments)) = texts.split_first() else { return };
         if let Some(skipped) = words_before_program(program, arguments) {
-            return self.simple(words.get(skipped + 1..).unwrap_or_default(), project, directory);
+            return self.read_simple(
+                words.get(skipped + 1..).unwrap_or_default(),
+                project,
+                directory,
+            );
         }
-        self.looks_around |= looks_around(program);
+        self.searches_parents |= searches_parent_folders(program);
         if program.contains(UNKNOWN) || is_filter(program, arguments) {
             return;
         }
         let file = |word: &str| match word.contains(UNKNOWN) {
             true => None,
-            false => below(&path_of(word, project, directory), project),
+            false => relative_to_project(&word_path(word, project, directory), project),
         };
         let own = file(program).filter(|_| program.contains(['/', PROJECT]));
         // One of the project's own that is called so may be one, where it is given anything.
         if interpreter(program).is_some() && (own.is_none() || !arguments.is_empty()) {
-            let at = options_before_script(program, arguments).filter(|_| own.is_none());
-            let script = at.and_then(|at| arguments.get(at)).copied();
+            let index = options_before_script(program, arguments).filter(|_| own.is_none());
+            let script = index.and_then(|index| arguments.get(index)).copied();
             // A folder, or a name without its ending, may be any file.
-            let script = script.filter(|it| *it != "-").and_then(file);
+            let script = script.filter(|option| *option != "-").and_then(file);
             match script.filter(|script| !project.join(script).is_dir()) {
                 Some(script)
-                    if !looks_around(program)
-                        || has_ending(&script)
+                    if !searches_parent_folders(program)
+                        || has_extension(&script)
                         || project.join(&script).is_file() =>
                 {
                     self.start(script);
@@ -262,21 +269,21 @@ impl Command {
     }
 
     fn start(&mut self, path: PathBuf) {
-        let of_packages = |name: &str| path.components().any(|part| part.as_os_str() == name);
-        if ["node_modules", ".venv", "venv"].into_iter().any(of_packages) {
+        let is_below = |name: &str| path.components().any(|part| part.as_os_str() == name);
+        if ["node_modules", ".venv", "venv"].into_iter().any(is_below) {
             self.opaque.insert(Opaque::Package(path.display().to_string()));
         }
         self.started.push(path);
     }
 
     /// The files of the project that are there and that it names.
-    pub(super) fn named(&self, project: &Path) -> Vec<PathBuf> {
+    pub(super) fn named_files(&self, project: &Path) -> Vec<PathBuf> {
         let files = self.words.iter().filter(|word| project.join(&word.path).is_file());
-        let mut named: Vec<PathBuf> = files.map(|word| word.path.clone()).collect();
-        named.extend(self.started.iter().cloned());
-        named.sort();
-        named.dedup();
-        named
+        let mut file_paths: Vec<PathBuf> = files.map(|word| word.path.clone()).collect();
+        file_paths.extend(self.started.iter().cloned());
+        file_paths.sort();
+        file_paths.dedup();
+        file_paths
     }
 
     /// A relative path that is another file from that directory than from the project's, of those that the
@@ -285,14 +292,15 @@ impl Command {
         let is_started = |word: &&FileWord| self.started.contains(&word.path);
         let relative = self.words.iter().filter(is_started).filter_map(|word| {
             let relative = word.relative.as_ref()?;
-            let is_same = below(&directory.join(relative), project).as_ref() == Some(&word.path);
+            let is_same = relative_to_project(&directory.join(relative), project).as_ref()
+                == Some(&word.path);
             (!is_same).then(|| relative.clone())
         });
         relative.into_iter().next()
     }
 
     /// The texts of the command, with the paths of files in a copy in the place of those in the project.
-    pub(super) fn rewritten(
+    pub(super) fn rewrite(
         &self,
         texts: &[&str],
         (copy, roots): (&Path, &[PathBuf]),
@@ -300,15 +308,15 @@ impl Command {
     ) -> Vec<String> {
         let mut rewritten: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
         for word in self.words.iter().rev() {
-            let (text, range) = &word.at;
-            let there = copy.join(&word.path);
+            let (text, range) = &word.location;
+            let target = copy.join(&word.path);
             let is_covered = roots.iter().any(|root| word.path.starts_with(root));
-            let is_copied =
-                is_covered && there.symlink_metadata().is_ok() || self.started.contains(&word.path);
+            let is_copied = is_covered && target.symlink_metadata().is_ok()
+                || self.started.contains(&word.path);
             if let (Some(text), Some(there), true) =
-                (rewritten.get_mut(*text), there.to_str(), is_copied)
+                (rewritten.get_mut(*text), target.to_str(), is_copied)
             {
-                let there = if is_shell { quoted(there) } else { there.to_owned() };
+                let there = if is_shell { quote(there) } else { there.to_owned() };
                 text.replace_range(range.clone(), &there);
             }
         }
@@ -317,29 +325,30 @@ impl Command {
 }
 
 /// Whether a script of Node's is named with its ending, so that no other file is meant, be it there or not.
-fn has_ending(script: &Path) -> bool {
-    const ENDINGS: [&str; 6] = ["js", "mjs", "cjs", "ts", "mts", "cts"];
-    script.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known))
+fn has_extension(script: &Path) -> bool {
+    const EXTENSIONS: [&str; 6] = ["js", "mjs", "cjs", "ts", "mts", "cts"];
+    script.extension().is_some_and(|extension| EXTENSIONS.iter().any(|known| extension == *known))
 }
 
 /// Whether the first line of a script, behind `#!`, starts an interpreter outside of the project that runs
 /// nothing but the script.
 pub(super) fn is_plain_interpreter(line: &str, project: &Path) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
-    let Some((first, mut rest)) = words.split_first() else { return false };
-    let is_outside =
-        |path: &str| path.starts_with('/') && below(Path::new(path), project).is_none();
-    let mut program = *first;
+    let Some((interpreter_path, mut rest)) = words.split_first() else { return false };
+    let is_outside = |path: &str| {
+        path.starts_with('/') && relative_to_project(Path::new(path), project).is_none()
+    };
+    let mut program = *interpreter_path;
     if !is_outside(program) {
         return false;
     }
     if program.ends_with("/env") {
         rest = rest.strip_prefix(&["-S"]).unwrap_or(rest);
-        let Some((named, behind)) = rest.split_first() else { return false };
-        if named.contains('/') && !is_outside(named) {
+        let Some((name, env_arguments)) = rest.split_first() else { return false };
+        if name.contains('/') && !is_outside(name) {
             return false;
         }
-        (program, rest) = (named, behind);
+        (program, rest) = (name, env_arguments);
     }
     // The script stands behind them.
     let arguments: Vec<&str> = rest.iter().copied().chain(["script"]).collect();
@@ -348,27 +357,29 @@ pub(super) fn is_plain_interpreter(line: &str, project: &Path) -> bool {
 
 /// What is known of a variable before a hook runs.
 fn variable(entry: &HookEntry, name: &str) -> Option<String> {
-    let own = entry.env.iter().rev().find(|(known, _)| known == name);
-    if let Some((_, value)) = own {
+    let configured = entry.env.iter().rev().find(|(known, _)| known == name);
+    if let Some((_, value)) = configured {
         // One that its home expands may be another's.
-        return (entry.home.is_none() || !value.contains('$')).then(|| value.clone());
+        return (entry.foreign.is_none() || !value.contains('$')).then(|| value.clone());
     }
     let project = || Some(PROJECT.to_string());
-    match &entry.home {
-        Some(home) => match home.language.variable(name) {
+    match &entry.foreign {
+        Some(foreign) => match foreign.language.variable(name) {
             Some(HookDirectory::Project) => project(),
-            Some(HookDirectory::OfEvent) => Some(HERE.to_string()),
-            Some(HookDirectory::Plugin) => home.plugin_root.as_ref()?.to_str().map(str::to_owned),
-            None if name == "PWD" => Some(HERE.to_string()),
-            None if name == "HOME" => self::home(),
+            Some(HookDirectory::Event) => Some(CWD_PLACEHOLDER.to_string()),
+            Some(HookDirectory::Plugin) => {
+                foreign.plugin_root.as_ref()?.to_str().map(str::to_owned)
+            }
+            None if name == "PWD" => Some(CWD_PLACEHOLDER.to_string()),
+            None if name == "HOME" => self::home_dir(),
             None => None,
         },
         None => match name {
             _ if PROJECT_DIRECTORY.contains(&name) => project(),
             "HOOK_DIR" => Some(format!("{PROJECT}/.hooks")),
-            "PWD" | "GEMINI_CWD" => Some(HERE.to_string()),
+            "PWD" | "GEMINI_CWD" => Some(CWD_PLACEHOLDER.to_string()),
             "HOOK_EVENT_NAME" => Some(entry.event.as_str().to_owned()),
-            "HOME" => self::home(),
+            "HOME" => self::home_dir(),
             _ => None,
         },
     }
@@ -376,17 +387,18 @@ fn variable(entry: &HookEntry, name: &str) -> Option<String> {
 
 /// What a hook of another agent takes from the host's environment beside its command: its home expands
 /// variables in them.
-fn variables_of_host(entry: &HookEntry, home: &ForeignHook) -> Vec<Opaque> {
-    let directory = home.directory.iter().map(|it| it.to_string_lossy().into_owned());
+fn host_variables(entry: &HookEntry, hook: &ForeignHook) -> Vec<Opaque> {
+    let directory = hook.directory.iter().map(|path| path.to_string_lossy().into_owned());
     let values = entry.env.iter().map(|(_, value)| value.clone());
     let named = directory.chain(values).flat_map(|text| {
-        let names = text.split('$').skip(1).map(|behind| {
-            let name = behind.trim_start_matches('{');
-            let end = name.find(|it: char| !it.is_ascii_alphanumeric() && it != '_');
+        let names = text.split('$').skip(1).map(|segment| {
+            let name = segment.trim_start_matches('{');
+            let end =
+                name.find(|character: char| !character.is_ascii_alphanumeric() && character != '_');
             name.get(..end.unwrap_or(name.len())).unwrap_or_default().to_owned()
         });
         names.collect::<Vec<_>>()
     });
-    let named = named.filter(|name| home.language.variable(name).is_none());
+    let named = named.filter(|name| hook.language.variable(name).is_none());
     named.map(Opaque::Variable).collect()
 }

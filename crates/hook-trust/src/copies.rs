@@ -37,8 +37,8 @@ impl Copies {
     pub(super) fn check(&self, project: &Path) -> io::Result<()> {
         let folder = resolved(&self.0);
         let is_of_project = folder.starts_with(resolved(project));
-        let through_proc = self.0.starts_with("/proc") || folder.starts_with("/proc");
-        match is_of_project && !is_around(project, &self.0) || through_proc {
+        let is_in_proc = self.0.starts_with("/proc") || folder.starts_with("/proc");
+        match is_of_project && !is_home_repository(project, &self.0) || is_in_proc {
             true => {
                 let message = "it is in the project whose hooks would be copied there";
                 Err(io::Error::new(io::ErrorKind::InvalidInput, message))
@@ -48,14 +48,14 @@ impl Copies {
     }
 
     /// Whether the copy with that digest is there and what it was.
-    pub(super) fn is_whole(&self, digest: &str, scope: &Scope) -> bool {
-        let found = self.index(digest, scope).digest();
-        found.is_ok_and(|found| found == digest)
+    pub(super) fn is_intact(&self, digest: &str, scope: &Scope) -> bool {
+        let actual = self.index(digest, scope).digest();
+        actual.is_ok_and(|found| found == digest)
     }
 
     /// What tells the digest of a copy as it is.
     pub(super) fn index(&self, digest: &str, scope: &Scope) -> Index {
-        Index::new(&self.path(digest), &whole(scope), Some(&self.indexes()))
+        Index::new(&self.path(digest), &copy_scope(scope), Some(&self.indexes()))
     }
 
     /// Copies files that have that digest.
@@ -68,14 +68,14 @@ impl Copies {
         (scope, listing): (&Scope, &Listing),
         digest: &str,
     ) -> io::Result<()> {
-        if self.is_whole(digest, scope) {
+        if self.is_intact(digest, scope) {
             return Ok(());
         }
         private_folder::make(&self.0)?;
         private_folder::check(&self.0)?;
         let copy = tempfile::Builder::new().prefix(".new-").tempdir_in(&self.0)?;
         let made = write(project, listing, copy.path()).and_then(|()| {
-            let found = Index::new(copy.path(), &whole(scope), None).digest();
+            let found = Index::new(copy.path(), &copy_scope(scope), None).digest();
             match found.is_ok_and(|found| found == digest) {
                 true => Ok(()),
                 false => Err(io::Error::other("the files changed while they were copied")),
@@ -98,11 +98,11 @@ impl Copies {
     }
 
     /// Removes copies but those with these digests.
-    pub(super) fn keep(&self, digests: &HashSet<&str>) {
+    pub(super) fn retain(&self, digests: &HashSet<&str>) {
         for entry in fs::read_dir(&self.0).into_iter().flatten().flatten() {
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            let is_copy = name.len() == 64 && name.bytes().all(|it| it.is_ascii_hexdigit());
+            let is_copy = name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
             // Under the lock of the store nobody else is copying.
             if is_copy && !digests.contains(&*name) || name.starts_with(".new-") {
                 let _ = remove(&entry.path());
@@ -112,32 +112,34 @@ impl Copies {
 }
 
 /// Whether a project is one around the user's own folders, such as a home that is a repository.
-fn is_around(project: &Path, folder: &Path) -> bool {
+fn is_home_repository(project: &Path, folder: &Path) -> bool {
     let home = std::env::var_os("HOME").map(PathBuf::from);
     home.is_some_and(|home| resolved(&home) == resolved(project) && folder.starts_with(&home))
 }
 
 /// Everything in a copy.
-fn whole(scope: &Scope) -> Scope {
+fn copy_scope(scope: &Scope) -> Scope {
     Scope { roots: vec![PathBuf::new()], data: Vec::new(), started: scope.started.clone() }
 }
 
 fn write(project: &Path, listing: &Listing, copy: &Path) -> io::Result<()> {
     for (path, entry) in &listing.files {
-        let to = copy.join(path);
-        if let Some(folder) = to.parent() {
+        let destination = copy.join(path);
+        if let Some(folder) = destination.parent() {
             private_folder::make(folder)?;
         }
         match entry {
             Entry::Absent => {}
-            Entry::Link { target } => link(target, &to)?,
-            Entry::File { executable, .. } => copy_file(&project.join(path), &to, *executable)?,
+            Entry::Link { target } => link(target, &destination)?,
+            Entry::File { executable, .. } => {
+                copy_file(&project.join(path), &destination, *executable)?
+            }
         }
     }
-    let mut left = MAX_PACKAGES;
+    let mut remaining = MAX_PACKAGES;
     let packages = listing.packages.iter().filter(|path| path.ends_with("node_modules"));
     for path in packages {
-        copy_packages(project, (&project.join(path), &copy.join(path)), &mut left)?;
+        copy_packages(project, (&project.join(path), &copy.join(path)), &mut remaining)?;
     }
     Ok(())
 }
@@ -162,39 +164,39 @@ fn copy_file(from: &Path, to: &Path, executable: bool) -> io::Result<()> {
 fn copy_packages(
     project: &Path,
     (from, to): (&Path, &Path),
-    left: &mut (usize, u64),
+    remaining: &mut (usize, u64),
 ) -> io::Result<()> {
     private_folder::make(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
-        let (found, to) = (entry.metadata()?, to.join(entry.file_name()));
-        let files = left.0.checked_sub(1);
-        let bytes = left.1.checked_sub(if found.is_file() { found.len() } else { 0 });
+        let (metadata, to) = (entry.metadata()?, to.join(entry.file_name()));
+        let files = remaining.0.checked_sub(1);
+        let bytes = remaining.1.checked_sub(if metadata.is_file() { metadata.len() } else { 0 });
         let (Some(files), Some(bytes)) = (files, bytes) else {
             return Err(io::Error::other("the installed packages are too many to be copied"));
         };
-        *left = (files, bytes);
-        if found.is_dir() {
-            copy_packages(project, (&entry.path(), &to), left)?;
-        } else if found.is_symlink() {
+        *remaining = (files, bytes);
+        if metadata.is_dir() {
+            copy_packages(project, (&entry.path(), &to), remaining)?;
+        } else if metadata.is_symlink() {
             let target = fs::read_link(entry.path())?;
-            let ups = target.components().filter(|part| *part == Component::ParentDir).count();
-            let leads_to = resolved(&entry.path());
-            if target.is_relative() && ups < 2 {
+            let parents = target.components().filter(|part| *part == Component::ParentDir).count();
+            let target_path = resolved(&entry.path());
+            if target.is_relative() && parents < 2 {
                 link(&target, &to)?;
-            } else if !leads_to.starts_with(resolved(project)) {
-                link(&leads_to, &to)?;
+            } else if !target_path.starts_with(resolved(project)) {
+                link(&target_path, &to)?;
             }
-        } else if found.is_file() {
-            copy_file(&entry.path(), &to, is_executable(&found))?;
+        } else if metadata.is_file() {
+            copy_file(&entry.path(), &to, is_executable(&metadata))?;
         }
     }
     Ok(())
 }
 
 #[cfg(unix)]
-fn is_executable(found: &fs::Metadata) -> bool {
-    std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o111 != 0
+fn is_executable(metadata: &fs::Metadata) -> bool {
+    std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o111 != 0
 }
 
 #[cfg(not(unix))]
@@ -214,10 +216,10 @@ fn link(_: &Path, _: &Path) -> io::Result<()> {
 
 /// Takes the right to change a copy's folders: what a hook writes beside itself would be a change of it.
 fn protect(copy: &Path) -> io::Result<()> {
-    permit(copy, 0o500)
+    set_folder_modes(copy, 0o500)
 }
 
-fn permit(folder: &Path, mode: u32) -> io::Result<()> {
+fn set_folder_modes(folder: &Path, mode: u32) -> io::Result<()> {
     #[cfg(unix)]
     {
         let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
@@ -227,7 +229,7 @@ fn permit(folder: &Path, mode: u32) -> io::Result<()> {
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
             if entry.file_type()?.is_dir() {
-                permit(&entry.path(), mode)?;
+                set_folder_modes(&entry.path(), mode)?;
             }
         }
         fs::set_permissions(folder, permissions)?;
@@ -239,7 +241,7 @@ fn permit(folder: &Path, mode: u32) -> io::Result<()> {
 
 fn remove(copy: &Path) -> io::Result<()> {
     if fs::symlink_metadata(copy)?.is_dir() {
-        permit(copy, 0o700)?;
+        set_folder_modes(copy, 0o700)?;
         return fs::remove_dir_all(copy);
     }
     fs::remove_file(copy)

@@ -9,10 +9,10 @@ use super::tree::{Entry, Listing, Scope};
 use hook_files::regular_file;
 use hook_json::text::PathText;
 use hook_settings::HookEntry;
-use hook_shell::looks_around;
+use hook_shell::searches_parent_folders;
 
 /// Where hooks of ours are.
-const OURS: &str = ".hooks";
+const HOOKS_FOLDER: &str = ".hooks";
 
 /// The longest file that is searched for what it opens, in bytes.
 const MAX_SEARCHED: u64 = 1 << 20;
@@ -41,10 +41,13 @@ impl Cover {
         let files = match command.opaque.is_empty() {
             true => command.started.clone(),
             // As far as it can be told.
-            false => command.named(project),
+            false => command.named_files(project),
         };
         let started = command.started.clone();
-        Self { scope: Scope { roots: roots(&files), data: entry.data.clone(), started }, command }
+        Self {
+            scope: Scope { roots: covered_roots(&files), data: entry.data.clone(), started },
+            command,
+        }
     }
 
     /// Reads the files; `None` where the command names none of the project.
@@ -58,13 +61,13 @@ impl Cover {
         let read = || {
             let listing = self.scope.list(project)?;
             let digest = Index::new(project, &self.scope, None).digest()?;
-            Ok::<_, super::tree::Problem>(Covered { listing, digest })
+            Ok::<_, super::tree::CoverError>(Covered { listing, digest })
         };
         Some(read().map_err(|problem| problem.to_string()))
     }
 
     /// Scripts whose first line may start or load more than the script, each with that line.
-    pub(super) fn other_interpreters(&self, project: &Path) -> Vec<String> {
+    pub(super) fn unknown_interpreters(&self, project: &Path) -> Vec<String> {
         let started = self.scope.started.iter().filter_map(|path| {
             let line = first_line(&project.join(path));
             let is_plain = line.is_empty() || is_plain_interpreter(&line, project);
@@ -77,7 +80,7 @@ impl Cover {
     }
 
     /// Why a hook is to run where it is and not from a copy, if it is.
-    pub(super) fn runs_in_place(
+    pub(super) fn in_place_reason(
         &self,
         entry: &HookEntry,
         project: &Path,
@@ -85,15 +88,17 @@ impl Cover {
     ) -> Option<String> {
         let looks_around = || {
             let mut started = self.scope.started.iter().map(|path| project.join(path));
-            self.command.looks_around
-                || started.any(|path| first_line(&path).split_whitespace().any(looks_around))
+            self.command.searches_parents
+                || started
+                    .any(|path| first_line(&path).split_whitespace().any(searches_parent_folders))
         };
-        if entry.home.is_some() {
-            let why = "hooks of other agents find their project by their own path";
-            return (!looks_around()).then(|| why.to_owned());
+        if entry.foreign.is_some() {
+            let reason = "hooks of other agents find their project by their own path";
+            return (!looks_around()).then(|| reason.to_owned());
         }
-        let line =
-            lines(project, listing, |line| self.scope.roots.iter().any(|root| names(line, root)));
+        let line = matching_lines(project, listing, |line| {
+            self.scope.roots.iter().any(|root| names_folder(line, root))
+        });
         let line = line.into_iter().next()?;
         Some(format!(
             "{line} names its folder in the project; write `$(dirname \"$0\")` or `$HOOK_DIR` there"
@@ -103,8 +108,8 @@ impl Cover {
 
 impl Covered {
     /// Lines of its files by which they open others: what those are is not covered.
-    pub(super) fn opens(&self, project: &Path) -> Vec<String> {
-        const OPENS: [&str; 16] = [
+    pub(super) fn loading_lines(&self, project: &Path) -> Vec<String> {
+        const LOADERS: [&str; 16] = [
             ". ./",
             "source ",
             "make ",
@@ -122,27 +127,34 @@ impl Covered {
             "__dirname",
             "import.meta.",
         ];
-        lines(project, &self.listing, |line| OPENS.iter().any(|it| line.contains(it)))
+        matching_lines(project, &self.listing, |line| {
+            LOADERS.iter().any(|loader| line.contains(loader))
+        })
     }
 }
 
 /// The first line of a program, if it names its interpreter there.
 fn first_line(path: &Path) -> String {
-    let mut begin = Vec::new();
-    let read = regular_file::open(path).and_then(|file| file.take(256).read_to_end(&mut begin));
-    let line = begin.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let mut buffer = Vec::new();
+    let read = regular_file::open(path).and_then(|file| file.take(256).read_to_end(&mut buffer));
+    let line = buffer.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let line = line.strip_prefix(b"#!").filter(|_| read.is_ok()).unwrap_or_default();
     String::from_utf8_lossy(line).into_owned()
 }
 
 /// Lines of programs that are such, each with where it stands.
-fn lines(project: &Path, listing: &Listing, is_such: impl Fn(&str) -> bool) -> Vec<String> {
+fn matching_lines(
+    project: &Path,
+    listing: &Listing,
+    predicate: impl Fn(&str) -> bool,
+) -> Vec<String> {
     let mut found = Vec::new();
     for (path, entry) in &listing.files {
         let Entry::File { stamp, .. } = entry else { continue };
         let is_text = |path: &Path| {
-            let ending = path.extension().and_then(|it| it.to_str()).unwrap_or_default();
-            !["md", "txt", "json", "jsonl", "yaml", "yml", "toml"].contains(&ending)
+            let extension =
+                path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+            !["md", "txt", "json", "jsonl", "yaml", "yml", "toml"].contains(&extension)
         };
         if stamp.size > MAX_SEARCHED || !is_text(path) {
             continue;
@@ -152,8 +164,8 @@ fn lines(project: &Path, listing: &Listing, is_such: impl Fn(&str) -> bool) -> V
         };
         for (number, line) in text.lines().enumerate() {
             let code = line.trim_start();
-            let is_comment = ["#", "//", "*", "/*"].iter().any(|it| code.starts_with(it));
-            if !is_comment && is_such(code) {
+            let is_comment = ["#", "//", "*", "/*"].iter().any(|marker| code.starts_with(marker));
+            if !is_comment && predicate(code) {
                 let shown = hook_json::text::shortened(code);
                 found.push(format!("{}:{}: {shown}", path.display(), number + 1));
             }
@@ -166,20 +178,21 @@ fn lines(project: &Path, listing: &Listing, is_such: impl Fn(&str) -> bool) -> V
 }
 
 /// Whether a line names a folder by its path in the project.
-fn names(line: &str, root: &Path) -> bool {
+fn names_folder(line: &str, root: &Path) -> bool {
     let Some(root) = root.to_str() else { return false };
-    line.match_indices(root).any(|(at, _)| {
-        let goes_on = |it: char| it.is_alphanumeric() || "_-".contains(it);
-        let before = line.get(..at).unwrap_or_default().chars().next_back();
-        let after = line.get(at + root.len()..).unwrap_or_default().chars().next();
-        !before.is_some_and(|it| goes_on(it) || it == '.')
-            && !after.is_some_and(|it| goes_on(it) || it == '.')
+    line.match_indices(root).any(|(index, _)| {
+        let is_name_character =
+            |character: char| character.is_alphanumeric() || "_-".contains(character);
+        let before = line.get(..index).unwrap_or_default().chars().next_back();
+        let after = line.get(index + root.len()..).unwrap_or_default().chars().next();
+        !before.is_some_and(|character| is_name_character(character) || character == '.')
+            && !after.is_some_and(|character| is_name_character(character) || character == '.')
     })
 }
 
 /// The folders of files, none of which is in another one.
-fn roots(files: &[PathBuf]) -> Vec<PathBuf> {
-    let mut roots: Vec<PathBuf> = files.iter().map(|file| root(file)).collect();
+fn covered_roots(files: &[PathBuf]) -> Vec<PathBuf> {
+    let mut roots: Vec<PathBuf> = files.iter().map(|file| covered_root(file)).collect();
     roots.sort();
     roots.dedup();
     let all = roots.clone();
@@ -189,14 +202,14 @@ fn roots(files: &[PathBuf]) -> Vec<PathBuf> {
 
 /// What is covered with a file: `.hooks`, the folder of an agent's hooks, or its own folder; a file right in
 /// the project is covered alone.
-fn root(file: &Path) -> PathBuf {
+fn covered_root(file: &Path) -> PathBuf {
     let mut parts = file.components().map(|part| part.as_os_str());
     let (first, second, third) = (parts.next(), parts.next(), parts.next());
-    let first_text = first.map(|it| it.to_string_lossy()).unwrap_or_default();
+    let first_name = first.map(|name| name.to_string_lossy()).unwrap_or_default();
     match (first, second, third) {
-        (Some(first), Some(_), _) if first == OURS => first.into(),
+        (Some(first), Some(_), _) if first == HOOKS_FOLDER => first.into(),
         (Some(first), Some(second), Some(_))
-            if first_text.starts_with('.') && second == "hooks" =>
+            if first_name.starts_with('.') && second == "hooks" =>
         {
             Path::new(first).join(second)
         }

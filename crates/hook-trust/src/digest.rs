@@ -18,39 +18,39 @@ use hook_settings::{MAX_SETTINGS, SettingsSource, listing};
 #[doc(hidden)]
 pub fn settings_hash(sources: &[SettingsSource], trust: &TrustPolicy) -> String {
     let mut hash = Sha256::new_with_prefix(b"hook settings 1\n");
-    let mut add = |bytes: &[u8]| {
+    let mut update = |bytes: &[u8]| {
         hash.update((bytes.len() as u64).to_le_bytes());
         hash.update(bytes);
     };
     let path_of = |path: &Path| path.as_os_str().as_encoded_bytes().to_vec();
     let mut folders = BTreeSet::new();
     for source in sources {
-        add(source.source.as_str().as_bytes());
-        add(&path_of(&source.path));
-        add(source.language.map_or("", |language| language.name()).as_bytes());
-        add(&source.plugin_root.as_deref().map(path_of).unwrap_or_default());
-        add(&content(&source.path));
+        update(source.source.as_str().as_bytes());
+        update(&path_of(&source.path));
+        update(source.language.map_or("", |language| language.name()).as_bytes());
+        update(&source.plugin_root.as_deref().map(path_of).unwrap_or_default());
+        update(&tagged_content(&source.path));
         for module in &source.modules {
-            add(&path_of(module));
-            folders.insert(folder_of(module).to_path_buf());
+            update(&path_of(module));
+            folders.insert(module_folder(module).to_path_buf());
         }
         for (path, is_executable) in listing(source) {
-            add(&path_of(&path));
-            add(&[u8::from(is_executable)]);
-            add(&content(&path));
-            folders.insert(folder_of(&path).to_path_buf());
+            update(&path_of(&path));
+            update(&[u8::from(is_executable)]);
+            update(&tagged_content(&path));
+            folders.insert(module_folder(&path).to_path_buf());
         }
     }
     // What a module loads lies beside it.
     for folder in folders {
-        add(folder_digest(&folder).unwrap_or_default().as_bytes());
+        update(folder_digest(&folder).unwrap_or_default().as_bytes());
     }
     match trust {
-        TrustPolicy::Nothing => add(b"nothing"),
-        TrustPolicy::Everything => add(b"everything"),
+        TrustPolicy::Nothing => update(b"nothing"),
+        TrustPolicy::Everything => update(b"everything"),
         TrustPolicy::Store(store) => {
-            add(&path_of(store.path()));
-            add(&content(store.path()));
+            update(&path_of(store.path()));
+            update(&tagged_content(store.path()));
         }
     }
     hexadecimal(&hash.finalize())
@@ -64,10 +64,10 @@ pub fn sha256(bytes: &[u8]) -> String {
 
 /// The digest of what is loaded with a module: of its folder, or, where that cannot be covered, of its file.
 pub fn module_digest(module: &Path) -> String {
-    folder_digest(folder_of(module)).unwrap_or_else(|| sha256(&content(module)))
+    folder_digest(module_folder(module)).unwrap_or_else(|| sha256(&tagged_content(module)))
 }
 
-fn folder_of(module: &Path) -> &Path {
+fn module_folder(module: &Path) -> &Path {
     module.parent().unwrap_or(Path::new("/"))
 }
 
@@ -77,7 +77,7 @@ fn folder_digest(folder: &Path) -> Option<String> {
 }
 
 /// What is in a file, or why that is not known.
-fn content(path: &Path) -> Vec<u8> {
+fn tagged_content(path: &Path) -> Vec<u8> {
     match regular_file::read(path, MAX_SETTINGS) {
         Ok(bytes) => [&b"read"[..], &bytes].concat(),
         Err(error) => error.kind().to_string().into_bytes(),

@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::grant::terms;
+use super::grant::spec;
 use hook_settings::{HookEntry, MatcherDefinition};
 
 /// The fingerprint of a hook as it would run. Nothing in it depends on the machine, on where the project is,
@@ -18,7 +18,7 @@ pub fn fingerprint(entry: &HookEntry) -> String {
     for (name, value) in &entry.env {
         fields.add("env", &[name.as_bytes(), value.as_bytes()]);
     }
-    for (name, value) in terms(entry) {
+    for (name, value) in spec(entry) {
         fields.add("term", &[name.as_bytes(), value.as_bytes()]);
     }
     fields.finish()

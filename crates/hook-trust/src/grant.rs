@@ -10,12 +10,12 @@ use serde_json::{Map, Value};
 
 use hook_protocol::event::{EventDefinition, HookEventName};
 use hook_settings::{
-    DEFAULT_PRIORITY, FailBehavior, HookEntry, HooksConfig, IN_PROJECT, MatcherDefinition, Place,
+    DEFAULT_PRIORITY, FailBehavior, HookEntry, HooksConfig, IN_PROJECT, Location, MatcherDefinition,
 };
 
 /// The form of the decisions that this version makes. Decisions of an earlier form promised something else,
 /// and are asked for again.
-pub(super) const FORM: u32 = 3;
+pub(super) const CURRENT_FORM: u32 = 3;
 
 /// One decision, with what it was made about.
 ///
@@ -93,22 +93,22 @@ impl Grant {
 
     /// Whether an earlier version made the decision, which covered the files that a command was thought to
     /// open.
-    pub fn is_of_earlier_form(&self) -> bool {
-        self.form < FORM
+    pub fn is_outdated(&self) -> bool {
+        self.form < CURRENT_FORM
     }
 
     /// What the hook's failure meant when it was trusted; `None` where the decision does not say.
     #[doc(hidden)]
     pub fn fail_behavior(&self) -> Option<FailBehavior> {
-        match self.term("failBehavior")? {
+        match self.setting("failBehavior")? {
             None => Some(FailBehavior::Continue),
-            Some(word) => FailBehavior::from_word(word),
+            Some(word) => FailBehavior::from_name(word),
         }
     }
 
     /// Whether the hook was a module when it was trusted.
-    pub fn is_of_module(&self) -> bool {
-        self.term("type").flatten() == Some("module")
+    pub fn is_module(&self) -> bool {
+        self.setting("type").flatten() == Some("module")
     }
 
     /// The matcher that the hook was trusted with; `None` where the decision does not say, or
@@ -116,34 +116,34 @@ impl Grant {
     #[doc(hidden)]
     pub fn matcher(&self) -> Option<Option<MatcherDefinition>> {
         let seen = self.seen.as_ref()?;
-        MatcherDefinition::of_decision(seen.matcher.as_deref(), &seen.terms).ok()
+        MatcherDefinition::from_spec(seen.matcher.as_deref(), &seen.terms).ok()
     }
 
     /// Whether matchers of the event are compared with what they were compared with when the hook was
     /// trusted.
-    pub fn event_matches_alike(&self, event: HookEventName) -> bool {
+    pub fn has_same_event_matching(&self, event: HookEventName) -> bool {
         let row = event.row();
         if !row.is_declared() {
             return true;
         }
-        let [(_, now), ..] = EventDefinition::said_of(row);
-        self.term("event.matching").flatten() == now.as_deref()
+        let [(_, matching), ..] = EventDefinition::row_settings(row);
+        self.setting("event.matching").flatten() == matching.as_deref()
     }
 
     /// Whether it was one of another agent's hooks.
-    pub fn is_of_home(&self) -> bool {
-        self.term("language").flatten().is_some()
+    pub fn is_foreign(&self) -> bool {
+        self.setting("language").flatten().is_some()
     }
 
     /// Whether the hook was switched on by its own file when it was trusted; true where the
     /// decision does not say.
     pub fn was_enabled(&self) -> bool {
-        ["enabled", "disabled"].iter().all(|name| !matches!(self.term(name), Some(Some(_))))
+        ["enabled", "disabled"].iter().all(|name| !matches!(self.setting(name), Some(Some(_))))
     }
 
     /// A key of the hook's settings; `None` where the decision does not say, `Some(None)` for the
     /// default.
-    fn term(&self, name: &str) -> Option<Option<&str>> {
+    fn setting(&self, name: &str) -> Option<Option<&str>> {
         let seen = self.seen.as_ref().filter(|_| self.form > 1)?;
         Some(seen.terms.get(name).map(String::as_str))
     }
@@ -151,28 +151,28 @@ impl Grant {
     /// The hook as it was trusted, if it is a command of ours and no more was said of it than this reads.
     pub(super) fn to_entry(&self, project: &Path) -> Option<HookEntry> {
         let event = HookEventName::from_name(&self.event)?;
-        let term = |name: &str| self.term(name).flatten();
+        let value = |name: &str| self.setting(name).flatten();
         let list = |name: &str| {
-            let list = term(name).map(serde_json::from_str::<Vec<String>>);
+            let list = value(name).map(serde_json::from_str::<Vec<String>>);
             list.and_then(Result::ok).unwrap_or_default()
         };
         let mut config = HooksConfig::default();
         config.environment.allow = list("environment.allow");
         config.environment.deny = list("environment.deny");
-        let number = |name: &str| term(name).and_then(|text| text.parse::<u64>().ok());
-        config.max_concurrent = number("maxConcurrent").map_or(0, |it| it as usize);
-        let place = Place::of_file(project.join(IN_PROJECT));
-        let mut entry = HookEntry::of_file(event, &Arc::new(config), place);
+        let number = |name: &str| value(name).and_then(|text| text.parse::<u64>().ok());
+        config.max_concurrent = number("maxConcurrent").map_or(0, |count| count as usize);
+        let location = Location::of_file(project.join(IN_PROJECT));
+        let mut entry = HookEntry::of_file(event, &Arc::new(config), location);
         entry.matcher = self.matcher()?.map(Arc::new);
         entry.name.clone_from(&self.name);
         entry.command.clone_from(&self.command);
         entry.env = self.seen.as_ref()?.env.clone();
         entry.fail_behavior = self.fail_behavior()?;
         entry.timeout = number("timeout").map(Duration::from_millis);
-        entry.sequential = term("sequential").is_some();
-        entry.is_async = term("async").is_some();
+        entry.sequential = value("sequential").is_some();
+        entry.is_async = value("async").is_some();
         entry.data = list("data");
-        entry.priority = match term("priority") {
+        entry.priority = match value("priority") {
             Some(text) => text.parse().ok()?,
             None => DEFAULT_PRIORITY,
         };
@@ -181,7 +181,7 @@ impl Grant {
 
     /// Whether two decisions may be about one hook: on the same event, with the same name or the same
     /// command.
-    pub(super) fn is_akin_to(&self, other: &Self) -> bool {
+    pub(super) fn is_related_to(&self, other: &Self) -> bool {
         let same_name = self.name.is_some() && self.name == other.name;
         self.event == other.event && (same_name || self.command == other.command)
     }
@@ -192,14 +192,14 @@ impl Grant {
 
     /// Whether this decision is about a hook that an earlier decision was about: the same event,
     /// name, command and variables.
-    pub(super) fn covers_the_same(&self, earlier: &Self) -> bool {
+    pub(super) fn is_for_same_hook(&self, earlier: &Self) -> bool {
         let variables = |grant: &Self| grant.seen.as_ref().map(|seen| seen.env.clone());
         self.identity() == earlier.identity()
             && variables(earlier).is_none_or(|before| Some(before) == variables(self))
     }
 
     /// Whether it is bound to the same as another one.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
+    pub(super) fn is_equivalent(&self, other: &Self) -> bool {
         self.form == other.form
             && self.fingerprint == other.fingerprint
             && self.digest == other.digest
@@ -212,16 +212,16 @@ impl Grant {
 ///
 /// A new key of settings that changes how a hook runs is one line here. A decision made before
 /// still fits a hook without that key.
-pub(super) fn terms(entry: &HookEntry) -> BTreeMap<String, String> {
+pub(super) fn spec(entry: &HookEntry) -> BTreeMap<String, String> {
     let config = &*entry.config;
     let list = |list: &[String]| (!list.is_empty()).then(|| Value::from(list).to_string());
-    let said = |word: &str| Some(word.to_owned());
+    let owned = |text: &str| Some(text.to_owned());
     let is_disabled = config.disabled.iter().any(|name| name == entry.display_name());
     let priority = (entry.priority != DEFAULT_PRIORITY).then(|| entry.priority.to_string());
     let worker = entry.worker.as_ref();
     let kind = if entry.module.is_some() { "module" } else { "worker" };
     let idle = worker.and_then(|rules| rules.idle_timeout);
-    let terms: [(&str, Option<String>); 15] = [
+    let fields: [(&str, Option<String>); 15] = [
         ("sequential", entry.sequential.then(|| "true".to_owned())),
         ("priority", priority),
         ("async", entry.is_async.then(|| "true".to_owned())),
@@ -230,11 +230,11 @@ pub(super) fn terms(entry: &HookEntry) -> BTreeMap<String, String> {
             "failBehavior",
             match entry.fail_behavior {
                 FailBehavior::Continue => None,
-                FailBehavior::Block => said(FailBehavior::Block.as_str()),
+                FailBehavior::Block => owned(FailBehavior::Block.as_str()),
             },
         ),
-        ("enabled", if config.enabled { None } else { said("false") }),
-        ("disabled", if is_disabled { said("true") } else { None }),
+        ("enabled", if config.enabled { None } else { owned("false") }),
+        ("disabled", if is_disabled { owned("true") } else { None }),
         ("environment.allow", list(&config.environment.allow)),
         ("environment.deny", list(&config.environment.deny)),
         ("data", list(&entry.data)),
@@ -244,16 +244,16 @@ pub(super) fn terms(entry: &HookEntry) -> BTreeMap<String, String> {
         ("idleTimeout", idle.map(|idle| idle.as_millis().to_string())),
         ("maxConcurrent", (config.max_concurrent > 0).then(|| config.max_concurrent.to_string())),
     ];
-    let given = terms.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    let present = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
     // What a declared event means is what a block of its guard means.
     let row = entry.event.row();
-    let event = row.is_declared().then(|| EventDefinition::said_of(row)).into_iter().flatten();
+    let event = row.is_declared().then(|| EventDefinition::row_settings(row)).into_iter().flatten();
     let event = event.filter_map(|(key, value)| Some((format!("event.{key}"), value?)));
-    let matcher = entry.matcher.iter().flat_map(|matcher| matcher.terms());
-    let home = entry.home.iter().flat_map(|home| home.terms());
+    let matcher = entry.matcher.iter().flat_map(|matcher| matcher.spec());
+    let foreign = entry.foreign.iter().flat_map(|home| home.spec());
     let unreadable =
         entry.unreadable.as_ref().map(|why| ("unreadable".to_owned(), why.to_string()));
-    given.chain(event).chain(matcher).chain(home).chain(unreadable).collect()
+    present.chain(event).chain(matcher).chain(foreign).chain(unreadable).collect()
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -20,22 +20,22 @@ pub const CHANGED_SINCE_TRUSTED: &str = "the hooks of this project changed since
                        trust` shows the difference";
 
 /// Where a trusted hook is compared with what was trusted.
-pub(super) struct Places<'p> {
+pub(super) struct Indexes<'p> {
     project: &'p Path,
     copies: Option<&'p Copies>,
     in_project: HashMap<Scope, Arc<Index>>,
     copied: HashMap<String, Arc<Index>>,
 }
 
-impl<'p> Places<'p> {
-    pub(super) fn new(project: &'p Path, copies: Option<&'p Copies>) -> Self {
+impl<'p> Indexes<'p> {
+    pub(super) fn new_index(project: &'p Path, copies: Option<&'p Copies>) -> Self {
         Self { project, copies, in_project: HashMap::new(), copied: HashMap::new() }
     }
 }
 
 /// A hook that is trusted.
 #[derive(Debug)]
-pub struct Granted {
+pub struct TrustedHook {
     entry: HookEntry,
     project: PathBuf,
     cover: Cover,
@@ -48,14 +48,14 @@ pub struct Granted {
     caches: Option<PathBuf>,
     is_strict: bool,
     /// Whether its folder in the project was another one when this was looked at first.
-    was_changed: bool,
+    has_changed: bool,
     opaque: Vec<String>,
 }
 
-impl Granted {
+impl TrustedHook {
     /// A hook that a decision is about; `None` where it is about other folders.
-    pub(super) fn of(entry: &HookEntry, grant: &Grant, places: &mut Places<'_>) -> Option<Self> {
-        let mut cover = Cover::of(entry, places.project);
+    pub(super) fn of(entry: &HookEntry, grant: &Grant, indexes: &mut Indexes<'_>) -> Option<Self> {
+        let mut cover = Cover::of(entry, indexes.project);
         let folders: Vec<PathBuf> = grant.folders.iter().map(PathBuf::from).collect();
         if cover.command.opaque.is_empty()
             && grant.opaque.is_empty()
@@ -67,14 +67,15 @@ impl Granted {
             return None;
         }
         cover.scope.roots = folders;
-        let indexes = places.copies.map(Copies::indexes);
-        let new = || Arc::new(Index::new(places.project, &cover.scope, indexes.as_deref()));
-        let in_project = places.in_project.entry(cover.scope.clone()).or_insert_with(new);
+        let index_folder = indexes.copies.map(Copies::indexes);
+        let new_index =
+            || Arc::new(Index::new(indexes.project, &cover.scope, index_folder.as_deref()));
+        let in_project = indexes.in_project.entry(cover.scope.clone()).or_insert_with(new_index);
         let in_project = Arc::clone(in_project);
         let copied = grant.digest.as_ref().filter(|_| grant.in_place.is_none());
-        let copy = copied.zip(places.copies).map(|(digest, copies)| {
-            let new = || Arc::new(copies.index(digest, &cover.scope));
-            let index = places.copied.entry(digest.clone()).or_insert_with(new);
+        let copy = copied.zip(indexes.copies).map(|(digest, copies)| {
+            let new_index = || Arc::new(copies.index(digest, &cover.scope));
+            let index = indexes.copied.entry(digest.clone()).or_insert_with(new_index);
             (copies.path(digest), Arc::clone(index))
         });
         if copied.is_some() && copy.is_none() {
@@ -82,21 +83,21 @@ impl Granted {
         }
         Some(Self {
             entry: entry.clone(),
-            project: places.project.to_path_buf(),
+            project: indexes.project.to_path_buf(),
             cover,
             fingerprint: grant.fingerprint.clone(),
             digest: grant.digest.clone(),
             in_project,
             copy,
-            caches: places.copies.map(Copies::caches),
+            caches: indexes.copies.map(Copies::caches),
             is_strict: grant.strict,
-            was_changed: false,
+            has_changed: false,
             opaque: grant.opaque.clone(),
         })
     }
 
     /// What tells this apart from the same hook with other files.
-    pub(crate) fn files(&self) -> &str {
+    pub(crate) fn content_id(&self) -> &str {
         self.digest.as_deref().unwrap_or(&self.fingerprint)
     }
 
@@ -106,16 +107,16 @@ impl Granted {
     }
 
     /// The same with what is found now; `None` where it is not what was trusted.
-    pub(super) fn looked_at(mut self) -> Option<Self> {
+    pub(super) fn verified(mut self) -> Option<Self> {
         // The copy is looked at when it is to run.
-        let is_same = self.is_same();
-        self.was_changed = !is_same;
-        (is_same || self.copy.is_some() && !self.is_strict).then_some(self)
+        let is_unchanged = self.is_unchanged();
+        self.has_changed = !is_unchanged;
+        (is_unchanged || self.copy.is_some() && !self.is_strict).then_some(self)
     }
 
     /// Whether it runs from its copy since its folder in the project is another one.
-    pub fn was_changed(&self) -> bool {
-        self.was_changed
+    pub fn has_changed(&self) -> bool {
+        self.has_changed
     }
 
     pub(super) fn has_copy(&self) -> bool {
@@ -131,24 +132,26 @@ impl Granted {
     ///
     /// # Errors
     /// When it is not.
-    pub fn still_holds(&self, directory: &Path) -> Result<(), HookFailure> {
+    pub fn verify(&self, directory: &Path) -> Result<(), HookFailure> {
         let Some(digest) = &self.digest else { return Ok(()) };
         if let Some((path, copy)) = &self.copy {
             if !copy.digest().is_ok_and(|found| found == *digest) {
                 return Err(HookFailure::TrustedCopy { copy: path.clone() });
             }
-            return match self.is_strict && !self.is_same() {
+            return match self.is_strict && !self.is_unchanged() {
                 true => Err(HookFailure::Untrusted),
                 false => Ok(()),
             };
         }
-        if !self.is_same() {
+        if !self.is_unchanged() {
             return Err(HookFailure::Untrusted);
         }
         // Where that directory is gone, the hook runs in the project.
         let directory = if directory.is_dir() { directory } else { &self.project };
         match self.cover.command.differs_in(directory, &self.project) {
-            Some(script) => Err(HookFailure::UntrustedHere { script, directory: directory.into() }),
+            Some(script) => {
+                Err(HookFailure::UntrustedFromDirectory { script, directory: directory.into() })
+            }
             None => Ok(()),
         }
     }
@@ -156,11 +159,11 @@ impl Granted {
     /// What the hook's user should know: that its copy runs, since its folder in the project is another one. It
     /// changes nothing for this run, which need not wait for it.
     pub fn warning(&self) -> Option<&'static str> {
-        (self.copy.is_some() && !self.is_same()).then_some(CHANGED_SINCE_TRUSTED)
+        (self.copy.is_some() && !self.is_unchanged()).then_some(CHANGED_SINCE_TRUSTED)
     }
 
     /// Whether its folder in the project is what was trusted.
-    fn is_same(&self) -> bool {
+    fn is_unchanged(&self) -> bool {
         let Some(digest) = &self.digest else { return true };
         self.in_project.digest().is_ok_and(|found| found == *digest)
     }
@@ -172,36 +175,36 @@ impl Granted {
 
     /// Its command, with the files of the copy.
     pub fn command(&self) -> String {
-        let texts = self.rewritten(&[&self.entry.command], true);
+        let texts = self.rewrite(&[&self.entry.command], true);
         texts.into_iter().next().unwrap_or_default()
     }
 
     /// The same of a hook of another agent.
-    pub fn home(&self, home: &Arc<ForeignHook>) -> Arc<ForeignHook> {
+    pub fn foreign_hook(&self, foreign: &Arc<ForeignHook>) -> Arc<ForeignHook> {
         if self.copy.is_none() {
-            return Arc::clone(home);
+            return Arc::clone(foreign);
         }
-        let command = match &home.command {
+        let command = match &foreign.command {
             ForeignCommand::Shell { text, shell } => ForeignCommand::Shell {
-                text: self.rewritten(&[text], true).into_iter().next().unwrap_or_default(),
+                text: self.rewrite(&[text], true).into_iter().next().unwrap_or_default(),
                 shell: shell.clone(),
             },
             ForeignCommand::Program { program, arguments } => {
                 let texts: Vec<&str> =
                     std::iter::once(program).chain(arguments).map(String::as_str).collect();
-                let mut texts = self.rewritten(&texts, false).into_iter();
+                let mut texts = self.rewrite(&texts, false).into_iter();
                 let program = texts.next().unwrap_or_default();
                 ForeignCommand::Program { program, arguments: texts.collect() }
             }
-            _ => return Arc::clone(home),
+            _ => return Arc::clone(foreign),
         };
-        Arc::new(ForeignHook { command, ..(**home).clone() })
+        Arc::new(ForeignHook { command, ..(**foreign).clone() })
     }
 
-    fn rewritten(&self, texts: &[&str], is_shell: bool) -> Vec<String> {
+    fn rewrite(&self, texts: &[&str], is_shell: bool) -> Vec<String> {
         match &self.copy {
             Some((copy, _)) => {
-                self.cover.command.rewritten(texts, (copy, &self.cover.scope.roots), is_shell)
+                self.cover.command.rewrite(texts, (copy, &self.cover.scope.roots), is_shell)
             }
             None => texts.iter().map(|text| (*text).to_owned()).collect(),
         }
@@ -216,9 +219,10 @@ impl Granted {
     /// nothing compiled is read that lies beside a script.
     pub fn variables(&self) -> Vec<(OsString, OsString)> {
         let folder = || ("HOOK_DIR".into(), self.base().join(".hooks").into());
-        let folder = self.entry.home.is_none().then(folder);
+        let folder = self.entry.foreign.is_none().then(folder);
         let caches = self.caches.as_ref();
-        let caches = caches.map(|it| ("PYTHONPYCACHEPREFIX".into(), it.as_os_str().to_owned()));
+        let caches =
+            caches.map(|cache| ("PYTHONPYCACHEPREFIX".into(), cache.as_os_str().to_owned()));
         folder.into_iter().chain(caches).collect()
     }
 }

@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::fingerprint::{hash_of, hexadecimal};
-use super::tree::{Entry, Listing, Problem, Scope, Stamp, is_absence};
+use super::tree::{CoverError, Entry, Listing, Scope, Stamp, is_not_found};
 use hook_files::{private_folder, regular_file};
 
 /// A file that was written so long before it was read has another stamp when it is written again; in
 /// nanoseconds. Some file systems count whole seconds, and one counts two at a time.
-const SETTLED: i128 = 2_500_000_000;
+const SETTLE_TIME: i128 = 2_500_000_000;
 
 /// How long an index may be, in bytes.
 const MAX_INDEX: u64 = 4 << 10;
@@ -32,15 +32,15 @@ pub(super) struct Index {
 
 #[derive(Debug, Default)]
 struct State {
-    known: Option<Known>,
+    cached: Option<CachedDigest>,
     /// What was found last, and when that was begun.
-    last: Option<(Instant, Result<String, Problem>)>,
+    last: Option<(Instant, Result<String, CoverError>)>,
 }
 
 /// The digest of files, and by what it is known again: a hash of their names and stamps. What was written just
 /// before it was read has none.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Known {
+struct CachedDigest {
     stamps: String,
     digest: String,
 }
@@ -58,40 +58,41 @@ impl Index {
     ///
     /// # Errors
     /// When they cannot be covered.
-    pub(super) fn digest(&self) -> Result<String, Problem> {
-        let asked = Instant::now();
+    pub(super) fn digest(&self) -> Result<String, CoverError> {
+        let requested = Instant::now();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match &state.last {
             // Another hook of the same event has looked meanwhile.
-            Some((begun, found)) if *begun > asked => found.clone(),
+            Some((started, result)) if *started > requested => result.clone(),
             _ => {
-                let begun = Instant::now();
-                let found = self.look(&mut state);
-                state.last = Some((begun, found.clone()));
+                let started = Instant::now();
+                let found = self.scan(&mut state);
+                state.last = Some((started, found.clone()));
                 found
             }
         }
     }
 
-    fn look(&self, state: &mut State) -> Result<String, Problem> {
-        let now =
-            SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_nanos() as i128);
+    fn scan(&self, state: &mut State) -> Result<String, CoverError> {
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |elapsed| elapsed.as_nanos() as i128);
         let listing = self.listing()?;
-        let stamps = stamps_of(&listing);
-        let known = state.known.get_or_insert_with(|| self.load());
-        if known.stamps == stamps {
-            return Ok(known.digest.clone());
+        let stamps = stamps_hash(&listing);
+        let cached = state.cached.get_or_insert_with(|| self.load());
+        if cached.stamps == stamps {
+            return Ok(cached.digest.clone());
         }
         let mut is_settled = true;
         let digest = digest(&listing, |path, stamp| {
             let (hash, read) = hash_file(&self.base.join(path))?;
-            is_settled &= read == *stamp && now - stamp.modified.max(stamp.changed) > SETTLED;
+            is_settled &= read == *stamp && now - stamp.modified.max(stamp.changed) > SETTLE_TIME;
             Ok(hash)
         })?;
         if is_settled {
-            *known = Known { stamps, digest: digest.clone() };
+            *cached = CachedDigest { stamps, digest: digest.clone() };
             // Without it the files are read again.
-            let _ = self.save(known);
+            let _ = self.save(cached);
         }
         Ok(digest)
     }
@@ -100,58 +101,58 @@ impl Index {
     ///
     /// # Errors
     /// When they cannot be covered.
-    pub(super) fn listing(&self) -> Result<Listing, Problem> {
+    pub(super) fn listing(&self) -> Result<Listing, CoverError> {
         self.scope.list(&self.base)
     }
 
-    fn load(&self) -> Known {
+    fn load(&self) -> CachedDigest {
         let read = self.path.as_deref().and_then(|path| regular_file::read(path, MAX_INDEX).ok());
         read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
     }
 
-    fn save(&self, known: &Known) -> io::Result<()> {
+    fn save(&self, cached: &CachedDigest) -> io::Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
         if let Some(folder) = path.parent() {
             private_folder::make(folder)?;
             private_folder::check(folder)?;
         }
-        let written = path.with_extension(format!("{}.tmp", std::process::id()));
-        fs::write(&written, serde_json::to_vec(known)?)?;
-        fs::rename(&written, path)
+        let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
+        fs::write(&temporary, serde_json::to_vec(cached)?)?;
+        fs::rename(&temporary, path)
     }
 }
 
 /// A hash of what changes whenever one of the files does.
-fn stamps_of(listing: &Listing) -> String {
-    let mut all = Sha256::new_with_prefix(b"hook stamps 1\n");
+fn stamps_hash(listing: &Listing) -> String {
+    let mut hasher = Sha256::new_with_prefix(b"hook stamps 1\n");
     for (path, entry) in &listing.files {
         let name = path.as_os_str().as_encoded_bytes();
-        all.update((name.len() as u64).to_le_bytes());
-        all.update(name);
+        hasher.update((name.len() as u64).to_le_bytes());
+        hasher.update(name);
         match entry {
-            Entry::Absent => all.update(b"absent"),
+            Entry::Absent => hasher.update(b"absent"),
             Entry::Link { target } => {
                 let target = target.as_os_str().as_encoded_bytes();
-                all.update(b"link");
-                all.update((target.len() as u64).to_le_bytes());
-                all.update(target);
+                hasher.update(b"link");
+                hasher.update((target.len() as u64).to_le_bytes());
+                hasher.update(target);
             }
-            Entry::File { stamp, .. } => all.update(stamp.bytes()),
+            Entry::File { stamp, .. } => hasher.update(stamp.bytes()),
         }
     }
-    hexadecimal(&all.finalize())
+    hexadecimal(&hasher.finalize())
 }
 
 /// The digest of listed files. `hash_of_file` gives that of one.
 pub(super) fn digest(
     listing: &Listing,
     mut hash_of_file: impl FnMut(&Path, &Stamp) -> io::Result<String>,
-) -> Result<String, Problem> {
-    let mut all = Sha256::new_with_prefix(b"hook folder 1\n");
+) -> Result<String, CoverError> {
+    let mut hasher = Sha256::new_with_prefix(b"hook folder 1\n");
     let mut add = |parts: &[&[u8]]| {
         for part in parts {
-            all.update((part.len() as u64).to_le_bytes());
-            all.update(part);
+            hasher.update((part.len() as u64).to_le_bytes());
+            hasher.update(part);
         }
     };
     for (path, entry) in &listing.files {
@@ -165,36 +166,36 @@ pub(super) fn digest(
                 let kind: &[u8] = if *executable { b"program" } else { b"file" };
                 match hash_of_file(path, stamp) {
                     Ok(hash) => add(&[kind, name, hash.as_bytes()]),
-                    Err(error) => return Err(Problem::Unreadable(path.clone(), error.kind())),
+                    Err(error) => return Err(CoverError::Unreadable(path.clone(), error.kind())),
                 }
             }
         }
     }
-    Ok(hexadecimal(&all.finalize()))
+    Ok(hexadecimal(&hasher.finalize()))
 }
 
 /// The hash of a file, and its stamp when it was opened.
 fn hash_file(path: &Path) -> io::Result<(String, Stamp)> {
-    let found = fs::symlink_metadata(path)?;
-    if !found.is_file() {
+    let metadata = fs::symlink_metadata(path)?;
+    if !metadata.is_file() {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     let mut file = match regular_file::open(path) {
         // It went away just now: that is no file to be covered.
-        Err(error) if is_absence(&error) => return Err(io::ErrorKind::NotFound.into()),
+        Err(error) if is_not_found(&error) => return Err(io::ErrorKind::NotFound.into()),
         opened => opened?,
     };
     let stamp = Stamp::of(&file.metadata()?);
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 64 * 1024];
-    let mut left = stamp.size;
+    let mut remaining = stamp.size;
     loop {
         match file.read(&mut buffer) {
             Ok(0) => break,
             Ok(count) => {
                 // One that grows meanwhile is not read for ever.
-                let Some(rest) = left.checked_sub(count as u64) else { break };
-                left = rest;
+                let Some(rest) = remaining.checked_sub(count as u64) else { break };
+                remaining = rest;
                 hash.update(buffer.get(..count).unwrap_or_default());
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

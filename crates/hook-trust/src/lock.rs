@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::grant::Grant;
 use super::matching::Matched;
 use super::review::{self, Review};
-use hook_files::atomic::{Exclusive, NewFile, Replaced, absent_is_none};
+use hook_files::atomic::{NewFile, ReplaceLock, ReplaceOutcome, none_if_missing};
 use hook_files::{project_file, regular_file};
 use hook_settings::HookEntry;
 
@@ -101,7 +101,7 @@ impl TrustLock {
     /// When it cannot be read, is damaged, or of a later version.
     pub fn read(project: &Path) -> Result<Option<Self>, TrustLockError> {
         let path = Self::path(project);
-        let read = absent_is_none(regular_file::read(&path, MAX_LOCK));
+        let read = none_if_missing(regular_file::read(&path, MAX_LOCK));
         let read = match read {
             Ok(read) => read,
             Err(source) => return Err(TrustLockError::Io { attempt: "read", path, source }),
@@ -123,15 +123,16 @@ impl TrustLock {
     pub fn write(&self, project: &Path) -> Result<(), TrustLockError> {
         let path = Self::path(project);
         let io = |attempt, source| TrustLockError::Io { attempt, path: path.clone(), source };
-        let mut text = serde_json::to_vec_pretty(self).map_err(|it| io("write", it.into()))?;
+        let mut text =
+            serde_json::to_vec_pretty(self).map_err(|error| io("write", error.into()))?;
         text.push(b'\n');
         project_file::check(project, &path).map_err(|source| io("write", source))?;
-        let file = Exclusive::wait(&path).map_err(|it| io(it.attempt, it.source))?;
-        let before = absent_is_none(regular_file::read(file.path(), MAX_LOCK));
-        let before = before.map_err(|source| io("read", source))?;
-        match file.replace(before.as_deref(), &text, NewFile::Ordinary) {
-            Ok(Replaced::Done) => Ok(()),
-            Ok(Replaced::ChangedMeanwhile) => {
+        let file = ReplaceLock::acquire(&path).map_err(|error| io(error.attempt, error.source))?;
+        let current = none_if_missing(regular_file::read(file.path(), MAX_LOCK));
+        let current = current.map_err(|source| io("read", source))?;
+        match file.replace(current.as_deref(), &text, NewFile::Ordinary) {
+            Ok(ReplaceOutcome::Replaced) => Ok(()),
+            Ok(ReplaceOutcome::Conflict) => {
                 Err(io("write", io::Error::other("something else changed it just now")))
             }
             Err(failed) => Err(io(failed.attempt, failed.source)),

@@ -10,11 +10,11 @@ use hook_settings::HookEntry;
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Match<'g> {
     /// One about the hook as it is; of its files nothing is said.
-    Fits(&'g Grant),
+    Current(&'g Grant),
     /// One that does not fit any more.
-    Was(&'g Grant),
+    Changed(&'g Grant),
     /// The same about a hook of another event.
-    WasOnAnotherEvent(&'g Grant),
+    OtherEvent(&'g Grant),
     /// None.
     None,
 }
@@ -34,7 +34,7 @@ impl<'g> Matched<'g> {
     pub(super) fn of(entries: &[&HookEntry], grants: &'g [Grant]) -> Self {
         let latest: Vec<&'g Grant> = grants.iter().filter(|grant| !grant.replaced).collect();
         let mut fitting: HashMap<&str, &'g Grant> = HashMap::new();
-        for grant in latest.iter().filter(|grant| !grant.is_of_earlier_form()) {
+        for grant in latest.iter().filter(|grant| !grant.is_outdated()) {
             fitting.insert(&grant.fingerprint, grant);
         }
         let fits: Vec<Option<&'g Grant>> = match fitting.is_empty() {
@@ -47,24 +47,25 @@ impl<'g> Matched<'g> {
                 entries.iter().map(fits).collect()
             }
         };
-        let mut taken: HashSet<*const Grant> =
+        let mut used: HashSet<*const Grant> =
             fits.iter().flatten().map(|grant| std::ptr::from_ref(*grant)).collect();
-        let is_free = |taken: &HashSet<*const Grant>, grant: &'g Grant| {
+        let is_unused = |taken: &HashSet<*const Grant>, grant: &'g Grant| {
             !taken.contains(&std::ptr::from_ref(grant))
         };
-        let earlier = Earlier::of(latest.iter().copied().filter(|grant| is_free(&taken, grant)));
+        let outdated = Outdated::of(latest.iter().copied().filter(|grant| is_unused(&used, grant)));
         let hook = |(entry, fits): (&&HookEntry, &Option<&'g Grant>)| {
-            fits.map_or_else(|| earlier.find(entry), Match::Fits)
+            fits.map_or_else(|| outdated.find(entry), Match::Current)
         };
         let hooks: Vec<Match<'g>> = entries.iter().zip(&fits).map(hook).collect();
         for hook in &hooks {
-            if let Match::Was(grant) = hook {
-                taken.insert(std::ptr::from_ref(*grant));
+            if let Match::Changed(grant) = hook {
+                used.insert(std::ptr::from_ref(*grant));
             }
         }
-        let is_there =
-            |grant: &Grant| fits.iter().flatten().any(|found| found.covers_the_same(grant));
-        let gone = latest.into_iter().filter(|grant| is_free(&taken, grant) && !is_there(grant));
+        let has_successor =
+            |grant: &Grant| fits.iter().flatten().any(|found| found.is_for_same_hook(grant));
+        let gone =
+            latest.into_iter().filter(|grant| is_unused(&used, grant) && !has_successor(grant));
         Self { gone: gone.collect(), hooks }
     }
 }
@@ -75,39 +76,39 @@ fn identity(entry: &HookEntry) -> (&str, Option<&str>, &str) {
 
 /// Decisions that fit no hook any more, by what a hook can still be known by. Of several the latest counts.
 #[derive(Default)]
-struct Earlier<'g> {
-    same: HashMap<(&'g str, Option<&'g str>, &'g str), &'g Grant>,
+struct Outdated<'g> {
+    by_identity: HashMap<(&'g str, Option<&'g str>, &'g str), &'g Grant>,
     by_name: HashMap<(&'g str, &'g str), &'g Grant>,
     by_command: HashMap<(&'g str, &'g str), &'g Grant>,
-    on_another_event: HashMap<(Option<&'g str>, &'g str), &'g Grant>,
+    by_name_and_command: HashMap<(Option<&'g str>, &'g str), &'g Grant>,
 }
 
-impl<'g> Earlier<'g> {
+impl<'g> Outdated<'g> {
     fn of(grants: impl Iterator<Item = &'g Grant>) -> Self {
-        let mut earlier = Self::default();
+        let mut outdated = Self::default();
         for grant in grants {
             let (event, name, command) = grant.identity();
-            earlier.same.insert((event, name, command), grant);
+            outdated.by_identity.insert((event, name, command), grant);
             if let Some(name) = name {
-                earlier.by_name.insert((event, name), grant);
+                outdated.by_name.insert((event, name), grant);
             }
-            earlier.by_command.insert((event, command), grant);
-            earlier.on_another_event.insert((name, command), grant);
+            outdated.by_command.insert((event, command), grant);
+            outdated.by_name_and_command.insert((name, command), grant);
         }
-        earlier
+        outdated
     }
 
     fn find(&self, entry: &HookEntry) -> Match<'g> {
         let (event, name, command) = identity(entry);
         let by_name = || name.and_then(|name| self.by_name.get(&(event, name)));
         let same_event = self
-            .same
+            .by_identity
             .get(&(event, name, command))
             .or_else(by_name)
             .or_else(|| self.by_command.get(&(event, command)));
-        match (same_event, self.on_another_event.get(&(name, command))) {
-            (Some(grant), _) => Match::Was(grant),
-            (None, Some(grant)) => Match::WasOnAnotherEvent(grant),
+        match (same_event, self.by_name_and_command.get(&(name, command))) {
+            (Some(grant), _) => Match::Changed(grant),
+            (None, Some(grant)) => Match::OtherEvent(grant),
             (None, None) => Match::None,
         }
     }

@@ -11,7 +11,7 @@ pub(super) use hook_files::plain_path::without_dots;
 pub(super) const PROJECT: char = '\0';
 
 /// The path that a word means to a process in that directory.
-pub(super) fn path_of(word: &str, project: &Path, directory: &Path) -> PathBuf {
+pub(super) fn word_path(word: &str, project: &Path, directory: &Path) -> PathBuf {
     let mut path = OsString::new();
     for (index, part) in word.split(PROJECT).enumerate() {
         if index > 0 {
@@ -22,21 +22,21 @@ pub(super) fn path_of(word: &str, project: &Path, directory: &Path) -> PathBuf {
     directory.join(path)
 }
 
-pub(super) fn home() -> Option<String> {
+pub(super) fn home_dir() -> Option<String> {
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
     home.and_then(|home| home.into_string().ok())
 }
 
 /// A path from the project's folder on, if it is one in the project: by its name, or by where it leads. What
 /// a link of the project leads to is the project's choice, and may change.
-pub(super) fn below(path: &Path, project: &Path) -> Option<PathBuf> {
-    let plain = without_dots(path);
-    let by_name = |path: &Path| plain.strip_prefix(path).ok().map(Path::to_path_buf);
+pub(super) fn relative_to_project(path: &Path, project: &Path) -> Option<PathBuf> {
+    let lexical = without_dots(path);
+    let by_name = |path: &Path| lexical.strip_prefix(path).ok().map(Path::to_path_buf);
     by_name(&without_dots(project)).or_else(|| {
         let real = fs::canonicalize(project).ok()?;
         by_name(&real).or_else(|| {
-            let leads_to = fs::canonicalize(path).ok()?;
-            leads_to.strip_prefix(real).ok().map(Path::to_path_buf)
+            let target = fs::canonicalize(path).ok()?;
+            target.strip_prefix(real).ok().map(Path::to_path_buf)
         })
     })
 }
@@ -44,8 +44,8 @@ pub(super) fn below(path: &Path, project: &Path) -> Option<PathBuf> {
 /// A path without links, also where the end of it is not there.
 pub(super) fn resolved(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    let real = path.ancestors().find_map(|around| {
-        let (real, rest) = (fs::canonicalize(around).ok()?, path.strip_prefix(around).ok()?);
+    let real = path.ancestors().find_map(|ancestor| {
+        let (real, rest) = (fs::canonicalize(ancestor).ok()?, path.strip_prefix(ancestor).ok()?);
         Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
     });
     real.unwrap_or(path)

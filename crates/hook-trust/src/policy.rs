@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::copies::Copies;
 use super::fingerprint::fingerprint;
 use super::grant::Grant;
-use super::granted::{Granted, Places};
+use super::granted::{Indexes, TrustedHook};
 use super::matching::{Match, Matched};
 use super::store::TrustStore;
-use hook_settings::{Diagnostic, HookEntry, Place, Rule};
+use hook_settings::{Diagnostic, HookEntry, Location, Rule};
 
 /// Which hooks of a project may run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,26 +24,26 @@ pub enum TrustPolicy {
 
 impl TrustPolicy {
     /// Whether decisions of the user say what is trusted.
-    pub fn is_of_store(&self) -> bool {
+    pub fn uses_store(&self) -> bool {
         matches!(self, Self::Store(_))
     }
 
     /// Reads what is trusted in each of these projects, with what was wrong with the store.
     pub fn open(&self, projects: &[&Path]) -> (Vec<TrustedHooks>, Option<Diagnostic>) {
-        let only = |grants| TrustedHooks::Only(grants, None);
-        let nothing = || projects.iter().map(|_| only(Vec::new())).collect();
+        let of_grants = |grants| TrustedHooks::Only(grants, None);
+        let nothing = || projects.iter().map(|_| of_grants(Vec::new())).collect();
         match self {
             Self::Nothing => (nothing(), None),
             Self::Everything => (projects.iter().map(|_| TrustedHooks::All).collect(), None),
-            Self::Store(store) if !projects.is_empty() => match store.granted_in(projects) {
+            Self::Store(store) if !projects.is_empty() => match store.grants_in(projects) {
                 Ok(granted) => {
                     let copies = || Some(store.copies().clone());
-                    let trusted = |grants| TrustedHooks::Only(grants, copies());
-                    (granted.into_iter().map(trusted).collect(), None)
+                    let with_copies = |grants| TrustedHooks::Only(grants, copies());
+                    (granted.into_iter().map(with_copies).collect(), None)
                 }
                 Err(error) => {
-                    let place = Place::of_file(store.path());
-                    let diagnostic = Diagnostic::new(Rule::TrustStore, place, error.to_string());
+                    let location = Location::of_file(store.path());
+                    let diagnostic = Diagnostic::new(Rule::TrustStore, location, error.to_string());
                     (nothing(), Some(diagnostic))
                 }
             },
@@ -81,25 +81,27 @@ impl TrustedHooks {
     pub fn decide(&self, entries: &[&HookEntry], project: &Path) -> Decisions {
         let (grants, copies) = match self {
             Self::All => {
-                let trust = entries.iter().map(|_| Trust::Given).collect();
+                let trust = entries.iter().map(|_| Trust::Always).collect();
                 return Decisions { trust, gone: Vec::new() };
             }
             Self::Only(grants, copies) => (grants, copies.as_ref()),
         };
         let matched = Matched::of(entries, grants);
         let shared = |grant: &Grant| Arc::new(grant.clone());
-        let mut places = Places::new(project, copies);
-        let trust = entries.iter().zip(&matched.hooks).map(|(entry, found)| match *found {
-            Match::Fits(grant) => {
-                let granted = Granted::of(entry, grant, &mut places).and_then(Granted::looked_at);
-                match granted {
-                    Some(granted) => Trust::Checked(Arc::new(granted)),
-                    None => Trust::Missing { before: Some(shared(grant)) },
+        let mut indexes = Indexes::new_index(project, copies);
+        let trust =
+            entries.iter().zip(&matched.hooks).map(|(entry, matched_grant)| match *matched_grant {
+                Match::Current(grant) => {
+                    let trusted =
+                        TrustedHook::of(entry, grant, &mut indexes).and_then(TrustedHook::verified);
+                    match trusted {
+                        Some(granted) => Trust::Checked(Arc::new(granted)),
+                        None => Trust::Missing { before: Some(shared(grant)) },
+                    }
                 }
-            }
-            Match::Was(grant) => Trust::Missing { before: Some(shared(grant)) },
-            Match::WasOnAnotherEvent(_) | Match::None => Trust::Missing { before: None },
-        });
+                Match::Changed(grant) => Trust::Missing { before: Some(shared(grant)) },
+                Match::OtherEvent(_) | Match::None => Trust::Missing { before: None },
+            });
         Decisions { trust: trust.collect(), gone: matched.gone.into_iter().map(shared).collect() }
     }
 }
@@ -107,13 +109,13 @@ impl TrustedHooks {
 impl TrustedHooks {
     /// A hook that is not in the settings any more, to be run from its copy; `None` where there is none, or
     /// where a decision does not say all of the hook.
-    pub fn without_settings(&self, grant: &Grant, project: &Path) -> Option<Arc<Granted>> {
+    pub fn removed_hook(&self, grant: &Grant, project: &Path) -> Option<Arc<TrustedHook>> {
         let Self::Only(_, copies) = self else { return None };
         let entry =
             grant.to_entry(project).filter(|entry| fingerprint(entry) == grant.fingerprint)?;
-        let mut places = Places::new(project, copies.as_ref());
-        let granted = Granted::of(&entry, grant, &mut places)?.looked_at()?;
-        granted.has_copy().then(|| Arc::new(granted))
+        let mut indexes = Indexes::new_index(project, copies.as_ref());
+        let trusted = TrustedHook::of(&entry, grant, &mut indexes)?.verified()?;
+        trusted.has_copy().then(|| Arc::new(trusted))
     }
 }
 
@@ -121,9 +123,9 @@ impl TrustedHooks {
 #[derive(Debug, Clone)]
 pub enum Trust {
     /// It may.
-    Given,
+    Always,
     /// It may, as long as nothing changes.
-    Checked(Arc<Granted>),
+    Checked(Arc<TrustedHook>),
     /// It may not.
     Missing {
         /// The decision about what it was before; `None` if it was never trusted.
@@ -136,21 +138,21 @@ impl Trust {
     /// all hooks that run the same.
     pub fn files(&self) -> Option<&str> {
         match self {
-            Self::Checked(granted) => Some(granted.files()),
-            Self::Given | Self::Missing { .. } => None,
+            Self::Checked(granted) => Some(granted.content_id()),
+            Self::Always | Self::Missing { .. } => None,
         }
     }
 
     /// The decision that has to hold just before it runs.
-    pub fn granted(&self) -> Option<&Arc<Granted>> {
+    pub fn trusted_hook(&self) -> Option<&Arc<TrustedHook>> {
         match self {
             Self::Checked(granted) => Some(granted),
-            Self::Given | Self::Missing { .. } => None,
+            Self::Always | Self::Missing { .. } => None,
         }
     }
 
     /// Returns `true` if the hook may run.
-    pub fn is_given(&self) -> bool {
+    pub fn is_trusted(&self) -> bool {
         !matches!(self, Self::Missing { .. })
     }
 
@@ -164,6 +166,6 @@ impl Trust {
 
     /// Why not all that it starts is known, where that was agreed to.
     pub fn opaque(&self) -> &[String] {
-        self.granted().map_or(&[], |granted| granted.opaque())
+        self.trusted_hook().map_or(&[], |granted| granted.opaque())
     }
 }

@@ -8,7 +8,7 @@ use super::changes::{self, Change};
 use super::copies::Copies;
 use super::cover::{Cover, Covered};
 use super::fingerprint::fingerprint;
-use super::grant::{FORM, Grant, Seen, terms};
+use super::grant::{CURRENT_FORM, Grant, Seen, spec};
 use super::matching::{Match, Matched};
 use super::reviewed_file::ReviewedFile;
 use super::tree::Scope;
@@ -36,20 +36,20 @@ pub struct Review {
     /// Why it is to run where it is and not from a copy, if it is.
     pub in_place: Option<String>,
     /// Lines of its files by which they open others, which no decision covers.
-    pub opens: Vec<String>,
+    pub loading_lines: Vec<String>,
     /// Whether it is to run only where its folders are what was trusted, also from a copy.
     pub strict: bool,
     pub(super) opaque_accepted: bool,
     pub(super) scope: Scope,
     /// What was decided about it before.
-    pub standing: Standing,
+    pub status: TrustStatus,
     /// What was trusted, where it is known and another thing.
     before: Option<Vec<ReviewedFile>>,
 }
 
 /// What was decided about a hook before.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
+pub enum TrustStatus {
     /// It is trusted.
     Trusted,
     /// Nothing that is known of.
@@ -71,27 +71,31 @@ impl Review {
             }
             None => None,
         };
-        opaque.extend(cover.other_interpreters(project));
+        opaque.extend(cover.unknown_interpreters(project));
         let in_place = covered.as_ref().and_then(|covered| match opaque.is_empty() {
-            true => cover.runs_in_place(entry, project, &covered.listing),
+            true => cover.in_place_reason(entry, project, &covered.listing),
             false => Some("not all that it starts is known".to_owned()),
         });
-        let files =
-            |it: &Covered| ReviewedFile::read(project, &it.listing, &cover.command.named(project));
+        let files = |covered: &Covered| {
+            ReviewedFile::read(project, &covered.listing, &cover.command.named_files(project))
+        };
         Self {
             entry: entry.clone(),
             fingerprint: fingerprint(entry),
             files: covered.as_ref().map(files).unwrap_or_default(),
-            opens: covered.as_ref().map(|it| it.opens(project)).unwrap_or_default(),
-            digest: covered.as_ref().map(|it| it.digest.clone()),
+            loading_lines: covered
+                .as_ref()
+                .map(|covered| covered.loading_lines(project))
+                .unwrap_or_default(),
+            digest: covered.as_ref().map(|covered| covered.digest.clone()),
             folders: if covered.is_some() { cover.scope.roots.clone() } else { Vec::new() },
-            data: covered.map(|it| it.listing.data).unwrap_or_default(),
+            data: covered.map(|covered| covered.listing.data).unwrap_or_default(),
             opaque,
             in_place,
             strict: false,
             opaque_accepted: false,
             scope: cover.scope,
-            standing: Standing::New,
+            status: TrustStatus::New,
             before: None,
         }
     }
@@ -110,14 +114,14 @@ impl Review {
         self.fingerprint == grant.fingerprint
             && self.digest == grant.digest
             && self.opaque.is_empty() == grant.opaque.is_empty()
-            && !grant.is_of_earlier_form()
+            && !grant.is_outdated()
     }
 
     /// What changed since the hook was trusted; nothing for one that is, or that never was.
     pub fn changes(&self) -> Vec<Change> {
-        match &self.standing {
-            Standing::Trusted | Standing::New => Vec::new(),
-            Standing::Changed(grant) => changes::since(
+        match &self.status {
+            TrustStatus::Trusted | TrustStatus::New => Vec::new(),
+            TrustStatus::Changed(grant) => changes::since(
                 grant,
                 &self.entry,
                 (self.before.as_deref(), &self.files),
@@ -129,25 +133,25 @@ impl Review {
     /// How else the hook runs, by the key in settings; what is at its default is left out, and so is what
     /// holds for every hook of its kind. A string is as it is, all else JSON.
     #[doc(hidden)]
-    pub fn terms(&self) -> std::collections::BTreeMap<String, String> {
+    pub fn spec(&self) -> std::collections::BTreeMap<String, String> {
         let entry = &self.entry;
-        let mut terms = terms(entry);
-        terms.retain(|name, _| match name.as_str() {
+        let mut spec = spec(entry);
+        spec.retain(|name, _| match name.as_str() {
             // Nobody declared `*`.
             "startTimeout" => entry
                 .worker
                 .as_ref()
                 .is_none_or(|rules| rules.start_timeout != WorkerRules::default().start_timeout),
-            name => !(entry.event.is_every() && name.starts_with("event.")),
+            name => !(entry.event.is_wildcard() && name.starts_with("event.")),
         });
-        terms
+        spec
     }
 
     /// The decision whose place a new one takes.
     pub(super) fn replaces(&self) -> Option<&Grant> {
-        match &self.standing {
-            Standing::Changed(grant) => Some(grant),
-            Standing::Trusted | Standing::New => None,
+        match &self.status {
+            TrustStatus::Changed(grant) => Some(grant),
+            TrustStatus::Trusted | TrustStatus::New => None,
         }
     }
 
@@ -159,10 +163,14 @@ impl Review {
             event: self.entry.event.as_str().to_owned(),
             name: self.entry.name.clone(),
             command: self.entry.command.clone(),
-            form: FORM,
+            form: CURRENT_FORM,
             replaced: false,
             digest: self.digest.clone(),
-            folders: self.folders.iter().map(|it| it.to_string_lossy().into_owned()).collect(),
+            folders: self
+                .folders
+                .iter()
+                .map(|folder| folder.to_string_lossy().into_owned())
+                .collect(),
             in_place: self.in_place.clone(),
             opaque: self.opaque.clone(),
             strict: self.strict,
@@ -170,7 +178,7 @@ impl Review {
                 at: format!("{:.0}", jiff::Timestamp::now()),
                 matcher: text.map(str::to_owned),
                 env: self.entry.env.clone(),
-                terms: terms(&self.entry),
+                terms: spec(&self.entry),
                 unknown: Map::new(),
             }),
             unknown: Map::new(),
@@ -187,20 +195,22 @@ pub(super) fn review(
 ) -> Vec<Review> {
     let mut reviews: Vec<Review> = entries.iter().map(|entry| Review::of(entry, project)).collect();
     let matched = Matched::of(&entries.iter().collect::<Vec<_>>(), grants);
-    for (review, found) in reviews.iter_mut().zip(matched.hooks) {
-        review.standing = match found {
-            Match::Fits(grant) if review.fits(grant) => Standing::Trusted,
-            Match::Fits(grant) | Match::Was(grant) | Match::WasOnAnotherEvent(grant) => {
-                let digest =
-                    grant.digest.as_deref().filter(|it| review.digest.as_deref() != Some(it));
+    for (review, matched_grant) in reviews.iter_mut().zip(matched.hooks) {
+        review.status = match matched_grant {
+            Match::Current(grant) if review.fits(grant) => TrustStatus::Trusted,
+            Match::Current(grant) | Match::Changed(grant) | Match::OtherEvent(grant) => {
+                let digest = grant
+                    .digest
+                    .as_deref()
+                    .filter(|digest| review.digest.as_deref() != Some(digest));
                 review.before = digest.zip(copies).and_then(|(digest, copies)| {
                     let copy = copies.index(digest, &review.scope);
                     let listing = copy.listing().ok()?;
                     Some(ReviewedFile::read(&copies.path(digest), &listing, &[]))
                 });
-                Standing::Changed(Box::new(grant.clone()))
+                TrustStatus::Changed(Box::new(grant.clone()))
             }
-            Match::None => Standing::New,
+            Match::None => TrustStatus::New,
         };
     }
     reviews

@@ -12,9 +12,9 @@ use super::copies::Copies;
 use super::fingerprint::hexadecimal;
 use super::grant::Grant;
 use super::paths::resolved;
-use super::review::{self, Review, Standing};
+use super::review::{self, Review, TrustStatus};
 use hook_files::absence;
-use hook_files::atomic::{self, Exclusive, Failed, NewFile, Replaced, absent_is_none};
+use hook_files::atomic::{self, FileError, NewFile, ReplaceLock, ReplaceOutcome, none_if_missing};
 use hook_files::regular_file;
 use hook_settings::HookEntry;
 
@@ -149,24 +149,22 @@ impl TrustStore {
     /// # Errors
     /// When the store cannot be read, or is damaged. Reading changes nothing about that: the next
     /// decision sets a damaged store aside.
-    pub fn granted(&self, project: &Path) -> Result<Vec<Grant>, TrustStoreError> {
+    pub fn grants(&self, project: &Path) -> Result<Vec<Grant>, TrustStoreError> {
         let key = key(project);
-        let mut granted = self.read()?.projects.remove(&key).unwrap_or_default();
+        let mut grants = self.read()?.projects.remove(&key).unwrap_or_default();
         if key.contains(char::REPLACEMENT_CHARACTER) {
             // The first version kept decisions about several projects under such a key.
-            granted.retain(|grant| grant.form > 1);
+            grants.retain(|grant| grant.form > 1);
         }
-        Ok(granted)
+        Ok(grants)
     }
 
     /// What is trusted in each of several projects; the store is read once.
-    pub(crate) fn granted_in(
-        &self,
-        projects: &[&Path],
-    ) -> Result<Vec<Vec<Grant>>, TrustStoreError> {
-        let granted = self.read()?.projects;
-        let of = |project: &&Path| granted.get(&key(project)).cloned().unwrap_or_default();
-        Ok(projects.iter().map(of).collect())
+    pub(crate) fn grants_in(&self, projects: &[&Path]) -> Result<Vec<Vec<Grant>>, TrustStoreError> {
+        let projects_grants = self.read()?.projects;
+        let of_project =
+            |project: &&Path| projects_grants.get(&key(project)).cloned().unwrap_or_default();
+        Ok(projects.iter().map(of_project).collect())
     }
 
     /// Looks at hooks of a project as they are now: what they would run, whether that is trusted,
@@ -179,12 +177,12 @@ impl TrustStore {
         project: &Path,
         entries: &[HookEntry],
     ) -> Result<Vec<Review>, TrustStoreError> {
-        Ok(review::review(project, entries, &self.granted(project)?, Some(&self.copies)))
+        Ok(review::review(project, entries, &self.grants(project)?, Some(&self.copies)))
     }
 
     /// The same as if nothing was ever trusted, for a store that is damaged.
     #[doc(hidden)]
-    pub fn review_anew(&self, project: &Path, entries: &[HookEntry]) -> Vec<Review> {
+    pub fn review_untrusted(&self, project: &Path, entries: &[HookEntry]) -> Vec<Review> {
         review::review(project, entries, &[], None)
     }
 
@@ -194,7 +192,7 @@ impl TrustStore {
     /// # Errors
     /// When the store cannot be read or written.
     pub fn grant(&self, project: &Path, entries: &[HookEntry]) -> Result<(), TrustStoreError> {
-        let granted = self.granted(project).unwrap_or_default();
+        let granted = self.grants(project).unwrap_or_default();
         let mut reviews = review::review(project, entries, &granted, Some(&self.copies));
         reviews.iter_mut().for_each(Review::accept_opaque);
         self.grant_reviewed(project, &reviews)
@@ -223,28 +221,27 @@ impl TrustStore {
         let prepare = || reviews.iter().try_for_each(|review| self.copy(project, review));
         self.change(prepare, |contents| {
             let granted = contents.projects.entry(key(project)).or_default();
-            granted.retain(|grant| !grants.iter().any(|new| new.is_same(grant)));
+            granted.retain(|grant| !grants.iter().any(|new| new.is_equivalent(grant)));
             for (new, review) in grants.iter().zip(&reviews) {
                 let replaced = review.replaces().map(|grant| &grant.fingerprint);
-                let is_before = |grant: &Grant| {
+                let is_earlier = |grant: &Grant| {
                     Some(&grant.fingerprint) == replaced || grant.fingerprint == new.fingerprint
                 };
                 // What an earlier version meant by a decision does not come back.
                 granted.retain(|grant| {
-                    !(grant.is_of_earlier_form()
-                        && (is_before(grant) || new.covers_the_same(grant)))
+                    !(grant.is_outdated() && (is_earlier(grant) || new.is_for_same_hook(grant)))
                 });
-                granted.iter_mut().for_each(|grant| grant.replaced |= is_before(grant));
-                if !granted.iter().any(|grant| new.is_same(grant)) {
+                granted.iter_mut().for_each(|grant| grant.replaced |= is_earlier(grant));
+                if !granted.iter().any(|grant| new.is_equivalent(grant)) {
                     granted.push(new.clone());
                 }
             }
             let replaced = granted.iter().filter(|grant| grant.replaced).count();
             let mut surplus = replaced.saturating_sub(MAX_REPLACED);
             granted.retain(|grant| {
-                let goes = grant.replaced && surplus > 0;
-                surplus -= usize::from(goes);
-                !goes
+                let is_surplus = grant.replaced && surplus > 0;
+                surplus -= usize::from(is_surplus);
+                !is_surplus
             });
         })
     }
@@ -256,7 +253,7 @@ impl TrustStore {
         let copy = || {
             self.copies.check(project)?;
             let listing =
-                review.scope.list(project).map_err(|it| io::Error::other(it.to_string()))?;
+                review.scope.list(project).map_err(|error| io::Error::other(error.to_string()))?;
             self.copies.make(project, (&review.scope, &listing), digest)
         };
         copy().map_err(|source| TrustStoreError::Copy {
@@ -277,8 +274,8 @@ impl TrustStore {
         reviews: impl IntoIterator<Item = &'r Review>,
     ) -> Result<usize, TrustStoreError> {
         let is_broken = |review: &&Review| {
-            let digest = review.digest.as_deref().filter(|_| review.standing == Standing::Trusted);
-            digest.is_some_and(|digest| !self.copies.is_whole(digest, &review.scope))
+            let digest = review.digest.as_deref().filter(|_| review.status == TrustStatus::Trusted);
+            digest.is_some_and(|digest| !self.copies.is_intact(digest, &review.scope))
         };
         let broken: Vec<&Review> = reviews.into_iter().filter(is_broken).collect();
         if !broken.is_empty() {
@@ -293,12 +290,12 @@ impl TrustStore {
     /// # Errors
     /// When the store cannot be read or written, or nothing with that digest was trusted in the project.
     #[doc(hidden)]
-    pub fn use_again(&self, project: &Path, digest: &str) -> Result<Vec<Grant>, TrustStoreError> {
-        let is_meant = |grant: &Grant| {
-            let begins = |found: &String| digest.len() >= 8 && found.starts_with(digest);
-            grant.digest.as_ref().is_some_and(begins) && !grant.is_of_earlier_form()
+    pub fn reactivate(&self, project: &Path, digest: &str) -> Result<Vec<Grant>, TrustStoreError> {
+        let matches_digest = |grant: &Grant| {
+            let has_prefix = |found: &String| digest.len() >= 8 && found.starts_with(digest);
+            grant.digest.as_ref().is_some_and(has_prefix) && !grant.is_outdated()
         };
-        let found: Vec<Grant> = self.granted(project)?.into_iter().filter(is_meant).collect();
+        let found: Vec<Grant> = self.grants(project)?.into_iter().filter(matches_digest).collect();
         if found.is_empty() {
             return Err(TrustStoreError::UnknownDigest { digest: digest.to_owned() });
         }
@@ -306,12 +303,12 @@ impl TrustStore {
             || Ok(()),
             |contents| {
                 let granted = contents.projects.entry(key(project)).or_default();
-                for meant in &found {
+                for selected in &found {
                     for grant in granted.iter_mut() {
-                        let is_about_it =
-                            grant.fingerprint == meant.fingerprint || grant.is_akin_to(meant);
-                        if is_about_it {
-                            grant.replaced = !grant.is_same(meant);
+                        let is_same_hook = grant.fingerprint == selected.fingerprint
+                            || grant.is_related_to(selected);
+                        if is_same_hook {
+                            grant.replaced = !grant.is_equivalent(selected);
                         }
                     }
                 }
@@ -375,15 +372,18 @@ impl TrustStore {
         }
         serde_json::from_slice(bytes).map_err(|source| {
             let path = self.path.clone();
-            TrustStoreError::Damaged { aside: self.free_place_aside(), path, source }
+            TrustStoreError::Damaged { aside: self.free_backup_path(), path, source }
         })
     }
 
     /// Where no earlier damaged store was set aside: beside the file itself, not beside a link.
-    fn free_place_aside(&self) -> PathBuf {
+    fn free_backup_path(&self) -> PathBuf {
         let real = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
-        let place = |number: u32| real.with_extension(format!("damaged-{number}.json"));
-        (1..).map(place).find(|place| !place.exists()).unwrap_or_else(|| place(0))
+        let backup_path = |number: u32| real.with_extension(format!("damaged-{number}.json"));
+        (1..)
+            .map(backup_path)
+            .find(|backup_path| !backup_path.exists())
+            .unwrap_or_else(|| backup_path(0))
     }
 
     /// Changes the store as a whole: under a lock, to a new file that then takes its place. A
@@ -394,11 +394,11 @@ impl TrustStore {
         prepare: impl FnOnce() -> Result<(), TrustStoreError>,
         change: impl Fn(&mut Contents),
     ) -> Result<(), TrustStoreError> {
-        let io = |failed: Failed| self.io(failed.attempt, failed.source);
-        let file = Exclusive::wait(&self.path).map_err(io)?;
+        let io = |failed: FileError| self.io(failed.attempt, failed.source);
+        let file = ReplaceLock::acquire(&self.path).map_err(io)?;
         prepare()?;
         for _ in 0..ATTEMPTS {
-            let before = absent_is_none(regular_file::read(file.path(), MAX_STORE));
+            let before = none_if_missing(regular_file::read(file.path(), MAX_STORE));
             let before = before.map_err(|source| self.io("read", source))?;
             let read = before.as_deref().map(|bytes| (bytes, self.contents(bytes)));
             let (mut contents, aside) = match read {
@@ -416,13 +416,13 @@ impl TrustStore {
                 .map_err(|error| self.io("write", error.into()))?;
             text.extend_from_slice(b"\n");
             match file.replace(before.as_deref(), &text, NewFile::Private).map_err(io)? {
-                Replaced::Done => {
+                ReplaceOutcome::Replaced => {
                     let grants = contents.projects.values().flatten();
                     let digests = grants.filter_map(|grant| grant.digest.as_deref());
-                    self.copies.keep(&digests.collect());
+                    self.copies.retain(&digests.collect());
                     return Ok(());
                 }
-                Replaced::ChangedMeanwhile => {
+                ReplaceOutcome::Conflict => {
                     // It was written without the lock: it need not be damaged any more.
                     if let Some(aside) = aside {
                         let _ = fs::remove_file(aside);

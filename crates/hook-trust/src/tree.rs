@@ -6,7 +6,7 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use hook_shell::path_fits;
+use hook_shell::path_matches;
 
 /// How many files the folders of one hook may have, and how many entries of them are looked at.
 const MAX_FILES: usize = 2_000;
@@ -16,7 +16,7 @@ const MAX_ENTRIES: usize = 20_000;
 pub(super) const MAX_BYTES: u64 = 64 << 20;
 
 /// Files right in a hook folder that settings are in: those are compared by themselves.
-const SETTINGS: [&str; 6] = [
+const SETTINGS_FILES: [&str; 6] = [
     "settings.json",
     "settings.local.json",
     "hooks.json",
@@ -26,21 +26,21 @@ const SETTINGS: [&str; 6] = [
 ];
 
 /// What is written by hooks: folders, and the endings of names.
-const WRITTEN_FOLDERS: [&str; 7] = ["logs", "log", "cache", ".cache", "tmp", ".tmp", "state"];
-const WRITTEN_ENDINGS: [&str; 3] = ["log", "pid", "tmp"];
+const OUTPUT_FOLDERS: [&str; 7] = ["logs", "log", "cache", ".cache", "tmp", ".tmp", "state"];
+const OUTPUT_EXTENSIONS: [&str; 3] = ["log", "pid", "tmp"];
 
 /// What only interpreters write, which are told to keep it elsewhere, and what none of them reads.
 const IGNORED_FOLDERS: [&str; 5] =
     ["__pycache__", ".git", ".mypy_cache", ".pytest_cache", ".ruff_cache"];
 
 /// What programs are read from, whatever folder they are in.
-const PROGRAM_ENDINGS: [&str; 25] = [
+const PROGRAM_EXTENSIONS: [&str; 25] = [
     "bash", "cjs", "cts", "dylib", "js", "jsx", "lua", "mjs", "mts", "node", "php", "pl", "pm",
     "py", "pyc", "pyd", "pyo", "pth", "rb", "sh", "so", "ts", "tsx", "wasm", "zsh",
 ];
 
 /// Folders of installed packages, each with the lock files by which they are known.
-const PACKAGES: [(&str, &[&str]); 3] = [
+const PACKAGE_FOLDERS: [(&str, &[&str]); 3] = [
     (
         "node_modules",
         &[
@@ -107,17 +107,17 @@ pub(super) struct Stamp {
 
 /// Why files cannot be covered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Problem {
+pub(super) enum CoverError {
     TooMany(PathBuf),
-    TooLong(PathBuf),
+    TooLarge(PathBuf),
     /// A link leads out of the folder.
-    LeadsOut(PathBuf),
+    LinkOutside(PathBuf),
     /// No file, folder or link.
     Special(PathBuf),
     Unreadable(PathBuf, io::ErrorKind),
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for CoverError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = |path: &PathBuf| match path.as_os_str().is_empty() {
             true => ".".to_owned(),
@@ -127,17 +127,17 @@ impl fmt::Display for Problem {
             Self::TooMany(root) => {
                 write!(formatter, "the folder {} has more than {MAX_FILES} files", shown(root))
             }
-            Self::TooLong(root) => {
+            Self::TooLarge(root) => {
                 write!(formatter, "the files in {} are longer than 64 MiB", shown(root))
             }
-            Self::LeadsOut(path) => {
+            Self::LinkOutside(path) => {
                 write!(formatter, "the link {} leads out of its folder", shown(path))
             }
             Self::Special(path) => {
                 write!(formatter, "{} is neither a file nor a folder", shown(path))
             }
-            Self::Unreadable(path, why) => {
-                write!(formatter, "{} cannot be read ({why})", shown(path))
+            Self::Unreadable(path, kind) => {
+                write!(formatter, "{} cannot be read ({kind})", shown(path))
             }
         }
     }
@@ -148,26 +148,26 @@ impl Scope {
     ///
     /// # Errors
     /// When there are too many, or one that cannot be covered.
-    pub(super) fn list(&self, base: &Path) -> Result<Listing, Problem> {
+    pub(super) fn list(&self, base: &Path) -> Result<Listing, CoverError> {
         let real = fs::canonicalize(base).unwrap_or_else(|_| base.to_path_buf());
         let mut listing = Listing::default();
         for root in &self.roots {
             let path = real.join(root);
-            let found = match fs::symlink_metadata(&path) {
+            let metadata = match fs::symlink_metadata(&path) {
                 Ok(found) => found,
-                Err(error) if is_absence(&error) => {
+                Err(error) if is_not_found(&error) => {
                     listing.files.insert(root.clone(), Entry::Absent);
                     continue;
                 }
-                Err(error) => return Err(Problem::Unreadable(root.clone(), error.kind())),
+                Err(error) => return Err(CoverError::Unreadable(root.clone(), error.kind())),
             };
             if fs::canonicalize(&path).ok().as_deref() != Some(&*path) {
-                return Err(Problem::LeadsOut(root.clone()));
+                return Err(CoverError::LinkOutside(root.clone()));
             }
-            let walk = Walk { scope: self, real: &real, root };
-            match found.is_dir() {
+            let walk = Walk { scope: self, base: &real, root };
+            match metadata.is_dir() {
                 true => walk.folder(root, &mut listing, false)?,
-                false => walk.entry(root, &found, &mut listing, false)?,
+                false => walk.entry(root, &metadata, &mut listing, false)?,
             }
         }
         Ok(listing)
@@ -176,7 +176,7 @@ impl Scope {
 
 struct Walk<'w> {
     scope: &'w Scope,
-    real: &'w Path,
+    base: &'w Path,
     root: &'w Path,
 }
 
@@ -186,47 +186,48 @@ impl Walk<'_> {
         folder: &Path,
         listing: &mut Listing,
         is_written: bool,
-    ) -> Result<(), Problem> {
-        let unreadable = |error: io::Error| Problem::Unreadable(folder.to_path_buf(), error.kind());
-        for entry in fs::read_dir(self.real.join(folder)).map_err(unreadable)? {
+    ) -> Result<(), CoverError> {
+        let unreadable =
+            |error: io::Error| CoverError::Unreadable(folder.to_path_buf(), error.kind());
+        for entry in fs::read_dir(self.base.join(folder)).map_err(unreadable)? {
             let entry = entry.map_err(unreadable)?;
             listing.entries += 1;
             if listing.entries > MAX_ENTRIES {
-                return Err(Problem::TooMany(self.root.to_path_buf()));
+                return Err(CoverError::TooMany(self.root.to_path_buf()));
             }
             let path = folder.join(entry.file_name());
-            let found = match entry.metadata() {
+            let metadata = match entry.metadata() {
                 Ok(found) => found,
                 // It went away just now.
-                Err(error) if is_absence(&error) => continue,
-                Err(error) => return Err(Problem::Unreadable(path, error.kind())),
+                Err(error) if is_not_found(&error) => continue,
+                Err(error) => return Err(CoverError::Unreadable(path, error.kind())),
             };
             let name = entry.file_name();
             let name = name.to_string_lossy();
             let is_named = |names: &[&str]| names.contains(&&*name);
-            if !found.is_dir() {
+            if !metadata.is_dir() {
                 let is_settings =
-                    folder == self.root && is_hook_folder(folder) && is_named(&SETTINGS)
+                    folder == self.root && is_hook_folder(folder) && is_named(&SETTINGS_FILES)
                         || folder.ends_with(".github/hooks") && name.ends_with(".json");
                 if !is_settings {
-                    self.entry(&path, &found, listing, is_written)?;
+                    self.entry(&path, &metadata, listing, is_written)?;
                 }
             } else if path.ends_with(".hooks/rules") && folder == self.root
                 || is_named(&IGNORED_FOLDERS)
             {
                 // Rules are compared by themselves.
-            } else if self.is_of_packages(folder, &name) {
+            } else if self.is_package_folder(folder, &name) {
                 listing.packages.push(path);
             } else {
-                self.folder(&path, listing, is_written || is_named(&WRITTEN_FOLDERS))?;
+                self.folder(&path, listing, is_written || is_named(&OUTPUT_FOLDERS))?;
             }
         }
         Ok(())
     }
 
-    fn is_of_packages(&self, folder: &Path, name: &str) -> bool {
-        let is_there = |lock: &&str| self.real.join(folder).join(lock).is_file();
-        PACKAGES.iter().any(|(known, locks)| *known == name && locks.iter().any(&is_there))
+    fn is_package_folder(&self, folder: &Path, name: &str) -> bool {
+        let has_lock = |lock: &&str| self.base.join(folder).join(lock).is_file();
+        PACKAGE_FOLDERS.iter().any(|(known, locks)| *known == name && locks.iter().any(&has_lock))
     }
 
     fn entry(
@@ -235,62 +236,62 @@ impl Walk<'_> {
         found: &Metadata,
         listing: &mut Listing,
         is_written: bool,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), CoverError> {
         let entry = if found.is_symlink() {
             Entry::Link { target: self.target(path)? }
         } else if found.is_file() {
             let is_started = self.scope.started.iter().any(|started| started == path);
             if !is_started && !is_program(path, found) {
                 let ending = path.extension().and_then(|it| it.to_str()).unwrap_or_default();
-                if is_written || WRITTEN_ENDINGS.contains(&ending) {
+                if is_written || OUTPUT_EXTENSIONS.contains(&ending) {
                     return Ok(());
                 }
                 let text = path.to_str();
-                let is_data = |text| self.scope.data.iter().any(|data| path_fits(data, text));
-                if text.is_some_and(is_data) && !self.names_interpreter(path) {
+                let is_data = |text| self.scope.data.iter().any(|data| path_matches(data, text));
+                if text.is_some_and(is_data) && !self.has_shebang(path) {
                     listing.data.push(path.to_path_buf());
                     return Ok(());
                 }
             }
             listing.bytes += found.len();
             if listing.bytes > MAX_BYTES {
-                return Err(Problem::TooLong(self.root.to_path_buf()));
+                return Err(CoverError::TooLarge(self.root.to_path_buf()));
             }
             Entry::File { executable: is_executable(found), stamp: Stamp::of(found) }
         } else {
-            return Err(Problem::Special(path.to_path_buf()));
+            return Err(CoverError::Special(path.to_path_buf()));
         };
         if listing.files.len() == MAX_FILES {
-            return Err(Problem::TooMany(self.root.to_path_buf()));
+            return Err(CoverError::TooMany(self.root.to_path_buf()));
         }
         listing.files.insert(path.to_path_buf(), entry);
         Ok(())
     }
 
     /// What a link says, where that is in its own folder.
-    fn target(&self, path: &Path) -> Result<PathBuf, Problem> {
-        let leads_out = || Problem::LeadsOut(path.to_path_buf());
-        let full = self.real.join(path);
-        let target = fs::read_link(&full).map_err(|_| leads_out())?;
-        let leads_to = fs::canonicalize(&full).map_err(|_| leads_out())?;
-        let stays = leads_to.starts_with(self.real.join(self.root)) && leads_to.is_file();
+    fn target(&self, path: &Path) -> Result<PathBuf, CoverError> {
+        let link_outside = || CoverError::LinkOutside(path.to_path_buf());
+        let full = self.base.join(path);
+        let target = fs::read_link(&full).map_err(|_| link_outside())?;
+        let target_path = fs::canonicalize(&full).map_err(|_| link_outside())?;
+        let is_inside = target_path.starts_with(self.base.join(self.root)) && target_path.is_file();
         // What is in a folder of packages is known by the lock file alone; and what begins at the root of the
         // file system would lead out of a copy.
-        let of_packages = |part: Component<'_>| {
-            PACKAGES.iter().any(|(name, _)| part.as_os_str() == *name)
+        let is_excluded = |part: Component<'_>| {
+            PACKAGE_FOLDERS.iter().any(|(name, _)| part.as_os_str() == *name)
                 || IGNORED_FOLDERS.iter().any(|name| part.as_os_str() == *name)
         };
-        match stays && target.is_relative() && !leads_to.components().any(of_packages) {
+        match is_inside && target.is_relative() && !target_path.components().any(is_excluded) {
             true => Ok(target),
-            false => Err(leads_out()),
+            false => Err(link_outside()),
         }
     }
 
-    fn names_interpreter(&self, path: &Path) -> bool {
-        let mut begin = [0; 2];
-        let file = hook_files::regular_file::open(&self.real.join(path));
-        let read = file.and_then(|mut file| io::Read::read_exact(&mut file, &mut begin));
-        read.is_ok() && &begin == b"#!"
+    fn has_shebang(&self, path: &Path) -> bool {
+        let mut start = [0; 2];
+        let file = hook_files::regular_file::open(&self.base.join(path));
+        let read = file.and_then(|mut file| io::Read::read_exact(&mut file, &mut start));
+        read.is_ok() && &start == b"#!"
     }
 }
 
@@ -301,16 +302,16 @@ fn is_hook_folder(folder: &Path) -> bool {
 }
 
 /// Whether a file is one that interpreters load by its name, or the system starts.
-fn is_program(path: &Path, found: &Metadata) -> bool {
+fn is_program(path: &Path, metadata: &Metadata) -> bool {
     let ending = path.extension().and_then(|it| it.to_str()).unwrap_or_default();
-    is_executable(found)
-        || PROGRAM_ENDINGS.contains(&&*ending.to_ascii_lowercase())
+    is_executable(metadata)
+        || PROGRAM_EXTENSIONS.contains(&&*ending.to_ascii_lowercase())
         || path.file_name().is_some_and(|name| name == "package.json")
 }
 
 #[cfg(unix)]
-fn is_executable(found: &Metadata) -> bool {
-    std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o111 != 0
+fn is_executable(metadata: &Metadata) -> bool {
+    std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o111 != 0
 }
 
 #[cfg(not(unix))]
@@ -356,6 +357,6 @@ impl Stamp {
     }
 }
 
-pub(super) fn is_absence(error: &io::Error) -> bool {
+pub(super) fn is_not_found(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

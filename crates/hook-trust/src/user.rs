@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::copies::Copies;
-use super::paths::home;
+use super::paths::home_dir;
 use super::policy::TrustPolicy;
 use super::store::TrustStore;
 use hook_settings::data_home;
@@ -20,7 +20,8 @@ impl TrustStore {
     pub fn of_user(config_home: &Path) -> Self {
         let store = Self::new(config_home.join(IN_CONFIG_HOME));
         // Copies that no decision of a store is about are removed: two stores share no folder of them.
-        let is_default = home().is_some_and(|home| Path::new(&home).join(".config") == config_home);
+        let is_default =
+            home_dir().is_some_and(|home| Path::new(&home).join(".config") == config_home);
         match data_home().filter(|_| is_default) {
             Some(data) => store.with_copies(data.join(IN_DATA_HOME)),
             None => store,
@@ -36,6 +37,6 @@ pub(super) fn indexes() -> Option<PathBuf> {
 impl TrustPolicy {
     /// What the user agreed to with `hook trust`; nothing of a user without a home.
     pub fn of_user(config_home: Option<&Path>) -> Self {
-        config_home.map_or(Self::Nothing, |it| Self::Store(TrustStore::of_user(it)))
+        config_home.map_or(Self::Nothing, |folder| Self::Store(TrustStore::of_user(folder)))
     }
 }

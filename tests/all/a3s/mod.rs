@@ -56,7 +56,7 @@ impl Client {
         let mut answer = self.answer.clone();
         answer["type"] = json!("hook-answer");
         answer["callId"] = call["callId"].clone();
-        self.connection.take(FromHook::of(&fields(answer)).unwrap());
+        self.connection.receive(FromHook::of(&fields(answer)).unwrap());
     }
 }
 

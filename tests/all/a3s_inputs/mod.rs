@@ -39,7 +39,7 @@ fn written(project: &Project, file: &str) -> Value {
 async fn heard(client: &mut LiveConnection) -> Value {
     let call = json(&client.next().await.to_line());
     let answer = json!({"type": "hook-answer", "callId": call["callId"]});
-    client.take(FromHook::of(&fields(answer)).unwrap());
+    client.receive(FromHook::of(&fields(answer)).unwrap());
     call["input"].clone()
 }
 

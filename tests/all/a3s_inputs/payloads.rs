@@ -162,7 +162,7 @@ async fn run_by(
     let mut client = registered(system, vocabulary.0, vocabulary.1);
     let asking = async {
         let call = json(&client.next().await.to_line());
-        client.take(
+        client.receive(
             FromHook::of(&fields(
                 json!({"type": "hook-host-call", "hostCallId": 1, "callId": call["callId"],
             "method": "tool.execute",
@@ -171,7 +171,7 @@ async fn run_by(
             .unwrap(),
         );
         client.next().await;
-        client.take(
+        client.receive(
             FromHook::of(&fields(json!({"type": "hook-answer", "callId": call["callId"]})))
                 .unwrap(),
         );

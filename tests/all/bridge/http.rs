@@ -432,7 +432,7 @@ async fn who_no_longer_waits_ends_the_request() {
     let hook = json!({"type": "http", "url": server.url("/")});
     let path = project.write("theirs.json", &settings("PreToolUse", hook, None, true).to_string());
     let claude = hook_agents::agent("claude").unwrap();
-    let source = SettingsSource::explicit(path).in_language(claude, None);
+    let source = SettingsSource::explicit(path).for_language(claude, None);
     let system = HookSystem::builder(project.path()).settings(source).build().unwrap();
     let input = json!({"tool_name": "run_shell_command", "tool_input": {"command": "ls"}});
     let request = HookExecutionRequest::new("BeforeTool", fields(input));

@@ -33,7 +33,7 @@ fn index() -> String {
         "# Agents\n\nGenerated from `crates/hook-translate/src/agents` by `HOOK_GENERATE=1 cargo test -p hook-tests --test \
          all cli::agents`; not to\nbe edited.\n\nWhat each agent asks about once [`hook connect`](../cli/connect.md) has \
          connected it, and what of an answer it obeys. Each has a page\nwith its events, tools, files and rules.\n\n{}\n{LEGEND}",
-        hook_agents::overview()
+        hook_agents::render_overview()
     )
 }
 
@@ -42,8 +42,8 @@ fn each_agent_has_the_page_that_its_tables_make() {
     let folder = workspace().join("docs/agents");
     let mut files = BTreeSet::from(["README.md".to_owned()]);
     for agent in AGENTS {
-        let file = format!("{}.md", agent.word());
-        is_up_to_date(&folder.join(&file), &hook_agents::page(agent));
+        let file = format!("{}.md", agent.name());
+        is_up_to_date(&folder.join(&file), &hook_agents::render_page(agent));
         files.insert(file);
     }
     is_up_to_date(&folder.join("README.md"), &index());
@@ -60,13 +60,13 @@ fn the_readme_has_the_table_of_agents() {
     let text = fs::read_to_string(&path).unwrap();
     let (before, rest) = text.split_once(BEGIN).unwrap();
     let (_, after) = rest.split_once(END).unwrap();
-    let table = hook_agents::overview().replace("](", "](docs/agents/");
+    let table = hook_agents::render_overview().replace("](", "](docs/agents/");
     is_up_to_date(&path, &format!("{before}{BEGIN}\n{table}\n{END}{after}"));
 }
 
 /// The cell of an agent's event in a column of what it obeys.
 fn obeys(agent: &str, event: &str, column: &str) -> String {
-    let page = hook_agents::page(hook_agents::agent(agent).unwrap());
+    let page = hook_agents::render_page(hook_agents::agent(agent).unwrap());
     let table = page.split("## What it obeys\n\n").nth(1).unwrap();
     let cells = |line: &str| -> Vec<String> {
         line.split(" | ").map(|cell| cell.trim_matches(['|', ' ', '`']).to_owned()).collect()

@@ -5,9 +5,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use hook_protocol::Events;
-use hook_settings::check::{Surroundings, check};
+use hook_settings::check::{CheckContext, check};
 use hook_settings::{HookSource, SettingsSource};
-use hook_settings::{Rule, parse, read_again};
+use hook_settings::{Rule, parse, reload_files};
 use hook_tests::{Finished, Hook, Project};
 use serde_json::{Value, json};
 
@@ -684,7 +684,7 @@ fn each_rule_finds_its_problem_and_marks_it() {
     let mut environment: Vec<_> = std::env::vars_os().filter(|(name, _)| name != "HOME").collect();
     environment.push(("HOME".into(), project.home().into()));
     let surroundings =
-        Surroundings { project: project.path(), environment, ..Surroundings::default() };
+        CheckContext { project: project.path(), environment, ..CheckContext::default() };
     let look_as = |source: HookSource, text: &str| {
         let path = project.write("settings.json", text);
         let source = SettingsSource::optional(source, path);
@@ -699,7 +699,7 @@ fn each_rule_finds_its_problem_and_marks_it() {
         let found = look(&text);
         let marked = |rule: Rule| {
             let diagnostic = found.iter().find(|it| it.rule == rule);
-            let place = &diagnostic.unwrap_or_else(|| panic!("{rule}: {text}: {found:?}")).place;
+            let place = &diagnostic.unwrap_or_else(|| panic!("{rule}: {text}: {found:?}")).location;
             let characters = text.chars().skip(place.column.saturating_sub(1));
             characters.take(place.end_column - place.column).collect::<String>()
         };
@@ -734,7 +734,7 @@ fn each_rule_finds_its_problem_and_marks_it() {
             let found = look_as(source, &text);
             assert_eq!(found.len(), 1, "{text}: {found:?}");
             assert_eq!(found[0].rule, rule);
-            let (start, end) = (found[0].place.column - 1, found[0].place.end_column - 1);
+            let (start, end) = (found[0].location.column - 1, found[0].location.end_column - 1);
             assert_eq!(&text[start..end], marked);
         }
         for source in [HookSource::Project, HookSource::Extension("x".to_owned())] {
@@ -747,20 +747,20 @@ fn each_rule_finds_its_problem_and_marks_it() {
     }
     let unknown = look(r#"{"hooksConfig":{"agents":["claude","cluade"]}}"#);
     assert_eq!(unknown.len(), 1, "{unknown:?}");
-    assert_eq!((unknown[0].rule, unknown[0].place.column), (Rule::UnknownAgent, 36));
+    assert_eq!((unknown[0].rule, unknown[0].location.column), (Rule::UnknownAgent, 36));
     seen.insert(Rule::UnknownAgent);
     let unknown = look(r#"{"hooks":{"PreToolUse":[{"language":"cluade","hooks":[{}]}]}}"#);
     assert_eq!(unknown.len(), 1, "{unknown:?}");
-    assert_eq!((unknown[0].rule, unknown[0].place.column), (Rule::UnknownLanguage, 37));
+    assert_eq!((unknown[0].rule, unknown[0].location.column), (Rule::UnknownLanguage, 37));
     seen.insert(Rule::UnknownLanguage);
     // What is wrong with another agent's file is said with its place, too.
     let project = Project::new();
     let text = r#"{"hooks":{"preToolUse":[],"Stop":[{"hooks":[{"type":"prompt"},{"type":"agent","prompt":"p"}]}]}}"#;
     let path = project.write(".claude/settings.json", text);
     let source = SettingsSource::explicit(path);
-    let source = source.in_language(hook_agents::agent("claude").unwrap(), None);
-    for problem in &check(&[source], &Surroundings::default())[0].file.diagnostics {
-        let marked = &text[problem.place.column - 1..problem.place.end_column - 1];
+    let source = source.for_language(hook_agents::agent("claude").unwrap(), None);
+    for problem in &check(&[source], &CheckContext::default())[0].file.diagnostics {
+        let marked = &text[problem.location.column - 1..problem.location.end_column - 1];
         let expected = match problem.rule {
             Rule::ForeignUnused => "[]",
             Rule::ForeignLost => r#"{"type":"agent","prompt":"p"}"#,
@@ -777,18 +777,18 @@ fn each_rule_finds_its_problem_and_marks_it() {
     let path = project.write(".hooks/settings.json", &text);
     project.write("m.mjs", "");
     let source = SettingsSource::optional(HookSource::Project, path);
-    for problem in &check(&[source], &Surroundings::default())[0].file.diagnostics {
+    for problem in &check(&[source], &CheckContext::default())[0].file.diagnostics {
         match problem.rule {
-            Rule::UnusedFile => assert!(problem.place.to_string().ends_with("pre/README")),
+            Rule::UnusedFile => assert!(problem.location.to_string().ends_with("pre/README")),
             _ => {
-                let marked = &text[problem.place.column - 1..problem.place.end_column - 1];
+                let marked = &text[problem.location.column - 1..problem.location.end_column - 1];
                 assert_eq!((problem.rule, marked), (Rule::RepeatedModule, module));
             }
         }
         seen.insert(problem.rule);
     }
     // Of what the host lacks.
-    let nowhere = Surroundings { lacks_fleets: true, ..Surroundings::default() };
+    let nowhere = CheckContext { lacks_fleets: true, ..CheckContext::default() };
     let upstream = |more: &str| format!(r#"{{"nats":"tls://b","events":["BeforeTool"{more}}}"#);
     for (upstream, rule, said) in [
         (upstream("]"), Rule::UpstreamUnsupported, "its events are blocked"),
@@ -808,9 +808,9 @@ fn each_rule_finds_its_problem_and_marks_it() {
         assert_eq!(found.len(), 1, "{text}: {found:?}");
         assert!(found[0].rule == rule && found[0].message.contains(said), "{found:?}");
         if rule == Rule::UpstreamUnsupported {
-            let (start, end) = (found[0].place.column - 1, found[0].place.end_column - 1);
+            let (start, end) = (found[0].location.column - 1, found[0].location.end_column - 1);
             assert_eq!(text[start..end], upstream);
-            let known = check(&[source], &Surroundings::default()).remove(0);
+            let known = check(&[source], &CheckContext::default()).remove(0);
             assert!(known.file.diagnostics.is_empty(), "{known:?}");
         }
         seen.insert(rule);
@@ -825,7 +825,7 @@ fn each_rule_finds_its_problem_and_marks_it() {
     let gone = SettingsSource::optional(HookSource::User, project.path().join("gone.json"));
     let text = r#"{"hooksConfig":{"upstream":{"nats":"tls://b","events":["BeforeTool"]}}}"#;
     let before = parse(text, gone.source.clone(), Some(gone.path.clone()));
-    for file in read_again(&[gone], &[before], false, &mut Events::built_in(), |_| {}) {
+    for file in reload_files(&[gone], &[before], false, &mut Events::built_in(), |_| {}) {
         seen.extend(file.diagnostics.iter().map(|problem| problem.rule));
     }
     assert_eq!(seen, Rule::ALL.iter().copied().collect(), "each rule has its problem here");
@@ -872,7 +872,7 @@ fn hooks_are_known_by_name_across_files() {
             SettingsSource::optional(HookSource::Project, project.write("own.json", own)),
             SettingsSource::optional(HookSource::User, project.write("users.json", users)),
         ];
-        let surroundings = Surroundings { project: project.path(), ..Surroundings::default() };
+        let surroundings = CheckContext { project: project.path(), ..CheckContext::default() };
         let files = check(&sources, &surroundings);
         let problems = files.iter().flat_map(|file| &file.file.diagnostics);
         problems.map(|it| format!("{} {}", it.severity.as_str(), it.message)).collect::<Vec<_>>()

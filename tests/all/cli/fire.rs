@@ -42,7 +42,7 @@ fn without_an_input_every_event_is_fired_with_its_sample() {
             assert!(told.remove(base).is_some(), "{event} without {base}");
         }
         for added in ["kind", "files"] {
-            assert_eq!(told.remove(added).is_some(), event.is_about_a_tool(), "{event} {added}");
+            assert_eq!(told.remove(added).is_some(), event.is_tool_event(), "{event} {added}");
         }
         let sample = event.sample_input();
         assert_eq!(Value::from(told.clone()), hook_tests::value(sample.as_raw()), "{event}");
@@ -69,7 +69,7 @@ fn a_tool_can_be_named_with_the_sample_and_an_input_is_taken_as_it_is() {
     status: 1
     ----- stdout -----
     error  BeforeTool
-      error: invalid_payload: invalid BeforeTool input: field `tool_name`: expected a non-empty string of at most 1 KiB, found nothing
+      error: invalid BeforeTool input: field `tool_name`: expected a non-empty string of at most 1 KiB, found nothing
     ----- stderr -----
     note: the input names no tool; give it with --tool NAME
     ");

@@ -7,7 +7,7 @@ use hook_bus::{HookExecutionRequest, HookSystem};
 use hook_protocol::{Events, HookEventName, HookOutput};
 use hook_settings::HookSource;
 use hook_settings::parse;
-use hook_settings::schema::{Field, Kind};
+use hook_settings::schema::{Field, FieldKind};
 use hook_tests::{Hook, Project, Served, fields, json, request, workspace};
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
@@ -313,15 +313,15 @@ fn input(event: HookEventName) -> Value {
 }
 
 /// A value of that kind.
-fn example_of(kind: &Kind) -> Value {
+fn example_of(kind: &FieldKind) -> Value {
     match kind {
-        Kind::Any | Kind::Text | Kind::NonEmpty(_) => json!("t"),
-        Kind::Bool => json!(true),
-        Kind::Number => json!(1.5),
-        Kind::Whole(..) | Kind::Integer(..) => json!(7),
-        Kind::Words(words) => json!(words[0]),
-        Kind::List | Kind::ListOf(_) => json!(["t"]),
-        Kind::AnyObject => json!({"k": "v"}),
+        FieldKind::Any | FieldKind::Text | FieldKind::NonEmpty(_) => json!("t"),
+        FieldKind::Bool => json!(true),
+        FieldKind::Number => json!(1.5),
+        FieldKind::Unsigned(..) | FieldKind::Integer(..) => json!(7),
+        FieldKind::OneOf(words) => json!(words[0]),
+        FieldKind::List | FieldKind::ListOf(_) => json!(["t"]),
+        FieldKind::AnyObject => json!({"k": "v"}),
         other => panic!("a value of {other:?} is wanted here"),
     }
 }

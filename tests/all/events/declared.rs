@@ -300,8 +300,8 @@ async fn what_declares_no_event_is_said_with_its_place_and_declares_none() {
         let diagnostics = system.diagnostics().unwrap();
         let found = diagnostics.iter().find(|it| it.message.contains(said));
         let found = found.unwrap_or_else(|| panic!("{declared}: {diagnostics:?}"));
-        assert_eq!(found.place.line, 1, "{declared}");
-        let path = &found.place.path;
+        assert_eq!(found.location.line, 1, "{declared}");
+        let path = &found.location.path;
         assert!(path.starts_with("hooksConfig.events.DeployFinished"), "{declared}: {path}");
         assert_eq!(
             code(&fire(&system, EVENT, of("x")).await),
@@ -358,7 +358,7 @@ async fn a_mistake_in_a_declaration_is_shown_where_it_is_and_said_once_more_of_i
         system.initialize().await.unwrap();
         let diagnostics = system.diagnostics().unwrap();
         let [first, of_hooks] = &diagnostics[..] else { panic!("{declared}: {diagnostics:?}") };
-        assert_eq!(first.place.path, format!("hooksConfig.events.{EVENT}.{place}"));
+        assert_eq!(first.location.path, format!("hooksConfig.events.{EVENT}.{place}"));
         assert!(first.message.contains(said), "{}", first.message);
         assert_eq!(first.suggestion.as_deref(), suggested, "{declared}");
         assert!(of_hooks.message.contains("is not declared"), "{}", of_hooks.message);

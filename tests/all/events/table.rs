@@ -178,8 +178,8 @@ fn the_table_has_the_rows_of_the_specification_and_no_others() {
         let matching = match found.matching {
             Matching::Always => vec!["-".to_owned()],
             Matching::Pattern { field } => vec!["pattern".to_owned(), field.to_owned()],
-            Matching::Exact { field, words: [] } => vec!["exact".to_owned(), field.to_owned()],
-            Matching::Exact { field, words } => {
+            Matching::Exact { field, keywords: [] } => vec!["exact".to_owned(), field.to_owned()],
+            Matching::Exact { field, keywords: words } => {
                 vec!["exact".to_owned(), field.to_owned(), words.join(",")]
             }
         };

@@ -687,7 +687,7 @@ fn planned(hooks: &[(&str, bool)], sequential: bool) -> Project {
 }
 
 fn asked_again(response: &HookExecutionResponse) -> Vec<bool> {
-    response.hooks.iter().map(|hook| hook.asked_again).collect()
+    response.hooks.iter().map(|hook| hook.rechecked).collect()
 }
 
 #[tokio::test]

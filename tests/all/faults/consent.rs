@@ -6,7 +6,7 @@ use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
 use hook_settings::{HookEntry, load};
 use hook_settings::{HookSource, SettingsSource};
 use hook_tests::{Project, fields};
-use hook_trust::{Change, Review, Standing, TrustStoreError};
+use hook_trust::{Change, Review, TrustStatus, TrustStoreError};
 use hook_trust::{TrustPolicy, TrustStore};
 use serde_json::{Value, json};
 
@@ -133,8 +133,8 @@ async fn fault_85_a_guard_that_an_earlier_version_trusted_blocks_until_it_is_ask
         // The decision made now takes its place, and nobody is asked again.
         consent.store.grant_reviewed(&project, &reviews).unwrap();
         assert!(!consent.fire().await.processed.is_blocking_decision(), "{form}");
-        assert_eq!(consent.store.granted(&project).unwrap().len(), 1);
-        assert_eq!(review(&consent).standing, Standing::Trusted);
+        assert_eq!(consent.store.grants(&project).unwrap().len(), 1);
+        assert_eq!(review(&consent).status, TrustStatus::Trusted);
     }
 }
 
@@ -216,14 +216,14 @@ fn fault_82_the_whole_folder_of_what_a_command_starts_is_covered() {
         assert_eq!(shown.opaque, Vec::<String>::new(), "{command}");
         assert_eq!(found, *folders, "{command}");
         consent.trust();
-        assert_eq!(review(&consent).standing, Standing::Trusted, "{command}");
+        assert_eq!(review(&consent).status, TrustStatus::Trusted, "{command}");
         for folder in *folders {
             // A file that comes into being counts as well as one that changes.
             let is_file = consent.project.path().join(folder).is_file();
             let file = if is_file { (*folder).to_owned() } else { format!("{folder}/new/z.pyc") };
             consent.project.write(&file, "rm -rf ~\n");
             let changed = review(&consent);
-            assert!(matches!(changed.standing, Standing::Changed(_)), "{command}: {file}");
+            assert!(matches!(changed.status, TrustStatus::Changed(_)), "{command}: {file}");
             let changes = format!("{:?}", changed.changes());
             assert!(changes.contains(&*file), "{command}: {changes}");
         }
@@ -332,9 +332,9 @@ async fn fault_85_an_older_commit_with_a_weaker_guard_changes_nothing_until_it_i
     let response = consent.fire().await;
     assert!(response.processed.is_blocking_decision(), "{response:?}");
     assert!(response.hooks[0].failure.is_none(), "the trusted copy decides");
-    let unknown = consent.store.use_again(&consent.project.path(), "0000000000");
+    let unknown = consent.store.reactivate(&consent.project.path(), "0000000000");
     assert!(matches!(unknown, Err(TrustStoreError::UnknownDigest { .. })), "{unknown:?}");
-    consent.store.use_again(&consent.project.path(), &weaker[..12]).unwrap();
+    consent.store.reactivate(&consent.project.path(), &weaker[..12]).unwrap();
     let response = consent.fire().await;
     assert!(!response.processed.is_blocking_decision(), "{response:?}");
     assert!(response.hooks[0].warnings.is_empty());
@@ -364,13 +364,13 @@ fn fault_82_data_and_what_hooks_write_are_left_out_and_programs_never_are() {
     consent.trust();
     for left_out in [".hooks/words.txt", ".hooks/calls.log", ".hooks/logs/b.txt"] {
         consent.project.write(left_out, "other");
-        assert_eq!(review(&consent).standing, Standing::Trusted, "{left_out}");
+        assert_eq!(review(&consent).status, TrustStatus::Trusted, "{left_out}");
     }
     // That it is data is agreed to, too.
     let other = json!({"command": ".hooks/a.sh", "data": [".hooks/*"]});
     consent.project.write("settings.json", &settings(&other).to_string());
     let changed = review(&consent);
-    assert!(matches!(changed.standing, Standing::Changed(_)));
+    assert!(matches!(changed.status, TrustStatus::Changed(_)));
     assert!(format!("{:?}", changed.changes()).contains("\"data\""), "{:?}", changed.changes());
 }
 
@@ -562,10 +562,10 @@ fn fault_83_a_command_that_may_start_more_than_its_folder_needs_its_own_yes() {
         assert!(!shown.opaque.is_empty(), "{command}");
         let refused = consent.store.grant_reviewed(&consent.project.path(), [&shown]);
         assert!(matches!(refused, Err(TrustStoreError::Opaque { .. })), "{command}: {refused:?}");
-        assert_eq!(review(&consent).standing, Standing::New);
+        assert_eq!(review(&consent).status, TrustStatus::New);
         shown.accept_opaque();
         consent.store.grant_reviewed(&consent.project.path(), [&shown]).unwrap();
-        assert_eq!(review(&consent).standing, Standing::Trusted, "{command}");
+        assert_eq!(review(&consent).status, TrustStatus::Trusted, "{command}");
     }
 }
 
@@ -597,15 +597,15 @@ fn fault_40_projects_whose_paths_are_no_text_share_no_decision() {
         std::fs::create_dir(project).unwrap();
     }
     store.grant(&projects[0], &entries).unwrap();
-    let standing = |project: &Path| store.review(project, &entries).unwrap().remove(0).standing;
-    assert_eq!(standing(&projects[0]), Standing::Trusted);
-    assert_eq!(standing(&projects[1]), Standing::New);
-    assert_eq!(standing(&projects[2]), Standing::New);
-    assert_eq!(store.granted(&projects[0]).unwrap().len(), 1);
+    let standing = |project: &Path| store.review(project, &entries).unwrap().remove(0).status;
+    assert_eq!(standing(&projects[0]), TrustStatus::Trusted);
+    assert_eq!(standing(&projects[1]), TrustStatus::New);
+    assert_eq!(standing(&projects[2]), TrustStatus::New);
+    assert_eq!(store.grants(&projects[0]).unwrap().len(), 1);
     store.revoke(&projects[1]).unwrap();
-    assert_eq!(standing(&projects[0]), Standing::Trusted);
+    assert_eq!(standing(&projects[0]), TrustStatus::Trusted);
     store.revoke(&projects[0]).unwrap();
-    assert_eq!(standing(&projects[0]), Standing::New);
+    assert_eq!(standing(&projects[0]), TrustStatus::New);
 }
 
 #[cfg(unix)]
@@ -617,7 +617,7 @@ async fn fault_40_a_trust_store_that_is_no_regular_file_is_refused_at_once() {
     let (store, project) = (consent.store.clone(), consent.project.path());
     let entries = consent.entries();
     let refused = tokio::task::spawn_blocking(move || {
-        (store.granted(&project).unwrap_err(), store.grant(&project, &entries).unwrap_err())
+        (store.grants(&project).unwrap_err(), store.grant(&project, &entries).unwrap_err())
     });
     let (read, written) = tokio::time::timeout(super::PROMPT, refused).await.unwrap().unwrap();
     assert!(read.to_string().contains("a FIFO"), "{read}");

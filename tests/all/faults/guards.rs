@@ -357,7 +357,7 @@ async fn fault_37_a_trusted_guard_that_changed_blocks_until_a_person_decides() {
             let call = fields(json!({"tool_name": "edit", "tool_input": {}}));
             let call = RequestInput::read(HookEventName::BeforeTool, call).unwrap();
             let explanation = system.explain(&call).unwrap().hooks.remove(0);
-            assert!(explanation.hook.blocks_unrun(), "{what}");
+            assert!(explanation.hook.blocks_without_running(), "{what}");
         }
         if what == "env" {
             let hooks = parse(&project.read(SETTINGS), HookSource::Project, None).hooks;

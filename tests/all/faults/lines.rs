@@ -107,7 +107,7 @@ impl Heard {
             let next = std::time::Duration::ZERO;
             tokio::time::timeout(next, subscription.next()).await.ok()??.ok()
         }
-        let (mut recording, first) = RecordingLines::begin(Path::new("/a\nb\u{2028}"));
+        let (mut recording, first) = RecordingLines::start(Path::new("/a\nb\u{2028}"));
         let mut lines = vec![first];
         while let Some(progress) = next(&mut self.progress).await {
             lines.push(progress.to_json());

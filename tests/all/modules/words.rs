@@ -38,7 +38,7 @@ async fn asked(
         for (name, value) in answer.as_object().unwrap() {
             said[name] = value.clone();
         }
-        client.take(FromHook::of(&fields(said)).unwrap());
+        client.receive(FromHook::of(&fields(said)).unwrap());
         call
     };
     tokio::join!(answering, fire(&system, ours, input.clone()))

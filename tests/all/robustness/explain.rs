@@ -136,7 +136,7 @@ fn the_hooks_that_are_said_to_run_are_those_of_the_plan_in_its_order() {
                 prop_assert_eq!(running.len(), plan.hooks.len());
                 for (place, (said, planned)) in running.iter().zip(&plan.hooks).enumerate() {
                     prop_assert!(Arc::ptr_eq(&said.hook, &planned.hook));
-                    prop_assert_eq!(said.place, Some(place));
+                    prop_assert_eq!(said.plan_index, Some(place));
                 }
                 let because = explanation.sequential_because.values().next();
                 prop_assert_eq!(because.is_none(), plan.groups.len() <= 1 && because.is_none());

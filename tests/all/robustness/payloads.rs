@@ -8,7 +8,7 @@ use hook_json::{RawJson, RawObject};
 use hook_protocol::event::input::BASE_FIELDS;
 use hook_protocol::{FailureCode, HookEventName};
 use hook_run::HandlerHook;
-use hook_settings::schema::{Field, Kind};
+use hook_settings::schema::{Field, FieldKind};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::Value;
@@ -72,12 +72,12 @@ const WORDS: &[&str] = &[
 ];
 
 /// A field's name, what it must be, and whether it must be there.
-type Rule = (&'static str, Kind, bool);
+type Rule = (&'static str, FieldKind, bool);
 
 /// What the table of the event says, and what the door does not look at in a caller's payload.
 fn rules(event: HookEventName) -> Vec<Rule> {
     let rule = |field: &Field| match field.kind {
-        Kind::Model(_) => (field.name, Kind::AnyObject, field.required),
+        FieldKind::Model(_) => (field.name, FieldKind::AnyObject, field.required),
         kind => (field.name, kind, field.required),
     };
     event.row().fields.iter().map(rule).collect()
@@ -92,32 +92,32 @@ fn is_model_event(event: HookEventName) -> bool {
     rules(event).iter().any(|(name, ..)| *name == "llm_request")
 }
 
-fn fits(value: &Tree, kind: &Kind) -> bool {
+fn fits(value: &Tree, kind: &FieldKind) -> bool {
     let leaf = value.to_string();
     let text = || RawJson::parse(leaf.as_str()).unwrap().to_text();
     let number = || serde_json::from_str::<serde_json::Number>(&leaf).ok();
     match kind {
-        Kind::Any => true,
-        Kind::Text => text().is_some(),
-        Kind::Bool => leaf == "true" || leaf == "false",
-        Kind::Number => number().is_some(),
-        Kind::Whole(0, None) => RawJson::parse(leaf.as_str()).unwrap().to_whole_number().is_some(),
-        Kind::Integer(i64::MIN, i64::MAX) => leaf.parse::<i64>().is_ok(),
+        FieldKind::Any => true,
+        FieldKind::Text => text().is_some(),
+        FieldKind::Bool => leaf == "true" || leaf == "false",
+        FieldKind::Number => number().is_some(),
+        FieldKind::Unsigned(0, None) => RawJson::parse(leaf.as_str()).unwrap().to_u64().is_some(),
+        FieldKind::Integer(i64::MIN, i64::MAX) => leaf.parse::<i64>().is_ok(),
         // An odd leaf may be an empty list or object.
-        Kind::AnyObject => leaf.starts_with('{'),
-        Kind::List => leaf.starts_with('['),
-        Kind::ListOf(Kind::Text) => {
+        FieldKind::AnyObject => leaf.starts_with('{'),
+        FieldKind::List => leaf.starts_with('['),
+        FieldKind::ListOf(FieldKind::Text) => {
             let items = RawJson::parse(leaf.as_str()).unwrap().to_items();
             items.is_some_and(|items| items.iter().all(|item| item.to_text().is_some()))
         }
-        Kind::NonEmpty(longest) => text().is_some_and(|text| {
+        FieldKind::NonEmpty(longest) => text().is_some_and(|text| {
             !text.is_empty() && longest.is_none_or(|longest| text.len() <= longest)
         }),
-        Kind::ShortText(most) => {
+        FieldKind::ShortText(most) => {
             text().is_some_and(|text| text.len() <= *most && !text.contains('\0'))
         }
-        Kind::Words(words) => text().is_some_and(|text| words.contains(&text.as_str())),
-        Kind::Open(fields) => {
+        FieldKind::OneOf(words) => text().is_some_and(|text| words.contains(&text.as_str())),
+        FieldKind::Open(fields) => {
             let rules: Vec<Rule> =
                 fields.iter().map(|field| (field.name, field.kind, field.required)).collect();
             leaf.starts_with('{') && !value.repeats_a_field() && follows(value, &rules)
@@ -130,7 +130,7 @@ fn fits(value: &Tree, kind: &Kind) -> bool {
 fn follows(object: &Tree, rules: &[Rule]) -> bool {
     rules.iter().all(|(name, kind, required)| match object.get(name) {
         None => !required,
-        Some(null) if null.to_string() == "null" => matches!(kind, Kind::Any) || !required,
+        Some(null) if null.to_string() == "null" => matches!(kind, FieldKind::Any) || !required,
         Some(value) => fits(value, kind),
     })
 }
@@ -230,7 +230,7 @@ fn an_input_is_accepted_exactly_if_it_follows_the_protocol_and_unknown_fields_pa
                     name != "hook_event_name"
                         && !(is_model_event(event) && translated.contains(&name.as_str()))
                 }
-                Some((_, Kind::AnyObject | Kind::List | Kind::Any, _)) => {
+                Some((_, FieldKind::AnyObject | FieldKind::List | FieldKind::Any, _)) => {
                     !translated.contains(&name.as_str()) && given != "null"
                 }
                 Some(_) => false,

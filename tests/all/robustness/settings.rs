@@ -8,7 +8,7 @@ use hook_bus::{HookExecutionRequest, HookSystem};
 use hook_core::Hook;
 use hook_json::{RawJson, RawObject};
 use hook_protocol::{BeforeToolInput, ToolName};
-use hook_settings::check::{Surroundings, check as check_settings};
+use hook_settings::check::{CheckContext, check as check_settings};
 use hook_settings::{Diagnostic, FailBehavior, HookEntry, Severity, parse};
 use hook_settings::{HookSource, SettingsSource};
 use hook_tests::{Project, host};
@@ -92,7 +92,7 @@ fn any_file() -> impl Strategy<Value = Bytes> {
 
 /// A problem's place is where its author finds it: a value or a name, or where reading stopped.
 fn lies_inside(diagnostic: &Diagnostic, text: &str, is_json: bool) -> bool {
-    let place = &diagnostic.place;
+    let place = &diagnostic.location;
     if place.line == 0 {
         // What is not text has its place in the bytes, and so in the message.
         return diagnostic.message.ends_with("more problems are not listed")
@@ -108,7 +108,7 @@ fn lies_inside(diagnostic: &Diagnostic, text: &str, is_json: bool) -> bool {
 
 /// What is marked is a whole value or a name.
 fn marks_a_value(diagnostic: &Diagnostic, text: &str) -> bool {
-    let place = &diagnostic.place;
+    let place = &diagnostic.location;
     let offset = |line: usize, column: usize| {
         let line = text.split('\n').nth(line - 1)?;
         let begin = line.as_ptr() as usize - text.as_ptr() as usize;
@@ -143,16 +143,16 @@ fn no_settings_file_harms_the_hooks_of_another_or_is_wrong_without_a_place() {
         let diagnostics = system.diagnostics().unwrap();
         let is_json = !diagnostics.iter().any(|one| one.message.contains("is not JSON"));
         for diagnostic in &diagnostics {
-            prop_assert_eq!(diagnostic.place.file.as_deref(), Some(&file));
+            prop_assert_eq!(diagnostic.location.file.as_deref(), Some(&file));
             prop_assert!(lies_inside(diagnostic, text, is_json), "{diagnostic}");
             prop_assert!(diagnostic.message.len() < LONGEST_MESSAGE, "{diagnostic}");
         }
 
         let sources = [SettingsSource::optional(HookSource::Project, &file)];
-        let surroundings = Surroundings {
+        let surroundings = CheckContext {
             project: project.path(),
             environment: std::env::vars_os().collect(),
-            ..Surroundings::default()
+            ..CheckContext::default()
         };
         let checked = check_settings(&sources, &surroundings).remove(0);
         prop_assert_eq!(checked.text, text);

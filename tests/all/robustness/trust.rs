@@ -85,7 +85,7 @@ impl Fixture {
     /// Whether a later version of the engine says that it wrote the bytes, in a format of its own.
     fn is_newer(bytes: &[u8]) -> bool {
         let Some(contents) = contents(bytes) else { return false };
-        let version = contents.get("version").and_then(RawJson::to_whole_number);
+        let version = contents.get("version").and_then(RawJson::to_u64);
         // What says it twice is no store of any version.
         let said = String::from_utf8_lossy(bytes).matches("\"version\"").count();
         said == 1 && version.is_some_and(|version| (2..=u32::MAX.into()).contains(&version))
@@ -120,7 +120,7 @@ fn whatever_is_in_the_store_nothing_is_lost_and_nothing_else_is_trusted() {
     let project = fixture.project.path();
     check(200, any_store(fixture.valid()), |bytes| {
         fixture.fill(&bytes.0);
-        match fixture.store.granted(&project) {
+        match fixture.store.grants(&project) {
             Ok(_) => prop_assert_eq!(fs::read(fixture.store.path()).unwrap(), bytes.0.clone()),
             Err(TrustStoreError::Damaged { aside, .. }) => {
                 prop_assert!(!Fixture::is_newer(&bytes.0));
@@ -156,7 +156,7 @@ fn what_later_versions_add_is_kept_and_what_is_no_text_damages_the_store() {
     assert!(fixture.is_trusted());
     // Half of a character, in a field that nobody knows.
     fixture.fill(contents.to_string().replace("1.5", r#""\ud800""#).as_bytes());
-    let read = fixture.store.granted(&fixture.project.path());
+    let read = fixture.store.grants(&fixture.project.path());
     assert!(matches!(read, Err(TrustStoreError::Damaged { .. })), "{read:?}");
     assert!(!fixture.is_trusted());
 }
@@ -167,7 +167,7 @@ fn a_damaged_store_takes_new_decisions_and_a_later_version_s_is_left_alone() {
     let project = fixture.project.path();
     check(100, any_store(fixture.valid()), |bytes| {
         fixture.fill(&bytes.0);
-        let before = fixture.store.granted(&project);
+        let before = fixture.store.grants(&project);
         fixture.fill(&bytes.0);
         let granted = fixture.store.grant(&project, std::slice::from_ref(&fixture.entry));
         match before {
@@ -182,7 +182,7 @@ fn a_damaged_store_takes_new_decisions_and_a_later_version_s_is_left_alone() {
             }
             Err(error) => prop_assert!(false, "{error}"),
             Ok(earlier) => {
-                let now = fixture.store.granted(&project).unwrap();
+                let now = fixture.store.grants(&project).unwrap();
                 let same =
                     |grant: &Grant| now.iter().any(|kept| kept.fingerprint == grant.fingerprint);
                 prop_assert!(earlier.iter().all(same), "a decision was lost");
@@ -206,7 +206,7 @@ fn each_damaged_store_is_set_aside_beside_the_ones_before() {
         (0..valid.len() - 2).step_by(17).map(|end| &valid[..end]).chain([&deep[..]]).collect();
     for (count, bytes) in damaged.iter().enumerate() {
         fs::write(fixture.store.path(), bytes).unwrap();
-        let error = fixture.store.granted(Path::new("/")).unwrap_err();
+        let error = fixture.store.grants(Path::new("/")).unwrap_err();
         assert!(matches!(error, TrustStoreError::Damaged { .. }), "{error}");
         assert_eq!(fixture.aside().len(), count);
         fixture.store.revoke(Path::new("/")).unwrap();

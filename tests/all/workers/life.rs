@@ -270,7 +270,7 @@ async fn it_is_started_at_its_first_call_or_before() {
     end(&later, system).await;
     settings(&later, &entry);
     let system = later.system();
-    system.initialize_here().await.unwrap();
+    system.initialize_blocking().await.unwrap();
     assert_eq!(super::status(&system).state, "stopped");
     system.start_workers();
     until(&system, "ready").await;

@@ -1,6 +1,6 @@
 //! What commands say of workers: nothing is started by looking, and nothing false is said.
 
-use hook_bus::wire::socket_of;
+use hook_bus::wire::default_socket_path;
 use hook_tests::{Finished, Hook, Project, SocketServed, request};
 use serde_json::{Value, json};
 
@@ -128,7 +128,7 @@ fn run_directory(project: &Project) -> String {
 
 /// Where a project's own server listens, with this directory for it.
 fn own_socket(project: &Project) -> std::path::PathBuf {
-    let name = socket_of(&project.path()).unwrap();
+    let name = default_socket_path(&project.path()).unwrap();
     std::path::Path::new(&run_directory(project)).join("hook").join(name.file_name().unwrap())
 }
 

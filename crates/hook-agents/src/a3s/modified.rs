@@ -5,7 +5,7 @@ use hook_protocol::event::input::{EventInput, EventPayload};
 use hook_protocol::failure::InvalidAnswer;
 use hook_settings::language::ForeignAnswer;
 
-use crate::output::OUTPUTS;
+use crate::output::OUTPUT_FIELDS;
 
 /// The field that holds the changes until the hook's input is at hand.
 pub(super) const MODIFIED: &str = "modified";
@@ -21,50 +21,50 @@ struct Changes {
 
 /// Converts a hook's changes to native fields. A change that cannot be made is an invalid answer:
 /// the hook may be a guard that lets the action proceed only with that change.
-pub(super) fn lay(answer: &mut ForeignAnswer, input: &EventInput, told: &RawObject) {
+pub(super) fn apply(answer: &mut ForeignAnswer, input: &EventInput, foreign_input: &RawObject) {
     let Some(output) = &mut answer.output else { return };
     let Some(specific) = &mut output.hook_specific_output else { return };
     let Some(modified) = specific.remove(MODIFIED) else { return };
     let mut changes = Changes::default();
-    let mut note = |reason: String| {
+    let mut reject = |reason: String| {
         let hint = "leave it out, or answer `block`";
         answer.invalid.push(InvalidAnswer::new(reason, hint));
     };
     match modified.to_object() {
-        Err(_) => note(format!("`modified` must be an object, found {}", modified.kind())),
+        Err(_) => reject(format!("`modified` must be an object, found {}", modified.kind())),
         Ok(modified) => {
-            let given = modified.iter().filter(|(_, value)| !value.is_null());
-            for (name, value) in given {
-                if let Err(reason) = changes.take(name, value, input, told) {
-                    note(reason);
+            let present = modified.iter().filter(|(_, value)| !value.is_null());
+            for (name, value) in present {
+                if let Err(reason) = changes.add(name, value, input, foreign_input) {
+                    reject(reason);
                 }
             }
         }
     }
     if let (EventPayload::BeforeModel(call), true) = (&input.payload, changes.has_prompts()) {
-        let system_prompt = call.system_prompt.as_deref().filter(|it| !it.is_empty());
+        let system_prompt = call.system_prompt.as_deref().filter(|text| !text.is_empty());
         match changes.messages(&call.llm_request, call.prompt.as_deref(), system_prompt) {
             Ok(messages) => {
                 let mut request = JsonObject::new();
                 request.insert("messages", messages);
                 changes.fields.insert("llm_request", request.to_raw());
             }
-            Err(reason) => note(reason),
+            Err(reason) => reject(reason),
         }
     }
-    specific.overlay(&changes.fields);
+    specific.merge(&changes.fields);
     if specific.is_empty() {
         output.hook_specific_output = None;
     }
 }
 
 impl Changes {
-    fn take(
+    fn add(
         &mut self,
         name: &str,
         value: &RawJson,
         input: &EventInput,
-        told: &RawObject,
+        foreign_input: &RawObject,
     ) -> Result<(), String> {
         let text = || {
             let text = value.to_text();
@@ -86,18 +86,20 @@ impl Changes {
             ("prompt", EventPayload::BeforeModel(_)) => self.prompt = Some(text()?),
             ("systemPrompt", EventPayload::BeforeModel(_)) => self.system_prompt = Some(text()?),
             ("response", EventPayload::AfterModel(call)) => {
-                let text = one_text(value, ("modified.response", "text"), told, "response")?;
+                let text =
+                    changed_text(value, ("modified.response", "text"), foreign_input, "response")?;
                 self.fields.insert("llm_response", response(&call.llm_response, &text));
             }
             ("result", EventPayload::AfterTool(call)) => {
-                let text = one_text(value, ("modified.result", "output"), told, "result")?;
-                let whole = result(&call.tool_response, &text).ok_or(
+                let text =
+                    changed_text(value, ("modified.result", "output"), foreign_input, "result")?;
+                let replaced = result(&call.tool_response, &text).ok_or(
                     "`modified.result` cannot take the place of the tool's response, which has no text",
                 )?;
-                self.fields.insert("tool_response", whole);
+                self.fields.insert("tool_response", replaced);
             }
             _ => {
-                let event = told.fields().get("eventType").and_then(RawJson::to_text);
+                let event = foreign_input.fields().get("eventType").and_then(RawJson::to_text);
                 let event = event.unwrap_or_else(|| input.event().as_str().to_owned());
                 let name = hook_json::text::shortened(name);
                 return Err(format!("`modified.{name}` changes nothing on {event}"));
@@ -121,13 +123,14 @@ impl Changes {
         let messages = messages.unwrap_or_default();
         let mut messages: Vec<JsonObject> =
             messages.iter().filter_map(|message| message.to_object().ok()).collect();
-        let is_by = |message: &JsonObject, role: &str| {
+        let has_role = |message: &JsonObject, role: &str| {
             message.get("role").and_then(RawJson::to_text).as_deref() == Some(role)
         };
         if let Some(new) = &self.prompt {
             let is_prompt = |message: &&mut JsonObject| {
                 let content = message.get("content").and_then(RawJson::to_text);
-                is_by(message, "user") && prompt.is_none_or(|it| content.as_deref() == Some(it))
+                has_role(message, "user")
+                    && prompt.is_none_or(|expected| content.as_deref() == Some(expected))
             };
             let message = messages.iter_mut().rev().find(is_prompt);
             let message = message
@@ -135,20 +138,21 @@ impl Changes {
             message.insert("content", RawJson::from_text(new));
         }
         if let Some(new) = &self.system_prompt {
-            match (messages.iter().position(|message| is_by(message, "system")), system_prompt) {
+            match (messages.iter().position(|message| has_role(message, "system")), system_prompt) {
                 (Some(first), _) => {
-                    let mut place = 0..;
-                    let is_later = |message: &JsonObject| {
-                        place.next().is_some_and(|at| at > first) && is_by(message, "system")
+                    let mut positions = 0..;
+                    let is_later_system = |message: &JsonObject| {
+                        positions.next().is_some_and(|position| position > first)
+                            && has_role(message, "system")
                     };
-                    let mut is_later = is_later;
-                    messages.retain(|message| !is_later(message));
+                    let mut is_later_system = is_later_system;
+                    messages.retain(|message| !is_later_system(message));
                     if let Some(message) = messages.get_mut(first) {
                         message.insert("content", RawJson::from_text(new));
                     }
                 }
-                (None, known) => {
-                    let added = new.strip_prefix(known.unwrap_or_default()).ok_or(
+                (None, existing) => {
+                    let added = new.strip_prefix(existing.unwrap_or_default()).ok_or(
                         "`modified.systemPrompt` cannot be used: the system prompt stands outside of \
                          the conversation, where text can be added behind it and nothing replaced",
                     )?;
@@ -159,18 +163,19 @@ impl Changes {
                 }
             }
         }
-        let messages: Vec<RawJson> = messages.iter().map(|it| it.to_raw().into()).collect();
+        let messages: Vec<RawJson> =
+            messages.iter().map(|message| message.to_raw().into()).collect();
         Ok(RawJson::from_items(&messages))
     }
 }
 
 /// Returns the text of a value: itself, or the `key` of an object whose other fields are as in the
 /// hook's input.
-fn one_text(
+fn changed_text(
     value: &RawJson,
     (path, key): (&str, &str),
-    told: &RawObject,
-    told_as: &str,
+    foreign_input: &RawObject,
+    original_field: &str,
 ) -> Result<String, String> {
     if let Some(text) = value.to_text() {
         return Ok(text);
@@ -179,10 +184,14 @@ fn one_text(
         let found = value.kind();
         return Err(format!("`{path}` must be a string or an object, found {found}"));
     };
-    let told = told.fields().get(told_as).and_then(|it| it.to_object().ok()).unwrap_or_default();
+    let original = foreign_input
+        .fields()
+        .get(original_field)
+        .and_then(|object| object.to_object().ok())
+        .unwrap_or_default();
     let others = fields.iter().filter(|(name, value)| *name != key && !value.is_null());
     for (name, value) in others {
-        if !told.get(name).is_some_and(|told| told.is_same_value(value)) {
+        if !original.get(name).is_some_and(|original_value| original_value.is_same_value(value)) {
             let name = hook_json::text::shortened(name);
             return Err(format!("`{path}.{name}` cannot be changed, only `{path}.{key}`"));
         }
@@ -192,11 +201,11 @@ fn one_text(
 }
 
 /// Builds a model response that differs only in its text.
-fn response(told: &RawObject, text: &str) -> RawObject {
-    let told = told.fields();
+fn response(original: &RawObject, text: &str) -> RawObject {
+    let original = original.fields();
     let mut new = JsonObject::new();
     new.insert("text", RawJson::from_text(text));
-    if let Some(mut candidates) = told.get("candidates").and_then(RawJson::to_items)
+    if let Some(mut candidates) = original.get("candidates").and_then(RawJson::to_items)
         && let Some(first) = candidates.first_mut()
         && let Ok(mut candidate) = first.to_object()
     {
@@ -214,22 +223,22 @@ fn response(told: &RawObject, text: &str) -> RawObject {
 }
 
 /// Builds a tool response that differs only in its output.
-fn result(told: &RawJson, output: &str) -> Option<RawJson> {
-    if told.to_text().is_some() {
+fn result(original: &RawJson, output: &str) -> Option<RawJson> {
+    if original.to_text().is_some() {
         return Some(RawJson::from_text(output));
     }
-    if let Ok(mut fields) = told.to_object()
-        && let Some(name) = output_of(&fields)
+    if let Ok(mut fields) = original.to_object()
+        && let Some(name) = output_field(&fields)
     {
         fields.insert(name, RawJson::from_text(output));
         return Some(fields.to_raw().into());
     }
     // The hook's input has the response as JSON text.
-    RawJson::parse(output).ok().filter(|value| value.kind() == told.kind())
+    RawJson::parse(output).ok().filter(|value| value.kind() == original.kind())
 }
 
 /// Returns the field of a tool's response that holds its output.
-fn output_of(response: &JsonObject) -> Option<&'static str> {
+fn output_field(response: &JsonObject) -> Option<&'static str> {
     let is_text = |name: &&str| response.get(name).and_then(RawJson::to_text).is_some();
-    OUTPUTS.into_iter().find(is_text)
+    OUTPUT_FIELDS.into_iter().find(is_text)
 }

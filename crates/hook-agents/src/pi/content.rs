@@ -13,16 +13,16 @@ const FIELDS: [&str; 4] = ["content", "llmContent", "text", "output"];
 const PARTS: [&str; 2] = ["content", "llmContent"];
 
 /// A slot: a part of a response that the model reads, with its content parts.
-struct Place {
+struct Slot {
     /// The field; `None` for the response itself.
     field: Option<&'static str>,
-    form: Form,
-    own: Vec<RawJson>,
+    form: SlotForm,
+    parts: Vec<RawJson>,
 }
 
 /// The form of a slot's parts.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum SlotForm {
     /// A string.
     Text,
     /// A list.
@@ -31,19 +31,19 @@ enum Form {
     One,
 }
 
-impl Place {
+impl Slot {
     /// Returns the slot for a value, if it is one.
     fn of(field: Option<&'static str>, value: &RawJson) -> Option<Self> {
         let may_have_parts = field.is_none_or(|field| PARTS.contains(&field));
-        let (form, own) = match value.kind() {
-            JsonKind::String => (Form::Text, vec![value.clone()]),
-            JsonKind::Array if may_have_parts => (Form::List, value.to_items()?),
+        let (form, parts) = match value.kind() {
+            JsonKind::String => (SlotForm::Text, vec![value.clone()]),
+            JsonKind::Array if may_have_parts => (SlotForm::List, value.to_items()?),
             JsonKind::Object if may_have_parts && field.is_some() => {
-                (Form::One, vec![value.clone()])
+                (SlotForm::One, vec![value.clone()])
             }
             _ => return None,
         };
-        Some(Self { field, form, own })
+        Some(Self { field, form, parts })
     }
 
     /// Returns the slots of a response; empty if none is known.
@@ -58,27 +58,28 @@ impl Place {
     }
 
     /// Returns the slot's value with new parts, in its own form. Adds what does not fit to `lost`.
-    fn with(&self, parts: &[RawJson], lost: &mut Vec<&'static str>) -> RawJson {
-        let is_same = parts.len() == self.own.len();
+    fn value_with(&self, parts: &[RawJson], lost: &mut Vec<&'static str>) -> RawJson {
+        let has_same_count = parts.len() == self.parts.len();
         match (self.form, parts) {
-            (Form::Text, _) => {
+            (SlotForm::Text, _) => {
                 let may_be_list = self.field.is_some_and(|field| PARTS.contains(&field));
-                match may_be_list && !parts.iter().all(|part| text_of(part).is_some()) {
+                match may_be_list && !parts.iter().all(|part| part_text(part).is_some()) {
                     true => RawJson::from_items(parts),
-                    false => RawJson::from_text(&text_of_all(parts, lost)),
+                    false => RawJson::from_text(&joined_text(parts, lost)),
                 }
             }
-            (Form::One, [part]) => like(self.own.first(), part),
-            (Form::List, _) if is_same => {
-                let own = self.own.iter().map(Some);
+            (SlotForm::One, [part]) => in_form_of(self.parts.first(), part),
+            (SlotForm::List, _) if has_same_count => {
+                let own = self.parts.iter().map(Some);
                 let parts: Vec<RawJson> =
-                    own.zip(parts).map(|(own, part)| like(own, part)).collect();
+                    own.zip(parts).map(|(original, part)| in_form_of(original, part)).collect();
                 RawJson::from_items(&parts)
             }
-            (Form::List | Form::One, _) => {
+            (SlotForm::List | SlotForm::One, _) => {
                 // The first text part is the example for the others.
-                let example = self.own.iter().find(|own| is_of_text(own)).or(self.own.first());
-                let parts: Vec<RawJson> = parts.iter().map(|part| like(example, part)).collect();
+                let example = self.parts.iter().find(|own| has_text(own)).or(self.parts.first());
+                let parts: Vec<RawJson> =
+                    parts.iter().map(|part| in_form_of(example, part)).collect();
                 RawJson::from_items(&parts)
             }
         }
@@ -98,12 +99,12 @@ fn part(text: &str) -> RawJson {
 }
 
 /// Returns the parts of all slots of a response, or the response's JSON as a text part.
-pub(super) fn of_response(response: &RawJson) -> RawJson {
-    let places = Place::all(response);
-    if places.is_empty() {
+pub(super) fn parts_of(response: &RawJson) -> RawJson {
+    let slots = Slot::all(response);
+    if slots.is_empty() {
         return text_part(response.as_str());
     }
-    let parts: Vec<RawJson> = places.iter().flat_map(|place| &place.own).map(typed).collect();
+    let parts: Vec<RawJson> = slots.iter().flat_map(|slot| &slot.parts).map(with_type).collect();
     RawJson::from_items(&parts)
 }
 
@@ -115,25 +116,25 @@ pub(super) fn details_of(response: &RawJson) -> Option<RawJson> {
 
 /// Returns the field of the details: `metadata` in responses that have `llmContent`.
 fn details_field(fields: &JsonObject) -> &'static str {
-    let is_ours = fields.get("llmContent").is_some() && fields.get("details").is_none();
-    if is_ours { "metadata" } else { "details" }
+    let is_native = fields.get("llmContent").is_some() && fields.get("details").is_none();
+    if is_native { "metadata" } else { "details" }
 }
 
 /// Returns a response with new parts or details, in its own form. Adds what does not fit to `lost`.
-pub(super) fn laid_into(
+pub(super) fn with_changes(
     response: &RawJson,
     content: Option<&RawJson>,
     details: Option<&RawJson>,
     lost: &mut Vec<&'static str>,
 ) -> RawJson {
-    let laid = match content {
-        Some(content) => with_content(response, &content.to_items().unwrap_or_default(), lost),
+    let changed = match content {
+        Some(content) => with_parts(response, &content.to_items().unwrap_or_default(), lost),
         None => response.clone(),
     };
-    let Some(details) = details else { return laid };
-    let Ok(mut fields) = laid.to_object() else {
+    let Some(details) = details else { return changed };
+    let Ok(mut fields) = changed.to_object() else {
         lost.push("`details`, since the tool's response has no place for them,");
-        return laid;
+        return changed;
     };
     let name = details_field(&fields);
     match name == "metadata" && details.to_object().is_err() {
@@ -144,40 +145,40 @@ pub(super) fn laid_into(
 }
 
 /// Returns a response with new parts in its slots.
-fn with_content(response: &RawJson, content: &[RawJson], lost: &mut Vec<&'static str>) -> RawJson {
-    let places = Place::all(response);
-    let Some(first) = places.first() else { return of_json(response, content) };
-    let number: usize = places.iter().map(|place| place.own.len()).sum();
+fn with_parts(response: &RawJson, content: &[RawJson], lost: &mut Vec<&'static str>) -> RawJson {
+    let slots = Slot::all(response);
+    let Some(first) = slots.first() else { return replace_json(response, content) };
+    let count: usize = slots.iter().map(|slot| slot.parts.len()).sum();
     // The same number of parts goes back to the same slots.
-    let is_same = number == content.len();
-    if !is_same && places.len() > 1 {
+    let has_same_count = count == content.len();
+    if !has_same_count && slots.len() > 1 {
         lost.push("which part was where, since there are not as many any more,");
     }
-    let Ok(mut fields) = response.to_object() else { return first.with(content, lost) };
+    let Ok(mut fields) = response.to_object() else { return first.value_with(content, lost) };
     let mut rest = content;
-    for (at, place) in places.iter().enumerate() {
-        let taken = match (is_same, at) {
-            (true, _) => place.own.len().min(rest.len()),
+    for (index, slot) in slots.iter().enumerate() {
+        let taken = match (has_same_count, index) {
+            (true, _) => slot.parts.len().min(rest.len()),
             (false, 0) => rest.len(),
             (false, _) => 0,
         };
         let (own, others) = rest.split_at(taken);
         rest = others;
-        if let Some(field) = place.field {
-            fields.insert(field, place.with(own, lost));
+        if let Some(field) = slot.field {
+            fields.insert(field, slot.value_with(own, lost));
         }
     }
     fields.to_raw().into()
 }
 
 /// Replaces a response that was shown as JSON text.
-fn of_json(response: &RawJson, content: &[RawJson]) -> RawJson {
-    let text = text_of_all(content, &mut Vec::new());
-    let read = RawJson::parse(text).ok();
+fn replace_json(response: &RawJson, content: &[RawJson]) -> RawJson {
+    let text = joined_text(content, &mut Vec::new());
+    let parsed = RawJson::parse(text).ok();
     if response.kind() != JsonKind::Object {
-        return read.unwrap_or_else(|| RawJson::from_items(content));
+        return parsed.unwrap_or_else(|| RawJson::from_items(content));
     }
-    read.filter(|read| read.kind() == JsonKind::Object).unwrap_or_else(|| {
+    parsed.filter(|read| read.kind() == JsonKind::Object).unwrap_or_else(|| {
         let mut parts = JsonObject::new();
         parts.insert("content", RawJson::from_items(content));
         parts.to_raw().into()
@@ -189,7 +190,7 @@ fn is_text(value: &RawJson) -> bool {
 }
 
 /// Returns the text of a text part.
-fn text_of(part: &RawJson) -> Option<String> {
+fn part_text(part: &RawJson) -> Option<String> {
     let fields = part.to_object().ok()?;
     let kind = fields.get("type").and_then(RawJson::to_text);
     let text = fields.get("text")?.to_text();
@@ -197,8 +198,8 @@ fn text_of(part: &RawJson) -> Option<String> {
 }
 
 /// Joins the texts of all parts; other parts are lost.
-fn text_of_all(parts: &[RawJson], lost: &mut Vec<&'static str>) -> String {
-    let texts: Vec<String> = parts.iter().filter_map(text_of).collect();
+fn joined_text(parts: &[RawJson], lost: &mut Vec<&'static str>) -> String {
+    let texts: Vec<String> = parts.iter().filter_map(part_text).collect();
     if texts.len() < parts.len() {
         lost.push("parts that are no text, since the tool's response is text,");
     }
@@ -206,18 +207,18 @@ fn text_of_all(parts: &[RawJson], lost: &mut Vec<&'static str>) -> String {
 }
 
 /// Checks whether a part is a string or a text part.
-fn is_of_text(part: &RawJson) -> bool {
-    is_text(part) || text_of(part).is_some()
+fn has_text(part: &RawJson) -> bool {
+    is_text(part) || part_text(part).is_some()
 }
 
 /// Returns a part with its type, if it is a string or a text part without one.
-fn typed(own: &RawJson) -> RawJson {
-    if let Some(text) = own.to_text() {
+fn with_type(original: &RawJson) -> RawJson {
+    if let Some(text) = original.to_text() {
         return part(&text);
     }
-    let fields = own.to_object().unwrap_or_default();
+    let fields = original.to_object().unwrap_or_default();
     if fields.get("type").is_some_and(is_text) || !fields.get("text").is_some_and(is_text) {
-        return own.clone();
+        return original.clone();
     }
     let mut typed = JsonObject::new();
     put(&mut typed, "type", Some("text"));
@@ -228,12 +229,12 @@ fn typed(own: &RawJson) -> RawJson {
 }
 
 /// Converts a text part to the form of another: a string, or without a type.
-fn like(own: Option<&RawJson>, part: &RawJson) -> RawJson {
-    let Some(text) = text_of(part) else { return part.clone() };
-    match own {
-        Some(own) if is_text(own) => RawJson::from_text(&text),
-        Some(own) => {
-            let own = own.to_object().unwrap_or_default();
+fn in_form_of(original: Option<&RawJson>, part: &RawJson) -> RawJson {
+    let Some(text) = part_text(part) else { return part.clone() };
+    match original {
+        Some(original) if is_text(original) => RawJson::from_text(&text),
+        Some(original) => {
+            let own = original.to_object().unwrap_or_default();
             let Ok(mut fields) = part.to_object() else { return part.clone() };
             match own.get("type") {
                 Some(kind) if is_text(kind) => return part.clone(),
@@ -349,9 +350,9 @@ mod tests {
             ("1", r#"[{"type":"text","text":"1"}]"#, &text_part("2"), "2", 0),
         ] {
             let response = raw(response);
-            assert_eq!(of_response(&response).as_str(), shown);
+            assert_eq!(parts_of(&response).as_str(), shown);
             let mut lost = Vec::new();
-            let laid = laid_into(&response, Some(content), None, &mut lost);
+            let laid = with_changes(&response, Some(content), None, &mut lost);
             assert_eq!((laid.as_str(), lost.len()), (expected, losses), "{}", response.as_str());
         }
     }
@@ -386,7 +387,7 @@ mod tests {
             ),
             (r#"["KEY",{"text":"b","cache":1}]"#, r#"["-",{"text":"b","cache":1}]"#),
         ] {
-            let parts = of_response(&raw(response)).to_items().unwrap();
+            let parts = parts_of(&raw(response)).to_items().unwrap();
             let redacted = parts.iter().map(|part| {
                 let mut fields = part.to_object().unwrap();
                 let is_text =
@@ -401,7 +402,7 @@ mod tests {
             let redacted: Vec<RawJson> = redacted.collect();
             let mut lost = Vec::new();
             let content = RawJson::from_items(&redacted);
-            let laid = laid_into(&raw(response), Some(&content), None, &mut lost);
+            let laid = with_changes(&raw(response), Some(&content), None, &mut lost);
             assert_eq!((laid.as_str(), lost.len()), (expected, 0), "{response}");
         }
     }
@@ -410,7 +411,7 @@ mod tests {
     fn where_there_are_other_parts_than_before_that_is_said() {
         let response = raw(r#"{"content":"a","output":"b"}"#);
         let mut lost = Vec::new();
-        let laid = laid_into(&response, Some(&text_part("n")), None, &mut lost);
+        let laid = with_changes(&response, Some(&text_part("n")), None, &mut lost);
         assert_eq!((laid.as_str(), lost.len()), (r#"{"content":"n","output":""}"#, 1));
     }
 
@@ -432,7 +433,7 @@ mod tests {
             let response = raw(response);
             assert_eq!(details_of(&response).as_ref().map(RawJson::as_str), shown);
             let mut lost = Vec::new();
-            let laid = laid_into(&response, None, Some(&raw(details)), &mut lost);
+            let laid = with_changes(&response, None, Some(&raw(details)), &mut lost);
             assert_eq!((laid.as_str(), lost.len()), (expected, losses), "{}", response.as_str());
         }
     }

@@ -6,36 +6,36 @@ use super::{fields, results};
 use crate::table::{AgentEvent, Subject};
 
 /// An event for hooks that the extension does not register.
-const fn heard(event: AgentEvent) -> AgentEvent {
-    AgentEvent { is_asked_elsewhere: true, ..event }
+const fn unconnected(event: AgentEvent) -> AgentEvent {
+    AgentEvent { is_unconnected: true, ..event }
 }
 
 /// An event that hooks can cancel.
-const fn announced(
+const fn cancelable(
     name: &'static str,
-    ours: Event,
+    native: Event,
     fields: &'static [(&'static str, &'static str)],
 ) -> AgentEvent {
-    AgentEvent { blocks: true, ..told(name, ours, fields) }
+    AgentEvent { blocks: true, ..observed(name, native, fields) }
 }
 
 /// An event that hooks can only observe.
-const fn told(
+const fn observed(
     name: &'static str,
-    ours: Event,
+    native: Event,
     fields: &'static [(&'static str, &'static str)],
 ) -> AgentEvent {
-    heard(AgentEvent { fields, ..AgentEvent::of(name, ours) })
+    unconnected(AgentEvent { fields, ..AgentEvent::new(name, native) })
 }
 
 const TOOL_CALL: AgentEvent = AgentEvent {
     subject: Subject::Tool,
     fields: &[("tool_name", "toolName"), ("tool_input", "input"), ("tool_call_id", "toolCallId")],
-    beside: &["toolCallId"],
-    value: Some(fields::of_call),
+    extra_fields: &["toolCallId"],
+    foreign_value: Some(fields::call_field),
     blocks: true,
     blocks_on_failure: true,
-    ..AgentEvent::of("tool_call", Event::BeforeTool)
+    ..AgentEvent::new("tool_call", Event::BeforeTool)
 };
 const TOOL_RESULT: AgentEvent = AgentEvent {
     subject: Subject::Tool,
@@ -46,37 +46,37 @@ const TOOL_RESULT: AgentEvent = AgentEvent {
         ("tool_call_id", "toolCallId"),
         ("is_error", "isError"),
     ],
-    beside: &["toolCallId", "details"],
-    value: Some(fields::of_result),
-    lay: Some(results::lay_result),
-    missing: &[("tool_response", "[]")],
-    ..AgentEvent::of("tool_result", Event::AfterTool)
+    extra_fields: &["toolCallId", "details"],
+    foreign_value: Some(fields::result_field),
+    complete: Some(results::complete_result),
+    defaults: &[("tool_response", "[]")],
+    ..AgentEvent::new("tool_result", Event::AfterTool)
 };
 const OMP_TOOL_RESULT: AgentEvent = AgentEvent {
-    beside: &["toolCallId", "details", "isError"],
-    value: Some(fields::of_own_result),
-    lay: Some(results::lay_own_result),
+    extra_fields: &["toolCallId", "details", "isError"],
+    foreign_value: Some(fields::omp_result_field),
+    complete: Some(results::complete_omp_result),
     ..TOOL_RESULT
 };
 const INPUT: AgentEvent = AgentEvent {
     fields: &[("prompt", "text")],
     blocks: true,
-    ..AgentEvent::of("input", Event::BeforeAgent)
+    ..AgentEvent::new("input", Event::BeforeAgent)
 };
 const BEFORE_START: AgentEvent = AgentEvent {
     fields: &[("prompt", "prompt"), ("images", "images")],
     blocks: true,
-    ..AgentEvent::of("before_agent_start", Event::BeforeAgent)
+    ..AgentEvent::new("before_agent_start", Event::BeforeAgent)
 };
 const SESSION_START: AgentEvent = AgentEvent {
     fields: &[("source", "reason")],
-    missing: &[("source", "\"startup\"")],
-    ..AgentEvent::of("session_start", Event::SessionStart)
+    defaults: &[("source", "\"startup\"")],
+    ..AgentEvent::new("session_start", Event::SessionStart)
 };
 const SESSION_END: AgentEvent = AgentEvent {
     fields: &[("reason", "reason")],
-    missing: &[("reason", "\"other\"")],
-    ..AgentEvent::of("session_shutdown", Event::SessionEnd)
+    defaults: &[("reason", "\"other\"")],
+    ..AgentEvent::new("session_shutdown", Event::SessionEnd)
 };
 const COMPACT: AgentEvent = AgentEvent {
     fields: &[
@@ -85,11 +85,11 @@ const COMPACT: AgentEvent = AgentEvent {
         ("custom_instructions", "customInstructions"),
         ("messages", "messages"),
     ],
-    beside: &["preparation", "branchEntries"],
-    value: Some(fields::of_compression),
-    missing: &[("trigger", "\"auto\"")],
+    extra_fields: &["preparation", "branchEntries"],
+    foreign_value: Some(fields::compression_field),
+    defaults: &[("trigger", "\"auto\"")],
     blocks: true,
-    ..AgentEvent::of("session_before_compact", Event::PreCompress)
+    ..AgentEvent::new("session_before_compact", Event::PreCompress)
 };
 
 const fn end(name: &'static str) -> AgentEvent {
@@ -100,34 +100,34 @@ const fn end(name: &'static str) -> AgentEvent {
             ("stop_hook_active", "stop_hook_active"),
             ("messages", "messages"),
         ],
-        missing: &[("prompt", "\"\""), ("prompt_response", "\"\""), ("stop_hook_active", "false")],
-        beside: &["messages"],
-        value: Some(fields::of_end),
+        defaults: &[("prompt", "\"\""), ("prompt_response", "\"\""), ("stop_hook_active", "false")],
+        extra_fields: &["messages"],
+        foreign_value: Some(fields::end_field),
         blocks: true,
-        ..AgentEvent::of(name, Event::AfterAgent)
+        ..AgentEvent::new(name, Event::AfterAgent)
     }
 }
 
 const CONTEXT: AgentEvent = AgentEvent {
-    beside: &["messages"],
-    value: Some(fields::of_context),
-    lay: Some(results::lay_messages),
-    ..told("context", Event::BeforeModel, &[("messages", "messages")])
+    extra_fields: &["messages"],
+    foreign_value: Some(fields::context_field),
+    complete: Some(results::complete_messages),
+    ..observed("context", Event::BeforeModel, &[("messages", "messages")])
 };
 /// The extension sends the request in native form, too, for hooks that are no handlers.
-const ASKED_CONTEXT: AgentEvent = AgentEvent {
+const CONNECTED_CONTEXT: AgentEvent = AgentEvent {
     fields: &[("messages", "messages"), ("llm_request", "request")],
     blocks: true,
-    is_asked_elsewhere: false,
+    is_unconnected: false,
     ..CONTEXT
 };
-const AGENT_START: AgentEvent = told("agent_start", Event::AgentStart, &[]);
-const TURN_START: AgentEvent = told(
+const AGENT_START: AgentEvent = observed("agent_start", Event::AgentStart, &[]);
+const TURN_START: AgentEvent = observed(
     "turn_start",
     Event::TurnStart,
     &[("turn_index", "turnIndex"), ("turn_timestamp", "timestamp")],
 );
-const TURN_END: AgentEvent = told(
+const TURN_END: AgentEvent = observed(
     "turn_end",
     Event::TurnEnd,
     &[("turn_index", "turnIndex"), ("message", "message"), ("tool_results", "toolResults")],
@@ -141,8 +141,8 @@ pub(super) const PI: &[AgentEvent] = &[
     SESSION_END,
     COMPACT,
     end("agent_end"),
-    heard(BEFORE_START),
-    ASKED_CONTEXT,
+    unconnected(BEFORE_START),
+    CONNECTED_CONTEXT,
     AGENT_START,
     TURN_START,
     TURN_END,
@@ -155,14 +155,14 @@ pub(super) const OMP: &[AgentEvent] = &[
     SESSION_END,
     COMPACT,
     end("session_stop"),
-    heard(end("agent_end")),
+    unconnected(end("agent_end")),
     CONTEXT,
     AGENT_START,
     TURN_START,
     TURN_END,
     AgentEvent {
         subject: Subject::Field("reason"),
-        ..announced(
+        ..cancelable(
             "session_before_switch",
             Event::BeforeSessionSwitch,
             &[("reason", "reason"), ("target", "targetSessionFile")],
@@ -170,36 +170,36 @@ pub(super) const OMP: &[AgentEvent] = &[
     },
     AgentEvent {
         subject: Subject::Field("reason"),
-        ..told(
+        ..observed(
             "session_switch",
             Event::SessionSwitch,
             &[("reason", "reason"), ("previous", "previousSessionFile")],
         )
     },
-    announced("session_before_branch", Event::BeforeSessionBranch, &[("entry_id", "entryId")]),
+    cancelable("session_before_branch", Event::BeforeSessionBranch, &[("entry_id", "entryId")]),
     AgentEvent {
-        missing: &[("entry_id", "\"\"")],
-        ..told(
+        defaults: &[("entry_id", "\"\"")],
+        ..observed(
             "session_branch",
             Event::SessionBranch,
             &[("entry_id", "entryId"), ("previous", "previousSessionFile")],
         )
     },
-    told(
+    observed(
         "session.compacting",
         Event::Compacting,
         &[("session_id", "sessionId"), ("messages", "messages")],
     ),
     AgentEvent {
-        beside: &["compactionEntry", "fromExtension"],
-        value: Some(fields::of_compressed),
-        missing: &[("trigger", "\"auto\"")],
-        ..told("session_compact", Event::PostCompress, &[("trigger", "trigger")])
+        extra_fields: &["compactionEntry", "fromExtension"],
+        foreign_value: Some(fields::compressed_field),
+        defaults: &[("trigger", "\"auto\"")],
+        ..observed("session_compact", Event::PostCompress, &[("trigger", "trigger")])
     },
-    announced("session_before_tree", Event::BeforeSessionTree, &[("preparation", "preparation")]),
+    cancelable("session_before_tree", Event::BeforeSessionTree, &[("preparation", "preparation")]),
     AgentEvent {
-        missing: &[("new_leaf_id", "\"\""), ("old_leaf_id", "\"\"")],
-        ..told(
+        defaults: &[("new_leaf_id", "\"\""), ("old_leaf_id", "\"\"")],
+        ..observed(
             "session_tree",
             Event::SessionTree,
             &[
@@ -211,14 +211,14 @@ pub(super) const OMP: &[AgentEvent] = &[
     },
     AgentEvent {
         subject: Subject::Field("reason"),
-        ..told("auto_compaction_start", Event::AutoCompactionStart, &[("reason", "reason")])
+        ..observed("auto_compaction_start", Event::AutoCompactionStart, &[("reason", "reason")])
     },
-    told(
+    observed(
         "auto_compaction_end",
         Event::AutoCompactionEnd,
         &[("result", "result"), ("aborted", "aborted"), ("will_retry", "willRetry")],
     ),
-    told(
+    observed(
         "auto_retry_start",
         Event::AutoRetryStart,
         &[
@@ -228,9 +228,13 @@ pub(super) const OMP: &[AgentEvent] = &[
             ("error", "errorMessage"),
         ],
     ),
-    told("auto_retry_end", Event::AutoRetryEnd, &[("success", "success"), ("attempt", "attempt")]),
-    told("ttsr_triggered", Event::RuleTriggered, &[("rules", "rules")]),
-    told(
+    observed(
+        "auto_retry_end",
+        Event::AutoRetryEnd,
+        &[("success", "success"), ("attempt", "attempt")],
+    ),
+    observed("ttsr_triggered", Event::RuleTriggered, &[("rules", "rules")]),
+    observed(
         "todo_reminder",
         Event::TodoReminder,
         &[("todos", "todos"), ("attempt", "attempt"), ("max_attempts", "maxAttempts")],

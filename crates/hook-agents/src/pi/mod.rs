@@ -15,14 +15,14 @@ mod results;
 
 use hook_json::{JsonObject, RawJson};
 
-use super::kind::COMMANDS;
+use super::kind::COMMAND_ONLY;
 use super::matching;
-use super::places::Places;
-use super::settings::CONDITIONAL;
+use super::places::SettingsPaths;
+use super::settings::OPTIONAL_KEYS;
 use super::table::{
-    Agent, AgentEvent, Base, Directory, Entry, Expands, SettingsForm, Timeouts, Tool, tool,
+    Agent, AgentEvent, BaseField, Directory, Entry, Expansion, SettingsForm, Timeouts, Tool, tool,
 };
-use super::verdict::{Said, Verdict, put};
+use super::verdict::{AgentResponse, Verdict, put};
 use super::written::Comments;
 
 /// The extension, with a placeholder for the commands of its events.
@@ -30,22 +30,22 @@ const EXTENSION: &str = include_str!("../extension.ts");
 
 const TOOLS: &[Tool] = &[
     tool("run_shell_command", "bash"),
-    Tool { ours: "read_file", theirs: "read", fields: &[("file_path", "path")] },
-    Tool { ours: "write_file", theirs: "write", fields: &[("file_path", "path")] },
+    Tool { native: "read_file", foreign: "read", fields: &[("file_path", "path")] },
+    Tool { native: "write_file", foreign: "write", fields: &[("file_path", "path")] },
     Tool {
-        ours: "replace",
-        theirs: "edit",
+        native: "replace",
+        foreign: "edit",
         fields: &[("file_path", "path"), ("old_string", "oldText"), ("new_string", "newText")],
     },
-    Tool { ours: "grep_search", theirs: "grep", fields: &[("dir_path", "path")] },
-    Tool { ours: "glob", theirs: "find", fields: &[("dir_path", "path")] },
-    Tool { ours: "list_directory", theirs: "ls", fields: &[("dir_path", "path")] },
+    Tool { native: "grep_search", foreign: "grep", fields: &[("dir_path", "path")] },
+    Tool { native: "glob", foreign: "find", fields: &[("dir_path", "path")] },
+    Tool { native: "list_directory", foreign: "ls", fields: &[("dir_path", "path")] },
 ];
 
-const REMAINS: &str = "the extension is loaded when it starts; in a folder that it does not know it may ask whether to \
+const NEXT_STEP: &str = "the extension is loaded when it starts; in a folder that it does not know it may ask whether to \
                        trust it";
 
-pub(super) static PI: Agent = FAMILY;
+pub(super) static PI: Agent = BASE;
 pub(super) static OMP: Agent = Agent {
     name: "omp",
     title: "oh-my-pi",
@@ -60,63 +60,63 @@ pub(super) static OMP: Agent = Agent {
         file: "extensions/hook.ts",
         in_project: ".omp/extensions/hook.ts",
         new_file: EXTENSION,
-        remains: REMAINS,
+        next_step: NEXT_STEP,
         consent: None,
     }),
-    places: no_files(".omp/agent"),
-    ..FAMILY
+    paths: no_settings_paths(".omp/agent"),
+    ..BASE
 };
 
 /// The paths of an agent without hook files.
-const fn no_files(folder: &'static str) -> Places {
+const fn no_settings_paths(folder: &'static str) -> SettingsPaths {
     let variable = Some("PI_CODING_AGENT_DIR");
-    Places { variable, folder, project: &[], user: &[], system: &[], plugins: None }
+    SettingsPaths { variable, folder, project: &[], user: &[], system: &[], plugins: None }
 }
 
-const FAMILY: Agent = Agent {
+const BASE: Agent = Agent {
     name: "pi",
     title: "pi",
     events: events::PI,
     tools: TOOLS,
     mcp: ("mcp_", "_"),
-    base: &[
-        (Base::Event, "type"),
-        (Base::Session, "session_id"),
-        (Base::Transcript, "transcript_path"),
-        (Base::Cwd, "cwd"),
+    base_fields: &[
+        (BaseField::Event, "type"),
+        (BaseField::Session, "session_id"),
+        (BaseField::Transcript, "transcript_path"),
+        (BaseField::Cwd, "cwd"),
     ],
     settings: SettingsForm::Both,
-    kinds: COMMANDS,
+    hook_kinds: COMMAND_ONLY,
     http: None,
     comments: Comments::None,
-    keys: CONDITIONAL,
-    timeout: Timeouts::of(&["timeout"], 1_000, 60_000),
+    hook_keys: OPTIONAL_KEYS,
+    timeout: Timeouts::new(&["timeout"], 1_000, 60_000),
     shell: &["bash", "-c"],
     variables: &[],
     env_file: None,
-    expands: Expands::Never,
-    matches: matching::claude,
-    answer: results::answer,
-    say,
-    directory: Directory::OfEvent,
-    takes_any_case: false,
+    expansion: Expansion::None,
+    matches: matching::matches_claude,
+    read_answer: results::read_answer,
+    render,
+    directory: Directory::Event,
+    accepts_lowercase_initial: false,
     ignores: &[("tool_call", &["context"])],
     entry: Some(Entry {
         file: "extensions/hook.ts",
         in_project: ".pi/extensions/hook.ts",
         new_file: EXTENSION,
-        remains: REMAINS,
+        next_step: NEXT_STEP,
         consent: None,
     }),
-    top_level: None,
+    top_level_denial: None,
     caps_continuations: true,
-    places: no_files(".pi/agent"),
-    is_told_by_place: false,
-    runs_too: &[],
+    paths: no_settings_paths(".pi/agent"),
+    is_identified_by_path: false,
+    reads_files_of: &[],
     runs_once: false,
-    reads_as_own: None,
-    answers: &[],
-    has_one_switch: false,
+    other_form: None,
+    sample_answers: &[],
+    has_global_switch: false,
     notes: &[
         "Hooks are functions of extensions there. The extension that `hook connect` writes asks `hook bridge`, and does what it answers.",
         "A hook that fails before a tool denies, as a handler that throws does.",
@@ -127,7 +127,7 @@ const FAMILY: Agent = Agent {
 };
 
 /// Renders the response for the extension, which carries it out.
-fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
+fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
     let mut answer = JsonObject::new();
     let mut lost = Vec::new();
     let refuses = verdict.forbids() || verdict.asks();
@@ -140,7 +140,7 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
         "tool_call" => {
             if refuses {
                 flag(&mut answer, "block");
-                put(&mut answer, "reason", Some(verdict.why()));
+                put(&mut answer, "reason", Some(verdict.reason_or_default()));
             }
             if verdict.asks() {
                 flag(&mut answer, "ask");
@@ -153,21 +153,21 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
             }
         }
         "tool_result" if refuses => {
-            answer.insert("content", content::text_part(verdict.why()));
+            answer.insert("content", content::text_part(verdict.reason_or_default()));
             flag(&mut answer, "isError");
         }
         "tool_result" => {
             if let Some(response) = verdict.specific("tool_response") {
-                answer.insert("content", content::of_response(response));
+                answer.insert("content", content::parts_of(response));
             }
         }
         "input" if refuses => {
             put(&mut answer, "action", Some("handled"));
-            put(&mut answer, "reason", Some(verdict.why()));
+            put(&mut answer, "reason", Some(verdict.reason_or_default()));
         }
         "before_agent_start" | "context" if refuses => {
             flag(&mut answer, "block");
-            put(&mut answer, "reason", Some(verdict.why()));
+            put(&mut answer, "reason", Some(verdict.reason_or_default()));
         }
         "context" => match verdict.specific("messages") {
             Some(messages) => answer.insert("messages", messages.clone()),
@@ -180,7 +180,7 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
         // A stop lets the turn end.
         "agent_end" | "session_stop" if refuses && !verdict.stops() => {
             put(&mut answer, "decision", Some("block"));
-            put(&mut answer, "reason", Some(verdict.why()));
+            put(&mut answer, "reason", Some(verdict.reason_or_default()));
         }
         "agent_end" | "session_stop" => {}
         _ if refuses => lost.push("a refusal there"),
@@ -189,5 +189,5 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
     if event.name != "tool_call" {
         put(&mut answer, "context", verdict.additional_context);
     }
-    Said { lost, ..Said::json(&answer) }
+    AgentResponse { lost, ..AgentResponse::json(&answer) }
 }

@@ -6,10 +6,10 @@ use hook_json::{JsonObject, RawJson, RawObject};
 use hook_protocol::event::input::{EventInput, EventPayload};
 use hook_protocol::event::output::{Decision, HookOutput};
 use hook_protocol::failure::{HookFailure, InvalidAnswer};
-use hook_settings::language::{Ended, ForeignAnswer};
+use hook_settings::language::{ForeignAnswer, ProcessOutput};
 
 use super::content;
-use crate::claude::reason;
+use crate::claude::stderr_reason;
 use crate::table::AgentEvent;
 
 /// The reason of a call that is blocked without one.
@@ -24,7 +24,7 @@ const LIST: Option<JsonKind> = Some(JsonKind::Array);
 const OBJECT: Option<JsonKind> = Some(JsonKind::Object);
 
 /// The possible fields by event. Return values of other events are ignored.
-const RETURNED: [(&str, Fields); 11] = [
+const RETURN_FIELDS: [(&str, Fields); 11] = [
     ("tool_call", &[("block", BOOL), ("reason", TEXT), ("input", OBJECT)]),
     ("tool_result", &[("content", LIST), ("details", None), ("isError", BOOL)]),
     ("context", &[("messages", LIST)]),
@@ -49,15 +49,15 @@ const LATEST: [&str; 5] = [
 
 /// Reads a hook's answer like a module's: a handler's return value on standard output. A failed
 /// hook counts as a handler that throws, which denies before a tool.
-pub(super) fn answer(event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
-    match ended.code {
-        Some(0) => read(event, ended.stdout.trim()),
+pub(super) fn read_answer(event: &AgentEvent, process: &ProcessOutput<'_>) -> ForeignAnswer {
+    match process.code {
+        Some(0) => read_return_value(event, process.stdout.trim()),
         Some(2) if event.blocks => {
-            let output = Some(HookOutput::deny(reason(ended.stderr)));
+            let output = Some(HookOutput::deny(stderr_reason(process.stderr)));
             ForeignAnswer { output, ..ForeignAnswer::default() }
         }
         _ if event.blocks_on_failure => {
-            let output = Some(HookOutput::deny(reason(ended.stderr)));
+            let output = Some(HookOutput::deny(stderr_reason(process.stderr)));
             ForeignAnswer { output, ..ForeignAnswer::default() }
         }
         code => {
@@ -68,15 +68,15 @@ pub(super) fn answer(event: &AgentEvent, ended: &Ended<'_>) -> ForeignAnswer {
 }
 
 /// Reads a return value.
-fn read(event: &AgentEvent, text: &str) -> ForeignAnswer {
-    let known = RETURNED.iter().find(|(name, _)| *name == event.name);
+fn read_return_value(event: &AgentEvent, text: &str) -> ForeignAnswer {
+    let known = RETURN_FIELDS.iter().find(|(name, _)| *name == event.name);
     let Some((_, known)) = known.filter(|_| !text.is_empty()) else {
         return ForeignAnswer::default();
     };
-    let invalid = |what: String| {
+    let invalid = |reason: String| {
         let names: Vec<String> = known.iter().map(|(name, _)| format!("`{name}`")).collect();
         let hint = format!("return nothing, or an object with {}", names.join(", "));
-        let failure = Some(HookFailure::InvalidAnswer(InvalidAnswer::new(what, hint)));
+        let failure = Some(HookFailure::InvalidAnswer(InvalidAnswer::new(reason, hint)));
         ForeignAnswer { failure, ..ForeignAnswer::default() }
     };
     let value = match RawJson::parse(text) {
@@ -88,10 +88,11 @@ fn read(event: &AgentEvent, text: &str) -> ForeignAnswer {
         return invalid(format!("what {} is answered is {}", event.name, value.kind()));
     };
     // `undefined` in a handler is at most `null` here.
-    let said = || fields.iter().filter(|(_, value)| !value.is_null());
-    let kind_of = |name: &str| known.iter().find(|(known, _)| *known == name).map(|(_, it)| *it);
+    let fields_present = || fields.iter().filter(|(_, value)| !value.is_null());
+    let kind_of =
+        |name: &str| known.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind);
     let mut warnings = Vec::new();
-    for (name, value) in said() {
+    for (name, value) in fields_present() {
         match kind_of(name) {
             Some(Some(kind)) if kind != value.kind() => {
                 return invalid(format!("`{name}` is {}, and must be {kind}", value.kind()));
@@ -104,17 +105,18 @@ fn read(event: &AgentEvent, text: &str) -> ForeignAnswer {
         }
     }
     // Before a tool, do not guess the rest: it may have been a refusal.
-    let says_whether = said().next().is_none() || said().any(|(name, _)| name != "reason");
-    let is_unclear = event.blocks_on_failure && (!warnings.is_empty() || !says_whether);
-    if is_unclear || !warnings.is_empty() && warnings.len() == said().count() {
+    let has_decision =
+        fields_present().next().is_none() || fields_present().any(|(name, _)| name != "reason");
+    let is_unclear = event.blocks_on_failure && (!warnings.is_empty() || !has_decision);
+    if is_unclear || !warnings.is_empty() && warnings.len() == fields_present().count() {
         return invalid(format!("{} has no word for what it is answered", event.name));
     }
-    let output = Some(of_object(event, &fields));
+    let output = Some(read_output(event, &fields));
     ForeignAnswer { output, warnings, ..ForeignAnswer::default() }
 }
 
 /// Converts an object with fields of valid types.
-fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
+fn read_output(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
     let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
     let flag = |name: &str| fields.get(name).and_then(RawJson::to_bool) == Some(true);
     let mut output = HookOutput::default();
@@ -149,12 +151,12 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
         }
         _ => &[],
     };
-    for (theirs, ours) in names {
-        let value = fields.get(theirs).filter(|value| !value.is_null()).cloned();
+    for (foreign, native) in names {
+        let value = fields.get(foreign).filter(|value| !value.is_null()).cloned();
         // A field that the latest return value lacks is cleared, even if an earlier one had it.
         let value = value.or_else(|| is_latest.then(RawJson::null));
         if let Some(value) = value {
-            output.hook_specific_output.get_or_insert_default().insert(*ours, value);
+            output.hook_specific_output.get_or_insert_default().insert(*native, value);
         }
     }
     output
@@ -166,8 +168,8 @@ const IS_ERROR: &str = "isError";
 const MESSAGES: &str = "messages";
 
 /// Converts content and details that a handler returns to a whole tool response.
-pub(super) fn lay_result(answer: &mut ForeignAnswer, input: &EventInput, _: &RawObject) {
-    let EventPayload::AfterTool(told) = &input.payload else { return };
+pub(super) fn complete_result(answer: &mut ForeignAnswer, input: &EventInput, _: &RawObject) {
+    let EventPayload::AfterTool(call) = &input.payload else { return };
     let Some(specific) =
         answer.output.as_mut().and_then(|output| output.hook_specific_output.as_mut())
     else {
@@ -181,30 +183,34 @@ pub(super) fn lay_result(answer: &mut ForeignAnswer, input: &EventInput, _: &Raw
         return;
     }
     let mut lost = Vec::new();
-    let laid =
-        content::laid_into(&told.tool_response, content.as_ref(), details.as_ref(), &mut lost);
-    specific.insert("tool_response", laid);
+    let response =
+        content::with_changes(&call.tool_response, content.as_ref(), details.as_ref(), &mut lost);
+    specific.insert("tool_response", response);
     answer.warnings.extend(lost.into_iter().map(|lost| format!("{lost} is left out")));
 }
 
 /// Does the same, but ignores return values for a failed tool: its result is the tool's error.
-pub(super) fn lay_own_result(answer: &mut ForeignAnswer, input: &EventInput, said: &RawObject) {
+pub(super) fn complete_omp_result(
+    answer: &mut ForeignAnswer,
+    input: &EventInput,
+    input_json: &RawObject,
+) {
     let has_failed =
         matches!(&input.payload, EventPayload::AfterTool(told) if told.is_error == Some(true));
     let specific = answer.output.as_mut().and_then(|output| output.hook_specific_output.as_mut());
-    if let Some(specific) = specific.filter(|it| has_failed && !it.is_empty()) {
+    if let Some(specific) = specific.filter(|specific| has_failed && !specific.is_empty()) {
         *specific = JsonObject::new();
         let warning = "what a handler returns for a tool that failed changes nothing";
         answer.warnings.push(warning.to_owned());
     }
-    lay_result(answer, input, said);
+    complete_result(answer, input, input_json);
 }
 
 /// Moves messages back to their origin: the stable request, if the agent sent none of its own.
-pub(super) fn lay_messages(answer: &mut ForeignAnswer, input: &EventInput, _: &RawObject) {
-    let EventPayload::BeforeModel(told) = &input.payload else { return };
+pub(super) fn complete_messages(answer: &mut ForeignAnswer, input: &EventInput, _: &RawObject) {
+    let EventPayload::BeforeModel(call) = &input.payload else { return };
     let specific = answer.output.as_mut().and_then(|output| output.hook_specific_output.as_mut());
-    let (None, Some(specific)) = (&told.messages, specific) else { return };
+    let (None, Some(specific)) = (&call.messages, specific) else { return };
     if let Some(messages) = specific.remove(MESSAGES) {
         let mut request = JsonObject::new();
         request.insert(MESSAGES, messages);

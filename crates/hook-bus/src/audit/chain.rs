@@ -56,14 +56,14 @@ impl End {
 }
 
 /// Returns the position after the last byte before `end` that satisfies the predicate.
-fn find_back(file: &mut File, end: u64, is_it: impl Fn(u8) -> bool) -> io::Result<Option<u64>> {
+fn find_back(file: &mut File, end: u64, predicate: impl Fn(u8) -> bool) -> io::Result<Option<u64>> {
     let (mut end, mut chunk) = (end, vec![0; CHUNK]);
     while end > 0 {
         let begin = end.saturating_sub(CHUNK as u64);
         let read = &mut chunk[..usize::try_from(end - begin).unwrap_or(CHUNK)];
         file.seek(SeekFrom::Start(begin))?;
         file.read_exact(read)?;
-        if let Some(found) = read.iter().rposition(|byte| is_it(*byte)) {
+        if let Some(found) = read.iter().rposition(|byte| predicate(*byte)) {
             return Ok(Some(begin + found as u64 + 1));
         }
         end = begin;

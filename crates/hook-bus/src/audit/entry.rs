@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use hook_json::text::{beginning, cut};
+use hook_json::text::{truncated, truncated_with_count};
 use hook_json::{JsonKind, ObjectWriter, RawJson, RawObject};
 use hook_json::{MAX_OPERATIONS, Patch, PatchOperation};
 use hook_protocol::HookEventName;
 use hook_settings::AuditLevel;
 use hook_settings::redact::{REDACTED, Redaction};
 
-use crate::redaction::own_words;
+use crate::redaction::exemptions;
 
 /// The maximum length of a reason, in bytes.
 const MAX_REASON: usize = 1_024;
@@ -122,7 +122,7 @@ pub struct AuditEntry {
     pub tool: Option<String>,
     /// The public key of the client, a user of the fleet's broker, if a fleet forwarded the
     /// request.
-    pub asker: Option<String>,
+    pub client_key: Option<String>,
     /// The event.
     pub event: Option<HookEventName>,
     /// The hook's name, or else its command.
@@ -147,7 +147,7 @@ impl AuditEntry {
             session: None,
             agent: None,
             tool: None,
-            asker: None,
+            client_key: None,
             event: None,
             hook: None,
             reason: None,
@@ -170,7 +170,7 @@ impl AuditEntry {
         out.optional_text("session", self.session.as_deref());
         out.optional_text("agent", self.agent.as_deref());
         out.optional_text("tool", self.tool.as_deref());
-        out.optional_text("asker", self.asker.as_deref());
+        out.optional_text("asker", self.client_key.as_deref());
         out.optional_text("eventName", self.event.map(HookEventName::as_str));
         out.optional_text("hook", self.hook.as_deref());
         out.optional_text("reason", self.reason.as_deref());
@@ -186,12 +186,12 @@ impl AuditEntry {
 
 /// Redacts and cuts an untrusted text for an entry.
 pub(super) fn reason(text: &str, redaction: &Redaction) -> Option<String> {
-    (!text.is_empty()).then(|| cut(&redaction.text(text), MAX_REASON))
+    (!text.is_empty()).then(|| truncated_with_count(&redaction.text(text), MAX_REASON))
 }
 
 /// Redacts and cuts the name of a hook or the id of a request for an entry.
 pub(super) fn name(text: &str, redaction: &Redaction) -> String {
-    cut(&redaction.text(text), MAX_VALUE)
+    truncated_with_count(&redaction.text(text), MAX_VALUE)
 }
 
 /// Returns the listed changes, and a note if there are more.
@@ -199,28 +199,29 @@ pub(super) fn changes(patch: &Patch, redaction: &Redaction) -> (RawJson, Option<
     let operations: Vec<RawJson> = patch
         .operations
         .iter()
-        .map(|operation| RawObject::of(|out| write_change(out, operation, redaction)).into())
+        .map(|operation| RawObject::build(|out| write_change(out, operation, redaction)).into())
         .collect();
-    let more = || format!("only the first {MAX_OPERATIONS} changes are listed");
-    (RawJson::from_items(&operations), patch.has_more.then(more))
+    let truncation_note = || format!("only the first {MAX_OPERATIONS} changes are listed");
+    (RawJson::from_items(&operations), patch.has_more.then(truncation_note))
 }
 
 fn write_change(out: &mut ObjectWriter<'_>, operation: &PatchOperation, redaction: &Redaction) {
     out.text("op", operation.change.as_str());
     let is_secret = operation.path.iter().any(|part| redaction.is_field(part));
-    let own = own_words();
-    let path = operation.path.iter().map(|part| match own.words.contains(part) {
+    let exempt = exemptions();
+    let path = operation.path.iter().map(|part| match exempt.texts.contains(part) {
         true => part.clone(),
         false => redaction.text(part).into_owned(),
     });
-    let shown = PatchOperation { path: path.collect(), change: operation.change.clone() };
-    out.text("path", &shown.pointer());
+    let redacted_operation =
+        PatchOperation { path: path.collect(), change: operation.change.clone() };
+    out.text("path", &redacted_operation.pointer());
     let Some(value) = operation.change.value() else { return };
     if is_secret || redaction.withheld().is_some() {
         out.text("value", REDACTED);
         return;
     }
-    let value = match redaction.json(value.as_str(), own) {
+    let value = match redaction.json(value.as_str(), exempt) {
         // Redacted JSON is still JSON.
         Some(redacted) => RawJson::parse(redacted).unwrap_or_else(|_| RawJson::null()),
         None => value.clone(),
@@ -234,7 +235,7 @@ fn write_change(out: &mut ObjectWriter<'_>, operation: &PatchOperation, redactio
         JsonKind::String => value.as_slice().text().unwrap_or_default(),
         _ => Cow::Borrowed(value.as_str()),
     };
-    out.text("value", beginning(&text, MAX_VALUE));
+    out.text("value", truncated(&text, MAX_VALUE));
     out.integer("cut", text.len() as i128);
 }
 

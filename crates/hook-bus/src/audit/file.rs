@@ -56,14 +56,14 @@ impl AuditFile {
             self.lost += entries.len() as u64;
             return Err(error);
         }
-        let mut first = Ok(());
+        let mut first_error = Ok(());
         for entry in entries {
             let written = self.write_entry(entry);
             self.lost += u64::from(written.is_err());
-            first = first.and(written);
+            first_error = first_error.and(written);
         }
         let _ = self.file.unlock();
-        first
+        first_error
     }
 
     fn write_entry(&mut self, entry: &AuditEntry) -> io::Result<()> {
@@ -78,7 +78,7 @@ impl AuditFile {
     }
 
     fn write_line(&mut self, entry: &AuditEntry) -> io::Result<()> {
-        let end = self.end_now()?;
+        let end = self.current_end()?;
         // The first line of a new file continues the chain of the previous file.
         let begins = end.last.is_none();
         let previous = if begins { self.last.clone() } else { end.last };
@@ -111,7 +111,7 @@ impl AuditFile {
     }
 
     /// Returns the file's end: the known one, or re-read if another process appended.
-    fn end_now(&mut self) -> io::Result<End> {
+    fn current_end(&mut self) -> io::Result<End> {
         match self.end.take() {
             Some(end) if self.file.metadata()?.len() == end.length => Ok(end),
             _ => End::read(&mut self.file),

@@ -15,7 +15,7 @@ use super::{Audit, AuditEntry};
 use crate::system::HookSystem;
 
 /// The maximum number of entries written together.
-const AT_ONCE: usize = 256;
+const MAX_BATCH: usize = 256;
 
 /// An error of using the file of an audit.
 #[derive(Debug, thiserror::Error)]
@@ -98,11 +98,11 @@ impl AuditLog {
         mut self,
         stop: &CancellationToken,
         reopen: &Notify,
-        mut problem: impl FnMut(AuditLogError),
+        mut on_error: impl FnMut(AuditLogError),
     ) {
         let mut report = |error: AuditLogError| {
             tracing::error!(target: "hook::audit", "{error}");
-            problem(error);
+            on_error(error);
         };
         loop {
             tokio::select! {
@@ -128,7 +128,7 @@ impl AuditLog {
     /// Writes an entry, and those that are ready after it.
     async fn write(&mut self, entry: AuditEntry, report: &mut impl FnMut(AuditLogError)) {
         let mut entries = vec![entry];
-        while entries.len() < AT_ONCE
+        while entries.len() < MAX_BATCH
             && let Some(Some(entry)) = self.audit.next().now_or_never()
         {
             entries.push(entry);

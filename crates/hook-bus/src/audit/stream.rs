@@ -13,14 +13,14 @@ use hook_settings::AuditLevel;
 use hook_settings::redact::Redaction;
 use tokio_stream::Stream;
 
-use super::asked::{Asked, Asking};
+use super::asked::{RequestContext, RequestContexts};
 use super::entry::{self, AuditEntry, AuditKind};
 use crate::bus::MessageBus;
-use crate::bus::{Audited, Lagged, Subscription};
+use crate::bus::{AuditGuard, Lagged, Subscription};
 use crate::handler::EngineSlot;
-use crate::handler::in_force;
+use crate::handler::effective_hooks;
 use crate::message::{
-    ChangedWith, CorrelationId, HookExecutionResponse, HookFinished, HookProgress,
+    ChangeCause, CorrelationId, HookExecutionResponse, HookFinished, HookProgress,
     HookRegistration, JournalEntry, JournalMessage, RegistrationChange,
 };
 use crate::redaction::CurrentRedaction;
@@ -60,19 +60,19 @@ pub struct Audit {
     /// The level; `None` for the settings' level.
     level: Option<AuditLevel>,
     /// The hooks reported at the beginning: changes up to that engine and that change are known.
-    told: Option<Told>,
+    baseline: Option<Baseline>,
     /// The messages read from both subscriptions; the earlier one is handled first.
-    next: Next,
+    pending: PendingMessages,
     /// The entries ready to be read.
     ready: VecDeque<AuditEntry>,
     /// The contexts of requests.
-    asking: Asking,
-    _audited: Audited,
+    requests: RequestContexts,
+    _audited: AuditGuard,
 }
 
 /// The state of the hooks when an audit began.
 #[derive(Debug, Clone, Copy)]
-struct Told {
+struct Baseline {
     /// The engine's generation.
     generation: u64,
     /// The last change at run time.
@@ -80,7 +80,7 @@ struct Told {
 }
 
 #[derive(Debug, Default)]
-struct Next {
+struct PendingMessages {
     journal: Option<Arc<JournalEntry>>,
     registration: Option<Arc<HookRegistration>>,
 }
@@ -99,24 +99,25 @@ impl Audit {
             engine: Arc::downgrade(engine),
             redaction: CurrentRedaction::of(engine),
             level,
-            told: None,
-            next: Next::default(),
+            baseline: None,
+            pending: PendingMessages::default(),
             ready: VecDeque::new(),
-            asking: Asking::default(),
-            _audited: Audited::count(bus.core().topics()),
+            requests: RequestContexts::default(),
+            _audited: AuditGuard::count(bus.core().topics()),
         };
-        let look = |change| {
+        let snapshot = |change| {
             let built = engine.get()?.ok()?;
             Some((
-                Told { generation: built.generation, change },
-                in_force(built.pipeline.registry()),
+                Baseline { generation: built.generation, change },
+                effective_hooks(built.pipeline.registry()),
             ))
         };
-        if let Some((told, hooks)) = engine.registered().at_rest(look) {
-            audit.told = Some(told);
-            let (now, redaction) = (Instant::now(), audit.redaction.now());
+        if let Some((baseline, hooks)) = engine.registered().with_last_change(snapshot) {
+            audit.baseline = Some(baseline);
+            let (current_time, redaction) = (Instant::now(), audit.redaction.current());
             for hook in hooks {
-                let entry = of_hook(now, AuditKind::Registered, &hook.identity, &redaction);
+                let entry =
+                    hook_entry(current_time, AuditKind::Registered, &hook.identity, &redaction);
                 audit.push(entry, &redaction);
             }
         }
@@ -139,12 +140,12 @@ impl Audit {
 
     fn push(&mut self, mut entry: AuditEntry, redaction: &Redaction) {
         if self.level() >= entry.kind.level() && self.level() > AuditLevel::Off {
-            entry.withheld = redaction.withheld().map(|why| why.to_owned());
+            entry.withheld = redaction.withheld().map(|reason| reason.to_owned());
             self.ready.push_back(entry);
         }
     }
 
-    fn lagged(&mut self, lagged: Lagged) {
+    fn push_lagged(&mut self, lagged: Lagged) {
         let mut entry = AuditEntry::new(timestamp_of(Instant::now()), AuditKind::Lagged);
         entry.missed = lagged.missed();
         entry.reason = Some(lagged.to_string());
@@ -152,86 +153,99 @@ impl Audit {
     }
 
     /// Handles the earlier of the messages read.
-    fn take_earlier(&mut self) {
-        let is_registration = match (&self.next.journal, &self.next.registration) {
+    fn handle_earlier(&mut self) {
+        let is_registration = match (&self.pending.journal, &self.pending.registration) {
             (Some(entry), Some(registration)) => registration.at <= entry.at,
             (None, Some(_)) => true,
             _ => false,
         };
         match is_registration {
             true => {
-                if let Some(registration) = self.next.registration.take() {
-                    self.registration(&registration);
+                if let Some(registration) = self.pending.registration.take() {
+                    self.handle_registration(&registration);
                 }
             }
             false => {
-                if let Some(entry) = self.next.journal.take() {
-                    self.entry(&entry);
+                if let Some(entry) = self.pending.journal.take() {
+                    self.handle_entry(&entry);
                 }
             }
         }
     }
 
-    fn registration(&mut self, registration: &HookRegistration) {
-        let is_known = |told: Told| match registration.with {
-            ChangedWith::Engine(generation) => generation <= told.generation,
-            ChangedWith::Nothing(change) => change <= told.change,
+    fn handle_registration(&mut self, registration: &HookRegistration) {
+        let is_known = |baseline: Baseline| match registration.cause {
+            ChangeCause::Engine(generation) => generation <= baseline.generation,
+            ChangeCause::Runtime(change) => change <= baseline.change,
         };
-        if self.told.is_some_and(is_known) {
+        if self.baseline.is_some_and(is_known) {
             return;
         }
         let kind = match registration.change {
             RegistrationChange::Registered => AuditKind::Registered,
             RegistrationChange::Unregistered => AuditKind::Unregistered,
         };
-        let redaction = self.redaction.now();
-        self.push(of_hook(registration.at, kind, &registration.hook, &redaction), &redaction);
+        let redaction = self.redaction.current();
+        self.push(hook_entry(registration.at, kind, &registration.hook, &redaction), &redaction);
     }
 
-    fn entry(&mut self, entry: &JournalEntry) {
-        let redaction = self.redaction.now();
+    fn handle_entry(&mut self, entry: &JournalEntry) {
+        let redaction = self.redaction.current();
         match &entry.message {
             JournalMessage::Request(request) => {
-                self.asking.begin(entry.request, request, &redaction);
+                self.requests.insert(entry.request, request, &redaction);
             }
             JournalMessage::Progress(progress) => match &**progress {
                 HookProgress::Started(started) => {
                     if self.level() == AuditLevel::Verbose {
-                        let asked = self.asking.of(entry.request);
-                        let told = of_hook(entry.at, AuditKind::Started, &started.hook, &redaction);
-                        let told = of_request(told, &started.correlation_id, &asked, &redaction);
-                        self.push(told, &redaction);
+                        let context = self.requests.get(entry.request);
+                        let started_entry =
+                            hook_entry(entry.at, AuditKind::Started, &started.hook, &redaction);
+                        let audit_entry = with_request_context(
+                            started_entry,
+                            &started.correlation_id,
+                            &context,
+                            &redaction,
+                        );
+                        self.push(audit_entry, &redaction);
                     }
                 }
-                HookProgress::Finished(finished) => self.finished(entry, finished, &redaction),
+                HookProgress::Finished(finished) => {
+                    self.handle_finished(entry, finished, &redaction)
+                }
             },
             JournalMessage::Response(response) => {
-                self.response(entry, response, &redaction);
-                self.asking.end(entry.request);
+                self.handle_response(entry, response, &redaction);
+                self.requests.mark_answered(entry.request);
             }
         }
     }
 
-    fn finished(&mut self, journal: &JournalEntry, finished: &HookFinished, redaction: &Redaction) {
+    fn handle_finished(
+        &mut self,
+        journal: &JournalEntry,
+        finished: &HookFinished,
+        redaction: &Redaction,
+    ) {
         let result = &finished.result;
-        let asked = self.asking.of(journal.request);
-        let told = |kind| {
-            let told = of_hook(journal.at, kind, &result.hook, redaction);
-            of_request(told, &finished.correlation_id, &asked, redaction)
+        let context = self.requests.get(journal.request);
+        let entry_of_kind = |kind| {
+            let hook_entry = hook_entry(journal.at, kind, &result.hook, redaction);
+            with_request_context(hook_entry, &finished.correlation_id, &context, redaction)
         };
         // A hook that denies by its exit code did not fail.
-        let has_denied = result.failure.is_none() && decided(result) > PolicyDecision::Proceed;
+        let has_denied = result.failure.is_none() && decision_of(result) > PolicyDecision::Proceed;
         match result.success || has_denied {
-            true => self.push(told(AuditKind::Completed), redaction),
+            true => self.push(entry_of_kind(AuditKind::Completed), redaction),
             false => {
                 let failure = result.failure.as_ref().map(ToString::to_string);
-                let why = failure.or_else(|| exit_code(result)).unwrap_or_default();
-                let reason = entry::reason(&why, redaction);
-                self.push(AuditEntry { reason, ..told(AuditKind::Failed) }, redaction);
+                let message = failure.or_else(|| exit_code_reason(result)).unwrap_or_default();
+                let reason = entry::reason(&message, redaction);
+                self.push(AuditEntry { reason, ..entry_of_kind(AuditKind::Failed) }, redaction);
             }
         }
         // A hook that ran again changes nothing.
-        let Some(input) = finished.told.as_ref().filter(|_| !result.asked_again) else { return };
+        let Some(input) = finished.input.as_ref().filter(|_| !result.rechecked) else { return };
         if self.level() < AuditLevel::Verbose {
             return;
         }
@@ -239,44 +253,47 @@ impl Audit {
         if !patch.operations.is_empty() {
             let (changes, reason) = entry::changes(&patch, redaction);
             let changes = Some(changes);
-            self.push(AuditEntry { changes, reason, ..told(AuditKind::Modified) }, redaction);
+            self.push(
+                AuditEntry { changes, reason, ..entry_of_kind(AuditKind::Modified) },
+                redaction,
+            );
         }
     }
 
-    fn response(
+    fn handle_response(
         &mut self,
         journal: &JournalEntry,
         response: &HookExecutionResponse,
         redaction: &Redaction,
     ) {
-        let asked = self.asking.of(journal.request);
-        let told = |kind, reason: &str| {
-            let told = AuditEntry {
+        let context = self.requests.get(journal.request);
+        let entry_of_kind = |kind, reason: &str| {
+            let unattributed = AuditEntry {
                 event: response.event,
                 reason: entry::reason(reason, redaction),
                 ..AuditEntry::new(timestamp_of(journal.at), kind)
             };
-            of_request(told, &response.correlation_id, &asked, redaction)
+            with_request_context(unattributed, &response.correlation_id, &context, redaction)
         };
         if let Some(failure) = response.error() {
-            self.push(told(AuditKind::Failed, &failure.message), redaction);
+            self.push(entry_of_kind(AuditKind::Failed, &failure.message), redaction);
         }
-        let Some(kind) = kind_of(response.processed.decision) else {
-            return self.push(told(AuditKind::Allowed, ""), redaction);
+        let Some(kind) = audit_kind(response.processed.decision) else {
+            return self.push(entry_of_kind(AuditKind::Allowed, ""), redaction);
         };
         let mut is_explained = false;
         for result in &response.hooks {
-            let Some(of_hook) = kind_of(decided(result)) else { continue };
-            is_explained |= of_hook == kind;
-            let said = result.output.as_ref().zip(result.hook.event());
-            let why = said.map(|(output, event)| output.policy_reason(event));
+            let Some(hook_kind) = audit_kind(decision_of(result)) else { continue };
+            is_explained |= hook_kind == kind;
+            let hook_output = result.output.as_ref().zip(result.hook.event());
+            let hook_reason = hook_output.map(|(output, event)| output.policy_reason(event));
             let hook = Some(entry::name(result.hook.display_name(), redaction));
-            let told = told(of_hook, &why.unwrap_or_default());
-            self.push(AuditEntry { hook, ..told }, redaction);
+            let hook_entry = entry_of_kind(hook_kind, &hook_reason.unwrap_or_default());
+            self.push(AuditEntry { hook, ..hook_entry }, redaction);
         }
         if !is_explained {
             let reason = response.processed.reason.as_deref().unwrap_or_default();
-            self.push(told(kind, reason), redaction);
+            self.push(entry_of_kind(kind, reason), redaction);
         }
     }
 }
@@ -291,39 +308,44 @@ impl Stream for Audit {
                 return Poll::Ready(Some(entry));
             }
             let mut has_ended = false;
-            if audit.next.journal.is_none() {
+            if audit.pending.journal.is_none() {
                 match Pin::new(&mut audit.journal).poll_next(context) {
-                    Poll::Ready(Some(Ok(entry))) => audit.next.journal = Some(entry),
+                    Poll::Ready(Some(Ok(entry))) => audit.pending.journal = Some(entry),
                     Poll::Ready(Some(Err(lagged))) => {
-                        audit.lagged(lagged);
+                        audit.push_lagged(lagged);
                         continue;
                     }
                     Poll::Ready(None) => has_ended = true,
                     Poll::Pending => {}
                 }
             }
-            if audit.next.registration.is_none() {
+            if audit.pending.registration.is_none() {
                 match Pin::new(&mut audit.registrations).poll_next(context) {
                     Poll::Ready(Some(Ok(registration))) => {
-                        audit.next.registration = Some(registration);
+                        audit.pending.registration = Some(registration);
                     }
                     Poll::Ready(Some(Err(lagged))) => {
-                        audit.lagged(lagged);
+                        audit.push_lagged(lagged);
                         continue;
                     }
                     Poll::Ready(None) | Poll::Pending => {}
                 }
             }
-            match (&audit.next.journal, &audit.next.registration) {
+            match (&audit.pending.journal, &audit.pending.registration) {
                 (None, None) if has_ended => return Poll::Ready(None),
                 (None, None) => return Poll::Pending,
-                _ => audit.take_earlier(),
+                _ => audit.handle_earlier(),
             }
         }
     }
 }
 
-fn of_hook(at: Instant, kind: AuditKind, hook: &HookIdentity, redaction: &Redaction) -> AuditEntry {
+fn hook_entry(
+    at: Instant,
+    kind: AuditKind,
+    hook: &HookIdentity,
+    redaction: &Redaction,
+) -> AuditEntry {
     AuditEntry {
         event: hook.event(),
         hook: Some(entry::name(hook.display_name(), redaction)),
@@ -332,18 +354,18 @@ fn of_hook(at: Instant, kind: AuditKind, hook: &HookIdentity, redaction: &Redact
 }
 
 /// Adds the request's context to an entry.
-fn of_request(
+fn with_request_context(
     entry: AuditEntry,
     id: &CorrelationId,
-    asked: &Asked,
+    context: &RequestContext,
     redaction: &Redaction,
 ) -> AuditEntry {
     AuditEntry {
         correlation_id: Some(redaction.text(id.as_str()).into_owned()),
-        session: asked.session.clone(),
-        agent: asked.agent.map(str::to_owned),
-        tool: asked.tool.clone(),
-        asker: asked.asker.clone(),
+        session: context.session.clone(),
+        agent: context.agent.map(str::to_owned),
+        tool: context.tool.clone(),
+        client_key: context.client_key.clone(),
         ..entry
     }
 }
@@ -353,11 +375,11 @@ fn timestamp_of(at: Instant) -> Arc<str> {
 }
 
 /// Returns a hook's own decision.
-fn decided(result: &HookExecutionResult) -> PolicyDecision {
+fn decision_of(result: &HookExecutionResult) -> PolicyDecision {
     result.decision.unwrap_or_default()
 }
 
-fn kind_of(decision: PolicyDecision) -> Option<AuditKind> {
+fn audit_kind(decision: PolicyDecision) -> Option<AuditKind> {
     match decision {
         PolicyDecision::Proceed => None,
         PolicyDecision::Ask => Some(AuditKind::Asked),
@@ -367,7 +389,7 @@ fn kind_of(decision: PolicyDecision) -> Option<AuditKind> {
     }
 }
 
-fn exit_code(result: &HookExecutionResult) -> Option<String> {
+fn exit_code_reason(result: &HookExecutionResult) -> Option<String> {
     let code = result.process.exit_code.filter(|code| *code != 0)?;
     Some(format!("it exited with {code}"))
 }

@@ -14,7 +14,7 @@ use super::chain::{BEGINS, PREVIOUS, hash_of};
 const MAX_LINE: u64 = 64 * 1024 * 1024;
 
 /// The maximum number of problems, and of notes, that are listed.
-const LISTED: usize = 100;
+const MAX_LISTED: usize = 100;
 
 /// The result of verifying audit files.
 #[derive(Debug, Default)]
@@ -36,24 +36,24 @@ pub struct Verified {
 /// # Errors
 /// If a file cannot be read.
 pub fn verify(files: &[PathBuf], contains: Option<&str>) -> io::Result<Verified> {
-    let mut verifying = Verifying::default();
+    let mut verifier = Verifier::default();
     for path in files {
         let failed = |error: io::Error| {
             io::Error::new(error.kind(), format!("{}: {error}", one_line(&path.to_string_lossy())))
         };
-        verifying.file(path).map_err(failed)?;
+        verifier.verify_file(path).map_err(failed)?;
     }
-    let Verifying { mut found, hashes, .. } = verifying;
+    let Verifier { mut report, hashes, .. } = verifier;
     if let Some(hash) = contains.filter(|hash| !hashes.contains(*hash)) {
         let problem = format!("the line with the hash {} is missing", one_line(hash));
-        found.problems.insert(0, problem);
+        report.problems.insert(0, problem);
     }
-    Ok(found)
+    Ok(report)
 }
 
 #[derive(Default)]
-struct Verifying {
-    found: Verified,
+struct Verifier {
+    report: Verified,
     /// The hashes of all lines.
     hashes: HashSet<String>,
     /// `true` once a line with a hash was found in this file.
@@ -62,8 +62,8 @@ struct Verifying {
     unchained: u64,
 }
 
-impl Verifying {
-    fn file(&mut self, path: &Path) -> io::Result<()> {
+impl Verifier {
+    fn verify_file(&mut self, path: &Path) -> io::Result<()> {
         let mut reader = BufReader::new(regular_file::open(path)?);
         let name = one_line(&path.to_string_lossy()).into_owned();
         let (mut number, mut previous) = (0_u64, None::<String>);
@@ -82,15 +82,15 @@ impl Verifying {
                         format!("line {number} is longer than {MAX_LINE} bytes"),
                     ));
                 }
-                _ => note(&mut self.found.notes, format!("{name}:{number}: the line has no end")),
+                _ => note(&mut self.report.notes, format!("{name}:{number}: the line has no end")),
             }
             if line.is_empty() {
                 continue;
             }
-            self.line(&line, &format!("{name}:{number}"), previous.as_deref());
+            self.verify_line(&line, &format!("{name}:{number}"), previous.as_deref());
             let hash = hash_of(&line);
             self.hashes.insert(hash.clone());
-            self.found.lines += 1;
+            self.report.lines += 1;
             previous = Some(hash);
         }
         let unchained = self.unchained;
@@ -99,59 +99,59 @@ impl Verifying {
         );
         match (unchained, self.is_chained) {
             (0, _) => {}
-            (_, true) => note(&mut self.found.notes, text),
-            (_, false) => note(&mut self.found.problems, text),
+            (_, true) => note(&mut self.report.notes, text),
+            (_, false) => note(&mut self.report.problems, text),
         }
         if previous.is_some() {
-            self.found.last = previous;
+            self.report.last = previous;
         }
         Ok(())
     }
 
-    fn line(&mut self, line: &[u8], place: &str, previous: Option<&str>) {
-        let Verified { problems, notes, .. } = &mut self.found;
+    fn verify_line(&mut self, line: &[u8], location: &str, previous: Option<&str>) {
+        let Verified { problems, notes, .. } = &mut self.report;
         let text = String::from_utf8_lossy(line).into_owned();
         let Ok(object) = RawObject::parse(text) else {
             // If it was changed, the hash in the next line will not match.
             return note(
                 notes,
                 format!(
-                    "{place}: the line is not whole; so it was written, if the next one follows it"
+                    "{location}: the line is not whole; so it was written, if the next one follows it"
                 ),
             );
         };
         let fields = object.fields();
-        let named = fields.get(PREVIOUS).and_then(RawJson::to_text);
+        let claimed_hash = fields.get(PREVIOUS).and_then(RawJson::to_text);
         let begins = fields.get(BEGINS).and_then(RawJson::to_bool) == Some(true);
-        match (named, previous) {
+        match (claimed_hash, previous) {
             (Some(named), Some(previous)) if !begins => {
                 if named != previous {
                     note(
                         problems,
-                        format!("{place}: the line before it was changed, or is missing"),
+                        format!("{location}: the line before it was changed, or is missing"),
                     );
                 }
             }
             (_, Some(_)) if begins => {
                 note(
                     problems,
-                    format!("{place}: it began a file, and other lines stand before it"),
+                    format!("{location}: it began a file, and other lines stand before it"),
                 );
             }
             (Some(_), None) if !begins => {
-                note(problems, format!("{place}: lines before it are missing"));
+                note(problems, format!("{location}: lines before it are missing"));
             }
             (Some(named), _) => {
                 if !self.hashes.contains(&named) {
                     match self.hashes.is_empty() {
                         true => note(
                             notes,
-                            format!("{place}: it goes on from a file that was not named"),
+                            format!("{location}: it goes on from a file that was not named"),
                         ),
                         false => note(
                             problems,
                             format!(
-                                "{place}: the line before it, in another file, was changed, or is missing"
+                                "{location}: the line before it, in another file, was changed, or is missing"
                             ),
                         ),
                     }
@@ -159,7 +159,7 @@ impl Verifying {
             }
             (None, _) if begins => {}
             (None, _) if self.is_chained => {
-                note(problems, format!("{place}: the line has no hash of the one before it"));
+                note(problems, format!("{location}: the line has no hash of the one before it"));
             }
             // Written by a version without hashes.
             (None, _) => return self.unchained += 1,
@@ -169,7 +169,7 @@ impl Verifying {
 }
 
 fn note(list: &mut Vec<String>, text: String) {
-    if list.len() < LISTED {
+    if list.len() < MAX_LISTED {
         list.push(text);
     }
 }

@@ -9,7 +9,7 @@ use hook_json::ObjectWriter;
 use hook_protocol::timestamp;
 
 /// The size in bytes from which the file is rotated.
-const FULL: u64 = 4 << 20;
+const ROTATE_SIZE: u64 = 4 << 20;
 
 /// A call to be logged, already redacted.
 #[derive(Debug, Clone)]
@@ -19,10 +19,10 @@ pub(super) struct Call {
     pub(super) session: String,
     pub(super) project: String,
     /// The process that answered: `server` or `bridge`.
-    pub(super) by: &'static str,
+    pub(super) answered_by: &'static str,
     pub(super) tool: Option<String>,
     /// The subject of the call: a command, a file, or the beginning of the prompt.
-    pub(super) about: Option<String>,
+    pub(super) subject: Option<String>,
     /// The decision that the agent got.
     pub(super) decision: &'static str,
     pub(super) reason: Option<String>,
@@ -33,7 +33,7 @@ impl Call {
     /// Appends the call and its outcome to the log.
     pub(super) fn append(&self, log: &Path, code: u8, warnings: usize) -> io::Result<()> {
         private_folder::make(log.parent().unwrap_or(Path::new("/")))?;
-        if fs::metadata(log).is_ok_and(|it| it.len() > FULL) {
+        if fs::metadata(log).is_ok_and(|metadata| metadata.len() > ROTATE_SIZE) {
             // One old file is kept. A concurrent call may have rotated already.
             let _ = fs::rename(log, log.with_extension("jsonl.1"));
         }
@@ -49,9 +49,9 @@ impl Call {
             out.text("event", &self.event);
             out.text("session", &self.session);
             out.text("project", &self.project);
-            out.text("by", self.by);
+            out.text("by", self.answered_by);
             out.optional_text("tool", self.tool.as_deref());
-            out.optional_text("about", self.about.as_deref());
+            out.optional_text("about", self.subject.as_deref());
             out.text("decision", self.decision);
             out.optional_text("reason", self.reason.as_deref());
             out.integer("exitCode", code.into());

@@ -10,7 +10,7 @@ pub(crate) mod state;
 use std::path::Path;
 use std::time::Instant;
 
-use hook_agents::{Agent, Asked, Said, Verdict};
+use hook_agents::{Agent, AgentRequest, AgentResponse, Verdict};
 use hook_core::NOT_TRUSTED;
 use hook_json::text::shortened;
 use hook_json::{RawJson, RawObject};
@@ -34,46 +34,46 @@ const MAX_CONTINUATIONS: u32 = 8;
 #[derive(Debug, Clone)]
 pub struct Bridge {
     agent: &'static Agent,
-    asked: Asked,
+    foreign_request: AgentRequest,
     /// The hooks' input, if the agent's input is valid for the event.
     input: Option<RequestInput>,
-    begun: Instant,
+    started_at: Instant,
 }
 
 /// The answer to an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Bridged {
+pub struct BridgeAnswer {
     /// The output that the agent reads.
-    pub said: Said,
+    pub output: AgentResponse,
     /// Warnings for the user besides that.
     pub warnings: Vec<String>,
 }
 
 /// The answer to an agent, before files are read and written.
 #[derive(Debug, Clone)]
-pub(crate) struct Unsettled {
+pub(crate) struct PendingAnswer {
     agent: &'static Agent,
     foreign_event: &'static str,
-    bridged: Bridged,
-    kept: Option<Box<ToKeep>>,
+    answer: BridgeAnswer,
+    persistence: Option<Box<Persistence>>,
 }
 
 /// The data to read and write for an answer.
 #[derive(Debug, Clone)]
-struct ToKeep {
+struct Persistence {
     state: BridgeState,
     session: String,
     turn_end: Option<TurnEnd>,
     /// The log entry, if the call is logged.
     call: Option<Call>,
     /// The answer with notices shown once per session, and the set of these notices.
-    noticed: Option<(Bridged, u32)>,
+    answer_with_notices: Option<(BridgeAnswer, u32)>,
 }
 
 /// An answer with its decision.
-struct Answered {
-    bridged: Bridged,
+struct DecidedAnswer {
+    bridged: BridgeAnswer,
     decision: PolicyDecision,
     reason: Option<String>,
 }
@@ -82,72 +82,73 @@ struct Answered {
 #[derive(Debug, Clone, Copy)]
 struct TurnEnd {
     /// `true` if hooks already made the agent continue.
-    goes_on_already: bool,
+    is_continuation: bool,
     /// `true` if hooks want it to continue now.
-    wants: bool,
+    wants_continuation: bool,
 }
 
 impl TurnEnd {
     /// Checks whether hooks made the agent continue too often in a row, and updates the count.
-    fn is_too_often(self, kept: &mut SessionState) -> bool {
-        let before = if self.goes_on_already { kept.continuations } else { 0 };
-        let is_too_often = self.wants && before >= MAX_CONTINUATIONS;
-        kept.continuations = if self.wants && !is_too_often { before + 1 } else { 0 };
-        is_too_often
+    fn exceeds_limit(self, session_state: &mut SessionState) -> bool {
+        let continuations = if self.is_continuation { session_state.continuations } else { 0 };
+        let exceeds_limit = self.wants_continuation && continuations >= MAX_CONTINUATIONS;
+        session_state.continuations =
+            if self.wants_continuation && !exceeds_limit { continuations + 1 } else { 0 };
+        exceeds_limit
     }
 }
 
-impl Unsettled {
+impl PendingAnswer {
     /// Returns the answer without the data of files.
-    pub(crate) fn bridged(&self) -> &Bridged {
-        &self.bridged
+    pub(crate) fn answer(&self) -> &BridgeAnswer {
+        &self.answer
     }
 
     /// Returns the final answer. Reads and writes files, waiting for them only briefly.
-    pub(crate) fn settle(self) -> Bridged {
-        let Self { agent, foreign_event, mut bridged, kept } = self;
-        let Some(kept) = kept else { return bridged };
-        let ToKeep { state, session, turn_end, mut call, noticed } = *kept;
-        if let Some((noticed, notices)) = noticed
-            && state.are_first_notices(&session, notices)
+    pub(crate) fn finish(self) -> BridgeAnswer {
+        let Self { agent, foreign_event, mut answer, persistence } = self;
+        let Some(persistence) = persistence else { return answer };
+        let Persistence { state, session, turn_end, mut call, answer_with_notices } = *persistence;
+        if let Some((with_notices, notices)) = answer_with_notices
+            && state.mark_new_notices(&session, notices)
         {
-            bridged = noticed;
+            answer = with_notices;
         }
-        let is_too_often = turn_end.is_some_and(|end| {
-            let changed = state.change(&session, |kept| end.is_too_often(kept));
+        let exceeds_limit = turn_end.is_some_and(|end| {
+            let changed = state.change(&session, |session_state| end.exceeds_limit(session_state));
             changed.unwrap_or_else(|error| {
-                bridged.warnings.push(format!(
+                answer.warnings.push(format!(
                     "how often hooks had {} go on was not written down: {error}",
                     agent.title()
                 ));
-                end.is_too_often(&mut state.session(&session))
+                end.exceeds_limit(&mut state.session(&session))
             })
         });
-        if is_too_often {
-            bridged.said = agent.say(foreign_event, &Verdict::proceed());
+        if exceeds_limit {
+            answer.output = agent.response(foreign_event, &Verdict::proceed());
             if let Some(call) = &mut call {
                 call.decision = PolicyDecision::Proceed.as_str();
             }
-            bridged.warnings.push(format!(
+            answer.warnings.push(format!(
                 "hooks had {} go on {MAX_CONTINUATIONS} times in a row at the end of its turn; it ends now",
                 agent.title()
             ));
         }
         let appended =
-            call.map(|call| call.append(&state.log(), bridged.said.code, bridged.warnings.len()));
+            call.map(|call| call.append(&state.log(), answer.output.code, answer.warnings.len()));
         if let Some(Err(error)) = appended {
             tracing::warn!(target: "hook::bridge", "failed to write down a call: {error}");
         }
-        bridged
+        answer
     }
 }
 
 impl Bridge {
     /// Creates a bridge for an agent's call; `events` are the known events.
-    pub fn new(agent: &'static Agent, asked: Asked, events: &Events) -> Self {
-        let event = events.from_name(asked.event_name());
-        let input = event.and_then(|event| asked.request(event).ok());
-        Self { agent, asked, input, begun: Instant::now() }
+    pub fn new(agent: &'static Agent, foreign_request: AgentRequest, events: &Events) -> Self {
+        let event = events.from_name(foreign_request.event_name());
+        let input = event.and_then(|event| foreign_request.request(event).ok());
+        Self { agent, foreign_request, input, started_at: Instant::now() }
     }
 
     /// Returns the hooks' input; `None` if the agent's input is invalid for the event.
@@ -160,7 +161,8 @@ impl Bridge {
         match &self.input {
             Some(input) => HookExecutionRequest::typed(input.clone()),
             None => {
-                let (name, input) = (self.asked.event_name(), self.asked.input());
+                let (name, input) =
+                    (self.foreign_request.event_name(), self.foreign_request.input());
                 HookExecutionRequest::new(name, input.clone())
             }
         }
@@ -169,62 +171,75 @@ impl Bridge {
     /// Returns the agent's answer, with the session's state and the log, if the system keeps them.
     /// `unknown_guards` returns the reason if guards of the event may be missing. Reads and writes
     /// files.
-    pub fn answered_by(
+    pub fn answer_with_state(
         &self,
         system: &HookSystem,
         response: &HookExecutionResponse,
         unknown_guards: impl FnOnce(HookEventName) -> Option<String>,
-    ) -> Bridged {
-        self.unsettled(system, response, unknown_guards).settle()
+    ) -> BridgeAnswer {
+        self.pending_answer(system, response, unknown_guards).finish()
     }
 
     /// Like [`answered_by`](Self::answered_by), before files are read and written.
-    pub(crate) fn unsettled(
+    pub(crate) fn pending_answer(
         &self,
         system: &HookSystem,
         response: &HookExecutionResponse,
         unknown_guards: impl FnOnce(HookEventName) -> Option<String>,
-    ) -> Unsettled {
-        let unknown = response.event.and_then(unknown_guards);
-        let answered = self.answered(response, unknown.as_deref(), &[]);
-        let kept = system.bridge_state().map(|state| {
-            let redaction = system.current_redaction().now();
+    ) -> PendingAnswer {
+        let missing_guards = response.event.and_then(unknown_guards);
+        let decided = self.answer_for_user(response, missing_guards.as_deref(), &[]);
+        let persistence = system.bridge_state().map(|state| {
+            let redaction = system.current_redaction().current();
             let call = system
                 .logs_calls()
-                .then(|| self.call(&answered, system.project(), state, &redaction));
+                .then(|| self.call(&decided, system.project(), state, &redaction));
             let (session, turn_end) = (self.session().to_owned(), self.turn_end(response));
-            let noticed = self.noticed(response, unknown.as_deref(), &answered.bridged);
-            Box::new(ToKeep { state: state.clone(), session, turn_end, call, noticed })
+            let answer_with_notices =
+                self.answer_with_notices(response, missing_guards.as_deref(), &decided.bridged);
+            Box::new(Persistence {
+                state: state.clone(),
+                session,
+                turn_end,
+                call,
+                answer_with_notices,
+            })
         });
-        let bridged = answered.bridged;
-        Unsettled { agent: self.agent, foreign_event: self.asked.foreign_event(), bridged, kept }
+        let answer = decided.bridged;
+        PendingAnswer {
+            agent: self.agent,
+            foreign_event: self.foreign_request.foreign_event(),
+            answer,
+            persistence,
+        }
     }
 
     /// Returns the answer with notices about untrusted hooks, and about hooks that run from copies
     /// since they changed, if there are any and the agent can show them; also the set of these
     /// notices.
-    fn noticed(
+    fn answer_with_notices(
         &self,
         response: &HookExecutionResponse,
         unknown: Option<&str>,
-        plain: &Bridged,
-    ) -> Option<(Bridged, u32)> {
+        plain: &BridgeAnswer,
+    ) -> Option<(BridgeAnswer, u32)> {
         const NOTICES: [&str; 2] = [NOT_TRUSTED, CHANGED_SINCE_TRUSTED];
         let mut notices = 0;
         let mut shown = Vec::new();
-        for (at, notice) in NOTICES.iter().enumerate() {
-            let warning = response.processed.warnings.iter().find(|it| it.ends_with(notice));
+        for (bit, notice) in NOTICES.iter().enumerate() {
+            let warning = response.processed.warnings.iter().find(|text| text.ends_with(notice));
             if let Some(warning) = warning {
-                notices |= 1 << at;
+                notices |= 1 << bit;
                 shown.push(warning.as_str());
             }
         }
         if shown.is_empty() || self.session().is_empty() {
             return None;
         }
-        let noticed = self.answered(response, unknown, &shown).bridged;
-        let is_shown = noticed.said != plain.said && noticed.warnings == plain.warnings;
-        is_shown.then_some((noticed, notices))
+        let with_notices = self.answer_for_user(response, unknown, &shown).bridged;
+        let is_shown =
+            with_notices.output != plain.output && with_notices.warnings == plain.warnings;
+        is_shown.then_some((with_notices, notices))
     }
 
     /// Returns the agent's answer. `unknown_guards` returns the reason if guards of the event may
@@ -233,39 +248,41 @@ impl Bridge {
         &self,
         response: &HookExecutionResponse,
         unknown_guards: impl FnOnce(HookEventName) -> Option<String>,
-    ) -> Bridged {
-        let unknown = response.event.and_then(unknown_guards);
-        self.answered(response, unknown.as_deref(), &[]).bridged
+    ) -> BridgeAnswer {
+        let missing_guards = response.event.and_then(unknown_guards);
+        self.answer_for_user(response, missing_guards.as_deref(), &[]).bridged
     }
 
     /// Like [`answer`](Self::answer), with the missing guards and notices for the user.
-    fn answered(
+    fn answer_for_user(
         &self,
         response: &HookExecutionResponse,
         unknown: Option<&str>,
         notices: &[&str],
-    ) -> Answered {
-        let not_run = not_run(response);
-        let told = not_run.iter().map(String::as_str).chain(notices.iter().copied());
-        let told: Vec<&str> = told.collect();
-        let mut answer = self.said(response, &told, unknown);
-        let said = &mut answer.bridged.said;
+    ) -> DecidedAnswer {
+        let unrun_warnings = warnings_of_unrun(response);
+        let messages_iter =
+            unrun_warnings.iter().map(String::as_str).chain(notices.iter().copied());
+        let messages: Vec<&str> = messages_iter.collect();
+        let mut answer = self.decided_answer(response, &messages, unknown);
+        let output = &mut answer.bridged.output;
         let mut warnings: Vec<String> = response.processed.warnings.clone();
-        warnings.extend(not_run);
+        warnings.extend(unrun_warnings);
         let title = self.agent.title();
         // An unknown event has no hooks.
-        let failure = response.error().filter(|it| it.code != FailureCode::UnsupportedEvent);
+        let failure =
+            response.error().filter(|failure| failure.code != FailureCode::UnsupportedEvent);
         if let Some(failure) = failure {
             warnings.push(format!("hooks were not asked: {failure}"));
         }
-        warnings.extend(said.lost.drain(..).map(|lost| format!("{title} ignores {lost}")));
+        warnings.extend(output.lost.drain(..).map(|lost| format!("{title} ignores {lost}")));
         let decision = response.processed.decision;
-        if said.stdout.is_empty() && said.code == 0 && decision > PolicyDecision::Proceed {
+        if output.stdout.is_empty() && output.code == 0 && decision > PolicyDecision::Proceed {
             answer.decision = PolicyDecision::Proceed;
             warnings.push(format!(
                 "hooks said {} on {}, which {} cannot be told there: {}",
                 decision.as_str(),
-                self.asked.foreign_event(),
+                self.foreign_request.foreign_event(),
                 self.agent.title(),
                 response.processed.reason.as_deref().unwrap_or_default()
             ));
@@ -278,14 +295,15 @@ impl Bridge {
     /// that.
     fn turn_end(&self, response: &HookExecutionResponse) -> Option<TurnEnd> {
         let input = self.input.as_ref()?;
-        let counts = input.event().ends_a_turn()
+        let counts = input.event().is_turn_end()
             && !self.agent.counts_continuations()
             && !self.session().is_empty();
-        let is_active =
-            self.asked.input().get("stop_hook_active").and_then(RawJson::to_bool) == Some(true);
+        let is_continuation =
+            self.foreign_request.input().get("stop_hook_active").and_then(RawJson::to_bool)
+                == Some(true);
         counts.then_some(TurnEnd {
-            goes_on_already: is_active,
-            wants: response.processed.decision == PolicyDecision::Block,
+            is_continuation,
+            wants_continuation: response.processed.decision == PolicyDecision::Block,
         })
     }
 
@@ -297,70 +315,70 @@ impl Bridge {
     /// Returns the log entry of the call.
     fn call(
         &self,
-        answered: &Answered,
+        decided: &DecidedAnswer,
         project: &Path,
         state: &BridgeState,
         redaction: &Redaction,
     ) -> Call {
-        let kept = |text: &str| shortened(&redaction.text(text));
+        let redacted = |text: &str| shortened(&redaction.text(text));
         let payload = self.input.as_ref().map(|input| &input.payload);
         let arguments = payload.and_then(|payload| payload.tool_input());
         let fields = arguments.map(RawObject::fields).unwrap_or_default();
-        let about = ["command", "file_path", "url", "pattern"];
-        let mut about = about.iter().filter(|name| !redaction.is_field(name));
-        let about = about.find_map(|name| fields.get(name)?.to_text());
+        let subject_fields = ["command", "file_path", "url", "pattern"];
+        let mut subject_fields = subject_fields.iter().filter(|name| !redaction.is_field(name));
+        let subject = subject_fields.find_map(|name| fields.get(name)?.to_text());
         let prompt = || {
-            let prompt = self.asked.input().get("prompt")?.to_text();
+            let prompt = self.foreign_request.input().get("prompt")?.to_text();
             prompt.filter(|_| !redaction.is_field("prompt"))
         };
         Call {
             agent: self.agent.name(),
-            event: self.asked.foreign_event().to_owned(),
-            session: kept(self.session()),
+            event: self.foreign_request.foreign_event().to_owned(),
+            session: redacted(self.session()),
             project: project.to_string_lossy().into_owned(),
-            by: if state.is_server() { "server" } else { "bridge" },
-            tool: arguments.and_then(|_| payload?.match_subject()).map(kept),
-            about: about.or_else(prompt).as_deref().map(kept),
-            decision: answered.decision.as_str(),
-            reason: answered.reason.as_deref().map(kept),
-            milliseconds: u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+            answered_by: if state.is_server() { "server" } else { "bridge" },
+            tool: arguments.and_then(|_| payload?.match_subject()).map(redacted),
+            subject: subject.or_else(prompt).as_deref().map(redacted),
+            decision: decided.decision.as_str(),
+            reason: decided.reason.as_deref().map(redacted),
+            milliseconds: u64::try_from(self.started_at.elapsed().as_millis()).unwrap_or(u64::MAX),
         }
     }
 
     /// Returns the agent's answer; `of_engine` are texts for the user only.
-    fn said(
+    fn decided_answer(
         &self,
         response: &HookExecutionResponse,
-        of_engine: &[&str],
+        engine_messages: &[&str],
         unknown: Option<&str>,
-    ) -> Answered {
-        let foreign_event = self.asked.foreign_event();
+    ) -> DecidedAnswer {
+        let foreign_event = self.foreign_request.foreign_event();
         let processed = &response.processed;
-        let merged = processed.as_answer();
+        let merged = processed.to_output();
         let tool_input = self.input.as_ref().and_then(|input| {
             let original = input.payload.tool_input()?;
             let changed = processed.changed_tool_input(original)?;
             let tool = input.payload.match_subject()?;
-            let sent = &input.asked.as_deref()?.said;
+            let original_input = &input.original.as_deref()?.message;
             (changed != *original)
-                .then(|| self.agent.arguments(foreign_event, tool, &changed, sent))
+                .then(|| self.agent.arguments(foreign_event, tool, &changed, original_input))
         });
         // Outputs of events that only observe are not merged, but their messages are shown.
         let outputs = &processed.aggregated.all_outputs;
         let observed = outputs.iter().filter_map(|output| output.system_message.as_deref());
         let observed = observed.filter(|_| merged.is_none());
         let message = processed.system_message.as_deref();
-        let told = message.into_iter().chain(observed.filter(|_| message.is_none()));
-        let told: Vec<&str> = told.chain(of_engine.iter().copied()).collect();
-        let told = told.join("\n");
+        let messages = message.into_iter().chain(observed.filter(|_| message.is_none()));
+        let message_list: Vec<&str> = messages.chain(engine_messages.iter().copied()).collect();
+        let system_message = message_list.join("\n");
         let mut verdict = Verdict::proceed();
         // If a block has no effect (its author gets a warning), the agent must not apply it.
-        let is_useless = processed.decision == PolicyDecision::Block
+        let has_no_effect = processed.decision == PolicyDecision::Block
             && response.event.is_some_and(|event| event.row().block_means.is_none());
-        verdict.decision = if is_useless { PolicyDecision::Proceed } else { processed.decision };
+        verdict.decision = if has_no_effect { PolicyDecision::Proceed } else { processed.decision };
         verdict.reason = processed.reason.as_deref();
         verdict.allowed = HookExecutionResult::approve(&response.hooks);
-        verdict.system_message = Some(&*told).filter(|it| !it.is_empty());
+        verdict.system_message = Some(&*system_message).filter(|text| !text.is_empty());
         // No agent has a message before the prompt; the model gets its text as context.
         let message = BeforeAgentOutput::new(&processed.aggregated).message_text();
         let context = match (&processed.additional_context, message) {
@@ -372,43 +390,44 @@ impl Bridge {
         verdict.answer = merged.as_ref();
         // Blocking the end of a turn makes the agent continue, which is wrong if hooks could not
         // run.
-        let goes_on = response.event.is_some_and(HookEventName::ends_a_turn);
-        if goes_on && (response.error().is_some() || unknown.is_some()) {
+        let is_turn_end = response.event.is_some_and(HookEventName::is_turn_end);
+        if is_turn_end && (response.error().is_some() || unknown.is_some()) {
             verdict.decision = PolicyDecision::Proceed;
-            let said = self.agent.say(foreign_event, &verdict);
-            return Answered::new(said, &verdict);
+            let output = self.agent.response(foreign_event, &verdict);
+            return DecidedAnswer::new(output, &verdict);
         }
         // An event must not proceed if a missing guard might have blocked it.
         if verdict.decision == PolicyDecision::Proceed
-            && let Some(why) = unknown
+            && let Some(reason) = unknown
         {
             verdict.decision = PolicyDecision::Block;
-            verdict.reason = Some(why);
+            verdict.reason = Some(reason);
         }
         // The caller may apply the rules of another agent than the one of this entry.
-        let said = match self.input.is_none() || self.asked.is_other_form() {
+        let output = match self.input.is_none() || self.foreign_request.is_other_form() {
             true => self.agent.refuse(foreign_event, &verdict),
-            false => self.agent.say(foreign_event, &verdict),
+            false => self.agent.response(foreign_event, &verdict),
         };
-        Answered::new(said, &verdict)
+        DecidedAnswer::new(output, &verdict)
     }
 }
 
-impl Answered {
-    fn new(said: Said, verdict: &Verdict<'_>) -> Self {
+impl DecidedAnswer {
+    fn new(output: AgentResponse, verdict: &Verdict<'_>) -> Self {
         let reason = verdict.reason.map(str::to_owned);
-        let bridged = Bridged { said, warnings: Vec::new() };
-        Self { bridged, decision: verdict.decision, reason }
+        let answer = BridgeAnswer { output, warnings: Vec::new() };
+        Self { bridged: answer, decision: verdict.decision, reason }
     }
 }
 
 /// Returns warnings about hooks that did not run and had no effect: a guard among them has guarded
 /// nothing.
-fn not_run(response: &HookExecutionResponse) -> Vec<String> {
-    let passed = response.hooks.iter().filter(|hook| hook.decision < Some(PolicyDecision::Block));
-    let said = passed.filter_map(|hook| {
-        let why = hook.failure.as_ref()?.not_run()?;
-        Some(format!("hook {} did not run: {why}", shortened(hook.hook.display_name())))
+fn warnings_of_unrun(response: &HookExecutionResponse) -> Vec<String> {
+    let unblocked =
+        response.hooks.iter().filter(|hook| hook.decision < Some(PolicyDecision::Block));
+    let warnings = unblocked.filter_map(|hook| {
+        let reason = hook.failure.as_ref()?.not_run_reason()?;
+        Some(format!("hook {} did not run: {reason}", shortened(hook.hook.display_name())))
     });
-    said.collect()
+    warnings.collect()
 }

@@ -11,7 +11,6 @@ use hook_files::regular_file;
 use hook_json::text::shortened;
 use hook_json::{RawJson, RawObject};
 use hook_run::SessionEnv;
-use hook_settings::language::Language;
 use hook_settings::state_home;
 use hook_trust::sha256;
 
@@ -21,19 +20,19 @@ use super::log::Call;
 use crate::private_file;
 
 /// The time that an unused session is kept: one week.
-const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+const SESSION_TTL: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// The maximum size of a session's file, in bytes.
-const LONGEST: u64 = 1 << 20;
+const MAX_FILE_SIZE: u64 = 1 << 20;
 
 /// The maximum number of session files checked for expiry each time a session begins.
-const LOOKED_AT: usize = 4_096;
+const MAX_SWEPT: usize = 4_096;
 
 /// The file that is locked to change a session.
 const LOCK: &str = "lock";
 
 /// The time to wait for the lock. Each change takes a few milliseconds.
-const PATIENCE: Duration = Duration::from_secs(2);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A file's modification time, length, and number in the file system.
 pub(crate) type Stamp = Option<(SystemTime, u64, u64)>;
@@ -50,17 +49,17 @@ pub struct BridgeState {
 impl BridgeState {
     /// Returns the user's state directory: in `$XDG_STATE_HOME`, or else `.local/state` of the home
     /// directory. `None` without either.
-    pub fn of_user() -> Option<Self> {
+    pub fn for_user() -> Option<Self> {
         Some(Self { folder: state_home()?.join("hook"), is_server: false, project: PathBuf::new() })
     }
 
     /// Marks the state as a server's, for the log of calls.
     #[must_use]
-    pub fn of_server(self) -> Self {
+    pub fn for_server(self) -> Self {
         Self { is_server: true, ..self }
     }
 
-    pub(crate) fn of_project(self, project: &Path) -> Self {
+    pub(crate) fn for_project(self, project: &Path) -> Self {
         Self { project: project.to_path_buf(), ..self }
     }
 
@@ -74,17 +73,24 @@ impl BridgeState {
     }
 
     /// Logs a call that was answered without hooks: it was refused, or nothing was run.
-    pub fn unheard(&self, agent: &Agent, event: Option<&str>, project: &Path, why: &str, code: u8) {
+    pub fn log_without_hooks(
+        &self,
+        agent: &Agent,
+        event: Option<&str>,
+        project: &Path,
+        reason: &str,
+        code: u8,
+    ) {
         let call = Call {
             agent: agent.name(),
             event: event.map(shortened).unwrap_or_default(),
             session: String::new(),
             project: project.to_string_lossy().into_owned(),
-            by: if self.is_server { "server" } else { "bridge" },
+            answered_by: if self.is_server { "server" } else { "bridge" },
             tool: None,
-            about: None,
+            subject: None,
             decision: if code == 0 || code == 1 { "proceed" } else { "block" },
-            reason: Some(shortened(why)),
+            reason: Some(shortened(reason)),
             milliseconds: 0,
         };
         if let Err(error) = call.append(&self.log(), code, 0) {
@@ -94,29 +100,32 @@ impl BridgeState {
 
     /// Checks whether one of these notices (a set of bits) is new to the session's user, and marks
     /// all as shown.
-    pub(crate) fn are_first_notices(&self, session: &str, notices: u32) -> bool {
+    pub(crate) fn mark_new_notices(&self, session: &str, notices: u32) -> bool {
         let are_new = |known: u32| notices & !known != 0;
-        let note = |kept: &mut SessionState| {
-            let before = kept.notices;
-            kept.notices |= notices;
+        let mark = |session_state: &mut SessionState| {
+            let before = session_state.notices;
+            session_state.notices |= notices;
             are_new(before)
         };
-        are_new(self.session(session).notices) && self.change(session, note).unwrap_or(false)
+        are_new(self.session(session).notices) && self.change(session, mark).unwrap_or(false)
     }
 
     /// Returns the state of a session.
     pub(crate) fn session(&self, session: &str) -> SessionState {
-        let read = regular_file::read_to_string(&self.file_of(session), LONGEST);
-        let fields = read.ok().and_then(|text| RawObject::parse(text).ok()).map(|it| it.fields());
+        let read = regular_file::read_to_string(&self.session_file(session), MAX_FILE_SIZE);
+        let fields =
+            read.ok().and_then(|text| RawObject::parse(text).ok()).map(|object| object.fields());
         let fields = fields.unwrap_or_default();
-        let number = fields.get("continuations").and_then(RawJson::to_whole_number);
+        let continuations = fields.get("continuations").and_then(RawJson::to_u64);
         SessionState {
             env: fields.get("env").map(SessionEnv::from_json).unwrap_or_default(),
-            continuations: number.and_then(|it| u32::try_from(it).ok()).unwrap_or_default(),
+            continuations: continuations
+                .and_then(|number| u32::try_from(number).ok())
+                .unwrap_or_default(),
             notices: fields
                 .get("notices")
-                .and_then(RawJson::to_whole_number)
-                .and_then(|it| u32::try_from(it).ok())
+                .and_then(RawJson::to_u64)
+                .and_then(|number| u32::try_from(number).ok())
                 .unwrap_or_default(),
         }
     }
@@ -132,12 +141,12 @@ impl BridgeState {
         session: &str,
         change: impl FnOnce(&mut SessionState) -> T,
     ) -> io::Result<T> {
-        let _lock = FileLock::take_within(&self.sessions().join(LOCK), PATIENCE)?;
+        let _lock = FileLock::acquire_within(&self.sessions().join(LOCK), LOCK_TIMEOUT)?;
         let before = self.session(session);
         let mut state = before.clone();
-        let said = change(&mut state);
-        let path = self.file_of(session);
-        match state.is_nothing() {
+        let result = change(&mut state);
+        let path = self.session_file(session);
+        match state.is_empty() {
             true => match fs::remove_file(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
@@ -145,27 +154,27 @@ impl BridgeState {
             false if state.to_json() == before.to_json() => {}
             false => private_file::write(&path, &state.to_json())?,
         }
-        Ok(said)
+        Ok(result)
     }
 
     /// Returns a stamp to detect changes of a session's file; `None` without a file.
     pub(crate) fn stamp(&self, session: &str) -> Stamp {
-        let found = fs::metadata(self.file_of(session)).ok()?;
+        let metadata = fs::metadata(self.session_file(session)).ok()?;
         #[cfg(unix)]
-        let number = std::os::unix::fs::MetadataExt::ino(&found);
+        let inode = std::os::unix::fs::MetadataExt::ino(&metadata);
         #[cfg(not(unix))]
         let number = 0;
-        Some((found.modified().ok()?, found.len(), number))
+        Some((metadata.modified().ok()?, metadata.len(), inode))
     }
 
     /// Removes sessions unused for a week.
     pub(crate) fn sweep(&self) {
         let now = SystemTime::now();
         let entries = fs::read_dir(self.sessions()).into_iter().flatten().flatten();
-        for entry in entries.take(LOOKED_AT).filter(|it| it.file_name() != LOCK) {
-            let modified = entry.metadata().and_then(|it| it.modified());
-            let age = modified.ok().and_then(|then| now.duration_since(then).ok());
-            if age.is_some_and(|age| age > KEPT) {
+        for entry in entries.take(MAX_SWEPT).filter(|entry| entry.file_name() != LOCK) {
+            let modified = entry.metadata().and_then(|metadata| metadata.modified());
+            let age = modified.ok().and_then(|modified_at| now.duration_since(modified_at).ok());
+            if age.is_some_and(|age| age > SESSION_TTL) {
                 let _ = fs::remove_file(entry.path());
             }
         }
@@ -176,7 +185,7 @@ impl BridgeState {
     }
 
     /// Returns a session's file. Its name does not reveal the session.
-    fn file_of(&self, session: &str) -> PathBuf {
+    fn session_file(&self, session: &str) -> PathBuf {
         let project = self.project.as_os_str().as_encoded_bytes();
         let name = sha256(&[project, b"\0", session.as_bytes()].concat());
         self.sessions().join(format!("{}.json", name.get(..32).unwrap_or(&name)))
@@ -195,7 +204,7 @@ pub(crate) struct SessionState {
 }
 
 impl SessionState {
-    fn is_nothing(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.env.is_empty() && self.continuations == 0 && self.notices == 0
     }
 

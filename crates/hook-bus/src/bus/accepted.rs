@@ -10,7 +10,7 @@ use futures::FutureExt;
 use hook_core::StageFailure;
 use hook_protocol::failure::panic_message;
 use hook_protocol::{FailureCode, HookEventName};
-use hook_run::RunLane;
+use hook_run::FairnessKey;
 use tokio_util::sync::CancellationToken;
 
 use super::core::BusCore;
@@ -33,7 +33,7 @@ pub(crate) enum ServeBy<'h> {
 /// The parameters of accepting a request.
 pub(crate) struct AcceptAs<'h> {
     /// The fairness key of its hooks.
-    pub(crate) lane: RunLane,
+    pub(crate) lane: FairnessKey,
     /// The request's origin.
     pub(crate) origin: Origin,
     pub(crate) by: ServeBy<'h>,
@@ -43,7 +43,7 @@ pub(crate) struct AcceptAs<'h> {
 pub(crate) struct Accepted {
     bus: Arc<BusCore>,
     key: RequestKey,
-    lane: RunLane,
+    lane: FairnessKey,
     origin: Origin,
     /// Counted from acceptance.
     deadline: Option<Instant>,
@@ -73,7 +73,7 @@ impl Accepted {
                 (handler, refusal)
             }
             ServeBy::Only(own) => {
-                let refusal = bus.is_served_by(own).and_then(|()| own.accept()).err();
+                let refusal = bus.check_attached(own).and_then(|()| own.accept()).err();
                 (Some(Arc::clone(own)), refusal)
             }
         };
@@ -88,7 +88,7 @@ impl Accepted {
                 Some(handler) => handler.event_of(request),
                 None => request.event(),
             },
-            streams: request.asks_for_streams(),
+            streams: request.wants_streams(),
             handler,
             refusal: refusal.map(Box::new),
             answered: false,
@@ -112,12 +112,12 @@ impl Accepted {
         match self.serve(request, cancel) {
             Served::Done(response) => Served::Done(self.answer(response)),
             Served::Running { running, cancel } => {
-                let answered = async move {
+                let answer = async move {
                     let response = AssertUnwindSafe(running).catch_unwind().await;
                     let response = response.unwrap_or_else(|panic| self.panicked(panic.as_ref()));
                     self.answer(response)
                 };
-                Served::Running { running: answered.boxed(), cancel }
+                Served::Running { running: answer.boxed(), cancel }
             }
         }
     }
@@ -145,9 +145,9 @@ impl Accepted {
         if self.origin.is_token_unknown {
             response.processed.warnings.push(UNKNOWN_TOKEN.to_owned());
         }
-        let is_heard = self.bus.has_subscribers::<HookExecutionResponse>()
+        let has_subscribers = self.bus.has_subscribers::<HookExecutionResponse>()
             || self.bus.has_subscribers::<JournalEntry>();
-        if !is_heard {
+        if !has_subscribers {
             return response;
         }
         let response = Arc::new(*response);
@@ -169,7 +169,7 @@ impl Accepted {
         let id = self.correlation_id.clone();
         match &self.handler {
             Some(handler) => handler.failed(id, self.event, failure),
-            None => HookExecutionResponse::unserved(id, self.event, failure, None),
+            None => HookExecutionResponse::unavailable(id, self.event, failure, None),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use hook_run::RunLane;
+use hook_run::FairnessKey;
 use tokio::sync::Mutex;
 
 use super::limits::PublishError;
@@ -18,10 +18,10 @@ use crate::message::{HookExecutionRequest, HookExecutionResponse, RequestKey};
 #[derive(Clone)]
 pub struct BusClient {
     bus: MessageBus,
-    lane: RunLane,
+    lane: FairnessKey,
     group: Option<u32>,
     /// Indexed by nesting depth, so that a nested request never waits on its ancestor.
-    entering: Arc<[Mutex<()>; MAX_DEPTH as usize + 1]>,
+    admission_turns: Arc<[Mutex<()>; MAX_DEPTH as usize + 1]>,
 }
 
 impl MessageBus {
@@ -30,9 +30,9 @@ impl MessageBus {
     pub fn client(&self, process_group: Option<u32>) -> BusClient {
         BusClient {
             bus: self.clone(),
-            lane: RunLane::own(),
+            lane: FairnessKey::unique(),
             group: process_group,
-            entering: Arc::default(),
+            admission_turns: Arc::default(),
         }
     }
 }
@@ -50,11 +50,11 @@ impl BusClient {
         request: HookExecutionRequest,
     ) -> Result<HookExecutionResponse, PublishError> {
         let origin = self.bus.origin_of(&request, self.group);
-        let place = match self.bus.try_admit(&request, origin.depth) {
-            Some(place) => place,
+        let permit = match self.bus.try_admit(&request, origin.depth) {
+            Some(permit) => permit,
             None => {
-                let _turn = match self.entering.get(origin.depth as usize) {
-                    Some(entering) => Some(entering.lock().await),
+                let _turn = match self.admission_turns.get(origin.depth as usize) {
+                    Some(turn) => Some(turn.lock().await),
                     None => None,
                 };
                 self.bus.admit(&request, origin.depth).await?
@@ -62,12 +62,12 @@ impl BusClient {
         };
         let publication =
             Publication { key: RequestKey::next(), cancel: None, lane: self.lane, origin };
-        match self.bus.submit(place, request, publication)? {
+        match self.bus.submit(permit, request, publication)? {
             Submitted::Answered(response) => Ok(*response),
             Submitted::Running(running) => {
-                let cancelled_with_this = running.cancellation().clone().drop_guard();
+                let cancel_guard = running.cancellation().clone().drop_guard();
                 let response = running.response().await.ok_or(PublishError::NoRuntime)?;
-                cancelled_with_this.disarm();
+                cancel_guard.disarm();
                 Ok(response)
             }
         }

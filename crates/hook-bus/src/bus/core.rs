@@ -6,7 +6,7 @@ use hook_core::StageFailure;
 use hook_protocol::FailureCode;
 
 use super::limits::BusLimits;
-use super::places::Places;
+use super::places::RequestPermits;
 use super::request_handler::RequestHandler;
 use super::subscription::{Message, Topics};
 use crate::message::{JournalEntry, JournalMessage, RequestKey};
@@ -23,7 +23,7 @@ pub(crate) struct BusCore {
     pub(super) limits: BusLimits,
     handler: RwLock<Option<Arc<dyn RequestHandler>>>,
     pub(super) topics: Arc<Topics>,
-    pub(super) places: Places,
+    pub(super) permits: RequestPermits,
 }
 
 impl BusCore {
@@ -32,7 +32,7 @@ impl BusCore {
             limits,
             handler: RwLock::new(None),
             topics: Arc::default(),
-            places: Places::new(&limits),
+            permits: RequestPermits::new(&limits),
         }
     }
 
@@ -42,16 +42,16 @@ impl BusCore {
 
     /// Checks whether the handler forwards requests to remote engines instead of running hooks
     /// here.
-    pub(super) fn is_elsewhere(&self) -> bool {
+    pub(super) fn is_remote(&self) -> bool {
         let handler = self.handler.read().unwrap_or_else(PoisonError::into_inner);
-        handler.as_ref().is_some_and(|handler| handler.is_elsewhere())
+        handler.as_ref().is_some_and(|handler| handler.is_remote())
     }
 
     /// Checks that `handler` is the attached one.
     ///
     /// # Errors
     /// If it is not: a failure for requests to `handler`.
-    pub(crate) fn is_served_by(
+    pub(crate) fn check_attached(
         &self,
         handler: &Arc<dyn RequestHandler>,
     ) -> Result<(), StageFailure> {

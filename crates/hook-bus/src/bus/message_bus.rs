@@ -9,7 +9,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use hook_core::StageFailure;
 use hook_protocol::{FailureCode, HookEventName};
-use hook_run::RunLane;
+use hook_run::FairnessKey;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::JoinError;
@@ -21,7 +21,7 @@ use super::accepted::{AcceptAs, Accepted, ServeBy};
 use super::core::BusCore;
 use super::limits::{BusLimits, PublishError};
 use super::origin::Origin;
-use super::places::Place;
+use super::places::RequestPermit;
 use super::published::{PublishedRequest, Submitted};
 use super::request_handler::Served;
 use super::subscription::{Message, Subscription, SubscriptionLimits};
@@ -34,7 +34,7 @@ pub(crate) struct Publication {
     /// Cancels the request. If `None`, a token is made once the request must wait for hooks.
     pub(crate) cancel: Option<CancellationToken>,
     /// The fairness key of its hooks.
-    pub(crate) lane: RunLane,
+    pub(crate) lane: FairnessKey,
     /// The request's origin.
     pub(crate) origin: Origin,
 }
@@ -45,7 +45,7 @@ impl Publication {
         Self {
             key: RequestKey::next(),
             cancel: None,
-            lane: RunLane::default(),
+            lane: FairnessKey::default(),
             origin: bus.origin_of(request, None),
         }
     }
@@ -148,15 +148,15 @@ impl MessageBus {
         // Keep the future small: a request that is answered at once leaves nothing in it.
         let id = request.correlation_id().clone();
         let origin = self.origin_of(&request, None);
-        let (key, lane) = (RequestKey::next(), RunLane::default());
+        let (key, lane) = (RequestKey::next(), FairnessKey::default());
         let accepted = Accepted::new(&self.core, &request, key, AcceptAs { lane, origin, by });
         let event = accepted.event();
         match accepted.begin(request, None) {
             Served::Done(response) => response,
-            Served::Running { running, cancel } if self.core.is_elsewhere() => {
-                Here { running: Some(running), cancel }.await
+            Served::Running { running, cancel } if self.core.is_remote() => {
+                InlineRequest { running: Some(running), cancel }.await
             }
-            Served::Running { running, cancel } => match drive(running, cancel).await {
+            Served::Running { running, cancel } => match run_on_task(running, cancel).await {
                 Ok(response) => response,
                 Err(ended) => self.runtime_ended(id, event, &ended),
             },
@@ -175,8 +175,8 @@ impl MessageBus {
         request: HookExecutionRequest,
     ) -> Result<PublishedRequest, PublishError> {
         let publication = Publication::new(self, &request);
-        let place = self.admit(&request, publication.origin.depth).await?;
-        self.publish_in(place, request, publication)
+        let permit = self.admit(&request, publication.origin.depth).await?;
+        self.publish_with_permit(permit, request, publication)
     }
 
     /// Waits for a permit for the request.
@@ -184,20 +184,24 @@ impl MessageBus {
         &self,
         request: &HookExecutionRequest,
         depth: u32,
-    ) -> Result<Place, PublishError> {
-        self.core.places.enter(request, depth).await
+    ) -> Result<RequestPermit, PublishError> {
+        self.core.permits.acquire(request, depth).await
     }
 
     /// Like [`admit`](Self::admit), but returns `None` instead of waiting.
-    pub(crate) fn try_admit(&self, request: &HookExecutionRequest, depth: u32) -> Option<Place> {
-        self.core.places.try_enter(request, depth).ok()
+    pub(crate) fn try_admit(
+        &self,
+        request: &HookExecutionRequest,
+        depth: u32,
+    ) -> Option<RequestPermit> {
+        self.core.permits.try_acquire(request, depth).ok()
     }
 
     /// Accepts a request like [`publish`](Self::publish), but serves it on the caller's task until
     /// it has to wait for hooks: only then it gets its own task.
     pub(crate) fn submit(
         &self,
-        place: Place,
+        place: RequestPermit,
         request: HookExecutionRequest,
         publication: Publication,
     ) -> Result<Submitted, PublishError> {
@@ -215,7 +219,7 @@ impl MessageBus {
             Served::Running { running, cancel } => (running, cancel),
         };
         let (sender, response) = oneshot::channel();
-        runtime.spawn(logged_as_here(async move {
+        runtime.spawn(with_current_tracing(async move {
             let response = running.await;
             drop(place);
             // The caller may be gone; subscribers have the response already.
@@ -233,13 +237,13 @@ impl MessageBus {
         request: HookExecutionRequest,
     ) -> Result<PublishedRequest, PublishError> {
         let publication = Publication::new(self, &request);
-        let place = self.core.places.try_enter(&request, publication.origin.depth)?;
-        self.publish_in(place, request, publication)
+        let permit = self.core.permits.try_acquire(&request, publication.origin.depth)?;
+        self.publish_with_permit(permit, request, publication)
     }
 
-    fn publish_in(
+    fn publish_with_permit(
         &self,
-        place: Place,
+        place: RequestPermit,
         request: HookExecutionRequest,
         publication: Publication,
     ) -> Result<PublishedRequest, PublishError> {
@@ -257,7 +261,7 @@ impl MessageBus {
         );
         let cancel = cancel.unwrap_or_default();
         let cancelled = cancel.clone();
-        runtime.spawn(logged_as_here(async move {
+        runtime.spawn(with_current_tracing(async move {
             let response = match accepted.begin(request, Some(cancelled)) {
                 Served::Done(response) => response,
                 Served::Running { running, .. } => running.await,
@@ -285,19 +289,19 @@ impl MessageBus {
         let failure = StageFailure::new(FailureCode::Cancelled, message);
         match self.core.handler() {
             Some(handler) => handler.failed(id, event, failure),
-            None => HookExecutionResponse::unserved(id, event, failure, None),
+            None => HookExecutionResponse::unavailable(id, event, failure, None),
         }
     }
 }
 
 /// A request to remote engines, polled on the caller's task, which saves a wake-up. If dropped
 /// early, it is cancelled, and answered on its own task.
-struct Here {
+struct InlineRequest {
     running: Option<BoxFuture<'static, Box<HookExecutionResponse>>>,
     cancel: CancellationToken,
 }
 
-impl Future for Here {
+impl Future for InlineRequest {
     type Output = Box<HookExecutionResponse>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -308,19 +312,19 @@ impl Future for Here {
     }
 }
 
-impl Drop for Here {
+impl Drop for InlineRequest {
     fn drop(&mut self) {
         let Some(running) = self.running.take() else { return };
         self.cancel.cancel();
         if let Ok(runtime) = Handle::try_current() {
-            runtime.spawn(logged_as_here(running));
+            runtime.spawn(with_current_tracing(running));
         }
     }
 }
 
 /// Drives a request on its own task, which continues if the caller does not poll, and is cancelled
 /// if the caller is gone.
-async fn drive(
+async fn run_on_task(
     running: BoxFuture<'static, Box<HookExecutionResponse>>,
     cancel: CancellationToken,
 ) -> Result<Box<HookExecutionResponse>, JoinError> {
@@ -329,10 +333,10 @@ async fn drive(
         return Ok(running.await);
     };
     let _cancel = cancel.drop_guard();
-    runtime.spawn(logged_as_here(running)).await
+    runtime.spawn(with_current_tracing(running)).await
 }
 
 /// Keeps the caller's tracing span and subscriber for a task.
-fn logged_as_here<F: Future>(future: F) -> impl Future<Output = F::Output> {
+fn with_current_tracing<F: Future>(future: F) -> impl Future<Output = F::Output> {
     future.in_current_span().with_current_subscriber()
 }

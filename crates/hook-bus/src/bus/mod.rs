@@ -34,5 +34,5 @@ pub(crate) use origin::Origin;
 pub use published::PublishedRequest;
 pub(crate) use published::Submitted;
 pub(crate) use request_handler::{RequestControl, RequestHandler, Served};
-pub(crate) use subscription::{Audited, Topics, sealed};
+pub(crate) use subscription::{AuditGuard, Topics, sealed};
 pub use subscription::{Lagged, Message, Subscription, SubscriptionLimits};

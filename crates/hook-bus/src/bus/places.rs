@@ -10,19 +10,19 @@ use super::origin::MAX_DEPTH;
 use crate::message::HookExecutionRequest;
 
 /// The unit of size: permits count KiB.
-const UNIT: usize = 1024;
+const UNIT_BYTES: usize = 1024;
 
 /// The permits for each depth, handed out in the order of requests.
 #[derive(Debug)]
-pub(crate) struct Places {
-    requests: usize,
-    units: u32,
+pub(crate) struct RequestPermits {
+    max_requests: usize,
+    max_units: u32,
     /// Made on the first request of a depth.
-    depths: [OnceLock<Depth>; MAX_DEPTH as usize + 1],
+    depths: [OnceLock<DepthSemaphores>; MAX_DEPTH as usize + 1],
 }
 
 #[derive(Debug)]
-struct Depth {
+struct DepthSemaphores {
     requests: Arc<Semaphore>,
     units: Arc<Semaphore>,
 }
@@ -30,64 +30,64 @@ struct Depth {
 /// A request's permit; dropping it returns it.
 #[derive(Debug)]
 #[expect(dead_code, reason = "the permits are held, and given back by being dropped")]
-pub(crate) struct Place {
+pub(crate) struct RequestPermit {
     request: OwnedSemaphorePermit,
     units: OwnedSemaphorePermit,
 }
 
-impl Places {
+impl RequestPermits {
     pub(crate) fn new(limits: &BusLimits) -> Self {
-        let units = (limits.in_flight_bytes / UNIT).clamp(1, Semaphore::MAX_PERMITS);
+        let units = (limits.in_flight_bytes / UNIT_BYTES).clamp(1, Semaphore::MAX_PERMITS);
         Self {
-            requests: limits.in_flight.clamp(1, Semaphore::MAX_PERMITS),
-            units: u32::try_from(units).unwrap_or(u32::MAX),
+            max_requests: limits.in_flight.clamp(1, Semaphore::MAX_PERMITS),
+            max_units: u32::try_from(units).unwrap_or(u32::MAX),
             depths: [const { OnceLock::new() }; MAX_DEPTH as usize + 1],
         }
     }
 
     /// Waits for a permit.
-    pub(crate) async fn enter(
+    pub(crate) async fn acquire(
         &self,
         request: &HookExecutionRequest,
         depth: u32,
-    ) -> Result<Place, PublishError> {
-        let (units, depth) = (self.units_of(request), self.at(depth)?);
-        let entered = async {
+    ) -> Result<RequestPermit, PublishError> {
+        let (units, depth) = (self.units_for(request), self.depth_semaphores(depth)?);
+        let acquired = async {
             let request = Arc::clone(&depth.requests).acquire_owned().await?;
             let units = Arc::clone(&depth.units).acquire_many_owned(units).await?;
-            Ok(Place { request, units })
+            Ok(RequestPermit { request, units })
         };
         // The semaphores are never closed.
-        entered.await.map_err(|_: AcquireError| PublishError::Full)
+        acquired.await.map_err(|_: AcquireError| PublishError::Full)
     }
 
     /// Takes a permit if one is free.
-    pub(crate) fn try_enter(
+    pub(crate) fn try_acquire(
         &self,
         request: &HookExecutionRequest,
         depth: u32,
-    ) -> Result<Place, PublishError> {
-        let (units, depth) = (self.units_of(request), self.at(depth)?);
-        let entered = || {
+    ) -> Result<RequestPermit, PublishError> {
+        let (units, depth) = (self.units_for(request), self.depth_semaphores(depth)?);
+        let acquire = || {
             let request = Arc::clone(&depth.requests).try_acquire_owned()?;
             let units = Arc::clone(&depth.units).try_acquire_many_owned(units)?;
-            Ok(Place { request, units })
+            Ok(RequestPermit { request, units })
         };
-        entered().map_err(|_: TryAcquireError| PublishError::Full)
+        acquire().map_err(|_: TryAcquireError| PublishError::Full)
     }
 
     /// Returns the permits of a depth; every depth of an [`Origin`] has some.
     ///
     /// [`Origin`]: crate::bus::origin::Origin
-    fn at(&self, depth: u32) -> Result<&Depth, PublishError> {
+    fn depth_semaphores(&self, depth: u32) -> Result<&DepthSemaphores, PublishError> {
         let depth = self.depths.get(depth as usize).ok_or(PublishError::Full)?;
-        Ok(depth.get_or_init(|| Depth {
-            requests: Arc::new(Semaphore::new(self.requests)),
-            units: Arc::new(Semaphore::new(self.units as usize)),
+        Ok(depth.get_or_init(|| DepthSemaphores {
+            requests: Arc::new(Semaphore::new(self.max_requests)),
+            units: Arc::new(Semaphore::new(self.max_units as usize)),
         }))
     }
 
-    fn units_of(&self, request: &HookExecutionRequest) -> u32 {
-        u32::try_from(request.weight() / UNIT).unwrap_or(u32::MAX).min(self.units)
+    fn units_for(&self, request: &HookExecutionRequest) -> u32 {
+        u32::try_from(request.weight() / UNIT_BYTES).unwrap_or(u32::MAX).min(self.max_units)
     }
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use futures::future::BoxFuture;
 use hook_core::StageFailure;
 use hook_protocol::HookEventName;
-use hook_run::RunLane;
+use hook_run::FairnessKey;
 use hook_run::RunningHooks;
 use tokio_util::sync::CancellationToken;
 
@@ -20,7 +20,7 @@ pub(crate) struct RequestControl {
     /// The time by which the request must be answered.
     pub(crate) deadline: Option<Instant>,
     /// The fairness key of its hooks.
-    pub(crate) lane: RunLane,
+    pub(crate) lane: FairnessKey,
     /// The number of hooks waiting for the request.
     pub(crate) depth: u32,
 }
@@ -49,7 +49,7 @@ pub(crate) trait RequestHandler: Send + Sync {
 
     /// Checks whether requests are forwarded to remote engines, so that late polling does no harm
     /// here.
-    fn is_elsewhere(&self) -> bool {
+    fn is_remote(&self) -> bool {
         false
     }
 

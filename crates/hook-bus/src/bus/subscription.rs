@@ -60,13 +60,13 @@ impl fmt::Display for Lagged {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (slow, large) = (self.missed - self.too_large, self.too_large);
         if slow > 0 || large == 0 {
-            let why = "because the subscriber did not read them in time";
-            write!(formatter, "{slow} messages were dropped {why}")?;
+            let reason = "because the subscriber did not read them in time";
+            write!(formatter, "{slow} messages were dropped {reason}")?;
         }
         if large > 0 {
-            let and = if slow > 0 { "; " } else { "" };
-            let why = "because each was larger than all that may wait for the subscriber";
-            write!(formatter, "{and}{large} messages were dropped {why}")?;
+            let separator = if slow > 0 { "; " } else { "" };
+            let reason = "because each was larger than all that may wait for the subscriber";
+            write!(formatter, "{separator}{large} messages were dropped {reason}")?;
         }
         Ok(())
     }
@@ -101,23 +101,23 @@ pub struct Topics {
 
 impl Topics {
     /// Checks whether an audit needs the changes that hooks made to their inputs.
-    pub(crate) fn are_audited(&self) -> bool {
+    pub(crate) fn has_audits(&self) -> bool {
         self.audits.load(Ordering::Acquire) > 0
     }
 }
 
 /// A handle that counts as an audit until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Audited(Weak<Topics>);
+pub(crate) struct AuditGuard(Weak<Topics>);
 
-impl Audited {
+impl AuditGuard {
     pub(crate) fn count(topics: &Arc<Topics>) -> Self {
         topics.audits.fetch_add(1, Ordering::AcqRel);
         Self(Arc::downgrade(topics))
     }
 }
 
-impl Drop for Audited {
+impl Drop for AuditGuard {
     fn drop(&mut self) {
         if let Some(topics) = self.0.upgrade() {
             topics.audits.fetch_sub(1, Ordering::AcqRel);
@@ -181,7 +181,7 @@ impl<M: sealed::Message> Topic<M> {
 
     fn remove(&self, queue: &Arc<Queue<M>>) {
         let mut queues = lock(&self.queues);
-        queues.retain(|known| !Arc::ptr_eq(known, queue));
+        queues.retain(|other| !Arc::ptr_eq(other, queue));
         self.subscribers.store(queues.len(), Ordering::Release);
     }
 }
@@ -202,7 +202,7 @@ struct Queue<M> {
 
 /// An entry of a subscriber's queue.
 #[derive(Debug)]
-enum Waiting<M> {
+enum QueueEntry<M> {
     /// A message and its size, as counted towards the limit.
     Message(Arc<M>, usize),
     /// Dropped messages.
@@ -211,7 +211,7 @@ enum Waiting<M> {
 
 #[derive(Debug)]
 struct State<M> {
-    waiting: VecDeque<Waiting<M>>,
+    entries: VecDeque<QueueEntry<M>>,
     bytes: usize,
     /// The messages dropped before the first entry.
     lagged: Lagged,
@@ -224,23 +224,23 @@ impl<M> Queue<M> {
         let mut state = lock(&self.state);
         match weight > self.limits.bytes {
             // The one message that does not count towards the limit: there is never a second.
-            true if state.waiting.is_empty() => {
-                state.waiting.push_back(Waiting::Message(Arc::clone(message), 0));
+            true if state.entries.is_empty() => {
+                state.entries.push_back(QueueEntry::Message(Arc::clone(message), 0));
             }
-            true => state.skip(Lagged { missed: 1, too_large: 1 }),
+            true => state.push_gap(Lagged { missed: 1, too_large: 1 }),
             false => {
-                state.waiting.push_back(Waiting::Message(Arc::clone(message), weight));
+                state.entries.push_back(QueueEntry::Message(Arc::clone(message), weight));
                 state.bytes += weight;
             }
         }
-        while state.waiting.len() > self.limits.messages || state.bytes > self.limits.bytes {
-            let Some(oldest) = state.waiting.pop_front() else { break };
+        while state.entries.len() > self.limits.messages || state.bytes > self.limits.bytes {
+            let Some(oldest) = state.entries.pop_front() else { break };
             let lagged = match oldest {
-                Waiting::Message(_, weight) => {
+                QueueEntry::Message(_, weight) => {
                     state.bytes -= weight;
                     Lagged { missed: 1, too_large: 0 }
                 }
-                Waiting::Gap(lagged) => lagged,
+                QueueEntry::Gap(lagged) => lagged,
             };
             state.lagged.add(lagged);
         }
@@ -256,10 +256,10 @@ impl<M> Queue<M> {
 
 impl<M> State<M> {
     /// Records messages dropped after the last entry.
-    fn skip(&mut self, lagged: Lagged) {
-        match self.waiting.back_mut() {
-            Some(Waiting::Gap(gap)) => gap.add(lagged),
-            _ => self.waiting.push_back(Waiting::Gap(lagged)),
+    fn push_gap(&mut self, lagged: Lagged) {
+        match self.entries.back_mut() {
+            Some(QueueEntry::Gap(gap)) => gap.add(lagged),
+            _ => self.entries.push_back(QueueEntry::Gap(lagged)),
         }
     }
 }
@@ -287,7 +287,7 @@ pub struct Subscription<M: Message> {
 impl<M: Message> Subscription<M> {
     pub(crate) fn new(topics: &Arc<Topics>, limits: SubscriptionLimits) -> Self {
         let state = State {
-            waiting: VecDeque::new(),
+            entries: VecDeque::new(),
             bytes: 0,
             lagged: Lagged::default(),
             closed: false,
@@ -307,12 +307,12 @@ impl<M: Message> Stream for Subscription<M> {
         if state.lagged != Lagged::default() {
             return Poll::Ready(Some(Err(std::mem::take(&mut state.lagged))));
         }
-        match state.waiting.pop_front() {
-            Some(Waiting::Message(message, weight)) => {
+        match state.entries.pop_front() {
+            Some(QueueEntry::Message(message, weight)) => {
                 state.bytes -= weight;
                 return Poll::Ready(Some(Ok(message)));
             }
-            Some(Waiting::Gap(lagged)) => return Poll::Ready(Some(Err(lagged))),
+            Some(QueueEntry::Gap(lagged)) => return Poll::Ready(Some(Err(lagged))),
             None => {}
         }
         if state.closed {

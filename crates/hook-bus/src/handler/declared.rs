@@ -9,11 +9,11 @@ use hook_protocol::{EventDefinition, Events, HookEventName};
 /// The events declared at run time.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DeclaredEvents {
-    by_name: Arc<Mutex<BTreeMap<String, Declared>>>,
+    by_name: Arc<Mutex<BTreeMap<String, Declaration>>>,
 }
 
 #[derive(Debug)]
-struct Declared {
+struct Declaration {
     event: HookEventName,
     definition: EventDefinition,
     declarers: usize,
@@ -47,7 +47,7 @@ impl DeclaredEvents {
             let _ = known.declare(declared.definition.clone());
         }
         let event = known.declare(definition.clone())?;
-        let declared = by_name.entry(definition.name().to_owned()).or_insert_with(|| Declared {
+        let declared = by_name.entry(definition.name().to_owned()).or_insert_with(|| Declaration {
             event,
             definition,
             declarers: 0,
@@ -74,7 +74,7 @@ impl DeclaredEvents {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Declared>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Declaration>> {
         self.by_name.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

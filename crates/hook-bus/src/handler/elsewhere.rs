@@ -19,7 +19,7 @@ use crate::bus::{AlreadyServed, MessageBus, RequestControl, RequestHandler, Serv
 use crate::message::{CorrelationId, HookExecutionRequest, HookExecutionResponse};
 
 /// A connection to remote engines. If none can be reached, the request is answered here.
-pub trait Elsewhere: fmt::Debug + Send + Sync + 'static {
+pub trait RemoteEngines: fmt::Debug + Send + Sync + 'static {
     /// Forwards a request to an engine, which must respond by the deadline.
     ///
     /// # Errors
@@ -28,7 +28,7 @@ pub trait Elsewhere: fmt::Debug + Send + Sync + 'static {
     ///
     /// # Cancellation
     /// The future is dropped when no caller waits for the response any more.
-    fn ask(
+    fn forward(
         self: Arc<Self>,
         request: HookExecutionRequest,
         deadline: Option<Instant>,
@@ -40,9 +40,9 @@ pub trait Elsewhere: fmt::Debug + Send + Sync + 'static {
 
 /// A handle to a bus that remote engines serve. Dropping it detaches them: later requests are
 /// answered `no_handler`, accepted ones finish.
-pub struct ServedElsewhere {
+pub struct RemoteServing {
     bus: MessageBus,
-    handler: Arc<ElsewhereHandler>,
+    handler: Arc<RemoteHandler>,
 }
 
 impl MessageBus {
@@ -50,21 +50,21 @@ impl MessageBus {
     ///
     /// # Errors
     /// If it already has a handler.
-    pub fn serve_elsewhere(
+    pub fn serve_remotely(
         &self,
-        elsewhere: Arc<dyn Elsewhere>,
-    ) -> Result<ServedElsewhere, AlreadyServed> {
-        let handler = Arc::new(ElsewhereHandler {
-            elsewhere,
+        engines: Arc<dyn RemoteEngines>,
+    ) -> Result<RemoteServing, AlreadyServed> {
+        let handler = Arc::new(RemoteHandler {
+            engines,
             in_flight: InFlight::default(),
-            ended: CancellationToken::new(),
+            cancel_all: CancellationToken::new(),
         });
         self.core().attach(Arc::clone(&handler) as Arc<dyn RequestHandler>)?;
-        Ok(ServedElsewhere { bus: self.clone(), handler })
+        Ok(RemoteServing { bus: self.clone(), handler })
     }
 }
 
-impl ServedElsewhere {
+impl RemoteServing {
     /// Returns the number of requests waiting for their responses.
     pub fn in_flight(&self) -> usize {
         self.handler.in_flight.count()
@@ -76,35 +76,35 @@ impl ServedElsewhere {
         let handler = &self.handler;
         handler.in_flight.close();
         if tokio::time::timeout(deadline, handler.in_flight.wait()).await.is_err() {
-            handler.ended.cancel();
+            handler.cancel_all.cancel();
             handler.in_flight.wait().await;
         }
     }
 }
 
-impl fmt::Debug for ServedElsewhere {
+impl fmt::Debug for RemoteServing {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("ServedElsewhere")
-            .field("elsewhere", &self.handler.elsewhere)
+            .field("elsewhere", &self.handler.engines)
             .finish_non_exhaustive()
     }
 }
 
-impl Drop for ServedElsewhere {
+impl Drop for RemoteServing {
     fn drop(&mut self) {
         self.bus.core().detach(&(Arc::clone(&self.handler) as Arc<dyn RequestHandler>));
     }
 }
 
-struct ElsewhereHandler {
-    elsewhere: Arc<dyn Elsewhere>,
+struct RemoteHandler {
+    engines: Arc<dyn RemoteEngines>,
     in_flight: InFlight,
     /// Cancelled when a shutdown's deadline has passed.
-    ended: CancellationToken,
+    cancel_all: CancellationToken,
 }
 
-impl RequestHandler for ElsewhereHandler {
+impl RequestHandler for RemoteHandler {
     fn accept(&self) -> Result<(), StageFailure> {
         if self.in_flight.enter() { Ok(()) } else { Err(shutting_down()) }
     }
@@ -117,7 +117,7 @@ impl RequestHandler for ElsewhereHandler {
         None
     }
 
-    fn is_elsewhere(&self) -> bool {
+    fn is_remote(&self) -> bool {
         true
     }
 
@@ -137,16 +137,16 @@ impl RequestHandler for ElsewhereHandler {
         let cancel = control.cancel.unwrap_or_default();
         let cancelled = cancel.clone();
         let running = async move {
-            let asked = Arc::clone(&self.elsewhere).ask(request, control.deadline);
-            let answered = tokio::select! {
+            let forwarding = Arc::clone(&self.engines).forward(request, control.deadline);
+            let result = tokio::select! {
                 biased;
-                () = self.ended.cancelled() => Err(shutting_down()),
+                () = self.cancel_all.cancelled() => Err(shutting_down()),
                 () = cancelled.cancelled() => {
                     Err(StageFailure::new(FailureCode::Cancelled, "the request was cancelled"))
                 }
-                answered = asked => answered,
+                result = forwarding => result,
             };
-            match answered {
+            match result {
                 Ok(response) => Box::new(response),
                 Err(failure) => self.failed(id, event, failure),
             }
@@ -164,10 +164,10 @@ impl RequestHandler for ElsewhereHandler {
         event: Option<HookEventName>,
         failure: StageFailure,
     ) -> Box<HookExecutionResponse> {
-        let guard = match self.elsewhere.fail_behavior() {
+        let guard = match self.engines.fail_behavior() {
             FailBehavior::Block => Some(Guard::Possible),
             FailBehavior::Continue => None,
         };
-        HookExecutionResponse::unserved(id, event, failure, guard)
+        HookExecutionResponse::unavailable(id, event, failure, guard)
     }
 }

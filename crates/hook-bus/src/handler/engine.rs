@@ -17,7 +17,7 @@ use hook_settings::SettingsSource;
 use hook_settings::redact::Redaction;
 use hook_settings::{
     Agents, AuditLevel, Diagnostic, RegistrationLimits, SettingsFile, Severity, audit_level,
-    discover, logs_calls, read_again, redaction, registration_limits, starts_server,
+    discover, logs_calls, redaction, registration_limits, reload_files, starts_server,
 };
 use hook_trust::TrustPolicy;
 use hook_trust::settings_hash;
@@ -76,10 +76,11 @@ pub enum NotInitialized {
 
 /// Lists the first few problems, and the number of the others.
 fn listed(problems: &[Diagnostic]) -> String {
-    const SHOWN: usize = 3;
-    let mut listed: Vec<String> = problems.iter().take(SHOWN).map(ToString::to_string).collect();
-    if problems.len() > SHOWN {
-        listed.push(format!("and {} more, which `hook check` lists", problems.len() - SHOWN));
+    const MAX_LISTED: usize = 3;
+    let mut listed: Vec<String> =
+        problems.iter().take(MAX_LISTED).map(ToString::to_string).collect();
+    if problems.len() > MAX_LISTED {
+        listed.push(format!("and {} more, which `hook check` lists", problems.len() - MAX_LISTED));
     }
     listed.join("; ")
 }
@@ -107,7 +108,7 @@ pub(crate) struct EngineOptions {
     /// Refuses to start with errors in settings.
     pub(crate) strict: bool,
     /// Computes a hash of the effective settings.
-    pub(crate) proves_settings: bool,
+    pub(crate) hashes_settings: bool,
     /// The built-in events and those that the host declared.
     pub(crate) events: Events,
     /// The events declared at run time.
@@ -132,7 +133,7 @@ pub(crate) struct Engine {
     /// The known events, including those that settings declare.
     pub(crate) events: Events,
     /// The names of events that were unknown when settings were read, but have guards in them.
-    unplaced_guards: HashSet<Box<str>>,
+    unknown_event_guards: HashSet<Box<str>>,
     /// The limits on hooks registered by clients.
     pub(crate) registration: RegistrationLimits,
     /// The files of the registry, kept for a reload that finds one of them broken.
@@ -152,75 +153,76 @@ pub(crate) struct Engine {
 
 /// A failed build, with the guards that are known nevertheless: they must still block.
 #[derive(Debug)]
-pub(crate) struct Unbuilt {
+pub(crate) struct BuildFailure {
     pub(crate) error: InitializeError,
     /// The engine that was read. It runs nothing.
-    pub(crate) unused: Option<Engine>,
+    pub(crate) inert_engine: Option<Engine>,
 }
 
-impl Unbuilt {
+impl BuildFailure {
     /// Checks whether there may be hooks that were not read.
     pub(crate) fn is_incomplete(&self) -> bool {
-        self.unused.is_none() || matches!(self.error, InitializeError::Strict { .. })
+        self.inert_engine.is_none() || matches!(self.error, InitializeError::Strict { .. })
     }
 }
 
-pub(crate) type BuiltEngine = Result<Arc<Engine>, Arc<Unbuilt>>;
+pub(crate) type BuiltEngine = Result<Arc<Engine>, Arc<BuildFailure>>;
 
 impl Engine {
     /// Builds an engine on a blocking thread, since settings may be on a slow or absent file
     /// system. If no thread can be started, they are read here to find the guards.
-    async fn build(options: &EngineOptions, before: Option<Arc<Self>>) -> BuiltEngine {
+    async fn build(options: &EngineOptions, previous: Option<Arc<Self>>) -> BuiltEngine {
         // `spawn_blocking` panics if it cannot start a thread.
         match thread::Builder::new().spawn(|| ()) {
             Ok(thread) => drop(thread.join()),
             Err(error) => {
-                return Err(Unbuilt::because(options, InitializeError::Thread(Arc::new(error))));
+                return Err(BuildFailure::new(options, InitializeError::Thread(Arc::new(error))));
             }
         }
-        let owned = options.clone();
-        let build = move || Self::build_here(&owned, before.as_deref());
+        let owned_options = options.clone();
+        let build = move || Self::build_blocking(&owned_options, previous.as_deref());
         // The last free thread may be taken meanwhile.
         let Ok(built) = catch_unwind(AssertUnwindSafe(|| tokio::task::spawn_blocking(build)))
         else {
             let error = Arc::new(io::ErrorKind::WouldBlock.into());
-            return Err(Unbuilt::because(options, InitializeError::Thread(error)));
+            return Err(BuildFailure::new(options, InitializeError::Thread(error)));
         };
-        built.await.unwrap_or_else(|error| Err(Unbuilt::unfinished(options, &error)))
+        built.await.unwrap_or_else(|error| Err(BuildFailure::from_join_error(options, &error)))
     }
 
     /// Reads the settings. Keeps the runner of a previous engine: its running hooks count towards
     /// the limits, and shutdown waits for them.
-    fn build_here(options: &EngineOptions, before: Option<&Self>) -> BuiltEngine {
-        let runner = match before {
-            Some(before) => Ok(before.pipeline.runner().clone()),
+    fn build_blocking(options: &EngineOptions, previous: Option<&Self>) -> BuiltEngine {
+        let runner = match previous {
+            Some(previous) => Ok(previous.pipeline.runner().clone()),
             None => Runner::new(options.host.clone())
                 .map(|runner| Arc::new(runner.with_upstreams(options.upstreams.clone()))),
         };
-        let (runner, unfit) = match runner {
+        let (runner, unfit_error) = match runner {
             Ok(runner) => (runner, None),
             Err(error) => {
                 let runner = Arc::new(Runner::unfit(options.host.clone()));
                 (runner, Some(InitializeError::Runner(Arc::new(error))))
             }
         };
-        let engine = Self::read(options, runner, before);
+        let engine = Self::read(options, runner, previous);
         let diagnostics = engine.pipeline.registry().diagnostics();
         for diagnostic in diagnostics {
             tracing::warn!(target: "hook::settings", "{diagnostic}");
         }
         let broken = || -> Option<InitializeError> {
             // A working system keeps the previous content of a broken file.
-            if !options.strict || before.is_some() {
+            if !options.strict || previous.is_some() {
                 return None;
             }
-            let errors = diagnostics.iter().filter(|it| it.severity == Severity::Error);
+            let errors =
+                diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
             let problems: Arc<[Diagnostic]> = errors.cloned().collect();
             (!problems.is_empty()).then_some(InitializeError::Strict { problems })
         };
-        match unfit.or_else(broken) {
+        match unfit_error.or_else(broken) {
             None => Ok(Arc::new(engine)),
-            Some(error) => Err(Arc::new(Unbuilt { error, unused: Some(engine) })),
+            Some(error) => Err(Arc::new(BuildFailure { error, inert_engine: Some(engine) })),
         }
     }
 
@@ -228,16 +230,16 @@ impl Engine {
     /// declared, or declared differently, after settings were read.
     pub(crate) fn has_displaced_guard(&self, event: HookEventName) -> bool {
         event.row().is_declared()
-            && (self.unplaced_guards.contains(event.as_str())
+            && (self.unknown_event_guards.contains(event.as_str())
                 || self.pipeline.registry().displaced_guard(event.as_str(), Some(event)).is_some())
     }
 
     /// Returns the event of guards whose event name is not declared now.
-    pub(crate) fn undeclared_event(&self, name: &str) -> Option<HookEventName> {
+    pub(crate) fn guard_event(&self, name: &str) -> Option<HookEventName> {
         let displaced = self.pipeline.registry().displaced_guard(name, None).map(|hook| hook.event);
         displaced.or_else(|| {
-            let unplaced = self.unplaced_guards.contains(name);
-            unplaced.then(|| EventDefinition::new(name).event().ok()).flatten()
+            let is_unknown = self.unknown_event_guards.contains(name);
+            is_unknown.then(|| EventDefinition::new(name).event().ok()).flatten()
         })
     }
 
@@ -260,15 +262,17 @@ impl Engine {
             || self.pipeline.registry().unread_guards(event).is_some()
     }
 
-    fn read(options: &EngineOptions, runner: Arc<Runner>, before: Option<&Self>) -> Self {
-        let known = before.map_or(&[][..], |before| &before.files);
+    fn read(options: &EngineOptions, runner: Arc<Runner>, previous: Option<&Self>) -> Self {
+        let previous_files = previous.map_or(&[][..], |previous| &previous.files);
         let mut events = options.events.clone();
         // Hooks in settings can use events declared at run time.
-        let at_run_time = |events: &mut Events| options.declared.add_to(events);
+        let add_declared = |events: &mut Events| options.declared.add_to(events);
         let sources = options.files();
-        let hash_of = || options.proves_settings.then(|| settings_hash(&sources, &options.trust));
-        let before_reading = hash_of();
-        let files = read_again(&sources, known, options.strict, &mut events, at_run_time);
+        let current_hash =
+            || options.hashes_settings.then(|| settings_hash(&sources, &options.trust));
+        let hash_before = current_hash();
+        let files =
+            reload_files(&sources, previous_files, options.strict, &mut events, add_declared);
         let registry = Arc::new(HookRegistry::new(
             &files,
             &options.handlers,
@@ -277,16 +281,16 @@ impl Engine {
             &options.trust,
             &mut events,
         ));
-        let is_lasting = |event: HookEventName| {
+        let is_permanent = |event: HookEventName| {
             options.events.from_name(event.as_str()) == Some(event)
                 || files.iter().any(|file| file.declares(event))
         };
-        for event in options.declared.events().filter(|event| !is_lasting(*event)) {
-            events.forget(event);
+        for event in options.declared.events().filter(|event| !is_permanent(*event)) {
+            events.remove(event);
         }
-        let unplaced_guards = files.iter().flat_map(SettingsFile::unplaced_guards);
+        let unknown_event_guards = files.iter().flat_map(SettingsFile::unknown_event_guards);
         Self {
-            unplaced_guards: unplaced_guards.map(Box::from).collect(),
+            unknown_event_guards: unknown_event_guards.map(Box::from).collect(),
             pipeline: Pipeline::new(registry, runner),
             events,
             registration: registration_limits(&files),
@@ -296,34 +300,34 @@ impl Engine {
             logs_calls: logs_calls(&files),
             files,
             // Settings that changed meanwhile may have been read in part only.
-            settings_hash: hash_of().filter(|after| Some(after) == before_reading.as_ref()),
-            generation: before.map_or(0, |before| before.generation + 1),
+            settings_hash: current_hash().filter(|after| Some(after) == hash_before.as_ref()),
+            generation: previous.map_or(0, |previous| previous.generation + 1),
         }
     }
 }
 
-impl Unbuilt {
+impl BuildFailure {
     /// Checks whether the error may be temporary; it is then not kept.
-    fn may_pass(&self) -> bool {
+    fn is_temporary(&self) -> bool {
         matches!(self.error, InitializeError::Thread(_))
     }
 
-    fn unfinished(options: &EngineOptions, error: &JoinError) -> Arc<Self> {
+    fn from_join_error(options: &EngineOptions, error: &JoinError) -> Arc<Self> {
         let error = match error.is_panic() {
             true => InitializeError::Panicked,
             false => InitializeError::RuntimeEnded,
         };
-        Self::because(options, error)
+        Self::new(options, error)
     }
 
     /// Reads the settings on the caller's thread, to find the guards.
-    fn because(options: &EngineOptions, error: InitializeError) -> Arc<Self> {
+    fn new(options: &EngineOptions, error: InitializeError) -> Arc<Self> {
         let read = || Engine::read(options, Arc::new(Runner::unfit(options.host.clone())), None);
-        let unused = match error {
+        let inert_engine = match error {
             InitializeError::Panicked => None,
             _ => catch_unwind(AssertUnwindSafe(read)).ok(),
         };
-        Arc::new(Self { error, unused })
+        Arc::new(Self { error, inert_engine })
     }
 }
 
@@ -338,7 +342,7 @@ fn start_workers(built: &BuiltEngine) {
 fn target(built: &BuiltEngine) -> Option<Target> {
     let engine = match built {
         Ok(engine) => engine,
-        Err(unbuilt) => unbuilt.unused.as_ref()?,
+        Err(unbuilt) => unbuilt.inert_engine.as_ref()?,
     };
     Some(Target {
         registry: Arc::clone(engine.pipeline.registry()),
@@ -366,7 +370,7 @@ impl EngineSlot {
             options,
             current: RwLock::default(),
             reloading: Semaphore::new(1),
-            registered: Arc::new(RegisteredHooks::telling(registrations)),
+            registered: Arc::new(RegisteredHooks::new(registrations)),
         }
     }
 
@@ -390,24 +394,28 @@ impl EngineSlot {
     }
 
     /// Publishes the changes of hooks after a new engine replaced the previous one.
-    fn tell_replaced(&self, before: Option<&Arc<Engine>>, now: &BuiltEngine) {
-        if let Ok(now) = now {
-            let before = before.map(|before| &**before.pipeline.registry());
+    fn publish_replaced(&self, previous: Option<&Arc<Engine>>, built: &BuiltEngine) {
+        if let Ok(engine) = built {
+            let previous_registry = previous.map(|old| &**old.pipeline.registry());
             let registrations = self.registered.registrations();
-            registrations.replaced(before, now.pipeline.registry(), now.generation);
+            registrations.publish_replaced(
+                previous_registry,
+                engine.pipeline.registry(),
+                engine.generation,
+            );
         }
     }
 
     /// Returns the redaction of records; until it is known, everything is redacted.
     pub(crate) fn redaction(&self) -> Arc<Redaction> {
-        let unknown = |why: &str| Arc::new(Redaction::withholding(why));
+        let withhold = |reason: &str| Arc::new(Redaction::withholding(reason));
         match self.get() {
             Some(Ok(engine)) => Arc::clone(&engine.redaction),
-            Some(Err(unbuilt)) => match &unbuilt.unused {
+            Some(Err(unbuilt)) => match &unbuilt.inert_engine {
                 Some(engine) => Arc::clone(&engine.redaction),
-                None => unknown("settings could not be read, and may say what to redact"),
+                None => withhold("settings could not be read, and may say what to redact"),
             },
-            None => unknown("settings were not read yet, and may say what to redact"),
+            None => withhold("settings were not read yet, and may say what to redact"),
         }
     }
 
@@ -434,8 +442,8 @@ impl EngineSlot {
         match self.get() {
             Some(Ok(engine)) => self.event_in(&engine, name),
             Some(Err(unbuilt)) => {
-                let of_settings = unbuilt.unused.as_ref();
-                of_settings.and_then(|engine| self.event_in(engine, name))
+                let inert_engine = unbuilt.inert_engine.as_ref();
+                inert_engine.and_then(|engine| self.event_in(engine, name))
             }
             None => {
                 let declared = || self.options.declared.event(name);
@@ -448,14 +456,14 @@ impl EngineSlot {
     pub(crate) fn event_in(&self, engine: &Engine, name: &str) -> Option<HookEventName> {
         let events = &engine.events;
         let declared = || self.options.declared.event(name);
-        events.settled(name).or_else(declared).or_else(|| events.from_name(name))
+        events.from_confirmed_name(name).or_else(declared).or_else(|| events.from_name(name))
     }
 
     /// Finds an event by name; failing that, an event that only guards name.
-    pub(crate) fn event_or_undeclared(&self, name: &str) -> Option<HookEventName> {
+    pub(crate) fn event_or_guard_event(&self, name: &str) -> Option<HookEventName> {
         self.event(name).or_else(|| match self.get()? {
-            Ok(engine) => engine.undeclared_event(name),
-            Err(unbuilt) => unbuilt.unused.as_ref()?.undeclared_event(name),
+            Ok(engine) => engine.guard_event(name),
+            Err(unbuilt) => unbuilt.inert_engine.as_ref()?.guard_event(name),
         })
     }
 
@@ -463,9 +471,11 @@ impl EngineSlot {
     pub(crate) fn events(&self) -> Events {
         let mut events = match self.get() {
             Some(Ok(engine)) => engine.events.clone(),
-            Some(Err(unbuilt)) => {
-                unbuilt.unused.as_ref().map(|engine| engine.events.clone()).unwrap_or_default()
-            }
+            Some(Err(unbuilt)) => unbuilt
+                .inert_engine
+                .as_ref()
+                .map(|engine| engine.events.clone())
+                .unwrap_or_default(),
             None => self.options.events.clone(),
         };
         self.options.declared.add_to(&mut events);
@@ -486,7 +496,10 @@ impl EngineSlot {
             Some(Ok(engine)) => engine.may_have_guard(event),
             Some(Err(unbuilt)) => {
                 unbuilt.is_incomplete()
-                    || unbuilt.unused.as_ref().is_some_and(|engine| engine.may_have_guard(event))
+                    || unbuilt
+                        .inert_engine
+                        .as_ref()
+                        .is_some_and(|engine| engine.may_have_guard(event))
             }
             None => true,
         }
@@ -495,10 +508,11 @@ impl EngineSlot {
     /// Returns a guard of an event known before settings are read: one of the host's own.
     pub(crate) fn guard_before_reading(&self, event: Option<HookEventName>) -> Option<Guard<'_>> {
         let handlers = || self.options.handlers.iter();
-        let known = event.and_then(|event| handlers().find(|it| it.is_guard_of(event)));
+        let known_guard =
+            event.and_then(|event| handlers().find(|handler| handler.is_guard_of(event)));
         let registered = || event.is_some_and(|event| self.registered.has_guard_of(event));
-        let possible = (self.options.strict || registered()).then_some(Guard::Possible);
-        known.map(|handler| Guard::Known(handler.name())).or(possible)
+        let possible_guard = (self.options.strict || registered()).then_some(Guard::Possible);
+        known_guard.map(|handler| Guard::Known(handler.name())).or(possible_guard)
     }
 
     fn current(&self) -> Arc<Built> {
@@ -523,7 +537,7 @@ impl EngineSlot {
             return built;
         }
         if Handle::try_current().is_err() {
-            return self.initialize_here().await;
+            return self.initialize_blocking().await;
         }
         let slot = Arc::clone(self);
         let build = tokio::spawn(async move {
@@ -531,9 +545,9 @@ impl EngineSlot {
             let build = async || {
                 is_first = true;
                 match Engine::build(&slot.options, None).await {
-                    Err(unbuilt) if unbuilt.may_pass() => Err(unbuilt),
+                    Err(unbuilt) if unbuilt.is_temporary() => Err(unbuilt),
                     built => {
-                        slot.registered.adopted_by(target(&built), || ());
+                        slot.registered.set_target(target(&built), || ());
                         Ok(built)
                     }
                 }
@@ -543,29 +557,29 @@ impl EngineSlot {
                 Err(unbuilt) => Err(unbuilt),
             };
             if is_first {
-                slot.tell_replaced(None, &built);
+                slot.publish_replaced(None, &built);
                 start_workers(&built);
             }
             built
         });
         match build.await {
             Ok(built) => built,
-            Err(error) => Err(Unbuilt::unfinished(&self.options, &error)),
+            Err(error) => Err(BuildFailure::from_join_error(&self.options, &error)),
         }
     }
 
     /// Like [`initialize`](Self::initialize), on the caller's thread and without starting workers.
-    pub(crate) async fn initialize_here(self: &Arc<Self>) -> BuiltEngine {
+    pub(crate) async fn initialize_blocking(self: &Arc<Self>) -> BuiltEngine {
         let mut is_first = false;
         let build = async || {
             is_first = true;
-            let built = Engine::build_here(&self.options, None);
-            self.registered.adopted_by(target(&built), || ());
+            let built = Engine::build_blocking(&self.options, None);
+            self.registered.set_target(target(&built), || ());
             built
         };
         let built = self.current().get_or_init(build).await.clone();
         if is_first {
-            self.tell_replaced(None, &built);
+            self.publish_replaced(None, &built);
         }
         built
     }
@@ -576,24 +590,24 @@ impl EngineSlot {
         // The semaphore is never closed.
         let _one_at_a_time = self.reloading.acquire().await;
         // The first build makes the one runner.
-        let before = self.initialize().await;
-        let rebuilt = Engine::build(&self.options, before.as_ref().ok().cloned()).await;
+        let previous = self.initialize().await;
+        let rebuilt = Engine::build(&self.options, previous.as_ref().ok().cloned()).await;
         if let Err(unbuilt) = &rebuilt {
             tracing::error!(target: "hook::settings", "reload failed: {}", OneLine(&unbuilt.error));
         }
         // A working engine is not replaced by a failed build.
-        let may_pass = rebuilt.as_ref().is_err_and(|unbuilt| unbuilt.may_pass());
-        if rebuilt.is_ok() || before.is_err() && !may_pass {
-            self.registered.adopted_by(target(&rebuilt), || {
+        let may_pass = rebuilt.as_ref().is_err_and(|unbuilt| unbuilt.is_temporary());
+        if rebuilt.is_ok() || previous.is_err() && !may_pass {
+            self.registered.set_target(target(&rebuilt), || {
                 let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-                if let (Ok(engine), Ok(before)) = (&rebuilt, &before) {
-                    for (name, enabled) in before.pipeline.registry().switches() {
+                if let (Ok(engine), Ok(previous_engine)) = (&rebuilt, &previous) {
+                    for (name, enabled) in previous_engine.pipeline.registry().switches() {
                         engine.pipeline.registry().set_enabled(&name, enabled);
                     }
                 }
                 *current = Arc::new(OnceCell::new_with(Some(rebuilt.clone())));
             });
-            self.tell_replaced(before.as_ref().ok(), &rebuilt);
+            self.publish_replaced(previous.as_ref().ok(), &rebuilt);
             start_workers(&rebuilt);
         }
         rebuilt

@@ -25,7 +25,7 @@ use crate::handler::in_flight::InFlight;
 use crate::handler::progress::Progress;
 use crate::handler::sessions::Sessions;
 use crate::handler::translation::{Translation, translate};
-use crate::handler::unfinished::unfinished;
+use crate::handler::unfinished::unfinished_names;
 use crate::live::workers;
 use crate::log;
 use crate::message::{
@@ -42,7 +42,7 @@ pub struct HookEventHandler {
     /// The way `async` hooks run.
     background: Background,
     /// Cancelled when a shutdown's deadline has passed.
-    ended: CancellationToken,
+    cancel_all: CancellationToken,
     in_flight: InFlight,
     /// The host's services, for requests without their own.
     services: Option<Arc<dyn HostServices>>,
@@ -68,7 +68,7 @@ impl HookEventHandler {
         host: HostContext,
         deadline: Option<Duration>,
         background: Background,
-        kept: Option<BridgeState>,
+        state: Option<BridgeState>,
         services: Option<Arc<dyn HostServices>>,
     ) -> Self {
         Self {
@@ -77,16 +77,16 @@ impl HookEventHandler {
             host,
             deadline,
             background,
-            ended: CancellationToken::new(),
+            cancel_all: CancellationToken::new(),
             in_flight: InFlight::default(),
-            sessions: Arc::new(Sessions::kept_in(kept)),
+            sessions: Arc::new(Sessions::with_files(state)),
             services,
             errors: Arc::default(),
         }
     }
 
     /// Sets the receivers of errors of modules' handlers.
-    pub(crate) fn telling(self, errors: &Arc<ModuleErrors>) -> Self {
+    pub(crate) fn with_module_errors(self, errors: &Arc<ModuleErrors>) -> Self {
         Self { errors: Arc::clone(errors), ..self }
     }
 
@@ -107,7 +107,7 @@ impl HookEventHandler {
         self.in_flight.close();
         let finished = tokio::time::timeout(deadline, self.in_flight.wait()).await;
         if finished.is_err() {
-            self.ended.cancel();
+            self.cancel_all.cancel();
             self.in_flight.wait().await;
         }
     }
@@ -119,49 +119,49 @@ impl HookEventHandler {
         request: HookExecutionRequest,
         control: &RequestControl,
     ) -> Served {
-        let keeps_inputs = request.asks_for_inputs();
+        let keeps_inputs = request.wants_inputs();
         let host = request.host_services().or(self.services.as_ref()).cloned();
         let hops = request.hops();
         let check = request.engine_check().cloned();
         let (id, body) = request.into_parts();
-        let mut door = Door::of(engine, id);
+        let mut responder = Responder::of(engine, id);
         let mut input = match self.read(engine, body) {
             Ok(input) => input,
             Err(Rejected { event, other_event, failure }) => {
                 // Of several event names, take the one with a guard: readers differ in which they
                 // use.
                 let guarded = other_event.filter(|event| engine.may_have_guard(*event));
-                return Served::Done(door.reject(guarded.or(event), *failure));
+                return Served::Done(responder.reject(guarded.or(event), *failure));
             }
         };
         let event = input.event();
-        door.tool = log::tool(&input);
+        responder.tool = log::tool(&input);
         if engine.has_displaced_guard(event) {
-            return Served::Done(door.reject(Some(event), read_too_early(event)));
+            return Served::Done(responder.reject(Some(event), stale_guards(event)));
         }
         let registry = engine.pipeline.registry();
         let plan = registry.plan(&input, &self.host);
         let hash = engine.settings_hash.as_deref();
         if check.is_some_and(|check| !check.may_serve(registry, hash)) {
-            return Served::Done(door.fail(&plan, unfit()));
+            return Served::Done(responder.fail(&plan, engine_rejected()));
         }
         if plan.is_empty() {
-            return Served::Done(door.complete(event, PipelineOutcome::empty_success()));
+            return Served::Done(responder.complete(event, PipelineOutcome::empty_success()));
         }
         match translate(&mut input) {
             Ok(Translation::Done) => {}
-            Ok(Translation::NothingToShow) => {
-                return Served::Done(door.complete(event, PipelineOutcome::empty_success()));
+            Ok(Translation::NoVisibleText) => {
+                return Served::Done(responder.complete(event, PipelineOutcome::empty_success()));
             }
-            Err(failure) => return Served::Done(door.fail(&plan, failure)),
+            Err(failure) => return Served::Done(responder.fail(&plan, failure)),
         }
         let input = input.complete(&self.host);
         let session = Arc::clone(&input.session_id);
         let scope = RunScope {
             // An inline plan finishes before anyone could cancel it.
-            cancel: self.ended.clone(),
-            observer: Progress::observe(self.bus.core(), control.key, &door.id),
-            lane: control.lane,
+            cancel: self.cancel_all.clone(),
+            observer: Progress::observe(self.bus.core(), control.key, &responder.id),
+            fairness_key: control.lane,
             depth: control.depth,
             hops,
             keeps_inputs,
@@ -171,7 +171,7 @@ impl HookEventHandler {
             session_env: SessionEnv::default(),
             correlation: None,
             host: None,
-            asked_again: false,
+            is_recheck: false,
         };
         if plan.is_inline() {
             let run = engine.pipeline.run(&plan, input, &scope).now_or_never();
@@ -183,52 +183,56 @@ impl HookEventHandler {
                 Ok(mut outcome) => {
                     if let Some(env) = session_env(&plan, &mut outcome) {
                         // Inline hooks have no files to wait for, so nothing is lost there.
-                        let lost = self.sessions.begin_now(session, env);
-                        outcome.processed.warnings.extend(lost);
+                        let warning = self.sessions.set_env_blocking(session, env);
+                        outcome.processed.warnings.extend(warning);
                     }
-                    door.complete(event, outcome)
+                    responder.complete(event, outcome)
                 }
-                Err(failure) => door.fail(&plan, failure),
+                Err(failure) => responder.fail(&plan, failure),
             });
         }
         if Handle::try_current().is_err() {
-            return Served::Done(door.fail(&plan, no_runtime()));
+            return Served::Done(responder.fail(&plan, no_runtime()));
         }
         let cancel = control.cancel.clone().unwrap_or_default();
-        let correlation = Some(door.id.as_str().into());
+        let correlation = Some(responder.id.as_str().into());
         let run = Run {
             engine: Arc::clone(engine),
-            id: door.id,
-            tool: door.tool,
+            id: responder.id,
+            tool: responder.tool,
             plan,
             input,
             scope: RunScope {
                 cancel: cancel.clone(),
-                nesting: Nesting::here(),
+                nesting: Nesting::current(),
                 correlation,
                 host,
                 ..scope
             },
             sessions: Arc::clone(&self.sessions),
             session,
-            cut_off: self.cut_off(&cancel, control.deadline),
+            early_end: self.early_end(&cancel, control.deadline),
         };
         Served::Running { running: run.finish().boxed(), cancel }
     }
 
     /// Runs stages 1 to 3: envelope, route, payload.
     fn read(&self, engine: &Engine, body: Body) -> Result<Box<RequestInput>, Rejected> {
-        let known = |name: &str| self.engine.event_in(engine, name);
-        let guarded = |name: &str| known(name).or_else(|| engine.undeclared_event(name));
+        let find_event = |name: &str| self.engine.event_in(engine, name);
+        let find_guard_event = |name: &str| find_event(name).or_else(|| engine.guard_event(name));
         let Named { event_name, input } = match body {
             Body::Typed(input) => {
                 let event = input.event();
-                let here =
-                    if event.row().is_declared() { known(event.as_str()) } else { Some(event) };
-                if here != Some(event) {
+                let current_event = if event.row().is_declared() {
+                    find_event(event.as_str())
+                } else {
+                    Some(event)
+                };
+                if current_event != Some(event) {
                     let failure = Box::new(self.unsupported(event.as_str()));
                     // Guards of this name belong to the event that is known by it now.
-                    let event = here.or_else(|| guarded(event.as_str())).or(Some(event));
+                    let event =
+                        current_event.or_else(|| find_guard_event(event.as_str())).or(Some(event));
                     return Err(Rejected { event, other_event: None, failure });
                 }
                 return match input.check() {
@@ -239,14 +243,14 @@ impl HookEventHandler {
             Body::Named(named) => *named,
             Body::Invalid(invalid) => {
                 let Invalid { event_name, other_event_name, failure } = *invalid;
-                let event = event_name.as_deref().and_then(guarded);
-                let other_event = other_event_name.as_deref().and_then(guarded);
+                let event = event_name.as_deref().and_then(find_guard_event);
+                let other_event = other_event_name.as_deref().and_then(find_guard_event);
                 return Err(Rejected { event, other_event, failure: Box::new(failure) });
             }
         };
-        let Some(event) = known(&event_name) else {
+        let Some(event) = find_event(&event_name) else {
             let failure = Box::new(self.unsupported(&event_name));
-            let event = guarded(&event_name);
+            let event = find_guard_event(&event_name);
             return Err(Rejected { event, other_event: None, failure });
         };
         RequestInput::read(event, input).map(Box::new).map_err(|error| invalid_payload(&error))
@@ -254,8 +258,9 @@ impl HookEventHandler {
 
     fn unsupported(&self, event_name: &str) -> StageFailure {
         let events = self.engine.events();
-        let failure = StageFailure::new(FailureCode::UnsupportedEvent, events.unknown(event_name))
-            .with_detail("eventName", RawJson::from_text(&shortened(event_name)));
+        let failure =
+            StageFailure::new(FailureCode::UnsupportedEvent, events.unknown_message(event_name))
+                .with_detail("eventName", RawJson::from_text(&shortened(event_name)));
         match events.nearest(event_name) {
             Some(nearest) => failure.with_detail("nearest", RawJson::from_text(nearest)),
             None => failure,
@@ -275,18 +280,18 @@ impl HookEventHandler {
         control: RequestControl,
     ) -> Box<HookExecutionResponse> {
         let (id, event) = (request.correlation_id().clone(), self.event_of(&request));
-        let cut_off = self.cut_off(&cancel, control.deadline);
+        let early_end = self.early_end(&cancel, control.deadline);
         let built = tokio::select! {
             biased;
-            failure = cut_off.reached() => return self.failed(id, event, failure),
+            failure = early_end.wait() => return self.failed(id, event, failure),
             built = self.engine.initialize() => built,
         };
         // One deadline covers both steps.
-        let deadline = cut_off.deadline;
+        let deadline = early_end.deadline;
         let control = RequestControl { cancel: Some(cancel), deadline, ..control };
         let engine = match &built {
             Ok(engine) => engine,
-            Err(unbuilt) => return unserved(&built, id, event, not_initialized(&unbuilt.error)),
+            Err(unbuilt) => return unavailable(&built, id, event, not_initialized(&unbuilt.error)),
         };
         let cancel = control.cancel.clone().unwrap_or_default();
         self.declare_and_serve(Arc::clone(engine), request, cancel, control).await
@@ -302,18 +307,18 @@ impl HookEventHandler {
     ) -> Box<HookExecutionResponse> {
         let mut control = RequestControl { cancel: Some(cancel.clone()), ..control };
         // Without a runtime no worker is started; placeholders of guards block.
-        if workers::are_due(&engine.pipeline) && Handle::try_current().is_ok() {
-            let cut_off = self.cut_off(&cancel, control.deadline);
+        if workers::has_pending(&engine.pipeline) && Handle::try_current().is_ok() {
+            let early_end = self.early_end(&cancel, control.deadline);
             let events = self.engine.events();
             tokio::select! {
                 biased;
-                failure = cut_off.reached() => {
+                failure = early_end.wait() => {
                     let (id, event) = (request.correlation_id().clone(), self.event_of(&request));
                     return self.failed(id, event, failure);
                 }
                 () = workers::declare(&engine.pipeline, &events, &self.errors) => {}
             }
-            control.deadline = cut_off.deadline;
+            control.deadline = early_end.deadline;
         }
         match self.serve_with(&engine, request, &control) {
             Served::Done(response) => response,
@@ -321,12 +326,12 @@ impl HookEventHandler {
         }
     }
 
-    fn cut_off(&self, cancel: &CancellationToken, deadline: Option<Instant>) -> CutOff {
-        let own = || self.deadline.and_then(|after| Instant::now().checked_add(after));
-        CutOff {
-            ended: self.ended.clone(),
+    fn early_end(&self, cancel: &CancellationToken, deadline: Option<Instant>) -> EarlyEnd {
+        let default_deadline = || self.deadline.and_then(|after| Instant::now().checked_add(after));
+        EarlyEnd {
+            cancel_all: self.cancel_all.clone(),
             cancel: cancel.clone(),
-            deadline: deadline.or_else(own),
+            deadline: deadline.or_else(default_deadline),
         }
     }
 }
@@ -337,7 +342,7 @@ impl RequestHandler for HookEventHandler {
     }
 
     fn event_of(&self, request: &HookExecutionRequest) -> Option<HookEventName> {
-        request.event_among(|name| self.engine.event_or_undeclared(name))
+        request.event_among(|name| self.engine.event_or_guard_event(name))
     }
 
     fn running_hooks(&self) -> Option<Arc<RunningHooks>> {
@@ -352,7 +357,7 @@ impl RequestHandler for HookEventHandler {
     fn serve(self: Arc<Self>, request: HookExecutionRequest, control: RequestControl) -> Served {
         let built = self.engine.get();
         match &built {
-            Some(Ok(engine)) if workers::are_due(&engine.pipeline) => {
+            Some(Ok(engine)) if workers::has_pending(&engine.pipeline) => {
                 let (cancel, engine) =
                     (control.cancel.clone().unwrap_or_default(), Arc::clone(engine));
                 let running = self.declare_and_serve(engine, request, cancel.clone(), control);
@@ -362,7 +367,7 @@ impl RequestHandler for HookEventHandler {
             Some(built @ Err(unbuilt)) => {
                 let (id, event) = (request.correlation_id().clone(), self.event_of(&request));
                 let failure = not_initialized(&unbuilt.error);
-                Served::Done(unserved(built, id, event, failure))
+                Served::Done(unavailable(built, id, event, failure))
             }
             None => {
                 let cancel = control.cancel.clone().unwrap_or_default();
@@ -375,10 +380,11 @@ impl RequestHandler for HookEventHandler {
     fn refuse(self: Arc<Self>, request: HookExecutionRequest, failure: StageFailure) -> Served {
         let (id, event) = (request.correlation_id().clone(), self.event_of(&request));
         if let Some(built) = self.engine.get() {
-            return Served::Done(unserved(&built, id, event, failure));
+            return Served::Done(unavailable(&built, id, event, failure));
         }
         // Only the settings tell whether there is a guard.
-        let running = async move { unserved(&self.engine.initialize().await, id, event, failure) };
+        let running =
+            async move { unavailable(&self.engine.initialize().await, id, event, failure) };
         Served::Running { running: running.boxed(), cancel: CancellationToken::new() }
     }
 
@@ -389,33 +395,33 @@ impl RequestHandler for HookEventHandler {
         failure: StageFailure,
     ) -> Box<HookExecutionResponse> {
         match self.engine.get() {
-            Some(built) => unserved(&built, id, event, failure),
+            Some(built) => unavailable(&built, id, event, failure),
             // Before settings are read, only the host's own guards are known.
             None => {
                 let guard = self.engine.guard_before_reading(event);
-                HookExecutionResponse::unserved(id, event, failure, guard)
+                HookExecutionResponse::unavailable(id, event, failure, guard)
             }
         }
     }
 }
 
 /// Answers a request for which no hook runs. It is blocked if there is, or may be, a guard.
-fn unserved(
+fn unavailable(
     built: &BuiltEngine,
     id: CorrelationId,
     event: Option<HookEventName>,
     failure: StageFailure,
 ) -> Box<HookExecutionResponse> {
     let unbuilt = match built {
-        Ok(engine) => return Door::of(engine, id).reject(event, failure),
+        Ok(engine) => return Responder::of(engine, id).reject(event, failure),
         Err(unbuilt) => unbuilt,
     };
-    match &unbuilt.unused {
+    match &unbuilt.inert_engine {
         Some(engine) => {
             let is_incomplete = unbuilt.is_incomplete();
-            Door { is_incomplete, ..Door::of(engine, id) }.reject(event, failure)
+            Responder { is_incomplete, ..Responder::of(engine, id) }.reject(event, failure)
         }
-        None => HookExecutionResponse::unserved(id, event, failure, Some(Guard::Possible)),
+        None => HookExecutionResponse::unavailable(id, event, failure, Some(Guard::Possible)),
     }
 }
 
@@ -442,7 +448,7 @@ fn invalid_payload(error: &PayloadError) -> Rejected {
     Rejected { event: Some(error.event()), other_event: None, failure: Box::new(failure) }
 }
 
-fn read_too_early(event: HookEventName) -> StageFailure {
+fn stale_guards(event: HookEventName) -> StageFailure {
     let message = format!(
         "there are guards of {event} from before it was declared as it is now; have the settings \
          read again, or declare it in the settings"
@@ -451,7 +457,7 @@ fn read_too_early(event: HookEventName) -> StageFailure {
 }
 
 /// Returns the failure of a request whose check rejected the engine.
-fn unfit() -> StageFailure {
+fn engine_rejected() -> StageFailure {
     let message = "this engine may not decide the request, so its hooks are not run";
     StageFailure::new(FailureCode::NoHandler, message)
 }
@@ -463,7 +469,7 @@ pub(super) fn no_runtime() -> StageFailure {
 }
 
 /// Builds the responses to one request.
-struct Door<'e> {
+struct Responder<'e> {
     engine: &'e Engine,
     id: CorrelationId,
     /// The event's tool, for the log.
@@ -472,7 +478,7 @@ struct Door<'e> {
     is_incomplete: bool,
 }
 
-impl<'e> Door<'e> {
+impl<'e> Responder<'e> {
     fn of(engine: &'e Engine, id: CorrelationId) -> Self {
         Self { engine, id, tool: None, is_incomplete: false }
     }
@@ -483,7 +489,7 @@ impl<'e> Door<'e> {
         outcome: PipelineOutcome,
     ) -> Box<HookExecutionResponse> {
         let mut response = Box::new(HookExecutionResponse::completed(self.id, event, outcome));
-        refuse_for_unread_guard(self.engine, &mut response);
+        block_for_unread_guard(self.engine, &mut response);
         let tool = self.tool.as_deref();
         log::event(event, tool, &response.correlation_id, &response.hooks, &response.processed);
         warn(self.engine, &mut response);
@@ -497,9 +503,9 @@ impl<'e> Door<'e> {
         failure: StageFailure,
     ) -> Box<HookExecutionResponse> {
         let registry = self.engine.pipeline.registry();
-        let is_unreadable = failure.code == FailureCode::InvalidPayload;
+        let is_invalid_payload = failure.code == FailureCode::InvalidPayload;
         let blocking = event.and_then(|event| {
-            let foreign = || registry.foreign_before_a_tool(event).filter(|_| is_unreadable);
+            let foreign = || registry.foreign_before_tool(event).filter(|_| is_invalid_payload);
             registry.blocking_on_failure(event).or_else(foreign)
         });
         let known = blocking.as_deref().map(|hook| Guard::Known(hook.display_name()));
@@ -522,7 +528,7 @@ impl<'e> Door<'e> {
         mut failure: StageFailure,
         partial: PipelineOutcome,
     ) -> Box<HookExecutionResponse> {
-        if let Some(names) = unfinished(plan, &partial.hooks, &partial.not_started) {
+        if let Some(names) = unfinished_names(plan, &partial.hooks, &partial.not_started) {
             failure.details.insert("unfinished", names);
         }
         let tool = self.tool.as_deref();
@@ -546,7 +552,7 @@ impl<'e> Door<'e> {
         log::failure(event, &self.id, &failure);
         let processed = ProcessedHookResult::failed(failure, guard);
         let mut response = Box::new(HookExecutionResponse::failed(self.id, event, processed));
-        refuse_for_unread_guard(self.engine, &mut response);
+        block_for_unread_guard(self.engine, &mut response);
         warn(self.engine, &mut response);
         response
     }
@@ -554,15 +560,15 @@ impl<'e> Door<'e> {
 
 /// Blocks any event while a guard is missing because its settings cannot be read. Except the end of
 /// a turn: a block there would make the agent continue.
-fn refuse_for_unread_guard(engine: &Engine, response: &mut HookExecutionResponse) {
-    let is_turn_end = response.event.is_some_and(HookEventName::ends_a_turn);
+fn block_for_unread_guard(engine: &Engine, response: &mut HookExecutionResponse) {
+    let is_turn_end = response.event.is_some_and(HookEventName::is_turn_end);
     let processed = &mut response.processed;
     if processed.decision == PolicyDecision::Proceed
         && !is_turn_end
-        && let Some(why) = engine.unread_guard()
+        && let Some(reason) = engine.unread_guard()
     {
         processed.decision = PolicyDecision::Block;
-        processed.reason = Some(why);
+        processed.reason = Some(reason);
     }
 }
 
@@ -577,7 +583,7 @@ fn warn(engine: &Engine, response: &mut HookExecutionResponse) {
 }
 
 /// The time that cancelled hooks get to return their output so far; they need hardly any.
-const LAST_WORD: Duration = Duration::from_secs(1);
+const CANCEL_GRACE: Duration = Duration::from_secs(1);
 
 /// A plan that must be waited for.
 struct Run {
@@ -590,13 +596,13 @@ struct Run {
     scope: RunScope,
     sessions: Arc<Sessions>,
     session: Arc<str>,
-    cut_off: CutOff,
+    early_end: EarlyEnd,
 }
 
 impl Run {
     async fn finish(mut self) -> Box<HookExecutionResponse> {
         self.scope.session_env = self.sessions.env(&self.session).await;
-        let door = Door { tool: self.tool, ..Door::of(&self.engine, self.id) };
+        let responder = Responder { tool: self.tool, ..Responder::of(&self.engine, self.id) };
         let pipeline = &self.engine.pipeline;
         let mut finished = FinishedHooks::default();
         let run = {
@@ -604,45 +610,45 @@ impl Run {
             let mut run = pin!(run);
             tokio::select! {
                 biased;
-                failure = self.cut_off.reached() => {
+                failure = self.early_end.wait() => {
                     // Cancelled hooks return at once, and their output so far counts if it forbids.
                     self.scope.cancel.cancel();
-                    let _ = tokio::time::timeout(LAST_WORD, run).await;
+                    let _ = tokio::time::timeout(CANCEL_GRACE, run).await;
                     Err(failure)
                 }
                 run = &mut run => run,
             }
         };
-        let outcome = pipeline.settle(&self.plan, finished);
+        let outcome = pipeline.merge_results(&self.plan, finished);
         match (run, outcome) {
             (Ok(()), Ok(mut outcome)) => {
                 if let Some(env) = session_env(&self.plan, &mut outcome) {
-                    let lost = self.sessions.begin(self.session, env).await;
-                    outcome.processed.warnings.extend(lost);
+                    let warning = self.sessions.set_env(self.session, env).await;
+                    outcome.processed.warnings.extend(warning);
                 }
-                door.complete(self.plan.event, outcome)
+                responder.complete(self.plan.event, outcome)
             }
-            (Err(failure), Ok(partial)) => door.cut_off(&self.plan, failure, partial),
-            (_, Err(failure)) => door.fail(&self.plan, failure),
+            (Err(failure), Ok(partial)) => responder.cut_off(&self.plan, failure, partial),
+            (_, Err(failure)) => responder.fail(&self.plan, failure),
         }
     }
 }
 
 /// The conditions that end the wait for a request before its hooks are done.
-struct CutOff {
-    ended: CancellationToken,
+struct EarlyEnd {
+    cancel_all: CancellationToken,
     cancel: CancellationToken,
     deadline: Option<Instant>,
 }
 
-impl CutOff {
-    async fn reached(&self) -> StageFailure {
+impl EarlyEnd {
+    async fn wait(&self) -> StageFailure {
         tokio::select! {
-            () = self.ended.cancelled() => shutting_down(),
+            () = self.cancel_all.cancelled() => shutting_down(),
             () = self.cancel.cancelled() => {
                 StageFailure::new(FailureCode::Cancelled, "the request was cancelled")
             }
-            () = passed(self.deadline) => {
+            () = deadline_passed(self.deadline) => {
                 let message = "the request's deadline passed before its hooks were done";
                 StageFailure::new(FailureCode::DeadlineExceeded, message)
             }
@@ -650,7 +656,7 @@ impl CutOff {
     }
 }
 
-async fn passed(deadline: Option<Instant>) {
+async fn deadline_passed(deadline: Option<Instant>) {
     match deadline {
         // Without a runtime there are only inline hooks, which nothing cuts off.
         Some(deadline) if Handle::try_current().is_ok() => {

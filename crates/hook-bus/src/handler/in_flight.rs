@@ -12,7 +12,7 @@ const CLOSED: usize = 1 << (usize::BITS - 1);
 #[derive(Debug, Default)]
 pub(crate) struct InFlight {
     state: AtomicUsize,
-    none_left: Notify,
+    drained: Notify,
 }
 
 impl InFlight {
@@ -29,7 +29,7 @@ impl InFlight {
     /// Counts one request less.
     pub(crate) fn leave(&self) {
         if self.state.fetch_sub(1, Ordering::AcqRel) == CLOSED + 1 {
-            self.none_left.notify_waiters();
+            self.drained.notify_waiters();
         }
     }
 
@@ -47,11 +47,11 @@ impl InFlight {
     pub(crate) async fn wait(&self) {
         loop {
             // Listen before checking, so that the last notification is not missed.
-            let none_left = self.none_left.notified();
+            let drained = self.drained.notified();
             if self.count() == 0 {
                 return;
             }
-            none_left.await;
+            drained.await;
         }
     }
 }

@@ -25,9 +25,9 @@ mod unfinished;
 
 pub use declared::DeclaredEvent;
 pub(crate) use declared::DeclaredEvents;
-pub use elsewhere::{Elsewhere, ServedElsewhere};
-pub(crate) use engine::{Engine, EngineOptions, EngineSlot, Sources, Unbuilt};
+pub use elsewhere::{RemoteEngines, RemoteServing};
+pub(crate) use engine::{BuildFailure, Engine, EngineOptions, EngineSlot, Sources};
 pub use engine::{InitializeError, NotInitialized};
 pub use event_handler::HookEventHandler;
 pub use registered::{RegisterError, RegisteredHook, Registrant, Registration};
-pub(crate) use registrations::{Registrations, in_force};
+pub(crate) use registrations::{Registrations, effective_hooks};

@@ -52,13 +52,13 @@ impl RunObserver for Progress {
         }));
     }
 
-    fn hook_finished(&self, result: &HookExecutionResult, told: Option<&HookInput>) {
-        let told = told.filter(|_| self.bus.topics().are_audited()).cloned();
+    fn hook_finished(&self, result: &HookExecutionResult, input: Option<&HookInput>) {
+        let input = input.filter(|_| self.bus.topics().has_audits()).cloned();
         self.publish(HookProgress::Finished(Box::new(HookFinished {
             request: Some(self.request),
             correlation_id: self.correlation_id.clone(),
             result: result.clone(),
-            told,
+            input,
         })));
     }
 }

@@ -10,14 +10,14 @@ use hook_run::{HandlerHook, Runner};
 use hook_settings::RegistrationLimits;
 
 use crate::handler::registrations::Registrations;
-use crate::message::{ChangedWith, RegistrationChange};
+use crate::message::{ChangeCause, RegistrationChange};
 use crate::token::is_same_token;
 
 /// The maximum number of lost guards that are kept by name.
 const MAX_LOST: usize = 256;
 
 /// The name that represents all further ones.
-const MORE: &str = "(others)";
+const OVERFLOW: &str = "(others)";
 
 /// The error of registering a hook.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -80,7 +80,7 @@ impl RegisterError {
             Self::UnknownEvent { .. } => field("eventName"),
             Self::InvalidMatcher { .. } => field("matcher"),
             Self::LimitExceeded { limit, .. } => {
-                details.insert("limit", RawJson::from_integer(*limit as u64));
+                details.insert("limit", RawJson::from_u64(*limit as u64));
             }
         }
         details
@@ -159,7 +159,7 @@ pub(crate) struct RegisteredHooks {
 struct State {
     /// The current engine, or the next one.
     target: Option<Target>,
-    last: u64,
+    last_number: u64,
     /// The number of published changes.
     changes: u64,
     hooks: BTreeMap<u64, RegisteredHook>,
@@ -170,7 +170,7 @@ struct State {
 }
 
 impl RegisteredHooks {
-    pub(crate) fn telling(registrations: Registrations) -> Self {
+    pub(crate) fn new(registrations: Registrations) -> Self {
         Self { state: Mutex::default(), registrations }
     }
 
@@ -181,7 +181,7 @@ impl RegisteredHooks {
 
     /// Passes the registered hooks to a new engine, which gets all later ones too. `install` makes
     /// it current before another hook can be registered.
-    pub(crate) fn adopted_by<T>(&self, target: Option<Target>, install: impl FnOnce() -> T) -> T {
+    pub(crate) fn set_target<T>(&self, target: Option<Target>, install: impl FnOnce() -> T) -> T {
         let mut state = self.lock();
         state.target = target;
         if let Some(target) = &state.target {
@@ -194,9 +194,9 @@ impl RegisteredHooks {
     }
 
     /// Calls a function with the number of the last change while no hook can be added or removed.
-    pub(crate) fn at_rest<T>(&self, look: impl FnOnce(u64) -> T) -> T {
+    pub(crate) fn with_last_change<T>(&self, read: impl FnOnce(u64) -> T) -> T {
         let state = self.lock();
-        look(state.changes)
+        read(state.changes)
     }
 
     /// Checks whether one of the hooks is a guard of this event.
@@ -209,8 +209,8 @@ impl RegisteredHooks {
     }
 
     /// Applies the settings' defaults to a hook of a client.
-    pub(crate) fn completed(&self, hook: HandlerHook) -> HandlerHook {
-        completed(hook, &self.lock().limits())
+    pub(crate) fn with_defaults(&self, hook: HandlerHook) -> HandlerHook {
+        with_defaults(hook, &self.lock().limits())
     }
 
     /// Registers a hook of a known event with this id or a generated one.
@@ -225,7 +225,7 @@ impl RegisteredHooks {
             return Err(RegisterError::InvalidMatcher { hook, problem });
         }
         let mut state = self.lock();
-        let mut number = state.last + 1;
+        let mut number = state.last_number + 1;
         let id: Arc<str> = match id {
             Some(id) => id.into(),
             // Skip numbers that are taken as ids.
@@ -243,14 +243,14 @@ impl RegisteredHooks {
         if registrant == Registrant::Client {
             let limits = state.limits();
             check_limits(&state, &hook, &limits)?;
-            hook = completed(hook, &limits);
+            hook = with_defaults(hook, &limits);
         }
-        state.last = number;
+        state.last_number = number;
         if let Some(target) = &state.target {
             let registered = target.registry.register(number, &hook, &target.runner);
             let change = RegistrationChange::Registered;
-            let with = ChangedWith::Nothing(state.changes + 1);
-            self.registrations.tell(change, &registered, with);
+            let cause = ChangeCause::Runtime(state.changes + 1);
+            self.registrations.publish(change, &registered, cause);
             state.changes += 1;
         }
         state.ids.insert(Arc::clone(&id));
@@ -259,12 +259,13 @@ impl RegisteredHooks {
     }
 
     /// Records that a guard was lost with its client, which had this token.
-    pub(crate) fn lost_guard(&self, event: HookEventName, id: &str, token: &str) {
+    pub(crate) fn record_lost_guard(&self, event: HookEventName, id: &str, token: &str) {
         let mut state = self.lock();
         // Beyond the limit, all guards of an event share one entry, which is never removed.
-        let (id, token) = if state.lost.len() < MAX_LOST { (id, token) } else { (MORE, MORE) };
+        let (id, token) =
+            if state.lost.len() < MAX_LOST { (id, token) } else { (OVERFLOW, OVERFLOW) };
         let tokens = state.lost.entry((event, id.into())).or_default();
-        let token = if tokens.len() < MAX_LOST { token } else { MORE };
+        let token = if tokens.len() < MAX_LOST { token } else { OVERFLOW };
         tokens.insert(token.into());
         if let Some(target) = &state.target {
             target.registry.set_lost_registrations(state.lost.keys());
@@ -275,15 +276,15 @@ impl RegisteredHooks {
     pub(crate) fn has_lost_guards(&self, token: &str) -> bool {
         let state = self.lock();
         let mut tokens = state.lost.values().flatten();
-        token != MORE && tokens.any(|known| is_same_token(known, token))
+        token != OVERFLOW && tokens.any(|known| is_same_token(known, token))
     }
 
     /// Records that a lost guard is back: the client with this token registered it again.
-    pub(crate) fn found_guard(&self, event: HookEventName, id: &str, token: &str) {
+    pub(crate) fn record_found_guard(&self, event: HookEventName, id: &str, token: &str) {
         let mut state = self.lock();
         let key = (event, id.into());
         let Some(tokens) = state.lost.get_mut(&key) else { return };
-        if token == MORE || !tokens.remove(token) || !tokens.is_empty() {
+        if token == OVERFLOW || !tokens.remove(token) || !tokens.is_empty() {
             return;
         }
         state.lost.remove(&key);
@@ -294,20 +295,20 @@ impl RegisteredHooks {
 
     fn unregister(&self, number: u64) {
         let mut state = self.lock();
-        let gone = state.hooks.remove(&number);
-        if let Some(gone) = &gone {
-            state.ids.remove(&gone.id);
+        let removed = state.hooks.remove(&number);
+        if let Some(removed) = &removed {
+            state.ids.remove(&removed.id);
         }
         let target = state.target.as_ref();
         let hook = target.and_then(|target| target.registry.unregister(number));
         if let Some(hook) = &hook {
             state.changes += 1;
-            let with = ChangedWith::Nothing(state.changes);
-            self.registrations.tell(RegistrationChange::Unregistered, hook, with);
+            let cause = ChangeCause::Runtime(state.changes);
+            self.registrations.publish(RegistrationChange::Unregistered, hook, cause);
         }
         // The hook's function may own another registration, whose drop takes the lock again.
         drop(state);
-        drop((gone, hook));
+        drop((removed, hook));
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -321,7 +322,7 @@ impl State {
     }
 }
 
-fn completed(mut hook: HandlerHook, limits: &RegistrationLimits) -> HandlerHook {
+fn with_defaults(mut hook: HandlerHook, limits: &RegistrationLimits) -> HandlerHook {
     if !hook.has_timeout() {
         hook = hook.timeout(limits.default_timeout);
     }
@@ -336,18 +337,19 @@ fn check_limits(
     hook: &HandlerHook,
     limits: &RegistrationLimits,
 ) -> Result<(), RegisterError> {
-    let of_clients = || state.hooks.values().filter(|known| known.registrant == Registrant::Client);
-    let exceeded = |limit: usize, of: String| RegisterError::LimitExceeded {
+    let client_hooks =
+        || state.hooks.values().filter(|known| known.registrant == Registrant::Client);
+    let limit_error = |limit: usize, scope: String| RegisterError::LimitExceeded {
         hook: hook.name().to_owned(),
         limit,
-        of,
+        of: scope,
     };
-    if of_clients().count() >= limits.max_total {
-        return Err(exceeded(limits.max_total, String::new()));
+    if client_hooks().count() >= limits.max_total {
+        return Err(limit_error(limits.max_total, String::new()));
     }
     let event = hook.event();
-    if of_clients().filter(|known| known.hook.event() == event).count() >= limits.max_per_event {
-        return Err(exceeded(limits.max_per_event, format!(" of {event}")));
+    if client_hooks().filter(|known| known.hook.event() == event).count() >= limits.max_per_event {
+        return Err(limit_error(limits.max_per_event, format!(" of {event}")));
     }
     Ok(())
 }

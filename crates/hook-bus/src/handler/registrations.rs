@@ -11,7 +11,7 @@ use hook_settings::FailBehavior;
 
 use crate::bus::Topics;
 use crate::bus::sealed::Message;
-use crate::message::{ChangedWith, HookRegistration, RegistrationChange};
+use crate::message::{ChangeCause, HookRegistration, RegistrationChange};
 
 /// A publisher of added and removed hooks. It does not keep the bus alive.
 #[derive(Debug)]
@@ -20,46 +20,48 @@ pub(crate) struct Registrations {
 }
 
 impl Registrations {
-    pub(crate) fn on(topics: &Arc<Topics>) -> Self {
+    pub(crate) fn new(topics: &Arc<Topics>) -> Self {
         Self { topics: Arc::downgrade(topics) }
     }
 
     /// Publishes the differences between the hooks of a previous engine and those of a new one,
     /// which has this generation.
-    pub(crate) fn replaced(
+    pub(crate) fn publish_replaced(
         &self,
-        before: Option<&HookRegistry>,
-        now: &HookRegistry,
+        previous: Option<&HookRegistry>,
+        current: &HookRegistry,
         generation: u64,
     ) {
         let Some(topics) = self.topics.upgrade() else { return };
         if !HookRegistration::topic(&topics).has_subscribers() {
             return;
         }
-        let gone = before.map(in_force).unwrap_or_default();
-        let come = in_force(now);
-        for hook in without(&gone, &come) {
-            self.tell(RegistrationChange::Unregistered, hook, ChangedWith::Engine(generation));
+        let old_hooks = previous.map(effective_hooks).unwrap_or_default();
+        let new_hooks = effective_hooks(current);
+        for hook in difference(&old_hooks, &new_hooks) {
+            self.publish(RegistrationChange::Unregistered, hook, ChangeCause::Engine(generation));
         }
-        for hook in without(&come, &gone) {
-            self.tell(RegistrationChange::Registered, hook, ChangedWith::Engine(generation));
+        for hook in difference(&new_hooks, &old_hooks) {
+            self.publish(RegistrationChange::Registered, hook, ChangeCause::Engine(generation));
         }
     }
 
     /// Publishes that a hook was added or removed.
-    pub(crate) fn tell(&self, change: RegistrationChange, hook: &Hook, with: ChangedWith) {
+    pub(crate) fn publish(&self, change: RegistrationChange, hook: &Hook, cause: ChangeCause) {
         if let Some(topics) = self.topics.upgrade() {
-            let registration = HookRegistration::now(change, hook.identity.clone(), with);
+            let registration = HookRegistration::now(change, hook.identity.clone(), cause);
             HookRegistration::topic(&topics).publish(&Arc::new(registration));
         }
     }
 }
 
 /// Returns the effective hooks: switched on, and trusted or blocking untrusted.
-pub(crate) fn in_force(registry: &HookRegistry) -> Vec<Arc<Hook>> {
-    let counts = registry.list().into_iter();
-    counts
-        .filter(|listing| listing.enabled && (listing.trusted || listing.hook.blocks_unrun()))
+pub(crate) fn effective_hooks(registry: &HookRegistry) -> Vec<Arc<Hook>> {
+    let listings = registry.list().into_iter();
+    listings
+        .filter(|listing| {
+            listing.enabled && (listing.trusted || listing.hook.blocks_without_running())
+        })
         .map(|listing| listing.hook)
         .collect()
 }
@@ -67,7 +69,7 @@ pub(crate) fn in_force(registry: &HookRegistry) -> Vec<Arc<Hook>> {
 /// A hook's identity over reloads: all fields that determine what runs, when, and what its failure
 /// means.
 #[derive(PartialEq, Eq, Hash)]
-struct Identity<'h> {
+struct HookKey<'h> {
     event: HookEventName,
     name: &'h str,
     command: &'h str,
@@ -83,9 +85,9 @@ struct Identity<'h> {
     sequential: bool,
 }
 
-fn identity(hook: &Hook) -> Identity<'_> {
-    let file = hook.place.as_ref().and_then(|place| place.file.as_deref());
-    Identity {
+fn hook_key(hook: &Hook) -> HookKey<'_> {
+    let file = hook.location.as_ref().and_then(|location| location.file.as_deref());
+    HookKey {
         event: hook.event,
         name: hook.display_name(),
         command: hook.command(),
@@ -93,7 +95,7 @@ fn identity(hook: &Hook) -> Identity<'_> {
         matcher: hook.matcher.text(),
         source: hook.source.as_str(),
         file: file.map(|file| file.as_path()),
-        blocks_unrun: hook.blocks_unrun(),
+        blocks_unrun: hook.blocks_without_running(),
         fail_behavior: hook.fail_behavior,
         timeout: hook.timeout,
         is_async: hook.runs_in_background(),
@@ -103,17 +105,17 @@ fn identity(hook: &Hook) -> Identity<'_> {
 }
 
 /// Returns the hooks of `these` that are not in `those`, counting equal ones.
-fn without<'h>(these: &'h [Arc<Hook>], those: &'h [Arc<Hook>]) -> Vec<&'h Arc<Hook>> {
-    let mut known: HashMap<Identity<'h>, usize> = HashMap::new();
+fn difference<'h>(these: &'h [Arc<Hook>], those: &'h [Arc<Hook>]) -> Vec<&'h Arc<Hook>> {
+    let mut counts: HashMap<HookKey<'h>, usize> = HashMap::new();
     for hook in those {
-        *known.entry(identity(hook)).or_default() += 1;
+        *counts.entry(hook_key(hook)).or_default() += 1;
     }
-    let mut rest = Vec::new();
+    let mut unmatched = Vec::new();
     for hook in these {
-        match known.get_mut(&identity(hook)) {
+        match counts.get_mut(&hook_key(hook)) {
             Some(count @ 1..) => *count -= 1,
-            _ => rest.push(hook),
+            _ => unmatched.push(hook),
         }
     }
-    rest
+    unmatched
 }

@@ -8,17 +8,17 @@ use hook_run::{HookExecutionResult, HookIdentity};
 
 /// Returns a JSON array with the names of the planned hooks that were running or still to start;
 /// `None` if all were done.
-pub(crate) fn unfinished(
+pub(crate) fn unfinished_names(
     plan: &Plan,
     results: &[HookExecutionResult],
     not_started: &[NotStarted],
 ) -> Option<RawJson> {
     let is_not_started =
-        |hook: &HookIdentity| not_started.iter().any(|it| it.hook.is_same_hook(hook));
+        |hook: &HookIdentity| not_started.iter().any(|entry| entry.hook.is_same_hook(hook));
     let is_finished = |hook: &HookIdentity| {
         results.iter().any(|result| {
             result.hook.is_same_hook(hook)
-                && !result.failure.as_ref().is_some_and(HookFailure::is_cut_off)
+                && !result.failure.as_ref().is_some_and(HookFailure::is_interrupted)
         })
     };
     // `async` hooks are no part of the request.

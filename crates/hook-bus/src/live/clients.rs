@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use hook_json::text::PathText;
 use hook_protocol::{HookEventName, HookFailure};
-use hook_run::{CallSession, CallTarget, Carrier, FromHook, ToHook};
+use hook_run::{CallSession, CallTarget, FromHook, ToHook, Transport};
 use hook_settings::FailBehavior;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::register::{HookRegister, NotRegistered};
-use super::remembered::{self, RememberedGuard};
+use super::remembered::{self, SavedGuard};
 use crate::handler::{EngineSlot, Registrant, Registration};
 use crate::token::{is_same_token, token};
 
@@ -29,11 +29,11 @@ pub const RECONNECT_GRACE: Duration = Duration::from_secs(30);
 pub struct LiveClients {
     engine: Arc<EngineSlot>,
     /// By client token.
-    known: Mutex<HashMap<Box<str>, Arc<LiveClient>>>,
+    by_token: Mutex<HashMap<Box<str>, Arc<LiveClient>>>,
     /// The tasks that wait for clients to reconnect.
-    waiting: TaskTracker,
+    reconnect_waits: TaskTracker,
     /// Cancelled when the system ends: no task waits for clients any more.
-    ended: CancellationToken,
+    shutdown: CancellationToken,
     /// The file that saves guards for the next server at the same socket.
     guard_file: OnceLock<PathBuf>,
     /// The number of guard lists made, and the number of the list last written.
@@ -53,13 +53,13 @@ struct LiveClient {
 
 #[derive(Debug)]
 struct ClientState {
-    hooks: BTreeMap<String, OwnHook>,
+    hooks: BTreeMap<String, ClientHook>,
     /// The number of its last connection, the only valid one.
     connection: u64,
 }
 
 #[derive(Debug)]
-struct OwnHook {
+struct ClientHook {
     register: HookRegister,
     /// The event of a guard; `None` if the hook's failure does not block.
     guards: Option<hook_protocol::HookEventName>,
@@ -75,14 +75,14 @@ pub struct LiveConnection {
     number: u64,
     link: Link,
     /// The token of a disconnected client with guards, if this is that client.
-    former: Option<Box<str>>,
+    former_token: Option<Box<str>>,
 }
 
 /// The way of messages to a client's hooks.
 enum Link {
     /// None yet: the client has had no hooks.
     Unused,
-    Up(Carrier),
+    Attached(Transport),
     /// The client is known, but cannot receive messages at present.
     Closed,
 }
@@ -110,18 +110,18 @@ pub struct UnknownToken;
 /// The guards of all clients at one time.
 struct GuardList {
     number: u64,
-    guards: Vec<RememberedGuard>,
+    guards: Vec<SavedGuard>,
 }
 
 impl LiveClients {
-    pub(crate) fn of(engine: &Arc<EngineSlot>) -> Arc<Self> {
-        let waiting = TaskTracker::new();
-        waiting.close();
+    pub(crate) fn new(engine: &Arc<EngineSlot>) -> Arc<Self> {
+        let reconnect_waits = TaskTracker::new();
+        reconnect_waits.close();
         Arc::new(Self {
             engine: Arc::clone(engine),
-            known: Mutex::default(),
-            waiting,
-            ended: CancellationToken::new(),
+            by_token: Mutex::default(),
+            reconnect_waits,
+            shutdown: CancellationToken::new(),
             guard_file: OnceLock::new(),
             guard_lists: AtomicU64::new(0),
             written_list: Mutex::new(0),
@@ -135,15 +135,15 @@ impl LiveClients {
     ///
     /// # Errors
     /// If the file cannot be read or written. The next guard overwrites its content.
-    pub fn remember_guards_in(self: &Arc<Self>, file: PathBuf) -> io::Result<Vec<String>> {
-        let left = remembered::read(&file);
+    pub fn save_guards_in(self: &Arc<Self>, file: PathBuf) -> io::Result<Vec<String>> {
+        let saved = remembered::read(&file);
         let _ = self.guard_file.set(file);
         let mut warnings = Vec::new();
-        if left.as_ref().map_or(true, |guards| guards.iter().any(Option::is_none)) {
+        if saved.as_ref().map_or(true, |guards| guards.iter().any(Option::is_none)) {
             warnings.extend(self.block_every_event());
         }
-        for guard in left? {
-            let Some(RememberedGuard { token, register }) = guard else {
+        for guard in saved? {
+            let Some(SavedGuard { token, register }) = guard else {
                 warnings.push("a guard of the server before cannot be read".to_owned());
                 continue;
             };
@@ -159,13 +159,13 @@ impl LiveClients {
     /// Blocks every event that can be blocked for [`RECONNECT_GRACE`], as an unreadable guard of
     /// the previous server might. Returns a warning for each failure.
     fn block_every_event(self: &Arc<Self>) -> Vec<String> {
-        let blocked = HookEventName::all().filter(|event| event.row().block_means.is_some());
-        let restored = blocked.filter_map(|event| {
+        let events = HookEventName::all().filter(|event| event.row().block_means.is_some());
+        let failures = events.filter_map(|event| {
             let register = HookRegister::new("unreadable-guards", event.as_str());
             self.restore(token().into(), register).err()
         });
         let warning = |error| format!("guards of the server before are not in force: {error}");
-        restored.map(warning).collect()
+        failures.map(warning).collect()
     }
 
     /// Restores a guard of the previous server, which blocks until its client reconnects.
@@ -174,58 +174,59 @@ impl LiveClients {
         token: Box<str>,
         register: HookRegister,
     ) -> Result<(), NotRegistered> {
-        let mut known = self.known();
-        let client = match known.get(&token) {
+        let mut clients = self.lock_clients();
+        let client = match clients.get(&token) {
             Some(client) => Arc::clone(client),
-            None => self.expect_back(token),
+            None => self.add_restored(token),
         };
         let target = CallTarget::Client(client.session.clone());
         // Only guards are saved; some are guards by the settings' default.
         let hook = register.to_hook(&self.engine.events(), target)?;
         let hook = hook.fail_behavior(FailBehavior::Block);
-        let guards = Some(hook.event());
+        let guarded_event = Some(hook.event());
         // Registered as the host's, without limits: its client may register it again.
         let registration = self.engine.register(hook, None, Registrant::Host)?;
-        let own = OwnHook { guards, register, _registration: registration };
-        client.lock().hooks.insert(own.register.hook_id.clone(), own);
-        known.insert(client.token.clone(), client);
+        let client_hook =
+            ClientHook { guards: guarded_event, register, _registration: registration };
+        client.lock().hooks.insert(client_hook.register.hook_id.clone(), client_hook);
+        clients.insert(client.token.clone(), client);
         Ok(())
     }
 
     /// Creates a client of the previous server, which is removed unless it reconnects in time.
-    fn expect_back(self: &Arc<Self>, token: Box<str>) -> Arc<LiveClient> {
-        let client = LiveClient::of(token, CallSession::lasting(), true);
+    fn add_restored(self: &Arc<Self>, token: Box<str>) -> Arc<LiveClient> {
+        let client = LiveClient::new(token, CallSession::lasting(), true);
         client.session.close(HookFailure::Live {
             reason: "the server was started again, and its client has not come back yet".to_owned(),
         });
-        self.forget_later(&client, 1);
+        self.remove_after_grace(&client, 1);
         client
     }
 
     /// Removes a client that does not reconnect in time.
-    fn forget_later(self: &Arc<Self>, client: &Arc<LiveClient>, connection: u64) {
+    fn remove_after_grace(self: &Arc<Self>, client: &Arc<LiveClient>, connection: u64) {
         let (clients, client) = (Arc::clone(self), Arc::clone(client));
-        self.waiting.spawn(async move {
+        self.reconnect_waits.spawn(async move {
             tokio::select! {
                 () = tokio::time::sleep(RECONNECT_GRACE) => {
-                    clients.forget(&client, connection);
-                    let guards = clients.guards(&clients.known());
-                    clients.remember(&guards);
+                    clients.remove(&client, connection);
+                    let guards = clients.guards(&clients.lock_clients());
+                    clients.save_guards(&guards);
                 }
                 // Its guards stay saved for the next server.
-                () = clients.ended.cancelled() => {}
+                () = clients.shutdown.cancelled() => {}
             }
         });
     }
 
     /// Returns the present guards, to be saved for the next server.
-    fn guards(&self, known: &HashMap<Box<str>, Arc<LiveClient>>) -> GuardList {
+    fn guards(&self, clients: &HashMap<Box<str>, Arc<LiveClient>>) -> GuardList {
         let mut guards = Vec::new();
         if self.guard_file.get().is_some() {
-            for client in known.values() {
+            for client in clients.values() {
                 let state = client.lock();
-                let own = state.hooks.values().filter(|hook| hook.guards.is_some());
-                guards.extend(own.map(|hook| RememberedGuard {
+                let guard_hooks = state.hooks.values().filter(|hook| hook.guards.is_some());
+                guards.extend(guard_hooks.map(|hook| SavedGuard {
                     token: client.token.clone(),
                     register: hook.register.clone(),
                 }));
@@ -235,13 +236,13 @@ impl LiveClients {
     }
 
     /// Saves a list of guards, unless a later one is saved. Must be called without locks.
-    fn remember(&self, list: &GuardList) {
+    fn save_guards(&self, list: &GuardList) {
         let Some(file) = self.guard_file.get() else { return };
-        let mut written = self.written_list.lock().unwrap_or_else(PoisonError::into_inner);
-        if *written >= list.number {
+        let mut last_written = self.written_list.lock().unwrap_or_else(PoisonError::into_inner);
+        if *last_written >= list.number {
             return;
         }
-        *written = list.number;
+        *last_written = list.number;
         if let Err(error) = remembered::write(file, &list.guards) {
             let file = file.shown();
             tracing::error!(
@@ -262,28 +263,28 @@ impl LiveClients {
     }
 
     fn connect_with(self: &Arc<Self>, session: CallSession) -> LiveConnection {
-        let client = LiveClient::of(token().into(), session, false);
+        let client = LiveClient::new(token().into(), session, false);
         LiveConnection {
             clients: Arc::clone(self),
             client,
             number: 1,
             link: Link::Unused,
-            former: None,
+            former_token: None,
         }
     }
 
     /// Stops waiting for clients to reconnect.
-    pub(crate) async fn end(&self) {
-        self.ended.cancel();
-        self.waiting.wait().await;
+    pub(crate) async fn shut_down(&self) {
+        self.shutdown.cancel();
+        self.reconnect_waits.wait().await;
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<Box<str>, Arc<LiveClient>>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_clients(&self) -> MutexGuard<'_, HashMap<Box<str>, Arc<LiveClient>>> {
+        self.by_token.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps the hooks of a client that cannot be called any more, since the server ends.
-    fn keep(&self, client: &LiveClient, connection: u64) {
+    fn suspend(&self, client: &LiveClient, connection: u64) {
         if client.lock().connection == connection {
             client.session.close(HookFailure::Live { reason: "the server ends".to_owned() });
         }
@@ -291,14 +292,14 @@ impl LiveClients {
 
     /// Removes a client unless it has reconnected. Its hooks are unregistered; its guards are
     /// reported as missing.
-    fn forget(&self, client: &LiveClient, connection: u64) {
+    fn remove(&self, client: &LiveClient, connection: u64) {
         let hooks = {
-            let mut known = self.known();
+            let mut clients = self.lock_clients();
             let mut state = client.lock();
             if state.connection != connection {
                 return;
             }
-            known.remove(&client.token);
+            clients.remove(&client.token);
             std::mem::take(&mut state.hooks)
         };
         client.session.close(HookFailure::Live {
@@ -306,14 +307,14 @@ impl LiveClients {
         });
         for (id, hook) in hooks {
             if let Some(event) = hook.guards {
-                self.engine.registered().lost_guard(event, &id, &client.token);
+                self.engine.registered().record_lost_guard(event, &id, &client.token);
             }
         }
     }
 }
 
 impl LiveClient {
-    fn of(token: Box<str>, session: CallSession, is_restored: bool) -> Arc<Self> {
+    fn new(token: Box<str>, session: CallSession, is_restored: bool) -> Arc<Self> {
         let state = Mutex::new(ClientState { hooks: BTreeMap::new(), connection: 1 });
         Arc::new(Self { token, session, is_restored, state })
     }
@@ -340,22 +341,23 @@ impl LiveConnection {
             return Err(UnknownToken);
         }
         // A connection that may be remote must not become one of a local client.
-        let is_near = self.client.session.is_near();
+        let is_local = self.client.session.is_local();
         let clients = Arc::clone(&self.clients);
         // Keep the lock, so that the client is not removed meanwhile.
-        let known = clients.known();
-        let found = known.values().find(|it| is_same_token(&it.token, token)).cloned();
+        let clients_by_token = clients.lock_clients();
+        let found =
+            clients_by_token.values().find(|client| is_same_token(&client.token, token)).cloned();
         if found.as_ref().is_some_and(|client| client.is_restored) {
-            self.former = Some(token.into());
+            self.former_token = Some(token.into());
             return Err(UnknownToken);
         }
-        if found.as_ref().is_some_and(|client| client.session.is_near() && !is_near) {
+        if found.as_ref().is_some_and(|client| client.session.is_local() && !is_local) {
             return Err(UnknownToken);
         }
         let Some(client) = found else {
-            drop(known);
+            drop(clients_by_token);
             if self.clients.engine.registered().has_lost_guards(token) {
-                self.former = Some(token.into());
+                self.former_token = Some(token.into());
             }
             return Err(UnknownToken);
         };
@@ -365,8 +367,8 @@ impl LiveConnection {
             self.number = state.connection;
             state.hooks.keys().cloned().collect()
         };
-        drop(known);
-        self.link = Link::Up(client.session.attach());
+        drop(clients_by_token);
+        self.link = Link::Attached(client.session.attach());
         self.client = client;
         Ok(hook_ids)
     }
@@ -379,9 +381,9 @@ impl LiveConnection {
         let engine = &self.clients.engine;
         let hook =
             register.to_hook(&engine.events(), CallTarget::Client(self.client.session.clone()))?;
-        let hook = engine.registered().completed(hook);
+        let hook = engine.registered().with_defaults(hook);
         let event = hook.event();
-        let mut known = self.clients.known();
+        let mut clients_by_token = self.clients.lock_clients();
         let mut state = self.client.lock();
         if state.connection != self.number {
             return Err(NotRegistered::Superseded);
@@ -389,28 +391,33 @@ impl LiveConnection {
         if state.hooks.contains_key(&register.hook_id) {
             return Err(NotRegistered::DuplicateId { id: register.hook_id });
         }
-        let guards = hook.is_guard_of(event).then_some(event);
+        let guarded_event = hook.is_guard_of(event).then_some(event);
         // Attach before the hook can be called.
         if matches!(self.link, Link::Unused) {
-            self.link = Link::Up(self.client.session.attach());
+            self.link = Link::Attached(self.client.session.attach());
         }
         let registration = engine.register(hook, None, Registrant::Client)?;
-        if let (Some(event), Some(former)) = (guards, &self.former) {
-            engine.registered().found_guard(event, &register.hook_id, former);
+        if let (Some(event), Some(former_token)) = (guarded_event, &self.former_token) {
+            engine.registered().record_found_guard(event, &register.hook_id, former_token);
         }
         let id = register.hook_id.clone();
-        state.hooks.insert(id.clone(), OwnHook { register, guards, _registration: registration });
+        state.hooks.insert(
+            id.clone(),
+            ClientHook { register, guards: guarded_event, _registration: registration },
+        );
         drop(state);
-        known.entry(self.client.token.clone()).or_insert_with(|| Arc::clone(&self.client));
+        clients_by_token
+            .entry(self.client.token.clone())
+            .or_insert_with(|| Arc::clone(&self.client));
         // The guard is back: its restored placeholder must not block any more.
-        let restored = self.former.as_ref().and_then(|former| known.get(former));
+        let restored = self.former_token.as_ref().and_then(|token| clients_by_token.get(token));
         let replaced = restored.and_then(|client| client.lock().hooks.remove(&id));
-        let is_changed = guards.is_some() || replaced.is_some();
-        let changed = is_changed.then(|| self.clients.guards(&known));
-        drop(known);
+        let is_changed = guarded_event.is_some() || replaced.is_some();
+        let changed = is_changed.then(|| self.clients.guards(&clients_by_token));
+        drop(clients_by_token);
         drop(replaced);
         if let Some(guards) = changed {
-            self.clients.remember(&guards);
+            self.clients.save_guards(&guards);
         }
         Ok(())
     }
@@ -420,35 +427,36 @@ impl LiveConnection {
     /// # Errors
     /// If the client has no hook with this id.
     pub fn unregister(&mut self, hook_id: &str) -> Result<(), NotRegistered> {
-        let known = self.clients.known();
+        let clients_by_token = self.clients.lock_clients();
         let mut state = self.client.lock();
         if state.connection != self.number {
             return Err(NotRegistered::Superseded);
         }
         let unknown = || NotRegistered::UnknownId { id: hook_json::text::shortened(hook_id) };
-        let gone = state.hooks.remove(hook_id).ok_or_else(unknown)?;
+        let removed = state.hooks.remove(hook_id).ok_or_else(unknown)?;
         drop(state);
-        let changed = gone.guards.is_some().then(|| self.clients.guards(&known));
-        drop(known);
-        drop(gone);
+        let changed = removed.guards.is_some().then(|| self.clients.guards(&clients_by_token));
+        drop(clients_by_token);
+        drop(removed);
         if let Some(guards) = changed {
-            self.clients.remember(&guards);
+            self.clients.save_guards(&guards);
         }
         Ok(())
     }
 
     /// Returns all hooks that clients have registered, ordered by client and id.
     pub fn list(&self) -> Vec<ListedHook> {
-        let mut clients: Vec<Arc<LiveClient>> = self.clients.known().values().cloned().collect();
+        let mut clients: Vec<Arc<LiveClient>> =
+            self.clients.lock_clients().values().cloned().collect();
         clients.sort_by(|one, other| one.token.cmp(&other.token));
-        let mut listed = Vec::new();
+        let mut all_hooks = Vec::new();
         for client in clients {
             let own = Arc::ptr_eq(&client, &self.client);
             let state = client.lock();
             let hooks = state.hooks.values();
-            listed.extend(hooks.map(|hook| ListedHook { register: hook.register.clone(), own }));
+            all_hooks.extend(hooks.map(|hook| ListedHook { register: hook.register.clone(), own }));
         }
-        listed
+        all_hooks
     }
 
     /// Waits for the next message to the client's hooks; pending while it has none, or if another
@@ -457,8 +465,8 @@ impl LiveConnection {
     /// # Cancellation
     /// Dropping the future loses nothing.
     pub async fn next(&mut self) -> ToHook {
-        if let Link::Up(carrier) = &mut self.link
-            && let Ok(message) = carrier.next().await
+        if let Link::Attached(transport) = &mut self.link
+            && let Ok(message) = transport.next().await
         {
             return message;
         }
@@ -466,18 +474,18 @@ impl LiveConnection {
     }
 
     /// Passes on a message of the client's hooks.
-    pub fn take(&self, message: FromHook) {
+    pub fn receive(&self, message: FromHook) {
         // Without hooks there are no calls, so the message is dropped.
-        if let Link::Up(carrier) = &self.link {
-            carrier.take(message);
+        if let Link::Attached(transport) = &self.link {
+            transport.take(message);
         }
     }
 
     /// Fails the call that an invalid message may have answered, or, if that call is unknown, all
     /// calls sent to the client and not answered yet.
-    pub fn take_unreadable(&self, call: Option<u64>, why: String) {
-        if let Link::Up(carrier) = &self.link {
-            carrier.take_unreadable(call, why);
+    pub fn receive_invalid(&self, call: Option<u64>, reason: String) {
+        if let Link::Attached(transport) = &self.link {
+            transport.take_unreadable(call, reason);
         }
     }
 
@@ -485,7 +493,7 @@ impl LiveConnection {
     /// answer.
     pub fn oldest_call_of(&self, hook_id: &str) -> Option<u64> {
         match &self.link {
-            Link::Up(carrier) => carrier.oldest_call_of(hook_id),
+            Link::Attached(transport) => transport.oldest_call_of(hook_id),
             Link::Unused | Link::Closed => None,
         }
     }
@@ -502,25 +510,25 @@ impl LiveConnection {
         let is_current = self.client.lock().connection == self.number;
         // Another connection may have replaced this one; calls go there.
         if is_current {
-            self.link = Link::Up(self.client.session.attach());
+            self.link = Link::Attached(self.client.session.attach());
         }
     }
 
     /// Closes the connection because the server ends. The hooks stay and calls of them fail, so
     /// that requests of other clients do not bypass its guards. The guards stay saved, so that the
     /// next server waits for the client.
-    pub fn leave(mut self) {
-        if self.unlink() {
-            self.clients.keep(&self.client, self.number);
+    pub fn close_for_shutdown(mut self) {
+        if self.detach() {
+            self.clients.suspend(&self.client, self.number);
         }
     }
 
     /// Closes the connection for good: the client does not reconnect.
-    pub fn forget(mut self) {
-        if self.unlink() {
-            self.clients.forget(&self.client, self.number);
-            let guards = self.clients.guards(&self.clients.known());
-            self.clients.remember(&guards);
+    pub fn disconnect(mut self) {
+        if self.detach() {
+            self.clients.remove(&self.client, self.number);
+            let guards = self.clients.guards(&self.clients.lock_clients());
+            self.clients.save_guards(&guards);
         }
     }
 
@@ -530,7 +538,7 @@ impl LiveConnection {
     }
 
     /// Checks whether calls of the client's hooks are pending.
-    pub fn is_waited_for(&self) -> bool {
+    pub fn has_pending_calls(&self) -> bool {
         self.has_hooks() && !self.client.session.is_idle()
     }
 
@@ -540,7 +548,7 @@ impl LiveConnection {
     }
 
     /// Detaches the connection; returns whether it was in use.
-    fn unlink(&mut self) -> bool {
+    fn detach(&mut self) -> bool {
         !matches!(std::mem::replace(&mut self.link, Link::Unused), Link::Unused)
     }
 }
@@ -556,19 +564,19 @@ impl fmt::Debug for LiveConnection {
 
 impl Drop for LiveConnection {
     fn drop(&mut self) {
-        if !self.unlink() {
+        if !self.detach() {
             return;
         }
         let (clients, client) = (Arc::clone(&self.clients), Arc::clone(&self.client));
         let number = self.number;
         // Pending calls of hooks unregistered meanwhile also wait for the client.
-        let is_missed = !client.lock().hooks.is_empty() || !client.session.is_idle();
-        if clients.ended.is_cancelled() {
-            return clients.keep(&client, number);
+        let may_reconnect = !client.lock().hooks.is_empty() || !client.session.is_idle();
+        if clients.shutdown.is_cancelled() {
+            return clients.suspend(&client, number);
         }
-        if !is_missed || Handle::try_current().is_err() {
-            return clients.forget(&client, number);
+        if !may_reconnect || Handle::try_current().is_err() {
+            return clients.remove(&client, number);
         }
-        clients.forget_later(&client, number);
+        clients.remove_after_grace(&client, number);
     }
 }

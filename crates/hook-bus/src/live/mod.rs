@@ -26,5 +26,5 @@ pub use clients::{ListedHook, LiveClients, LiveConnection, RECONNECT_GRACE, Unkn
 pub use modules::LoadedModule;
 pub use register::{HookRegister, NotRegistered};
 pub use remembered::guard_file;
-pub use services::{AskedOfClient, ClientServices};
+pub use services::{ClientCall, ClientServices};
 pub use states::{WorkerState, WorkerStates};

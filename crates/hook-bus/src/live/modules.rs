@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hook_core::plan::OnEvery;
+use hook_core::plan::WildcardWorker;
 use hook_core::{Hook, Pipeline};
 use hook_json::{JsonObject, RawJson, RawObject};
 use hook_run::ModuleCommand;
 use hook_settings::HookSource;
 
-use crate::module::{RenderOptions, StyledLine, lines_of};
+use crate::module::{RenderOptions, StyledLine, parse_lines};
 
 /// The time limit of a renderer.
-const RENDERING: Duration = Duration::from_secs(10);
+const RENDER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A module that may run, with its commands and renderers.
 #[derive(Debug, Clone)]
@@ -37,24 +37,24 @@ pub struct LoadedModule {
 pub(crate) fn modules(pipeline: &Pipeline) -> Vec<LoadedModule> {
     let listed = pipeline.registry().list();
     let may_run = listed.iter().filter(|listing| listing.enabled && listing.trusted);
-    may_run.filter_map(|listing| loaded(&listing.hook)).collect()
+    may_run.filter_map(|listing| describe(&listing.hook)).collect()
 }
 
-fn loaded(hook: &Hook) -> Option<LoadedModule> {
-    let path = hook.module().filter(|_| hook.event.is_every())?.to_path_buf();
-    let said = hook.loaded_module();
-    let error = match &said {
-        Some(said) => said.error.clone(),
+fn describe(hook: &Hook) -> Option<LoadedModule> {
+    let path = hook.module().filter(|_| hook.event.is_wildcard())?.to_path_buf();
+    let loaded_module = hook.loaded_module();
+    let error = match &loaded_module {
+        Some(module) => module.error.clone(),
         None => hook.worker_status().and_then(|status| status.failure),
     };
-    let said = said.unwrap_or_default();
+    let registrations = loaded_module.unwrap_or_default();
     Some(LoadedModule {
         path,
         name: hook.display_name().to_owned(),
         source: hook.source.clone(),
         error,
-        commands: said.commands,
-        renderers: said.renderers,
+        commands: registrations.commands,
+        renderers: registrations.renderers,
     })
 }
 
@@ -66,12 +66,12 @@ pub(crate) async fn render(
     message: &RawObject,
     options: RenderOptions,
 ) -> Option<Vec<StyledLine>> {
-    let on_every = pipeline.registry().on_every();
-    let renders = |it: &OnEvery| {
-        let said = it.hook().loaded_module();
-        said.is_some_and(|said| said.renderers.iter().any(|known| known == custom_type))
+    let wildcard_workers = pipeline.registry().wildcard_workers();
+    let renders = |worker: &WildcardWorker| {
+        let module = worker.hook().loaded_module();
+        module.is_some_and(|module| module.renderers.iter().any(|known| known == custom_type))
     };
-    let module = on_every.iter().find(|it| renders(it))?;
+    let module = wildcard_workers.iter().find(|worker| renders(worker))?;
     let mut input = JsonObject::new();
     input.insert("customType", RawJson::from_text(custom_type));
     input.insert("message", message.clone());
@@ -79,9 +79,9 @@ pub(crate) async fn render(
     input.insert("width", width.ok()?);
     let expanded = RawJson::from_value(&serde_json::json!({"expanded": options.expanded}));
     input.insert("options", expanded.ok()?);
-    let answer = module.worker()?.ask("render_message", input.to_raw(), RENDERING).await;
+    let answer = module.worker()?.request("render_message", input.to_raw(), RENDER_TIMEOUT).await;
     match answer {
-        Ok(Some(answer)) => lines_of(answer.fields().get("lines")?),
+        Ok(Some(answer)) => parse_lines(answer.fields().get("lines")?),
         Ok(None) => None,
         Err(failure) => {
             let name = hook_json::text::shortened(module.name());

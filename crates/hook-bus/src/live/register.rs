@@ -9,7 +9,6 @@ use hook_json::{JsonKind, JsonObject, ObjectWriter, RawJson};
 use hook_protocol::{Events, ToolKind};
 use hook_run::HandlerHook;
 use hook_run::{CallTarget, WorkerHook};
-use hook_settings::language::Language;
 use hook_settings::{FailBehavior, MatcherDefinition, MatcherFields};
 
 use crate::handler::RegisterError;
@@ -21,7 +20,7 @@ const MAX_TIMEOUT: u64 = 86_400_000;
 const MAX_ID: usize = 256;
 
 /// The maximum number of names or globs in one matcher.
-const MAX_IN_MATCHER: usize = 256;
+const MAX_MATCHER_ITEMS: usize = 256;
 
 /// A client's description of a hook.
 #[derive(Debug, Clone)]
@@ -136,7 +135,7 @@ impl HookRegister {
     }
 
     /// Describes a hook declared by a worker.
-    pub fn of_worker(hook: &WorkerHook) -> Self {
+    pub fn from_worker(hook: &WorkerHook) -> Self {
         Self {
             hook_id: hook.hook.clone(),
             event_name: hook.event.clone(),
@@ -151,18 +150,18 @@ impl HookRegister {
     /// # Errors
     /// If a field is missing, of the wrong type, unknown, or repeated.
     pub fn read(fields: &JsonObject) -> Result<Self, NotRegistered> {
-        if let Some(name) = fields.repeated() {
+        if let Some(name) = fields.duplicate_key() {
             return Err(NotRegistered::invalid(name, "expected one value, found several"));
         }
-        let given = |name: &str| fields.get(name).filter(|value| !value.is_null());
-        let text = |name: &str| match given(name) {
+        let value_of = |name: &str| fields.get(name).filter(|value| !value.is_null());
+        let text = |name: &str| match value_of(name) {
             None => Ok(None),
             Some(value) => {
                 let text = value.to_text();
-                text.map(Some).ok_or_else(|| wrong_kind(name, "a string", value))
+                text.map(Some).ok_or_else(|| type_error(name, "a string", value))
             }
         };
-        let needed = |name: &str, value: Option<String>| {
+        let required = |name: &str, value: Option<String>| {
             value.ok_or_else(|| NotRegistered::invalid(name, "expected a string, found nothing"))
         };
         for (name, _) in fields.iter() {
@@ -172,17 +171,17 @@ impl HookRegister {
                 return Err(unknown_field(name, &KNOWN));
             }
         }
-        let config = match given("config") {
+        let config = match value_of("config") {
             None => JsonObject::new(),
             Some(config) => {
-                config.to_object().map_err(|_| wrong_kind("config", "an object", config))?
+                config.to_object().map_err(|_| type_error("config", "an object", config))?
             }
         };
         Ok(Self {
-            hook_id: needed("hookId", text("hookId")?)?,
-            event_name: needed("eventName", text("eventName")?)?,
+            hook_id: required("hookId", text("hookId")?)?,
+            event_name: required("eventName", text("eventName")?)?,
             vocabulary: text("vocabulary")?,
-            matcher: given("matcher").cloned(),
+            matcher: value_of("matcher").cloned(),
             config,
         })
     }
@@ -217,16 +216,16 @@ impl HookRegister {
         }
         let agent = self.agent()?;
         let text = self.matcher.as_ref().and_then(RawJson::to_text);
-        let (event, home) = match agent {
+        let (event, foreign) = match agent {
             None => (events.from_name(&self.event_name), None),
             Some(agent) => {
                 let text = text.clone().filter(|text| !text.is_empty());
-                let called = agent.called(&self.event_name, text, events);
-                called.map_or((None, None), |(event, home)| (Some(event), Some(home)))
+                let called = agent.registered_hook(&self.event_name, text, events);
+                called.map_or((None, None), |(event, foreign)| (Some(event), Some(foreign)))
             }
         };
         let event = event.ok_or_else(|| self.unknown_event(agent, events))?;
-        let mut hook = HandlerHook::called(event, id, id, target, home.map(Arc::new));
+        let mut hook = HandlerHook::called(event, id, id, target, foreign.map(Arc::new));
         match (&self.matcher, text) {
             (None, _) => {}
             // If an agent's vocabulary applies, the text is matched by that agent's rules.
@@ -235,9 +234,9 @@ impl HookRegister {
                     hook = hook.matcher(text);
                 }
             }
-            (Some(matcher), None) => hook = hook.matcher(self.fields_of(matcher, agent)?),
+            (Some(matcher), None) => hook = hook.matcher(self.matcher_fields(matcher, agent)?),
         }
-        self.configured(hook)
+        self.with_config(hook)
     }
 
     fn agent(&self) -> Result<Option<&'static Agent>, NotRegistered> {
@@ -246,11 +245,11 @@ impl HookRegister {
             Some(name) => match hook_agents::agent(name) {
                 Some(agent) => Ok(Some(agent)),
                 None => {
-                    let known = std::iter::once("native")
+                    let name_iter = std::iter::once("native")
                         .chain(hook_agents::AGENTS.iter().map(|agent| agent.name()));
-                    let known: Vec<&str> = known.collect();
+                    let names: Vec<&str> = name_iter.collect();
                     let found = shortened(name);
-                    let problem = format!("expected one of {}; found `{found}`", known.join(", "));
+                    let problem = format!("expected one of {}; found `{found}`", names.join(", "));
                     Err(NotRegistered::invalid("vocabulary", problem))
                 }
             },
@@ -267,34 +266,36 @@ impl HookRegister {
         NotRegistered::UnknownEvent { event: shortened(name), vocabulary, nearest }
     }
 
-    fn fields_of(
+    fn matcher_fields(
         &self,
         matcher: &RawJson,
         agent: Option<&'static Agent>,
     ) -> Result<MatcherDefinition, NotRegistered> {
         let fields = matcher
             .to_object()
-            .map_err(|_| wrong_kind("matcher", "a string or an object", matcher))?;
+            .map_err(|_| type_error("matcher", "a string or an object", matcher))?;
         let mut matcher = MatcherFields::new();
         for (name, value) in fields.iter() {
             let path = format!("matcher.{name}");
             if value.is_null() {
                 continue;
             }
-            let one = || value.to_text().ok_or_else(|| wrong_kind(&path, "a string", value));
+            let single_text =
+                || value.to_text().ok_or_else(|| type_error(&path, "a string", value));
             match name {
                 "tool" => {
                     for tool in one_or_more(&path, value)? {
-                        let tool = agent
-                            .map_or(tool.clone(), |agent| agent.our_tool(&self.event_name, &tool));
+                        let tool = agent.map_or(tool.clone(), |agent| {
+                            agent.native_tool_name(&self.event_name, &tool)
+                        });
                         matcher = matcher.tool(tool);
                     }
                 }
                 "kind" => {
                     for kind in one_or_more(&path, value)? {
-                        let known = ToolKind::ALL.map(ToolKind::as_str);
+                        let names = ToolKind::ALL.map(ToolKind::as_str);
                         let kind = ToolKind::from_name(&kind).ok_or_else(|| {
-                            wrong_kind(&path, &format!("one of {}", known.join(", ")), value)
+                            type_error(&path, &format!("one of {}", names.join(", ")), value)
                         })?;
                         matcher = matcher.kind(kind);
                     }
@@ -304,8 +305,8 @@ impl HookRegister {
                         matcher = matcher.path(glob);
                     }
                 }
-                "toolPattern" => matcher = matcher.tool_pattern(one()?),
-                "commandPattern" => matcher = matcher.command_pattern(one()?),
+                "toolPattern" => matcher = matcher.tool_pattern(single_text()?),
+                "commandPattern" => matcher = matcher.command_pattern(single_text()?),
                 other => {
                     const KNOWN: [&str; 5] =
                         ["kind", "tool", "toolPattern", "pathPattern", "commandPattern"];
@@ -313,15 +314,15 @@ impl HookRegister {
                 }
             }
         }
-        if fields.repeated().is_some() {
+        if fields.duplicate_key().is_some() {
             return Err(NotRegistered::invalid("matcher", "a field stands there twice"));
         }
         Ok(matcher.into())
     }
 
-    fn configured(&self, mut hook: HandlerHook) -> Result<HandlerHook, NotRegistered> {
+    fn with_config(&self, mut hook: HandlerHook) -> Result<HandlerHook, NotRegistered> {
         let config = &self.config;
-        if let Some(name) = config.repeated() {
+        if let Some(name) = config.duplicate_key() {
             let field = format!("config.{name}");
             return Err(NotRegistered::invalid(&field, "expected one value, found several"));
         }
@@ -329,26 +330,28 @@ impl HookRegister {
         let mut fail_behavior = None;
         for (name, value) in config.iter().filter(|(_, value)| !value.is_null()) {
             let field = format!("config.{name}");
-            let wrong = |expected: &str| wrong_kind(&field, expected, value);
+            let error = |expected: &str| type_error(&field, expected, value);
             match name {
                 "priority" => {
                     const EXPECTED: &str = "a whole number from -1000000 to 1000000";
-                    let priority = value.to_integer().and_then(|it| i32::try_from(it).ok());
-                    let priority = priority.filter(|it| (-1_000_000..=1_000_000).contains(it));
-                    hook = hook.priority(priority.ok_or_else(|| wrong(EXPECTED))?);
+                    let priority = value.to_i64().and_then(|number| i32::try_from(number).ok());
+                    let priority =
+                        priority.filter(|number| (-1_000_000..=1_000_000).contains(number));
+                    hook = hook.priority(priority.ok_or_else(|| error(EXPECTED))?);
                 }
                 "timeout" => {
-                    let milliseconds = value.to_whole_number();
-                    let milliseconds = milliseconds.filter(|it| (1..=MAX_TIMEOUT).contains(it));
+                    let milliseconds = value.to_u64();
+                    let milliseconds =
+                        milliseconds.filter(|number| (1..=MAX_TIMEOUT).contains(number));
                     let milliseconds = milliseconds
-                        .ok_or_else(|| wrong("whole milliseconds from 1 to 86400000"))?;
+                        .ok_or_else(|| error("whole milliseconds from 1 to 86400000"))?;
                     hook = hook.timeout(Duration::from_millis(milliseconds));
                 }
-                "async" => is_async = value.to_bool().ok_or_else(|| wrong("true or false"))?,
+                "async" => is_async = value.to_bool().ok_or_else(|| error("true or false"))?,
                 "failBehavior" => {
-                    let word = value.to_text();
-                    let behavior = word.as_deref().and_then(FailBehavior::from_word);
-                    let behavior = behavior.ok_or_else(|| wrong("`continue` or `block`"))?;
+                    let behavior_name = value.to_text();
+                    let behavior = behavior_name.as_deref().and_then(FailBehavior::from_name);
+                    let behavior = behavior.ok_or_else(|| error("`continue` or `block`"))?;
                     fail_behavior = Some(behavior);
                 }
                 other => {
@@ -370,7 +373,7 @@ impl HookRegister {
     }
 }
 
-fn wrong_kind(field: &str, expected: &str, found: &RawJson) -> NotRegistered {
+fn type_error(field: &str, expected: &str, found: &RawJson) -> NotRegistered {
     let found = match found.kind() {
         JsonKind::Object | JsonKind::Array => found.kind().to_string(),
         _ => shortened(found.as_str()),
@@ -380,20 +383,20 @@ fn wrong_kind(field: &str, expected: &str, found: &RawJson) -> NotRegistered {
 
 fn unknown_field(name: &str, known: &[&'static str]) -> NotRegistered {
     let problem = match nearest(name, known.iter().copied()) {
-        Some(meant) => format!("it is not known; did you mean `{meant}`?"),
+        Some(suggested) => format!("it is not known; did you mean `{suggested}`?"),
         None => format!("it is not known; known are {}", known.join(", ")),
     };
     NotRegistered::invalid(name, problem)
 }
 
 fn one_or_more(field: &str, value: &RawJson) -> Result<Vec<String>, NotRegistered> {
-    let expected = || wrong_kind(field, "a string or an array of strings", value);
+    let expected = || type_error(field, "a string or an array of strings", value);
     if let Some(text) = value.to_text() {
         return Ok(vec![text]);
     }
     let items = value.to_items().ok_or_else(expected)?;
-    if items.is_empty() || items.len() > MAX_IN_MATCHER {
-        let problem = format!("expected 1 to {MAX_IN_MATCHER} strings, found {}", items.len());
+    if items.is_empty() || items.len() > MAX_MATCHER_ITEMS {
+        let problem = format!("expected 1 to {MAX_MATCHER_ITEMS} strings, found {}", items.len());
         return Err(NotRegistered::invalid(field, problem));
     }
     items.iter().map(RawJson::to_text).collect::<Option<_>>().ok_or_else(expected)

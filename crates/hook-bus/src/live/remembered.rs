@@ -14,10 +14,10 @@ use super::register::HookRegister;
 use crate::private_file;
 
 /// The maximum size of the file in bytes: enough for all hooks of clients, with long matchers.
-const LONGEST: u64 = 64 << 20;
+const MAX_FILE_SIZE: u64 = 64 << 20;
 
 /// A guard, with the token of its client.
-pub(super) struct RememberedGuard {
+pub(super) struct SavedGuard {
     pub(super) token: Box<str>,
     pub(super) register: HookRegister,
 }
@@ -33,30 +33,30 @@ pub fn guard_file(socket: &Path) -> Option<PathBuf> {
 
 /// Reads the guards of the previous server. If there is no file, checks that one can be written. A
 /// guard that cannot be read is `None`.
-pub(super) fn read(file: &Path) -> io::Result<Vec<Option<RememberedGuard>>> {
-    let text = match regular_file::read_to_string(file, LONGEST) {
+pub(super) fn read(file: &Path) -> io::Result<Vec<Option<SavedGuard>>> {
+    let text = match regular_file::read_to_string(file, MAX_FILE_SIZE) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             private_file::write(file, b"{}")?;
             write(file, &[])?;
             return Ok(Vec::new());
         }
-        read => read?,
+        text => text?,
     };
-    let wrong = || io::Error::new(io::ErrorKind::InvalidData, "these are no guards");
-    let fields = RawObject::parse(text).map_err(|_| wrong())?.fields();
+    let invalid = || io::Error::new(io::ErrorKind::InvalidData, "these are no guards");
+    let fields = RawObject::parse(text).map_err(|_| invalid())?.fields();
     let Some(guards) = fields.get("guards") else { return Ok(Vec::new()) };
-    Ok(guards.to_items().ok_or_else(wrong)?.iter().map(guard).collect())
+    Ok(guards.to_items().ok_or_else(invalid)?.iter().map(guard).collect())
 }
 
-fn guard(item: &RawJson) -> Option<RememberedGuard> {
+fn guard(item: &RawJson) -> Option<SavedGuard> {
     let fields = item.to_object().ok()?;
     let token = fields.get("clientToken").and_then(RawJson::to_text)?;
     let register = fields.get("register")?.to_object().ok()?;
-    Some(RememberedGuard { token: token.into(), register: HookRegister::read(&register).ok()? })
+    Some(SavedGuard { token: token.into(), register: HookRegister::read(&register).ok()? })
 }
 
 /// Saves the present guards; without any, removes the file.
-pub(super) fn write(file: &Path, guards: &[RememberedGuard]) -> io::Result<()> {
+pub(super) fn write(file: &Path, guards: &[SavedGuard]) -> io::Result<()> {
     if guards.is_empty() {
         return match fs::remove_file(file) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

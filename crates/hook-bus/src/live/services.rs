@@ -11,7 +11,7 @@ use hook_run::{HostCall, HostCallError, HostServices};
 use tokio::sync::{mpsc, oneshot};
 
 /// The maximum number of calls queued for a client.
-const WAITING: usize = 64;
+const MAX_QUEUED: usize = 64;
 
 /// The maximum number of services that a client may offer.
 const MAX_OFFERED: usize = 64;
@@ -19,13 +19,13 @@ const MAX_OFFERED: usize = 64;
 /// The services that a client offers to the hooks of its requests.
 pub struct ClientServices {
     offered: HashSet<String>,
-    asked: mpsc::Sender<AskedOfClient>,
+    calls: mpsc::Sender<ClientCall>,
 }
 
 /// A call of a client's service.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct AskedOfClient {
+pub struct ClientCall {
     /// The call.
     pub call: HostCall,
     /// The channel for its result.
@@ -37,10 +37,10 @@ impl ClientServices {
     /// for other services.
     pub fn new(
         offered: impl IntoIterator<Item = String>,
-    ) -> (Arc<Self>, mpsc::Receiver<AskedOfClient>) {
-        let (asked, receiver) = mpsc::channel(WAITING);
+    ) -> (Arc<Self>, mpsc::Receiver<ClientCall>) {
+        let (calls, receiver) = mpsc::channel(MAX_QUEUED);
         let offered = offered.into_iter().take(MAX_OFFERED).collect();
-        (Arc::new(Self { offered, asked }), receiver)
+        (Arc::new(Self { offered, calls }), receiver)
     }
 
     /// Returns no services, for a client that offers none.
@@ -65,12 +65,13 @@ impl HostServices for ClientServices {
             let error = HostCallError::unsupported(&call.method);
             return futures::future::ready(Err(error)).boxed();
         }
-        let asked = self.asked.clone();
+        let calls = self.calls.clone();
         async move {
-            let gone = || HostCallError::failed("the client that asked for the event is gone");
-            let (answer, answered) = oneshot::channel();
-            asked.send(AskedOfClient { call, answer }).await.map_err(|_| gone())?;
-            answered.await.unwrap_or_else(|_| Err(gone()))
+            let disconnected =
+                || HostCallError::failed("the client that asked for the event is gone");
+            let (answer, result) = oneshot::channel();
+            calls.send(ClientCall { call, answer }).await.map_err(|_| disconnected())?;
+            result.await.unwrap_or_else(|_| Err(disconnected()))
         }
         .boxed()
     }

@@ -16,7 +16,7 @@ pub use engine_check::EngineCheck;
 pub use journal::{JournalEntry, JournalMessage};
 pub use progress::{HookFinished, HookProgress, HookStarted};
 pub use read_back::MessageError;
-pub(crate) use registration::ChangedWith;
+pub(crate) use registration::ChangeCause;
 pub use registration::{HookRegistration, RegistrationChange};
 pub use request::HookExecutionRequest;
 pub(crate) use request::{Body, Invalid, Named, RequestFields};

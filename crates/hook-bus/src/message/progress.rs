@@ -57,8 +57,8 @@ impl HookProgress {
         match self {
             Self::Started(_) => 512,
             Self::Finished(finished) => {
-                let told = finished.told.as_ref().map_or(0, |told| told.json().len());
-                result_weight(&finished.result) + told
+                let input_len = finished.input.as_ref().map_or(0, |input| input.json().len());
+                result_weight(&finished.result) + input_len
             }
         }
     }
@@ -87,7 +87,7 @@ pub struct HookFinished {
     /// The hook's result.
     pub result: HookExecutionResult,
     /// The hook's input, if the hook was started and there is an audit. Not in the JSON form.
-    pub told: Option<HookInput>,
+    pub input: Option<HookInput>,
 }
 
 /// Two messages are equal if their JSON forms are.
@@ -100,7 +100,7 @@ impl PartialEq for HookStarted {
 /// Two messages are equal if their JSON forms are, including the hook's standard output and error.
 impl PartialEq for HookFinished {
     fn eq(&self, other: &Self) -> bool {
-        let line = |it: &Self| ObjectWriter::line(|out| it.write(out, true));
+        let line = |message: &Self| ObjectWriter::line(|out| message.write(out, true));
         line(self) == line(other)
     }
 }

@@ -79,7 +79,7 @@ impl HookExecutionResponse {
     /// # Errors
     /// If it is no response, or its fields contradict each other.
     pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self, MessageError> {
-        Self::of(message(text.as_ref())?)
+        Self::from_reader(message(text.as_ref())?)
     }
 
     /// Reads a response from its parsed fields, as [`from_json`](Self::from_json) does.
@@ -88,11 +88,11 @@ impl HookExecutionResponse {
     /// As [`from_json`](Self::from_json).
     #[doc(hidden)]
     pub fn from_fields(fields: JsonObject) -> Result<Self, MessageError> {
-        Self::of(of_fields(fields)?)
+        Self::from_reader(of_fields(fields)?)
     }
 
-    fn of(mut fields: FieldReader) -> Result<Self, MessageError> {
-        of_type(&mut fields, &[kind::RESPONSE])?;
+    fn from_reader(mut fields: FieldReader) -> Result<Self, MessageError> {
+        read_type(&mut fields, &[kind::RESPONSE])?;
         Ok(response(&mut fields)?)
     }
 }
@@ -120,7 +120,7 @@ fn response(fields: &mut FieldReader) -> Result<HookExecutionResponse, ShapeErro
         Some(error) => {
             let failure = StageFailure::read_back(&error).map_err(|error| error.within("error"))?;
             let event = event_name.as_deref().and_then(HookEventName::from_name);
-            let failure = failure.of_request(event, correlation_id.as_str());
+            let failure = failure.with_request(event, correlation_id.as_str());
             ProcessedHookResult::failed(failure, None)
         }
     };
@@ -134,15 +134,15 @@ fn response(fields: &mut FieldReader) -> Result<HookExecutionResponse, ShapeErro
         None => result,
     };
     result.warnings = fields.texts("warnings")?.unwrap_or_default();
-    let of_event = event_name.as_deref().unwrap_or_default();
+    let event_text = event_name.as_deref().unwrap_or_default();
     // Either all hooks have their streams in the message, or none has.
     let mut streams = false;
     let hooks = read_objects(fields, "hooks", |hook| {
         streams |= hook.fields().get("stdout").is_some();
-        HookExecutionResult::read_back(hook, of_event)
+        HookExecutionResult::read_back(hook, event_text)
     })?;
     let not_started =
-        read_objects(fields, "notStarted", |hook| NotStarted::read_back(hook, of_event))?;
+        read_objects(fields, "notStarted", |hook| NotStarted::read_back(hook, event_text))?;
     let engine = fields.object("engine")?;
     let engine = engine.as_ref().map(AnsweringEngine::read_back).transpose();
     let engine = engine.map_err(|error| error.within("engine"))?.map(Arc::new);
@@ -167,7 +167,7 @@ impl HookProgress {
     /// If it is neither.
     pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self, MessageError> {
         let mut fields = message(text.as_ref())?;
-        match of_type(&mut fields, &[kind::STARTED, kind::FINISHED])? {
+        match read_type(&mut fields, &[kind::STARTED, kind::FINISHED])? {
             kind::STARTED => Ok(Self::Started(started(&mut fields)?)),
             _ => Ok(Self::Finished(Box::new(finished(&mut fields)?))),
         }
@@ -182,7 +182,7 @@ impl HookStarted {
     /// If it is no such message.
     pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self, MessageError> {
         let mut fields = message(text.as_ref())?;
-        of_type(&mut fields, &[kind::STARTED])?;
+        read_type(&mut fields, &[kind::STARTED])?;
         Ok(started(&mut fields)?)
     }
 }
@@ -195,7 +195,7 @@ impl HookFinished {
     /// If it is no such message.
     pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self, MessageError> {
         let mut fields = message(text.as_ref())?;
-        of_type(&mut fields, &[kind::FINISHED])?;
+        read_type(&mut fields, &[kind::FINISHED])?;
         Ok(finished(&mut fields)?)
     }
 }
@@ -216,7 +216,7 @@ fn finished(fields: &mut FieldReader) -> Result<HookFinished, ShapeError> {
     let (correlation_id, event_name, hook) = progress(fields)?;
     let result = HookExecutionResult::read_back(&hook, &event_name);
     let result = result.map_err(|error| error.within("hook"))?;
-    Ok(HookFinished { request: None, correlation_id, result, told: None })
+    Ok(HookFinished { request: None, correlation_id, result, input: None })
 }
 
 /// Reads the common fields of both progress messages: correlation id, event name and hook.
@@ -236,7 +236,7 @@ fn message(text: &[u8]) -> Result<FieldReader, MessageError> {
 }
 
 /// Checks that the message has one of these types, and returns it.
-fn of_type(fields: &mut FieldReader, types: &[&'static str]) -> Result<&'static str, ShapeError> {
+fn read_type(fields: &mut FieldReader, types: &[&'static str]) -> Result<&'static str, ShapeError> {
     let found = fields.text("type")?;
     let known = types.iter().find(|known| found.as_deref() == Some(**known));
     known.copied().ok_or_else(|| {

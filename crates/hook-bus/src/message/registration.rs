@@ -15,16 +15,16 @@ pub struct HookRegistration {
     /// The hook.
     pub hook: HookIdentity,
     /// The cause of the change.
-    pub(crate) with: ChangedWith,
+    pub(crate) cause: ChangeCause,
 }
 
 /// The cause of a registration or its removal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ChangedWith {
+pub(crate) enum ChangeCause {
     /// An engine of this generation was built.
     Engine(u64),
     /// The hook was registered or unregistered at run time, as the change of this number.
-    Nothing(u64),
+    Runtime(u64),
 }
 
 /// A change of the effective hooks.
@@ -37,8 +37,8 @@ pub enum RegistrationChange {
 }
 
 impl HookRegistration {
-    pub(crate) fn now(change: RegistrationChange, hook: HookIdentity, with: ChangedWith) -> Self {
-        Self { at: Instant::now(), change, hook, with }
+    pub(crate) fn now(change: RegistrationChange, hook: HookIdentity, cause: ChangeCause) -> Self {
+        Self { at: Instant::now(), change, hook, cause }
     }
 
     /// Returns the message's approximate size in memory, in bytes.

@@ -25,7 +25,7 @@ pub struct HookExecutionRequest {
     run_token: Option<Box<str>>,
     hops: u32,
     /// The client's public key, if a fleet forwarded the request. Not in the JSON form.
-    asker: Option<Arc<str>>,
+    client_key: Option<Arc<str>>,
     /// The check of the engine that serves the request. Not in the JSON form.
     check: Option<Arc<dyn EngineCheck>>,
     /// The client's services for hooks. Not in the JSON form.
@@ -88,7 +88,7 @@ impl HookExecutionRequest {
             inputs: false,
             run_token: None,
             hops: 0,
-            asker: None,
+            client_key: None,
             check: None,
             host: None,
             body,
@@ -130,7 +130,7 @@ impl HookExecutionRequest {
         let named = match self.body {
             Body::Typed(input) => Named {
                 event_name: input.event().as_str().to_owned(),
-                input: RawObject::of(|out| input.write(out)).fields(),
+                input: RawObject::build(|out| input.write(out)).fields(),
             },
             Body::Named(named) => *named,
             Body::Invalid(_) => return self,
@@ -181,8 +181,8 @@ impl HookExecutionRequest {
     ///
     /// It is for the audit of the engine that serves the request. It is not in the JSON form.
     #[must_use]
-    pub fn with_asker(mut self, asker: Option<Arc<str>>) -> Self {
-        self.asker = asker;
+    pub fn with_client_key(mut self, client_key: Option<Arc<str>>) -> Self {
+        self.client_key = client_key;
         self
     }
 
@@ -200,13 +200,13 @@ impl HookExecutionRequest {
 
     /// Returns session, tool and agent of the request; the agent only if it sent the request in its
     /// own format.
-    pub(crate) fn about(&self) -> (Option<String>, Option<String>, Option<&'static str>) {
+    pub(crate) fn context(&self) -> (Option<String>, Option<String>, Option<&'static str>) {
         match &self.body {
             Body::Typed(input) => {
                 let payload = &input.payload;
                 let tool = payload.tool_input().and_then(|_| payload.match_subject());
                 let session = input.base.session_id.as_deref().map(str::to_owned);
-                let agent = input.asked.as_deref().map(|asked| asked.agent);
+                let agent = input.original.as_deref().map(|original| original.agent);
                 (session, tool.map(str::to_owned), agent)
             }
             Body::Named(named) => {
@@ -218,8 +218,8 @@ impl HookExecutionRequest {
     }
 
     /// Returns the client's public key, if a fleet forwarded the request.
-    pub(crate) fn asker(&self) -> Option<&Arc<str>> {
-        self.asker.as_ref()
+    pub(crate) fn client_key(&self) -> Option<&Arc<str>> {
+        self.client_key.as_ref()
     }
 
     pub(crate) fn host_services(&self) -> Option<&Arc<dyn HostServices>> {
@@ -244,54 +244,54 @@ impl HookExecutionRequest {
 
     /// Parses a request from a JSON object.
     pub fn from_object(object: &RawObject) -> Self {
-        Self::from_fields(&RequestFields::of(object))
+        Self::from_fields(&RequestFields::find(object))
     }
 
     /// Parses a request from fields already found.
     pub(crate) fn from_fields(fields: &RequestFields<'_>) -> Self {
         let correlation_id = match fields.id() {
-            Ok(given) => given.unwrap_or_else(CorrelationId::generate),
-            Err(message) => return Self::refused(fields, message),
+            Ok(id) => id.unwrap_or_else(CorrelationId::generate),
+            Err(message) => return Self::malformed(fields, message),
         };
         if let Some(name) = fields.repeated {
             // Another parser of this request may use the first value.
             let error = ShapeError::new(name, "one value", "several");
-            return Self::refused(fields, error.to_string());
+            return Self::malformed(fields, error.to_string());
         }
         let event_name = fields.event_name.and_then(JsonSlice::text);
         match envelope(fields, event_name.as_deref()) {
             Ok(Envelope { named, deadline, streams, inputs, run_token }) => {
                 let body = Body::Named(Box::new(named));
-                let made = Self::with_body(body);
-                Self { correlation_id, deadline, streams, inputs, run_token, ..made }
+                let request = Self::with_body(body);
+                Self { correlation_id, deadline, streams, inputs, run_token, ..request }
             }
-            Err(message) => Self::refused(fields, message),
+            Err(message) => Self::malformed(fields, message),
         }
     }
 
     /// Creates a request that is answered `invalid_request`: under its own id if that is readable,
     /// and blocked if an event that it names has guards, whatever else is wrong.
-    pub(crate) fn refused(fields: &RequestFields<'_>, message: impl Into<String>) -> Self {
+    pub(crate) fn malformed(fields: &RequestFields<'_>, message: impl Into<String>) -> Self {
         let event_name = fields.event_name.and_then(JsonSlice::text);
         let first_event_name = fields.first_event_name.and_then(JsonSlice::text);
-        let refused = Self::with_body(Body::Invalid(Box::new(Invalid {
+        let request = Self::with_body(Body::Invalid(Box::new(Invalid {
             event_name: event_name.as_deref().map(Box::from),
             other_event_name: first_event_name.as_deref().map(Box::from),
             failure: StageFailure::new(FailureCode::InvalidRequest, message),
         })));
         match fields.id() {
-            Ok(Some(id)) => refused.with_correlation_id(id),
-            Ok(None) | Err(_) => refused,
+            Ok(Some(id)) => request.with_correlation_id(id),
+            Ok(None) | Err(_) => request,
         }
     }
 
     /// Creates a request that is answered `invalid_request` for this reason, and blocked if the
     /// event that it names has guards.
-    pub fn refusal(event_name: Option<&str>, why: impl Into<String>) -> Self {
+    pub fn rejected(event_name: Option<&str>, reason: impl Into<String>) -> Self {
         Self::with_body(Body::Invalid(Box::new(Invalid {
             event_name: event_name.map(Box::from),
             other_event_name: None,
-            failure: StageFailure::new(FailureCode::InvalidRequest, why),
+            failure: StageFailure::new(FailureCode::InvalidRequest, reason),
         })))
     }
 
@@ -345,16 +345,16 @@ impl HookExecutionRequest {
     /// is no longer effective.
     pub(crate) fn event_among(
         &self,
-        known: impl Fn(&str) -> Option<HookEventName>,
+        find: impl Fn(&str) -> Option<HookEventName>,
     ) -> Option<HookEventName> {
         match &self.body {
             Body::Typed(input) => {
                 let event = input.event();
-                let here = event.row().is_declared().then(|| known(event.as_str())).flatten();
-                here.or(Some(event))
+                let current = event.row().is_declared().then(|| find(event.as_str())).flatten();
+                current.or(Some(event))
             }
-            Body::Named(named) => known(&named.event_name),
-            Body::Invalid(invalid) => invalid.event_name.as_deref().and_then(known),
+            Body::Named(named) => find(&named.event_name),
+            Body::Invalid(invalid) => invalid.event_name.as_deref().and_then(find),
         }
     }
 
@@ -366,11 +366,11 @@ impl HookExecutionRequest {
         }
     }
 
-    pub(crate) fn asks_for_streams(&self) -> bool {
+    pub(crate) fn wants_streams(&self) -> bool {
         self.streams
     }
 
-    pub(crate) fn asks_for_inputs(&self) -> bool {
+    pub(crate) fn wants_inputs(&self) -> bool {
         self.inputs
     }
 
@@ -444,7 +444,7 @@ pub(crate) struct RequestFields<'v> {
 }
 
 impl<'v> RequestFields<'v> {
-    pub(crate) fn of(object: &'v RawObject) -> Self {
+    pub(crate) fn find(object: &'v RawObject) -> Self {
         let names = [
             "type",
             "eventName",
@@ -457,7 +457,7 @@ impl<'v> RequestFields<'v> {
             // The old name of `input`.
             "payload",
         ];
-        let FoundFields { values, repeated } = find_fields(object, names);
+        let FoundFields { values, duplicates: repeated } = find_fields(object, names);
         let [
             kind,
             event_name,
@@ -488,7 +488,7 @@ impl<'v> RequestFields<'v> {
     }
 
     /// Returns the same fields without the event.
-    pub(crate) fn of_no_event(&self) -> Self {
+    pub(crate) fn without_event(&self) -> Self {
         Self { event_name: None, first_event_name: None, ..*self }
     }
 
@@ -512,9 +512,10 @@ struct Envelope {
 }
 
 fn envelope(fields: &RequestFields<'_>, event_name: Option<&str>) -> Result<Envelope, String> {
-    let text = |error: ShapeError| error.to_string();
-    let bool = |name, value| read_field(name, value, "a boolean", JsonSlice::to_bool).map_err(text);
-    let message_type = read_text("type", fields.kind).map_err(text)?;
+    let to_message = |error: ShapeError| error.to_string();
+    let boolean =
+        |name, value| read_field(name, value, "a boolean", JsonSlice::to_bool).map_err(to_message);
+    let message_type = read_text("type", fields.kind).map_err(to_message)?;
     if message_type.as_deref() != Some(kind::REQUEST) {
         let found = message_type
             .map_or_else(|| "nothing".to_owned(), |found| format!("{:?}", shortened(&found)));
@@ -524,26 +525,27 @@ fn envelope(fields: &RequestFields<'_>, event_name: Option<&str>) -> Result<Enve
         event_name.ok_or("field `eventName`: expected the name of an event as a string")?;
     let object = |value: JsonSlice<'_>| RawObject::try_from(value.to_raw()).ok();
     let input = read_field("input", fields.input, "an object", object)
-        .map_err(text)?
+        .map_err(to_message)?
         .ok_or("field `input`: expected the event's input as an object, found nothing")?;
     let number = |value: JsonSlice<'_>| (value.kind() == JsonKind::Number).then(|| value.to_raw());
-    let deadline = read_field("deadlineMs", fields.deadline, "a number", number).map_err(text)?;
+    let deadline =
+        read_field("deadlineMs", fields.deadline, "a number", number).map_err(to_message)?;
     let deadline = match deadline {
         None => None,
-        Some(number) => Some(whole_milliseconds(&number).ok_or_else(|| {
+        Some(number) => Some(to_milliseconds(&number).ok_or_else(|| {
             let found = shortened(number.as_str());
             format!("field `deadlineMs`: expected whole milliseconds, found {found}")
         })?),
     };
-    let streams = bool("streams", fields.streams)?.unwrap_or_default();
-    let inputs = bool("inputs", fields.inputs)?.unwrap_or_default();
-    let run_token = read_text("runToken", fields.run_token).map_err(text)?.map(Box::from);
+    let streams = boolean("streams", fields.streams)?.unwrap_or_default();
+    let inputs = boolean("inputs", fields.inputs)?.unwrap_or_default();
+    let run_token = read_text("runToken", fields.run_token).map_err(to_message)?.map(Box::from);
     let named = Named { event_name: event_name.to_owned(), input: input.fields() };
     Ok(Envelope { named, deadline, streams, inputs, run_token })
 }
 
-fn whole_milliseconds(number: &RawJson) -> Option<Duration> {
-    number.to_whole_number().map(Duration::from_millis)
+fn to_milliseconds(number: &RawJson) -> Option<Duration> {
+    number.to_u64().map(Duration::from_millis)
 }
 
 #[cfg(test)]

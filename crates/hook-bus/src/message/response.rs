@@ -101,7 +101,7 @@ impl HookExecutionResponse {
     }
 
     /// Answers a request that no engine could serve. `guard` is a guard known nevertheless.
-    pub(crate) fn unserved(
+    pub(crate) fn unavailable(
         correlation_id: CorrelationId,
         event: Option<HookEventName>,
         failure: StageFailure,
@@ -114,7 +114,7 @@ impl HookExecutionResponse {
 
     /// Answers a request that failed before it reached an engine. It is blocked if its event has,
     /// or may have, a guard.
-    pub fn unheard(
+    pub fn rejected(
         correlation_id: CorrelationId,
         event: Option<HookEventName>,
         failure: StageFailure,
@@ -174,14 +174,14 @@ impl HookExecutionResponse {
             None if self.hooks.is_empty()
                 && self.processed == ProcessedHookResult::empty_success() =>
             {
-                object.written_fields(nothing_ran());
+                object.written_fields(empty_outcome());
             }
             None => {
                 write_outcome(object, &self.processed, &self.hooks, streams);
                 if !self.not_started.is_empty() {
-                    object.objects("notStarted", &self.not_started, |out, it| {
-                        write_hook_identity(out, &it.hook);
-                        out.text("endedBy", &it.ended_by);
+                    object.objects("notStarted", &self.not_started, |out, entry| {
+                        write_hook_identity(out, &entry.hook);
+                        out.text("endedBy", &entry.ended_by);
                     });
                 }
             }
@@ -215,18 +215,22 @@ impl PartialEq for HookExecutionResponse {
 
 /// Returns the approximate size in memory of a hook's result, in bytes.
 pub(super) fn result_weight(result: &HookExecutionResult) -> usize {
-    let said = result.output.as_ref().map_or(0, |output| output.to_raw().as_str().len());
-    let told = result.input.as_ref().map_or(0, |input| input.as_str().len());
-    1_024 + result.process.stdout.bytes.len() + result.process.stderr.bytes.len() + said + told
+    let output_len = result.output.as_ref().map_or(0, |output| output.to_raw().as_str().len());
+    let input_len = result.input.as_ref().map_or(0, |input| input.as_str().len());
+    1_024
+        + result.process.stdout.bytes.len()
+        + result.process.stderr.bytes.len()
+        + output_len
+        + input_len
 }
 
 /// Returns the outcome of a request for which no hook ran, the most common one, written only once.
-fn nothing_ran() -> &'static RawObject {
-    static WRITTEN: OnceLock<RawObject> = OnceLock::new();
+fn empty_outcome() -> &'static RawObject {
+    static OUTCOME: OnceLock<RawObject> = OnceLock::new();
     let write = |out: &mut ObjectWriter<'_>| {
         write_outcome(out, &ProcessedHookResult::empty_success(), &[], false);
     };
-    WRITTEN.get_or_init(|| RawObject::of(write))
+    OUTCOME.get_or_init(|| RawObject::build(write))
 }
 
 fn write_outcome(
@@ -246,7 +250,7 @@ fn write_outcome(
 }
 
 fn write_failure(out: &mut ObjectWriter<'_>, failure: &StageFailure) {
-    out.text("code", failure.code_word());
+    out.text("code", failure.code_name());
     out.text("message", &failure.message);
     if !failure.details.is_empty() {
         out.object("details", |out| out.fields(&failure.details));
@@ -267,7 +271,7 @@ pub(super) fn write_hook(out: &mut ObjectWriter<'_>, result: &HookExecutionResul
     out.milliseconds("queued", result.queued);
     for (name, value) in [
         ("timedOut", result.timed_out()),
-        ("askedAgain", result.asked_again),
+        ("askedAgain", result.rechecked),
         ("leaked", process.leaked),
         ("truncated", process.stdout.dropped > 0 || process.stderr.dropped > 0),
     ] {

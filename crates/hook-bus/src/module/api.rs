@@ -21,10 +21,10 @@ use super::renderer::{MessageRenderer, RenderOptions};
 use super::styled::StyledLine;
 
 /// The agent whose event names modules use.
-const WORDS: &str = "omp";
+const AGENT_NAME: &str = "omp";
 
 /// The timeout of a handler, without questions to the user.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const HANDLER_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A module that is part of the host: it registers handlers, commands and renderers.
 /// ```
@@ -126,25 +126,26 @@ impl ModuleApi {
     ) where
         F: Future<Output = ModuleReturn> + Send + 'static,
     {
-        let words: Option<&'static Agent> = hook_agents::agent(WORDS);
-        let called = words.and_then(|words| words.called(event, None, &Events::built_in()));
-        let Some((ours, home)) = called else {
-            let known: Vec<&str> = words.into_iter().flat_map(Agent::event_names).collect();
+        let words: Option<&'static Agent> = hook_agents::agent(AGENT_NAME);
+        let resolved =
+            words.and_then(|agent| agent.registered_hook(event, None, &Events::built_in()));
+        let Some((native_event, foreign)) = resolved else {
+            let known_events: Vec<&str> = words.into_iter().flat_map(Agent::event_names).collect();
             self.problem.get_or_insert_with(|| ModuleError::UnknownEvent {
                 module: self.handle.path().to_string(),
                 event: shortened(event),
-                known: known.join(", "),
+                known: known_events.join(", "),
             });
             return;
         };
         let name = format!("{}:{event}", self.handle.path());
         let handler = ModuleHandler::new(&self.handle, &self.errors, handler);
-        let fails = match ours == HookEventName::BeforeTool {
+        let fail_behavior = match native_event == HookEventName::BeforeTool {
             true => FailBehavior::Block,
             false => FailBehavior::Continue,
         };
-        let hook = HandlerHook::of_module(ours, name, handler, Arc::new(home));
-        self.hooks.push(hook.timeout(TIMEOUT).fail_behavior(fails));
+        let hook = HandlerHook::of_module(native_event, name, handler, Arc::new(foreign));
+        self.hooks.push(hook.timeout(HANDLER_TIMEOUT).fail_behavior(fail_behavior));
     }
 
     /// Registers a command, which a user runs by its name
@@ -195,27 +196,27 @@ pub struct ModuleLogger {
 }
 
 impl ModuleLogger {
-    fn said(message: &str) -> String {
+    fn sanitize(message: &str) -> String {
         shortened(message)
     }
 
     /// Logs an error.
     pub fn error(&self, message: &str) {
-        tracing::error!(target: "hook::module", module = &*self.module, "{}", Self::said(message));
+        tracing::error!(target: "hook::module", module = &*self.module, "{}", Self::sanitize(message));
     }
 
     /// Logs a warning.
     pub fn warn(&self, message: &str) {
-        tracing::warn!(target: "hook::module", module = &*self.module, "{}", Self::said(message));
+        tracing::warn!(target: "hook::module", module = &*self.module, "{}", Self::sanitize(message));
     }
 
     /// Logs information.
     pub fn info(&self, message: &str) {
-        tracing::info!(target: "hook::module", module = &*self.module, "{}", Self::said(message));
+        tracing::info!(target: "hook::module", module = &*self.module, "{}", Self::sanitize(message));
     }
 
     /// Logs details for debugging.
     pub fn debug(&self, message: &str) {
-        tracing::debug!(target: "hook::module", module = &*self.module, "{}", Self::said(message));
+        tracing::debug!(target: "hook::module", module = &*self.module, "{}", Self::sanitize(message));
     }
 }

@@ -52,39 +52,43 @@ impl CommandInfo {
     ///
     /// # Errors
     /// If the command failed, or was not run.
-    pub fn came_to(&self, response: &HookExecutionResponse) -> Result<CommandOutput, CommandError> {
+    pub fn output_of(
+        &self,
+        response: &HookExecutionResponse,
+    ) -> Result<CommandOutput, CommandError> {
         let result = &response.processed;
-        let failed = |error: &str| CommandError::failed(&self.name, &self.module, error);
+        let command_failed = |error: &str| CommandError::failed(&self.name, &self.module, error);
         // If several commands share a name, only the first runs. Failures of other hooks are
         // warnings.
-        let ran = response.hooks.iter().find(|ran| is_command(&ran.hook));
-        let is_its = |error: &&ErrorReport| {
-            ran.is_some_and(|ran| error.hook.as_deref() == Some(ran.hook.display_name()))
+        let command_result = response.hooks.iter().find(|ran| is_command(&ran.hook));
+        let is_own_error = |error: &&ErrorReport| {
+            command_result
+                .is_some_and(|hook| error.hook.as_deref() == Some(hook.hook.display_name()))
         };
-        if let Some(error) = result.aggregated.errors.iter().find(is_its) {
-            return Err(failed(&error.message));
+        if let Some(error) = result.aggregated.errors.iter().find(is_own_error) {
+            return Err(command_failed(&error.message));
         }
         if let Some(failure) = response.error() {
-            return Err(failed(&failure.message));
+            return Err(command_failed(&failure.message));
         }
-        if ran.is_none() {
-            return Err(self.not_run(response));
+        if command_result.is_none() {
+            return Err(self.not_run_error(response));
         }
         let output = result.aggregated.final_output.as_deref();
-        let said = |field: &str| output.and_then(|output| output.specific(field)?.to_text());
-        let (text, prompt) = (said("text"), said("prompt"));
+        let field_text = |field: &str| output.and_then(|output| output.specific(field)?.to_text());
+        let (text, prompt) = (field_text("text"), field_text("prompt"));
         Ok(CommandOutput { text, prompt, warnings: result.warnings.clone() })
     }
 
     /// Returns the error that the command was not run.
-    fn not_run(&self, response: &HookExecutionResponse) -> CommandError {
+    fn not_run_error(&self, response: &HookExecutionResponse) -> CommandError {
         let result = &response.processed;
-        let not_started = response.not_started.iter().find(|it| is_command(&it.hook));
-        let ended_by = not_started.map(|it| {
-            let by = shortened(&it.ended_by);
+        let not_started = response.not_started.iter().find(|entry| is_command(&entry.hook));
+        let ended_by = not_started.map(|entry| {
+            let ender = shortened(&entry.ended_by);
             match result.stop_reason.as_deref().filter(|_| result.should_stop) {
-                Some(reason) => format!("hook {by} stopped the agent: {reason}"),
-                None => format!("hook {by} skipped what comes after it"),
+                Some(reason) => format!("hook {ender} stopped the agent: {reason}"),
+                None => format!("hook {ender} skipped what comes after it"),
             }
         });
         let reason = ended_by.unwrap_or_else(|| "it is switched off, or changed".to_owned());
@@ -188,18 +192,19 @@ impl RegisteredCommand {
         cwd: &str,
         session_id: &str,
     ) -> Result<CommandOutput, CommandError> {
-        let failed = |error: String| CommandError::failed(&self.name, self.module(), &error);
+        let command_failed =
+            |error: String| CommandError::failed(&self.name, self.module(), &error);
         let context = CommandContext::of(&self.module, cwd, session_id);
-        let context = context.map_err(|error| failed(error.to_string()))?;
-        let (arguments, own) = (arguments.to_owned(), context.clone());
+        let context = context.map_err(|error| command_failed(error.to_string()))?;
+        let (arguments, own_context) = (arguments.to_owned(), context.clone());
         // It may panic before it returns its future, too.
-        let command = async move { (self.function)(arguments, own).await };
-        let ended = context.scope(AssertUnwindSafe(command).catch_unwind()).await;
-        let warnings = context.take_lost();
-        match ended {
+        let command = async move { (self.function)(arguments, own_context).await };
+        let result = context.scope(AssertUnwindSafe(command).catch_unwind()).await;
+        let warnings = context.take_failures();
+        match result {
             Ok(Ok(text)) => Ok(CommandOutput { text, prompt: None, warnings }),
-            Ok(Err(error)) => Err(failed(error.to_string())),
-            Err(_) => Err(failed("it panicked".to_owned())),
+            Ok(Err(error)) => Err(command_failed(error.to_string())),
+            Err(_) => Err(command_failed("it panicked".to_owned())),
         }
     }
 }

@@ -52,7 +52,9 @@ impl Modules {
     /// Returns the renderer of this message type: the first one loaded.
     pub fn get_message_renderer(&self, custom_type: &str) -> Option<&MessageRenderer> {
         let mut renderers = self.renderers.iter();
-        renderers.find(|(known, _)| known == custom_type).map(|(_, renderer)| renderer)
+        renderers
+            .find(|(registered_type, _)| registered_type == custom_type)
+            .map(|(_, renderer)| renderer)
     }
 
     /// Adds a listener of handler failures that block nothing, until the returned handle is
@@ -66,8 +68,8 @@ impl Modules {
 
     /// Returns the descriptions of all commands.
     pub(crate) fn commands(&self) -> impl Iterator<Item = CommandInfo> + '_ {
-        let info = |it: &Arc<RegisteredCommand>| {
-            CommandInfo::new(it.name(), it.description(), it.module())
+        let info = |command: &Arc<RegisteredCommand>| {
+            CommandInfo::new(command.name(), command.description(), command.module())
         };
         self.commands.iter().map(info)
     }

@@ -21,5 +21,5 @@ pub use command::{CommandError, CommandInfo, CommandOutput, CommandReturn, Regis
 pub use loaded::Modules;
 pub use renderer::{MessageRenderer, RenderOptions};
 pub use status_line::StatusLine;
-pub(crate) use styled::lines_of;
+pub(crate) use styled::parse_lines;
 pub use styled::{StyledLine, StyledText};

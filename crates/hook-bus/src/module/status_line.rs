@@ -41,10 +41,10 @@ impl StatusLine {
             return false;
         }
         let text: String = text.chars().take(MAX_TEXT).collect();
-        let words: Vec<&str> =
-            text.split([' ', '\t', '\r', '\n']).filter(|it| !it.is_empty()).collect();
+        let parts: Vec<&str> =
+            text.split([' ', '\t', '\r', '\n']).filter(|part| !part.is_empty()).collect();
         // Control characters are escaped, since they could change the terminal.
-        self.texts.insert(key.to_owned(), one_line(&words.join(" ")).into_owned());
+        self.texts.insert(key.to_owned(), one_line(&parts.join(" ")).into_owned());
         true
     }
 

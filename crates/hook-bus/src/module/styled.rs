@@ -68,20 +68,20 @@ impl<T: Into<String>> From<T> for StyledLine {
 }
 
 /// Reads the lines of a JavaScript module: a list of pieces for each line.
-pub(crate) fn lines_of(lines: &RawJson) -> Option<Vec<StyledLine>> {
-    let line = |line: &RawJson| {
-        let pieces = line.to_items()?.iter().map(piece).collect::<Option<Vec<_>>>();
+pub(crate) fn parse_lines(lines: &RawJson) -> Option<Vec<StyledLine>> {
+    let parse_line = |line: &RawJson| {
+        let pieces = line.to_items()?.iter().map(parse_piece).collect::<Option<Vec<_>>>();
         pieces.map(StyledLine::of)
     };
-    lines.to_items()?.iter().map(line).collect()
+    lines.to_items()?.iter().map(parse_line).collect()
 }
 
-fn piece(piece: &RawJson) -> Option<StyledText> {
+fn parse_piece(piece: &RawJson) -> Option<StyledText> {
     let fields = piece.to_object().ok()?;
-    let is = |name: &&str| fields.get(name).and_then(RawJson::to_bool) == Some(true);
+    let is_set = |name: &&str| fields.get(name).and_then(RawJson::to_bool) == Some(true);
     Some(StyledText {
         text: fields.get("text").and_then(RawJson::to_text)?,
         color: fields.get("color").and_then(RawJson::to_text),
-        styles: STYLES.into_iter().filter(|name| is(name)).collect(),
+        styles: STYLES.into_iter().filter(|name| is_set(name)).collect(),
     })
 }

@@ -9,7 +9,7 @@ use hook_json::{JsonKind, JsonObject, RawJson};
 const MAX_DEPTH: usize = 100;
 
 /// Fields of `finalOutput` that determine a field of `processed`: a change is reported once.
-const READ_BY_PROCESSED: [(&str, &str); 8] = [
+const PROCESSED_SOURCES: [(&str, &str); 8] = [
     ("continue", "decision"),
     ("decision", "decision"),
     ("reason", "reason"),
@@ -66,13 +66,13 @@ impl Difference {
 
 impl fmt::Display for Difference {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |value: &Option<RawJson>| match value {
+        let display = |value: &Option<RawJson>| match value {
             Some(value) => value.as_str().to_owned(),
             None => "nothing".to_owned(),
         };
         match self {
             Self::Value { path, before, now } => {
-                write!(formatter, "{path}: {} → {}", shown(before), shown(now))
+                write!(formatter, "{path}: {} → {}", display(before), display(now))
             }
             Self::HookAdded(name) => write!(formatter, "hook added: {name}"),
             Self::HookRemoved(name) => write!(formatter, "hook removed: {name}"),
@@ -92,65 +92,77 @@ pub fn compare(before: &RawJson, now: &RawJson) -> Vec<Difference> {
     let (before, now) = (fields(Some(before)), fields(Some(now)));
     let mut differences = Vec::new();
     let processed = |response: &JsonObject| fields(response.get("processed"));
-    let mut decided = objects("", &processed(&before), &processed(&now));
-    let is_decided = |path: &str, decided: &[Difference]| {
-        decided
+    let mut processed_differences = diff_objects("", &processed(&before), &processed(&now));
+    let has_difference = |path: &str, list: &[Difference]| {
+        list
             .iter()
-            .any(|it| matches!(it, Difference::Value { path: other, .. } if other == path))
+            .any(|difference| matches!(difference, Difference::Value { path: other, .. } if other == path))
     };
     // `shouldStop`, `stopReason` and `modelMessage` repeat other fields.
-    let (decision, reason) = (is_decided("decision", &decided), is_decided("reason", &decided));
-    let message = is_decided("systemMessage", &decided);
-    decided.retain(|it| match it {
+    let (decision_differs, reason_differs) = (
+        has_difference("decision", &processed_differences),
+        has_difference("reason", &processed_differences),
+    );
+    let message_differs = has_difference("systemMessage", &processed_differences);
+    processed_differences.retain(|it| match it {
         Difference::Value { path, .. } => match path.as_str() {
-            "shouldStop" => !decision,
-            "stopReason" => !reason,
-            "modelMessage" => !message,
+            "shouldStop" => !decision_differs,
+            "stopReason" => !reason_differs,
+            "modelMessage" => !message_differs,
             _ => true,
         },
         _ => true,
     });
     let output = |response: &JsonObject| fields(response.get("output"));
     let (output_before, output_now) = (output(&before), output(&now));
-    let mut merged = Vec::new();
+    let mut merged_differences = Vec::new();
     let (merged_before, merged_now) =
         (output_before.get("finalOutput"), output_now.get("finalOutput"));
-    let nothing = RawJson::from(JsonObject::new().to_raw());
-    differ(
+    let empty = RawJson::from(JsonObject::new().to_raw());
+    diff_values(
         "finalOutput",
-        Some(merged_before.unwrap_or(&nothing)),
-        Some(merged_now.unwrap_or(&nothing)),
+        Some(merged_before.unwrap_or(&empty)),
+        Some(merged_now.unwrap_or(&empty)),
         MAX_DEPTH,
-        &mut merged,
+        &mut merged_differences,
     );
-    merged.retain(|it| match it {
+    merged_differences.retain(|difference| match difference {
         Difference::Value { path, before, now } if is_default(path, before, now) => false,
-        Difference::Value { path, .. } => !READ_BY_PROCESSED.iter().any(|(field, reading)| {
-            path.strip_prefix("finalOutput.") == Some(field) && is_decided(reading, &decided)
-        }),
-        _ => true,
-    });
-    // Report `modified` only if both sides have it and the merged output does not show the change.
-    let has_sum = |response: &JsonObject| processed(response).get("modified").is_some();
-    let have_sums = has_sum(&before) && has_sum(&now);
-    decided.retain(|it| match it {
-        Difference::Value { path, .. } if path.starts_with("modified") => {
-            let field = path.strip_prefix("modified").unwrap_or_default();
-            let path = format!("finalOutput.hookSpecificOutput{field}");
-            have_sums && !is_decided(&path, &merged)
+        Difference::Value { path, .. } => {
+            !PROCESSED_SOURCES.iter().any(|(field, processed_field)| {
+                path.strip_prefix("finalOutput.") == Some(field)
+                    && has_difference(processed_field, &processed_differences)
+            })
         }
         _ => true,
     });
-    differences.append(&mut decided);
-    differences.append(&mut merged);
+    // Report `modified` only if both sides have it and the merged output does not show the change.
+    let has_modified = |response: &JsonObject| processed(response).get("modified").is_some();
+    let both_modified = has_modified(&before) && has_modified(&now);
+    processed_differences.retain(|it| match it {
+        Difference::Value { path, .. } if path.starts_with("modified") => {
+            let field = path.strip_prefix("modified").unwrap_or_default();
+            let path = format!("finalOutput.hookSpecificOutput{field}");
+            both_modified && !has_difference(&path, &merged_differences)
+        }
+        _ => true,
+    });
+    differences.append(&mut processed_differences);
+    differences.append(&mut merged_differences);
     for name in ["code", "message"] {
-        let of = |response: &JsonObject| fields(response.get("error")).get(name).cloned();
+        let error_field = |response: &JsonObject| fields(response.get("error")).get(name).cloned();
         let path = format!("error.{name}");
-        differ(&path, of(&before).as_ref(), of(&now).as_ref(), MAX_DEPTH, &mut differences);
+        diff_values(
+            &path,
+            error_field(&before).as_ref(),
+            error_field(&now).as_ref(),
+            MAX_DEPTH,
+            &mut differences,
+        );
     }
-    hooks(&before, &now, &mut differences);
-    not_started(&before, &now, &mut differences);
-    warnings("", &general_warnings(&before), &general_warnings(&now), &mut differences);
+    diff_hooks(&before, &now, &mut differences);
+    diff_not_started(&before, &now, &mut differences);
+    diff_warnings("", &general_warnings(&before), &general_warnings(&now), &mut differences);
     differences
 }
 
@@ -158,8 +170,8 @@ pub fn compare(before: &RawJson, now: &RawJson) -> Vec<Difference> {
 fn general_warnings(response: &JsonObject) -> Vec<String> {
     let hooks = response.get("hooks").and_then(RawJson::to_items).unwrap_or_default();
     let names = hooks.iter().filter_map(|hook| fields(Some(hook)).get("name")?.to_text());
-    let of_hooks: HashSet<String> = names.map(|name| format!("hook {name}: ")).collect();
-    let is_of_hook = |text: &String| of_hooks.iter().any(|prefix| text.starts_with(prefix));
+    let prefixes: HashSet<String> = names.map(|name| format!("hook {name}: ")).collect();
+    let is_of_hook = |text: &String| prefixes.iter().any(|prefix| text.starts_with(prefix));
     let mut general = texts(response.get("warnings"));
     general.retain(|text| !is_of_hook(text));
     general
@@ -177,8 +189,8 @@ fn is_default(path: &str, before: &Option<RawJson>, now: &Option<RawJson>) -> bo
 }
 
 /// Compares the hooks of both responses.
-fn hooks(before: &JsonObject, now: &JsonObject, differences: &mut Vec<Difference>) {
-    let all = |response: &JsonObject| -> Vec<(String, JsonObject)> {
+fn diff_hooks(before: &JsonObject, now: &JsonObject, differences: &mut Vec<Difference>) {
+    let by_name = |response: &JsonObject| -> Vec<(String, JsonObject)> {
         let hooks = response.get("hooks").and_then(RawJson::to_items).unwrap_or_default();
         let named = hooks.iter().map(|hook| {
             let hook = fields(Some(hook));
@@ -186,41 +198,42 @@ fn hooks(before: &JsonObject, now: &JsonObject, differences: &mut Vec<Difference
         });
         named.collect()
     };
-    let (before, mut added) = (all(before), all(now));
+    let (before, mut added) = (by_name(before), by_name(now));
     let order: Vec<String> = added.iter().map(|(name, _)| name.clone()).collect();
-    let mut stayed = Vec::new();
+    let mut kept = Vec::new();
     for (name, hook) in &before {
         // Among hooks with the same name, match those of the same source first.
         let same_source = |other: &(String, JsonObject)| {
             other.0 == *name && other.1.get("source") == hook.get("source")
         };
-        let place = added.iter().position(same_source);
-        let place = place.or_else(|| added.iter().position(|(other, _)| other == name));
-        let Some(place) = place else {
+        let index = added.iter().position(same_source);
+        let by_name_index = index.or_else(|| added.iter().position(|(other, _)| other == name));
+        let Some(index) = by_name_index else {
             differences.push(Difference::HookRemoved(name.clone()));
             continue;
         };
-        stayed.push(name.clone());
-        let (_, other) = added.remove(place);
+        kept.push(name.clone());
+        let (_, other) = added.remove(index);
         for field in ["source", "success", "exitCode", "signal", "timedOut", "truncated", "error"] {
             let path = format!("hooks[{name}].{field}");
-            differ(&path, hook.get(field), other.get(field), MAX_DEPTH, differences);
+            diff_values(&path, hook.get(field), other.get(field), MAX_DEPTH, differences);
         }
-        let (said, says) = (texts(hook.get("warnings")), texts(other.get("warnings")));
-        warnings(&format!("{name}: "), &said, &says, differences);
+        let (old_warnings, new_warnings) =
+            (texts(hook.get("warnings")), texts(other.get("warnings")));
+        diff_warnings(&format!("{name}: "), &old_warnings, &new_warnings, differences);
     }
     for (name, _) in &added {
         differences.push(Difference::HookAdded(name.clone()));
     }
     let before: Vec<String> = before.into_iter().map(|(name, _)| name).collect();
-    if added.is_empty() && before.len() == stayed.len() && before != order {
+    if added.is_empty() && before.len() == kept.len() && before != order {
         differences.push(Difference::HookOrder { before, now: order });
     }
 }
 
 /// Compares the hooks that were not started, and the hooks that ended the plan.
-fn not_started(before: &JsonObject, now: &JsonObject, differences: &mut Vec<Difference>) {
-    let all = |response: &JsonObject| -> Vec<(String, Option<RawJson>)> {
+fn diff_not_started(before: &JsonObject, now: &JsonObject, differences: &mut Vec<Difference>) {
+    let by_name = |response: &JsonObject| -> Vec<(String, Option<RawJson>)> {
         let hooks = response.get("notStarted").and_then(RawJson::to_items).unwrap_or_default();
         let named = hooks.iter().map(|hook| {
             let hook = fields(Some(hook));
@@ -229,53 +242,58 @@ fn not_started(before: &JsonObject, now: &JsonObject, differences: &mut Vec<Diff
         });
         named.collect()
     };
-    let mut added = all(now);
+    let mut added = by_name(now);
     let mut differ = |name: &str, before: Option<&RawJson>, now: Option<&RawJson>| {
-        differ(&format!("notStarted[{name}].endedBy"), before, now, MAX_DEPTH, differences);
+        diff_values(&format!("notStarted[{name}].endedBy"), before, now, MAX_DEPTH, differences);
     };
-    for (name, by) in all(before) {
-        let place = added.iter().position(|(other, _)| *other == name);
-        let now = place.and_then(|place| added.remove(place).1);
-        differ(&name, by.as_ref(), now.as_ref());
+    for (name, ended_by) in by_name(before) {
+        let index = added.iter().position(|(other, _)| *other == name);
+        let now = index.and_then(|index| added.remove(index).1);
+        differ(&name, ended_by.as_ref(), now.as_ref());
     }
-    for (name, by) in &added {
-        differ(name, None, by.as_ref());
+    for (name, ended_by) in &added {
+        differ(name, None, ended_by.as_ref());
     }
 }
 
-fn warnings(of: &str, before: &[String], now: &[String], differences: &mut Vec<Difference>) {
+fn diff_warnings(
+    prefix: &str,
+    before: &[String],
+    now: &[String],
+    differences: &mut Vec<Difference>,
+) {
     for text in before.iter().filter(|text| !now.contains(text)) {
-        differences.push(Difference::WarningRemoved(format!("{of}{text}")));
+        differences.push(Difference::WarningRemoved(format!("{prefix}{text}")));
     }
     for text in now.iter().filter(|text| !before.contains(text)) {
-        differences.push(Difference::WarningAdded(format!("{of}{text}")));
+        differences.push(Difference::WarningAdded(format!("{prefix}{text}")));
     }
 }
 
 /// Compares the fields of two objects.
-fn objects(path: &str, before: &JsonObject, now: &JsonObject) -> Vec<Difference> {
+fn diff_objects(path: &str, before: &JsonObject, now: &JsonObject) -> Vec<Difference> {
     let mut differences = Vec::new();
-    each_field(path, before, now, MAX_DEPTH, &mut differences);
+    diff_fields(path, before, now, MAX_DEPTH, &mut differences);
     differences
 }
 
-fn each_field(
+fn diff_fields(
     path: &str,
     before: &JsonObject,
     now: &JsonObject,
     depth: usize,
     differences: &mut Vec<Difference>,
 ) {
-    let joint = if path.is_empty() { "" } else { "." };
+    let separator = if path.is_empty() { "" } else { "." };
     let added = now.iter().filter(|(name, _)| before.get(name).is_none());
     for (name, _) in before.iter().chain(added) {
-        let path = format!("{path}{joint}{name}");
-        differ(&path, before.get(name), now.get(name), depth, differences);
+        let path = format!("{path}{separator}{name}");
+        diff_values(&path, before.get(name), now.get(name), depth, differences);
     }
 }
 
 /// Collects the differences at `path` and below it.
-fn differ(
+fn diff_values(
     path: &str,
     before: Option<&RawJson>,
     now: Option<&RawJson>,
@@ -294,7 +312,7 @@ fn differ(
         match before.kind() {
             JsonKind::Object => {
                 let (before, now) = (fields(Some(before)), fields(Some(now)));
-                return each_field(path, &before, &now, depth, differences);
+                return diff_fields(path, &before, &now, depth, differences);
             }
             JsonKind::Array => {
                 let items = |value: &RawJson| value.to_items().unwrap_or_default();
@@ -302,7 +320,7 @@ fn differ(
                 if before.len() == now.len() {
                     for (index, (before, now)) in before.iter().zip(&now).enumerate() {
                         let path = format!("{path}[{index}]");
-                        differ(&path, Some(before), Some(now), depth, differences);
+                        diff_values(&path, Some(before), Some(now), depth, differences);
                     }
                     return;
                 }

@@ -14,7 +14,7 @@ mod write;
 
 pub use compare::{Difference, compare};
 pub use read::{Recording, RecordingError, RecordingGap, RecordingHeader};
-pub use recorder::{Recorded, Recorder, RecorderError};
+pub use recorder::{Recorder, RecorderError, RecordingSize};
 pub use replay::{Replay, Unreplayable};
 pub use request::{
     RecordedGroup, RecordedHook, RecordedNotStarted, RecordedOutcome, RecordedRequest,

@@ -132,7 +132,7 @@ impl Recording {
             };
             match RawJson::parse(text).and_then(|value| value.to_object()) {
                 Ok(fields) => recording
-                    .take(fields, &mut positions)
+                    .add_line(fields, &mut positions)
                     .map_err(|source| RecordingError::Shape { line: number, source })?,
                 Err(source) => {
                     if lines.next().await?.is_some() {
@@ -144,22 +144,28 @@ impl Recording {
         }
         for request in &mut recording.requests {
             // The request may use another name of the event.
-            if let Some(name) = request.answered(&["eventName"]).and_then(|name| name.to_text()) {
+            if let Some(name) =
+                request.response_value(&["eventName"]).and_then(|name| name.to_text())
+            {
                 request.event_name = Some(name);
             }
-            request.settle_hooks();
+            request.merge_response_hooks();
         }
         Ok(recording)
     }
 
     /// Adds one line's fields.
-    fn take(&mut self, fields: JsonObject, positions: &mut Positions) -> Result<(), ShapeError> {
+    fn add_line(
+        &mut self,
+        fields: JsonObject,
+        positions: &mut Positions,
+    ) -> Result<(), ShapeError> {
         let groups = fields.get("groups").cloned();
         let mut fields = FieldReader::new(fields);
-        let at = whole(&mut fields, "at")?;
-        let missed = whole(&mut fields, "missed")?;
+        let at = read_u64(&mut fields, "at")?;
+        let missed = read_u64(&mut fields, "missed")?;
         let message = fields.object("message")?.map(|message| message.fields());
-        let request = whole(&mut fields, "request")?;
+        let request = read_u64(&mut fields, "request")?;
         let (at, message) = match (at, missed, message) {
             (Some(at), Some(missed), _) => {
                 let at = Duration::from_micros(at);
@@ -168,13 +174,13 @@ impl Recording {
                 return Ok(());
             }
             (Some(at), None, Some(message)) => (Duration::from_micros(at), message),
-            (None, _, Some(_)) => return Err(missing("at")),
+            (None, _, Some(_)) => return Err(missing_number("at")),
             _ => {
                 self.ignored += 1;
                 return Ok(());
             }
         };
-        let number = request.ok_or_else(|| missing("request"))?;
+        let number = request.ok_or_else(|| missing_number("request"))?;
         self.duration = self.duration.max(at);
         let (position, running) = positions.0.entry(number).or_insert_with(|| {
             self.requests.push(RecordedRequest {
@@ -186,12 +192,12 @@ impl Recording {
                 response: None,
                 groups: None,
             });
-            (self.requests.len() - 1, Waiting::default())
+            (self.requests.len() - 1, RunningIndex::default())
         });
         let known = match self.requests.get_mut(*position) {
             Some(request) => {
                 request.groups = request.groups.take().or(groups);
-                request.take(at, message, running)
+                request.add_message(at, message, running)
             }
             None => false,
         };
@@ -202,7 +208,12 @@ impl Recording {
 
 impl RecordedRequest {
     /// Adds one of its messages; returns `false` for an unknown one.
-    fn take(&mut self, at: Duration, message: JsonObject, running: &mut Waiting) -> bool {
+    fn add_message(
+        &mut self,
+        at: Duration,
+        message: JsonObject,
+        running: &mut RunningIndex,
+    ) -> bool {
         if self.event_name.is_none() {
             self.event_name = message.get("eventName").and_then(RawJson::to_text);
         }
@@ -218,12 +229,12 @@ impl RecordedRequest {
             kind::STARTED => match hook() {
                 Some(hook) => {
                     running.push(identity(&hook), self.hooks.len());
-                    self.hooks.push(RecordedHook::of(&hook, at));
+                    self.hooks.push(RecordedHook::started(&hook, at));
                 }
                 None => return false,
             },
             kind::FINISHED => match hook() {
-                Some(hook) => self.finished(at, hook, running),
+                Some(hook) => self.add_finished(at, hook, running),
                 None => return false,
             },
             _ => return false,
@@ -231,31 +242,31 @@ impl RecordedRequest {
         true
     }
 
-    fn finished(&mut self, at: Duration, result: JsonObject, running: &mut Waiting) {
-        let started = running.take(&identity(&result));
+    fn add_finished(&mut self, at: Duration, result: JsonObject, running: &mut RunningIndex) {
+        let started = running.pop(&identity(&result));
         match started.and_then(|position| self.hooks.get_mut(position)) {
             Some(hook) => (hook.end, hook.result) = (Some(at), Some(result)),
-            None => self.hooks.push(RecordedHook::reckoned(at, result)),
+            None => self.hooks.push(RecordedHook::inferred(at, result)),
         }
     }
 
     /// Merges the hooks of the response into those seen while running.
-    fn settle_hooks(&mut self) {
+    fn merge_response_hooks(&mut self) {
         let Some(response) = &self.response else { return };
-        let answered = response.at;
-        let results = self.answered(&["hooks"]).and_then(|hooks| hooks.to_items());
-        let said = self.groups.take();
-        let mut groups = groups(said.as_ref());
-        let mut waiting = Waiting::default();
-        let mut told: Vec<Option<RecordedHook>> = Vec::with_capacity(self.hooks.len());
+        let answered_at = response.at;
+        let results = self.response_value(&["hooks"]).and_then(|hooks| hooks.to_items());
+        let recorded_groups = self.groups.take();
+        let mut groups = groups(recorded_groups.as_ref());
+        let mut unmatched = RunningIndex::default();
+        let mut seen: Vec<Option<RecordedHook>> = Vec::with_capacity(self.hooks.len());
         for hook in self.hooks.drain(..) {
-            waiting.push(hook.identity(), told.len());
-            told.push(Some(hook));
+            unmatched.push(hook.identity(), seen.len());
+            seen.push(Some(hook));
         }
         for result in results.unwrap_or_default() {
             let Ok(result) = result.to_object() else { continue };
-            let position = waiting.take(&identity(&result));
-            let mut hook = match position.and_then(|position| told.get_mut(position)?.take()) {
+            let position = unmatched.pop(&identity(&result));
+            let mut hook = match position.and_then(|position| seen.get_mut(position)?.take()) {
                 Some(mut hook) => {
                     if hook.end.is_none() {
                         let duration = result.get("duration").and_then(milliseconds);
@@ -265,29 +276,29 @@ impl RecordedRequest {
                     hook.result = Some(result);
                     hook
                 }
-                None => RecordedHook::reckoned(answered, result),
+                None => RecordedHook::inferred(answered_at, result),
             };
             hook.group = groups.next();
             self.hooks.push(hook);
         }
-        self.hooks.extend(told.into_iter().flatten());
+        self.hooks.extend(seen.into_iter().flatten());
     }
 }
 
 /// The index of each request by number, with its running hooks.
 #[derive(Debug, Default)]
-struct Positions(HashMap<u64, (usize, Waiting)>);
+struct Positions(HashMap<u64, (usize, RunningIndex)>);
 
 /// Running hooks: the indices for each hook, first in, first out. Lookup takes constant time.
 #[derive(Debug, Default)]
-struct Waiting(HashMap<HookIdentity, VecDeque<usize>>);
+struct RunningIndex(HashMap<HookIdentity, VecDeque<usize>>);
 
-impl Waiting {
+impl RunningIndex {
     fn push(&mut self, hook: HookIdentity, position: usize) {
         self.0.entry(hook).or_default().push_back(position);
     }
 
-    fn take(&mut self, hook: &HookIdentity) -> Option<usize> {
+    fn pop(&mut self, hook: &HookIdentity) -> Option<usize> {
         self.0.get_mut(hook)?.pop_front()
     }
 }
@@ -295,17 +306,18 @@ impl Waiting {
 /// Returns the identity of a hook in a message; missing fields are empty.
 fn identity(hook: &JsonObject) -> HookIdentity {
     let text = |name: &str| hook.get(name).and_then(RawJson::to_text).unwrap_or_default();
-    HookIdentity::told(&text("name"), &text("type"), &text("source"), "")
+    HookIdentity::reported(&text("name"), &text("type"), &text("source"), "")
 }
 
 impl RecordedHook {
-    fn of(hook: &JsonObject, start: Duration) -> Self {
-        let told = identity(hook);
-        let (name, kind) = (told.display_name().to_owned(), told.kind().to_owned());
+    fn started(hook: &JsonObject, start: Duration) -> Self {
+        let hook_identity = identity(hook);
+        let (name, kind) =
+            (hook_identity.display_name().to_owned(), hook_identity.kind().to_owned());
         Self {
             name,
             kind,
-            source: told.source().to_owned(),
+            source: hook_identity.source().to_owned(),
             start,
             end: None,
             estimated: false,
@@ -315,37 +327,37 @@ impl RecordedHook {
     }
 
     /// Creates a hook of which only the end was recorded; its start is inferred from its duration.
-    fn reckoned(end: Duration, result: JsonObject) -> Self {
+    fn inferred(end: Duration, result: JsonObject) -> Self {
         let duration = result.get("duration").and_then(milliseconds).unwrap_or_default();
-        let mut hook = Self::of(&result, end.saturating_sub(duration));
+        let mut hook = Self::started(&result, end.saturating_sub(duration));
         (hook.end, hook.estimated, hook.result) = (Some(end), true, Some(result));
         hook
     }
 
     fn identity(&self) -> HookIdentity {
-        HookIdentity::told(&self.name, &self.kind, &self.source, "")
+        HookIdentity::reported(&self.name, &self.kind, &self.source, "")
     }
 }
 
 fn header(line: Option<Line>) -> Result<RecordingHeader, RecordingError> {
-    let no_header = |reason: String| RecordingError::NoHeader(reason);
+    let header_error = |reason: String| RecordingError::NoHeader(reason);
     let text = match line {
-        None => return Err(no_header("the file is empty".to_owned())),
+        None => return Err(header_error("the file is empty".to_owned())),
         Some(Line::TooLong { length, .. }) => {
-            return Err(no_header(format!("the line has {length} bytes")));
+            return Err(header_error(format!("the line has {length} bytes")));
         }
         Some(Line::Text { text, .. }) => text,
     };
     let fields = RawJson::parse(text).and_then(|value| value.to_object());
-    let fields = fields.map_err(|_| no_header("its first line is no JSON object".to_owned()))?;
+    let fields = fields.map_err(|_| header_error("its first line is no JSON object".to_owned()))?;
     let mut fields = FieldReader::new(fields);
-    let message_type = fields.text("type").map_err(|error| no_header(error.to_string()))?;
+    let message_type = fields.text("type").map_err(|error| header_error(error.to_string()))?;
     if message_type.as_deref() != Some(HEADER) {
         let found = message_type.map_or("nothing".to_owned(), |found| shortened(&found));
-        return Err(no_header(format!("field `type`: expected {HEADER:?}, found {found}")));
+        return Err(header_error(format!("field `type`: expected {HEADER:?}, found {found}")));
     }
     let version = fields.any("version").unwrap_or_else(RawJson::null);
-    if version.to_whole_number() != Some(VERSION) {
+    if version.to_u64() != Some(VERSION) {
         return Err(RecordingError::Version(shortened(version.as_str())));
     }
     // Only for display.
@@ -357,13 +369,13 @@ fn header(line: Option<Line>) -> Result<RecordingHeader, RecordingError> {
     })
 }
 
-fn whole(fields: &mut FieldReader, name: &str) -> Result<Option<u64>, ShapeError> {
+fn read_u64(fields: &mut FieldReader, name: &str) -> Result<Option<u64>, ShapeError> {
     let Some(number) = fields.number(name)? else { return Ok(None) };
     let expected = "a whole number";
-    let whole = number.to_whole_number();
-    whole.map(Some).ok_or_else(|| ShapeError::new(name, expected, shortened(number.as_str())))
+    let value = number.to_u64();
+    value.map(Some).ok_or_else(|| ShapeError::new(name, expected, shortened(number.as_str())))
 }
 
-fn missing(name: &str) -> ShapeError {
+fn missing_number(name: &str) -> ShapeError {
     ShapeError::new(name, "a whole number", "nothing")
 }

@@ -19,7 +19,7 @@ use crate::redaction::CurrentRedaction;
 use crate::system::HookSystem;
 
 /// The maximum time until a line is written.
-const FLUSH_AFTER: Duration = Duration::from_millis(100);
+const FLUSH_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The approximate number of bytes per write.
 const BUFFER: usize = 64 * 1024;
@@ -57,7 +57,7 @@ pub enum RecorderError {
 
 /// The size of a finished recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Recorded {
+pub struct RecordingSize {
     /// The number of lines, without the first.
     pub lines: u64,
     /// The number of messages missed because the recorder was too slow.
@@ -103,8 +103,8 @@ pub struct Recorder {
     redaction: CurrentRedaction,
     /// The lines not yet written, and the time of the first of them.
     buffer: Vec<u8>,
-    waiting_since: Instant,
-    recorded: Recorded,
+    buffered_since: Instant,
+    size: RecordingSize,
 }
 
 impl Recorder {
@@ -122,7 +122,7 @@ impl Recorder {
             Err(source) => return Err(RecorderError::Create { path, source }),
         };
         let journal = system.bus().subscribe();
-        let (lines, first) = RecordingLines::begin(system.project());
+        let (lines, first) = RecordingLines::start(system.project());
         let mut recorder = Self {
             path,
             file,
@@ -130,8 +130,8 @@ impl Recorder {
             lines,
             redaction: system.current_redaction(),
             buffer: Vec::new(),
-            waiting_since: Instant::now(),
-            recorded: Recorded { lines: 0, missed: 0 },
+            buffered_since: Instant::now(),
+            size: RecordingSize { lines: 0, missed: 0 },
         };
         recorder.push(&first);
         Ok(recorder)
@@ -145,25 +145,25 @@ impl Recorder {
     ///
     /// # Errors
     /// If the file cannot be written; recording ends then.
-    pub async fn run(mut self, stop: &CancellationToken) -> Result<Recorded, RecorderError> {
+    pub async fn run(mut self, stop: &CancellationToken) -> Result<RecordingSize, RecorderError> {
         match self.record(stop).await {
-            Ok(()) => Ok(self.recorded),
+            Ok(()) => Ok(self.size),
             Err(source) => Err(RecorderError::Write { path: self.path, source }),
         }
     }
 
     async fn record(&mut self, stop: &CancellationToken) -> io::Result<()> {
         loop {
-            let is_waiting = !self.buffer.is_empty();
+            let has_buffered = !self.buffer.is_empty();
             tokio::select! {
                 entry = self.journal.next() => match entry {
                     Some(entry) => {
-                        let redaction = self.redaction.known().await;
-                        self.take(entry, &redaction);
+                        let redaction = self.redaction.load().await;
+                        self.record_entry(entry, &redaction);
                     }
                     None => break,
                 },
-                () = tokio::time::sleep_until(self.waiting_since + FLUSH_AFTER), if is_waiting => {
+                () = tokio::time::sleep_until(self.buffered_since + FLUSH_INTERVAL), if has_buffered => {
                     self.write().await?;
                 }
                 () = stop.cancelled() => break,
@@ -174,8 +174,8 @@ impl Recorder {
         }
         // Include the messages sent before the end.
         while let Some(Some(entry)) = self.journal.next().now_or_never() {
-            let redaction = self.redaction.now();
-            self.take(entry, &redaction);
+            let redaction = self.redaction.current();
+            self.record_entry(entry, &redaction);
             if self.buffer.len() >= BUFFER {
                 self.write().await?;
             }
@@ -183,19 +183,19 @@ impl Recorder {
         self.write().await
     }
 
-    fn take(&mut self, entry: Result<Arc<JournalEntry>, Lagged>, redaction: &Redaction) {
+    fn record_entry(&mut self, entry: Result<Arc<JournalEntry>, Lagged>, redaction: &Redaction) {
         if let Err(lagged) = &entry {
-            self.recorded.missed += lagged.missed();
+            self.size.missed += lagged.missed();
         }
         if let Some(line) = self.lines.line(entry.as_deref().map_err(|lagged| *lagged), redaction) {
-            self.recorded.lines += 1;
+            self.size.lines += 1;
             self.push(&line);
         }
     }
 
     fn push(&mut self, line: &[u8]) {
         if self.buffer.is_empty() {
-            self.waiting_since = Instant::now();
+            self.buffered_since = Instant::now();
         }
         self.buffer.extend_from_slice(line);
         self.buffer.push(b'\n');

@@ -11,7 +11,7 @@ use crate::message::{HookExecutionRequest, HookExecutionResponse};
 const MESSAGE: &str = "message";
 
 /// Error codes caused by the end of the recorded engine, not by its hooks.
-const CUT_OFF: [&str; 3] = ["cancelled", "shutting_down", "no_handler"];
+const ENGINE_ENDED_CODES: [&str; 3] = ["cancelled", "shutting_down", "no_handler"];
 
 /// The result of replaying a request.
 #[derive(Debug, Clone)]
@@ -43,7 +43,7 @@ pub enum Unreplayable {
 impl RecordedRequest {
     /// Returns the reason if the request cannot be replayed.
     pub fn unreplayable(&self) -> Option<Unreplayable> {
-        let code = self.answered(&["error", "code"]).and_then(|code| code.to_text());
+        let code = self.response_value(&["error", "code"]).and_then(|code| code.to_text());
         let input = self.input().filter(|input| input.kind() == JsonKind::Object);
         match (&self.message, input, code.as_deref()) {
             // Recorders skip invalid requests, which the answer shows.
@@ -56,7 +56,8 @@ impl RecordedRequest {
         if self.response.is_none() {
             return Some(Unreplayable::NoResponse);
         }
-        code.is_some_and(|code| CUT_OFF.contains(&code.as_str())).then_some(Unreplayable::CutOff)
+        code.is_some_and(|code| ENGINE_ENDED_CODES.contains(&code.as_str()))
+            .then_some(Unreplayable::CutOff)
     }
 
     /// Sends the request again, with its own deadline, and compares the response with the recorded
@@ -68,8 +69,8 @@ impl RecordedRequest {
     /// # Cancellation
     /// As [`MessageBus::request`].
     pub async fn replay(&self, bus: &MessageBus) -> Result<Replay, Unreplayable> {
-        if let Some(why) = self.unreplayable() {
-            return Err(why);
+        if let Some(reason) = self.unreplayable() {
+            return Err(reason);
         }
         let (Some(message), Some(recorded)) = (&self.message, &self.response) else {
             return Err(Unreplayable::NoResponse);

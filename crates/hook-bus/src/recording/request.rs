@@ -139,7 +139,7 @@ impl RecordedRequest {
     }
 
     /// Checks whether the request is for this event, declared or built in.
-    pub fn is_of(&self, event: HookEventName) -> bool {
+    pub fn is_for_event(&self, event: HookEventName) -> bool {
         self.event_name.as_deref() == Some(event.as_str()) || self.event() == Some(event)
     }
 
@@ -156,14 +156,14 @@ impl RecordedRequest {
     }
 
     /// Returns a value of the response by its path, such as `["processed", "reason"]`.
-    pub fn answered(&self, path: &[&str]) -> Option<RawJson> {
+    pub fn response_value(&self, path: &[&str]) -> Option<RawJson> {
         let start = self.response.as_ref()?.message.clone();
         path.iter().try_fold(start, |value, name| value.to_object().ok()?.get(name).cloned())
     }
 
     /// Returns the hooks that an earlier hook's answer kept from starting.
     pub fn not_started(&self) -> Vec<RecordedNotStarted> {
-        let hooks = self.answered(&["notStarted"]).and_then(|hooks| hooks.to_items());
+        let hooks = self.response_value(&["notStarted"]).and_then(|hooks| hooks.to_items());
         let read = |hook: RawJson| {
             let hook = hook.to_object().ok()?;
             let text = |name: &str| hook.get(name).and_then(RawJson::to_text).unwrap_or_default();
@@ -174,12 +174,13 @@ impl RecordedRequest {
 
     /// Returns the delay before a retry, if one was requested.
     pub fn retry_after(&self) -> Option<Duration> {
-        milliseconds(&self.answered(&["processed", "retryAfterMs"])?)
+        milliseconds(&self.response_value(&["processed", "retryAfterMs"])?)
     }
 
     /// Checks whether a hook granted the user's permission.
     pub fn granted(&self) -> bool {
-        self.answered(&["processed", "granted"]).and_then(|it| it.to_bool()) == Some(true)
+        self.response_value(&["processed", "granted"]).and_then(|value| value.to_bool())
+            == Some(true)
     }
 
     /// Returns the outcome of the request.
@@ -187,8 +188,9 @@ impl RecordedRequest {
         if self.response.is_none() {
             return RecordedOutcome::Unfinished;
         }
-        let word = self.answered(&["processed", "decision"]).and_then(|word| word.to_text());
-        match word.as_deref().and_then(decision) {
+        let decision_name =
+            self.response_value(&["processed", "decision"]).and_then(|value| value.to_text());
+        match decision_name.as_deref().and_then(decision) {
             Some(decision) => decision,
             None => RecordedOutcome::Failed,
         }
@@ -197,8 +199,8 @@ impl RecordedRequest {
     /// Returns the end of the request and all its hooks, as far as recorded.
     pub fn end(&self) -> Duration {
         let hooks = self.hooks.iter().map(|hook| hook.end.unwrap_or(hook.start));
-        let answered = self.response.iter().map(|response| response.at);
-        hooks.chain(answered).fold(self.at, Duration::max)
+        let answered_at = self.response.iter().map(|response| response.at);
+        hooks.chain(answered_at).fold(self.at, Duration::max)
     }
 }
 
@@ -209,7 +211,7 @@ impl RecordedHook {
             return RecordedOutcome::Unfinished;
         }
         match self.text("decision").as_deref().and_then(decision) {
-            Some(decided) if decided != RecordedOutcome::Proceed => decided,
+            Some(outcome) if outcome != RecordedOutcome::Proceed => outcome,
             _ if self.text("error").is_some() => RecordedOutcome::Failed,
             _ => RecordedOutcome::Proceed,
         }
@@ -233,14 +235,15 @@ impl RecordedHook {
 
     /// Returns the hook's duration, from its result or else from start to end.
     pub fn duration(&self) -> Option<Duration> {
-        let told = self.result.as_ref().and_then(|result| milliseconds(result.get("duration")?));
-        told.or_else(|| Some(self.end?.saturating_sub(self.start)))
+        let reported =
+            self.result.as_ref().and_then(|result| milliseconds(result.get("duration")?));
+        reported.or_else(|| Some(self.end?.saturating_sub(self.start)))
     }
 }
 
 /// Returns the group of each hook of a response, as far as recorded.
-pub(super) fn groups(said: Option<&RawJson>) -> impl Iterator<Item = RecordedGroup> {
-    let groups = said.and_then(RawJson::to_items).unwrap_or_default();
+pub(super) fn groups(recorded: Option<&RawJson>) -> impl Iterator<Item = RecordedGroup> {
+    let groups = recorded.and_then(RawJson::to_items).unwrap_or_default();
     groups.into_iter().enumerate().flat_map(|(index, group)| {
         let read = || {
             let group = group.to_object().ok()?;
@@ -259,9 +262,9 @@ pub(super) fn milliseconds(value: &RawJson) -> Option<Duration> {
     Duration::try_from_secs_f64(milliseconds / 1_000.0).ok()
 }
 
-fn decision(word: &str) -> Option<RecordedOutcome> {
+fn decision(name: &str) -> Option<RecordedOutcome> {
     RecordedOutcome::ALL
         .into_iter()
         .filter(|outcome| !matches!(outcome, RecordedOutcome::Failed | RecordedOutcome::Unfinished))
-        .find(|outcome| outcome.as_str() == word)
+        .find(|outcome| outcome.as_str() == name)
 }

@@ -9,7 +9,7 @@ use super::read::Recording;
 use super::request::RecordedOutcome;
 
 /// The number of slowest hooks listed.
-const SLOWEST: usize = 5;
+const MAX_SLOWEST: usize = 5;
 
 /// The summary of a recording.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub struct EventTotals {
     /// The number of requests.
     pub requests: usize,
     /// The number of requests that were blocked, stopped, retried or asked for.
-    pub held_up: usize,
+    pub interrupted: usize,
     /// The number of hooks that ran.
     pub hooks: usize,
     /// The number of hooks that failed.
@@ -75,7 +75,7 @@ impl Recording {
             let totals = events.entry(name.clone()).or_default();
             totals.event = name;
             totals.requests += 1;
-            totals.held_up += usize::from(matches!(
+            totals.interrupted += usize::from(matches!(
                 request.outcome(),
                 RecordedOutcome::Ask
                     | RecordedOutcome::Retry
@@ -83,7 +83,7 @@ impl Recording {
                     | RecordedOutcome::Stop
             ));
             totals.hooks += request.hooks.len();
-            for (place, hook) in request.hooks.iter().enumerate() {
+            for (hook_index, hook) in request.hooks.iter().enumerate() {
                 totals.failed_hooks += usize::from(hook.has_failed());
                 if let Some(worker) = hook.worker() {
                     workers.insert(hook.name.clone(), worker);
@@ -91,13 +91,13 @@ impl Recording {
                 let Some(duration) = hook.duration() else { continue };
                 totals.in_hooks = totals.in_hooks.saturating_add(duration);
                 totals.longest = totals.longest.max(duration);
-                summary.slowest.push(SlowHook { request: index, hook: place, duration });
+                summary.slowest.push(SlowHook { request: index, hook: hook_index, duration });
                 spans.push((hook.start, hook.end.unwrap_or(hook.start)));
             }
         }
         // The sort is stable: of equal durations, the earlier one comes first.
         summary.slowest.sort_by_key(|slow| std::cmp::Reverse(slow.duration));
-        summary.slowest.truncate(SLOWEST);
+        summary.slowest.truncate(MAX_SLOWEST);
         summary.waited = covered(spans);
         summary.workers = workers.into_iter().collect();
         summary.events = events.into_values().collect();
@@ -114,11 +114,11 @@ impl Recording {
 /// Returns the length of the union of these spans.
 fn covered(mut spans: Vec<(Duration, Duration)>) -> Duration {
     spans.sort_unstable();
-    let (mut covered, mut until) = (Duration::ZERO, Duration::ZERO);
+    let (mut covered, mut covered_until) = (Duration::ZERO, Duration::ZERO);
     for (start, end) in spans {
-        let start = start.max(until);
+        let start = start.max(covered_until);
         covered = covered.saturating_add(end.saturating_sub(start));
-        until = until.max(end);
+        covered_until = covered_until.max(end);
     }
     covered
 }

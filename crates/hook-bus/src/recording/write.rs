@@ -9,7 +9,7 @@ use hook_settings::redact::Redaction;
 
 use crate::bus::Lagged;
 use crate::message::{HookExecutionResponse, JournalEntry, JournalMessage};
-use crate::redaction::own_words;
+use crate::redaction::exemptions;
 
 /// The version in the first line.
 const FORMAT_VERSION: u64 = 1;
@@ -19,12 +19,12 @@ const FORMAT_VERSION: u64 = 1;
 pub struct RecordingLines {
     started: Instant,
     /// The last line's time in microseconds: times never decrease.
-    at: u64,
+    last_micros: u64,
 }
 
 impl RecordingLines {
     /// Starts a recording now; also returns the first line, without its newline.
-    pub fn begin(project: &Path) -> (Self, Vec<u8>) {
+    pub fn start(project: &Path) -> (Self, Vec<u8>) {
         let (started, started_at) = (Instant::now(), timestamp());
         let first = ObjectWriter::line(|object| {
             object.text("type", "hook-recording");
@@ -33,7 +33,7 @@ impl RecordingLines {
             object.text("startedAt", &started_at);
             object.text("project", &project.to_string_lossy());
         });
-        (Self { started, at: 0 }, first)
+        (Self { started, last_micros: 0 }, first)
     }
 
     /// Returns the line for an item of a subscription to [`JournalEntry`], without its newline.
@@ -45,47 +45,47 @@ impl RecordingLines {
         redaction: &Redaction,
     ) -> Option<Vec<u8>> {
         match entry {
-            Ok(entry) => self.entry(entry, redaction),
-            Err(lagged) => Some(self.missed(lagged)),
+            Ok(entry) => self.entry_line(entry, redaction),
+            Err(lagged) => Some(self.gap_line(lagged)),
         }
     }
 
-    fn entry(&mut self, entry: &JournalEntry, redaction: &Redaction) -> Option<Vec<u8>> {
+    fn entry_line(&mut self, entry: &JournalEntry, redaction: &Redaction) -> Option<Vec<u8>> {
         if let JournalMessage::Request(request) = &entry.message
             && request.envelope_error().is_some()
         {
             return None;
         }
-        let at = self.time(entry.at);
+        let at = self.advance_clock(entry.at);
         Some(ObjectWriter::line(|object| {
             object.integer("at", at.into());
             object.integer("request", entry.request.number().into());
             if let JournalMessage::Response(response) = &entry.message {
                 write_groups(object, response);
             }
-            if redaction.is_none() {
+            if redaction.is_empty() {
                 object.object("message", |out| write_message(entry, out));
                 return;
             }
-            let message = RawObject::of(|out| write_message(entry, out));
-            object.raw("message", redacted(&message, redaction).as_raw());
+            let message = RawObject::build(|out| write_message(entry, out));
+            object.raw("message", redact(&message, redaction).as_raw());
             object.optional_text("withheld", redaction.withheld());
         }))
     }
 
-    fn missed(&mut self, lagged: Lagged) -> Vec<u8> {
+    fn gap_line(&mut self, lagged: Lagged) -> Vec<u8> {
         // The missed messages came before the next one, at an unknown time.
-        let at = self.at;
+        let at = self.last_micros;
         ObjectWriter::line(|object| {
             object.integer("at", at.into());
             object.integer("missed", lagged.missed().into());
         })
     }
 
-    fn time(&mut self, at: Instant) -> u64 {
-        let since = at.saturating_duration_since(self.started).as_micros();
-        self.at = self.at.max(u64::try_from(since).unwrap_or(u64::MAX));
-        self.at
+    fn advance_clock(&mut self, at: Instant) -> u64 {
+        let elapsed = at.saturating_duration_since(self.started).as_micros();
+        self.last_micros = self.last_micros.max(u64::try_from(elapsed).unwrap_or(u64::MAX));
+        self.last_micros
     }
 }
 
@@ -116,8 +116,8 @@ fn write_message(entry: &JournalEntry, out: &mut ObjectWriter<'_>) {
 }
 
 /// Returns the message with redacted values.
-fn redacted(message: &RawObject, redaction: &Redaction) -> RawObject {
-    match redaction.json(message.as_str(), own_words()) {
+fn redact(message: &RawObject, redaction: &Redaction) -> RawObject {
+    match redaction.json(message.as_str(), exemptions()) {
         None => message.clone(),
         // Redacted JSON is still JSON.
         Some(redacted) => RawObject::parse(redacted).unwrap_or_else(|_| RawObject::empty()),

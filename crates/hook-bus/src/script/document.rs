@@ -8,12 +8,12 @@ use super::error::{ScenarioError, ScenarioErrorKind};
 use super::expectation::{KeyStep, ScenarioKey};
 
 /// A scenario's text with locations.
-pub(super) struct Located<'t> {
+pub(super) struct LocatedDocument<'t> {
     text: &'t str,
     document: Document<&'t str>,
 }
 
-impl<'t> Located<'t> {
+impl<'t> LocatedDocument<'t> {
     pub(super) fn parse(text: &'t str) -> Result<Self, ScenarioError> {
         let document = Document::parse(text)
             .map_err(|error| ScenarioError::toml(error.message(), text, error.span()))?;
@@ -21,8 +21,8 @@ impl<'t> Located<'t> {
     }
 
     /// Returns the line in which a test begins, from 1.
-    pub(super) fn line_of(&self, test: usize) -> usize {
-        let start = self.span_of(test, &ScenarioKey::default()).map_or(0, |span| span.start);
+    pub(super) fn test_line(&self, test: usize) -> usize {
+        let start = self.key_span(test, &ScenarioKey::default()).map_or(0, |span| span.start);
         self.text.get(..start).unwrap_or_default().matches('\n').count() + 1
     }
 
@@ -33,12 +33,12 @@ impl<'t> Located<'t> {
         key: &ScenarioKey,
         kind: ScenarioErrorKind,
     ) -> ScenarioError {
-        ScenarioError::new(kind, self.text, self.span_of(test, key))
+        ScenarioError::new(kind, self.text, self.key_span(test, key))
     }
 
     /// Checks that a test has no values that JSON cannot represent.
     pub(super) fn check_values(&self, test: usize) -> Result<(), ScenarioError> {
-        match self.test(test).and_then(Node::not_json) {
+        match self.test(test).and_then(Node::find_non_json) {
             Some((found, span)) => {
                 Err(ScenarioError::new(ScenarioErrorKind::NotJson { found }, self.text, span))
             }
@@ -51,12 +51,12 @@ impl<'t> Located<'t> {
             Item::ArrayOfTables(tests) => {
                 tests.get(index).map(|test| Node::Table(test, test.span()))
             }
-            Item::Value(Value::Array(tests)) => tests.get(index).map(Node::of_value),
+            Item::Value(Value::Array(tests)) => tests.get(index).map(Node::from_value),
             _ => None,
         }
     }
 
-    fn span_of(&self, test: usize, key: &ScenarioKey) -> Option<Range<usize>> {
+    fn key_span(&self, test: usize, key: &ScenarioKey) -> Option<Range<usize>> {
         let mut node = self.test(test)?;
         let mut span = node.span();
         for step in &key.0 {
@@ -75,17 +75,17 @@ enum Node<'d> {
 }
 
 impl<'d> Node<'d> {
-    fn of_value(value: &'d Value) -> Self {
+    fn from_value(value: &'d Value) -> Self {
         match value {
             Value::InlineTable(table) => Self::Table(table, value.span()),
             value => Self::Value(value),
         }
     }
 
-    fn of_item(item: &'d Item) -> Self {
+    fn from_item(item: &'d Item) -> Self {
         match item {
             Item::Table(table) => Self::Table(table, item.span()),
-            Item::Value(value) => Self::of_value(value),
+            Item::Value(value) => Self::from_value(value),
             item => Self::Item(item),
         }
     }
@@ -100,9 +100,9 @@ impl<'d> Node<'d> {
 
     fn get(&self, step: &KeyStep) -> Option<Self> {
         match (self, step) {
-            (Self::Table(table, _), KeyStep::Field(name)) => table.get(name).map(Self::of_item),
+            (Self::Table(table, _), KeyStep::Field(name)) => table.get(name).map(Self::from_item),
             (Self::Value(Value::Array(items)), KeyStep::Index(index)) => {
-                items.get(*index).map(Self::of_value)
+                items.get(*index).map(Self::from_value)
             }
             (Self::Item(Item::ArrayOfTables(tables)), KeyStep::Index(index)) => {
                 tables.get(*index).map(|table| Self::Table(table, table.span()))
@@ -112,16 +112,16 @@ impl<'d> Node<'d> {
     }
 
     /// Finds a date, or a number that is not finite. The parser limits the recursion's depth.
-    fn not_json(self) -> Option<(&'static str, Option<Range<usize>>)> {
+    fn find_non_json(self) -> Option<(&'static str, Option<Range<usize>>)> {
         match self {
             Self::Table(table, _) => {
-                table.iter().find_map(|(_, item)| Self::of_item(item).not_json())
+                table.iter().find_map(|(_, item)| Self::from_item(item).find_non_json())
             }
             Self::Value(Value::Array(items)) => {
-                items.iter().find_map(|item| Self::of_value(item).not_json())
+                items.iter().find_map(|item| Self::from_value(item).find_non_json())
             }
             Self::Item(Item::ArrayOfTables(tables)) => {
-                tables.iter().find_map(|table| Self::Table(table, None).not_json())
+                tables.iter().find_map(|table| Self::Table(table, None).find_non_json())
             }
             Self::Value(Value::Datetime(date)) => Some(("a date or time", date.span())),
             Self::Value(Value::Float(number)) if !number.value().is_finite() => {

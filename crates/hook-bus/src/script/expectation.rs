@@ -91,9 +91,9 @@ impl ScenarioKey {
 
 impl fmt::Display for ScenarioKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, step) in self.0.iter().enumerate() {
+        for (position, step) in self.0.iter().enumerate() {
             match step {
-                KeyStep::Field(name) if place == 0 => formatter.write_str(name)?,
+                KeyStep::Field(name) if position == 0 => formatter.write_str(name)?,
                 KeyStep::Field(name) => write!(formatter, ".{name}")?,
                 KeyStep::Index(index) => write!(formatter, "[{index}]")?,
             }
@@ -106,11 +106,13 @@ impl Expectation {
     /// Compares the expectations with a response.
     pub fn compare(&self, response: &HookExecutionResponse) -> Vec<Mismatch> {
         let actual = String::from_utf8_lossy(&response.to_json()).into_owned();
-        let actual = RawJson::parse(actual).map_or(Value::Null, |raw| value_of(&raw, MAX_DEPTH));
+        let actual =
+            RawJson::parse(actual).map_or(Value::Null, |raw| to_json_value(&raw, MAX_DEPTH));
         let mut mismatches = Vec::new();
         let mut expect = |path: &str, key: &str, expected: &Value| {
-            let at = At { path: path.to_owned(), key: ScenarioKey::of(&["expect", key]) };
-            compare(&at, expected, lookup(&actual, path), &mut mismatches);
+            let location =
+                Location { path: path.to_owned(), key: ScenarioKey::of(&["expect", key]) };
+            compare(&location, expected, lookup(&actual, path), &mut mismatches);
         };
         for (key, path, text) in self.texts() {
             if let Some(text) = text {
@@ -151,8 +153,8 @@ impl Expectation {
             });
         }
         for (key, expected, found) in [
-            (HOOKS, &self.hooks, names_of_hooks(response)),
-            (NOT_STARTED, &self.not_started, names_of_not_started(response)),
+            (HOOKS, &self.hooks, hook_names(response)),
+            (NOT_STARTED, &self.not_started, not_started_names(response)),
         ] {
             if let Some(expected) = expected.as_ref().filter(|expected| **expected != found) {
                 mismatches.push(Mismatch {
@@ -187,9 +189,9 @@ impl Expectation {
     pub(super) fn check(&self) -> Result<(), (ScenarioKey, ScenarioErrorKind)> {
         let decisions = PolicyDecision::ALL.map(PolicyDecision::as_str);
         let codes = FailureCode::ALL.map(FailureCode::as_str);
-        let words: [(&str, &Option<String>, &[&str]); 2] =
+        let enumerations: [(&str, &Option<String>, &[&str]); 2] =
             [("decision", &self.decision, &decisions), ("error", &self.error, &codes)];
-        for (field, expected, known) in words {
+        for (field, expected, known) in enumerations {
             if let Some(found) = expected
                 && pattern(found).is_none()
                 && !known.contains(&found.as_str())
@@ -221,12 +223,12 @@ pub(super) const HOOKS: &str = "hooks";
 pub(super) const NOT_STARTED: &str = "notStarted";
 
 /// Returns the names of the hooks that were not started, in plan order.
-pub(super) fn names_of_not_started(response: &HookExecutionResponse) -> Vec<&str> {
-    response.not_started.iter().map(|it| it.hook.display_name()).collect()
+pub(super) fn not_started_names(response: &HookExecutionResponse) -> Vec<&str> {
+    response.not_started.iter().map(|entry| entry.hook.display_name()).collect()
 }
 
 /// Returns the names of the hooks that ran, in plan order.
-pub(super) fn names_of_hooks(response: &HookExecutionResponse) -> Vec<&str> {
+pub(super) fn hook_names(response: &HookExecutionResponse) -> Vec<&str> {
     response.hooks.iter().map(|result| result.hook.display_name()).collect()
 }
 
@@ -261,18 +263,19 @@ fn check_pattern(key: &ScenarioKey, text: &str) -> Result<(), (ScenarioKey, Scen
 const MAX_DEPTH: usize = 100;
 
 /// Converts a value with the engine's own parser, which accepts more than `serde_json`.
-fn value_of(raw: &RawJson, depth: usize) -> Value {
+fn to_json_value(raw: &RawJson, depth: usize) -> Value {
     let Some(depth) = depth.checked_sub(1) else { return Value::Null };
     if let Some(text) = raw.to_text() {
         return Value::from(text);
     }
     if let Some(items) = raw.to_items() {
-        return items.iter().map(|item| value_of(item, depth)).collect();
+        return items.iter().map(|item| to_json_value(item, depth)).collect();
     }
     match raw.to_object() {
-        Ok(fields) => {
-            fields.iter().map(|(name, field)| (name.to_owned(), value_of(field, depth))).collect()
-        }
+        Ok(fields) => fields
+            .iter()
+            .map(|(name, field)| (name.to_owned(), to_json_value(field, depth)))
+            .collect(),
         Err(_) => serde_json::from_str(raw.as_str()).unwrap_or_default(),
     }
 }
@@ -284,15 +287,15 @@ fn lookup<'v>(value: &'v Value, path: &str) -> &'v Value {
 }
 
 /// A path in the response, and the key of its expectation.
-struct At {
+struct Location {
     path: String,
     key: ScenarioKey,
 }
 
-impl At {
+impl Location {
     fn field(&self, name: &str) -> Self {
-        let joint = if self.path.is_empty() { "" } else { "." };
-        Self { path: format!("{}{joint}{name}", self.path), key: self.key.field(name) }
+        let separator = if self.path.is_empty() { "" } else { "." };
+        Self { path: format!("{}{separator}{name}", self.path), key: self.key.field(name) }
     }
 
     fn index(&self, index: usize) -> Self {
@@ -302,18 +305,18 @@ impl At {
 
 /// Collects mismatches: an object must contain the expected fields, a text between slashes must
 /// match as an expression, other values must be equal.
-fn compare(at: &At, expected: &Value, found: &Value, mismatches: &mut Vec<Mismatch>) {
+fn compare(location: &Location, expected: &Value, found: &Value, mismatches: &mut Vec<Mismatch>) {
     let matches = match (expected, found) {
         (Value::Object(fields), Value::Object(_)) => {
             for (name, expected) in fields {
                 let found = found.get(name).unwrap_or(&Value::Null);
-                compare(&at.field(name), expected, found, mismatches);
+                compare(&location.field(name), expected, found, mismatches);
             }
             return;
         }
         (Value::Array(items), Value::Array(found)) if items.len() == found.len() => {
             for (index, (expected, found)) in items.iter().zip(found).enumerate() {
-                compare(&at.index(index), expected, found, mismatches);
+                compare(&location.index(index), expected, found, mismatches);
             }
             return;
         }
@@ -327,8 +330,8 @@ fn compare(at: &At, expected: &Value, found: &Value, mismatches: &mut Vec<Mismat
     };
     if !matches {
         mismatches.push(Mismatch {
-            path: at.path.clone(),
-            key: Some(at.key.clone()),
+            path: location.path.clone(),
+            key: Some(location.key.clone()),
             expected: expected.clone(),
             found: found.clone(),
         });
@@ -342,7 +345,7 @@ fn pattern(text: &str) -> Option<Result<fancy_regex::Regex, fancy_regex::Error>>
 }
 
 /// Returns an expectation that only this text meets: the text itself, or an escaped expression.
-pub(super) fn exactly(text: &str) -> String {
+pub(super) fn literal_pattern(text: &str) -> String {
     match pattern(text) {
         None => text.to_owned(),
         Some(_) => format!("/^{}$/", fancy_regex::escape(text)),

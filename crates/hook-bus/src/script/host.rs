@@ -55,7 +55,7 @@ impl ScriptedHost {
             let method = HOST_METHODS.iter().find(|method| method.name == name);
             let method = method
                 .ok_or_else(|| ScriptedHostError::UnknownMethod { method: shortened(name) })?;
-            if !method.may_be(result) {
+            if !method.accepts_result(result) {
                 return Err(ScriptedHostError::WrongResult {
                     method: method.name,
                     expected: method.result,
@@ -68,7 +68,7 @@ impl ScriptedHost {
 
     /// Parses a line of a script like `{"type": "hook-host-results", "results": {…}}`. Returns
     /// `None` for other lines, and an error message for an invalid one.
-    pub(super) fn of_line(line: &str) -> Option<Result<Self, String>> {
+    pub(super) fn from_line(line: &str) -> Option<Result<Self, String>> {
         const TYPE: &str = "hook-host-results";
         // A quick check, since most lines are requests.
         if !line.contains(TYPE) {
@@ -79,8 +79,8 @@ impl ScriptedHost {
         (kind.as_deref() == Some(TYPE)).then(|| {
             let results = fields.get("results").and_then(|results| results.to_object().ok());
             let results = results.ok_or("`results` must be an object: a result for each method")?;
-            if let Some(twice) = fields.repeated().or_else(|| results.repeated()) {
-                return Err(format!("`{}` stands there twice", shortened(twice)));
+            if let Some(duplicate) = fields.duplicate_key().or_else(|| results.duplicate_key()) {
+                return Err(format!("`{}` stands there twice", shortened(duplicate)));
             }
             let results = results.iter().map(|(name, result)| (name.to_owned(), result.clone()));
             Self::new(results).map_err(|error| error.to_string())

@@ -22,5 +22,5 @@ pub use files::{ScenarioFilesError, scenario_files};
 pub use host::{ScriptedHost, ScriptedHostError};
 pub use play::play;
 pub use scenario::{Scenario, ScenarioTest, TestReport};
-pub use suite::{Played, Selected, play_tests};
+pub use suite::{PlayedTest, SelectedTests, play_tests};
 pub use update::{Change, NotUpdated, NotUpdatedReason, Updated, update};

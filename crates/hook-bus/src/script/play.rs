@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::host::ScriptedHost;
 use crate::bus::MessageBus;
 use crate::message::{HookExecutionRequest, HookExecutionResponse};
-use crate::wire::{LineReader, request_of};
+use crate::wire::{LineReader, parse_request};
 
 /// Sends each request of a script and returns the responses in the script's order, with at most
 /// `concurrent` requests in flight. An invalid line is answered like any other. Once `stop` is
@@ -61,19 +61,19 @@ impl<R: AsyncRead + Unpin> Script<R> {
     async fn next(&mut self) -> io::Result<Option<HookExecutionRequest>> {
         while let Some(line) = self.lines.next().await? {
             if let Line::Text { number, text } = &line
-                && let Some(host) = ScriptedHost::of_line(text)
+                && let Some(host) = ScriptedHost::from_line(text)
             {
                 match host {
                     Ok(host) => self.host = Some(Arc::new(host)),
                     // Do not run requests with other results than intended.
-                    Err(wrong) => {
-                        let wrong = format!("line {number}: hook-host-results: {wrong}");
-                        return Err(io::Error::new(io::ErrorKind::InvalidData, wrong));
+                    Err(error) => {
+                        let message = format!("line {number}: hook-host-results: {error}");
+                        return Err(io::Error::new(io::ErrorKind::InvalidData, message));
                     }
                 }
                 continue;
             }
-            let request = request_of(line);
+            let request = parse_request(line);
             return Ok(Some(match &self.host {
                 Some(host) => request.with_host_services(Arc::clone(host) as _),
                 None => request,

@@ -23,7 +23,7 @@ use hook_protocol::Events;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::document::Located;
+use super::document::LocatedDocument;
 use super::error::{ScenarioError, ScenarioErrorKind};
 use super::expectation::{Expectation, Mismatch, ScenarioKey};
 use super::host::{ScriptedHost, ScriptedHostError};
@@ -91,17 +91,17 @@ impl Scenario {
     /// # Errors
     /// The error in the text, and its location.
     pub fn parse(text: &str, events: &Events) -> Result<Self, ScenarioError> {
-        let not_toml =
+        let toml_error =
             |error: toml::de::Error| ScenarioError::toml(error.message(), text, error.span());
-        let mut scenario: Self = toml::from_str(text).map_err(not_toml)?;
+        let mut scenario: Self = toml::from_str(text).map_err(toml_error)?;
         if scenario.tests.is_empty() {
             return Err(ScenarioError::new(ScenarioErrorKind::Empty, text, None));
         }
-        let located = Located::parse(text)?;
+        let located = LocatedDocument::parse(text)?;
         for (index, test) in scenario.tests.iter_mut().enumerate() {
             located.check_values(index)?;
             test.check(events).map_err(|(key, kind)| located.error(index, &key, kind))?;
-            test.line = located.line_of(index);
+            test.line = located.test_line(index);
         }
         Ok(scenario)
     }
@@ -128,7 +128,7 @@ impl ScenarioTest {
             && events.from_name(event).is_none()
             && !self.expect.expects_failure()
         {
-            let kind = ScenarioErrorKind::UnknownEvent(events.unknown(event));
+            let kind = ScenarioErrorKind::UnknownEvent(events.unknown_message(event));
             return Err((ScenarioKey::of(&["event"]), kind));
         }
         if let Err(error) = self.scripted_host() {

@@ -12,7 +12,7 @@ use crate::bus::MessageBus;
 
 /// The tests of one scenario to be run.
 #[derive(Debug, Clone)]
-pub struct Selected<'s> {
+pub struct SelectedTests<'s> {
     /// The scenario.
     pub scenario: &'s Scenario,
     /// The indices of the tests in it.
@@ -21,7 +21,7 @@ pub struct Selected<'s> {
 
 /// One test that was run or skipped.
 #[derive(Debug, Clone)]
-pub struct Played {
+pub struct PlayedTest {
     /// The index of its scenario in the selection.
     pub scenario: usize,
     /// The test's index in the scenario.
@@ -40,35 +40,35 @@ pub struct Played {
 /// Dropping the stream cancels the running tests and their hooks.
 pub fn play_tests<'s>(
     bus: &'s MessageBus,
-    selected: &[Selected<'s>],
+    selected: &[SelectedTests<'s>],
     jobs: NonZeroUsize,
     fail_fast: bool,
     stop: &'s CancellationToken,
-) -> impl Stream<Item = Played> + 's {
-    let begin = stop.child_token();
-    let lanes = lanes(selected).into_iter().map(move |lane| {
-        let begin = begin.clone();
-        let turns = stream::iter(lane).then(move |turn| {
+) -> impl Stream<Item = PlayedTest> + 's {
+    let cancelled = stop.child_token();
+    let runs = sequences(selected).into_iter().map(move |sequence| {
+        let begin = cancelled.clone();
+        let steps = stream::iter(sequence).then(move |step| {
             let begin = begin.clone();
             async move {
                 let mut report = None;
                 if !begin.is_cancelled() {
-                    let played = turn.test.run(bus).await;
-                    if fail_fast && !played.passed() {
+                    let test_report = step.test.run(bus).await;
+                    if fail_fast && !test_report.passed() {
                         begin.cancel();
                     }
-                    report = Some(played);
+                    report = Some(test_report);
                 }
-                (turn.number, Played { scenario: turn.scenario, test: turn.index, report })
+                (step.number, PlayedTest { scenario: step.scenario, test: step.index, report })
             }
         });
-        Box::pin(turns)
+        Box::pin(steps)
     });
-    in_order(stream::iter(lanes).flatten_unordered(jobs.get()))
+    reorder(stream::iter(runs).flatten_unordered(jobs.get()))
 }
 
 /// One test and the position of its report.
-struct Turn<'s> {
+struct Step<'s> {
     number: usize,
     scenario: usize,
     index: usize,
@@ -76,43 +76,43 @@ struct Turn<'s> {
 }
 
 /// Returns the sequences of tests that must run one after the other.
-fn lanes<'s>(selected: &[Selected<'s>]) -> Vec<VecDeque<Turn<'s>>> {
+fn sequences<'s>(selected: &[SelectedTests<'s>]) -> Vec<VecDeque<Step<'s>>> {
     let mut number = 0;
-    let mut lanes = Vec::new();
-    for (scenario, Selected { scenario: of, tests }) in selected.iter().enumerate() {
-        let mut turns = VecDeque::new();
+    let mut sequences = Vec::new();
+    for (scenario, SelectedTests { scenario: scenario_ref, tests }) in selected.iter().enumerate() {
+        let mut steps = VecDeque::new();
         for &index in tests {
-            let Some(test) = of.tests.get(index) else { continue };
-            turns.push_back(Turn { number, scenario, index, test });
+            let Some(test) = scenario_ref.tests.get(index) else { continue };
+            steps.push_back(Step { number, scenario, index, test });
             number += 1;
         }
-        match of.parallel {
-            true => lanes.extend(turns.into_iter().map(|turn| VecDeque::from([turn]))),
-            false => lanes.push(turns),
+        match scenario_ref.parallel {
+            true => sequences.extend(steps.into_iter().map(|step| VecDeque::from([step]))),
+            false => sequences.push(steps),
         }
     }
-    lanes
+    sequences
 }
 
 /// Reorders items by their number.
-fn in_order<'s, S>(numbered: S) -> impl Stream<Item = Played> + 's
+fn reorder<'s, S>(numbered: S) -> impl Stream<Item = PlayedTest> + 's
 where
-    S: Stream<Item = (usize, Played)> + 's,
+    S: Stream<Item = (usize, PlayedTest)> + 's,
 {
-    struct Waiting<S> {
+    struct Reorder<S> {
         numbered: Pin<Box<S>>,
-        early: BTreeMap<usize, Played>,
+        early: BTreeMap<usize, PlayedTest>,
         next: usize,
     }
-    let waiting = Waiting { numbered: Box::pin(numbered), early: BTreeMap::new(), next: 0 };
-    stream::unfold(waiting, |mut waiting| async move {
+    let state = Reorder { numbered: Box::pin(numbered), early: BTreeMap::new(), next: 0 };
+    stream::unfold(state, |mut state| async move {
         loop {
-            if let Some(played) = waiting.early.remove(&waiting.next) {
-                waiting.next += 1;
-                return Some((played, waiting));
+            if let Some(played) = state.early.remove(&state.next) {
+                state.next += 1;
+                return Some((played, state));
             }
-            let (number, played) = waiting.numbered.next().await?;
-            waiting.early.insert(number, played);
+            let (number, played) = state.numbered.next().await?;
+            state.early.insert(number, played);
         }
     })
 }

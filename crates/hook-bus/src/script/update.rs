@@ -9,7 +9,7 @@ use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, TableLike,
 
 use super::error::ScenarioError;
 use super::expectation::{
-    HOOKS, KeyStep, NOT_STARTED, ScenarioKey, exactly, names_of_hooks, names_of_not_started,
+    HOOKS, KeyStep, NOT_STARTED, ScenarioKey, hook_names, literal_pattern, not_started_names,
 };
 use super::scenario::{Scenario, TestReport};
 
@@ -21,7 +21,7 @@ pub struct Updated {
     /// The changes.
     pub changes: Vec<Change>,
     /// The mismatches that could not be updated, with reasons.
-    pub left: Vec<NotUpdated>,
+    pub skipped: Vec<NotUpdated>,
 }
 
 /// A change of one key.
@@ -90,24 +90,24 @@ pub fn update(
     reports: &[(usize, &TestReport)],
     events: &Events,
 ) -> Result<Updated, ScenarioError> {
-    let not_toml =
+    let toml_error =
         |error: toml_edit::TomlError| ScenarioError::toml(error.message(), text, error.span());
-    let mut document: DocumentMut = text.parse().map_err(not_toml)?;
-    let mut updated = Updated { text: text.to_owned(), changes: Vec::new(), left: Vec::new() };
+    let mut document: DocumentMut = text.parse().map_err(toml_error)?;
+    let mut updated = Updated { text: text.to_owned(), changes: Vec::new(), skipped: Vec::new() };
     for &(test, report) in reports {
-        let Some(node) = test_of(&mut document, test) else { continue };
-        if says_nothing_of_the_test(report) {
+        let Some(node) = test_table(&mut document, test) else { continue };
+        if is_transient(report) {
             let key = "expect".to_owned();
             let reason = NotUpdatedReason::CutOff;
-            updated.left.push(NotUpdated { test, key, reason });
+            updated.skipped.push(NotUpdated { test, key, reason });
         } else if node.get("expect").is_none() {
-            record(node, test, report, &mut updated);
+            add_expectations(node, test, report, &mut updated);
         } else {
-            correct(node, test, report, &mut updated);
+            update_mismatches(node, test, report, &mut updated);
         }
     }
     if !updated.changes.is_empty() {
-        let written = with_line_ends_of(text, document.to_string());
+        let written = with_line_endings_of(text, document.to_string());
         Scenario::parse(&written, events)?;
         updated.text = written;
     }
@@ -115,13 +115,13 @@ pub fn update(
 }
 
 /// Checks whether the response depends on the moment, not on the test.
-fn says_nothing_of_the_test(report: &TestReport) -> bool {
+fn is_transient(report: &TestReport) -> bool {
     use FailureCode::{Cancelled, DeadlineExceeded, InternalError, NoHandler, ShuttingDown};
-    let moments = [Cancelled, DeadlineExceeded, InternalError, NoHandler, ShuttingDown];
-    report.response.error().is_some_and(|error| moments.contains(&error.code))
+    let transient_codes = [Cancelled, DeadlineExceeded, InternalError, NoHandler, ShuttingDown];
+    report.response.error().is_some_and(|error| transient_codes.contains(&error.code))
 }
 
-fn test_of(document: &mut DocumentMut, index: usize) -> Option<&mut dyn TableLike> {
+fn test_table(document: &mut DocumentMut, index: usize) -> Option<&mut dyn TableLike> {
     match document.get_mut("test")? {
         Item::ArrayOfTables(tests) => Some(tests.get_mut(index)?),
         Item::Value(Value::Array(tests)) => match tests.get_mut(index)? {
@@ -133,16 +133,21 @@ fn test_of(document: &mut DocumentMut, index: usize) -> Option<&mut dyn TableLik
 }
 
 /// Adds expectations to a test without any.
-fn record(test: &mut dyn TableLike, index: usize, report: &TestReport, updated: &mut Updated) {
+fn add_expectations(
+    test: &mut dyn TableLike,
+    index: usize,
+    report: &TestReport,
+    updated: &mut Updated,
+) {
     let response = &report.response;
     let mut expect: Vec<(&str, Json)> = Vec::new();
     if let Some(error) = response.error() {
         expect.push(("error", Json::from(error.code.as_str())));
     } else {
         expect.push(("decision", Json::from(response.processed.decision.as_str())));
-        expect.push((HOOKS, Json::from(names_of_hooks(response))));
+        expect.push((HOOKS, Json::from(hook_names(response))));
         if !response.not_started.is_empty() {
-            expect.push((NOT_STARTED, Json::from(names_of_not_started(response))));
+            expect.push((NOT_STARTED, Json::from(not_started_names(response))));
         }
         if let Some(after) = response.processed.retry_after {
             expect.push(("retryAfterMs", milliseconds(after)));
@@ -151,7 +156,7 @@ fn record(test: &mut dyn TableLike, index: usize, report: &TestReport, updated: 
             expect.push(("granted", Json::from(true)));
         }
         if let Some(reason) = &response.processed.reason {
-            expect.push(("reason", Json::from(exactly(reason))));
+            expect.push(("reason", Json::from(literal_pattern(reason))));
         }
     }
     let mut table = InlineTable::new();
@@ -172,24 +177,29 @@ fn milliseconds(time: Duration) -> Json {
     }
 }
 
-fn correct(test: &mut dyn TableLike, index: usize, report: &TestReport, updated: &mut Updated) {
-    let mut left = |key: String, reason| {
-        updated.left.push(NotUpdated { test: index, key, reason });
+fn update_mismatches(
+    test: &mut dyn TableLike,
+    index: usize,
+    report: &TestReport,
+    updated: &mut Updated,
+) {
+    let mut skip = |key: String, reason| {
+        updated.skipped.push(NotUpdated { test: index, key, reason });
     };
     // The response has none of the expected values; removing all keys would hide that.
     if report.mismatches.iter().any(|mismatch| mismatch.key.is_none()) {
-        left("expect".to_owned(), NotUpdatedReason::Failed);
+        skip("expect".to_owned(), NotUpdatedReason::Failed);
         return;
     }
     for mismatch in &report.mismatches {
         let Some(key) = &mismatch.key else { continue };
-        let literal = [HOOKS, NOT_STARTED].map(|name| ScenarioKey::of(&["expect", name]));
-        let literal = literal.contains(key);
-        let found = if literal { mismatch.found.clone() } else { expected(&mismatch.found) };
+        let literal_keys = [HOOKS, NOT_STARTED].map(|name| ScenarioKey::of(&["expect", name]));
+        let is_literal = literal_keys.contains(key);
+        let found = if is_literal { mismatch.found.clone() } else { expected(&mismatch.found) };
         let after = match write(Node::Table(test), &key.0, &found) {
             Ok(()) => (!found.is_null()).then_some(found),
             Err(reason) => {
-                left(key.to_string(), reason);
+                skip(key.to_string(), reason);
                 continue;
             }
         };
@@ -206,7 +216,7 @@ fn correct(test: &mut dyn TableLike, index: usize, report: &TestReport, updated:
 /// fields, which TOML cannot represent, are left out.
 fn expected(found: &Json) -> Json {
     match found {
-        Json::String(text) => Json::from(exactly(text)),
+        Json::String(text) => Json::from(literal_pattern(text)),
         Json::Array(items) => items.iter().map(expected).collect(),
         Json::Object(fields) => fields
             .iter()
@@ -224,16 +234,16 @@ enum Node<'d> {
 }
 
 impl<'d> Node<'d> {
-    fn of_item(item: &'d mut Item) -> Option<Self> {
+    fn from_item(item: &'d mut Item) -> Option<Self> {
         match item {
             Item::Table(table) => Some(Self::Table(table)),
             Item::ArrayOfTables(tables) => Some(Self::Tables(tables)),
-            Item::Value(value) => Self::of_value(value),
+            Item::Value(value) => Self::from_value(value),
             Item::None => None,
         }
     }
 
-    fn of_value(value: &'d mut Value) -> Option<Self> {
+    fn from_value(value: &'d mut Value) -> Option<Self> {
         match value {
             Value::InlineTable(table) => Some(Self::Table(table)),
             Value::Array(array) => Some(Self::Array(array)),
@@ -256,11 +266,11 @@ fn write(node: Node<'_>, steps: &[KeyStep], found: &Json) -> Result<(), NotUpdat
             Ok(())
         }
         (Node::Table(table), [KeyStep::Field(name), rest @ ..]) => {
-            let inner = table.get_mut(name).and_then(Node::of_item);
+            let inner = table.get_mut(name).and_then(Node::from_item);
             write(inner.ok_or(MISSING)?, rest, found)
         }
         (Node::Array(array), [KeyStep::Index(index), rest @ ..]) => {
-            let inner = array.get_mut(*index).and_then(Node::of_value);
+            let inner = array.get_mut(*index).and_then(Node::from_value);
             write(inner.ok_or(MISSING)?, rest, found)
         }
         (Node::Tables(tables), [KeyStep::Index(index), rest @ ..]) if !rest.is_empty() => {
@@ -317,12 +327,12 @@ fn write_array(array: &mut Array, after: &Array) {
         }
     }
     for (index, value) in after.iter().enumerate() {
-        let same = |before: &Value| match (before, value) {
+        let is_same = |old: &Value| match (old, value) {
             (Value::String(before), Value::String(value)) => before.value() == value.value(),
             _ => false,
         };
         match array.get(index) {
-            Some(before) if same(before) => {}
+            Some(before) if is_same(before) => {}
             Some(_) => {
                 array.replace(index, value.clone());
             }
@@ -371,7 +381,7 @@ fn toml(value: &Json) -> Option<Value> {
 }
 
 /// Restores the original line endings and byte order mark, which the TOML writer drops.
-fn with_line_ends_of(text: &str, written: String) -> String {
+fn with_line_endings_of(text: &str, written: String) -> String {
     let lines = text.matches('\n').count();
     let with_returns = text.matches("\r\n").count();
     let mut written = match lines > 0 && lines == with_returns {

@@ -4,7 +4,7 @@
 use hook_core::ProcessedHookResult;
 
 /// The maximum size of the hooks' text for the model per event, in bytes (protocol.md §8).
-const MOST_FOR_MODEL: usize = 16 * 1024;
+const MAX_MODEL_TEXT: usize = 16 * 1024;
 
 /// The hooks' texts other than their decision.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,15 +21,15 @@ pub struct HookAdvice {
 impl HookAdvice {
     /// Returns the reason for the decision and the other texts, both cut to one limit together.
     pub(crate) fn with_reason(processed: &ProcessedHookResult) -> (String, Self) {
-        let mut room = Room { left: MOST_FOR_MODEL };
-        let reason = room.fit(processed.reason.as_deref().unwrap_or_default());
+        let mut budget = TextBudget { remaining: MAX_MODEL_TEXT };
+        let reason = budget.take(processed.reason.as_deref().unwrap_or_default());
         let context = processed.additional_context.as_deref().filter(|text| !text.is_empty());
-        let context = context.map(|text| room.fit(text));
+        let context = context.map(|text| budget.take(text));
         let message = processed.model_message.as_deref();
-        let message = message.map(|text| room.fit(&format!("[System] {text}")));
-        let said: Vec<String> = [context, message].into_iter().flatten().collect();
+        let message = message.map(|text| budget.take(&format!("[System] {text}")));
+        let model_texts: Vec<String> = [context, message].into_iter().flatten().collect();
         let advice = Self {
-            for_model: (!said.is_empty()).then(|| said.join("\n\n")),
+            for_model: (!model_texts.is_empty()).then(|| model_texts.join("\n\n")),
             for_user: processed.system_message.clone(),
             suppress_output: processed.suppress_output,
         };
@@ -37,45 +37,45 @@ impl HookAdvice {
     }
 
     /// Appends the texts of a later event.
-    pub(crate) fn and(self, later: Self) -> Self {
-        let both = |one: Option<String>, other: Option<String>| match (one, other) {
+    pub(crate) fn merge(self, later: Self) -> Self {
+        let join = |one: Option<String>, other: Option<String>| match (one, other) {
             (Some(one), Some(other)) => Some(format!("{one}\n\n{other}")),
             (one, other) => one.or(other),
         };
         Self {
-            for_model: both(self.for_model, later.for_model),
-            for_user: both(self.for_user, later.for_user),
+            for_model: join(self.for_model, later.for_model),
+            for_user: join(self.for_user, later.for_user),
             suppress_output: self.suppress_output || later.suppress_output,
         }
     }
 }
 
 /// Adds warnings that are not in the list yet: the events of one call repeat some.
-pub(super) fn add_warnings(known: &mut Vec<String>, more: Vec<String>) {
+pub(super) fn add_warnings(warnings: &mut Vec<String>, more: Vec<String>) {
     for warning in more {
-        if !known.contains(&warning) {
-            known.push(warning);
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
         }
     }
 }
 
 /// The rest of an event's limit.
-struct Room {
-    left: usize,
+struct TextBudget {
+    remaining: usize,
 }
 
-impl Room {
-    fn fit(&mut self, text: &str) -> String {
-        if text.len() <= self.left {
-            self.left -= text.len();
+impl TextBudget {
+    fn take(&mut self, text: &str) -> String {
+        if text.len() <= self.remaining {
+            self.remaining -= text.len();
             return text.to_owned();
         }
-        let end = (0..=self.left).rev().find(|end| text.is_char_boundary(*end));
-        let kept = text.get(..end.unwrap_or_default()).unwrap_or_default();
-        let cut = text.len() - kept.len();
-        self.left = 0;
-        tracing::warn!(target: "hook::event", bytes = cut, "text of hooks for the model was cut");
-        format!("{kept}\n[{cut} more bytes of hooks were cut]")
+        let end = (0..=self.remaining).rev().find(|end| text.is_char_boundary(*end));
+        let prefix = text.get(..end.unwrap_or_default()).unwrap_or_default();
+        let omitted = text.len() - prefix.len();
+        self.remaining = 0;
+        tracing::warn!(target: "hook::event", bytes = omitted, "text of hooks for the model was cut");
+        format!("{prefix}\n[{omitted} more bytes of hooks were cut]")
     }
 }
 
@@ -93,11 +93,11 @@ mod tests {
         };
         let (reason, advice) = HookAdvice::with_reason(&processed);
         assert_eq!(reason.len(), 10_000);
-        let said = advice.for_model.unwrap();
-        let (context, message) = said.split_once("\n\n").unwrap();
+        let text = advice.for_model.unwrap();
+        let (context, message) = text.split_once("\n\n").unwrap();
         assert_eq!(context.len(), 6_000);
         let (kept, note) = message.split_once('\n').unwrap();
-        assert_eq!(10_000 + context.len() + kept.len(), MOST_FOR_MODEL);
+        assert_eq!(10_000 + context.len() + kept.len(), MAX_MODEL_TEXT);
         assert_eq!(note, format!("[{} more bytes of hooks were cut]", 6_009 - kept.len()));
     }
 }

@@ -51,7 +51,7 @@ pub async fn fire_before_agent_hook(
     host: &AgentHost,
     prompt: impl Into<BeforeAgentInput>,
 ) -> BeforeAgentHookResult {
-    host.continuations.begin();
+    host.continuations.start_turn();
     let input = prompt.into();
     let mut prompt = input.prompt.clone();
     let Some(processed) = host.fire(input).await else {
@@ -63,7 +63,7 @@ pub async fn fire_before_agent_hook(
     let (reason, advice) = HookAdvice::with_reason(&processed);
     let event = HookEventName::BeforeAgent;
     let request = ApprovalRequest { event, subject: prompt.clone(), input: None, reason };
-    let decision = match host.confirmed(processed.decision, request).await {
+    let decision = match host.resolve_ask(processed.decision, request).await {
         (PolicyDecision::Proceed | PolicyDecision::Ask, _) => {
             if let Some(text) = &advice.for_model {
                 prompt = format!("{prompt}\n\n{text}");
@@ -85,12 +85,12 @@ pub enum TurnEnd {
     /// The turn is over.
     Done,
     /// The agent continues with this prompt, which may be shown to BeforeAgent hooks or not.
-    GoOn {
+    Continue {
         /// The hook's reason, as a prompt.
         prompt: String,
     },
     /// A hook wants to continue beyond the limit: the turn is over.
-    CapReached {
+    LimitReached {
         /// The hook's reason.
         reason: String,
         /// The number of continuations in a row.
@@ -134,20 +134,20 @@ pub async fn fire_after_agent_hook(
     };
     let (reason, advice) = HookAdvice::with_reason(&processed);
     let end = match processed.decision {
-        PolicyDecision::Block | PolicyDecision::Retry => match host.continuations.go_on() {
-            Ok(()) => TurnEnd::GoOn { prompt: reason },
-            Err(continuations) => TurnEnd::CapReached { reason, continuations },
+        PolicyDecision::Block | PolicyDecision::Retry => match host.continuations.try_continue() {
+            Ok(()) => TurnEnd::Continue { prompt: reason },
+            Err(continuations) => TurnEnd::LimitReached { reason, continuations },
         },
         PolicyDecision::Proceed | PolicyDecision::Ask => {
-            host.continuations.end();
+            host.continuations.reset();
             TurnEnd::Done
         }
         PolicyDecision::Stop => {
-            host.continuations.end();
+            host.continuations.reset();
             TurnEnd::Stop { reason }
         }
     };
-    if let TurnEnd::CapReached { continuations, .. } = end {
+    if let TurnEnd::LimitReached { continuations, .. } = end {
         tracing::warn!(
             target: "hook::event",
             continuations,
@@ -179,8 +179,8 @@ async fn fire(host: &AgentHost, input: impl Into<RequestInput>) -> LifecycleHook
     let event = input.event();
     let Some(processed) = host.fire(input).await else { return LifecycleHookResult::default() };
     let (reason, advice) = HookAdvice::with_reason(&processed);
-    let refuses = processed.decision >= PolicyDecision::Ask;
-    let refused = (refuses && event.row().block_means.is_some()).then(|| reason.clone());
+    let is_refused = processed.decision >= PolicyDecision::Ask;
+    let refused = (is_refused && event.row().block_means.is_some()).then(|| reason.clone());
     let stop = processed.should_stop_execution().then_some(reason);
     // Other events have no such field.
     let compaction = PreCompressOutput::new(&processed.aggregated).compaction();

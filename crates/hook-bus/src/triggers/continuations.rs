@@ -5,29 +5,29 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// The number of times in a row that hooks made the agent continue, with its limit.
 #[derive(Debug)]
 pub(crate) struct Continuations {
-    most: u32,
-    state: Mutex<InARow>,
+    max: u32,
+    state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
-struct InARow {
+struct State {
     count: u32,
     /// `true` if the next prompt is the one with which the agent continues, whatever its text.
-    goes_on: bool,
+    is_continuing: bool,
 }
 
 impl Default for Continuations {
     fn default() -> Self {
-        Self::at_most(8)
+        Self::with_limit(8)
     }
 }
 
 impl Continuations {
-    pub(crate) fn at_most(most: u32) -> Self {
-        Self { most, state: Mutex::default() }
+    pub(crate) fn with_limit(max: u32) -> Self {
+        Self { max, state: Mutex::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, InARow> {
+    fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -36,10 +36,10 @@ impl Continuations {
     }
 
     /// Resets the count at a prompt of the user.
-    pub(super) fn begin(&self) {
+    pub(super) fn start_turn(&self) {
         let mut state = self.state();
-        if !std::mem::take(&mut state.goes_on) {
-            *state = InARow::default();
+        if !std::mem::take(&mut state.is_continuing) {
+            *state = State::default();
         }
     }
 
@@ -47,18 +47,18 @@ impl Continuations {
     ///
     /// # Errors
     /// The number of continuations, if that is the limit. The count is reset.
-    pub(super) fn go_on(&self) -> Result<(), u32> {
+    pub(super) fn try_continue(&self) -> Result<(), u32> {
         let mut state = self.state();
-        if state.count >= self.most {
+        if state.count >= self.max {
             return Err(std::mem::take(&mut *state).count);
         }
         state.count += 1;
-        state.goes_on = true;
+        state.is_continuing = true;
         Ok(())
     }
 
     /// Resets the count at the end of a turn.
-    pub(super) fn end(&self) {
-        *self.state() = InARow::default();
+    pub(super) fn reset(&self) {
+        *self.state() = State::default();
     }
 }

@@ -69,29 +69,29 @@ impl ModelCall {
 
 /// Returns a translation of the hooks' output. If it fails, the previous value is used and a
 /// warning added.
-fn translated(
+fn translated_or(
     what: &'static str,
     result: Result<Translated, TranslateError>,
-    otherwise: impl FnOnce() -> RawObject,
+    fallback: impl FnOnce() -> RawObject,
     warnings: &mut Vec<String>,
 ) -> RawObject {
-    usable(what, result, warnings).unwrap_or_else(otherwise)
+    usable_value(what, result, warnings).unwrap_or_else(fallback)
 }
 
-fn usable(
+fn usable_value(
     what: &'static str,
     result: Result<Translated, TranslateError>,
     warnings: &mut Vec<String>,
 ) -> Option<RawObject> {
-    let said = match result {
+    let problem = match result {
         Ok(translated) => {
             warnings.extend(translated.warnings.iter().map(ToString::to_string));
             return Some(translated.value);
         }
         Err(error) => format!("what hooks made of the {what} could not be used: {error}"),
     };
-    tracing::warn!(target: "hook::event", "{}", OneLine(&said));
-    warnings.push(said);
+    tracing::warn!(target: "hook::event", "{}", OneLine(&problem));
+    warnings.push(problem);
     None
 }
 
@@ -101,7 +101,7 @@ fn approval(event: HookEventName, body: &RawObject, reason: String) -> ApprovalR
 
 /// Returns a response with the reason that there is no other.
 pub(crate) fn error_response(sdk: Result<Sdk, TranslateError>, reason: &str) -> RawObject {
-    let stable = RawObject::of(|response| response.text("text", reason));
+    let stable = RawObject::build(|response| response.text("text", reason));
     sdk.and_then(|sdk| from_stable_response(sdk, &stable, None))
         .map_or(stable, |translated| translated.value)
 }
@@ -142,13 +142,13 @@ pub async fn fire_before_tool_selection_hook(
     };
     let mut input = BeforeToolSelectionInput::new(call.request.clone());
     input.available_tools.clone_from(&call.available_tools);
-    let fired = host.fire(call.input(input));
-    let Some(processed) = fired.await else { return result };
+    let response = host.fire(call.input(input));
+    let Some(processed) = response.await else { return result };
     let (reason, advice) = HookAdvice::with_reason(&processed);
     result.advice = advice;
     result.warnings = processed.warnings;
     let approval = approval(HookEventName::BeforeToolSelection, &call.request, reason);
-    let (decision, reason) = host.confirmed(processed.decision, approval).await;
+    let (decision, reason) = host.resolve_ask(processed.decision, approval).await;
     result.stop = (decision == PolicyDecision::Stop).then(|| reason.clone());
     result.withheld = (decision == PolicyDecision::Block).then(|| reason.clone());
     if processed.aggregated.all_outputs.is_empty() && decision != PolicyDecision::Block {
@@ -156,24 +156,25 @@ pub async fn fire_before_tool_selection_hook(
         return result;
     }
     if let (Some(text), Ok(sdk)) = (&result.advice.for_model, call.sdk()) {
-        let told = with_message(sdk, &call.request, text);
-        result.request = translated("message", told, || call.request.clone(), &mut result.warnings);
+        let with_advice = with_message(sdk, &call.request, text);
+        result.request =
+            translated_or("message", with_advice, || call.request.clone(), &mut result.warnings);
     }
     let request = result.request.clone();
     let output = BeforeToolSelectionOutput::new(&processed.aggregated);
-    let narrowed = || -> Result<Option<(Translated, ToolConfig)>, TranslateError> {
+    let narrow = || -> Result<Option<(Translated, ToolConfig)>, TranslateError> {
         let sdk = call.sdk()?;
         let base = LlmRequest::read(&to_stable_request(sdk, &request)?.value)?;
         // A block without output, from a failure, allows no tools either.
-        let narrowed = match decision == PolicyDecision::Block {
+        let narrowed_config = match decision == PolicyDecision::Block {
             true => Some(ToolConfig { mode: Some("NONE".to_owned()), ..ToolConfig::default() }),
             false => output.tool_config(&base.tool_config.unwrap_or_default()),
         };
-        let Some(config) = narrowed else { return Ok(None) };
-        let change = RawObject::of(|change| change.raw("toolConfig", config.to_raw().as_raw()));
+        let Some(config) = narrowed_config else { return Ok(None) };
+        let change = RawObject::build(|change| change.raw("toolConfig", config.to_raw().as_raw()));
         Ok(Some((from_stable_request(sdk, &change, Some(&request))?, config)))
     };
-    let (changed, config) = match narrowed() {
+    let (changed, config) = match narrow() {
         Ok(Some((changed, config))) => (Ok(changed), Some(config)),
         Ok(None) => return result,
         Err(_) if decision == PolicyDecision::Block => {
@@ -183,7 +184,7 @@ pub async fn fire_before_tool_selection_hook(
         Err(error) => (Err(error), None),
     };
     result.tool_config = config;
-    result.request = translated("tool config", changed, || request, &mut result.warnings);
+    result.request = translated_or("tool config", changed, || request, &mut result.warnings);
     result
 }
 
@@ -239,12 +240,12 @@ pub struct BeforeModelHookResult {
 /// §6.2).
 pub async fn fire_before_model_hook(host: &AgentHost, call: &ModelCall) -> BeforeModelHookResult {
     let request = call.request.clone();
-    let mut told = BeforeModelInput::new(request.clone());
-    told.messages.clone_from(&call.messages);
-    told.prompt.clone_from(&call.prompt);
-    told.system_prompt.clone_from(&call.system_prompt);
-    told.tools.clone_from(&call.available_tools);
-    let Some(processed) = host.fire(call.input(told)).await else {
+    let mut input = BeforeModelInput::new(request.clone());
+    input.messages.clone_from(&call.messages);
+    input.prompt.clone_from(&call.prompt);
+    input.system_prompt.clone_from(&call.system_prompt);
+    input.tools.clone_from(&call.available_tools);
+    let Some(processed) = host.fire(call.input(input)).await else {
         let decision = BeforeModelDecision::Call { request };
         return BeforeModelHookResult {
             decision,
@@ -256,19 +257,19 @@ pub async fn fire_before_model_hook(host: &AgentHost, call: &ModelCall) -> Befor
     let (reason, advice) = HookAdvice::with_reason(&processed);
     let mut warnings = processed.warnings;
     let output = BeforeModelOutput::new(&processed.aggregated);
-    let refused = |reason: &str| error_response(call.sdk(), reason);
+    let block_response = |reason: &str| error_response(call.sdk(), reason);
     let synthetic = output.synthetic_response().and_then(|response| {
         let response = call.sdk().and_then(|sdk| from_stable_response(sdk, &response, None));
-        usable("response", response, &mut warnings)
+        usable_value("response", response, &mut warnings)
     });
     let approval = approval(HookEventName::BeforeModel, &request, reason);
-    let decision = match (host.confirmed(processed.decision, approval).await, synthetic) {
+    let decision = match (host.resolve_ask(processed.decision, approval).await, synthetic) {
         ((PolicyDecision::Block | PolicyDecision::Retry, reason), synthetic) => {
-            let response = synthetic.unwrap_or_else(|| refused(&reason));
+            let response = synthetic.unwrap_or_else(|| block_response(&reason));
             BeforeModelDecision::Block { reason, response }
         }
         ((PolicyDecision::Stop, reason), synthetic) => {
-            let response = synthetic.unwrap_or_else(|| refused(&reason));
+            let response = synthetic.unwrap_or_else(|| block_response(&reason));
             BeforeModelDecision::Stop { reason, response }
         }
         (_, Some(response)) => BeforeModelDecision::Answer { response },
@@ -278,11 +279,11 @@ pub async fn fire_before_model_hook(host: &AgentHost, call: &ModelCall) -> Befor
                 let changed = call
                     .sdk()
                     .and_then(|sdk| from_stable_request(sdk, &changes, Some(&call.request)));
-                request = translated("request", changed, || call.request.clone(), &mut warnings);
+                request = translated_or("request", changed, || call.request.clone(), &mut warnings);
             }
             if let Some(text) = &advice.for_model {
-                let told = call.sdk().and_then(|sdk| with_message(sdk, &request, text));
-                request = translated("message", told, || request.clone(), &mut warnings);
+                let with_advice = call.sdk().and_then(|sdk| with_message(sdk, &request, text));
+                request = translated_or("message", with_advice, || request.clone(), &mut warnings);
             }
             BeforeModelDecision::Call { request }
         }
@@ -292,16 +293,17 @@ pub async fn fire_before_model_hook(host: &AgentHost, call: &ModelCall) -> Befor
 
 /// Appends a message to a request.
 fn with_message(sdk: Sdk, request: &RawObject, text: &str) -> Result<Translated, TranslateError> {
-    let shown = to_stable_request(sdk, request)?.value.fields();
-    let mut messages = shown.get("messages").and_then(RawJson::to_items).unwrap_or_default();
+    let stable_fields = to_stable_request(sdk, request)?.value.fields();
+    let mut messages =
+        stable_fields.get("messages").and_then(RawJson::to_items).unwrap_or_default();
     messages.push(
-        RawObject::of(|message| {
+        RawObject::build(|message| {
             message.text("role", "user");
             message.text("content", text);
         })
         .into(),
     );
-    let change = RawObject::of(|change| change.raw("messages", &RawJson::from_items(&messages)));
+    let change = RawObject::build(|change| change.raw("messages", &RawJson::from_items(&messages)));
     from_stable_request(sdk, &change, Some(request))
 }
 
@@ -342,14 +344,16 @@ pub async fn fire_after_model_hook(
     call: &ModelCall,
     response: &RawObject,
 ) -> AfterModelHookResult {
-    let mut told = AfterModelInput::new(call.request.clone(), response.clone());
-    told.prompt.clone_from(&call.prompt);
-    let milliseconds = |took: Duration| u64::try_from(took.as_millis()).unwrap_or(u64::MAX).into();
-    told.duration_ms = call.duration.map(milliseconds);
-    let input = call.input(told);
-    let lay = |answer: &RawObject| from_stable_response(call.sdk()?, answer, Some(response));
-    let refuse = |reason: &str| error_response(call.sdk(), reason);
-    fire_on_response(host, input, response, lay, refuse).await
+    let mut input_payload = AfterModelInput::new(call.request.clone(), response.clone());
+    input_payload.prompt.clone_from(&call.prompt);
+    let milliseconds =
+        |elapsed: Duration| u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX).into();
+    input_payload.duration_ms = call.duration.map(milliseconds);
+    let input = call.input(input_payload);
+    let apply_changes =
+        |answer: &RawObject| from_stable_response(call.sdk()?, answer, Some(response));
+    let block_response = |reason: &str| error_response(call.sdk(), reason);
+    fire_on_response(host, input, response, apply_changes, block_response).await
 }
 
 /// Fires AfterModel and applies the hooks' outputs to the response, or to a chunk of it.
@@ -357,8 +361,8 @@ pub(super) async fn fire_on_response(
     host: &AgentHost,
     input: RequestInput,
     response: &RawObject,
-    lay: impl FnOnce(&RawObject) -> Result<Translated, TranslateError>,
-    refuse: impl FnOnce(&str) -> RawObject,
+    apply_changes: impl FnOnce(&RawObject) -> Result<Translated, TranslateError>,
+    block_response: impl FnOnce(&str) -> RawObject,
 ) -> AfterModelHookResult {
     let mut result = AfterModelHookResult {
         decision: AfterModelDecision::Use,
@@ -371,15 +375,16 @@ pub(super) async fn fire_on_response(
     result.advice = advice;
     result.warnings = processed.warnings;
     let approval = approval(HookEventName::AfterModel, response, reason);
-    let (decision, reason) = host.confirmed(processed.decision, approval).await;
+    let (decision, reason) = host.resolve_ask(processed.decision, approval).await;
     if decision == PolicyDecision::Block {
-        result.response = refuse(&reason);
+        result.response = block_response(&reason);
         result.decision = AfterModelDecision::Block { reason };
         return result;
     }
     if let Some(answer) = AfterModelOutput::new(&processed.aggregated).modified_response() {
-        let kept = || response.clone();
-        result.response = translated("response", lay(&answer), kept, &mut result.warnings);
+        let original = || response.clone();
+        result.response =
+            translated_or("response", apply_changes(&answer), original, &mut result.warnings);
     }
     if decision == PolicyDecision::Stop {
         result.decision = AfterModelDecision::Stop { reason };

@@ -42,7 +42,7 @@ pub enum ModelChunk {
     /// A chunk of the stream.
     Chunk(RawObject),
     /// A hook's complete response: instead of the call, or of the rest of the stream.
-    Whole(RawObject),
+    Complete(RawObject),
 }
 
 /// The outcome of a model call.
@@ -98,22 +98,22 @@ pub struct ModelAnswer<'a, E> {
     /// The call as it was made.
     call: ModelCall,
     hooks: ChunkHooks,
-    source: Source<'a, E>,
+    source: AnswerSource<'a, E>,
     /// The time when the answer was first awaited.
-    begun: Option<Instant>,
+    started_at: Option<Instant>,
     /// The request as chunk hooks see it, translated for the first chunk.
-    shown_request: Option<RawObject>,
+    stable_request: Option<RawObject>,
     chunks: Vec<RawObject>,
     /// The chunk that hooks are inspecting; kept if the caller stops waiting.
-    looked_at: Option<RawObject>,
+    inspected: Option<RawObject>,
     result: ModelCallResult,
 }
 
-enum Source<'a, E> {
+enum AnswerSource<'a, E> {
     Stream(BoxStream<'a, Result<RawObject, E>>),
     /// A hook's response, not passed on yet.
-    Whole(RawObject),
-    Over,
+    Complete(RawObject),
+    Ended,
 }
 
 /// Calls a model with hooks: tool selection, BeforeModel, the call with the resulting request,
@@ -166,18 +166,18 @@ where
         warnings: Vec::new(),
     };
     let selected = fire_before_tool_selection_hook(host, &call).await;
-    result.hear(selected.advice.for_user, selected.advice.suppress_output, selected.warnings);
+    result.add_advice(selected.advice.for_user, selected.advice.suppress_output, selected.warnings);
     call.request = selected.request;
     result.tools_withheld = selected.withheld;
-    let answered = |response: RawObject, verdict, result: ModelCallResult, call| ModelAnswer {
+    let hook_answer = |response: RawObject, verdict, result: ModelCallResult, call| ModelAnswer {
         host,
         call,
         hooks,
-        source: Source::Whole(response.clone()),
-        begun: None,
-        shown_request: None,
+        source: AnswerSource::Complete(response.clone()),
+        started_at: None,
+        stable_request: None,
         chunks: Vec::new(),
-        looked_at: None,
+        inspected: None,
         result: ModelCallResult { response: Some(response), verdict, ..result },
     };
     let verdict = match (selected.stop, selected.block) {
@@ -191,11 +191,11 @@ where
     };
     if let Some((verdict, reason)) = verdict {
         let response = error_response(call.sdk(), &reason);
-        add(&mut result.for_next_request, selected.advice.for_model);
-        return answered(response, verdict, result, call);
+        append_text(&mut result.for_next_request, selected.advice.for_model);
+        return hook_answer(response, verdict, result, call);
     }
     let before = fire_before_model_hook(host, &call).await;
-    result.hear(before.advice.for_user, before.advice.suppress_output, before.warnings);
+    result.add_advice(before.advice.for_user, before.advice.suppress_output, before.warnings);
     if before.messages.is_some() {
         // They are in the agent's format, which differs from the SDK's.
         result.warnings.push(
@@ -207,17 +207,18 @@ where
     let (response, verdict) = match before.decision {
         BeforeModelDecision::Call { request } => {
             call.request = request.clone();
-            let source = Source::Stream(stream::once(call_model(request)).try_flatten().boxed());
-            let (shown_request, chunks, looked_at) = (None, Vec::new(), None);
+            let source =
+                AnswerSource::Stream(stream::once(call_model(request)).try_flatten().boxed());
+            let (stable_request, chunks, inspected) = (None, Vec::new(), None);
             return ModelAnswer {
                 host,
                 call,
                 hooks,
                 source,
-                begun: None,
-                shown_request,
+                started_at: None,
+                stable_request,
                 chunks,
-                looked_at,
+                inspected,
                 result,
             };
         }
@@ -230,35 +231,40 @@ where
         }
     };
     for text in [selected.advice.for_model, before.advice.for_model] {
-        add(&mut result.for_next_request, text);
+        append_text(&mut result.for_next_request, text);
     }
-    answered(response, verdict, result, call)
+    hook_answer(response, verdict, result, call)
 }
 
 /// Appends a hook's text, unless it is there already: hooks of chunks repeat themselves.
-fn add(said: &mut Option<String>, more: Option<String>) {
+fn append_text(text: &mut Option<String>, more: Option<String>) {
     let Some(more) = more else { return };
-    let was_said = |said: &str| {
+    let is_present = |existing: &str| {
         // Match complete paragraphs only.
-        said.match_indices(&more).any(|(at, _)| {
-            let (before, after) = (&said[..at], &said[at + more.len()..]);
+        existing.match_indices(&more).any(|(start, _)| {
+            let (before, after) = (&existing[..start], &existing[start + more.len()..]);
             (before.is_empty() || before.ends_with("\n\n"))
                 && (after.is_empty() || after.starts_with("\n\n"))
         })
     };
-    match said {
-        Some(said) if was_said(said) => {}
-        Some(said) => {
-            said.push_str("\n\n");
-            said.push_str(&more);
+    match text {
+        Some(existing) if is_present(existing) => {}
+        Some(existing) => {
+            existing.push_str("\n\n");
+            existing.push_str(&more);
         }
-        None => *said = Some(more),
+        None => *text = Some(more),
     }
 }
 
 impl ModelCallResult {
-    fn hear(&mut self, for_user: Option<String>, suppress_output: bool, warnings: Vec<String>) {
-        add(&mut self.for_user, for_user);
+    fn add_advice(
+        &mut self,
+        for_user: Option<String>,
+        suppress_output: bool,
+        warnings: Vec<String>,
+    ) {
+        append_text(&mut self.for_user, for_user);
         self.suppress_output |= suppress_output;
         add_warnings(&mut self.warnings, warnings);
     }
@@ -276,28 +282,30 @@ impl<E> ModelAnswer<'_, E> {
     pub async fn next(&mut self) -> Option<Result<ModelChunk, E>> {
         loop {
             let next = match &mut self.source {
-                Source::Stream(_) if self.looked_at.is_some() => self.looked_at.take().map(Ok),
-                Source::Stream(stream) => {
-                    self.begun.get_or_insert_with(Instant::now);
+                AnswerSource::Stream(_) if self.inspected.is_some() => {
+                    self.inspected.take().map(Ok)
+                }
+                AnswerSource::Stream(stream) => {
+                    self.started_at.get_or_insert_with(Instant::now);
                     stream.next().await
                 }
-                Source::Whole(response) => {
+                AnswerSource::Complete(response) => {
                     let response = response.clone();
-                    self.source = Source::Over;
-                    return Some(Ok(ModelChunk::Whole(response)));
+                    self.source = AnswerSource::Ended;
+                    return Some(Ok(ModelChunk::Complete(response)));
                 }
-                Source::Over => return None,
+                AnswerSource::Ended => return None,
             };
             let chunk = match next {
                 Some(Ok(chunk)) => chunk,
                 Some(Err(error)) => {
-                    self.source = Source::Over;
+                    self.source = AnswerSource::Ended;
                     self.result.verdict = ModelVerdict::Interrupted;
                     return Some(Err(error));
                 }
                 None => {
-                    self.source = Source::Over;
-                    self.call.duration = self.begun.map(|begun| begun.elapsed());
+                    self.source = AnswerSource::Ended;
+                    self.call.duration = self.started_at.map(|started| started.elapsed());
                     return None;
                 }
             };
@@ -309,9 +317,9 @@ impl<E> ModelAnswer<'_, E> {
                 self.chunks.push(chunk);
                 continue;
             }
-            self.looked_at = Some(chunk.clone());
-            let chunk = self.shown_to_hooks(chunk).await;
-            self.looked_at = None;
+            self.inspected = Some(chunk.clone());
+            let chunk = self.run_chunk_hooks(chunk).await;
+            self.inspected = None;
             if let ModelChunk::Chunk(chunk) = &chunk {
                 self.chunks.push(chunk.clone());
             }
@@ -320,21 +328,21 @@ impl<E> ModelAnswer<'_, E> {
     }
 
     /// Fires AfterModel for one chunk.
-    async fn shown_to_hooks(&mut self, chunk: RawObject) -> ModelChunk {
+    async fn run_chunk_hooks(&mut self, chunk: RawObject) -> ModelChunk {
         let sdk = self.call.sdk();
-        let shown = sdk.clone().and_then(|sdk| {
+        let stable = sdk.clone().and_then(|sdk| {
             let Some(response) = to_stable_chunk(sdk, &chunk)? else { return Ok(None) };
-            let request = match &self.shown_request {
+            let request = match &self.stable_request {
                 Some(request) => request.clone(),
                 None => to_stable_request(sdk, &self.call.request)?.value,
             };
             Ok(Some((request, response.value)))
         });
-        let mut input = match shown {
+        let mut input = match stable {
             // The chunk displays no text.
             Ok(None) => return ModelChunk::Chunk(chunk),
             Ok(Some((llm_request, llm_response))) => {
-                self.shown_request = Some(llm_request.clone());
+                self.stable_request = Some(llm_request.clone());
                 let mut input = RequestInput::from(AfterModelInput::new(llm_request, llm_response));
                 input.extra.insert("sdk", RawJson::from_text("stable"));
                 input
@@ -347,37 +355,37 @@ impl<E> ModelAnswer<'_, E> {
             }
         };
         input.extra.insert("chunk", RawJson::from_bool(true));
-        input.extra.insert("chunk_index", RawJson::from_integer(self.chunks.len() as u64));
-        let lay = |answer: &RawObject| from_stable_chunk(sdk.clone()?, answer, &chunk);
-        let refuse = |reason: &str| error_response(sdk.clone(), reason);
-        let after = fire_on_response(self.host, input, &chunk, lay, refuse).await;
-        let blocked = matches!(after.decision, AfterModelDecision::Block { .. });
-        let response = self.settle(after);
-        match blocked {
+        input.extra.insert("chunk_index", RawJson::from_u64(self.chunks.len() as u64));
+        let apply_changes = |answer: &RawObject| from_stable_chunk(sdk.clone()?, answer, &chunk);
+        let block_response = |reason: &str| error_response(sdk.clone(), reason);
+        let after = fire_on_response(self.host, input, &chunk, apply_changes, block_response).await;
+        let is_blocked = matches!(after.decision, AfterModelDecision::Block { .. });
+        let response = self.apply_result(after);
+        match is_blocked {
             true => {
                 self.result.response = Some(response.clone());
-                ModelChunk::Whole(response)
+                ModelChunk::Complete(response)
             }
             false => ModelChunk::Chunk(response),
         }
     }
 
     /// Applies the results of AfterModel hooks. A block or stop ends the stream.
-    fn settle(&mut self, after: AfterModelHookResult) -> RawObject {
+    fn apply_result(&mut self, after: AfterModelHookResult) -> RawObject {
         let AfterModelHookResult { decision, response, advice, warnings } = after;
-        self.result.hear(advice.for_user, advice.suppress_output, warnings);
-        add(&mut self.result.for_next_request, advice.for_model);
-        let stopped = matches!(self.result.verdict, ModelVerdict::Stopped { .. });
+        self.result.add_advice(advice.for_user, advice.suppress_output, warnings);
+        append_text(&mut self.result.for_next_request, advice.for_model);
+        let is_stopped = matches!(self.result.verdict, ModelVerdict::Stopped { .. });
         let verdict = match decision {
             AfterModelDecision::Use => return response,
             AfterModelDecision::Block { reason } => ModelVerdict::Blocked { reason, called: true },
             AfterModelDecision::Stop { reason } => ModelVerdict::Stopped { reason, called: true },
         };
         // A stop must not become a block.
-        if !stopped {
+        if !is_stopped {
             self.result.verdict = verdict;
         }
-        self.source = Source::Over;
+        self.source = AnswerSource::Ended;
         response
     }
 
@@ -390,11 +398,11 @@ impl<E> ModelAnswer<'_, E> {
         while let Some(chunk) = self.next().await {
             chunk?;
         }
-        let open = matches!(
+        let is_open = matches!(
             self.result.verdict,
             ModelVerdict::Called | ModelVerdict::Stopped { called: true, .. }
         );
-        if !open || self.chunks.is_empty() {
+        if !is_open || self.chunks.is_empty() {
             return Ok(self.result);
         }
         let joined = self.call.sdk().and_then(|sdk| join_chunks(sdk, &self.chunks));
@@ -402,13 +410,14 @@ impl<E> ModelAnswer<'_, E> {
             Ok(joined) => {
                 self.result.warnings.extend(joined.warnings.iter().map(ToString::to_string));
                 let after = fire_after_model_hook(self.host, &self.call, &joined.value).await;
-                let response = self.settle(after);
+                let response = self.apply_result(after);
                 self.result.response = Some(response);
             }
             Err(error) if self.host.hook_system().is_some() => {
-                let said = format!("the chunks of an answer made no response for hooks: {error}");
-                tracing::warn!(target: "hook::event", "{}", OneLine(&said));
-                self.result.warnings.push(said);
+                let warning =
+                    format!("the chunks of an answer made no response for hooks: {error}");
+                tracing::warn!(target: "hook::event", "{}", OneLine(&warning));
+                self.result.warnings.push(warning);
                 self.result.verdict = ModelVerdict::Interrupted;
             }
             // Hooks are off, so no hook would have seen it.

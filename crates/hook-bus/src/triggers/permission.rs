@@ -27,12 +27,12 @@ pub(super) struct Permission {
 
 /// The party that decided.
 #[derive(Clone, Copy)]
-enum By {
+enum Decider {
     Hook,
     User,
 }
 
-impl By {
+impl Decider {
     fn as_str(self) -> &'static str {
         match self {
             Self::Hook => "hook",
@@ -43,7 +43,7 @@ impl By {
 
 /// Asks PermissionRequest hooks, then the host's user if none of them decides, and fires the event
 /// of the outcome. PermissionDenied hooks may have the question asked once more.
-pub(super) async fn ask_permission(
+pub(super) async fn request_permission(
     host: &AgentHost,
     call: &ToolCall,
     input: &RawObject,
@@ -55,28 +55,30 @@ pub(super) async fn ask_permission(
         advice: HookAdvice::default(),
         warnings: Vec::new(),
     };
-    let mut retries = Retries::at_most(1, host);
+    let mut retries = Retries::new(1, host);
     loop {
-        let (by, refusal) = ask_once(host, call, input, reason, &mut permission).await;
+        let (decider, refusal) = request_once(host, call, input, reason, &mut permission).await;
         let Some(refusal) = refusal else {
-            let told = PermissionGrantedInput::new(call.name.clone(), input.clone(), by.as_str());
-            if let Some(told) = host.fire(told).await {
-                add_warnings(&mut permission.warnings, told.warnings);
+            let granted_input =
+                PermissionGrantedInput::new(call.name.clone(), input.clone(), decider.as_str());
+            if let Some(outcome) = host.fire(granted_input).await {
+                add_warnings(&mut permission.warnings, outcome.warnings);
             }
             return permission;
         };
-        let mut told = PermissionDeniedInput::new(call.name.clone(), input.clone(), by.as_str());
-        told.reason = Some(refusal.clone());
+        let mut denied_input =
+            PermissionDeniedInput::new(call.name.clone(), input.clone(), decider.as_str());
+        denied_input.reason = Some(refusal.clone());
         let fired = Instant::now();
-        let Some(answer) = host.fire(told).await else {
+        let Some(answer) = host.fire(denied_input).await else {
             permission.refusal = Some(refusal);
             return permission;
         };
-        let (reason_of_hooks, advice) = HookAdvice::with_reason(&answer);
-        permission.advice = permission.advice.and(advice);
+        let (hooks_reason, advice) = HookAdvice::with_reason(&answer);
+        permission.advice = permission.advice.merge(advice);
         add_warnings(&mut permission.warnings, answer.warnings);
         if answer.decision == PolicyDecision::Stop {
-            permission.stop.get_or_insert(reason_of_hooks);
+            permission.stop.get_or_insert(hooks_reason);
         }
         if permission.stop.is_none() && answer.decision == PolicyDecision::Retry {
             match retries.wait(answer.retry_after, fired).await {
@@ -92,30 +94,30 @@ pub(super) async fn ask_permission(
 }
 
 /// Asks once; returns who decided, and the reason if it was refused.
-async fn ask_once(
+async fn request_once(
     host: &AgentHost,
     call: &ToolCall,
     input: &RawObject,
     reason: &str,
     permission: &mut Permission,
-) -> (By, Option<String>) {
-    let mut told = PermissionRequestInput::new(call.name.clone(), input.clone());
-    told.tool_call_id.clone_from(&call.id);
-    told.suggestions.clone_from(&call.suggestions);
-    if let Some(answer) = host.fire(told).await {
+) -> (Decider, Option<String>) {
+    let mut hook_input = PermissionRequestInput::new(call.name.clone(), input.clone());
+    hook_input.tool_call_id.clone_from(&call.id);
+    hook_input.suggestions.clone_from(&call.suggestions);
+    if let Some(answer) = host.fire(hook_input).await {
         let granted = answer.granted;
         let decision = answer.decision;
         let (hooks_reason, advice) = HookAdvice::with_reason(&answer);
-        permission.advice = std::mem::take(&mut permission.advice).and(advice);
+        permission.advice = std::mem::take(&mut permission.advice).merge(advice);
         add_warnings(&mut permission.warnings, answer.warnings);
         if decision == PolicyDecision::Stop {
             permission.stop = Some(hooks_reason.clone());
         }
         if decision >= PolicyDecision::Retry {
-            return (By::Hook, Some(hooks_reason));
+            return (Decider::Hook, Some(hooks_reason));
         }
         if granted {
-            return (By::Hook, None);
+            return (Decider::Hook, None);
         }
     }
     let request = ApprovalRequest {
@@ -124,5 +126,5 @@ async fn ask_once(
         input: Some(input.clone().into()),
         reason: reason.to_owned(),
     };
-    (By::User, host.confirm(request).await.err())
+    (Decider::User, host.request_approval(request).await.err())
 }

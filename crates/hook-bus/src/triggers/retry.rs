@@ -10,18 +10,18 @@ use super::advice::add_warnings;
 use crate::host::AgentHost;
 
 /// The maximum number of retries.
-pub(super) const MOST_RETRIES: u32 = 3;
+pub(super) const MAX_RETRIES: u32 = 3;
 
 /// The remaining retries of one operation.
 pub(super) struct Retries {
-    left: u32,
+    remaining: u32,
     /// The host's deadline for requests; no delay goes beyond it.
     deadline: Option<Duration>,
 }
 
 impl Retries {
-    pub(super) fn at_most(most: u32, host: &AgentHost) -> Self {
-        Self { left: most, deadline: host.deadline() }
+    pub(super) fn new(max: u32, host: &AgentHost) -> Self {
+        Self { remaining: max, deadline: host.deadline() }
     }
 
     /// Waits for the next attempt, as requested by the answer to the event fired at `fired`. Fails
@@ -31,14 +31,14 @@ impl Retries {
         after: Option<Duration>,
         fired: Instant,
     ) -> Result<(), &'static str> {
-        if self.left == 0 {
+        if self.remaining == 0 {
             return Err("it was tried again as often as it may be");
         }
-        self.left -= 1;
+        self.remaining -= 1;
         let after = after.unwrap_or_default();
-        let until = self.deadline.and_then(|deadline| fired.checked_add(deadline));
-        let at = Instant::now().checked_add(after);
-        if until.is_some_and(|until| at.is_none_or(|at| at >= until)) {
+        let latest = self.deadline.and_then(|deadline| fired.checked_add(deadline));
+        let retry_at = Instant::now().checked_add(after);
+        if latest.is_some_and(|until| retry_at.is_none_or(|time| time >= until)) {
             return Err("the deadline would pass before it could be tried again");
         }
         tokio::time::sleep(after).await;
@@ -53,7 +53,7 @@ pub(super) async fn fire_until_decided(
     input: impl Into<RequestInput>,
 ) -> Option<ProcessedHookResult> {
     let input = input.into();
-    let mut retries = Retries::at_most(MOST_RETRIES, host);
+    let mut retries = Retries::new(MAX_RETRIES, host);
     let (fired, mut warnings) = (Instant::now(), Vec::new());
     loop {
         let mut processed = host.fire(input.clone()).await?;

@@ -10,12 +10,12 @@ use hook_protocol::{
 };
 
 use super::advice::{HookAdvice, add_warnings};
-use super::permission::ask_permission;
-use super::retry::{MOST_RETRIES, Retries, fire_until_decided};
+use super::permission::request_permission;
+use super::retry::{MAX_RETRIES, Retries, fire_until_decided};
 use super::tool_call::{ToolCall, ToolContent, ToolResult, ToolVerdict};
+use super::tool_status::StatusReporter;
 #[cfg(doc)]
 use super::tool_status::ToolStatus;
-use super::tool_status::ToolWatch;
 use crate::host::AgentHost;
 use tokio::time::Instant;
 
@@ -61,12 +61,12 @@ pub struct BeforeToolHookResult {
 /// times at most.
 pub async fn fire_before_tool_hook(host: &AgentHost, call: &ToolCall) -> BeforeToolHookResult {
     let input = call.input.clone();
-    let mut told = BeforeToolInput::new(call.name.clone(), input.clone());
-    told.mcp_context.clone_from(&call.mcp_context);
-    told.tool_call_id.clone_from(&call.id);
-    told.recent_tools = (!call.recent_tools.is_empty()).then(|| call.recent_tools.clone());
-    told.token_usage.clone_from(&call.token_usage);
-    let Some(processed) = fire_until_decided(host, told).await else {
+    let mut hook_input = BeforeToolInput::new(call.name.clone(), input.clone());
+    hook_input.mcp_context.clone_from(&call.mcp_context);
+    hook_input.tool_call_id.clone_from(&call.id);
+    hook_input.recent_tools = (!call.recent_tools.is_empty()).then(|| call.recent_tools.clone());
+    hook_input.token_usage.clone_from(&call.token_usage);
+    let Some(processed) = fire_until_decided(host, hook_input).await else {
         let decision = BeforeToolDecision::Run { input };
         let advice = HookAdvice::default();
         return BeforeToolHookResult { decision, advice, warnings: Vec::new() };
@@ -119,24 +119,25 @@ pub async fn fire_after_tool_hook(
     call: &ToolCall,
     result: &ToolResult,
 ) -> AfterToolHookResult {
-    tool_ran(host, call, result, None).await
+    after_tool(host, call, result, None).await
 }
 
-async fn tool_ran(
+async fn after_tool(
     host: &AgentHost,
     call: &ToolCall,
     result: &ToolResult,
-    took: Option<Duration>,
+    duration: Option<Duration>,
 ) -> AfterToolHookResult {
     let response = result.to_raw();
-    let mut told = AfterToolInput::new(call.name.clone(), call.input.clone(), response.clone());
-    told.is_error = result.error.is_some().then_some(true);
-    told.exit_code = result.exit_code;
-    let milliseconds = |took: Duration| u64::try_from(took.as_millis()).unwrap_or(u64::MAX).into();
-    told.duration_ms = took.map(milliseconds);
-    told.mcp_context.clone_from(&call.mcp_context);
-    told.tool_call_id.clone_from(&call.id);
-    let Some(processed) = host.fire(told).await else {
+    let mut input = AfterToolInput::new(call.name.clone(), call.input.clone(), response.clone());
+    input.is_error = result.error.is_some().then_some(true);
+    input.exit_code = result.exit_code;
+    let milliseconds =
+        |elapsed: Duration| u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX).into();
+    input.duration_ms = duration.map(milliseconds);
+    input.mcp_context.clone_from(&call.mcp_context);
+    input.tool_call_id.clone_from(&call.id);
+    let Some(processed) = host.fire(input).await else {
         let decision = AfterToolDecision::Keep;
         let advice = HookAdvice::default();
         let (response, warnings) = (None, Vec::new());
@@ -144,7 +145,7 @@ async fn tool_ran(
     };
     let (reason, advice) = HookAdvice::with_reason(&processed);
     let request = call.approval(HookEventName::AfterTool, response.clone(), reason);
-    let decision = match host.confirmed(processed.decision, request).await {
+    let decision = match host.resolve_ask(processed.decision, request).await {
         (PolicyDecision::Proceed | PolicyDecision::Ask, _) => AfterToolDecision::Keep,
         (PolicyDecision::Block | PolicyDecision::Retry, reason) => {
             AfterToolDecision::Replace { reason }
@@ -152,9 +153,9 @@ async fn tool_ran(
         (PolicyDecision::Stop, reason) => AfterToolDecision::Stop { reason },
     };
     // An invalid response must not undo another hook's replacement.
-    let given = processed.aggregated.all_outputs.iter().rev();
-    let mut given = given.filter_map(|output| output.specific("tool_response"));
-    let usable = given.find(|response| ToolContent::of_response(response).is_some()).cloned();
+    let outputs = processed.aggregated.all_outputs.iter().rev();
+    let mut responses = outputs.filter_map(|output| output.specific("tool_response"));
+    let usable = responses.find(|response| ToolContent::from_response(response).is_some()).cloned();
     let last = AfterToolOutput::new(&processed.aggregated).modified_tool_response(&response);
     let mut warnings = processed.warnings;
     if usable.is_some() && usable != last {
@@ -201,56 +202,56 @@ pub async fn execute_tool_with_hooks<F>(
 where
     F: Future<Output = ToolResult>,
 {
-    let watch = ToolWatch::begin(host.tool_observer.as_ref(), &call);
+    let watch = StatusReporter::begin(host.tool_observer.as_ref(), &call);
     let result = match host.hook_system() {
         None => {
             watch.running(&call.input);
             execute(call.input.clone()).await
         }
-        Some(_) => call_with_hooks(host, &call, execute, &watch).await,
+        Some(_) => run_with_hooks(host, &call, execute, &watch).await,
     };
     watch.idle(&result);
     result
 }
 
-async fn call_with_hooks<F>(
+async fn run_with_hooks<F>(
     host: &AgentHost,
     call: &ToolCall,
     mut execute: impl FnMut(RawObject) -> F,
-    watch: &ToolWatch<'_>,
+    watch: &StatusReporter<'_>,
 ) -> ToolResult
 where
     F: Future<Output = ToolResult>,
 {
-    let mut retries = Retries::at_most(MOST_RETRIES, host);
-    let mut said = Said::default();
+    let mut retries = Retries::new(MAX_RETRIES, host);
+    let mut texts = HookTexts::default();
     loop {
-        let input = match may_run(host, call, &mut said).await {
+        let input = match may_run(host, call, &mut texts).await {
             Ok(input) => input,
-            Err(ended) => return ended.result(said),
+            Err(not_run) => return not_run.result(texts),
         };
         watch.running(&input);
-        let ran = ToolCall { input: input.clone(), ..call.clone() };
-        let begun = Instant::now();
+        let ran_call = ToolCall { input: input.clone(), ..call.clone() };
+        let started_at = Instant::now();
         let mut result = execute(input).await;
-        let took = begun.elapsed();
+        let duration = started_at.elapsed();
         let mut stop = None;
         if result.error.is_some() {
-            match tool_failed(host, &ran, &result, &mut retries, &mut said).await {
-                AfterFailure::Again => continue,
+            match after_tool_error(host, &ran_call, &result, &mut retries, &mut texts).await {
+                AfterFailure::Retry => continue,
                 AfterFailure::Stop { reason } => stop = Some(reason),
-                AfterFailure::GoOn => {}
+                AfterFailure::Continue => {}
             }
         }
-        let after = tool_ran(host, &ran, &result, Some(took)).await;
-        said.add(after.advice, after.warnings);
+        let after = after_tool(host, &ran_call, &result, Some(duration)).await;
+        texts.add(after.advice, after.warnings);
         if let Some(reason) = stop {
-            return ToolResult::stopped(reason, true, said.advice, said.warnings);
+            return ToolResult::stopped(reason, true, texts.advice, texts.warnings);
         }
         match after.decision {
             AfterToolDecision::Keep => {
                 if let Some(response) = &after.response {
-                    result.replace(response, &mut said.warnings);
+                    result.replace(response, &mut texts.warnings);
                 }
             }
             AfterToolDecision::Replace { reason } => {
@@ -261,23 +262,23 @@ where
                 result.verdict = ToolVerdict::Replaced { reason };
             }
             AfterToolDecision::Stop { reason } => {
-                return ToolResult::stopped(reason, true, said.advice, said.warnings);
+                return ToolResult::stopped(reason, true, texts.advice, texts.warnings);
             }
         }
-        return result.advised(said.advice, said.warnings);
+        return result.with_advice(texts.advice, texts.warnings);
     }
 }
 
 /// The texts of one call's hooks so far, other than their decisions.
 #[derive(Default)]
-struct Said {
+struct HookTexts {
     advice: HookAdvice,
     warnings: Vec<String>,
 }
 
-impl Said {
+impl HookTexts {
     fn add(&mut self, advice: HookAdvice, warnings: Vec<String>) {
-        self.advice = std::mem::take(&mut self.advice).and(advice);
+        self.advice = std::mem::take(&mut self.advice).merge(advice);
         add_warnings(&mut self.warnings, warnings);
     }
 }
@@ -289,26 +290,30 @@ enum NotRun {
 }
 
 impl NotRun {
-    fn result(self, said: Said) -> ToolResult {
+    fn result(self, texts: HookTexts) -> ToolResult {
         match self {
-            Self::Blocked { reason } => ToolResult::blocked(reason, said.advice, said.warnings),
+            Self::Blocked { reason } => ToolResult::blocked(reason, texts.advice, texts.warnings),
             Self::Stopped { reason } => {
-                ToolResult::stopped(reason, false, said.advice, said.warnings)
+                ToolResult::stopped(reason, false, texts.advice, texts.warnings)
             }
         }
     }
 }
 
 /// Returns the input to call a tool with, if it may run.
-async fn may_run(host: &AgentHost, call: &ToolCall, said: &mut Said) -> Result<RawObject, NotRun> {
+async fn may_run(
+    host: &AgentHost,
+    call: &ToolCall,
+    texts: &mut HookTexts,
+) -> Result<RawObject, NotRun> {
     let BeforeToolHookResult { decision, advice, warnings } =
         fire_before_tool_hook(host, call).await;
-    said.add(advice, warnings);
+    texts.add(advice, warnings);
     match decision {
         BeforeToolDecision::Run { input } => Ok(input),
         BeforeToolDecision::Ask { input, reason } => {
-            let permission = ask_permission(host, call, &input, &reason).await;
-            said.add(permission.advice, permission.warnings);
+            let permission = request_permission(host, call, &input, &reason).await;
+            texts.add(permission.advice, permission.warnings);
             match (permission.stop, permission.refusal) {
                 (Some(reason), _) => Err(NotRun::Stopped { reason }),
                 (None, Some(reason)) => Err(NotRun::Blocked { reason }),
@@ -323,38 +328,38 @@ async fn may_run(host: &AgentHost, call: &ToolCall, said: &mut Said) -> Result<R
 /// The decision after a tool failed.
 enum AfterFailure {
     /// The tool is called again.
-    Again,
+    Retry,
     /// The failure is the result.
-    GoOn,
+    Continue,
     /// The agent is to stop.
     Stop { reason: String },
 }
 
-async fn tool_failed(
+async fn after_tool_error(
     host: &AgentHost,
-    ran: &ToolCall,
+    call: &ToolCall,
     result: &ToolResult,
     retries: &mut Retries,
-    said: &mut Said,
+    texts: &mut HookTexts,
 ) -> AfterFailure {
     let error = result.error.as_deref().unwrap_or_default();
-    let mut told = ToolErrorInput::new(ran.name.clone(), ran.input.clone(), error);
-    told.tool_call_id.clone_from(&ran.id);
-    told.exit_code = result.exit_code;
+    let mut input = ToolErrorInput::new(call.name.clone(), call.input.clone(), error);
+    input.tool_call_id.clone_from(&call.id);
+    input.exit_code = result.exit_code;
     let fired = Instant::now();
-    let Some(processed) = host.fire(told).await else { return AfterFailure::GoOn };
-    let (decision, after) = (processed.decision, processed.retry_after);
+    let Some(processed) = host.fire(input).await else { return AfterFailure::Continue };
+    let (decision, delay) = (processed.decision, processed.retry_after);
     let (reason, advice) = HookAdvice::with_reason(&processed);
-    said.add(advice, processed.warnings);
+    texts.add(advice, processed.warnings);
     match decision {
         PolicyDecision::Stop => AfterFailure::Stop { reason },
-        PolicyDecision::Retry => match retries.wait(after, fired).await {
-            Ok(()) => AfterFailure::Again,
+        PolicyDecision::Retry => match retries.wait(delay, fired).await {
+            Ok(()) => AfterFailure::Retry,
             Err(end) => {
-                said.warnings.push(format!("the tool was not run again: {end}"));
-                AfterFailure::GoOn
+                texts.warnings.push(format!("the tool was not run again: {end}"));
+                AfterFailure::Continue
             }
         },
-        _ => AfterFailure::GoOn,
+        _ => AfterFailure::Continue,
     }
 }

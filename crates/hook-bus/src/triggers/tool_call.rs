@@ -65,18 +65,18 @@ impl ToolContent {
     /// Appends text: to the text, or as a part of its own.
     pub fn append(&mut self, text: &str) {
         match self {
-            Self::Text(own) => {
-                if !own.is_empty() {
-                    own.push_str("\n\n");
+            Self::Text(content) => {
+                if !content.is_empty() {
+                    content.push_str("\n\n");
                 }
-                own.push_str(text);
+                content.push_str(text);
             }
             Self::Parts(parts) => {
                 // Some SDKs mark parts by a `type`, others by the name of the field.
-                let typed = parts.last().and_then(|part| part.to_object().ok());
-                let typed = typed.is_some_and(|part| part.get("type").is_some());
-                let part = RawObject::of(|part| {
-                    part.optional_text("type", typed.then_some("text"));
+                let last_part = parts.last().and_then(|part| part.to_object().ok());
+                let is_typed = last_part.is_some_and(|part| part.get("type").is_some());
+                let part = RawObject::build(|part| {
+                    part.optional_text("type", is_typed.then_some("text"));
                     part.text("text", text);
                 });
                 parts.push(part.into());
@@ -85,7 +85,7 @@ impl ToolContent {
     }
 
     /// Returns the model's content of a tool response in the hooks' form.
-    pub(super) fn of_response(response: &RawJson) -> Option<Self> {
+    pub(super) fn from_response(response: &RawJson) -> Option<Self> {
         Self::read(response.to_object().ok()?.get("llmContent")?)
     }
 
@@ -182,7 +182,7 @@ impl ToolResult {
     pub(super) fn blocked(reason: String, advice: HookAdvice, warnings: Vec<String>) -> Self {
         let verdict = ToolVerdict::Blocked { reason: reason.clone() };
         let return_display = Some(format!("blocked by a hook: {reason}"));
-        Self { verdict, return_display, ..Self::failed(reason) }.advised(advice, warnings)
+        Self { verdict, return_display, ..Self::failed(reason) }.with_advice(advice, warnings)
     }
 
     pub(super) fn stopped(
@@ -192,10 +192,10 @@ impl ToolResult {
         warnings: Vec<String>,
     ) -> Self {
         let verdict = ToolVerdict::Stopped { reason: reason.clone(), ran };
-        Self { verdict, ..Self::text(reason) }.advised(advice, warnings)
+        Self { verdict, ..Self::text(reason) }.with_advice(advice, warnings)
     }
 
-    pub(super) fn advised(mut self, advice: HookAdvice, warnings: Vec<String>) -> Self {
+    pub(super) fn with_advice(mut self, advice: HookAdvice, warnings: Vec<String>) -> Self {
         add_warnings(&mut self.warnings, warnings);
         if let Some(text) = advice.for_model {
             self.llm_content.append(&text);
@@ -212,7 +212,7 @@ impl ToolResult {
     pub(super) fn replace(&mut self, response: &RawJson, warnings: &mut Vec<String>) {
         let fields = response.to_object().unwrap_or_default();
         let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
-        let Some(content) = ToolContent::of_response(response) else {
+        let Some(content) = ToolContent::from_response(response) else {
             let warning = "the hooks' `tool_response` has no `llmContent` that is a text or a list \
                            of parts; the tool's own response is kept";
             warnings.push(warning.to_owned());
@@ -227,7 +227,7 @@ impl ToolResult {
 
     /// Returns the result in the form that AfterTool hooks see.
     pub(super) fn to_raw(&self) -> RawJson {
-        let result = RawObject::of(|result| {
+        let result = RawObject::build(|result| {
             result.raw("llmContent", &self.llm_content.to_raw());
             result.optional_text("returnDisplay", self.return_display.as_deref());
             result.optional_text("error", self.error.as_deref());

@@ -33,41 +33,41 @@ pub enum ToolStatus<'r> {
 pub(crate) type ToolObserver = Arc<dyn Fn(&ToolCall, ToolStatus<'_>) + Send + Sync>;
 
 /// Reports the status of one call to the host's observer, even if the call is dropped half-way.
-pub(super) struct ToolWatch<'c> {
+pub(super) struct StatusReporter<'c> {
     observer: Option<&'c ToolObserver>,
     call: &'c ToolCall,
 }
 
-impl<'c> ToolWatch<'c> {
+impl<'c> StatusReporter<'c> {
     pub(super) fn begin(observer: Option<&'c ToolObserver>, call: &'c ToolCall) -> Self {
-        let watch = Self { observer, call };
-        watch.tell(ToolStatus::Asking);
-        watch
+        let reporter = Self { observer, call };
+        reporter.report(ToolStatus::Asking);
+        reporter
     }
 
     pub(super) fn running(&self, input: &RawObject) {
-        self.tell(ToolStatus::Running { input });
+        self.report(ToolStatus::Running { input });
     }
 
     pub(super) fn idle(mut self, result: &ToolResult) {
-        self.tell(ToolStatus::Idle { result });
+        self.report(ToolStatus::Idle { result });
         self.observer = None;
     }
 
-    fn tell(&self, status: ToolStatus<'_>) {
+    fn report(&self, status: ToolStatus<'_>) {
         if let Some(observer) = self.observer {
             observer(self.call, status);
         }
     }
 }
 
-impl Drop for ToolWatch<'_> {
+impl Drop for StatusReporter<'_> {
     fn drop(&mut self) {
-        self.tell(ToolStatus::Cancelled);
+        self.report(ToolStatus::Cancelled);
     }
 }
 
-impl fmt::Debug for ToolWatch<'_> {
+impl fmt::Debug for StatusReporter<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("ToolWatch").field("call", self.call).finish_non_exhaustive()
     }

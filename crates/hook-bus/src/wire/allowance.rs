@@ -3,65 +3,65 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hook_run::lines::Room;
+use hook_run::lines::MemoryBudget;
 
 /// The number of bytes of unfinished lines that a server holds for all clients together, beyond
 /// [`FREE`] for each: two lines of maximum length.
-const TOTAL: usize = 2 * super::MAX_LINE;
+const TOTAL_BYTES: usize = 2 * super::MAX_LINE;
 
 /// The length up to which an unfinished line is not counted.
-const FREE: usize = 1024 * 1024;
+const UNCOUNTED_BYTES: usize = 1024 * 1024;
 
 /// The memory for unfinished lines, shared by the clients of a server. Clones are handles.
 #[derive(Debug, Clone)]
-pub(super) struct LineAllowance {
-    left: Arc<AtomicUsize>,
+pub(super) struct LineBudget {
+    remaining: Arc<AtomicUsize>,
 }
 
-impl LineAllowance {
+impl LineBudget {
     pub(super) fn new() -> Self {
-        Self { left: Arc::new(AtomicUsize::new(TOTAL)) }
+        Self { remaining: Arc::new(AtomicUsize::new(TOTAL_BYTES)) }
     }
 
-    fn take(&self, bytes: usize) -> bool {
-        let take = |left: usize| left.checked_sub(bytes);
-        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
+    fn try_take(&self, bytes: usize) -> bool {
+        let subtract = |remaining: usize| remaining.checked_sub(bytes);
+        self.remaining.fetch_update(Ordering::Relaxed, Ordering::Relaxed, subtract).is_ok()
     }
 }
 
 /// One client's part of it; dropping it returns it.
 #[derive(Debug)]
-pub(super) struct HeldAllowance {
-    allowance: LineAllowance,
+pub(super) struct ClientBudget {
+    budget: LineBudget,
     bytes: usize,
 }
 
-impl HeldAllowance {
-    pub(super) fn of(allowance: &LineAllowance) -> Self {
-        Self { allowance: allowance.clone(), bytes: 0 }
+impl ClientBudget {
+    pub(super) fn new(budget: &LineBudget) -> Self {
+        Self { budget: budget.clone(), bytes: 0 }
     }
 }
 
-impl Room for HeldAllowance {
-    fn hold(&mut self, line: usize) -> bool {
-        let wanted = line.saturating_sub(FREE);
-        let fits = match wanted.checked_sub(self.bytes) {
-            Some(more) => self.allowance.take(more),
+impl MemoryBudget for ClientBudget {
+    fn reserve(&mut self, line: usize) -> bool {
+        let needed = line.saturating_sub(UNCOUNTED_BYTES);
+        let fits = match needed.checked_sub(self.bytes) {
+            Some(extra) => self.budget.try_take(extra),
             None => {
-                self.allowance.left.fetch_add(self.bytes - wanted, Ordering::Relaxed);
+                self.budget.remaining.fetch_add(self.bytes - needed, Ordering::Relaxed);
                 true
             }
         };
         if fits {
-            self.bytes = wanted;
+            self.bytes = needed;
         }
         fits
     }
 }
 
-impl Drop for HeldAllowance {
+impl Drop for ClientBudget {
     fn drop(&mut self) {
-        self.allowance.left.fetch_add(self.bytes, Ordering::Relaxed);
+        self.budget.remaining.fetch_add(self.bytes, Ordering::Relaxed);
     }
 }
 
@@ -71,14 +71,14 @@ mod tests {
 
     #[test]
     fn what_is_held_together_is_bounded_and_comes_back() {
-        let allowance = LineAllowance::new();
-        let mut one = HeldAllowance::of(&allowance);
-        let mut other = HeldAllowance::of(&allowance);
-        assert!(one.hold(TOTAL + FREE) && other.hold(FREE));
-        assert!(!other.hold(FREE + 1), "all of it is held");
-        assert!(one.hold(TOTAL));
-        assert!(other.hold(2 * FREE) && !other.hold(2 * FREE + 1));
+        let allowance = LineBudget::new();
+        let mut one = ClientBudget::new(&allowance);
+        let mut other = ClientBudget::new(&allowance);
+        assert!(one.reserve(TOTAL_BYTES + UNCOUNTED_BYTES) && other.reserve(UNCOUNTED_BYTES));
+        assert!(!other.reserve(UNCOUNTED_BYTES + 1), "all of it is held");
+        assert!(one.reserve(TOTAL_BYTES));
+        assert!(other.reserve(2 * UNCOUNTED_BYTES) && !other.reserve(2 * UNCOUNTED_BYTES + 1));
         drop((one, other));
-        assert_eq!(allowance.left.load(Ordering::Relaxed), TOTAL);
+        assert_eq!(allowance.remaining.load(Ordering::Relaxed), TOTAL_BYTES);
     }
 }

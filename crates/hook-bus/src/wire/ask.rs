@@ -5,18 +5,18 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
-use super::bridge::{BRIDGED, BridgeMessage, read_bridged};
+use super::bridge::{BRIDGE_ANSWER, BridgeMessage, read_answer};
 use super::greeting::PROTOCOL_VERSION;
-use super::greeting::{Greeting, error_of, fields_of};
+use super::greeting::{Greeting, error_message, parse_fields};
 use super::{Line, LineReader};
-use crate::bridge::Bridged;
+use crate::bridge::BridgeAnswer;
 
 /// The time limit for a server's greeting, which is the first line that it sends.
-const GREETING: Duration = Duration::from_secs(1);
+const GREETING_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The properties that a server must have to be called: then it answers like a local engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Expected {
+pub struct ExpectedServer {
     /// The project that it serves.
     pub project: String,
     /// The hash of its settings and their trust: `HookSystem::settings_hash`.
@@ -26,7 +26,7 @@ pub struct Expected {
 /// The error of calling a server.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum AskError {
+pub enum ServerCallError {
     /// The other end is no hook server.
     #[error("what answers is no hook server")]
     NotAServer,
@@ -60,26 +60,26 @@ pub enum AskError {
 ///
 /// # Cancellation
 /// Dropping the future closes the connection, which cancels the hooks.
-pub async fn ask<R, W>(
+pub async fn call_server<R, W>(
     reader: R,
     mut writer: W,
-    expected: &Expected,
+    expected: &ExpectedServer,
     message: &BridgeMessage,
-) -> Result<Bridged, AskError>
+) -> Result<BridgeAnswer, ServerCallError>
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
     let mut lines = LineReader::new(reader);
-    match greet(&mut lines, expected).await {
-        Err(AskError::OtherSettings) => {
+    match check_greeting(&mut lines, expected).await {
+        Err(ServerCallError::OtherSettings) => {
             // Make it reload, so that the next call succeeds.
             writer.write_all(b"{\"type\":\"hook-reload\"}\n").await?;
             writer.flush().await?;
             let _ = lines.next().await?;
-            return Err(AskError::OtherSettings);
+            return Err(ServerCallError::OtherSettings);
         }
-        greeted => greeted?,
+        result => result?,
     }
     let mut line = message.line();
     line.push(b'\n');
@@ -88,14 +88,16 @@ where
     let Some(Line::Text { text, .. }) = lines.next().await? else {
         return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
     };
-    let fields = fields_of(text);
-    let is_answer =
-        fields.get("type").and_then(|kind| kind.to_text()).is_some_and(|kind| kind == BRIDGED);
-    match read_bridged(&fields).filter(|_| is_answer) {
+    let fields = parse_fields(text);
+    let is_answer = fields
+        .get("type")
+        .and_then(|kind| kind.to_text())
+        .is_some_and(|kind| kind == BRIDGE_ANSWER);
+    match read_answer(&fields).filter(|_| is_answer) {
         Some(bridged) => Ok(bridged),
         None => {
-            let why = error_of(&fields).unwrap_or_else(|| "it gave no answer".to_owned());
-            Err(AskError::Refused(why))
+            let reason = error_message(&fields).unwrap_or_else(|| "it gave no answer".to_owned());
+            Err(ServerCallError::Refused(reason))
         }
     }
 }
@@ -104,27 +106,27 @@ where
 ///
 /// # Errors
 /// If it is not.
-pub(super) async fn greet<R: AsyncRead + Unpin>(
+pub(super) async fn check_greeting<R: AsyncRead + Unpin>(
     lines: &mut LineReader<R>,
-    expected: &Expected,
-) -> Result<(), AskError> {
-    let greeting = tokio::time::timeout(GREETING, Greeting::read(lines)).await;
+    expected: &ExpectedServer,
+) -> Result<(), ServerCallError> {
+    let greeting = tokio::time::timeout(GREETING_TIMEOUT, Greeting::read(lines)).await;
     match greeting.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?? {
         Greeting::Hello { protocol, version, .. }
             if protocol != PROTOCOL_VERSION.to_string() || version != env!("CARGO_PKG_VERSION") =>
         {
-            Err(AskError::OtherVersion { version })
+            Err(ServerCallError::OtherVersion { version })
         }
         Greeting::Hello { project, .. } if project != expected.project => {
-            Err(AskError::OtherProject { project })
+            Err(ServerCallError::OtherProject { project })
         }
         Greeting::Hello { settings_hash, .. }
             if settings_hash.as_ref() != Some(&expected.settings_hash) =>
         {
-            Err(AskError::OtherSettings)
+            Err(ServerCallError::OtherSettings)
         }
         Greeting::Hello { .. } => Ok(()),
-        Greeting::Refused(why) => Err(AskError::Refused(why)),
-        Greeting::Other => Err(AskError::NotAServer),
+        Greeting::Refused(reason) => Err(ServerCallError::Refused(reason)),
+        Greeting::Other => Err(ServerCallError::NotAServer),
     }
 }

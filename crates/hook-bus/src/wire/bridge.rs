@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-use hook_agents::{Agent, Said};
+use hook_agents::{Agent, AgentResponse};
 use hook_json::shape::FieldReader;
 use hook_json::text::shortened;
 use hook_json::{JsonObject, ObjectWriter, RawJson, RawObject};
 use hook_protocol::Events;
 use hook_protocol::read_back::fields_once;
 
-use crate::bridge::{Bridge, Bridged};
+use crate::bridge::{Bridge, BridgeAnswer};
 use crate::message::{CorrelationId, HookExecutionRequest};
 
 pub(super) const BRIDGE: &str = "hook-bridge";
-pub(super) const BRIDGED: &str = "hook-bridged";
+pub(super) const BRIDGE_ANSWER: &str = "hook-bridged";
 
 /// An agent's call, as a client sends it.
 #[derive(Debug, Clone)]
@@ -23,7 +23,7 @@ pub struct BridgeMessage {
     /// The agent's name of the event, if known besides the input.
     pub event: Option<String>,
     /// The agent's input: a JSON object.
-    pub said: String,
+    pub input: String,
     /// The time limit for the answer, counted from acceptance.
     pub deadline: Option<Duration>,
     pub(super) id: Option<CorrelationId>,
@@ -31,8 +31,8 @@ pub struct BridgeMessage {
 
 impl BridgeMessage {
     /// Creates the message from an agent's input. Without `event`, the input names it.
-    pub fn new(agent: &'static Agent, event: Option<String>, said: String) -> Self {
-        Self { agent, event, said, deadline: None, id: None }
+    pub fn new(agent: &'static Agent, event: Option<String>, input: String) -> Self {
+        Self { agent, event, input, deadline: None, id: None }
     }
 
     pub(super) fn read(
@@ -47,12 +47,12 @@ impl BridgeMessage {
         let agent = hook_agents::agent(&name).ok_or_else(|| {
             format!("field `agent`: expected an agent, found {:?}", shortened(&name))
         })?;
-        let said = text(&mut fields, "said")?;
-        let said = said.filter(|said| RawObject::parse(said.as_str()).is_ok());
-        let said = said.ok_or("field `said`: expected a JSON object in a string")?;
+        let input_text = text(&mut fields, "said")?;
+        let input_object = input_text.filter(|string| RawObject::parse(string.as_str()).is_ok());
+        let input = input_object.ok_or("field `said`: expected a JSON object in a string")?;
         let event = text(&mut fields, "event")?;
-        let deadline = fields.any("deadlineMs").and_then(|it| it.to_whole_number());
-        Ok(Self { agent, event, said, deadline: deadline.map(Duration::from_millis), id: id? })
+        let deadline = fields.any("deadlineMs").and_then(|value| value.to_u64());
+        Ok(Self { agent, event, input, deadline: deadline.map(Duration::from_millis), id: id? })
     }
 
     /// Returns the line that a client sends. The agent's input is a string in it, since it may have
@@ -62,7 +62,7 @@ impl BridgeMessage {
             out.text("type", BRIDGE);
             out.text("agent", hook_settings::language::Language::name(self.agent));
             out.optional_text("event", self.event.as_deref());
-            out.text("said", &self.said);
+            out.text("said", &self.input);
             if let Some(deadline) = self.deadline {
                 let milliseconds = u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX);
                 out.integer("deadlineMs", milliseconds.into());
@@ -79,12 +79,12 @@ impl BridgeMessage {
         self,
         events: &Events,
     ) -> Result<(Bridge, HookExecutionRequest), (String, Option<CorrelationId>)> {
-        let said = match RawObject::parse(self.said.as_str()) {
-            Ok(said) => said,
+        let input = match RawObject::parse(self.input.as_str()) {
+            Ok(input) => input,
             Err(error) => return Err((error.to_string(), self.id)),
         };
-        let bridge = match self.agent.asked(self.event.as_deref(), &said) {
-            Ok(asked) => Bridge::new(self.agent, asked.written_in(&self.said), events),
+        let bridge = match self.agent.parse_request(self.event.as_deref(), &input) {
+            Ok(call) => Bridge::new(self.agent, call.with_trailing_text(&self.input), events),
             Err(error) => return Err((error.to_string(), self.id)),
         };
         let mut request = bridge.request();
@@ -99,24 +99,24 @@ impl BridgeMessage {
 }
 
 /// Returns the line with the answer.
-pub(super) fn bridged_line(id: &CorrelationId, bridged: &Bridged) -> Vec<u8> {
+pub(super) fn answer_line(id: &CorrelationId, answer: &BridgeAnswer) -> Vec<u8> {
     ObjectWriter::line(|out| {
-        out.text("type", BRIDGED);
+        out.text("type", BRIDGE_ANSWER);
         out.text("correlationId", id.as_str());
-        out.text("stdout", &bridged.said.stdout);
-        out.text("stderr", &bridged.said.stderr);
-        out.integer("exitCode", bridged.said.code.into());
-        out.warnings(&bridged.warnings);
+        out.text("stdout", &answer.output.stdout);
+        out.text("stderr", &answer.output.stderr);
+        out.integer("exitCode", answer.output.code.into());
+        out.warnings(&answer.warnings);
     })
 }
 
 /// Reads a server's answer; `None` for any other message.
-pub(super) fn read_bridged(fields: &JsonObject) -> Option<Bridged> {
+pub(super) fn read_answer(fields: &JsonObject) -> Option<BridgeAnswer> {
     let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
-    let code = fields.get("exitCode")?.to_whole_number()?;
+    let code = fields.get("exitCode")?.to_u64()?;
     let warnings = fields.get("warnings")?.to_items()?;
-    Some(Bridged {
-        said: Said {
+    Some(BridgeAnswer {
+        output: AgentResponse {
             stdout: text("stdout")?,
             stderr: text("stderr")?,
             code: u8::try_from(code).ok()?,

@@ -17,7 +17,7 @@ use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use hook_protocol::{EventDefinition, FailureCode};
-use hook_run::RunLane;
+use hook_run::FairnessKey;
 use hook_run::ToHook;
 use hook_settings::AuditLevel;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -25,11 +25,12 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::LineReader;
-use super::bridge::{BridgeMessage, bridged_line};
-use super::following::Following;
-use super::live::{LiveMessage, Refused, listed, registered, resumed};
+use super::bridge::{BridgeMessage, answer_line};
+use super::following::JournalFollower;
+use super::live::{ErrorReply, LiveMessage, hook_list_line, registration_line, resumed_line};
 use super::message::{
-    ClientMessage, answered_as, audit_line, event_defined, hello, lagged, reload,
+    ClientMessage, audit_line, event_defined_line, hello_line, lagged_line, reload_settings,
+    with_optional_id,
 };
 use super::queues::{Inbox, Outbox};
 use super::services::Services;
@@ -48,24 +49,24 @@ use crate::message::{
 use crate::system::HookSystem;
 
 /// The maximum number of bytes queued for a client that does not read.
-const MAX_UNREAD: usize = 64 * 1024 * 1024;
+const MAX_UNREAD_BYTES: usize = 64 * 1024 * 1024;
 
 /// The maximum number of requests in flight of a client that is behind with reading, and the number
 /// of queued bytes from which it is: each request may answer with megabytes.
-const IN_FLIGHT_BEHIND: usize = 16;
-const BEHIND: usize = 1024 * 1024;
+const MAX_IN_FLIGHT_BEHIND: usize = 16;
+const BEHIND_BYTES: usize = 1024 * 1024;
 
 /// The maximum number of reloads that wait for the running one; each gets its answer.
 const MAX_RELOADS: usize = 64;
 
 /// The time that a client has to read its last answers once the server stops.
-const UNREAD_AT_END: Duration = Duration::from_secs(2);
+const LAST_READ_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The maximum number of requests in flight of one client.
-const IN_FLIGHT: usize = 128;
+const MAX_IN_FLIGHT: usize = 128;
 
 /// The maximum number of lines handled in a row, if read together, before anything else.
-const LINES_AT_ONCE: usize = 64;
+const MAX_LINES_BATCH: usize = 64;
 
 /// The end of a client's connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,96 +94,96 @@ where
     W: AsyncWrite + Unpin,
 {
     let lines = LineReader::new(reader);
-    serve_until_gone(system, lines, writer, stop, None, std::future::pending()).await
+    serve_until_disconnected(system, lines, writer, stop, None, std::future::pending()).await
 }
 
 /// Like [`serve_client`], with the client's process group, if known, and a future that ends when
 /// the client is gone, even if nothing is written to it.
-pub(super) async fn serve_until_gone<R, W>(
+pub(super) async fn serve_until_disconnected<R, W>(
     system: &HookSystem,
     mut lines: LineReader<R>,
     writer: W,
     stop: &CancellationToken,
     group: Option<u32>,
-    gone: impl Future<Output = ()>,
+    disconnected: impl Future<Output = ()>,
 ) -> io::Result<ClientEnd>
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
-    let mut gone = pin!(gone);
+    let mut disconnected = pin!(disconnected);
     let mut client = Client {
         system,
-        lane: RunLane::own(),
+        lane: FairnessKey::unique(),
         outbox: Outbox::new(writer),
         group,
         depths: Vec::new(),
         progress: None,
         tail: None,
         audit: None,
-        declared: Vec::new(),
+        declared_events: Vec::new(),
         running: FuturesUnordered::new(),
         requests: HashMap::new(),
         bridges: HashMap::new(),
-        answered: Answered::default(),
+        answered: AnsweredRequests::default(),
         cancels: HashMap::new(),
         reloads: Reloads::default(),
-        live: None,
+        live_connection: None,
         services: Services::default(),
     };
     let live = system.live_clients().connect();
-    client.outbox.push(hello(system, live.token()));
-    client.live = Some(live);
-    let (mut reading, mut failed) = (true, Ok(ClientEnd::Finished));
-    let (mut stopped, mut stuck) = (false, pin!(tokio::time::sleep(UNREAD_AT_END)));
+    client.outbox.push(hello_line(system, live.token()));
+    client.live_connection = Some(live);
+    let (mut reading, mut result) = (true, Ok(ClientEnd::Finished));
+    let (mut stopped, mut read_timeout) = (false, pin!(tokio::time::sleep(LAST_READ_TIMEOUT)));
     let mut stopping = pin!(stop.cancelled());
-    while reading && !stopped || client.is_busy() || client.is_waited_for() {
+    while reading && !stopped || client.is_busy() || client.has_pending_calls() {
         let unread = client.is_unread();
         // After stop, only answers of pending calls are read.
-        let may_read = reading && client.may_read() && (!stopped || client.is_waited_for());
-        let most = client.most_in_flight();
+        let may_read = reading && client.may_read() && (!stopped || client.has_pending_calls());
+        let max_in_flight = client.max_in_flight();
         tokio::select! {
             () = &mut stopping, if !stopped => {
                 stopped = true;
                 client.stop();
-                stuck.as_mut().reset(Instant::now() + UNREAD_AT_END);
+                read_timeout.as_mut().reset(Instant::now() + LAST_READ_TIMEOUT);
             }
-            () = &mut stuck, if stopped && !client.outbox.is_empty() => {
+            () = &mut read_timeout, if stopped && !client.outbox.is_empty() => {
                 return Ok(ClientEnd::Gone);
             }
             line = lines.next(), if may_read => match line {
                 Ok(Some(line)) => {
-                    client.take_unless(stopped, ClientMessage::read(line));
-                    for _ in 1..LINES_AT_ONCE {
+                    client.handle_unless_stopped(stopped, ClientMessage::read(line));
+                    for _ in 1..MAX_LINES_BATCH {
                         if !client.may_read() {
                             break;
                         }
-                        let Some(line) = lines.next_read() else { break };
-                        client.take_unless(stopped, ClientMessage::read(line));
+                        let Some(line) = lines.next_buffered() else { break };
+                        client.handle_unless_stopped(stopped, ClientMessage::read(line));
                     }
                 }
                 // The client's hooks cannot answer any more; its earlier requests are still
                 // answered.
-                Ok(None) => reading = client.left(),
-                Err(error) => (reading, failed) = (client.left(), Err(error)),
+                Ok(None) => reading = client.input_ended(),
+                Err(error) => (reading, result) = (client.input_ended(), Err(error)),
             },
-            (depth, key, submitted) = submit(&mut client.depths, most, system.bus()) => {
-                client.submitted(depth, key, submitted);
+            (depth, key, submitted) = submit(&mut client.depths, max_in_flight, system.bus()) => {
+                client.handle_submitted(depth, key, submitted);
             }
             // Results stay where they are while the client does not read.
-            Some(finished) = client.running.next(), if !unread => client.finished(finished),
+            Some(finished) = client.running.next(), if !unread => client.handle_finished(finished),
             progress = next_progress(&mut client.progress), if !unread => {
                 client.push_progress(progress, None);
             }
-            message = next_call(&mut client.live), if !unread => {
+            message = next_call(&mut client.live_connection), if !unread => {
                 client.outbox.push(message.to_line());
             }
             line = client.services.next(), if !unread => client.outbox.push(line),
             // Sent only as fast as the client reads, so that little is queued here.
-            line = next_line(&mut client.tail), if client.outbox.bytes <= BEHIND => {
+            line = next_line(&mut client.tail), if client.outbox.bytes <= BEHIND_BYTES => {
                 client.outbox.push(line);
             }
-            entry = next_entry(&mut client.audit), if client.outbox.bytes <= BEHIND => {
+            entry = next_entry(&mut client.audit), if client.outbox.bytes <= BEHIND_BYTES => {
                 client.outbox.push(audit_line(&entry));
             }
             written = client.outbox.write() => {
@@ -190,19 +191,19 @@ where
                     return Ok(ClientEnd::Gone);
                 }
                 if stopped {
-                    stuck.as_mut().reset(Instant::now() + UNREAD_AT_END);
+                    read_timeout.as_mut().reset(Instant::now() + LAST_READ_TIMEOUT);
                 }
             }
-            () = &mut gone => return Ok(ClientEnd::Gone),
+            () = &mut disconnected => return Ok(ClientEnd::Gone),
         }
         if (!reading || stopped) && !client.is_busy() {
             client.push_last_lines();
         }
     }
-    if let Some(live) = client.live.take().filter(|_| stopped) {
-        live.leave();
+    if let Some(live) = client.live_connection.take().filter(|_| stopped) {
+        live.close_for_shutdown();
     }
-    failed
+    result
 }
 
 /// A finished task of the client.
@@ -215,29 +216,29 @@ enum Finished {
 struct Client<'s, W> {
     system: &'s HookSystem,
     /// The client's own fairness key, so that it gets its fair share of the hook slots.
-    lane: RunLane,
+    lane: FairnessKey,
     outbox: Outbox<W>,
     /// The client's process group, which may be that of a hook.
     group: Option<u32>,
     /// The client's requests by nesting depth; depth 0 is outside of hooks.
     depths: Vec<Depth>,
     progress: Option<Subscription<HookProgress>>,
-    tail: Option<Following>,
+    tail: Option<JournalFollower>,
     audit: Option<Audit>,
     /// The events that the client declared.
-    declared: Vec<DeclaredEvent>,
+    declared_events: Vec<DeclaredEvent>,
     running: FuturesUnordered<BoxFuture<'s, Finished>>,
     /// The client's requests that are not answered yet.
     requests: HashMap<RequestKey, CorrelationId>,
     /// The bridges of those requests that an agent sent in its own format.
     bridges: HashMap<RequestKey, Bridge>,
     /// The last answered requests, whose async hooks may still run.
-    answered: Answered,
+    answered: AnsweredRequests,
     /// The tokens that cancel requests. Ids are per client, and even there not unique.
     cancels: HashMap<CorrelationId, HashMap<RequestKey, CancellationToken>>,
     reloads: Reloads,
     /// The client's connection for its hooks.
-    live: Option<LiveConnection>,
+    live_connection: Option<LiveConnection>,
     services: Services,
 }
 
@@ -254,23 +255,23 @@ const MAX_ANSWERED: usize = 1_024;
 
 /// The last answered requests.
 #[derive(Default)]
-struct Answered {
+struct AnsweredRequests {
     keys: HashSet<RequestKey>,
-    oldest_first: VecDeque<RequestKey>,
+    order: VecDeque<RequestKey>,
 }
 
-impl Answered {
-    fn add(&mut self, key: RequestKey) {
-        if self.oldest_first.len() >= MAX_ANSWERED
-            && let Some(oldest) = self.oldest_first.pop_front()
+impl AnsweredRequests {
+    fn insert(&mut self, key: RequestKey) {
+        if self.order.len() >= MAX_ANSWERED
+            && let Some(oldest) = self.order.pop_front()
         {
             self.keys.remove(&oldest);
         }
-        self.oldest_first.push_back(key);
+        self.order.push_back(key);
         self.keys.insert(key);
     }
 
-    fn has(&self, key: RequestKey) -> bool {
+    fn contains(&self, key: RequestKey) -> bool {
         self.keys.contains(&key)
     }
 }
@@ -278,29 +279,29 @@ impl Answered {
 /// The requested reloads. All that arrive during one are done by the next one.
 #[derive(Default)]
 struct Reloads {
-    waiting: usize,
+    queued: usize,
     running: usize,
 }
 
 impl<W: AsyncWrite + Unpin> Client<'_, W> {
     /// Checks whether the limit of output not yet read is reached.
     fn is_unread(&self) -> bool {
-        self.outbox.bytes >= MAX_UNREAD
+        self.outbox.bytes >= MAX_UNREAD_BYTES
     }
 
     /// Returns how many requests of one depth may be in flight now.
-    fn most_in_flight(&self) -> usize {
+    fn max_in_flight(&self) -> usize {
         match self.outbox.bytes {
             _ if self.is_unread() => 0,
-            bytes if bytes > BEHIND => IN_FLIGHT_BEHIND,
-            _ => IN_FLIGHT,
+            bytes if bytes > BEHIND_BYTES => MAX_IN_FLIGHT_BEHIND,
+            _ => MAX_IN_FLIGHT,
         }
     }
 
     fn may_read(&self) -> bool {
         !self.is_unread()
-            && self.depths.iter().map(|depth| depth.inbox.bytes).sum::<usize>() < MAX_UNREAD
-            && self.reloads.waiting < MAX_RELOADS
+            && self.depths.iter().map(|depth| depth.inbox.bytes).sum::<usize>() < MAX_UNREAD_BYTES
+            && self.reloads.queued < MAX_RELOADS
     }
 
     fn is_busy(&self) -> bool {
@@ -310,31 +311,31 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
     }
 
     /// Checks whether a call of the client's hooks is pending.
-    fn is_waited_for(&self) -> bool {
-        self.live.as_ref().is_some_and(LiveConnection::is_waited_for)
+    fn has_pending_calls(&self) -> bool {
+        self.live_connection.as_ref().is_some_and(LiveConnection::has_pending_calls)
     }
 
-    fn take(&mut self, message: ClientMessage) {
+    fn handle(&mut self, message: ClientMessage) {
         match message {
             ClientMessage::Request(request) => {
                 let origin = self.system.bus().origin_of(&request, self.group);
                 let services = self.services.offered();
                 self.request(request.with_host_services(services), origin);
             }
-            ClientMessage::Unreadable(line) => {
-                self.unreadable(line.call, &line.why);
-                self.take(ClientMessage::Request(line.answered));
+            ClientMessage::Invalid(line) => {
+                self.fail_calls(line.call, &line.reason);
+                self.handle(ClientMessage::Request(line.request));
             }
             ClientMessage::Subscribe => {
                 self.progress.get_or_insert_with(|| self.system.bus().subscribe());
             }
-            ClientMessage::Tail => self.follow(),
+            ClientMessage::Tail => self.start_tail(),
             ClientMessage::Audit(level) => self.audit(level),
             ClientMessage::Cancel(id) => {
                 let cancels = self.cancels.remove(&id).unwrap_or_default();
                 cancels.values().for_each(CancellationToken::cancel);
             }
-            ClientMessage::DefineEvent(definition, id) => self.define_event(*definition, id),
+            ClientMessage::DefineEvent(definition, id) => self.declare_event(*definition, id),
             ClientMessage::Bridge(message) => self.bridge(*message),
             ClientMessage::Live(message) => self.live(*message),
             ClientMessage::Status => {
@@ -342,34 +343,34 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
                 self.outbox.push(worker_states(&states));
             }
             ClientMessage::Reload => {
-                self.reloads.waiting += 1;
+                self.reloads.queued += 1;
                 self.reload();
             }
         }
     }
 
     /// Handles a message; after stop, only one that a pending call waits for.
-    fn take_unless(&mut self, stopped: bool, message: ClientMessage) {
-        let is_awaited = |message: &LiveMessage| {
+    fn handle_unless_stopped(&mut self, stopped: bool, message: ClientMessage) {
+        let may_answer_call = |message: &LiveMessage| {
             matches!(
                 message,
-                LiveMessage::Said(_)
-                    | LiveMessage::Unreadable { .. }
+                LiveMessage::FromHook(_)
+                    | LiveMessage::InvalidAnswer { .. }
                     | LiveMessage::HostResult { .. }
             )
         };
         match message {
-            ClientMessage::Live(message) if is_awaited(&message) => self.live(*message),
+            ClientMessage::Live(message) if may_answer_call(&message) => self.live(*message),
             // The invalid line may have been the answer.
-            ClientMessage::Unreadable(line) if stopped => self.unreadable(line.call, &line.why),
-            message if !stopped => self.take(message),
+            ClientMessage::Invalid(line) if stopped => self.fail_calls(line.call, &line.reason),
+            message if !stopped => self.handle(message),
             _ => {}
         }
     }
 
     /// Announces the end of the connection to the client's hooks.
     fn stop(&mut self) {
-        let has_hooks = self.live.as_ref().is_some_and(LiveConnection::has_hooks);
+        let has_hooks = self.live_connection.as_ref().is_some_and(LiveConnection::has_hooks);
         if has_hooks {
             self.outbox.push(ToHook::Close { reason: "shutdown" }.to_line());
         }
@@ -377,55 +378,58 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
 
     /// Handles a message about the client's hooks or services.
     fn live(&mut self, message: LiveMessage) {
-        let Some(live) = &mut self.live else { return };
+        let Some(live) = &mut self.live_connection else { return };
         let answer = match message {
             LiveMessage::Hello(hello) => {
                 let withdrawn = self.services.offer(hello.host_services);
                 withdrawn.into_iter().for_each(|line| self.outbox.push(line));
                 let Some(token) = hello.client_token else { return };
                 match live.resume(&token) {
-                    Ok(hook_ids) => resumed(&token, &hook_ids),
-                    Err(error) => Refused::of_token(error).to_line(),
+                    Ok(hook_ids) => resumed_line(&token, &hook_ids),
+                    Err(error) => ErrorReply::unknown_token(error).to_line(),
                 }
             }
             LiveMessage::Register(Ok(register)) => {
                 let (id, event) = (register.hook_id.clone(), register.event_name.clone());
                 match live.register(register) {
-                    Ok(()) => registered("hook-registered", &id),
+                    Ok(()) => registration_line("hook-registered", &id),
                     Err(error) => {
-                        Refused::of_hook("hook-register", &id, Some(&event), &error).to_line()
+                        ErrorReply::for_hook("hook-register", &id, Some(&event), &error).to_line()
                     }
                 }
             }
-            LiveMessage::Register(Err(refused)) | LiveMessage::Wrong(refused) => refused.to_line(),
+            LiveMessage::Register(Err(reply)) | LiveMessage::Invalid(reply) => reply.to_line(),
             LiveMessage::Unregister(id) => match live.unregister(&id) {
-                Ok(()) => registered("hook-unregistered", &id),
-                Err(error) => Refused::of_hook("hook-unregister", &id, None, &error).to_line(),
+                Ok(()) => registration_line("hook-unregistered", &id),
+                Err(error) => ErrorReply::for_hook("hook-unregister", &id, None, &error).to_line(),
             },
-            LiveMessage::List => listed(&live.list()),
-            LiveMessage::Said(said) => return live.take(said),
-            LiveMessage::Unreadable { call, why, refused } => {
-                self.unreadable(call, &why);
+            LiveMessage::List => hook_list_line(&live.list()),
+            LiveMessage::FromHook(hook_message) => return live.receive(hook_message),
+            LiveMessage::InvalidAnswer { call, reason, reply: refused } => {
+                self.fail_calls(call, &reason);
                 refused.to_line()
             }
             LiveMessage::HostResult { id, outcome } => {
-                return self.services.answered(&id, outcome);
+                return self.services.handle_result(&id, outcome);
             }
         };
         self.outbox.push(answer);
     }
 
     /// Fails the calls that an invalid line may have answered.
-    fn unreadable(&self, call: Option<u64>, why: &str) {
-        if let Some(live) = &self.live {
-            live.take_unreadable(call, format!("its client sent a line that is no message: {why}"));
+    fn fail_calls(&self, call: Option<u64>, reason: &str) {
+        if let Some(live) = &self.live_connection {
+            live.receive_invalid(
+                call,
+                format!("its client sent a line that is no message: {reason}"),
+            );
         }
     }
 
     /// Handles the end of input: pending calls of the client's hooks and services cannot be
     /// answered any more. Returns `false`, as there is no more to read.
-    fn left(&mut self) -> bool {
-        self.live = None;
+    fn input_ended(&mut self) -> bool {
+        self.live_connection = None;
         let withdrawn = self.services.offer(Vec::new());
         withdrawn.into_iter().for_each(|line| self.outbox.push(line));
         false
@@ -440,36 +444,37 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
                 let services = self.services.offered();
                 request.with_host_services(services)
             }
-            Err((why, id)) => {
-                answered_as(id, HookExecutionRequest::invalid(FailureCode::InvalidRequest, why))
-            }
+            Err((reason, id)) => with_optional_id(
+                id,
+                HookExecutionRequest::invalid(FailureCode::InvalidRequest, reason),
+            ),
         };
         let origin = self.system.bus().origin_of(&request, self.group);
-        self.enter(key, request, origin);
+        self.submit_or_queue(key, request, origin);
     }
 
     /// Declares an event. Repeated declarations by one client count once.
-    fn define_event(&mut self, definition: EventDefinition, id: Option<CorrelationId>) {
+    fn declare_event(&mut self, definition: EventDefinition, id: Option<CorrelationId>) {
         match self.system.declare_event(definition) {
             Ok(declared) => {
-                self.outbox.push(event_defined(declared.event(), id.as_ref()));
-                if self.declared.iter().all(|known| known.event() != declared.event()) {
-                    self.declared.push(declared);
+                self.outbox.push(event_defined_line(declared.event(), id.as_ref()));
+                if self.declared_events.iter().all(|other| other.event() != declared.event()) {
+                    self.declared_events.push(declared);
                 }
             }
             Err(error) => {
                 let request =
                     HookExecutionRequest::invalid(FailureCode::InvalidRequest, error.to_string());
-                let request = answered_as(id, request);
+                let request = with_optional_id(id, request);
                 let origin = self.system.bus().origin_of(&request, self.group);
                 self.request(request, origin);
             }
         }
     }
 
-    fn follow(&mut self) {
+    fn start_tail(&mut self) {
         if self.tail.is_none() {
-            let (following, first) = Following::begin(self.system);
+            let (following, first) = JournalFollower::start(self.system);
             self.outbox.push(first);
             self.tail = Some(following);
         }
@@ -485,12 +490,12 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
 
     /// Queues the last audit and tail entries, as far as there is room.
     fn push_last_lines(&mut self) {
-        while self.outbox.bytes <= BEHIND
+        while self.outbox.bytes <= BEHIND_BYTES
             && let Some(entry) = next_entry(&mut self.audit).now_or_never()
         {
             self.outbox.push(audit_line(&entry));
         }
-        while self.outbox.bytes <= BEHIND
+        while self.outbox.bytes <= BEHIND_BYTES
             && let Some(line) = next_line(&mut self.tail).now_or_never()
         {
             self.outbox.push(line);
@@ -498,52 +503,53 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
     }
 
     fn reload(&mut self) {
-        if self.reloads.running == 0 && self.reloads.waiting > 0 {
-            self.reloads.running = std::mem::take(&mut self.reloads.waiting);
+        if self.reloads.running == 0 && self.reloads.queued > 0 {
+            self.reloads.running = std::mem::take(&mut self.reloads.queued);
             let system = self.system;
-            self.running.push(async move { Finished::Reloaded(reload(system).await) }.boxed());
+            self.running
+                .push(async move { Finished::Reloaded(reload_settings(system).await) }.boxed());
         }
     }
 
     /// Submits a request at once if the bus has room and no other request waits.
     fn request(&mut self, request: HookExecutionRequest, origin: Origin) {
-        self.enter(RequestKey::next(), request, origin);
+        self.submit_or_queue(RequestKey::next(), request, origin);
     }
 
-    fn enter(&mut self, key: RequestKey, request: HookExecutionRequest, origin: Origin) {
-        let (most, index) = (self.most_in_flight(), origin.depth as usize);
+    fn submit_or_queue(&mut self, key: RequestKey, request: HookExecutionRequest, origin: Origin) {
+        let (max_in_flight, index) = (self.max_in_flight(), origin.depth as usize);
         let lane = self.lane;
         if self.depths.len() <= index {
             self.depths.resize_with(index + 1, Depth::default);
         }
         let Some(depth) = self.depths.get_mut(index) else { return };
         if depth.inbox.is_empty()
-            && depth.in_flight < most
-            && let Some(place) = self.system.bus().try_admit(&request, origin.depth)
+            && depth.in_flight < max_in_flight
+            && let Some(permit) = self.system.bus().try_admit(&request, origin.depth)
         {
             let publication = Publication { key, cancel: None, lane, origin };
-            let submitted = self.system.bus().submit(place, request, publication);
+            let submitted = self.system.bus().submit(permit, request, publication);
             // Most requests are answered already, with nothing to cancel.
             if let Ok(Submitted::Running(running)) = &submitted {
-                self.remember(key, running.correlation_id(), running.cancellation());
+                self.track(key, running.correlation_id(), running.cancellation());
             }
-            self.submitted(index, key, submitted);
+            self.handle_submitted(index, key, submitted);
         } else {
             let cancel = CancellationToken::new();
             let publication = Publication { key, cancel: Some(cancel.clone()), lane, origin };
             let id = request.correlation_id().clone();
             depth.inbox.push(request, publication);
-            self.remember(key, &id, &cancel);
+            self.track(key, &id, &cancel);
         }
     }
 
     /// Records a request that is not answered at once.
-    fn remember(&mut self, key: RequestKey, id: &CorrelationId, cancel: &CancellationToken) {
+    fn track(&mut self, key: RequestKey, id: &CorrelationId, cancel: &CancellationToken) {
         self.cancels.entry(id.clone()).or_default().insert(key, cancel.clone());
         self.requests.insert(key, id.clone());
     }
 
-    fn submitted(
+    fn handle_submitted(
         &mut self,
         depth: usize,
         key: RequestKey,
@@ -574,34 +580,34 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         while let Some(progress) = next_progress(&mut self.progress).now_or_never() {
             self.push_progress(progress, Some(key));
         }
-        self.forget(key);
+        self.untrack(key);
         if self.progress.is_some() {
-            self.answered.add(key);
+            self.answered.insert(key);
         }
         match self.bridges.remove(&key) {
             // The server ends: the client runs the hooks with its own engine.
-            Some(_) if was_ended(response) => self.outbox.push(response.to_json()),
+            Some(_) if is_server_end(response) => self.outbox.push(response.to_json()),
             Some(bridge) => {
-                let unread = |event| self.system.unread_guards(event);
-                let unsettled = bridge.unsettled(self.system, response, unread);
+                let missing_guards = |event| self.system.unread_guards(event);
+                let pending_answer = bridge.pending_answer(self.system, response, missing_guards);
                 let id = response.correlation_id.clone();
                 // It accesses files, so it runs on a blocking thread.
-                let without = unsettled.bridged().clone();
-                let settled = tokio::task::spawn_blocking(move || unsettled.settle());
-                let settled = async move {
-                    let bridged = settled.await.unwrap_or_else(|error| {
+                let fallback = pending_answer.answer().clone();
+                let task = tokio::task::spawn_blocking(move || pending_answer.finish());
+                let finished = async move {
+                    let answer = task.await.unwrap_or_else(|error| {
                         tracing::warn!(target: "hook::bridge", "a call was not written down: {error}");
-                        without
+                        fallback
                     });
-                    Finished::Bridged(bridged_line(&id, &bridged))
+                    Finished::Bridged(answer_line(&id, &answer))
                 };
-                self.running.push(settled.boxed());
+                self.running.push(finished.boxed());
             }
             None => self.outbox.push(response.to_json()),
         }
     }
 
-    fn finished(&mut self, finished: Finished) {
+    fn handle_finished(&mut self, finished: Finished) {
         match finished {
             Finished::Response { depth, key, response } => {
                 if let Some(depth) = self.depths.get_mut(depth) {
@@ -612,7 +618,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
                     // The runtime has ended; subscribers got `cancelled`.
                     None => {
                         self.bridges.remove(&key);
-                        self.forget(key);
+                        self.untrack(key);
                     }
                 }
             }
@@ -639,17 +645,17 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
                 let is_own = |key| {
                     answered == Some(key)
                         || self.requests.contains_key(&key)
-                        || self.answered.has(key)
+                        || self.answered.contains(key)
                 };
                 if key.is_some_and(is_own) {
                     self.outbox.push(progress.to_json());
                 }
             }
-            Err(missed) => self.outbox.push(lagged(missed)),
+            Err(lag) => self.outbox.push(lagged_line(lag)),
         }
     }
 
-    fn forget(&mut self, key: RequestKey) {
+    fn untrack(&mut self, key: RequestKey) {
         let Some(id) = self.requests.remove(&key) else { return };
         if let Entry::Occupied(mut cancels) = self.cancels.entry(id) {
             cancels.get_mut().remove(&key);
@@ -669,9 +675,9 @@ impl<W> Drop for Client<'_, W> {
 }
 
 /// Checks whether a response is due to the server's end and not to hooks.
-fn was_ended(response: &HookExecutionResponse) -> bool {
-    let ends = [FailureCode::ShuttingDown, FailureCode::Cancelled, FailureCode::NoHandler];
-    response.error().is_some_and(|failure| ends.contains(&failure.code))
+fn is_server_end(response: &HookExecutionResponse) -> bool {
+    let end_codes = [FailureCode::ShuttingDown, FailureCode::Cancelled, FailureCode::NoHandler];
+    response.error().is_some_and(|failure| end_codes.contains(&failure.code))
 }
 
 /// Submits the next waiting request once the bus has room; returns it with its depth. Pending while
@@ -681,12 +687,12 @@ fn was_ended(response: &HookExecutionResponse) -> bool {
 /// Dropping the future loses nothing.
 async fn submit(
     depths: &mut [Depth],
-    most: usize,
+    max_in_flight: usize,
     bus: &MessageBus,
 ) -> (usize, RequestKey, Result<Submitted, PublishError>) {
     poll_fn(|context| {
         for (index, depth) in depths.iter_mut().enumerate() {
-            if depth.in_flight < most
+            if depth.in_flight < max_in_flight
                 && let Poll::Ready((key, submitted)) = depth.inbox.poll_submit(bus, context)
             {
                 return Poll::Ready((index, key, submitted));
@@ -717,7 +723,7 @@ async fn next_progress(
 }
 
 /// Returns the next line of a client's tail; pending without one.
-async fn next_line(tail: &mut Option<Following>) -> Vec<u8> {
+async fn next_line(tail: &mut Option<JournalFollower>) -> Vec<u8> {
     if let Some(following) = tail
         && let Some(line) = following.next().await
     {

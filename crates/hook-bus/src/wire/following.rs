@@ -11,17 +11,17 @@ use futures::StreamExt;
 
 /// All messages of a bus, of all its clients, as lines of a recording without redacted values. The
 /// bus does not wait for a slow reader: a line reports how many messages were missed.
-pub struct Following {
+pub struct JournalFollower {
     journal: Subscription<JournalEntry>,
     lines: RecordingLines,
     redaction: CurrentRedaction,
 }
 
-impl Following {
+impl JournalFollower {
     /// Starts following; also returns the first line of the recording.
-    pub fn begin(system: &HookSystem) -> (Self, Vec<u8>) {
+    pub fn start(system: &HookSystem) -> (Self, Vec<u8>) {
         let journal = system.bus().subscribe();
-        let (lines, first) = RecordingLines::begin(system.project());
+        let (lines, first) = RecordingLines::start(system.project());
         let redaction = system.current_redaction();
         (Self { journal, lines, redaction }, first)
     }
@@ -33,10 +33,10 @@ impl Following {
     pub async fn next(&mut self) -> Option<Vec<u8>> {
         loop {
             // Await this before taking an entry, which would be lost if the future is dropped.
-            self.redaction.known().await;
+            self.redaction.load().await;
             let entry = self.journal.next().await?;
-            let redaction = self.redaction.now();
-            let entry = entry.as_deref().map_err(|missed| *missed);
+            let redaction = self.redaction.current();
+            let entry = entry.as_deref().map_err(|lag| *lag);
             if let Some(line) = self.lines.line(entry, &redaction) {
                 return Some(line);
             }
@@ -44,7 +44,7 @@ impl Following {
     }
 }
 
-impl fmt::Debug for Following {
+impl fmt::Debug for JournalFollower {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Following").finish_non_exhaustive()
     }

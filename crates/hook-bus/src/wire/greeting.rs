@@ -35,7 +35,7 @@ pub(super) enum Greeting {
 impl Greeting {
     pub(super) async fn read<R: AsyncRead + Unpin>(lines: &mut LineReader<R>) -> io::Result<Self> {
         let Some(Line::Text { text, .. }) = lines.next().await? else { return Ok(Self::Other) };
-        let fields = fields_of(text);
+        let fields = parse_fields(text);
         let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
         Ok(match text("type").as_deref() {
             Some(HELLO) => Self::Hello {
@@ -51,12 +51,12 @@ impl Greeting {
 }
 
 /// Returns the message's fields; none if it is no object or repeats a field.
-pub(super) fn fields_of(text: String) -> JsonObject {
+pub(super) fn parse_fields(text: String) -> JsonObject {
     let fields = RawJson::parse(text).and_then(|value| value.to_object());
-    fields.ok().filter(|fields| fields.repeated().is_none()).unwrap_or_default()
+    fields.ok().filter(|fields| fields.duplicate_key().is_none()).unwrap_or_default()
 }
 
 /// Returns the error message of a response.
-pub(super) fn error_of(response: &JsonObject) -> Option<String> {
+pub(super) fn error_message(response: &JsonObject) -> Option<String> {
     response.get("error")?.to_object().ok()?.get("message")?.to_text()
 }

@@ -6,14 +6,14 @@ use hook_run::{FromHook, HostCallError, MAX_LIVE_LINE};
 
 use super::greeting::{HELLO, PROTOCOL_VERSION};
 use crate::live::{
-    AskedOfClient, HookRegister, ListedHook, NotRegistered, RECONNECT_GRACE, UnknownToken,
+    ClientCall, HookRegister, ListedHook, NotRegistered, RECONNECT_GRACE, UnknownToken,
 };
 
 /// The maximum length of a host call's id that is repeated to its hook, in bytes.
 const MAX_ID: usize = 256;
 
 /// The types of these messages from clients.
-const KINDS: [&str; 8] = [
+const MESSAGE_TYPES: [&str; 8] = [
     HELLO,
     "hook-register",
     "hook-unregister",
@@ -31,13 +31,13 @@ pub enum LiveMessage {
     /// Identifies the client, and offers services for the hooks of its requests.
     Hello(ClientHello),
     /// Registers a hook.
-    Register(Result<HookRegister, Refused>),
+    Register(Result<HookRegister, ErrorReply>),
     /// Unregisters the hook with this id.
     Unregister(String),
     /// Requests the list of all registered hooks.
     List,
     /// A message of one of its hooks.
-    Said(FromHook),
+    FromHook(FromHook),
     /// The result of a host call that the client was sent.
     HostResult {
         /// The id of the host call.
@@ -46,15 +46,15 @@ pub enum LiveMessage {
         outcome: Result<RawJson, HostCallError>,
     },
     /// An invalid message.
-    Wrong(Refused),
+    Invalid(ErrorReply),
     /// An invalid message that may have answered one call, or any call.
-    Unreadable {
+    InvalidAnswer {
         /// The call, if known.
         call: Option<u64>,
         /// The error in the message.
-        why: String,
+        reason: String,
         /// The reply.
-        refused: Refused,
+        reply: ErrorReply,
     },
 }
 
@@ -72,7 +72,7 @@ pub struct ClientHello {
 
 /// The reply to a message that has no effect.
 #[derive(Debug)]
-pub struct Refused {
+pub struct ErrorReply {
     request: &'static str,
     hook_id: Option<String>,
     event_name: Option<String>,
@@ -86,142 +86,148 @@ pub struct Refused {
 
 impl LiveMessage {
     pub(super) fn is_kind(kind: &str) -> bool {
-        KINDS.contains(&kind)
+        MESSAGE_TYPES.contains(&kind)
     }
 
     pub(super) fn kinds() -> String {
-        KINDS[1..].join(", ")
+        MESSAGE_TYPES[1..].join(", ")
     }
 
     /// Reads a message of one of these types.
     pub(super) fn read(kind: &str, object: &RawObject) -> Self {
         let fields = object.fields();
         let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
-        let refused =
-            |kind, field: &str, problem| Self::Wrong(Refused::of_field(kind, field, problem));
-        const TWICE: &str = "expected one value, found several";
-        let twice = fields.repeated().map(shortened);
+        let invalid = |kind, field: &str, problem| {
+            Self::Invalid(ErrorReply::invalid_field(kind, field, problem))
+        };
+        const REPEATED: &str = "expected one value, found several";
+        let repeated = fields.duplicate_key().map(shortened);
         match kind {
             // The hook waits for the result, if the id shows which one.
-            "hook-host-result" if fields.repeated() != Some("hostCallId") => {
+            "hook-host-result" if fields.duplicate_key() != Some("hostCallId") => {
                 match text("hostCallId") {
                     Some(id) => {
-                        let outcome = twice.map_or_else(
-                            || outcome(&fields),
+                        let outcome = repeated.map_or_else(
+                            || host_result(&fields),
                             |name| {
-                                let why = format!("the host's result: field `{name}`: {TWICE}");
-                                Err(HostCallError::failed(why))
+                                let reason =
+                                    format!("the host's result: field `{name}`: {REPEATED}");
+                                Err(HostCallError::failed(reason))
                             },
                         );
                         Self::HostResult { id, outcome }
                     }
-                    None => refused("hook-host-result", "hostCallId", "expected a string"),
+                    None => invalid("hook-host-result", "hostCallId", "expected a string"),
                 }
             }
-            HELLO | "hook-unregister" | "hook-list" | "hook-host-result" if twice.is_some() => {
-                let kind = KINDS.iter().find(|known| **known == kind).copied();
-                refused(kind.unwrap_or_default(), &twice.unwrap_or_default(), TWICE)
+            HELLO | "hook-unregister" | "hook-list" | "hook-host-result" if repeated.is_some() => {
+                let kind = MESSAGE_TYPES.iter().find(|known| **known == kind).copied();
+                invalid(kind.unwrap_or_default(), &repeated.unwrap_or_default(), REPEATED)
             }
             HELLO => Self::hello(&fields),
             "hook-register" => {
-                Self::Register(HookRegister::read(&fields).map_err(|error| Refused {
+                Self::Register(HookRegister::read(&fields).map_err(|error| ErrorReply {
                     hook_id: text("hookId"),
                     event_name: text("eventName"),
-                    ..Refused::of("hook-register", &error)
+                    ..ErrorReply::from_registration_error("hook-register", &error)
                 }))
             }
             "hook-unregister" => match text("hookId") {
                 Some(id) => Self::Unregister(id),
-                None => refused("hook-unregister", "hookId", "expected a string"),
+                None => invalid("hook-unregister", "hookId", "expected a string"),
             },
             "hook-list" => Self::List,
-            _ => Self::said(kind, object, &fields),
+            _ => Self::read_hook_message(kind, object, &fields),
         }
     }
 
-    fn said(kind: &str, object: &RawObject, fields: &JsonObject) -> Self {
+    fn read_hook_message(kind: &str, object: &RawObject, fields: &JsonObject) -> Self {
         let length = object.as_str().len();
-        let read = match length > MAX_LIVE_LINE {
+        let parsed = match length > MAX_LIVE_LINE {
             true => Err(format!("the line has {length} bytes, and may have {MAX_LIVE_LINE}")),
             false => FromHook::of(fields).map_err(|error| error.to_string()),
         };
-        let why = match read {
-            Ok(said) => return Self::Said(said),
-            Err(why) => why,
+        let reason = match parsed {
+            Ok(message) => return Self::FromHook(message),
+            Err(reason) => reason,
         };
-        let known = KINDS.iter().find(|known| **known == kind).copied();
-        let refused = Refused::invalid(known.unwrap_or("hook-answer"), why.clone());
+        let known = MESSAGE_TYPES.iter().find(|known| **known == kind).copied();
+        let reply = ErrorReply::invalid(known.unwrap_or("hook-answer"), reason.clone());
         if kind == "hook-answer" {
-            let is_one = fields.repeated() != Some("callId");
-            let id = fields.get("callId").filter(|id| is_one && id.as_str().len() <= MAX_ID);
-            let call = id.and_then(|id| call_of(id.as_str()));
+            let is_unique = fields.duplicate_key() != Some("callId");
+            let id = fields.get("callId").filter(|id| is_unique && id.as_str().len() <= MAX_ID);
+            let call = id.and_then(|id| parse_call_id(id.as_str()));
             let mut details = JsonObject::new();
             if let Some(id) = id {
                 details.insert("callId", id.clone());
             }
             if length > MAX_LIVE_LINE {
-                details.insert("limit", RawJson::from_integer(MAX_LIVE_LINE as u64));
+                details.insert("limit", RawJson::from_u64(MAX_LIVE_LINE as u64));
             }
             // The call must not wait for another answer: this one came, but is invalid.
-            return Self::Unreadable { call, why, refused: Refused { details, ..refused } };
+            return Self::InvalidAnswer { call, reason, reply: ErrorReply { details, ..reply } };
         }
         let id = fields.get("hostCallId").filter(|_| kind == "hook-host-call");
         let host_call_id = id.filter(|id| id.as_str().len() <= MAX_ID).cloned();
-        Self::Wrong(Refused { host_call_id, ..refused })
+        Self::Invalid(ErrorReply { host_call_id, ..reply })
     }
 
     fn hello(fields: &JsonObject) -> Self {
-        let given = |name: &str| fields.get(name).filter(|value| !value.is_null());
-        let wrong = |field, problem: String| Self::Wrong(Refused::of_field(HELLO, field, &problem));
-        let protocol = match given("protocol") {
+        let value_of = |name: &str| fields.get(name).filter(|value| !value.is_null());
+        let invalid = |field, problem: String| {
+            Self::Invalid(ErrorReply::invalid_field(HELLO, field, &problem))
+        };
+        let protocol = match value_of("protocol") {
             None => PROTOCOL_VERSION,
-            Some(said) => match said.to_whole_number() {
+            Some(value) => match value.to_u64() {
                 Some(protocol) if protocol >= PROTOCOL_VERSION => protocol,
                 _ => {
-                    let theirs = shortened(said.as_str());
-                    return wrong(
+                    let client_version = shortened(value.as_str());
+                    return invalid(
                         "protocol",
-                        format!("the client speaks {theirs}, and this server {PROTOCOL_VERSION}"),
+                        format!(
+                            "the client speaks {client_version}, and this server {PROTOCOL_VERSION}"
+                        ),
                     );
                 }
             },
         };
-        let services = match given("hostServices").map(RawJson::to_items) {
+        let services = match value_of("hostServices").map(RawJson::to_items) {
             None => Some(Vec::new()),
             Some(items) => items.and_then(|items| items.iter().map(RawJson::to_text).collect()),
         };
         let Some(host_services) = services else {
-            return wrong("hostServices", "expected an array of strings".to_owned());
+            return invalid("hostServices", "expected an array of strings".to_owned());
         };
-        let client_token = match given("clientToken").map(|token| (token.to_text(), token)) {
+        let client_token = match value_of("clientToken").map(|token| (token.to_text(), token)) {
             None => None,
             Some((Some(token), _)) => Some(token),
             Some((None, found)) => {
                 let found = shortened(found.as_str());
-                return wrong("clientToken", format!("expected a string, found {found}"));
+                return invalid("clientToken", format!("expected a string, found {found}"));
             }
         };
         Self::Hello(ClientHello { protocol, client_token, host_services })
     }
 }
 
-fn outcome(fields: &JsonObject) -> Result<RawJson, HostCallError> {
+fn host_result(fields: &JsonObject) -> Result<RawJson, HostCallError> {
     match fields.get("error").filter(|error| !error.is_null()) {
         None => Ok(fields.get("result").cloned().unwrap_or_else(RawJson::null)),
         Some(error) => {
-            let parts = error.to_object().unwrap_or_default();
-            let text = |name: &str| parts.get(name).and_then(RawJson::to_text);
-            let said = text("message").or_else(|| error.to_text());
-            let said = said.unwrap_or_else(|| shortened(error.as_str()));
+            let error_fields = error.to_object().unwrap_or_default();
+            let text = |name: &str| error_fields.get(name).and_then(RawJson::to_text);
+            let message = text("message").or_else(|| error.to_text());
+            let message_text = message.unwrap_or_else(|| shortened(error.as_str()));
             match text("code").as_deref() {
-                Some("unsupported") => Err(HostCallError::unsupported(&said)),
-                _ => Err(HostCallError::failed(said)),
+                Some("unsupported") => Err(HostCallError::unsupported(&message_text)),
+                _ => Err(HostCallError::failed(message_text)),
             }
         }
     }
 }
 
-impl Refused {
+impl ErrorReply {
     fn invalid(request: &'static str, message: String) -> Self {
         Self {
             request,
@@ -234,19 +240,19 @@ impl Refused {
         }
     }
 
-    fn of_field(request: &'static str, field: &str, problem: &str) -> Self {
+    fn invalid_field(request: &'static str, field: &str, problem: &str) -> Self {
         let mut details = JsonObject::new();
         details.insert("field", RawJson::from_text(field));
         Self { details, ..Self::invalid(request, format!("field `{field}`: {problem}")) }
     }
 
-    fn of(request: &'static str, error: &NotRegistered) -> Self {
+    fn from_registration_error(request: &'static str, error: &NotRegistered) -> Self {
         let (code, details) = (error.code(), error.details());
         Self { code, details, ..Self::invalid(request, error.to_string()) }
     }
 
     /// Returns the reply about a hook that was not registered or unregistered.
-    pub(super) fn of_hook(
+    pub(super) fn for_hook(
         request: &'static str,
         hook_id: &str,
         event_name: Option<&str>,
@@ -255,14 +261,14 @@ impl Refused {
         Self {
             hook_id: Some(hook_id.to_owned()),
             event_name: event_name.map(str::to_owned),
-            ..Self::of(request, error)
+            ..Self::from_registration_error(request, error)
         }
     }
 
-    pub(super) fn of_token(error: UnknownToken) -> Self {
+    pub(super) fn unknown_token(error: UnknownToken) -> Self {
         let mut details = JsonObject::new();
         details.insert("field", RawJson::from_text("clientToken"));
-        details.insert("graceSeconds", RawJson::from_integer(RECONNECT_GRACE.as_secs()));
+        details.insert("graceSeconds", RawJson::from_u64(RECONNECT_GRACE.as_secs()));
         Self { code: "unknown_token", details, ..Self::invalid(HELLO, error.to_string()) }
     }
 
@@ -294,12 +300,12 @@ impl Refused {
 }
 
 /// Parses a call id, written as a string or as a number.
-pub(super) fn call_of(written: &str) -> Option<u64> {
-    written.trim_matches('"').parse().ok()
+pub(super) fn parse_call_id(text: &str) -> Option<u64> {
+    text.trim_matches('"').parse().ok()
 }
 
 /// Returns the line that a hook was registered or unregistered.
-pub(super) fn registered(kind: &str, hook_id: &str) -> Vec<u8> {
+pub(super) fn registration_line(kind: &str, hook_id: &str) -> Vec<u8> {
     ObjectWriter::line(|object| {
         object.text("type", kind);
         object.text("hookId", hook_id);
@@ -307,7 +313,7 @@ pub(super) fn registered(kind: &str, hook_id: &str) -> Vec<u8> {
 }
 
 /// Returns the line that a client has resumed its hooks.
-pub(super) fn resumed(token: &str, hook_ids: &[String]) -> Vec<u8> {
+pub(super) fn resumed_line(token: &str, hook_ids: &[String]) -> Vec<u8> {
     ObjectWriter::line(|object| {
         object.text("type", "hook-resumed");
         object.text("clientToken", token);
@@ -316,7 +322,7 @@ pub(super) fn resumed(token: &str, hook_ids: &[String]) -> Vec<u8> {
 }
 
 /// Returns the line that lists all registered hooks.
-pub(super) fn listed(hooks: &[ListedHook]) -> Vec<u8> {
+pub(super) fn hook_list_line(hooks: &[ListedHook]) -> Vec<u8> {
     ObjectWriter::line(|object| {
         object.text("type", "hook-hooks");
         object.objects("hooks", hooks, |object, hook| {
@@ -327,7 +333,7 @@ pub(super) fn listed(hooks: &[ListedHook]) -> Vec<u8> {
 }
 
 /// Returns the line with a call of a client's service.
-pub(super) fn asked(id: u64, asked: &AskedOfClient) -> Vec<u8> {
+pub(super) fn host_call_line(id: u64, asked: &ClientCall) -> Vec<u8> {
     let call = &asked.call;
     ObjectWriter::line(|object| {
         object.text("type", "hook-host-call");
@@ -341,7 +347,7 @@ pub(super) fn asked(id: u64, asked: &AskedOfClient) -> Vec<u8> {
 }
 
 /// Returns the line that a call of a client's service is cancelled.
-pub(super) fn withdrawn(id: u64) -> Vec<u8> {
+pub(super) fn host_call_cancelled_line(id: u64) -> Vec<u8> {
     ObjectWriter::line(|object| {
         object.text("type", "hook-host-call-cancelled");
         object.text("hostCallId", &id.to_string());

@@ -10,8 +10,8 @@ use hook_settings::AuditLevel;
 
 use super::bridge::{BRIDGE, BridgeMessage};
 use super::greeting::{HELLO, PROTOCOL_VERSION, REFUSED};
-use super::live::{LiveMessage, call_of};
-use super::{Line, invalid, parse, refusal, request_from};
+use super::live::{LiveMessage, parse_call_id};
+use super::{Line, malformed_request, parse, request_from, unparsable_request};
 use crate::audit::AuditEntry;
 use crate::bus::Lagged;
 use crate::message::{CorrelationId, HookExecutionRequest, RequestFields, kind};
@@ -27,7 +27,7 @@ pub enum ClientMessage {
     /// Runs an event's hooks; or an invalid message, which is answered like a request.
     Request(Box<HookExecutionRequest>),
     /// An invalid line that may have been the answer of one of the client's hooks.
-    Unreadable(Unreadable),
+    Invalid(InvalidLine),
     /// Subscribes to the start and finish of hooks of the client's own requests.
     Subscribe,
     /// Subscribes to all messages of all clients.
@@ -51,13 +51,13 @@ pub enum ClientMessage {
 /// A line that is no valid message.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Unreadable {
+pub struct InvalidLine {
     /// The invalid request that represents the line and is answered.
-    pub answered: Box<HookExecutionRequest>,
+    pub request: Box<HookExecutionRequest>,
     /// The call that the line may have answered, if known.
     pub call: Option<u64>,
     /// The error in the line.
-    pub why: String,
+    pub reason: String,
 }
 
 impl ClientMessage {
@@ -67,37 +67,39 @@ impl ClientMessage {
         let number = line.number();
         let object = match parse(line) {
             Ok(object) => object,
-            Err(why) => {
-                let answered = Box::new(invalid(number, why.as_str()));
-                return Self::Unreadable(Unreadable { answered, call: None, why });
+            Err(reason) => {
+                let request = Box::new(unparsable_request(number, reason.as_str()));
+                return Self::Invalid(InvalidLine { request, call: None, reason });
             }
         };
-        let fields = RequestFields::of(&object);
+        let fields = RequestFields::find(&object);
         let kind = fields.kind.and_then(JsonSlice::text);
         if let Some(name) = fields.repeated {
             // Another parser may read it as another message.
-            let answered = Box::new(request_from(number, &fields));
+            let request = Box::new(request_from(number, &fields));
             if name != "type" && kind.as_deref() == Some(kind::REQUEST) {
-                return Self::Request(answered);
+                return Self::Request(request);
             }
-            let why = format!("the field `{name}` stands twice");
-            return Self::Unreadable(Unreadable { answered, call: None, why });
+            let reason = format!("the field `{name}` stands twice");
+            return Self::Invalid(InvalidLine { request, call: None, reason });
         }
-        let refuse = |fields: &RequestFields<'_>, message: String| {
-            Self::Request(Box::new(refusal(number, fields, message)))
+        let malformed = |fields: &RequestFields<'_>, message: String| {
+            Self::Request(Box::new(malformed_request(number, fields, message)))
         };
-        let refused = |message| refuse(&fields.of_no_event(), message);
+        let malformed_without_event = |message| malformed(&fields.without_event(), message);
         match kind.as_deref() {
             Some("hook-subscribe") => Self::Subscribe,
             Some(TAIL) => Self::Tail,
-            Some(kind::AUDIT) => audit_level(&object).map_or_else(refused, Self::Audit),
+            Some(kind::AUDIT) => {
+                audit_level(&object).map_or_else(malformed_without_event, Self::Audit)
+            }
             Some(DEFINE_EVENT) => match (event_definition(&object), fields.id()) {
                 (Ok(definition), Ok(id)) => Self::DefineEvent(Box::new(definition), id),
-                (Err(message), _) | (_, Err(message)) => refused(message),
+                (Err(message), _) | (_, Err(message)) => malformed_without_event(message),
             },
             Some(BRIDGE) => match BridgeMessage::read(&object, fields.id()) {
                 Ok(message) => Self::Bridge(Box::new(message)),
-                Err(message) => refused(message),
+                Err(message) => malformed_without_event(message),
             },
             Some(kind) if LiveMessage::is_kind(kind) => {
                 Self::Live(Box::new(LiveMessage::read(kind, &object)))
@@ -108,9 +110,9 @@ impl ClientMessage {
                 Ok(Some(id)) => Self::Cancel(id),
                 Ok(None) => {
                     let message = "hook-cancel needs the correlationId of the request to cancel";
-                    refused(message.to_owned())
+                    malformed_without_event(message.to_owned())
                 }
-                Err(message) => refused(message),
+                Err(message) => malformed_without_event(message),
             },
             Some(other) if other != kind::REQUEST => {
                 let message = format!(
@@ -122,12 +124,12 @@ impl ClientMessage {
                     LiveMessage::kinds()
                 );
                 // It may be a request with a misspelt type, or an answer.
-                let answered = Box::new(refusal(number, &fields, message.as_str()));
-                match called(&object) {
-                    None => Self::Request(answered),
+                let request = Box::new(malformed_request(number, &fields, message.as_str()));
+                match named_call(&object) {
+                    None => Self::Request(request),
                     Some(call) => {
-                        let why = format!("there is no message {:?}", shortened(other));
-                        Self::Unreadable(Unreadable { answered, call, why })
+                        let reason = format!("there is no message {:?}", shortened(other));
+                        Self::Invalid(InvalidLine { request, call, reason })
                     }
                 }
             }
@@ -138,16 +140,16 @@ impl ClientMessage {
 
 /// Returns the call that a message names, if it has a `callId`; the inner value is `None` if that
 /// is invalid.
-fn called(object: &RawObject) -> Option<Option<u64>> {
+fn named_call(object: &RawObject) -> Option<Option<u64>> {
     let FoundFields { values: [call], .. } = find_fields(object, ["callId"]);
     let call = call.filter(|call| !call.is_null())?;
-    Some(call_of(call.as_str()))
+    Some(parse_call_id(call.as_str()))
 }
 
 /// Reads the event that a client declares.
 fn event_definition(object: &RawObject) -> Result<EventDefinition, String> {
     let mut fields = object.fields();
-    if let Some(name) = fields.repeated() {
+    if let Some(name) = fields.duplicate_key() {
         return Err(format!("field `{}`: expected one value, found several", shortened(name)));
     }
     let mut reader = FieldReader::new(std::mem::take(&mut fields));
@@ -155,11 +157,11 @@ fn event_definition(object: &RawObject) -> Result<EventDefinition, String> {
     reader.any("correlationId");
     let name = reader.text("eventName").map_err(|error| error.to_string())?;
     let name = name.ok_or("field `eventName`: expected the name of the event, found nothing")?;
-    EventDefinition::read(name, reader.rest()).map_err(|error| error.to_string())
+    EventDefinition::read(name, reader.into_rest()).map_err(|error| error.to_string())
 }
 
 /// Sets the id of a request, if there is one.
-pub(super) fn answered_as(
+pub(super) fn with_optional_id(
     id: Option<CorrelationId>,
     request: HookExecutionRequest,
 ) -> HookExecutionRequest {
@@ -170,7 +172,7 @@ pub(super) fn answered_as(
 }
 
 /// Returns the line that an event is declared.
-pub(super) fn event_defined(event: HookEventName, id: Option<&CorrelationId>) -> Vec<u8> {
+pub(super) fn event_defined_line(event: HookEventName, id: Option<&CorrelationId>) -> Vec<u8> {
     ObjectWriter::line(|object| {
         object.text("type", "hook-event-defined");
         object.optional_text("correlationId", id.map(CorrelationId::as_str));
@@ -180,15 +182,15 @@ pub(super) fn event_defined(event: HookEventName, id: Option<&CorrelationId>) ->
 
 /// Reads the requested level of an audit.
 fn audit_level(object: &RawObject) -> Result<AuditLevel, String> {
-    let FoundFields { values: [level], repeated: [repeated] } = find_fields(object, ["level"]);
-    let words = AuditLevel::NAMES.join(", ");
-    let expected = |found: &str| format!("field `level`: expected one of {words}; found {found}");
+    let FoundFields { values: [level], duplicates: [repeated] } = find_fields(object, ["level"]);
+    let names = AuditLevel::NAMES.join(", ");
+    let expected = |found: &str| format!("field `level`: expected one of {names}; found {found}");
     match level.filter(|level| !level.is_null()) {
         _ if repeated.is_some() => Err(expected("several values")),
         None => Err(expected("nothing")),
         Some(level) => {
-            let known = level.text().as_deref().and_then(AuditLevel::from_word);
-            known.ok_or_else(|| expected(&shortened(level.as_str())))
+            let parsed = level.text().as_deref().and_then(AuditLevel::from_name);
+            parsed.ok_or_else(|| expected(&shortened(level.as_str())))
         }
     }
 }
@@ -202,27 +204,27 @@ pub(super) fn audit_line(entry: &AuditEntry) -> Vec<u8> {
 }
 
 /// Returns the server's first line.
-pub(super) fn hello(system: &HookSystem, client_token: &str) -> Vec<u8> {
+pub(super) fn hello_line(system: &HookSystem, client_token: &str) -> Vec<u8> {
     ObjectWriter::line(|object| {
         object.text("type", HELLO);
         object.text("engine", "hook");
         object.text("version", env!("CARGO_PKG_VERSION"));
         object.integer("protocol", PROTOCOL_VERSION.into());
-        object.text("project", &real(system.project()));
+        object.text("project", &canonical_text(system.project()));
         object.optional_text("settingsHash", system.settings_hash().as_deref());
         object.text("clientToken", client_token);
     })
 }
 
 /// Returns a project's canonical path.
-fn real(project: &Path) -> String {
-    let real = std::fs::canonicalize(project).unwrap_or_else(|_| project.to_path_buf());
-    real.to_string_lossy().into_owned()
+fn canonical_text(project: &Path) -> String {
+    let canonical = std::fs::canonicalize(project).unwrap_or_else(|_| project.to_path_buf());
+    canonical.to_string_lossy().into_owned()
 }
 
 /// Returns the server's only line for a client that it does not serve.
 #[cfg_attr(not(unix), expect(dead_code, reason = "there is no socket to refuse anybody on"))]
-pub(super) fn refused(message: &str) -> Vec<u8> {
+pub(super) fn refused_line(message: &str) -> Vec<u8> {
     ObjectWriter::line(|object| {
         object.text("type", REFUSED);
         object.text("message", message);
@@ -230,7 +232,7 @@ pub(super) fn refused(message: &str) -> Vec<u8> {
 }
 
 /// Returns the line that reports missed messages.
-pub(super) fn lagged(lagged: Lagged) -> Vec<u8> {
+pub(super) fn lagged_line(lagged: Lagged) -> Vec<u8> {
     ObjectWriter::line(|object| {
         object.text("type", "hook-lagged");
         object.integer("missed", lagged.missed().into());
@@ -241,7 +243,7 @@ pub(super) fn lagged(lagged: Lagged) -> Vec<u8> {
 }
 
 /// Reloads the settings and returns the line with the outcome.
-pub(super) async fn reload(system: &HookSystem) -> Vec<u8> {
+pub(super) async fn reload_settings(system: &HookSystem) -> Vec<u8> {
     let reloaded = system.reload().await;
     let mut warnings: Vec<String> =
         system.diagnostics().unwrap_or_default().iter().map(ToString::to_string).collect();

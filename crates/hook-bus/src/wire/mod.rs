@@ -17,18 +17,19 @@ mod status;
 mod stdio;
 mod tail;
 
-pub use ask::{AskError, Expected, ask};
+pub use ask::{ExpectedServer, ServerCallError, call_server};
 pub use bridge::BridgeMessage;
 pub use client::{ClientEnd, serve_client};
-pub use following::Following;
+pub use following::JournalFollower;
 pub use hook_run::lines::{Line, LineReader, MAX_LINE};
-pub use live::{ClientHello, LiveMessage, Refused};
-pub use message::{ClientMessage, Unreadable};
+pub use live::{ClientHello, ErrorReply, LiveMessage};
+pub use message::{ClientMessage, InvalidLine};
 #[cfg(unix)]
 pub use socket::{
-    MAX_CLIENTS, SocketError, SocketListener, SocketServer, connect, group_of, socket_of,
+    MAX_CLIENTS, SocketError, SocketListener, SocketServer, connect, default_socket_path,
+    process_group_of,
 };
-pub use status::ask_states;
+pub use status::request_states;
 pub use stdio::serve_stdio;
 pub use tail::{Tail, TailError};
 
@@ -38,11 +39,11 @@ use hook_protocol::FailureCode;
 use crate::message::{HookExecutionRequest, RequestFields};
 
 /// Parses a request from a line; an invalid line becomes an invalid request, which is answered.
-pub(crate) fn request_of(line: Line) -> HookExecutionRequest {
+pub(crate) fn parse_request(line: Line) -> HookExecutionRequest {
     let number = line.number();
     match parse(line) {
-        Ok(object) => request_from(number, &RequestFields::of(&object)),
-        Err(message) => invalid(number, message),
+        Ok(object) => request_from(number, &RequestFields::find(&object)),
+        Err(message) => unparsable_request(number, message),
     }
 }
 
@@ -75,21 +76,21 @@ fn request_from(number: usize, fields: &RequestFields<'_>) -> HookExecutionReque
 }
 
 /// Creates the invalid request for a message with these fields.
-fn refusal(
+fn malformed_request(
     number: usize,
     fields: &RequestFields<'_>,
     message: impl Into<String>,
 ) -> HookExecutionRequest {
-    HookExecutionRequest::refused(fields, message)
+    HookExecutionRequest::malformed(fields, message)
         .with_envelope_detail("line", || line_number(number))
 }
 
 /// Creates the invalid request for a line without an object.
-fn invalid(number: usize, message: impl Into<String>) -> HookExecutionRequest {
+fn unparsable_request(number: usize, message: impl Into<String>) -> HookExecutionRequest {
     HookExecutionRequest::invalid(FailureCode::InvalidRequest, message)
         .with_envelope_detail("line", || line_number(number))
 }
 
 fn line_number(number: usize) -> RawJson {
-    RawJson::from_integer(number as u64)
+    RawJson::from_u64(number as u64)
 }

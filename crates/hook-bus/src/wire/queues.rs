@@ -16,26 +16,26 @@ use crate::message::{HookExecutionRequest, RequestKey};
 /// while later messages (a cancellation, say) are still read.
 #[derive(Default)]
 pub(super) struct Inbox {
-    waiting: VecDeque<(HookExecutionRequest, Publication)>,
+    queue: VecDeque<(HookExecutionRequest, Publication)>,
     pub(super) bytes: usize,
     /// The first of them, waiting for a permit.
-    entering: Option<Entering>,
+    submitting: Option<Submission>,
 }
 
-struct Entering {
+struct Submission {
     key: RequestKey,
     weight: usize,
-    submitting: BoxFuture<'static, Result<Submitted, PublishError>>,
+    future: BoxFuture<'static, Result<Submitted, PublishError>>,
 }
 
 impl Inbox {
     pub(super) fn is_empty(&self) -> bool {
-        self.entering.is_none() && self.waiting.is_empty()
+        self.submitting.is_none() && self.queue.is_empty()
     }
 
     pub(super) fn push(&mut self, request: HookExecutionRequest, publication: Publication) {
         self.bytes += request.weight();
-        self.waiting.push_back((request, publication));
+        self.queue.push_back((request, publication));
     }
 
     /// Submits the next request once the bus has room; pending while there is none.
@@ -44,22 +44,22 @@ impl Inbox {
         bus: &MessageBus,
         context: &mut Context<'_>,
     ) -> Poll<(RequestKey, Result<Submitted, PublishError>)> {
-        if self.entering.is_none()
-            && let Some((request, publication)) = self.waiting.pop_front()
+        if self.submitting.is_none()
+            && let Some((request, publication)) = self.queue.pop_front()
         {
             let (bus, key, weight) = (bus.clone(), publication.key, request.weight());
-            let submitting = async move {
-                let place = bus.admit(&request, publication.origin.depth).await?;
-                bus.submit(place, request, publication)
+            let future = async move {
+                let permit = bus.admit(&request, publication.origin.depth).await?;
+                bus.submit(permit, request, publication)
             };
-            self.entering = Some(Entering { key, weight, submitting: submitting.boxed() });
+            self.submitting = Some(Submission { key, weight, future: future.boxed() });
         }
-        let Some(Entering { key, weight, submitting }) = &mut self.entering else {
+        let Some(Submission { key, weight, future: submitting }) = &mut self.submitting else {
             return Poll::Pending;
         };
         let (key, submitted) = (*key, ready!(submitting.poll_unpin(context)));
         self.bytes -= *weight;
-        self.entering = None;
+        self.submitting = None;
         Poll::Ready((key, submitted))
     }
 }

@@ -5,8 +5,8 @@ use std::io;
 use hook_json::{ObjectWriter, RawJson};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
-use super::ask::{AskError, Expected, greet};
-use super::greeting::{error_of, fields_of};
+use super::ask::{ExpectedServer, ServerCallError, check_greeting};
+use super::greeting::{error_message, parse_fields};
 use super::message::STATUS;
 use super::{Line, LineReader};
 use crate::live::WorkerStates;
@@ -20,27 +20,29 @@ const STATES: &str = "hook-states";
 ///
 /// # Cancellation
 /// Dropping the future closes the connection.
-pub async fn ask_states<R, W>(
+pub async fn request_states<R, W>(
     reader: R,
     mut writer: W,
-    expected: &Expected,
-) -> Result<WorkerStates, AskError>
+    expected: &ExpectedServer,
+) -> Result<WorkerStates, ServerCallError>
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
     let mut lines = LineReader::new(reader);
-    greet(&mut lines, expected).await?;
+    check_greeting(&mut lines, expected).await?;
     let message = ObjectWriter::line(|object| object.text("type", STATUS));
     writer.write_all(&[&message[..], b"\n"].concat()).await?;
     writer.flush().await?;
     let Some(Line::Text { text, .. }) = lines.next().await? else {
         return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
     };
-    let fields = fields_of(text);
+    let fields = parse_fields(text);
     let is_answer = fields.get("type").and_then(RawJson::to_text).as_deref() == Some(STATES);
     WorkerStates::read(&fields).filter(|_| is_answer).ok_or_else(|| {
-        AskError::Refused(error_of(&fields).unwrap_or_else(|| "it gave no answer".to_owned()))
+        ServerCallError::Refused(
+            error_message(&fields).unwrap_or_else(|| "it gave no answer".to_owned()),
+        )
     })
 }
 

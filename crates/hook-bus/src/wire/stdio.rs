@@ -114,12 +114,12 @@ mod linux {
 
     impl Socket {
         fn new(descriptor: BorrowedFd<'_>, interest: Interest) -> io::Result<Self> {
-            let own = descriptor.try_clone_to_owned()?;
+            let descriptor_copy = descriptor.try_clone_to_owned()?;
             #[expect(
                 deprecated,
                 reason = "what takes its place is unsafe; an owned descriptor is what that asks for"
             )]
-            AsyncFd::with_interest(own, interest).map(Self)
+            AsyncFd::with_interest(descriptor_copy, interest).map(Self)
         }
     }
 
@@ -136,12 +136,12 @@ mod linux {
             buffer: &mut ReadBuf<'_>,
         ) -> Poll<io::Result<()>> {
             let Self { socket, read } = self.get_mut();
-            let most = buffer.remaining().min(read.len());
-            let Some(room) = read.get_mut(..most) else { return Poll::Ready(Ok(())) };
+            let max_len = buffer.remaining().min(read.len());
+            let Some(target) = read.get_mut(..max_len) else { return Poll::Ready(Ok(())) };
             loop {
                 let mut ready = ready!(socket.0.poll_read_ready(context))?;
                 let received = ready.try_io(|socket| {
-                    let received = recv(socket.get_ref(), &mut *room, RecvFlags::DONTWAIT)?;
+                    let received = recv(socket.get_ref(), &mut *target, RecvFlags::DONTWAIT)?;
                     Ok(received.1)
                 });
                 match received {
@@ -149,10 +149,10 @@ mod linux {
                     Ok(received) => {
                         let received = received?;
                         // A short read: nothing is left. The end of input is never cleared.
-                        if received > 0 && received < most {
+                        if received > 0 && received < max_len {
                             ready.clear_ready();
                         }
-                        buffer.put_slice(room.get(..received).unwrap_or_default());
+                        buffer.put_slice(target.get(..received).unwrap_or_default());
                         return Poll::Ready(Ok(()));
                     }
                     Err(_not_ready) => {}

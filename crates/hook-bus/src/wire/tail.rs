@@ -4,7 +4,7 @@ use std::io;
 
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
-use super::greeting::{Greeting, error_of, fields_of};
+use super::greeting::{Greeting, error_message, parse_fields};
 use super::greeting::{HELLO, PROTOCOL_VERSION};
 use super::message::TAIL;
 use super::{Line, LineReader};
@@ -56,23 +56,25 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Tail<R, W> {
     ///
     /// # Errors
     /// If there is no server on the other end, or it refuses.
-    pub async fn begin(reader: R, mut writer: W) -> Result<Self, TailError> {
+    pub async fn start(reader: R, mut writer: W) -> Result<Self, TailError> {
         let mut lines = LineReader::new(reader);
         match Greeting::read(&mut lines).await.map_err(TailError::Read)? {
             Greeting::Hello { protocol, .. } if protocol == PROTOCOL_VERSION.to_string() => {}
             Greeting::Hello { protocol, .. } => {
                 return Err(TailError::OtherVersion { version: protocol });
             }
-            Greeting::Refused(why) => return Err(TailError::Refused(why)),
+            Greeting::Refused(reason) => return Err(TailError::Refused(reason)),
             Greeting::Other => return Err(TailError::NotAServer),
         }
-        let ask = format!("{{\"type\":\"{TAIL}\"}}\n");
-        writer.write_all(ask.as_bytes()).await.map_err(TailError::Write)?;
+        let subscribe = format!("{{\"type\":\"{TAIL}\"}}\n");
+        writer.write_all(subscribe.as_bytes()).await.map_err(TailError::Write)?;
         writer.flush().await.map_err(TailError::Write)?;
         let first = match lines.next().await.map_err(TailError::Read)? {
             // An older server that does not know the message, or one that is ending.
             Some(Line::Text { text, .. }) if text.starts_with(RESPONSE) => {
-                return Err(TailError::Refused(error_of(&fields_of(text)).unwrap_or_default()));
+                return Err(TailError::Refused(
+                    error_message(&parse_fields(text)).unwrap_or_default(),
+                ));
             }
             first => first,
         };

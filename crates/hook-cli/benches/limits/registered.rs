@@ -154,7 +154,7 @@ mod grpc {
     use hook_remote::grpc::tonic::Request;
     use hook_remote::grpc::tonic::metadata::MetadataValue;
     use hook_remote::grpc::tonic::transport::Endpoint;
-    use hook_remote::grpc::{GrpcPlace, GrpcServer};
+    use hook_remote::grpc::{GrpcEndpoint, GrpcServer};
 
     use super::{Processors, Runtime, Served};
 
@@ -167,7 +167,7 @@ mod grpc {
     pub(super) fn serve(runtime: &Runtime, processors: &Processors) -> Option<Served> {
         Some(Served::start(runtime, processors, |project, system, stop| {
             let place = format!("unix:{}", project.path().join("grpc.sock").display());
-            let parsed: GrpcPlace = place.parse().unwrap();
+            let parsed: GrpcEndpoint = place.parse().unwrap();
             let server = runtime.block_on(GrpcServer::bind(&parsed, None, None)).unwrap();
             runtime.spawn(async move { server.serve(&system, &stop).await });
             format!("grpc:{place}")

@@ -48,42 +48,42 @@ pub(crate) async fn run(
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     let Action::Verify = arguments.action;
-    let found = verify(&arguments.files, arguments.contains.as_deref());
-    let found = found.map_err(CommandError::AuditFile)?;
-    let is_whole = found.problems.is_empty();
+    let report = verify(&arguments.files, arguments.contains.as_deref());
+    let report = report.map_err(CommandError::AuditFile)?;
+    let is_intact = report.problems.is_empty();
     if json {
-        printer.message(&message(&found)).await?;
+        printer.message(&message(&report)).await?;
     } else {
-        printer.text(&text(&found, printer)).await?;
+        printer.text(&text(&report, printer)).await?;
     }
-    Ok(if is_whole { exit_code::PROCEED } else { exit_code::FAILURE })
+    Ok(if is_intact { exit_code::PROCEED } else { exit_code::FAILURE })
 }
 
-fn message(found: &Verified) -> Vec<u8> {
+fn message(report: &Verified) -> Vec<u8> {
     ObjectWriter::line(|out| {
-        out.bool("valid", found.problems.is_empty());
-        out.integer("lines", found.lines.into());
-        out.optional_text("last", found.last.as_deref());
-        out.texts("problems", &found.problems);
-        out.texts("notes", &found.notes);
+        out.bool("valid", report.problems.is_empty());
+        out.integer("lines", report.lines.into());
+        out.optional_text("last", report.last.as_deref());
+        out.texts("problems", &report.problems);
+        out.texts("notes", &report.notes);
     })
 }
 
-fn text(found: &Verified, printer: &Printer) -> String {
+fn text(report: &Verified, printer: &Printer) -> String {
     let mut out = String::new();
-    let marked = [(Tone::Bad, "✗", &found.problems), (Tone::Quiet, "-", &found.notes)];
+    let marked = [(Tone::Bad, "✗", &report.problems), (Tone::Quiet, "-", &report.notes)];
     for (tone, mark, lines) in marked {
         for line in lines {
             out.push_str(&format!("{} {line}\n", printer.paint(tone, mark)));
         }
     }
-    let lines = counted(usize::try_from(found.lines).unwrap_or(usize::MAX), "line");
-    let (tone, verdict) = match found.problems.len() {
+    let lines = counted(usize::try_from(report.lines).unwrap_or(usize::MAX), "line");
+    let (tone, verdict) = match report.problems.len() {
         0 => (Tone::Good, format!("{lines}, none changed, and none missing between others")),
         count => (Tone::Bad, format!("{lines}, {}", counted(count, "problem"))),
     };
     out.push_str(&format!("{}\n", printer.paint(tone, &verdict)));
-    if let Some(last) = &found.last {
+    if let Some(last) = &report.last {
         out.push_str(&format!("last {last}\n"));
     }
     out

@@ -8,21 +8,21 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use hook_agents::{Agent, Asked, NotAsked, Verdict};
-use hook_bus::bridge::{Bridge, BridgeState, Bridged};
+use hook_agents::{Agent, AgentRequest, RequestError, Verdict};
+use hook_bus::bridge::{Bridge, BridgeAnswer, BridgeState};
 use hook_bus::{HookExecutionResponse, HookSystem};
 use hook_json::RawObject;
 use hook_protocol::{HookEventName, RequestInput};
 use hook_settings::language::Language;
 
-use super::background::{self, LeftArguments};
+use super::background::{self, BackgroundArguments};
 use super::input::object_of;
 use super::with_hooks_of;
-use crate::context::{Context, time_to_answer};
+use crate::context::{Context, answer_deadline};
 use crate::error::CommandError;
-use crate::exit_code::{self, Stake, Status};
+use crate::exit_code::{self, ExitPolicy, Status};
 use crate::guards;
-use crate::options::Named;
+use crate::options::NamedAgent;
 use crate::output::Printer;
 
 #[derive(Debug, Args)]
@@ -47,13 +47,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR", requires = "settings")]
     plugin_root: Option<PathBuf>,
     #[command(flatten)]
-    rest: LeftArguments,
+    rest: BackgroundArguments,
 }
 
 pub(crate) async fn run(
     arguments: &Arguments,
     context: Context,
-    stake: &Stake,
+    exit_policy: &ExitPolicy,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     let agent = agent(&arguments.agent)?;
@@ -67,19 +67,19 @@ pub(crate) async fn run(
         return Err(CommandError::Usage(text));
     }
     let event = arguments.event.as_deref();
-    let (text, said) = match read(agent, event).await {
+    let (text, payload) = match read(agent, event).await {
         Ok(read) => read,
         Err(error) => return refuse(agent, event, &error, &context, printer).await,
     };
-    let asked = match agent.asked(event, &said) {
-        Ok(asked) => asked.written_in(&text),
+    let call = match agent.parse_request(event, &payload) {
+        Ok(asked) => asked.with_trailing_text(&text),
         // An agent cannot fire an event that it does not have.
-        Err(error @ NotAsked::UnknownEvent(_)) => {
+        Err(error @ RequestError::UnknownEvent(_)) => {
             printer.remark(&format!("{error} in {}; nothing was run", arguments.agent));
             // Some agents take the remark on stderr as the answer if stdout is empty.
-            let nothing = agent.say("", &Verdict::proceed());
-            if !nothing.stdout.is_empty() {
-                printer.raw(&format!("{}\n", nothing.stdout)).await?;
+            let answer = agent.response("", &Verdict::proceed());
+            if !answer.stdout.is_empty() {
+                printer.raw(&format!("{}\n", answer.stdout)).await?;
             }
             return Ok(exit_code::PROCEED);
         }
@@ -88,17 +88,17 @@ pub(crate) async fn run(
             return refuse(agent, event, &CommandError::Usage(text), &context, printer).await;
         }
     };
-    let context = &context.at_places_of(&asked);
+    let context = &context.at_paths_of(&call);
     if let Some(error) = context.misplaced() {
-        return refuse(agent, Some(asked.foreign_event()), &error, context, printer).await;
+        return refuse(agent, Some(call.foreign_event()), &error, context, printer).await;
     }
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut is_served = true;
-    if context.has_only_defaults() && !arguments.rest.is_rest() {
-        match server::ask(agent, &asked, &text, context).await {
+    if context.has_only_defaults() && !arguments.rest.is_background_run() {
+        match server::ask(agent, &call, &text, context).await {
             Ok(Some(bridged)) => {
                 tracing::info!(target: "hook::bridge", "the project's server was asked");
-                return say(&bridged, printer).await;
+                return write_answer(&bridged, printer).await;
             }
             Ok(None) => is_served = false,
             Err(why) => {
@@ -106,39 +106,40 @@ pub(crate) async fn run(
             }
         }
     }
-    let patience = asked.patience().saturating_sub(begun.elapsed());
-    let builder = context.builder_for(agent, arguments.plugin_root.as_deref(), patience)?;
-    let builder = builder.bridge_state(BridgeState::of_user());
+    let timeout = call.timeout().saturating_sub(started.elapsed());
+    let builder = context.builder_for(agent, arguments.plugin_root.as_deref(), timeout)?;
+    let builder = builder.bridge_state(BridgeState::for_user());
     let system = builder.background(arguments.rest.background()).build()?;
     let bridged = with_hooks_of(&system, context, printer, async |system, _, printer| {
-        arguments.rest.leave_out(system);
+        arguments.rest.disable_skipped(system);
         if !is_served && system.wants_server() {
             server::start(context);
         }
-        bridge(arguments, agent, &asked, &text, context, system, printer).await
+        bridge(arguments, agent, &call, &text, context, system, printer).await
     });
     let bridged = bridged.await;
     if bridged.is_err() {
-        let event = HookEventName::from_name(asked.event_name());
-        stake.is_known(event.is_none_or(|event| guards::may_exist(event, &system, context)));
+        let event = HookEventName::from_name(call.event_name());
+        exit_policy
+            .set_guarded(event.is_none_or(|event| guards::may_exist(event, &system, context)));
     }
-    if let (Err(error), Some(state)) = (&bridged, BridgeState::of_user())
+    if let (Err(error), Some(state)) = (&bridged, BridgeState::for_user())
         && logs_calls(context)
     {
-        let code = if stake.is_guarded() { 2 } else { 1 };
-        let (event, why) = (asked.foreign_event(), error.to_string());
-        state.unheard(agent, Some(event), context.project(), &why, code);
+        let code = if exit_policy.is_guarded() { 2 } else { 1 };
+        let (event, why) = (call.foreign_event(), error.to_string());
+        state.log_without_hooks(agent, Some(event), context.project(), &why, code);
     }
     bridged
 }
 
 pub(super) fn agent(name: &str) -> Result<&'static Agent, CommandError> {
-    Named::parse(name).map(|Named(agent)| agent).map_err(CommandError::Usage)
+    NamedAgent::parse(name).map(|NamedAgent(agent)| agent).map_err(CommandError::Usage)
 }
 
 /// Reads the agent's input, as text and as an object.
 async fn read(agent: &Agent, event: Option<&str>) -> Result<(String, RawObject), CommandError> {
-    let text = reading::value(time_to_answer(agent.patience(event))).await?;
+    let text = reading::value(answer_deadline(agent.bridge_timeout(event))).await?;
     let object = object_of(&text)?;
     Ok((text, object))
 }
@@ -156,44 +157,47 @@ async fn refuse(
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let said = agent.refuse_unread(event, &error.to_string());
+    let answer = agent.refuse_unreadable(event, &error.to_string());
     // If the project controls the user's folders, the settings in them cannot be relied on.
     let is_logged = || context.misplaced().is_none() && logs_calls(context);
-    if let Some(state) = BridgeState::of_user().filter(|_| is_logged()) {
-        state.unheard(agent, event, context.project(), &error.to_string(), said.code);
+    if let Some(state) = BridgeState::for_user().filter(|_| is_logged()) {
+        state.log_without_hooks(agent, event, context.project(), &error.to_string(), answer.code);
     }
     printer.problem(&error.to_string());
-    if said.code == 0 {
+    if answer.code == 0 {
         return Ok(exit_code::FAILURE);
     }
-    if !said.stdout.is_empty() {
-        printer.raw(&format!("{}\n", said.stdout)).await?;
+    if !answer.stdout.is_empty() {
+        printer.raw(&format!("{}\n", answer.stdout)).await?;
     }
-    Ok(exit_code::of_agent(said.code))
+    Ok(exit_code::from_agent(answer.code))
 }
 
 async fn bridge(
     arguments: &Arguments,
     agent: &'static Agent,
-    asked: &Asked,
+    call: &AgentRequest,
     text: &str,
     context: &Context,
     system: &HookSystem,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let bridge = Bridge::new(agent, asked.clone(), &system.events());
+    let bridge = Bridge::new(agent, call.clone(), &system.events());
     let response = system.bus().request(bridge.request()).await;
-    if let (Some(input), false) = (bridge.input(), arguments.rest.is_rest()) {
+    if let (Some(input), false) = (bridge.input(), arguments.rest.is_background_run()) {
         hand_over(arguments, input, text, &response, context, system, printer);
     }
-    let bridged =
-        bridge.answered_by(system, &response, |event| guards::unknown(event, system, context));
-    say(&bridged, printer).await
+    let bridged = bridge
+        .answer_with_state(system, &response, |event| guards::unknown(event, system, context));
+    write_answer(&bridged, printer).await
 }
 
 /// Prints the answer for the agent, and warnings for its user.
-async fn say(bridged: &Bridged, printer: &mut Printer) -> Result<Status, CommandError> {
-    let Bridged { said, warnings, .. } = bridged;
+async fn write_answer(
+    bridged: &BridgeAnswer,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let BridgeAnswer { output: said, warnings, .. } = bridged;
     for warning in warnings {
         printer.warning(warning);
     }
@@ -209,7 +213,7 @@ async fn say(bridged: &Bridged, printer: &mut Printer) -> Result<Status, Command
         ));
         return Ok(exit_code::BLOCKED);
     }
-    Ok(exit_code::of_agent(said.code))
+    Ok(exit_code::from_agent(said.code))
 }
 
 fn hand_over(
@@ -221,13 +225,13 @@ fn hand_over(
     system: &HookSystem,
     printer: &mut Printer,
 ) {
-    if background::left(input, response, system, printer).is_empty() {
+    if background::background_hooks(input, response, system, printer).is_empty() {
         return;
     }
-    let mut again = vec![OsStr::new("bridge"), OsStr::new(&arguments.agent)];
-    again.extend(arguments.event.as_deref().map(OsStr::new));
+    let mut command_line = vec![OsStr::new("bridge"), OsStr::new(&arguments.agent)];
+    command_line.extend(arguments.event.as_deref().map(OsStr::new));
     if let Some(root) = &arguments.plugin_root {
-        again.extend([OsStr::new("--plugin-root"), root.as_os_str()]);
+        command_line.extend([OsStr::new("--plugin-root"), root.as_os_str()]);
     }
-    background::hand_over(&again, text, response, context, printer);
+    background::hand_over(&command_line, text, response, context, printer);
 }

@@ -7,9 +7,9 @@ use clap::{Args, ValueEnum};
 use hook_files::regular_file;
 use hook_json::text::PathText;
 use hook_settings::check::check;
-use hook_settings::{Diagnostic, Place, Rule, Severity};
+use hook_settings::{Diagnostic, Location, Rule, Severity};
 
-use crate::context::{Context, named};
+use crate::context::{Context, explicit_source};
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 use crate::output::Printer;
@@ -65,7 +65,7 @@ pub(crate) async fn run(
     }
     let sources = match arguments.files.as_slice() {
         [] => context.sources(),
-        files => files.iter().map(|path| named(path)).collect(),
+        files => files.iter().map(|path| explicit_source(path)).collect(),
     };
     let files = check(&sources, &context.surroundings());
     let fatal = match arguments.deny_warnings {
@@ -73,27 +73,27 @@ pub(crate) async fn run(
         false => Severity::Error,
     };
     if files.is_empty() {
-        let looked: Vec<_> = sources.iter().map(|it| it.path.shown().to_string()).collect();
+        let paths: Vec<_> = sources.iter().map(|source| source.path.shown().to_string()).collect();
         printer.warning(&format!(
             "there are no settings; looked for {}; `hook init` writes a starter hook",
-            looked.join(", ")
+            paths.join(", ")
         ));
     }
     let modules = match arguments.files.is_empty() {
-        true => unloaded(context).await,
+        true => unloaded_modules(context).await,
         false => Vec::new(),
     };
     let format = if context.json() { Format::Json } else { arguments.format };
     let problems = || {
-        let of_modules = modules.iter().map(|(problem, _)| problem);
-        files.iter().flat_map(|file| &file.file.diagnostics).chain(of_modules)
+        let module_problems = modules.iter().map(|(problem, _)| problem);
+        files.iter().flat_map(|file| &file.file.diagnostics).chain(module_problems)
     };
     match format {
         Format::Human => {
             for file in &files {
                 for problem in &file.file.diagnostics {
-                    let shown = render::problem(problem, &file.text, context.cwd(), printer);
-                    printer.text(&shown).await?;
+                    let text = render::problem(problem, &file.text, context.cwd(), printer);
+                    printer.text(&text).await?;
                 }
             }
             for (problem, text) in &modules {
@@ -117,7 +117,7 @@ pub(crate) async fn run(
         // Errors that keep a system from starting are among the problems already.
         if let Ok(system) = context.builder()
             && let Ok(system) = system.build()
-            && system.initialize_here().await.is_ok()
+            && system.initialize_blocking().await.is_ok()
         {
             context.show_trust_problems(&system, printer)?;
         }
@@ -130,34 +130,35 @@ pub(crate) async fn run(
 }
 
 /// Returns a problem for each module that may run and cannot be loaded, with its text.
-async fn unloaded(context: &Context) -> Vec<(Diagnostic, String)> {
+async fn unloaded_modules(context: &Context) -> Vec<(Diagnostic, String)> {
     // Other reasons why a system does not start are reported for its settings.
     let Ok(system) = context.builder().and_then(|builder| Ok(builder.build()?)) else {
         return Vec::new();
     };
-    let is_loaded = system.initialize_here().await.is_ok() && system.load_modules().await.is_ok();
+    let is_loaded =
+        system.initialize_blocking().await.is_ok() && system.load_modules().await.is_ok();
     let modules = system.loaded_modules().unwrap_or_default();
     system.shutdown(Duration::ZERO).await;
     let failed = modules.into_iter().filter(|_| is_loaded).filter_map(|module| {
         let error = module.error?;
         let text = regular_file::read(&module.path, MAX_MODULE).unwrap_or_default();
-        let place = place_in(&error, &module.path);
-        let problem = Diagnostic::new(Rule::ModuleNotLoaded, place, error);
+        let location = location_in(&error, &module.path);
+        let problem = Diagnostic::new(Rule::ModuleNotLoaded, location, error);
         Some((problem, String::from_utf8_lossy(&text).into_owned()))
     });
     failed.collect()
 }
 
 /// Returns the location of an error in a module, if the error names it: `…: FILE:LINE:COLUMN: …`.
-fn place_in(error: &str, module: &Path) -> Place {
-    let mut place = Place::of_file(module);
+fn location_in(error: &str, module: &Path) -> Location {
+    let mut location = Location::of_file(module);
     let file = format!("{}:", module.to_string_lossy());
     let mut numbers =
         error.split_once(&file).map(|(_, rest)| rest.split(':')).into_iter().flatten();
     let mut number = || numbers.next()?.trim().parse::<usize>().ok();
     if let (Some(line), Some(column)) = (number(), number()) {
-        (place.line, place.column) = (line, column);
-        (place.end_line, place.end_column) = (line, column + 1);
+        (location.line, location.column) = (line, column);
+        (location.end_line, location.end_column) = (line, column + 1);
     }
-    place
+    location
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 use hook_bus::HookExecutionRequest;
 use hook_bus::module::CommandInfo;
-use hook_json::text::{first_and_last, lines, nearest, one_line};
+use hook_json::text::{escaped_lines, first_and_last, nearest, one_line};
 use hook_json::{ObjectWriter, RawObject};
 use hook_protocol::HookEventName;
 
@@ -45,21 +45,21 @@ pub(crate) async fn run(
             None => list(&all, context, printer).await,
             Some(name) => {
                 let Some(command) = all.iter().find(|command| command.name == *name) else {
-                    return Err(CommandError::Usage(no_such(name, &all)));
+                    return Err(CommandError::Usage(unknown_command(name, &all)));
                 };
-                let given = arguments.arguments.join(" ");
-                play(command, &given, system, context, printer).await
+                let input = arguments.arguments.join(" ");
+                run_command(command, &input, system, context, printer).await
             }
         }
     })
     .await
 }
 
-fn no_such(name: &str, all: &[CommandInfo]) -> String {
+fn unknown_command(name: &str, all: &[CommandInfo]) -> String {
     let name = one_line(name);
     match nearest(&name, all.iter().map(|command| command.name.as_str())) {
-        Some(meant) => {
-            format!("no module has a command `{name}`; did you mean `{}`?", one_line(meant))
+        Some(suggestion) => {
+            format!("no module has a command `{name}`; did you mean `{}`?", one_line(suggestion))
         }
         None => format!("no module has a command `{name}`; `hook command` lists those there are"),
     }
@@ -97,39 +97,40 @@ async fn list(
     Ok(exit_code::PROCEED)
 }
 
-async fn play(
+async fn run_command(
     command: &CommandInfo,
-    given: &str,
+    arguments: &str,
     system: &hook_bus::HookSystem,
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let input = RawObject::of(|object: &mut ObjectWriter<'_>| {
+    let input = RawObject::build(|object: &mut ObjectWriter<'_>| {
         object.text("command_name", &command.name);
-        object.text("arguments", given);
+        object.text("arguments", arguments);
     });
     let request = HookExecutionRequest::unchecked(HookEventName::Command.as_str(), input);
     let response = system.bus().request(request).await;
     let errors = &response.processed.aggregated.errors;
-    let outcome = command.came_to(&response);
+    let outcome = command.output_of(&response);
     if context.json() {
         printer.message(&response.to_json()).await?;
     } else {
         let output = response.processed.aggregated.final_output.as_deref();
-        let said = |field: &str| output.and_then(|output| output.specific(field)?.to_text());
-        for text in ["text", "prompt"].into_iter().filter_map(said) {
-            printer.text(&format!("{}\n", lines(&text))).await?;
+        let output_field =
+            |field: &str| output.and_then(|output| output.specific(field)?.to_text());
+        for text in ["text", "prompt"].into_iter().filter_map(output_field) {
+            printer.text(&format!("{}\n", escaped_lines(&text))).await?;
         }
         // A failure is printed as an error, so its shorter warning is left out.
-        let is_said = |warning: &str| {
+        let is_reported = |warning: &str| {
             errors.iter().any(|error| warning.ends_with(&first_and_last(&error.message)))
         };
-        for warning in response.processed.warnings.iter().filter(|it| !is_said(it)) {
+        for warning in response.processed.warnings.iter().filter(|warning| !is_reported(warning)) {
             printer.warning(warning);
         }
     }
     for error in errors {
-        printer.problem(&lines(&error.message));
+        printer.problem(&escaped_lines(&error.message));
     }
     match outcome {
         Ok(_) if response.processed.aggregated.success => Ok(exit_code::PROCEED),

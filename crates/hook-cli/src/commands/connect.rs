@@ -14,7 +14,7 @@ use std::path::Path;
 use clap::Args;
 use hook_agents::Agent;
 use hook_json::text::PathText;
-use hook_settings::edit::{AbsentFile, EditMode, FileChange, NotEditable, edit_in_file};
+use hook_settings::edit::{AbsentFile, EditMode, FileChange, NotEditable};
 use hook_settings::language::Language;
 use serde_json::json;
 
@@ -104,21 +104,21 @@ pub(crate) async fn run(
         return list(context, printer).await;
     }
     let named = arguments.named.iter().map(|name| agent(name)).collect::<Result<Vec<_>, _>>()?;
-    let here = || hook_agents::AGENTS.into_iter().filter(|it| it.entry_places().is_some());
-    let wanted: Vec<&'static Agent> = match arguments.all {
-        true => here().filter(|agent| entries::is_here(agent)).collect(),
+    let connectable = || hook_agents::AGENTS.into_iter().filter(|agent| agent.entry().is_some());
+    let selected: Vec<&'static Agent> = match arguments.all {
+        true => connectable().filter(|agent| entries::is_installed(agent)).collect(),
         false => named,
     };
-    if wanted.is_empty() {
+    if selected.is_empty() {
         printer.problem("no agent that can be connected has a folder of its user here");
         return Ok(exit_code::FAILURE);
     }
     let mut status = exit_code::PROCEED;
-    for agent in &wanted {
+    for agent in &selected {
         match connect(agent, arguments, context, printer).await {
             Ok(()) => {}
             // A failure for one agent does not affect the others.
-            Err(error) if wanted.len() > 1 => {
+            Err(error) if selected.len() > 1 => {
                 printer.problem(&error.to_string());
                 status = exit_code::FAILURE;
             }
@@ -126,9 +126,9 @@ pub(crate) async fn run(
         }
     }
     if arguments.scope == Scope::User && !arguments.no_server {
-        server::start_by_itself(arguments.dry_run, context, printer).await?;
+        server::enable_auto_start(arguments.dry_run, context, printer).await?;
     }
-    if let Some(why) = losses::unguarded(context).await? {
+    if let Some(why) = losses::no_hooks_warning(context).await? {
         printer.warning(&why);
     }
     Ok(status)
@@ -142,8 +142,8 @@ async fn connect(
 ) -> Result<(), CommandError> {
     let path = file_of(agent, arguments.scope, context)?;
     let events = match arguments.events.as_slice() {
-        [] => losses::needed(agent, &entries::of(agent, arguments.scope, context), context),
-        named => events_of(agent, named)?,
+        [] => losses::needed_events(agent, &entries::of(agent, arguments.scope, context), context),
+        named => parse_events(agent, named)?,
     };
     let binary = std::env::current_exe().map_err(CommandError::WorkingDirectory)?;
     if binary.file_stem().is_none_or(|name| name != "hook") {
@@ -156,13 +156,13 @@ async fn connect(
     let command = |event: &str| command(&binary, agent, event, arguments.scope);
     let edit = |text: Option<&str>| {
         let filled = text.filter(|text| !text.trim().is_empty());
-        connected(agent, filled, &events, &command, context)
+        with_entries(agent, filled, &events, &command, context)
             .map_err(|error| not_editable(text, error))
     };
-    let change = edited(&path, arguments.dry_run, AbsentFile::Made, &edit)?;
+    let change = edit_file(&path, arguments.dry_run, AbsentFile::Create, &edit)?;
     show(agent, &change, "connected", arguments.dry_run, context, printer).await?;
-    for lost in losses::of(agent, &events, context) {
-        printer.remark(&lost);
+    for loss in losses::losses(agent, &events, context) {
+        printer.remark(&loss);
     }
     let other = match arguments.scope {
         Scope::User => Scope::Project,
@@ -175,16 +175,16 @@ async fn connect(
              disconnect {} --scope {}`",
             agent.title(),
             other.as_str(),
-            agent.word(),
+            agent.name(),
             other.as_str()
         ));
     }
     let connection = Connection { agent, scope: arguments.scope, context, yes: arguments.yes };
     if arguments.dry_run {
-        consent::foresee(connection, events.len(), printer).await?;
+        consent::preview(connection, events.len(), printer).await?;
     } else {
         consent::settle(connection, printer).await?;
-        if agent.word() == "copilot" && entries::is_connected(hook_agents::agent("claude"), context)
+        if agent.name() == "copilot" && entries::is_connected(hook_agents::agent("claude"), context)
         {
             printer.warning(
                 "Copilot runs the hooks of Claude Code's settings, too, which are connected: each hook \
@@ -196,25 +196,25 @@ async fn connect(
 }
 
 /// Adds entries to an agent's settings. A consent in the same file stays its last item.
-fn connected(
+fn with_entries(
     agent: &Agent,
     text: Option<&str>,
     events: &[&str],
     command: &dyn Fn(&str) -> String,
     context: &Context,
-) -> Result<String, hook_agents::NotEditable> {
-    let plain = text.map(|text| plain(agent, text)).transpose()?;
-    let connected = agent.connected(plain.as_deref(), events, command)?;
-    match agent.consent().filter(|_| plain.as_deref() != text) {
-        Some(consent) => consent.given(Some(&connected), context.project()),
+) -> Result<String, hook_agents::ForeignEditError> {
+    let text_without_consent = text.map(|text| without_consent(agent, text)).transpose()?;
+    let connected = agent.connected(text_without_consent.as_deref(), events, command)?;
+    match agent.consent().filter(|_| text_without_consent.as_deref() != text) {
+        Some(consent) => consent.grant(Some(&connected), context.project()),
         None => Ok(connected),
     }
 }
 
 /// Removes a consent that is stored in the same file.
-fn plain(agent: &Agent, text: &str) -> Result<String, hook_agents::NotEditable> {
+fn without_consent(agent: &Agent, text: &str) -> Result<String, hook_agents::ForeignEditError> {
     match agent.consent().filter(|consent| consent.file.is_none()) {
-        Some(consent) => consent.taken_back(text, None),
+        Some(consent) => consent.revoke(text, None),
         None => Ok(text.to_owned()),
     }
 }
@@ -227,7 +227,7 @@ pub(crate) async fn disconnect(
     let Some(name) = &arguments.agent else {
         return disconnect_all(arguments.dry_run, context, printer).await;
     };
-    taken_out(agent(name)?, arguments.scope, arguments, context, printer).await?;
+    disconnect_one(agent(name)?, arguments.scope, arguments, context, printer).await?;
     Ok(exit_code::PROCEED)
 }
 
@@ -238,11 +238,11 @@ pub(super) async fn disconnect_all(
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     let arguments = &DisconnectArguments { agent: None, all: true, scope: Scope::User, dry_run };
-    let all = hook_agents::AGENTS.into_iter().filter(|agent| agent.entry_places().is_some());
-    let wanted = all.flat_map(|agent| Scope::ALL.map(|scope| (agent, scope)));
+    let all = hook_agents::AGENTS.into_iter().filter(|agent| agent.entry().is_some());
+    let targets = all.flat_map(|agent| Scope::ALL.map(|scope| (agent, scope)));
     let mut status = exit_code::PROCEED;
-    for (agent, scope) in wanted {
-        match taken_out(agent, scope, arguments, context, printer).await {
+    for (agent, scope) in targets {
+        match disconnect_one(agent, scope, arguments, context, printer).await {
             Ok(()) => {}
             // A failure for one agent does not affect the others.
             Err(error) => {
@@ -254,7 +254,7 @@ pub(super) async fn disconnect_all(
     Ok(status)
 }
 
-async fn taken_out(
+async fn disconnect_one(
     agent: &'static Agent,
     scope: Scope,
     arguments: &DisconnectArguments,
@@ -263,28 +263,29 @@ async fn taken_out(
 ) -> Result<(), CommandError> {
     let path = file_of(agent, scope, context)?;
     let edit = |text: Option<&str>| match text {
-        Some(text) => plain(agent, text)
+        Some(text) => without_consent(agent, text)
             .and_then(|plain| agent.disconnected(&plain))
             .map_err(|error| not_editable(Some(text), error)),
         None => Ok(String::new()),
     };
     let connection = Connection { agent, scope, context, yes: false };
     if arguments.all && !path.exists() {
-        return consent::take_back(connection, arguments.dry_run, printer).await;
+        return consent::revoke(connection, arguments.dry_run, printer).await;
     }
-    let change = edited(&path, arguments.dry_run, AbsentFile::Made, &edit)?;
-    let is_made_here = plain(agent, &change.before).is_ok_and(|text| agent.is_made_here(&text));
+    let change = edit_file(&path, arguments.dry_run, AbsentFile::Create, &edit)?;
+    let is_made_here =
+        without_consent(agent, &change.before).is_ok_and(|text| agent.is_created_file(&text));
     if change.is_change() && is_made_here && !arguments.dry_run {
-        removed(&path)?;
+        remove_file(&path)?;
     }
     if !arguments.all || change.is_change() {
         show(agent, &change, "disconnected", arguments.dry_run, context, printer).await?;
     }
-    consent::take_back(connection, arguments.dry_run, printer).await
+    consent::revoke(connection, arguments.dry_run, printer).await
 }
 
 /// Removes a file that has no content left.
-fn removed(path: &Path) -> Result<(), CommandError> {
+fn remove_file(path: &Path) -> Result<(), CommandError> {
     let failed = |source| CommandError::Write {
         what: "the settings file",
         path: path.to_path_buf(),
@@ -293,22 +294,22 @@ fn removed(path: &Path) -> Result<(), CommandError> {
     std::fs::remove_file(path).map_err(failed)
 }
 
-fn edited(
+fn edit_file(
     path: &Path,
     dry_run: bool,
     absent: AbsentFile,
     edit: &hook_settings::edit::Edit<'_>,
 ) -> Result<FileChange, CommandError> {
     let mode = if dry_run { EditMode::Preview } else { EditMode::Write };
-    Ok(edit_in_file(path, absent, mode, edit)?)
+    Ok(hook_settings::edit::edit_file(path, absent, mode, edit)?)
 }
 
-fn not_editable(text: Option<&str>, error: hook_agents::NotEditable) -> Box<NotEditable> {
+fn not_editable(text: Option<&str>, error: hook_agents::ForeignEditError) -> Box<NotEditable> {
     NotEditable::at(text.unwrap_or_default(), error.at, error.message)
 }
 
-fn events_of(agent: &Agent, named: &[String]) -> Result<Vec<&'static str>, CommandError> {
-    let all: Vec<&'static str> = agent.asks().map(|(event, _)| event).collect();
+fn parse_events(agent: &Agent, named: &[String]) -> Result<Vec<&'static str>, CommandError> {
+    let all: Vec<&'static str> = agent.connected_event_names().map(|(event, _)| event).collect();
     let known = |name: &String| {
         let found = all.iter().find(|event| *event == name).copied();
         found.ok_or_else(|| {
@@ -324,7 +325,7 @@ fn events_of(agent: &Agent, named: &[String]) -> Result<Vec<&'static str>, Comma
 async fn show(
     agent: &Agent,
     change: &FileChange,
-    word: &str,
+    verb: &str,
     dry_run: bool,
     context: &Context,
     printer: &mut Printer,
@@ -332,27 +333,27 @@ async fn show(
     let path = change.path.shown().to_string();
     if context.json() {
         let object = json!({
-            "agent": agent.word(), "file": path, "changed": change.is_change(),
+            "agent": agent.name(), "file": path, "changed": change.is_change(),
             "events": agent.connections(&change.after).unwrap_or_default().len(),
         });
         return printer.object(&object).await;
     }
     let text = match (change.is_change(), dry_run) {
-        (false, _) => format!("{} is {word} already: {path}\n", agent.title()),
+        (false, _) => format!("{} is {verb} already: {path}\n", agent.title()),
         (true, true) => {
             let names = Some((&*path, &*path));
             let diff = render::unified(&change.before, &change.after, names);
-            render::painted(&diff, "", printer)
+            render::paint_diff(&diff, "", printer)
         }
-        (true, false) => format!("{word} {}: {path}\n", agent.title()),
+        (true, false) => format!("{verb} {}: {path}\n", agent.title()),
     };
     printer.text(&text).await
 }
 
 async fn list(context: &Context, printer: &mut Printer) -> Result<Status, CommandError> {
-    let mut any = false;
-    for agent in hook_agents::AGENTS.into_iter().filter(|agent| agent.entry_places().is_some()) {
-        let is_here = entries::is_here(agent);
+    let mut any_connected = false;
+    for agent in hook_agents::AGENTS.into_iter().filter(|agent| agent.entry().is_some()) {
+        let is_here = entries::is_installed(agent);
         let found = Scope::ALL.map(|scope| entries::of(agent, scope, context));
         if context.json() {
             for entries in &found {
@@ -360,19 +361,20 @@ async fn list(context: &Context, printer: &mut Printer) -> Result<Status, Comman
             }
             continue;
         }
-        let connected: Vec<&Entries> = found.iter().filter(|it| !it.commands.is_empty()).collect();
-        any |= !connected.is_empty();
-        let word = agent.word();
+        let connected: Vec<&Entries> =
+            found.iter().filter(|entries| !entries.commands.is_empty()).collect();
+        any_connected |= !connected.is_empty();
+        let name = agent.name();
         for entries in &connected {
-            let text = format!("{word:<8} {:<8} {}\n", entries.scope.as_str(), entries.line());
+            let text = format!("{name:<8} {:<8} {}\n", entries.scope.as_str(), entries.line());
             printer.text(&text).await?;
         }
         if connected.is_empty() {
-            let standing = if is_here { "here, and not connected" } else { "not here" };
-            printer.text(&format!("{word:<8} {standing}\n")).await?;
+            let status = if is_here { "here, and not connected" } else { "not here" };
+            printer.text(&format!("{name:<8} {status}\n")).await?;
         }
     }
-    if !context.json() && !any {
+    if !context.json() && !any_connected {
         printer.text("no agent is connected; `hook connect AGENT` does it\n").await?;
     }
     Ok(exit_code::PROCEED)

@@ -6,7 +6,7 @@ use clap_complete::engine::ArgValueCompleter;
 use hook_core::Explanation;
 use hook_protocol::HookEventName;
 
-use super::input::{Input, InputArguments, Otherwise};
+use super::input::{DefaultInput, Input, InputArguments};
 use super::with_modules;
 use crate::complete;
 use crate::context::Context;
@@ -42,7 +42,7 @@ pub(crate) async fn run(
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     let event = context.event(&arguments.event)?;
-    let input = arguments.input.read(Otherwise::Sample(event.sample_input()), printer).await?;
+    let input = arguments.input.read(DefaultInput::Sample(event.sample_input()), printer).await?;
     arguments.input.advise(event, &input, printer);
     let request = input.of(event).map_err(|reason| {
         CommandError::Usage(format!("{reason}; `hook fire` would run no hook with it"))
@@ -72,11 +72,11 @@ async fn show(
         }
         return Ok(exit_code::PROCEED);
     }
-    let subject_of_sample = input.is_sample && !arguments.input.names_tool();
+    let is_sample_subject = input.is_sample && !arguments.input.names_tool();
     let explained = render::Explained {
         explanation,
         states,
-        subject_of_sample,
+        is_sample_subject,
         all: arguments.all,
         sources: &context.sources(),
     };

@@ -16,13 +16,13 @@ use hook_protocol::{HookEventName, PolicyDecision};
 use hook_settings::FailBehavior;
 use tokio_util::sync::CancellationToken;
 
-use super::background::{self, LeftArguments};
-use super::input::{Input, InputArguments, Otherwise};
+use super::background::{self, BackgroundArguments};
+use super::input::{DefaultInput, Input, InputArguments};
 use super::with_hooks_of;
 use crate::complete;
-use crate::context::{Context, NoEvent};
+use crate::context::{Context, UnknownEvent};
 use crate::error::CommandError;
-use crate::exit_code::{self, Failure, Stake, Status};
+use crate::exit_code::{self, ExitPolicy, Failure, Status};
 use crate::fleet::FleetArguments;
 use crate::guards;
 use crate::output::Printer;
@@ -67,25 +67,27 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "WORD", requires = "nats", default_value = "block", value_parser = fail_behavior())]
     fail_behavior: FailBehavior,
     #[command(flatten)]
-    rest: LeftArguments,
+    rest: BackgroundArguments,
     #[command(flatten)]
     ui: UiArguments,
 }
 
 fn fail_behavior() -> impl TypedValueParser<Value = FailBehavior> {
-    let words = PossibleValuesParser::new(["continue", "block"]);
-    words.map(|word| FailBehavior::from_word(&word).unwrap_or(FailBehavior::Block))
+    let names = PossibleValuesParser::new(["continue", "block"]);
+    names.map(|name| FailBehavior::from_name(&name).unwrap_or(FailBehavior::Block))
 }
 
 pub(crate) async fn run(
     arguments: &Arguments,
     context: &Context,
-    stake: &Stake,
+    exit_policy: &ExitPolicy,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     let event = match context.event(&arguments.event) {
         Ok(event) => event,
-        Err(no_event) => return Err(refuse(arguments, no_event, context, stake, printer).await),
+        Err(no_event) => {
+            return Err(refuse(arguments, no_event, context, exit_policy, printer).await);
+        }
     };
     if arguments.fleet.nats.is_some() {
         return ask_fleet(arguments, event, context, printer).await;
@@ -95,12 +97,12 @@ pub(crate) async fn run(
     let builder = context.builder()?.background(arguments.rest.background());
     let system = with_ui(builder, ui).build()?;
     let fired = with_hooks_of(&system, context, printer, async |system, stop, printer| {
-        arguments.rest.leave_out(system);
+        arguments.rest.disable_skipped(system);
         fire(arguments, event, context, system, stop, printer).await
     });
     let fired = fired.await;
     if fired.is_err() {
-        stake.is_known(guards::may_exist(event, &system, context));
+        exit_policy.set_guarded(guards::may_exist(event, &system, context));
     }
     fired
 }
@@ -109,22 +111,22 @@ pub(crate) async fn run(
 /// it: settings that declare the event may be gone or unreadable.
 async fn refuse(
     arguments: &Arguments,
-    no_event: NoEvent,
+    no_event: UnknownEvent,
     context: &Context,
-    stake: &Stake,
+    exit_policy: &ExitPolicy,
     printer: &mut Printer,
 ) -> CommandError {
     let request = HookExecutionRequest::unchecked(&arguments.event, RawObject::empty());
-    let answered = async {
+    let outcome = async {
         let response = context.hook_system(printer).await?.bus().request(request).await;
         let is_blocked = response.processed.decision > PolicyDecision::Proceed;
-        stake.is_known(is_blocked || !no_event.is_complete);
+        exit_policy.set_guarded(is_blocked || !no_event.is_complete);
         match context.json() {
             true => printer.message(&response.to_json()).await,
             false => Ok(()),
         }
     };
-    match answered.await {
+    match outcome.await {
         Ok(()) => no_event.into(),
         Err(error) => error,
     }
@@ -147,7 +149,8 @@ async fn ask_fleet(
         let begun = Instant::now();
         let request = request(arguments, context, &input);
         let response = fleet::ask(arguments, request, context, stop).await?;
-        let fired = Fired { took: begun.elapsed(), interrupted: stop.is_cancelled(), event, input };
+        let fired =
+            Fired { elapsed: begun.elapsed(), interrupted: stop.is_cancelled(), event, input };
         answer(arguments, &fired, (&response, &[]), context, None, printer).await
     };
     until_signalled(idle, Hangup::Ends, stop, work).await
@@ -160,13 +163,13 @@ async fn read(
     stop: &CancellationToken,
     printer: &mut Printer,
 ) -> Result<Option<Input>, CommandError> {
-    let otherwise = match arguments.as_hook {
+    let default_input = match arguments.as_hook {
         // As a hook, the command decides about a real event, so no sample is used.
-        true => Otherwise::StandardInput,
-        false => Otherwise::Sample(event.sample_input()),
+        true => DefaultInput::StandardInput,
+        false => DefaultInput::Sample(event.sample_input()),
     };
     let input = tokio::select! {
-        input = arguments.input.read(otherwise, printer) => input?,
+        input = arguments.input.read(default_input, printer) => input?,
         () = stop.cancelled() => return Ok(None),
     };
     arguments.input.advise(event, &input, printer);
@@ -192,33 +195,39 @@ async fn fire(
     };
     let begun = Instant::now();
     let response = system.bus().request(request(arguments, context, &input)).await;
-    let fired = Fired { took: begun.elapsed(), interrupted: stop.is_cancelled(), event, input };
-    let left = match arguments.rest.is_rest() {
+    let fired = Fired { elapsed: begun.elapsed(), interrupted: stop.is_cancelled(), event, input };
+    let background_hooks = match arguments.rest.is_background_run() {
         true => Vec::new(),
         false => match fired.input.of(event) {
-            Ok(input) => background::left(&input, &response, system, printer),
+            Ok(input) => background::background_hooks(&input, &response, system, printer),
             Err(_) => Vec::new(),
         },
     };
-    if !left.is_empty() {
-        let again = ["fire", event.as_str(), "--input", "-", "--as-hook"].map(OsStr::new);
-        background::hand_over(&again, fired.input.json.as_str(), &response, context, printer);
+    if !background_hooks.is_empty() {
+        let command_line = ["fire", event.as_str(), "--input", "-", "--as-hook"].map(OsStr::new);
+        background::hand_over(
+            &command_line,
+            fired.input.json.as_str(),
+            &response,
+            context,
+            printer,
+        );
     }
-    let response = refused_for_unknown_guards(response, event, system, context);
-    answer(arguments, &fired, (&response, &left), context, Some(system), printer).await
+    let response = block_for_unknown_guards(response, event, system, context);
+    answer(arguments, &fired, (&response, &background_hooks), context, Some(system), printer).await
 }
 
 /// Shows the response and returns its exit code.
 async fn answer(
     arguments: &Arguments,
     fired: &Fired,
-    (response, left): (&HookExecutionResponse, &[Arc<Hook>]),
+    (response, background_hooks): (&HookExecutionResponse, &[Arc<Hook>]),
     context: &Context,
     system: Option<&HookSystem>,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     let status = status(response);
-    match show(arguments, fired, (response, left), context, system, printer).await {
+    match show(arguments, fired, (response, background_hooks), context, system, printer).await {
         Ok(()) => Ok(status),
         // The decision holds even if showing the response fails.
         Err(error) if status != exit_code::PROCEED => {
@@ -235,14 +244,14 @@ async fn answer(
 struct Fired {
     event: HookEventName,
     input: Input,
-    took: Duration,
+    elapsed: Duration,
     /// `true` if a signal ended the command.
     interrupted: bool,
 }
 
 /// Turns the response into a block if guards of the event may be missing, since one of them might
 /// have blocked it.
-fn refused_for_unknown_guards(
+fn block_for_unknown_guards(
     mut response: HookExecutionResponse,
     event: HookEventName,
     system: &HookSystem,
@@ -260,7 +269,7 @@ fn refused_for_unknown_guards(
 async fn show(
     arguments: &Arguments,
     fired: &Fired,
-    (response, left): (&HookExecutionResponse, &[Arc<Hook>]),
+    (response, background_hooks): (&HookExecutionResponse, &[Arc<Hook>]),
     context: &Context,
     system: Option<&HookSystem>,
     printer: &mut Printer,
@@ -275,14 +284,16 @@ async fn show(
     let input = fired.input.of(fired.event).ok();
     let subject = input.as_ref().and_then(|input| input.payload.match_subject());
     // Problems with a whole file are shown beside the decision already.
-    let said = registry.iter().flat_map(|registry| {
-        let is_of_whole_file = |notice: &str| {
-            let mut whole = registry.diagnostics().iter().filter(|it| it.is_of_whole_file());
-            whole.any(|it| it.to_string() == notice)
+    let notices = registry.iter().flat_map(|registry| {
+        let is_file_diagnostic = |notice: &str| {
+            let mut file_diagnostics =
+                registry.diagnostics().iter().filter(|diagnostic| diagnostic.is_whole_file());
+            file_diagnostics.any(|diagnostic| diagnostic.to_string() == notice)
         };
-        registry.notices(Some(fired.event)).filter(move |it| !is_of_whole_file(it))
+        registry.notices(Some(fired.event)).filter(move |notice| !is_file_diagnostic(notice))
     });
-    let unmatched = input.as_ref().filter(|_| response.hooks.is_empty() && left.is_empty());
+    let unmatched =
+        input.as_ref().filter(|_| response.hooks.is_empty() && background_hooks.is_empty());
     let explanation = match (system, unmatched) {
         (Some(system), Some(input)) => Some(system.explain(input)?),
         _ => None,
@@ -291,12 +302,12 @@ async fn show(
         event: fired.event,
         subject: subject.map(str::to_owned),
         explanation: explanation.as_ref(),
-        said: said.collect(),
+        notices: notices.collect(),
         interrupted: fired.interrupted,
-        left,
+        background_hooks,
         input: arguments.show_input.then_some(&fired.input.json),
         response,
-        took: fired.took,
+        elapsed: fired.elapsed,
         full: arguments.full,
     };
     printer.text(&render::fired(&shown, printer)).await?;
@@ -328,9 +339,9 @@ async fn print_as_hook(
     } else if let Some(error) = response.error() {
         printer.problem(&error.to_string());
     }
-    let Some(mut output) = processed.as_answer() else { return Ok(()) };
+    let Some(mut output) = processed.to_output() else { return Ok(()) };
     if let Some(event) = response.event {
-        output = output.without_unknown(event);
+        output = output.without_unknown_fields(event);
     }
     // A hook's output has no field for a warning of the writer.
     let (line, warning) = ObjectWriter::line_and_warning(|out| output.write(out));

@@ -54,9 +54,9 @@ pub(crate) async fn run(
 }
 
 /// Returns the help that a command line requests.
-fn own_help(hook: Command, words: &[&str]) -> String {
-    let answered = hook.try_get_matches_from(words);
-    answered.err().map_or_else(String::new, |help| help.render().to_string())
+fn own_help(hook: Command, arguments: &[&str]) -> String {
+    let result = hook.try_get_matches_from(arguments);
+    result.err().map_or_else(String::new, |help| help.render().to_string())
 }
 
 /// Returns a command as it is run, with the options that all commands have.

@@ -10,15 +10,15 @@ use hook_json::text::PathText;
 use hook_protocol::Events;
 use hook_settings::HookSource;
 use hook_settings::edit::{
-    AbsentFile, EditMode, FileChange, NewDefinition, NotEditable, edit_in_file,
-    missing_definitions, with_definitions,
+    AbsentFile, EditMode, FileChange, NewDefinition, NotEditable, edit_file, missing_definitions,
+    with_definitions,
 };
 use hook_settings::language::{ForeignFile, Language};
 use hook_settings::{Agents, IN_PROJECT, MAX_SETTINGS, SettingsSource, declare_events};
 use serde_json::{Value, json};
 
 use super::bridge::agent;
-use super::connect::entries::{Scope, is_connected, within};
+use super::connect::entries::{Scope, is_connected, path_in_project};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
@@ -64,7 +64,7 @@ struct Target {
 }
 
 /// A part of the settings that cannot be imported, and its location.
-struct Lost {
+struct Loss {
     file: PathBuf,
     line: usize,
     message: String,
@@ -72,9 +72,9 @@ struct Lost {
 
 /// The result of the search for hooks.
 #[derive(Default)]
-struct Found {
+struct ImportPlan {
     targets: Vec<Target>,
-    lost: Vec<Lost>,
+    losses: Vec<Loss>,
     /// `true` if a file could not be read.
     failed: bool,
     /// `true` if hooks of a project go into a file that needs no trust.
@@ -87,16 +87,16 @@ pub(crate) async fn run(
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     let agent = agent(&arguments.agent)?;
-    let found = find(agent, arguments, context)?;
+    let plan = plan_import(agent, arguments, context)?;
     // All files are edited, or none: a preview detects files that cannot be edited.
     let mut changes = Vec::new();
-    for target in &found.targets {
-        changes.push(edited(target, EditMode::Preview)?);
+    for target in &plan.targets {
+        changes.push(edit(target, EditMode::Preview)?);
     }
     if !arguments.dry_run {
         let mut written: Vec<FileChange> = Vec::new();
-        for target in &found.targets {
-            match edited(target, EditMode::Write) {
+        for target in &plan.targets {
+            match edit(target, EditMode::Write) {
                 Ok(change) => written.push(change),
                 Err(error) => {
                     for change in written.iter().filter(|change| change.is_change()) {
@@ -109,28 +109,28 @@ pub(crate) async fn run(
         changes = written;
     }
     if context.json() {
-        printer.object(&to_json(agent, arguments, &found, &changes)).await?;
+        printer.object(&to_json(agent, arguments, &plan, &changes)).await?;
     } else {
-        for (target, change) in found.targets.iter().zip(&changes) {
-            printer.text(&shown(agent, target, change, arguments.dry_run, printer)).await?;
+        for (target, change) in plan.targets.iter().zip(&changes) {
+            printer.text(&render_target(agent, target, change, arguments.dry_run, printer)).await?;
         }
-        if found.targets.is_empty() {
+        if plan.targets.is_empty() {
             printer.text(&format!("no hooks of {} are found\n", agent.title())).await?;
         }
-        for Lost { file, line, message } in &found.lost {
+        for Loss { file, line, message } in &plan.losses {
             let file = file.shown();
             printer.text(&format!("lost: {file}:{line}: {message}\n")).await?;
         }
     }
-    if found.targets.iter().any(|target| !target.definitions.is_empty()) {
-        advise(agent, arguments, &found, &changes, context, printer);
+    if plan.targets.iter().any(|target| !target.definitions.is_empty()) {
+        advise(agent, arguments, &plan, &changes, context, printer);
     }
-    Ok(if found.failed { exit_code::FAILURE } else { exit_code::PROCEED })
+    Ok(if plan.failed { exit_code::FAILURE } else { exit_code::PROCEED })
 }
 
-fn edited(target: &Target, mode: EditMode) -> Result<FileChange, CommandError> {
+fn edit(target: &Target, mode: EditMode) -> Result<FileChange, CommandError> {
     let edit = |text: Option<&str>| with_definitions(text, &target.definitions);
-    Ok(edit_in_file(&target.path, AbsentFile::Made, mode, &edit)?)
+    Ok(edit_file(&target.path, AbsentFile::Create, mode, &edit)?)
 }
 
 /// Returns the agent's settings files in effect.
@@ -138,22 +138,22 @@ fn sources(agent: &'static Agent, context: &Context) -> Vec<SettingsSource> {
     let named = context.named_paths();
     if !named.is_empty() {
         let named = named.iter().map(SettingsSource::explicit);
-        return named.map(|source| source.in_language(agent, None)).collect();
+        return named.map(|source| source.for_language(agent, None)).collect();
     }
     let agents = Agents {
         named: vec![agent],
-        with_users: context.config_home().is_some() && !context.leaves_user_out(),
+        include_user: context.config_home().is_some() && !context.excludes_user(),
         ..Agents::known([])
     };
     agents.with_files(Vec::new(), context.project())
 }
 
-fn find(
+fn plan_import(
     agent: &'static Agent,
     arguments: &Arguments,
     context: &Context,
-) -> Result<Found, CommandError> {
-    let mut found = Found::default();
+) -> Result<ImportPlan, CommandError> {
+    let mut plan = ImportPlan::default();
     let sources = sources(agent, context);
     let mut events = Events::built_in();
     declare_events(&sources, &mut events);
@@ -167,12 +167,12 @@ fn find(
         if arguments.scope.is_some_and(|wanted| !is_named && Some(wanted) != scope) {
             continue;
         }
-        let lost = |line, message: String| Lost { file: source.path.clone(), line, message };
+        let make_loss = |line, message: String| Loss { file: source.path.clone(), line, message };
         let bytes = match regular_file::read(&source.path, MAX_SETTINGS) {
             Ok(bytes) => bytes,
             Err(error) => {
-                found.failed = true;
-                found.lost.push(lost(0, format!("it cannot be read: {error}")));
+                plan.failed = true;
+                plan.losses.push(make_loss(0, format!("it cannot be read: {error}")));
                 continue;
             }
         };
@@ -181,17 +181,17 @@ fn find(
         let file = ForeignFile {
             path: Some(&source.path),
             plugin_root: source.plugin_root.as_deref(),
-            is_users: source.source == HookSource::User,
-            is_machines: false,
-            is_named: false,
-            is_found: false,
+            is_user: source.source == HookSource::User,
+            is_system: false,
+            is_explicit: false,
+            is_discovered: false,
             events: &events,
             others: &[],
         };
         let mut import = agent.import(text, &file, arguments.rewrite);
         for loss in &import.losses {
-            let place = NotEditable::at(text, loss.at.clone(), "").place;
-            found.lost.push(lost(place.line, loss.message.clone()));
+            let location = NotEditable::at(text, loss.at.clone(), "").location;
+            plan.losses.push(make_loss(location.line, loss.message.clone()));
         }
         if import.definitions.is_empty() {
             continue;
@@ -199,108 +199,114 @@ fn find(
         let scope = if is_named { arguments.scope.or(scope) } else { scope };
         let path = match (&arguments.to, scope) {
             (Some(to), _) => {
-                found.unguarded |=
-                    source.source == HookSource::Project && !to.ends_with(IN_PROJECT);
+                plan.unguarded |= source.source == HookSource::Project && !to.ends_with(IN_PROJECT);
                 context.cwd().join(to)
             }
             (None, Some(Scope::User)) => context.user_file()?,
             (None, Some(Scope::Project)) => {
                 let project = source.project.as_deref().unwrap_or(context.project());
-                of_project(&mut import.definitions, project);
+                make_relative(&mut import.definitions, project);
                 // Through a link, hooks of a project could end up in the user's settings.
-                within(project, IN_PROJECT)?
+                path_in_project(project, IN_PROJECT)?
             }
             (None, None) => {
                 let message = "the machine's hooks stay where they are; --to FILE writes them, too";
-                found.lost.push(lost(1, message.to_owned()));
+                plan.losses.push(make_loss(1, message.to_owned()));
                 continue;
             }
         };
-        match found.targets.iter_mut().find(|target| target.path == path) {
+        match plan.targets.iter_mut().find(|target| target.path == path) {
             Some(target) => {
                 target.definitions.append(&mut import.definitions);
                 target.from.push(source.path.clone());
             }
-            None => found.targets.push(Target {
+            None => plan.targets.push(Target {
                 path,
                 definitions: import.definitions,
                 from: vec![source.path.clone()],
             }),
         }
     }
-    Ok(found)
+    Ok(plan)
 }
 
 /// Makes paths of plugins inside the project relative, since its location differs per user.
-fn of_project(definitions: &mut [NewDefinition], project: &Path) {
+fn make_relative(definitions: &mut [NewDefinition], project: &Path) {
     for definition in definitions {
-        let root = definition.said.get("pluginRoot").and_then(RawJson::to_text);
-        let below = root.as_deref().and_then(|root| Path::new(root).strip_prefix(project).ok());
-        if let Some(below) = below {
-            definition.said.insert("pluginRoot", RawJson::from_text(&below.to_string_lossy()));
+        let root = definition.fields.get("pluginRoot").and_then(RawJson::to_text);
+        let relative = root.as_deref().and_then(|root| Path::new(root).strip_prefix(project).ok());
+        if let Some(relative) = relative {
+            definition.fields.insert("pluginRoot", RawJson::from_text(&relative.to_string_lossy()));
         }
     }
 }
 
 /// Returns the number of hooks that a file gained, and the number that it already had.
 fn counts(target: &Target, change: &FileChange) -> (usize, usize) {
-    let number = |all: &[NewDefinition]| all.iter().map(|it| it.hooks.len()).sum::<usize>();
+    let number =
+        |all: &[NewDefinition]| all.iter().map(|definition| definition.hooks.len()).sum::<usize>();
     let before = Some(&*change.before).filter(|text| !text.is_empty());
     let added = missing_definitions(before, &target.definitions).unwrap_or_default();
     (number(&added), number(&target.definitions).saturating_sub(number(&added)))
 }
 
-fn shown(
+fn render_target(
     agent: &Agent,
     target: &Target,
     change: &FileChange,
     dry_run: bool,
     printer: &Printer,
 ) -> String {
-    let (added, there) = counts(target, change);
+    let (added, existing) = counts(target, change);
     let path = change.path.shown().to_string();
     let mut text = String::new();
     if dry_run && change.is_change() {
         let diff = render::unified(&change.before, &change.after, Some((&path, &path)));
-        text.push_str(&render::painted(&diff, "", printer));
+        text.push_str(&render::paint_diff(&diff, "", printer));
     }
     let title = agent.title();
     if added > 0 {
-        let word = if dry_run { "would import" } else { "imported" };
-        let from: Vec<String> = target.from.iter().map(|it| it.shown().to_string()).collect();
+        let verb = if dry_run { "would import" } else { "imported" };
+        let from: Vec<String> =
+            target.from.iter().map(|source| source.shown().to_string()).collect();
         let (hooks, from) = (counted(added, "hook"), from.join(", "));
-        text.push_str(&format!("{word} {hooks} of {title} into {path}, from {from}\n"));
+        text.push_str(&format!("{verb} {hooks} of {title} into {path}, from {from}\n"));
     }
-    if there > 0 {
-        text.push_str(&format!("{} there already: {path}\n", counted(there, "hook")));
+    if existing > 0 {
+        text.push_str(&format!("{} there already: {path}\n", counted(existing, "hook")));
     }
     text
 }
 
-fn to_json(agent: &Agent, arguments: &Arguments, found: &Found, changes: &[FileChange]) -> Value {
-    let files = found.targets.iter().zip(changes).map(|(target, change)| {
+fn to_json(
+    agent: &Agent,
+    arguments: &Arguments,
+    plan: &ImportPlan,
+    changes: &[FileChange],
+) -> Value {
+    let files = plan.targets.iter().zip(changes).map(|(target, change)| {
         let (added, there) = counts(target, change);
         json!({"file": change.path, "from": target.from, "changed": change.is_change(),
             "added": added, "there": there})
     });
-    let lost = found
-        .lost
+    let losses = plan
+        .losses
         .iter()
-        .map(|lost| json!({"file": lost.file, "line": lost.line, "message": lost.message}));
-    json!({"agent": agent.word(), "dryRun": arguments.dry_run,
-        "files": files.collect::<Vec<_>>(), "lost": lost.collect::<Vec<_>>()})
+        .map(|loss| json!({"file": loss.file, "line": loss.line, "message": loss.message}));
+    json!({"agent": agent.name(), "dryRun": arguments.dry_run,
+        "files": files.collect::<Vec<_>>(), "lost": losses.collect::<Vec<_>>()})
 }
 
 /// Prints advice about hooks that would run twice, and hooks that still need trust.
 fn advise(
     agent: &'static Agent,
     arguments: &Arguments,
-    found: &Found,
+    plan: &ImportPlan,
     changes: &[FileChange],
     context: &Context,
     printer: &mut Printer,
 ) {
-    let (title, word) = (agent.title(), agent.word());
+    let (title, word) = (agent.title(), agent.name());
     let files = context.settings_files().unwrap_or_default();
     if files.iter().any(|file| file.config.agents.iter().any(|name| name == word)) {
         printer.warning(&format!(
@@ -314,12 +320,13 @@ fn advise(
              out of its own files"
         ));
     }
-    if found.unguarded {
+    if plan.unguarded {
         printer.warning(
             "hooks of the project were among them: in a file that is no project's they need no trust",
         );
     }
-    let is_shared = changes.iter().any(|it| it.is_change() && it.path.ends_with(IN_PROJECT));
+    let is_shared =
+        changes.iter().any(|change| change.is_change() && change.path.ends_with(IN_PROJECT));
     if is_shared && !arguments.dry_run {
         printer.remark("hooks of the project run once they are trusted: `hook trust` shows them");
     }

@@ -76,7 +76,7 @@ pub(crate) async fn run(
     } else {
         printer.text(&render::init(&starter, arguments.user, trusted, printer)).await?;
     }
-    for twin in Twins::of(context).with(&starter.settings) {
+    for twin in Twins::of(context).with_file(&starter.settings) {
         printer.warning(&format!("{twin}: remove one of them"));
     }
     if !trusted {

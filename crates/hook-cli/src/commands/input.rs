@@ -27,12 +27,12 @@ pub(crate) struct InputArguments {
 const SHELLS: [&str; 4] = ["shell", "bash", "exec", "command"];
 
 /// The sample's values for such a tool, for the fields that it has.
-const OF_A_SHELL: [(&str, &str); 2] =
+const SHELL_SAMPLE: [(&str, &str); 2] =
     [("tool_input", r#"{"command":"ls -l"}"#), ("tool_response", r#"{"llmContent":"notes.txt"}"#)];
 
 /// The replacement for an input that is not given.
 #[derive(Debug)]
-pub(crate) enum Otherwise {
+pub(crate) enum DefaultInput {
     /// A sample.
     Sample(RawObject),
     /// Standard input, as for a hook.
@@ -57,14 +57,14 @@ impl InputArguments {
     /// Returns an error if the input cannot be read or is not JSON.
     pub(crate) async fn read(
         &self,
-        otherwise: Otherwise,
+        default: DefaultInput,
         printer: &mut Printer,
     ) -> Result<Input, CommandError> {
         let tool = self.tool.as_deref();
-        let (json, is_sample) = match (self.input.as_deref(), otherwise) {
+        let (json, is_sample) = match (self.input.as_deref(), default) {
             (Some(given), _) => (parse(&read_input(given).await?, given)?, false),
-            (None, Otherwise::Sample(sample)) => (sample_for(sample.into(), tool), true),
-            (None, Otherwise::StandardInput) => {
+            (None, DefaultInput::Sample(sample)) => (sample_for(sample.into(), tool), true),
+            (None, DefaultInput::StandardInput) => {
                 if std::io::stdin().is_terminal() {
                     printer.remark("waiting for the event's input on standard input");
                 }
@@ -129,10 +129,10 @@ impl Input {
 fn sample_for(sample: RawJson, tool: Option<&str>) -> RawJson {
     let tool = tool.unwrap_or_default().to_lowercase();
     let Ok(mut fields) = sample.to_object() else { return sample };
-    if !SHELLS.iter().any(|word| tool.contains(word)) {
+    if !SHELLS.iter().any(|shell| tool.contains(shell)) {
         return sample;
     }
-    for (name, value) in OF_A_SHELL {
+    for (name, value) in SHELL_SAMPLE {
         if let Ok(value) = RawJson::parse(value)
             && fields.get(name).is_some()
         {
@@ -160,18 +160,18 @@ const STANDARD_INPUT: &str = "-";
 /// Parses an input object. `given` is its value on the command line, for error messages.
 fn parse(text: &str, given: &str) -> Result<RawJson, CommandError> {
     let what = if given == STANDARD_INPUT { "standard input" } else { "--input" };
-    let remedy = || match std::path::Path::new(given).is_file() {
+    let help = || match std::path::Path::new(given).is_file() {
         true => format!("did you mean @{given}?"),
         false => "give an object, @FILE, or - for standard input".to_owned(),
     };
     let json = RawJson::parse(text).map_err(|source| CommandError::NotJson {
         what,
         source,
-        remedy: remedy(),
+        remedy: help(),
     })?;
     match json.kind() {
         JsonKind::Object => Ok(json),
-        found => Err(CommandError::NoObject { what, found, remedy: remedy() }),
+        found => Err(CommandError::NoObject { what, found, remedy: help() }),
     }
 }
 
@@ -201,8 +201,8 @@ async fn read_standard_input() -> Result<Vec<u8>, CommandError> {
     thread
         .spawn(move || read.send(read_bounded(io::stdin().lock())))
         .map_err(CommandError::Thread)?;
-    let gone = || io::Error::other("the thread that reads has ended");
-    answer.await.unwrap_or_else(|_| Err(gone())).map_err(CommandError::Input)
+    let ended = || io::Error::other("the thread that reads has ended");
+    answer.await.unwrap_or_else(|_| Err(ended())).map_err(CommandError::Input)
 }
 
 /// Reads to the end, or fails beyond `MAX_LINE` bytes: a device may never end.

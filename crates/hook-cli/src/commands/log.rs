@@ -44,14 +44,14 @@ pub(crate) async fn run(
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let name = arguments.agent.as_deref().map(agent).transpose()?.map(|agent| agent.word());
-    let log = BridgeState::of_user().ok_or(CommandError::NoHome)?.log();
-    let mut any = false;
+    let name = arguments.agent.as_deref().map(agent).transpose()?.map(|agent| agent.name());
+    let log = BridgeState::for_user().ok_or(CommandError::NoHome)?.log();
+    let mut has_calls = false;
     let mut last: VecDeque<JsonObject> = VecDeque::new();
     for path in [log.with_extension("jsonl.1"), log] {
-        let Some(lines) = lines_of(&path)? else { continue };
-        for call in lines {
-            any = true;
+        let Some(calls) = read_calls(&path)? else { continue };
+        for call in calls {
+            has_calls = true;
             let text = |name: &str| call.get(name).and_then(RawJson::to_text);
             let is_wanted = name.is_none_or(|name| text("agent").as_deref() == Some(name))
                 && !(arguments.blocked && text("decision").as_deref() == Some("proceed"));
@@ -72,7 +72,7 @@ pub(crate) async fn run(
         }
     }
     if last.is_empty() && !context.json() {
-        printer.note(match any {
+        printer.note(match has_calls {
             true => "no such call is written down",
             false => "no agent has asked yet; `hook connect AGENT` has it call `hook bridge`",
         });
@@ -81,7 +81,7 @@ pub(crate) async fn run(
 }
 
 /// Reads the calls in a file, or returns `None` if it does not exist. Skips invalid lines.
-fn lines_of(path: &Path) -> Result<Option<impl Iterator<Item = JsonObject>>, CommandError> {
+fn read_calls(path: &Path) -> Result<Option<impl Iterator<Item = JsonObject>>, CommandError> {
     let file: File = match regular_file::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -103,11 +103,11 @@ fn line(call: &JsonObject, printer: &Printer) -> String {
     };
     let decision = text("decision");
     let tone = if decision == "proceed" { Tone::Good } else { Tone::Bad };
-    let about = [text("tool"), text("about")].into_iter().filter(|it| !it.is_empty());
+    let about = [text("tool"), text("about")].into_iter().filter(|part| !part.is_empty());
     let about = about.collect::<Vec<_>>().join(" ");
     let reason = text("reason");
-    let milliseconds = call.get("milliseconds").map(|it| it.as_str().to_owned());
-    let warnings = call.get("warnings").and_then(RawJson::to_whole_number).unwrap_or_default();
+    let milliseconds = call.get("milliseconds").map(|value| value.as_str().to_owned());
+    let warnings = call.get("warnings").and_then(RawJson::to_u64).unwrap_or_default();
     let warnings = match warnings {
         0 => String::new(),
         1 => ", 1 warning".to_owned(),

@@ -61,7 +61,7 @@ pub(crate) async fn run(
             printer.object(&json!({"file": path.to_string_lossy()})).await?;
         } else {
             printer
-                .text(&format!("{}\n", hook_json::text::lines(&path.shown().to_string())))
+                .text(&format!("{}\n", hook_json::text::escaped_lines(&path.shown().to_string())))
                 .await?;
         }
     }

@@ -99,7 +99,7 @@ async fn loads_modules(
     for module in system.loaded_modules()? {
         let Some(error) = &module.error else { continue };
         let is_guard = hooks.iter().any(|HookListing { hook, .. }| {
-            hook.event.is_every()
+            hook.event.is_wildcard()
                 && hook.module() == Some(module.path.as_path())
                 && hook.fail_behavior == FailBehavior::Block
         });
@@ -113,7 +113,7 @@ async fn loads_modules(
 /// Loads the modules that may run, and reports failures. Settings problems are already reported.
 async fn try_modules(context: &Context, printer: &mut Printer) -> Result<Status, CommandError> {
     let system = context.builder()?.build()?;
-    system.initialize_here().await?;
+    system.initialize_blocking().await?;
     while_signals(&system, printer, async |system, stop, printer| {
         loads_modules(system, stop, printer).await.map(|_| exit_code::PROCEED)
     })
@@ -147,14 +147,14 @@ async fn while_signals(
 ) -> Result<Status, CommandError> {
     let stop = &CancellationToken::new();
     let lines = progress::lines(printer);
-    let work = progress::shown_while(system, lines, work(system, stop, printer));
+    let work = progress::show_while(system, lines, work(system, stop, printer));
     let ended = until_signalled(system, Hangup::Ends, stop, work).await;
-    warn_of_ended(system, printer);
+    warn_of_killed(system, printer);
     ended
 }
 
 /// Warns that async hooks were ended with the command.
-fn warn_of_ended(system: &HookSystem, printer: &mut Printer) {
+fn warn_of_killed(system: &HookSystem, printer: &mut Printer) {
     let ended = match system.ended_in_background() {
         0 => return,
         1 => "1 async hook was".to_owned(),

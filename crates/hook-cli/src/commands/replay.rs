@@ -44,7 +44,7 @@ pub(crate) async fn run(
     let only = arguments.event.as_deref().map(|name| context.event(name)).transpose()?;
     let recording = read_recording(&arguments.recording, printer).await?;
     let mut requests = recording.requests;
-    requests.retain(|request| only.is_none_or(|event| request.is_of(event)));
+    requests.retain(|request| only.is_none_or(|event| request.is_for_event(event)));
     with_hooks(context, printer, async |system, stop, printer| {
         replay(&requests, context, system, stop, printer).await
     })

@@ -96,8 +96,8 @@ pub(crate) struct Arguments {
 }
 
 fn level() -> impl TypedValueParser<Value = AuditLevel> {
-    let words = PossibleValuesParser::new(AuditLevel::NAMES);
-    words.map(|word| AuditLevel::from_word(&word).unwrap_or_default())
+    let names = PossibleValuesParser::new(AuditLevel::NAMES);
+    names.map(|name| AuditLevel::from_name(&name).unwrap_or_default())
 }
 
 impl Arguments {
@@ -112,8 +112,8 @@ pub(crate) async fn run(
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let state = BridgeState::of_user().map(BridgeState::of_server);
-    let system = &Arc::new(context.builder()?.proves_settings().bridge_state(state).build()?);
+    let state = BridgeState::for_user().map(BridgeState::for_server);
+    let system = &Arc::new(context.builder()?.hash_settings().bridge_state(state).build()?);
     context.initialize(system, printer).await?;
     if context.has_no_settings() {
         printer.remark(&format!(
@@ -135,24 +135,24 @@ pub(crate) async fn run(
         restore_guards(system, path, printer);
     }
     let remote = grpc::Server::bind(arguments, context.project()).await?;
-    let (engine, news) = nats::Server::of(arguments)?.unzip();
+    let (engine, notices) = nats::Server::of(arguments)?.unzip();
     let metrics = metrics::Server::bind(arguments, system, engine.as_ref()).await?;
     let mut recording = match &arguments.record {
-        Some(path) => Some(Recording::begin(path, system)?),
+        Some(path) => Some(Recording::start(path, system)?),
         None => None,
     };
     let mut auditing = match &arguments.audit {
-        Some(path) => Some(Auditing::begin(path, system, arguments.audit_level)?),
+        Some(path) => Some(Auditing::start(path, system, arguments.audit_level)?),
         None => None,
     };
     // Workers start only once nothing can prevent serving.
     system.start_workers();
     if let Some(path) = &path {
         match own_socket(context.project()) {
-            Ok(own) if own != *path => printer.remark(&format!(
+            Ok(default) if default != *path => printer.remark(&format!(
                 "`hook bridge` asks {} for this project, and not this server; `--socket` without a path \
                  listens there",
-                own.shown()
+                default.shown()
             )),
             _ => {}
         }
@@ -173,13 +173,13 @@ pub(crate) async fn run(
         let served = serving.serve(system, stop, drained);
         tokio::select! {
             ended = served => ended,
-            error = look_after(system, &mut recording, &mut auditing, news, printer) => Err(error),
+            error = supervise(system, &mut recording, &mut auditing, notices, printer) => Err(error),
             never = idle => match never {},
         }
     };
-    let left = drained.cancelled();
-    let ended = until_drained(system, Hangup::IsHeardElsewhere, stop, left, work).await;
-    super::warn_of_ended(system, printer);
+    let drain = drained.cancelled();
+    let ended = until_drained(system, Hangup::HandledElsewhere, stop, drain, work).await;
+    super::warn_of_killed(system, printer);
     // Recordings end last, so that they contain everything that ended with the command.
     if let Some(recording) = recording {
         recording.end(printer).await;
@@ -193,7 +193,7 @@ pub(crate) async fn run(
 /// Activates guards of the previous server that clients have not registered again yet.
 fn restore_guards(system: &HookSystem, socket: &Path, printer: &mut Printer) {
     let Some(file) = live::guard_file(socket) else { return };
-    match system.live_clients().remember_guards_in(file.clone()) {
+    match system.live_clients().save_guards_in(file.clone()) {
         Ok(warnings) => warnings.iter().for_each(|warning| printer.problem(warning)),
         Err(error) => printer.problem(&format!(
             "guards that clients register may not outlive this server, and those of the server before \
@@ -206,7 +206,7 @@ fn restore_guards(system: &HookSystem, socket: &Path, printer: &mut Printer) {
 /// Returns the path of the project's own socket.
 #[cfg(unix)]
 pub(crate) fn own_socket(project: &Path) -> Result<PathBuf, CommandError> {
-    hook_bus::wire::socket_of(project).ok_or(CommandError::NoHome)
+    hook_bus::wire::default_socket_path(project).ok_or(CommandError::NoHome)
 }
 
 #[cfg(not(unix))]
@@ -268,18 +268,18 @@ impl Serving {
         };
         let served = async { tokio::join!(over_stdio, over_socket, over_grpc, over_nats) };
         // Metrics are served as long as anything else, so that the end can be observed.
-        let over = CancellationToken::new();
-        let watched = async {
+        let finished = CancellationToken::new();
+        let metrics_served = async {
             if let Some(metrics) = metrics {
-                metrics.serve(&over).await;
+                metrics.serve(&finished).await;
             }
         };
         let served = async {
             let served = served.await;
-            over.cancel();
+            finished.cancel();
             served
         };
-        let ((ended, (), (), engine), ()) = tokio::join!(served, watched);
+        let ((ended, (), (), engine), ()) = tokio::join!(served, metrics_served);
         engine?;
         // A disconnected client is ordinary: its agent may have been killed.
         ended.map(|_| exit_code::PROCEED).map_err(CommandError::Input)
@@ -288,11 +288,11 @@ impl Serving {
 
 /// Handles events while serving: reloads, reopens the audit file, and prints problems of the audit
 /// and the recording, and news of the fleet.
-async fn look_after(
+async fn supervise(
     system: &HookSystem,
     recording: &mut Option<Recording>,
     auditing: &mut Option<Auditing>,
-    mut news: Option<mpsc::Receiver<String>>,
+    mut notices: Option<mpsc::Receiver<String>>,
     printer: &mut Printer,
 ) -> CommandError {
     let mut hangups = match Hangups::listen() {
@@ -311,17 +311,17 @@ async fn look_after(
                     Err(error) => printer.problem(&error.to_string()),
                 }
             }
-            text = next(&mut news) => printer.note(&text),
-            problem = auditing::problem(auditing) => printer.problem(&problem),
-            problem = recording::broken(recording) => printer.problem(&problem),
+            text = next(&mut notices) => printer.note(&text),
+            problem = auditing::next_problem(auditing) => printer.problem(&problem),
+            problem = recording::next_problem(recording) => printer.problem(&problem),
         }
     }
 }
 
 /// Returns the next message about the fleet. Never completes if there is none.
-async fn next(news: &mut Option<mpsc::Receiver<String>>) -> String {
-    if let Some(news) = news
-        && let Some(text) = news.recv().await
+async fn next(notices: &mut Option<mpsc::Receiver<String>>) -> String {
+    if let Some(receiver) = notices
+        && let Some(text) = receiver.recv().await
     {
         return text;
     }

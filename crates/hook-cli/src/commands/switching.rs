@@ -6,8 +6,8 @@ use clap_complete::engine::ArgValueCompleter;
 use hook_files::project_file;
 use hook_json::text::PathText;
 use hook_json::text::shortened;
-use hook_settings::edit::{AbsentFile, EditMode, FileChange, switch_in_file};
-use hook_settings::{HookEntry, SettingsFile, Severity, Switches, is_found_beside, parse_source};
+use hook_settings::edit::{AbsentFile, EditMode, FileChange, set_hook_enabled_in_file};
+use hook_settings::{HookEntry, SettingsFile, Severity, Switches, has_hook_folder, parse_source};
 use hook_settings::{HookSource, SettingsSource};
 
 use super::RELOAD;
@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::error::{CommandError, UnknownHook};
 use crate::exit_code::{self, Status};
 use crate::output::Printer;
-use crate::render::{self, Because, Edited, Outcome, Remaining};
+use crate::render::{self, Edited, Outcome, Reason, Remaining};
 
 pub(crate) const ENABLE_HELP: &str = "\
 Removes the name from every `disabled` list that switches the hook off: that of
@@ -69,35 +69,35 @@ pub(crate) async fn run(
 ) -> Result<Status, CommandError> {
     let user = target.user.then(|| context.user_settings()).transpose()?;
     let mut files = context.settings_files()?;
-    let chosen = chosen(target, enabled, user, &files, context).inspect_err(|_| {
+    let sources = select_sources(target, enabled, user, &files, context).inspect_err(|_| {
         // The hook may be in a file that cannot be read.
         let errors = files.iter().flat_map(|file| &file.diagnostics);
-        for problem in errors.filter(|it| it.severity == Severity::Error) {
+        for problem in errors.filter(|problem| problem.severity == Severity::Error) {
             printer.settings_problem(problem);
         }
     })?;
     let mode = if target.dry_run { EditMode::Preview } else { EditMode::Write };
     let mut edited = Vec::new();
-    for source in chosen {
-        let absent = if source.required { AbsentFile::Refused } else { AbsentFile::Made };
+    for source in sources {
+        let absent = if source.required { AbsentFile::Refuse } else { AbsentFile::Create };
         if source.source == HookSource::Project
             && let Some(project) = source.path.ancestors().nth(2)
         {
             project_file::check_inside(project, &source.path)
                 .map_err(|error| CommandError::Usage(error.to_string()))?;
         }
-        let result = switch_in_file(&source.path, &target.name, enabled, absent, mode);
+        let result = set_hook_enabled_in_file(&source.path, &target.name, enabled, absent, mode);
         if let Ok(change) = &result {
-            let known = source.clone().knowing(&hook_agents::languages().collect());
+            let known = source.clone().with_languages(&hook_agents::languages().collect());
             let text = change.after.trim_start_matches('\u{feff}');
-            let now = parse_source(text, &known, &context.events().0);
+            let current = parse_source(text, &known, &context.events().0);
             let mut is_new = true;
-            for file in files.iter_mut().filter(|it| it.path.as_ref() == Some(&source.path)) {
-                *file = now.clone();
+            for file in files.iter_mut().filter(|file| file.path.as_ref() == Some(&source.path)) {
+                *file = current.clone();
                 is_new = false;
             }
             if is_new {
-                files.push(now);
+                files.push(current);
             }
         }
         edited.push(Edited { source: source.source, path: source.path, result });
@@ -138,7 +138,7 @@ pub(crate) async fn run(
 }
 
 /// Returns the files to edit.
-fn chosen(
+fn select_sources(
     target: &Arguments,
     enabled: bool,
     user: Option<SettingsSource>,
@@ -148,7 +148,7 @@ fn chosen(
     let name = &target.name;
     let switches = Switches::of(name, files);
     // A name that only appears in a `disabled` list can be removed from it.
-    let is_known = !switches.holders.is_empty() || (enabled && !switches.off_by.is_empty());
+    let is_known = !switches.holders.is_empty() || (enabled && !switches.disabled_by.is_empty());
     if !is_known {
         let known = files.iter().flat_map(|file| &file.hooks).map(HookEntry::display_name);
         return Err(UnknownHook::new(name, known).into());
@@ -156,7 +156,7 @@ fn chosen(
     if let Some(user) = user {
         return Ok(vec![user]);
     }
-    let mut files = if enabled { switches.off_by } else { switches.holders };
+    let mut files = if enabled { switches.disabled_by } else { switches.holders };
     if target.shared {
         files.retain(|file| file.source == HookSource::Project);
     }
@@ -164,12 +164,12 @@ fn chosen(
         let path = file.path.clone()?;
         let source = SettingsSource::optional(file.source.clone(), path);
         // A file that was discovered beside settings exists without them.
-        Some(SettingsSource { required: !is_found_beside(&source), ..source })
+        Some(SettingsSource { required: !has_hook_folder(&source), ..source })
     };
-    let (of_agents, own): (Vec<&SettingsFile>, Vec<&SettingsFile>) =
+    let (foreign, own): (Vec<&SettingsFile>, Vec<&SettingsFile>) =
         files.into_iter().partition(|file| file.language.is_some());
     let mut chosen: Vec<SettingsSource> = Vec::new();
-    if !of_agents.is_empty() && !target.shared {
+    if !foreign.is_empty() && !target.shared {
         // Agents have no such list; the user's own settings have one for them.
         chosen.push(context.user_settings()?);
     }
@@ -180,7 +180,7 @@ fn chosen(
         }
     }
     if !enabled {
-        is_of_one_owner(name, &chosen)?;
+        check_single_owner(name, &chosen)?;
         if chosen.is_empty() {
             let text = format!("no hook of the project's settings is named `{}`", shortened(name));
             return Err(CommandError::Usage(text));
@@ -191,13 +191,15 @@ fn chosen(
 
 /// Checks that hooks of one name all come from the same source. A guard must not be switched off
 /// because another hook has its name.
-fn is_of_one_owner(name: &str, chosen: &[SettingsSource]) -> Result<(), CommandError> {
+fn check_single_owner(name: &str, chosen: &[SettingsSource]) -> Result<(), CommandError> {
     let Some(first) = chosen.first() else { return Ok(()) };
-    if chosen.iter().all(|it| it.source == first.source) {
+    if chosen.iter().all(|source| source.source == first.source) {
         return Ok(());
     }
-    let files: Vec<String> =
-        chosen.iter().map(|it| format!("{} ({})", it.path.shown(), it.source)).collect();
+    let files: Vec<String> = chosen
+        .iter()
+        .map(|source| format!("{} ({})", source.path.shown(), source.source))
+        .collect();
     Err(CommandError::Usage(format!(
         "several hooks are named `{}`, in {}; nothing was changed; choose with --shared (the \
          project's settings) or --user (your own, which switch it off for you in every project)",
@@ -207,19 +209,25 @@ fn is_of_one_owner(name: &str, chosen: &[SettingsSource]) -> Result<(), CommandE
 }
 
 fn remaining(switches: &Switches<'_>, enabled: bool, shared: bool) -> Vec<Remaining> {
-    let remaining = |because: Because| {
+    let remaining = |because: Reason| {
         move |file: &&SettingsFile| Remaining {
             source: file.source.clone(),
             path: file.path.clone(),
-            because,
+            reason: because,
         }
     };
     if enabled {
-        let listed = switches.off_by.iter().map(remaining(Because::Listed));
-        return listed.chain(switches.all_off.iter().map(remaining(Because::AllOff))).collect();
+        let listed = switches.disabled_by.iter().map(remaining(Reason::Listed));
+        return listed
+            .chain(switches.fully_disabled.iter().map(remaining(Reason::AllOff)))
+            .collect();
     }
-    let meant = |file: &&SettingsFile| !shared || file.source == HookSource::Project;
-    switches.still_on().filter(meant).map(|file| remaining(Because::OutOfReach)(&file)).collect()
+    let is_selected = |file: &&SettingsFile| !shared || file.source == HookSource::Project;
+    switches
+        .still_enabled()
+        .filter(is_selected)
+        .map(|file| remaining(Reason::OutOfReach)(&file))
+        .collect()
 }
 
 /// Prints the failures, and returns the exit code.

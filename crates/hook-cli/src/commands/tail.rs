@@ -48,7 +48,7 @@ pub(crate) async fn run(
             ));
         }
     })?;
-    let mut tail = Tail::begin(reader, writer).await?;
+    let mut tail = Tail::start(reader, writer).await?;
     printer.note(&format!("following {}", socket.shown()));
     let mut lines = render::TailLines::default();
     while let Some(line) = tail.next().await? {
@@ -80,10 +80,11 @@ fn default_socket(project: &Path) -> Result<PathBuf, CommandError> {
         return Ok(own);
     }
     let directory = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    let users =
-        directory.filter(|directory| directory.is_absolute()).map(|it| it.join("hook.sock"));
-    match (users, own_socket(project)) {
-        (Some(users), own) if users.exists() || own.is_err() => Ok(users),
+    let user_socket = directory
+        .filter(|directory| directory.is_absolute())
+        .map(|directory| directory.join("hook.sock"));
+    match (user_socket, own_socket(project)) {
+        (Some(user_socket), own) if user_socket.exists() || own.is_err() => Ok(user_socket),
         // If neither exists, the error names the project's own socket.
         (_, Ok(own)) => Ok(own),
         _ => Err(CommandError::Usage(

@@ -9,7 +9,7 @@ use std::time::Instant;
 use clap::Args;
 use futures::StreamExt;
 use hook_bus::HookSystem;
-use hook_bus::script::{Scenario, Selected, TestReport, play_tests, scenario_files, update};
+use hook_bus::script::{Scenario, SelectedTests, TestReport, play_tests, scenario_files, update};
 use hook_files::regular_file;
 use hook_files::replace::replace_file;
 use hook_protocol::Events;
@@ -100,7 +100,7 @@ pub(crate) async fn run(
         printer.problem(&format!(
             "no test to play: no FILE::NAME {how} {}; `hook test {} --list` shows them all",
             texts.join(" or "),
-            named(&arguments.scenarios)
+            quoted_paths(&arguments.scenarios)
         ));
         return Ok(exit_code::FAILURE);
     }
@@ -126,12 +126,12 @@ fn read(
     printer: &mut Printer,
 ) -> Result<Option<Vec<File>>, CommandError> {
     let mut paths: Vec<PathBuf> = Vec::new();
-    let mut known = HashSet::new();
+    let mut seen = HashSet::new();
     for path in &arguments.scenarios {
         for path in scenario_files(path)? {
             // A file may be named both directly and by its folder.
             let real = std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
-            if known.insert(real) {
+            if seen.insert(real) {
                 paths.push(path);
             }
         }
@@ -144,11 +144,11 @@ fn read(
         })?;
         match Scenario::parse(&text, events) {
             Ok(scenario) => {
-                let meant = |index: &usize| {
+                let is_selected = |index: &usize| {
                     let test = scenario.tests.get(*index);
-                    test.is_some_and(|test| is_meant(arguments, &path, &test.name))
+                    test.is_some_and(|test| matches_filter(arguments, &path, &test.name))
                 };
-                let selected = (0..scenario.tests.len()).filter(meant).collect();
+                let selected = (0..scenario.tests.len()).filter(is_selected).collect();
                 files.push(File { path, text, scenario, selected });
             }
             Err(error) => {
@@ -161,12 +161,12 @@ fn read(
 }
 
 /// Formats the named scenarios as shell arguments.
-fn named(scenarios: &[PathBuf]) -> String {
-    let word = |path: &PathBuf| render::shell_word(&path.to_string_lossy());
-    scenarios.iter().map(word).collect::<Vec<_>>().join(" ")
+fn quoted_paths(scenarios: &[PathBuf]) -> String {
+    let quoted = |path: &PathBuf| render::shell_word(&path.to_string_lossy());
+    scenarios.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-fn is_meant(arguments: &Arguments, file: &Path, name: &str) -> bool {
+fn matches_filter(arguments: &Arguments, file: &Path, name: &str) -> bool {
     let label = render::test_label(file, name);
     arguments.filter.is_empty()
         || arguments.filter.iter().any(|text| match arguments.exact {
@@ -211,13 +211,13 @@ async fn test(
         duration: std::time::Duration::ZERO,
     };
     // The tests and their report must not depend on a reader of stdout.
-    printer.work_on_unread();
+    printer.ignore_broken_pipe();
     if !context.json() {
         printer.text(&render::test_header(&run, printer)).await?;
     }
-    let tests: Vec<Selected<'_>> = files
+    let tests: Vec<SelectedTests<'_>> = files
         .iter()
-        .map(|file| Selected { scenario: &file.scenario, tests: file.selected.clone() })
+        .map(|file| SelectedTests { scenario: &file.scenario, tests: file.selected.clone() })
         .collect();
     let jobs = arguments.jobs.or_else(|| std::thread::available_parallelism().ok());
     let jobs = jobs.unwrap_or(NonZeroUsize::MIN);
@@ -232,7 +232,7 @@ async fn test(
         run.outcomes.push(outcome);
     }
     if arguments.update {
-        write_found(files, &mut run.outcomes, &context.events().0)?;
+        write_updates(files, &mut run.outcomes, &context.events().0)?;
         for outcome in &run.outcomes {
             show(outcome, context, printer).await?;
         }
@@ -282,7 +282,7 @@ async fn show(
 }
 
 /// Writes actual results into the files, and the changes into the outcomes.
-fn write_found(
+fn write_updates(
     files: &[File],
     outcomes: &mut [TestOutcome<'_>],
     events: &Events,
@@ -293,9 +293,9 @@ fn write_found(
     }
     for file in files {
         let Some(mut outcomes) = by_file.remove(file.path.as_path()) else { continue };
-        let of_report =
+        let with_report =
             |outcome: &&mut TestOutcome<'_>| Some((outcome.index, outcome.report.clone()?));
-        let reports: Vec<(usize, TestReport)> = outcomes.iter().filter_map(of_report).collect();
+        let reports: Vec<(usize, TestReport)> = outcomes.iter().filter_map(with_report).collect();
         let reports: Vec<(usize, &TestReport)> =
             reports.iter().map(|(index, report)| (*index, report)).collect();
         let updated = update(&file.text, &reports, events)
@@ -311,9 +311,9 @@ fn write_found(
         }
         for outcome in &mut outcomes {
             let changes = updated.changes.iter().filter(|change| change.test == outcome.index);
-            let left = updated.left.iter().filter(|left| left.test == outcome.index);
+            let not_updated = updated.skipped.iter().filter(|entry| entry.test == outcome.index);
             outcome.changes = changes.cloned().collect();
-            outcome.left = left.cloned().collect();
+            outcome.not_updated = not_updated.cloned().collect();
         }
     }
     Ok(())

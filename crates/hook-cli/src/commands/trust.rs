@@ -23,7 +23,7 @@ use crate::context::Context;
 use crate::error::{CommandError, UnknownHook};
 use crate::exit_code::{self, Status};
 use crate::output::Printer;
-use crate::render::{self, Fit};
+use crate::render::{self, Match};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -84,7 +84,7 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     /// Returns `true` if the command also works for a project that no longer exists.
-    pub(crate) fn is_about_the_past(&self) -> bool {
+    pub(crate) fn allows_missing_project(&self) -> bool {
         self.revoke || self.list
     }
 }
@@ -105,7 +105,7 @@ pub(crate) async fn run(
         return revoke(arguments, &store, &projects, context, printer).await;
     }
     if let Some(digest) = &arguments.digest {
-        return use_again(digest, &store, &projects, context, printer).await;
+        return reactivate(digest, &store, &projects, context, printer).await;
     }
     let mut reviews = Vec::new();
     for (project, entries) in &projects {
@@ -117,7 +117,7 @@ pub(crate) async fn run(
                 if reviews.is_empty() {
                     printer.warning(&damaged.to_string());
                 }
-                store.review_anew(project, entries)
+                store.review_untrusted(project, entries)
             }
             reviews => reviews?,
         };
@@ -131,8 +131,8 @@ pub(crate) async fn run(
         return list(arguments, &store, &projects, &reviews, context, printer).await;
     }
     restore(&store, &projects, &reviews, printer)?;
-    select(&mut reviews, &arguments.names, |it| it.review.entry.display_name())?;
-    reviews.iter_mut().for_each(|it| it.review.strict = context.is_strict());
+    select(&mut reviews, &arguments.names, |reviewed| reviewed.review.entry.display_name())?;
+    reviews.iter_mut().for_each(|reviewed| reviewed.review.strict = context.is_strict());
     review(arguments, &store, reviews, context, printer).await
 }
 
@@ -144,8 +144,8 @@ fn restore(
     printer: &mut Printer,
 ) -> Result<(), CommandError> {
     for (project, _) in projects {
-        let of_project = reviews.iter().filter(|it| it.project == *project);
-        match store.restore(project, of_project.map(|it| &it.review))? {
+        let of_project = reviews.iter().filter(|reviewed| reviewed.project == *project);
+        match store.restore(project, of_project.map(|reviewed| &reviewed.review))? {
             0 => {}
             1 => printer.remark("the trusted copy of 1 hook was changed or gone, and is restored"),
             count => printer.remark(&format!(
@@ -157,7 +157,7 @@ fn restore(
 }
 
 /// Trusts again whatever had this digest before.
-async fn use_again(
+async fn reactivate(
     digest: &str,
     store: &TrustStore,
     projects: &[ProjectHooks],
@@ -167,7 +167,7 @@ async fn use_again(
     let mut found = Vec::new();
     let mut unknown = None;
     for (project, _) in projects {
-        match store.use_again(project, digest) {
+        match store.reactivate(project, digest) {
             Ok(grants) => found.extend(grants),
             Err(error @ TrustStoreError::UnknownDigest { .. }) => unknown = Some(error),
             Err(error) => return Err(error.into()),
@@ -209,14 +209,15 @@ fn project_hooks(context: &Context, printer: &mut Printer) -> Vec<ProjectHooks> 
 /// Trusts hooks, each in its own project.
 fn grant<'r>(
     store: &TrustStore,
-    agreed: impl IntoIterator<Item = &'r Reviewed>,
+    approved: impl IntoIterator<Item = &'r Reviewed>,
 ) -> Result<(), CommandError> {
-    let agreed: Vec<&Reviewed> = agreed.into_iter().collect();
-    let mut projects: Vec<&Path> = agreed.iter().map(|it| it.project.as_path()).collect();
+    let approved: Vec<&Reviewed> = approved.into_iter().collect();
+    let mut projects: Vec<&Path> =
+        approved.iter().map(|reviewed| reviewed.project.as_path()).collect();
     projects.dedup();
     for project in projects {
-        let of_project = agreed.iter().filter(|it| it.project == project);
-        store.grant_reviewed(project, of_project.map(|it| &it.review))?;
+        let of_project = approved.iter().filter(|reviewed| reviewed.project == project);
+        store.grant_reviewed(project, of_project.map(|reviewed| &reviewed.review))?;
     }
     Ok(())
 }
@@ -227,10 +228,11 @@ fn select<T>(
     names: &[String],
     name_of: impl Fn(&T) -> &str,
 ) -> Result<(), CommandError> {
-    if let Some(unknown) = names.iter().find(|name| !all.iter().any(|it| name_of(it) == *name)) {
+    if let Some(unknown) = names.iter().find(|name| !all.iter().any(|item| name_of(item) == *name))
+    {
         return Err(UnknownHook::new(unknown, all.iter().map(name_of)).into());
     }
-    all.retain(|it| names.is_empty() || names.iter().any(|name| name_of(it) == name));
+    all.retain(|item| names.is_empty() || names.iter().any(|name| name_of(item) == name));
     Ok(())
 }
 
@@ -250,27 +252,28 @@ async fn review(
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     if arguments.opaque {
-        reviews.iter_mut().for_each(|it| it.review.accept_opaque());
+        reviews.iter_mut().for_each(|reviewed| reviewed.review.accept_opaque());
     }
     if arguments.yes {
         // Decisions are stored even if nobody reads the output.
-        printer.work_on_unread();
+        printer.ignore_broken_pipe();
     }
     // The hooks that `--yes` agrees to without a question.
-    let is_agreed = |it: &Reviewed| arguments.yes && (arguments.opaque || !it.is_opaque());
+    let is_approved =
+        |reviewed: &Reviewed| arguments.yes && (arguments.opaque || !reviewed.is_opaque());
     if context.json() {
-        let is_open = |it: &&Reviewed| !it.is_trusted();
-        grant(store, reviews.iter().filter(is_open).filter(|it| is_agreed(it)))?;
-        for it in &reviews {
-            printer.object(&render::review_json(&it.review, is_agreed(it))).await?;
+        let is_open = |reviewed: &&Reviewed| !reviewed.is_trusted();
+        grant(store, reviews.iter().filter(is_open).filter(|reviewed| is_approved(reviewed)))?;
+        for reviewed in &reviews {
+            printer.object(&render::review_json(&reviewed.review, is_approved(reviewed))).await?;
         }
-        let agreed = reviews.iter().filter(is_open).filter(|it| is_agreed(it));
-        if let Some(ended) = say_what_is_not_loaded(agreed, context, printer).await {
+        let approved = reviews.iter().filter(is_open).filter(|reviewed| is_approved(reviewed));
+        if let Some(ended) = check_modules(approved, context, printer).await {
             return Ok(ended);
         }
-        let left: Vec<&Reviewed> =
-            reviews.iter().filter(is_open).filter(|it| !is_agreed(it)).collect();
-        return Ok(say_how_to_trust(&left, arguments.yes, printer));
+        let rejected: Vec<&Reviewed> =
+            reviews.iter().filter(is_open).filter(|reviewed| !is_approved(reviewed)).collect();
+        return Ok(report_untrusted(&rejected, arguments.yes, printer));
     }
     let (trusted, open): (Vec<Reviewed>, Vec<Reviewed>) =
         reviews.into_iter().partition(Reviewed::is_trusted);
@@ -281,38 +284,39 @@ async fn review(
         printer.text(&render::nothing_to_trust(trusted.len())).await?;
         return Ok(exit_code::PROCEED);
     }
-    let (agreed, left) = if arguments.yes {
+    let (approved, rejected) = if arguments.yes {
         show(&open, arguments.show, printer).await?;
-        open.into_iter().partition(is_agreed)
+        open.into_iter().partition(is_approved)
     } else if std::io::stdin().is_terminal() && printer.is_interactive() {
-        ask(open, arguments.show, printer).await?
+        ask_for_each(open, arguments.show, printer).await?
     } else {
         show(&open, arguments.show, printer).await?;
-        return Ok(say_how_to_trust(&open.iter().collect::<Vec<_>>(), false, printer));
+        return Ok(report_untrusted(&open.iter().collect::<Vec<_>>(), false, printer));
     };
-    grant(store, &agreed)?;
-    let names: Vec<&str> = agreed.iter().map(|it| it.review.entry.display_name()).collect();
-    printer.text(&render::trusted(&names, left.len(), printer)).await?;
-    if !agreed.is_empty() {
+    grant(store, &approved)?;
+    let names: Vec<&str> =
+        approved.iter().map(|reviewed| reviewed.review.entry.display_name()).collect();
+    printer.text(&render::trusted(&names, rejected.len(), printer)).await?;
+    if !approved.is_empty() {
         printer.remark(RELOAD);
     }
-    if let Some(ended) = say_what_is_not_loaded(&agreed, context, printer).await {
+    if let Some(ended) = check_modules(&approved, context, printer).await {
         return Ok(ended);
     }
     if arguments.yes {
-        return Ok(say_how_to_trust(&left.iter().collect::<Vec<_>>(), true, printer));
+        return Ok(report_untrusted(&rejected.iter().collect::<Vec<_>>(), true, printer));
     }
-    Ok(if left.is_empty() { exit_code::PROCEED } else { exit_code::FAILURE })
+    Ok(if rejected.is_empty() { exit_code::PROCEED } else { exit_code::FAILURE })
 }
 
 /// Reports modules that cannot be loaded, if some were just trusted; they stay trusted. Returns the
 /// exit code if a signal ended the command meanwhile.
-async fn say_what_is_not_loaded<'r>(
-    agreed: impl IntoIterator<Item = &'r Reviewed>,
+async fn check_modules<'r>(
+    approved: impl IntoIterator<Item = &'r Reviewed>,
     context: &Context,
     printer: &mut Printer,
 ) -> Option<Status> {
-    if agreed.into_iter().all(|it| it.review.entry.module.is_none()) {
+    if approved.into_iter().all(|reviewed| reviewed.review.entry.module.is_none()) {
         return None;
     }
     match try_modules(context, printer).await {
@@ -325,14 +329,14 @@ async fn say_what_is_not_loaded<'r>(
 }
 
 /// Prints how to trust the remaining hooks, if any, and returns the exit code.
-fn say_how_to_trust(left: &[&Reviewed], yes: bool, printer: &mut Printer) -> Status {
-    let hooks = match left.len() {
+fn report_untrusted(untrusted: &[&Reviewed], yes: bool, printer: &mut Printer) -> Status {
+    let hooks = match untrusted.len() {
         0 => return exit_code::PROCEED,
         1 => "1 hook is".to_owned(),
         count => format!("{count} hooks are"),
     };
     let opaque = "not all that they start is known; --opaque agrees to that";
-    let all_opaque = left.iter().all(|it| it.is_opaque());
+    let all_opaque = untrusted.iter().all(|reviewed| reviewed.is_opaque());
     printer.problem(&match yes {
         true => format!("{hooks} not trusted: {opaque}"),
         false if all_opaque => format!(
@@ -352,27 +356,27 @@ async fn show(
     whole: bool,
     printer: &mut Printer,
 ) -> Result<(), CommandError> {
-    for it in reviews {
-        printer.text(&render::review(&it.review, whole, printer)).await?;
+    for reviewed in reviews {
+        printer.text(&render::review(&reviewed.review, whole, printer)).await?;
     }
     Ok(())
 }
 
 /// Shows each hook and asks; no answer means no. Returns the hooks that the user trusts, and the
 /// others.
-async fn ask(
+async fn ask_for_each(
     open: Vec<Reviewed>,
     whole: bool,
     printer: &mut Printer,
 ) -> Result<(Vec<Reviewed>, Vec<Reviewed>), CommandError> {
     let mut answers = BufReader::new(tokio::io::stdin()).lines();
-    let (mut agreed, mut left) = (Vec::new(), Vec::new());
+    let (mut approved, mut rejected) = (Vec::new(), Vec::new());
     let mut open = std::collections::VecDeque::from(open);
-    let mut asked_for_all = false;
-    while let Some(mut it) = open.pop_front() {
-        let mut yes = asked_for_all;
-        if !asked_for_all {
-            printer.text(&render::review(&it.review, whole, printer)).await?;
+    let mut approves_all = false;
+    while let Some(mut reviewed) = open.pop_front() {
+        let mut yes = approves_all;
+        if !approves_all {
+            printer.text(&render::review(&reviewed.review, whole, printer)).await?;
         }
         while !yes {
             let all = if open.is_empty() { "" } else { ", [a]ll" };
@@ -381,36 +385,36 @@ async fn ask(
             match answer(&question, &mut answers, printer).await?.as_str() {
                 "y" | "yes" => yes = true,
                 "s" | "show" => {
-                    printer.text(&render::review(&it.review, true, printer)).await?;
+                    printer.text(&render::review(&reviewed.review, true, printer)).await?;
                 }
                 // Nothing is trusted without being shown.
                 "a" | "all" if !open.is_empty() => {
                     show(open.make_contiguous(), whole, printer).await?;
                     let count = open.len() + 1;
                     let question = format!("Trust all of these {count} hooks? [y]es, [N]o: ");
-                    asked_for_all = is_yes(&answer(&question, &mut answers, printer).await?);
-                    yes = asked_for_all;
+                    approves_all = is_yes(&answer(&question, &mut answers, printer).await?);
+                    yes = approves_all;
                 }
                 "q" | "quit" => {
-                    left.push(it);
-                    left.extend(open);
-                    return Ok((agreed, left));
+                    rejected.push(reviewed);
+                    rejected.extend(open);
+                    return Ok((approved, rejected));
                 }
                 _ => break,
             }
         }
-        if yes && it.is_opaque() {
+        if yes && reviewed.is_opaque() {
             let question = format!(
                 "Not all that {} starts is known, and it may change without anybody being \
                  asked. Trust it all the same? [y]es, [N]o: ",
-                one_line(it.review.entry.display_name())
+                one_line(reviewed.review.entry.display_name())
             );
             yes = is_yes(&answer(&question, &mut answers, printer).await?);
-            it.review.accept_opaque();
+            reviewed.review.accept_opaque();
         }
-        if yes { &mut agreed } else { &mut left }.push(it);
+        if yes { &mut approved } else { &mut rejected }.push(reviewed);
     }
-    Ok((agreed, left))
+    Ok((approved, rejected))
 }
 
 fn is_yes(answer: &str) -> bool {
@@ -439,21 +443,24 @@ async fn list(
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let mut grants = granted(store, projects)?;
+    let mut grants = project_grants(store, projects)?;
     select_granted(&mut grants, &arguments.names)?;
     let fits = |grant: &Grant| {
         let is_copy = grant.digest.is_some() && grant.in_place.is_none() && !grant.strict;
-        let mut found = reviews.iter().filter(|it| it.review.fingerprint == grant.fingerprint);
-        match found.clone().any(|it| it.review.fits(grant)) {
-            true => Fit::Whole,
-            false if found.any(|_| is_copy) => Fit::Copy,
-            false => Fit::None,
+        let mut found =
+            reviews.iter().filter(|reviewed| reviewed.review.fingerprint == grant.fingerprint);
+        match found.clone().any(|reviewed| reviewed.review.fits(grant)) {
+            true => Match::Full,
+            false if found.any(|_| is_copy) => Match::Copy,
+            false => Match::None,
         }
     };
     let grants: Vec<&Grant> = grants.iter().map(|(_, grant)| grant).collect();
     if context.json() {
         for grant in grants {
-            printer.object(&render::grant_json(grant, ("fits", fits(grant) == Fit::Whole))).await?;
+            printer
+                .object(&render::grant_json(grant, ("fits", fits(grant) == Match::Full)))
+                .await?;
         }
     } else {
         printer.text(&render::grants(&grants, fits, printer)).await?;
@@ -462,14 +469,14 @@ async fn list(
 }
 
 /// Returns the decisions about all projects, each with its project.
-fn granted<'p>(
+fn project_grants<'p>(
     store: &TrustStore,
     projects: &'p [ProjectHooks],
 ) -> Result<Vec<(&'p Path, Grant)>, CommandError> {
     let mut grants = Vec::new();
     for (project, _) in projects {
         let of_project = |grant| (project.as_path(), grant);
-        grants.extend(store.granted(project)?.into_iter().map(of_project));
+        grants.extend(store.grants(project)?.into_iter().map(of_project));
     }
     Ok(grants)
 }
@@ -481,10 +488,10 @@ async fn revoke(
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let mut grants = granted(store, projects)?;
+    let mut grants = project_grants(store, projects)?;
     select_granted(&mut grants, &arguments.names)?;
     for (project, _) in projects {
-        let of_project = grants.iter().filter(|(of, _)| of == project);
+        let of_project = grants.iter().filter(|(project_of, _)| project_of == project);
         let fingerprints: Vec<String> =
             of_project.map(|(_, grant)| grant.fingerprint.clone()).collect();
         if !fingerprints.is_empty() {

@@ -54,7 +54,7 @@ pub(crate) async fn run(
         let text = format!("{what} the server at {}, process {process}\n", socket.shown());
         printer.text(&text).await?;
     }
-    for (what, path) in remaining(context) {
+    for (what, path) in remaining_paths(context) {
         if context.json() {
             printer.object(&json!({"remains": what, "path": path})).await?;
             continue;
@@ -67,18 +67,18 @@ pub(crate) async fn run(
 }
 
 /// Returns the files that remain, each with a description.
-fn remaining(context: &Context) -> Vec<(&'static str, PathBuf)> {
-    let below = |folder: Option<PathBuf>, name: &str| folder.map(|folder| folder.join(name));
+fn remaining_paths(context: &Context) -> Vec<(&'static str, PathBuf)> {
+    let join = |folder: Option<PathBuf>, name: &str| folder.map(|folder| folder.join(name));
     let user = context.config_home().map(Path::to_path_buf);
     let all = [
-        ("your settings, hooks and decisions", below(user, "hooks")),
-        ("the log of calls, and what sessions left", below(state_home(), "hook")),
-        ("copies of what you trusted", below(data_home(), "hook")),
+        ("your settings, hooks and decisions", join(user, "hooks")),
+        ("the log of calls, and what sessions left", join(state_home(), "hook")),
+        ("copies of what you trusted", join(data_home(), "hook")),
         ("the hooks of this project", Some(context.project().join(".hooks"))),
         ("this program", std::env::current_exe().ok()),
     ];
-    let there = all.into_iter().filter_map(|(what, path)| Some((what, path?)));
-    there.filter(|(_, path)| path.exists()).collect()
+    let existing = all.into_iter().filter_map(|(what, path)| Some((what, path?)));
+    existing.filter(|(_, path)| path.exists()).collect()
 }
 
 /// Returns the servers that answer agents in all projects: their sockets and process ids.
@@ -87,7 +87,9 @@ async fn servers(context: &Context) -> Vec<(PathBuf, i32)> {
     let folder = own_socket(context.project()).ok();
     let folder = folder.as_deref().and_then(Path::parent);
     let mut found = Vec::new();
-    for entry in folder.and_then(|it| std::fs::read_dir(it).ok()).into_iter().flatten().flatten() {
+    for entry in
+        folder.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten()
+    {
         let path = entry.path();
         if path.extension().is_none_or(|extension| extension != "sock") {
             continue;

@@ -90,8 +90,8 @@ mod present {
     use crate::output::{Printer, Tone};
 
     /// The time limits for engines to answer a roll call, and for reaching the broker.
-    const ROLL_CALL: Duration = Duration::from_secs(1);
-    const PATIENCE: Duration = Duration::from_secs(5);
+    const ROLL_CALL_TIMEOUT: Duration = Duration::from_secs(1);
+    const DEADLINE: Duration = Duration::from_secs(5);
 
     /// The number of letters that identify a hash for people.
     const SHORT: usize = 12;
@@ -106,40 +106,45 @@ mod present {
         let Some(options) = arguments.fleet.options() else {
             return Err(CommandError::Usage("name the broker with --nats URL".to_owned()));
         };
-        let bus = NatsBus::with(options.deadline(PATIENCE))?;
-        let mut known = Engines::new();
-        let mut told = None;
+        let bus = NatsBus::with(options.deadline(DEADLINE))?;
+        let mut previous = Engines::new();
+        let mut reported_failure = None;
         let mut ticks = tokio::time::interval(arguments.interval);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut looks = 0;
+        let mut polls = 0;
         loop {
             ticks.tick().await;
-            let found = bus.engines(ROLL_CALL.min(arguments.interval)).await;
+            let found = bus.engines(ROLL_CALL_TIMEOUT.min(arguments.interval)).await;
             let failed = found.as_ref().err().map(|failure| failure.message.clone());
-            looks += 1;
+            polls += 1;
             if context.json() {
-                printer.message(&message(&known, &found)).await?;
-            } else if let Some(failure) = failed.as_ref().filter(|why| told.as_ref() != Some(*why))
+                printer.message(&message(&previous, &found)).await?;
+            } else if let Some(failure) =
+                failed.as_ref().filter(|why| reported_failure.as_ref() != Some(*why))
             {
                 printer.problem(failure);
             } else if let Ok(engines) = &found {
-                printer.text(&changes(&known, engines, looks == 1, printer)).await?;
+                printer.text(&changes(&previous, engines, polls == 1, printer)).await?;
             }
             if let Ok(engines) = found {
-                known = engines.into_iter().map(|engine| (engine.id.clone(), engine)).collect();
+                previous = engines.into_iter().map(|engine| (engine.id.clone(), engine)).collect();
             }
-            told = failed;
-            if arguments.count.is_some_and(|count| looks >= count.get()) {
-                return Ok(if told.is_some() { exit_code::FAILURE } else { exit_code::PROCEED });
+            reported_failure = failed;
+            if arguments.count.is_some_and(|count| polls >= count.get()) {
+                return Ok(if reported_failure.is_some() {
+                    exit_code::FAILURE
+                } else {
+                    exit_code::PROCEED
+                });
             }
         }
     }
 
-    fn gone<'k>(known: &'k Engines, now: &[EngineStatus]) -> Vec<&'k EngineStatus> {
-        known.values().filter(|engine| now.iter().all(|now| now.id != engine.id)).collect()
+    fn gone_engines<'k>(previous: &'k Engines, current: &[EngineStatus]) -> Vec<&'k EngineStatus> {
+        previous.values().filter(|engine| current.iter().all(|now| now.id != engine.id)).collect()
     }
 
-    fn message(known: &Engines, found: &Result<Vec<EngineStatus>, StageFailure>) -> Vec<u8> {
+    fn message(previous: &Engines, found: &Result<Vec<EngineStatus>, StageFailure>) -> Vec<u8> {
         ObjectWriter::line(|out| {
             out.text("type", "hook-fleet");
             out.text("at", &timestamp());
@@ -147,10 +152,10 @@ mod present {
                 Err(failure) => out.text("failure", &failure.message),
                 Ok(engines) => {
                     out.objects("engines", engines, |out, engine| engine.write(out));
-                    let came = engines.iter().filter(|engine| !known.contains_key(&engine.id));
-                    let came: Vec<&str> = came.map(|engine| engine.id.as_str()).collect();
-                    out.texts("came", &came);
-                    let gone = gone(known, engines);
+                    let joined = engines.iter().filter(|engine| !previous.contains_key(&engine.id));
+                    let joined: Vec<&str> = joined.map(|engine| engine.id.as_str()).collect();
+                    out.texts("came", &joined);
+                    let gone = gone_engines(previous, engines);
                     let gone: Vec<&str> = gone.iter().map(|engine| engine.id.as_str()).collect();
                     out.texts("gone", &gone);
                 }
@@ -159,21 +164,26 @@ mod present {
     }
 
     /// Returns a line for each engine that changed.
-    fn changes(known: &Engines, now: &[EngineStatus], is_first: bool, printer: &Printer) -> String {
+    fn changes(
+        previous: &Engines,
+        current: &[EngineStatus],
+        is_first: bool,
+        printer: &Printer,
+    ) -> String {
         let mut lines = Vec::new();
-        if is_first && now.is_empty() {
+        if is_first && current.is_empty() {
             lines.push((Tone::Bad, "✗", "no engine is there".to_owned()));
         }
-        for engine in now {
-            let before = known.get(&engine.id);
+        for engine in current {
+            let before = previous.get(&engine.id);
             if before == Some(engine) {
                 continue;
             }
-            let tone = if is_good(engine) { Tone::Good } else { Tone::Odd };
+            let tone = if is_good(engine) { Tone::Good } else { Tone::Warning };
             let mark = if before.is_some() { "~" } else { "+" };
             lines.push((tone, mark, line(engine, before)));
         }
-        for engine in gone(known, now) {
+        for engine in gone_engines(previous, current) {
             lines.push((Tone::Bad, "-", format!("{}  gone", short(&engine.id))));
         }
         let time = timestamp();

@@ -39,7 +39,7 @@ pub(super) fn aligned<const N: usize>(rows: &[[Cell; N]], printer: &Printer) -> 
 /// Returns the first line of a name, since commands may have several.
 pub(super) fn first_line(text: &str) -> String {
     let mut lines = text.trim().lines();
-    let first = text::lines(lines.next().unwrap_or_default()).replace('\t', " ");
+    let first = text::escaped_lines(lines.next().unwrap_or_default()).replace('\t', " ");
     match lines.next() {
         Some(_) => format!("{first} …"),
         None => first,

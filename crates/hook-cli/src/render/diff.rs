@@ -8,11 +8,11 @@ use similar::TextDiff;
 use crate::output::{Printer, Tone};
 
 /// The time limit for finding the shortest diff; after that, a longer one may be shown.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Returns a unified diff of two texts, with a final newline, or an empty string if they are equal.
 pub(crate) fn unified(before: &str, after: &str, name: Option<(&str, &str)>) -> String {
-    let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(before, after);
+    let diff = TextDiff::configure().timeout(TIMEOUT).diff_lines(before, after);
     let mut unified = diff.unified_diff();
     if let Some((before, after)) = name {
         unified.header(&one_line(before), &one_line(after));
@@ -21,7 +21,7 @@ pub(crate) fn unified(before: &str, after: &str, name: Option<(&str, &str)>) -> 
 }
 
 /// Colours a unified diff, with `indent` before each line.
-pub(crate) fn painted(diff: &str, indent: &str, printer: &Printer) -> String {
+pub(crate) fn paint_diff(diff: &str, indent: &str, printer: &Printer) -> String {
     let paint = |line: &str| {
         let tone = match line.as_bytes().first() {
             Some(b'+') => Tone::Good,

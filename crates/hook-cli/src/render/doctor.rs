@@ -16,7 +16,7 @@ pub(crate) fn section(section: &Section, printer: &Printer) -> String {
         let (mark, tone) = match finding.health {
             Health::Good => ("✓", Tone::Good),
             Health::Absent => ("-", Tone::Quiet),
-            Health::Odd => ("!", Tone::Odd),
+            Health::Warning => ("!", Tone::Warning),
             Health::Bad => ("✗", Tone::Bad),
         };
         let _ = writeln!(
@@ -57,22 +57,24 @@ pub(crate) fn diagnosis<'f>(
     run: usize,
     printer: &Printer,
 ) -> String {
-    let (mut bad, mut odd) = (0, 0);
+    let (mut problems, mut warnings) = (0, 0);
     for finding in findings {
         match finding.health {
-            Health::Bad => bad += 1,
-            Health::Odd => odd += 1,
+            Health::Bad => problems += 1,
+            Health::Warning => warnings += 1,
             Health::Good | Health::Absent => {}
         }
     }
-    let (tone, text) = match (bad, odd) {
+    let (tone, text) = match (problems, warnings) {
         (0, 0) if hooks == 0 => {
             (Tone::Quiet, "there are no hooks; `hook init` writes a first one".to_owned())
         }
-        (0, 0) if run == 0 => (Tone::Odd, "no hook runs: all are switched off".to_owned()),
+        (0, 0) if run == 0 => (Tone::Warning, "no hook runs: all are switched off".to_owned()),
         (0, 0) => (Tone::Good, "everything is as it should be".to_owned()),
-        (0, odd) if run == 0 => (Tone::Odd, format!("no hook runs; {}", counted(odd, "warning"))),
-        (0, odd) => (Tone::Odd, format!("hooks run; {}", counted(odd, "warning"))),
+        (0, odd) if run == 0 => {
+            (Tone::Warning, format!("no hook runs; {}", counted(odd, "warning")))
+        }
+        (0, odd) => (Tone::Warning, format!("hooks run; {}", counted(odd, "warning"))),
         (bad, 0) => (Tone::Bad, counted(bad, "problem")),
         (bad, odd) => {
             (Tone::Bad, format!("{}, {}", counted(bad, "problem"), counted(odd, "warning")))

@@ -13,7 +13,7 @@ use hook_settings::{DEFAULT_PRIORITY, TimeoutOrigin};
 use hook_settings::{FailBehavior, SettingsSource};
 
 use super::columns::{aligned, first_line};
-use super::hook::{matcher, origin, write_hook, write_place};
+use super::hook::{matcher, origin, write_hook, write_location};
 use super::response::duration;
 use crate::output::{Printer, Tone};
 use crate::server::LiveStates;
@@ -25,7 +25,7 @@ pub(crate) struct Explained<'e> {
     /// The status of workers at the project's server.
     pub(crate) states: &'e LiveStates,
     /// `true` if matchers were compared with a sample's value, since none was given.
-    pub(crate) subject_of_sample: bool,
+    pub(crate) is_sample_subject: bool,
     /// `true` if hooks of other events are listed, too.
     pub(crate) all: bool,
     /// The settings that were searched.
@@ -52,8 +52,8 @@ fn write_explained(
     object.optional_text("subject", subject.filter(|_| explained.hook.event == explanation.event));
     object.bool("runs", explained.runs());
     object.optional_text("blocks", explained.blocks().as_deref());
-    if let Some(place) = explained.place {
-        object.integer("position", place as i128 + 1);
+    if let Some(position) = explained.plan_index {
+        object.integer("position", position as i128 + 1);
         if let Some(group) = explanation.group_of(explained) {
             object.integer("group", group as i128 + 1);
         }
@@ -81,7 +81,7 @@ fn write_explained(
             NotRun::Untrusted { changed } => out.bool("changed", *changed),
             NotRun::Duplicate { of } => {
                 out.text("source", &of.source.to_string());
-                write_place(out, of);
+                write_location(out, of);
             }
             _ => {}
         }
@@ -94,12 +94,12 @@ fn write_explained(
 pub(crate) fn explained(explained: &Explained<'_>, printer: &Printer) -> String {
     let explanation = explained.explanation;
     let event = explanation.event;
-    let (stand_ins, hooks): (Vec<_>, Vec<_>) =
-        explanation.hooks.iter().partition(|it| it.hook.is_stand_in());
+    let (placeholders, hooks): (Vec<_>, Vec<_>) =
+        explanation.hooks.iter().partition(|entry| entry.hook.is_placeholder());
     let (of_event, others): (Vec<_>, Vec<_>) =
-        hooks.into_iter().partition(|it| it.hook.event == event);
+        hooks.into_iter().partition(|entry| entry.hook.event == event);
     let mut out = headline(explained, printer);
-    let unknown = on_every(&others, &stand_ins, explained, printer);
+    let unknown = every_event_hooks(&others, &placeholders, explained, printer);
     if of_event.is_empty() {
         if unknown.is_empty() {
             out.push_str(&nothing_found(Some(event), explained.sources, printer));
@@ -109,8 +109,8 @@ pub(crate) fn explained(explained: &Explained<'_>, printer: &Printer) -> String 
         let heading = |index| groups.heading(index);
         lines(&mut out, &of_event, heading, explained.states, printer);
         let _ = writeln!(out, "\n{}", summary(explanation, of_event.len()));
-        if groups.are_many() && explanation.groups.len() > 1 {
-            let _ = writeln!(out, "{}", printer.paint(Tone::Quiet, &what_ends(event)));
+        if groups.has_several() && explanation.groups.len() > 1 {
+            let _ = writeln!(out, "{}", printer.paint(Tone::Quiet, &ending_rule(event)));
         }
     }
     out.push_str(&unknown);
@@ -127,15 +127,17 @@ pub(crate) fn explained(explained: &Explained<'_>, printer: &Printer) -> String 
 
 /// Returns the workers and modules whose hooks may listen to the event, since their hooks are known
 /// only while they run, and the guards among them that block until then.
-fn on_every(
+fn every_event_hooks(
     others: &[&ExplainedHook],
-    stand_ins: &[&ExplainedHook],
+    placeholders: &[&ExplainedHook],
     explained: &Explained<'_>,
     printer: &Printer,
 ) -> String {
     let event = explained.explanation.event;
     let mut out = String::new();
-    for guard in stand_ins.iter().filter(|it| it.hook.event == event && it.place.is_some()) {
+    for guard in
+        placeholders.iter().filter(|entry| entry.hook.event == event && entry.plan_index.is_some())
+    {
         let name = first_line(guard.hook.display_name());
         let _ = match guard.blocks() {
             Some(why) => writeln!(out, "{name} blocks this event: {}", first_line(&why)),
@@ -143,26 +145,28 @@ fn on_every(
         };
     }
     // A guard whose content was not trusted is not loaded; its block is shown above.
-    let every = others.iter().filter(|it| it.hook.event.is_every() && !it.hook.blocks_unrun());
+    let every = others
+        .iter()
+        .filter(|entry| entry.hook.event.is_wildcard() && !entry.hook.blocks_without_running());
     let unknown: Vec<_> =
-        every.filter_map(|it| Some((it, unknown_because(it, explained.states)?))).collect();
+        every.filter_map(|entry| Some((entry, unknown_reason(entry, explained.states)?))).collect();
     if unknown.is_empty() {
         return out;
     }
     let _ = writeln!(out, "may listen to {event}, too, and would say so when it is loaded:");
-    let row = |it: &ExplainedHook| {
-        [(Tone::Plain, first_line(it.hook.display_name())), (Tone::Quiet, origin(&it.hook))]
+    let row = |entry: &ExplainedHook| {
+        [(Tone::Plain, first_line(entry.hook.display_name())), (Tone::Quiet, origin(&entry.hook))]
     };
-    let rows: Vec<_> = unknown.iter().map(|(it, _)| row(it)).collect();
+    let rows: Vec<_> = unknown.iter().map(|(entry, _)| row(entry)).collect();
     for ((_, why), line) in unknown.iter().zip(aligned(&rows, printer)) {
-        let _ = writeln!(out, "  {} {line}", printer.paint(Tone::Odd, "?"));
+        let _ = writeln!(out, "  {} {line}", printer.paint(Tone::Warning, "?"));
         let _ = writeln!(out, "      {}", printer.paint(Tone::Plain, &first_line(why)));
     }
     out
 }
 
 /// Returns the reason why the events of a worker or a module are unknown; `None` if they are known.
-fn unknown_because(explained: &ExplainedHook, states: &LiveStates) -> Option<String> {
+fn unknown_reason(explained: &ExplainedHook, states: &LiveStates) -> Option<String> {
     let not_run = explained.reasons.iter().find(|why| why.code() != "other_event");
     if let Some(why) = not_run {
         return Some(why.to_string());
@@ -170,8 +174,8 @@ fn unknown_because(explained: &ExplainedHook, states: &LiveStates) -> Option<Str
     match explained.hook.loaded_module() {
         Some(module) => module.error,
         None => {
-            let known = states.in_words(&explained.hook);
-            Some(known.unwrap_or_else(|| "it is not running".to_owned()))
+            let status = states.describe(&explained.hook);
+            Some(status.unwrap_or_else(|| "it is not running".to_owned()))
         }
     }
 }
@@ -184,7 +188,7 @@ fn headline(explained: &Explained<'_>, printer: &Printer) -> String {
         line.push_str(
             &printer.paint(Tone::Plain, &format!(" with {field} {}", first_line(subject))),
         );
-        if explained.subject_of_sample {
+        if explained.is_sample_subject {
             let another = if field == "tool_name" { "--tool or --input" } else { "--input" };
             let text = format!(" (a sample; {another} gives another)");
             line.push_str(&printer.paint(Tone::Quiet, &text));
@@ -209,7 +213,7 @@ impl<'g> Groups<'g> {
         self.hooks.get(index).map(|explained| explained.hook.priority)
     }
 
-    fn are_many(&self) -> bool {
+    fn has_several(&self) -> bool {
         (1..self.hooks.len()).any(|index| self.priority(index) != self.priority(0))
     }
 
@@ -217,7 +221,7 @@ impl<'g> Groups<'g> {
     fn heading(&self, index: usize) -> Option<String> {
         let priority = self.priority(index)?;
         let is_first = index == 0 || self.priority(index - 1) != Some(priority);
-        if !is_first || !(self.are_many() || priority != DEFAULT_PRIORITY) {
+        if !is_first || !(self.has_several() || priority != DEFAULT_PRIORITY) {
             return None;
         }
         let of_priority = |group: &&Group| group.priority == priority;
@@ -226,13 +230,13 @@ impl<'g> Groups<'g> {
         Some(match (groups.len(), hooks) {
             (0, _) => format!("priority {priority}, of which none runs"),
             (_, 1) => format!("priority {priority}"),
-            _ => format!("priority {priority}, {}", how(&groups)),
+            _ => format!("priority {priority}, {}", schedule_text(&groups)),
         })
     }
 }
 
 /// Describes the order in which the hooks of one priority run.
-fn how(groups: &[&Group]) -> String {
+fn schedule_text(groups: &[&Group]) -> String {
     let hooks: usize = groups.iter().map(|group| group.hooks.len()).sum();
     let at_once = groups.iter().map(|group| group.hooks.len()).max().unwrap_or_default();
     match groups.len() {
@@ -245,10 +249,10 @@ fn how(groups: &[&Group]) -> String {
 }
 
 /// Describes the answers to the event that keep later priorities from starting.
-fn what_ends(event: HookEventName) -> String {
+fn ending_rule(event: HookEventName) -> String {
     let row = event.row();
     let skips = "skipRemaining does, except for guards and hooks that are trusted more";
-    if row.merge.only_observes() {
+    if row.merge.is_observe_only() {
         return format!("later priorities start when earlier ones are done; {skips}");
     }
     let mut ends = Vec::new();
@@ -275,11 +279,11 @@ fn lines(
         .iter()
         .map(|explained| {
             let hook = &explained.hook;
-            let place = explained.place.map(|place| (place + 1).to_string());
+            let position = explained.plan_index.map(|position| (position + 1).to_string());
             [
-                (Tone::Plain, place.unwrap_or_default()),
+                (Tone::Plain, position.unwrap_or_default()),
                 (Tone::Plain, first_line(hook.display_name())),
-                (Tone::Odd, matcher(hook)),
+                (Tone::Warning, matcher(hook)),
                 (Tone::Quiet, origin(hook)),
             ]
         })
@@ -299,7 +303,7 @@ fn lines(
             let _ = writeln!(out, "      {}", printer.paint(tone, &first_line(text)));
         };
         if explained.runs() {
-            detail(Tone::Quiet, &how_it_runs(&explained.hook, states));
+            detail(Tone::Quiet, &run_summary(&explained.hook, states));
         }
         if let Some(why) = &blocks {
             detail(Tone::Bad, &format!("blocks this event: {why}"));
@@ -308,7 +312,7 @@ fn lines(
             detail(Tone::Plain, &reason.to_string());
         }
         for warning in &explained.warnings {
-            detail(Tone::Odd, &format!("warning: {warning}"));
+            detail(Tone::Warning, &format!("warning: {warning}"));
         }
         if let Some(hint) = &explained.hint {
             detail(Tone::Good, &format!("hint: {hint}"));
@@ -316,17 +320,17 @@ fn lines(
     }
 }
 
-fn how_it_runs(hook: &Hook, states: &LiveStates) -> String {
+fn run_summary(hook: &Hook, states: &LiveStates) -> String {
     let timeout = match (hook.kind(), hook.timeout_origin) {
         (HookKind::Inline, _) => "no timeout".to_owned(),
         (_, origin) => {
-            let whose = match origin {
+            let origin_text = match origin {
                 TimeoutOrigin::Hook if hook.module().is_some() => "of every module",
                 TimeoutOrigin::Hook => "its own",
                 TimeoutOrigin::File => "defaultTimeout of its file",
                 TimeoutOrigin::Engine => "the engine's default",
             };
-            format!("timeout {} ({whose})", whole(hook.timeout))
+            format!("timeout {} ({origin_text})", timeout_text(hook.timeout))
         }
     };
     let start = match hook.start() {
@@ -338,13 +342,13 @@ fn how_it_runs(hook: &Hook, states: &LiveStates) -> String {
         HookStart::Posted => "posted to a server".to_owned(),
         // The module in this process may be in another state than the one that runs.
         HookStart::Called if hook.module().is_some() => {
-            match states.of_hook(hook).and_then(|_| states.in_words(hook)) {
-                Some(known) => format!("calls its module ({known})"),
+            match states.get(hook).and_then(|_| states.describe(hook)) {
+                Some(status) => format!("calls its module ({status})"),
                 None => "calls its module".to_owned(),
             }
         }
-        HookStart::Called if hook.worker().is_some() => match states.in_words(hook) {
-            Some(known) => format!("calls its worker ({known})"),
+        HookStart::Called if hook.worker().is_some() => match states.describe(hook) {
+            Some(status) => format!("calls its worker ({status})"),
             None => "calls its worker".to_owned(),
         },
         HookStart::Called => "called over its connection".to_owned(),
@@ -357,12 +361,12 @@ fn how_it_runs(hook: &Hook, states: &LiveStates) -> String {
         FailBehavior::Block => "if it fails, that blocks",
     };
     let opaque = if hook.opaque().is_empty() { "" } else { "; opaque: runs in place" };
-    let copy = if hook.runs_as_trusted_before() { "; the trusted copy runs" } else { "" };
+    let copy = if hook.runs_trusted_copy() { "; the trusted copy runs" } else { "" };
     format!("{timeout}; {start}; {failure}{opaque}{copy}")
 }
 
 /// Formats a timeout without loss.
-fn whole(timeout: Duration) -> String {
+fn timeout_text(timeout: Duration) -> String {
     match timeout.subsec_millis() {
         0 => format!("{} s", timeout.as_secs()),
         _ => duration(timeout),
@@ -376,8 +380,8 @@ fn summary(explanation: &Explanation, of_event: usize) -> String {
         1 => format!("1 of {of_event} runs"),
         _ => format!("{number} of {of_event} run"),
     };
-    let first = explanation.running().next().map(|it| it.hook.priority);
-    let is_one_priority = explanation.running().all(|it| Some(it.hook.priority) == first);
+    let first = explanation.running().next().map(|entry| entry.hook.priority);
+    let is_one_priority = explanation.running().all(|entry| Some(entry.hook.priority) == first);
     let because = first.and_then(|priority| explanation.sequential_because.get(&priority));
     match because {
         _ if number > 1 && !is_one_priority => text.push_str(", one priority after the other"),
@@ -387,13 +391,13 @@ fn summary(explanation: &Explanation, of_event: usize) -> String {
                 ", one after the other: `{}` is in a sequential definition",
                 first_line(hook.display_name())
             );
-            if let Some(place) = &hook.place {
-                let _ = write!(text, ", {}", first_line(&place.to_string()));
+            if let Some(location) = &hook.location {
+                let _ = write!(text, ", {}", first_line(&location.to_string()));
             }
         }
         None if number > 1 => {
             let groups: Vec<&Group> = explanation.groups.iter().collect();
-            let _ = write!(text, ", {}", how(&groups));
+            let _ = write!(text, ", {}", schedule_text(&groups));
         }
         _ => {}
     }

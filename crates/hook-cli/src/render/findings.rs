@@ -8,7 +8,7 @@ pub(crate) enum Health {
     /// Neither good nor bad, such as a file that need not be there.
     Absent,
     /// Hooks run, but perhaps not as intended.
-    Odd,
+    Warning,
     /// Hooks do not run as the settings say.
     Bad,
 }
@@ -19,7 +19,7 @@ impl Health {
         match self {
             Self::Good => "good",
             Self::Absent => "absent",
-            Self::Odd => "odd",
+            Self::Warning => "odd",
             Self::Bad => "bad",
         }
     }

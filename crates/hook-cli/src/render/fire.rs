@@ -18,11 +18,11 @@ use crate::output::{Printer, Tone};
 use hook_json::text;
 
 /// The limits on the shown output of a hook: lines, and characters of each line.
-const LINES: usize = 10;
-const CHARACTERS: usize = 400;
+const MAX_LINES: usize = 10;
+const MAX_CHARACTERS: usize = 400;
 
 /// The minimum time a hook waited for a permit for it to be shown.
-const WAITED: Duration = Duration::from_millis(1);
+const MIN_WAIT: Duration = Duration::from_millis(1);
 
 /// A fired event.
 #[derive(Debug)]
@@ -33,16 +33,16 @@ pub(crate) struct Fired<'f> {
     /// The reasons why no hook ran, if none did.
     pub(crate) explanation: Option<&'f Explanation>,
     /// Warnings of the response that were already shown.
-    pub(crate) said: Vec<&'f str>,
+    pub(crate) notices: Vec<&'f str>,
     /// `true` if a signal ended the command.
     pub(crate) interrupted: bool,
     /// The async hooks that outlive the command.
-    pub(crate) left: &'f [Arc<Hook>],
+    pub(crate) background_hooks: &'f [Arc<Hook>],
     /// The input, if it is to be shown.
     pub(crate) input: Option<&'f RawJson>,
     pub(crate) response: &'f HookExecutionResponse,
     /// The total duration.
-    pub(crate) took: Duration,
+    pub(crate) elapsed: Duration,
     /// `true` if all output of hooks is shown.
     pub(crate) full: bool,
 }
@@ -51,19 +51,19 @@ pub(crate) struct Fired<'f> {
 pub(crate) fn fired(fired: &Fired<'_>, printer: &Printer) -> String {
     let response = fired.response;
     let mut out = headline(fired, printer);
-    let shown = if fired.full { text::lines } else { beginning };
+    let shown = if fired.full { text::escaped_lines } else { excerpt };
     if let Some(error) = response.error() {
         let text = match fired.interrupted {
             true => "interrupted".to_owned(),
             false => format!("{}: {}", error.code.as_str(), error.message),
         };
-        field(&mut out, "error", &text::lines(&text), printer);
+        field(&mut out, "error", &text::escaped_lines(&text), printer);
         if let Some(names) = error.details.get("unfinished").and_then(RawJson::to_items) {
             let names: Vec<String> = names.iter().filter_map(RawJson::to_text).collect();
-            field(&mut out, "not done", &text::lines(&names.join(", ")), printer);
+            field(&mut out, "not done", &text::escaped_lines(&names.join(", ")), printer);
         }
     }
-    answer_fields(&mut out, response, shown, &fired.said, printer);
+    answer_fields(&mut out, response, shown, &fired.notices, printer);
     if let Some(input) = fired.input
         && response.hooks.iter().all(|result| result.input.is_none())
     {
@@ -71,11 +71,14 @@ pub(crate) fn fired(fired: &Fired<'_>, printer: &Printer) -> String {
         let mut details = Details { out: &mut out, indent: 2, printer };
         details.lines("input", Tone::Quiet, &pretty(input.as_str()));
     }
-    if response.hooks.is_empty() && fired.left.is_empty() && response.not_started.is_empty() {
+    if response.hooks.is_empty()
+        && fired.background_hooks.is_empty()
+        && response.not_started.is_empty()
+    {
         if response.success() {
             let text = format!(
                 "{}; `hook explain` with the same arguments says why",
-                why_none(fired.explanation)
+                no_hook_reason(fired.explanation)
             );
             let _ = writeln!(out, "  {}", printer.paint(Tone::Quiet, &text));
         }
@@ -93,7 +96,7 @@ pub(crate) fn fired(fired: &Fired<'_>, printer: &Printer) -> String {
         let name = first_line(hook.display_name());
         [(Tone::Plain, name), (Tone::Quiet, "async, goes on by itself".to_owned())]
     };
-    let rows: Vec<_> = fired.left.iter().map(row).collect();
+    let rows: Vec<_> = fired.background_hooks.iter().map(row).collect();
     for line in aligned(&rows, printer) {
         let _ = writeln!(out, "  {} {line}", printer.paint(Tone::Good, "↗"));
     }
@@ -105,14 +108,14 @@ pub(crate) fn fired(fired: &Fired<'_>, printer: &Printer) -> String {
 const EXIT_1: &str = "exit 1 is a failure, and the tool runs; exit 2 refuses; `failBehavior: block` makes failures refuse";
 
 /// Returns the reasons why no hook ran that can be fixed, counted over the hooks.
-fn why_none(explanation: Option<&Explanation>) -> String {
+fn no_hook_reason(explanation: Option<&Explanation>) -> String {
     let hooks = explanation.into_iter().flat_map(|explanation| &explanation.hooks);
-    let (mut untrusted, mut off, mut unsaid) = (0, 0, 0);
+    let (mut untrusted, mut off, mut dynamic) = (0, 0, 0);
     for hook in hooks {
         let has = |code| hook.reasons.iter().any(|reason| reason.code() == code);
         match () {
             // The events of a module or worker with `*` are known only while it runs.
-            () if has("untrusted") && hook.hook.event.is_every() => unsaid += 1,
+            () if has("untrusted") && hook.hook.event.is_wildcard() => dynamic += 1,
             () if has("other_event") || has("not_matched") => {}
             () if has("untrusted") => untrusted += 1,
             () if has("disabled") => off += 1,
@@ -123,16 +126,16 @@ fn why_none(explanation: Option<&Explanation>) -> String {
         let hooks = if count == 1 { "hook of this event is" } else { "hooks of this event are" };
         (count, format!("{hooks} {what}"))
     });
-    let is = if unsaid == 1 {
+    let verb = if dynamic == 1 {
         "that says itself what it listens to is"
     } else {
         "that say themselves what they listen to are"
     };
-    let unsaid =
-        (unsaid, format!("{} {is} not trusted", if unsaid == 1 { "hook" } else { "hooks" }));
+    let dynamic_count =
+        (dynamic, format!("{} {verb} not trusted", if dynamic == 1 { "hook" } else { "hooks" }));
     let counts: Vec<String> = of_event
         .into_iter()
-        .chain([unsaid])
+        .chain([dynamic_count])
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| format!("{count} {what}"))
         .collect();
@@ -150,12 +153,12 @@ fn cannot_start(failure: &HookFailure) -> bool {
 
 fn headline(fired: &Fired<'_>, printer: &Printer) -> String {
     let decision = fired.response.processed.decision;
-    let (word, tone) = match fired.response.success() || decision > PolicyDecision::Proceed {
+    let (label, tone) = match fired.response.success() || decision > PolicyDecision::Proceed {
         true => (decision.as_str(), tone(decision)),
         false => ("error", Tone::Bad),
     };
     let event = printer.paint(Tone::Strong, fired.event.as_str());
-    let mut line = format!("{}  {event}", printer.paint(tone, word));
+    let mut line = format!("{}  {event}", printer.paint(tone, label));
     if let Some(subject) = &fired.subject {
         line.push(' ');
         line.push_str(&printer.paint(Tone::Plain, &first_line(subject)));
@@ -166,19 +169,19 @@ fn headline(fired: &Fired<'_>, printer: &Printer) -> String {
 
 fn hooks(out: &mut String, fired: &Fired<'_>, printer: &Printer) {
     let results = &fired.response.hooks;
-    let said = said_by_each(fired.event, fired.response);
+    let decisions = decisions(fired.event, fired.response);
     let rows: Vec<_> = results
         .iter()
-        .zip(&said)
-        .map(|(result, said)| {
-            let (_, tone, word) = outcome(result, *said);
+        .zip(&decisions)
+        .map(|(result, decision)| {
+            let (_, tone, label) = outcome(result, *decision);
             let mut time = duration(result.duration);
-            if result.queued > WAITED {
+            if result.queued > MIN_WAIT {
                 let _ = write!(time, ", waited {}", duration(result.queued));
             }
             [
                 (Tone::Plain, first_line(result.hook.display_name())),
-                (tone, word.to_owned()),
+                (tone, label.to_owned()),
                 (Tone::Quiet, ending(result)),
                 (Tone::Quiet, result.hook.origin().into_owned()),
                 (Tone::Quiet, time),
@@ -186,24 +189,26 @@ fn hooks(out: &mut String, fired: &Fired<'_>, printer: &Printer) {
         })
         .collect();
     let mut before: Option<&RawObject> = None;
-    for ((line, result), said) in aligned(&rows, printer).into_iter().zip(results).zip(said) {
-        let (mark, tone, _) = outcome(result, said);
+    for ((line, result), decision) in
+        aligned(&rows, printer).into_iter().zip(results).zip(decisions)
+    {
+        let (mark, tone, _) = outcome(result, decision);
         let _ = writeln!(out, "  {} {line}", printer.paint(tone, mark));
         let mut details = Details { out: &mut *out, indent: 6, printer };
         if let Some(failure) = &result.failure {
-            details.lines("error", Tone::Odd, &failure.to_string());
+            details.lines("error", Tone::Warning, &failure.to_string());
             if cannot_start(failure) {
                 let hint = "`hook check` looks at scripts and interpreters";
                 details.lines("hint", Tone::Quiet, hint);
             }
             let could_refuse = fired.event.row().block_means.is_some();
-            let went_on = result.decision.is_none_or(|it| it < PolicyDecision::Block);
-            if matches!(failure, HookFailure::ExitCode { code: 1 }) && could_refuse && went_on {
+            let proceeded = result.decision.is_none_or(|decision| decision < PolicyDecision::Block);
+            if matches!(failure, HookFailure::ExitCode { code: 1 }) && could_refuse && proceeded {
                 details.lines("hint", Tone::Quiet, EXIT_1);
             }
         }
         for warning in &result.warnings {
-            details.lines("warning", Tone::Odd, warning);
+            details.lines("warning", Tone::Warning, warning);
         }
         if let Some(input) = &result.input {
             match before {
@@ -252,24 +257,24 @@ impl Details<'_> {
         match (text.is_empty(), full) {
             (true, _) => self.lines(name, Tone::Quiet, "nothing but blanks"),
             (_, true) => self.lines(name, Tone::Plain, text),
-            _ => self.lines(name, Tone::Plain, &beginning(text)),
+            _ => self.lines(name, Tone::Plain, &excerpt(text)),
         }
     }
 }
 
 /// Returns the beginning of a text, and the size of the rest.
-fn beginning(text: &str) -> String {
-    let mut lines: Vec<String> = text.lines().take(LINES).map(beginning_of_line).collect();
-    let more = text.lines().count().saturating_sub(LINES);
+fn excerpt(text: &str) -> String {
+    let mut lines: Vec<String> = text.lines().take(MAX_LINES).map(line_excerpt).collect();
+    let more = text.lines().count().saturating_sub(MAX_LINES);
     if more > 0 {
-        let word = if more == 1 { "line" } else { "lines" };
-        lines.push(format!("… {more} more {word}; --full shows all"));
+        let noun = if more == 1 { "line" } else { "lines" };
+        lines.push(format!("… {more} more {noun}; --full shows all"));
     }
-    text::lines(&lines.join("\n"))
+    text::escaped_lines(&lines.join("\n"))
 }
 
-fn beginning_of_line(line: &str) -> String {
-    match line.char_indices().nth(CHARACTERS) {
+fn line_excerpt(line: &str) -> String {
+    match line.char_indices().nth(MAX_CHARACTERS) {
         None => line.to_owned(),
         Some((end, _)) => {
             let (shown, rest) = line.split_at(end);
@@ -280,59 +285,62 @@ fn beginning_of_line(line: &str) -> String {
 
 /// The decision of a hook, as far as it is known.
 #[derive(Clone, Copy)]
-enum Said {
+enum HookDecision {
     Decision(Option<PolicyDecision>),
     /// Unknown: the response does not assign its outputs to hooks.
-    Untold,
+    Unknown,
 }
 
 /// Returns the decision of each hook of a response. A fleet's response lists outputs apart from the
 /// hooks, in the same order, without hooks that had no output.
-fn said_by_each(event: HookEventName, response: &HookExecutionResponse) -> Vec<Said> {
+fn decisions(event: HookEventName, response: &HookExecutionResponse) -> Vec<HookDecision> {
     let (hooks, outputs) = (&response.hooks, &response.processed.aggregated.all_outputs);
-    let known = hooks.iter().filter(|it| it.decision.is_some()).count();
-    let said_something = |index: usize, result: &HookExecutionResult| {
+    let known = hooks.iter().filter(|result| result.decision.is_some()).count();
+    let decision_of = |index: usize, result: &HookExecutionResult| {
         if result.decision.is_some() || known == outputs.len() {
-            return Said::Decision(result.decision);
+            return HookDecision::Decision(result.decision);
         }
         if hooks.len() == outputs.len() {
-            return Said::Decision(outputs.get(index).map(|output| output.policy(event)));
+            return HookDecision::Decision(outputs.get(index).map(|output| output.policy(event)));
         }
         // Exit code 2 is a denial if the event can be blocked.
         match event.row().block_means {
             Some(_) if result.process.exit_code == Some(2) => {
-                Said::Decision(Some(PolicyDecision::Block))
+                HookDecision::Decision(Some(PolicyDecision::Block))
             }
-            _ => Said::Untold,
+            _ => HookDecision::Unknown,
         }
     };
-    hooks.iter().enumerate().map(|(index, result)| said_something(index, result)).collect()
+    hooks.iter().enumerate().map(|(index, result)| decision_of(index, result)).collect()
 }
 
 /// Returns the mark, tone and name of a hook's outcome.
-fn outcome(result: &HookExecutionResult, said: Said) -> (&'static str, Tone, &'static str) {
-    let said = match (said, &result.failure) {
-        (Said::Decision(said), _) => said,
-        (Said::Untold, Some(_)) => None,
-        (Said::Untold, None) => return ("·", Tone::Plain, "not told"),
+fn outcome(
+    result: &HookExecutionResult,
+    decision: HookDecision,
+) -> (&'static str, Tone, &'static str) {
+    let said = match (decision, &result.failure) {
+        (HookDecision::Decision(said), _) => said,
+        (HookDecision::Unknown, Some(_)) => None,
+        (HookDecision::Unknown, None) => return ("·", Tone::Plain, "not told"),
     };
     match (said, &result.failure) {
         (Some(said @ (PolicyDecision::Block | PolicyDecision::Stop)), _) => {
             ("✗", Tone::Bad, said.as_str())
         }
-        (Some(said @ PolicyDecision::Ask), None) => ("?", Tone::Odd, said.as_str()),
-        (Some(said @ PolicyDecision::Retry), None) => ("↻", Tone::Odd, said.as_str()),
-        (_, Some(HookFailure::TimedOut { .. })) => ("!", Tone::Odd, "timed out"),
-        (_, Some(HookFailure::Cancelled)) => ("!", Tone::Odd, "cancelled"),
+        (Some(said @ PolicyDecision::Ask), None) => ("?", Tone::Warning, said.as_str()),
+        (Some(said @ PolicyDecision::Retry), None) => ("↻", Tone::Warning, said.as_str()),
+        (_, Some(HookFailure::TimedOut { .. })) => ("!", Tone::Warning, "timed out"),
+        (_, Some(HookFailure::Cancelled)) => ("!", Tone::Warning, "cancelled"),
         (
             _,
             Some(
                 HookFailure::Untrusted
-                | HookFailure::UntrustedHere { .. }
+                | HookFailure::UntrustedFromDirectory { .. }
                 | HookFailure::TrustedCopy { .. },
             ),
-        ) => ("!", Tone::Odd, "not trusted"),
-        (_, Some(_)) => ("!", Tone::Odd, "failed"),
+        ) => ("!", Tone::Warning, "not trusted"),
+        (_, Some(_)) => ("!", Tone::Warning, "failed"),
         (Some(said), None) => ("✓", Tone::Good, said.as_str()),
         (None, None) => ("✓", Tone::Good, "said nothing"),
     }
@@ -341,20 +349,20 @@ fn outcome(result: &HookExecutionResult, said: Said) -> (&'static str, Tone, &'s
 /// Returns the last line: the number of hooks per outcome.
 fn summary(fired: &Fired<'_>, printer: &Printer) -> String {
     let mut counts: Vec<(&str, usize)> = Vec::new();
-    let said = said_by_each(fired.event, fired.response);
-    for (result, said) in fired.response.hooks.iter().zip(said) {
-        let (_, _, word) = outcome(result, said);
-        match counts.iter_mut().find(|(known, _)| *known == word) {
+    let decisions = decisions(fired.event, fired.response);
+    for (result, decision) in fired.response.hooks.iter().zip(decisions) {
+        let (_, _, label) = outcome(result, decision);
+        match counts.iter_mut().find(|(known, _)| *known == label) {
             Some((_, count)) => *count += 1,
-            None => counts.push((word, 1)),
+            None => counts.push((label, 1)),
         }
     }
     let number = fired.response.hooks.len();
     let hooks = if number == 1 { "hook" } else { "hooks" };
-    let mut text = format!("{number} {hooks} in {}", duration(fired.took));
+    let mut text = format!("{number} {hooks} in {}", duration(fired.elapsed));
     if number > 1 {
         let counts: Vec<String> =
-            counts.iter().map(|(word, count)| format!("{count} {word}")).collect();
+            counts.iter().map(|(label, count)| format!("{count} {label}")).collect();
         let _ = write!(text, ": {}", counts.join(", "));
     }
     match fired.response.not_started.len() {
@@ -363,7 +371,7 @@ fn summary(fired: &Fired<'_>, printer: &Printer) -> String {
             let _ = write!(text, "; {skipped} not started");
         }
     }
-    match fired.left.len() {
+    match fired.background_hooks.len() {
         0 => {}
         left => {
             let _ = write!(text, "; {left} async");

@@ -69,7 +69,7 @@ fn keys(page: &mut Page<'_>, fields: &[Field]) {
         if let Some(default) = field.default {
             let _ = write!(about, " Default: {default}.");
         }
-        page.entry(2, &typed(field), 26, &about);
+        page.entry(2, &name_and_type(field), 26, &about);
     }
 }
 
@@ -77,7 +77,7 @@ fn keys(page: &mut Page<'_>, fields: &[Field]) {
 pub(crate) fn settings_json() -> Value {
     let keys = |fields: &[Field]| -> Vec<Value> {
         let key = |field: &Field| {
-            json!({"name": field.name, "type": field.kind.word(), "required": field.required,
+            json!({"name": field.name, "type": field.kind.type_name(), "required": field.required,
                 "default": field.default, "meaning": field.about})
         };
         fields.iter().map(key).collect()
@@ -113,7 +113,7 @@ const EXAMPLE_SETTINGS: &str = r#"
 
 /// Returns the exit codes as JSON.
 pub(crate) fn exit_codes_json() -> Value {
-    let row = |row: &exit_code::Row| json!({"code": row.code(), "meaning": row.meaning});
+    let row = |row: &exit_code::ExitCodeRow| json!({"code": row.code(), "meaning": row.meaning});
     json!({"exitCodes": exit_code::TABLE.iter().map(row).collect::<Vec<_>>()})
 }
 
@@ -148,11 +148,11 @@ pub(crate) fn protocol(printer: &Printer) -> String {
         to the user and the model. Logs go to standard error.",
     );
     for field in &COMMON_FIELDS {
-        page.entry(2, &typed(field), 28, field.about);
+        page.entry(2, &name_and_type(field), 28, field.about);
     }
     page.paragraph("Fields of hookSpecificOutput:");
     for field in &SPECIFIC_FIELDS {
-        page.entry(2, &typed(field), 28, &meaning(field));
+        page.entry(2, &name_and_type(field), 28, &meaning(field));
     }
     page.title("Its environment");
     for (name, meaning) in ENVIRONMENT {
@@ -269,7 +269,7 @@ pub(crate) fn protocol_json() -> Value {
     let named = |field: &Field| json!({"name": field.name, "meaning": field.about});
     let output = |fields: &[Field]| -> Vec<Value> {
         let field = |field: &Field| {
-            json!({"name": field.name, "type": field.kind.word(), "events": events_of(field),
+            json!({"name": field.name, "type": field.kind.type_name(), "events": events_of(field),
                 "meaning": field.about})
         };
         fields.iter().map(field).collect()
@@ -286,7 +286,7 @@ pub(crate) fn protocol_json() -> Value {
 fn event_json(event: HookEventName) -> Value {
     let row = event.row();
     let fields = row.fields.iter().map(|field| {
-        json!({"name": field.name, "type": field.kind.word(), "required": field.required,
+        json!({"name": field.name, "type": field.kind.type_name(), "required": field.required,
             "meaning": field.about})
     });
     json!({
@@ -319,12 +319,14 @@ fn event_entry(page: &mut Page<'_>, row: &EventRow) {
 }
 
 fn payload_field(field: &Field, row: &EventRow) -> String {
-    let kind = match (field.kind.word(), row.matching) {
-        (_, Matching::Exact { field: name, words }) if name == field.name && !words.is_empty() => {
+    let kind = match (field.kind.type_name(), row.matching) {
+        (_, Matching::Exact { field: name, keywords: words })
+            if name == field.name && !words.is_empty() =>
+        {
             format!(" ({})", words.join(", "))
         }
         ("string", _) => String::new(),
-        (word, _) => format!(" ({word})"),
+        (type_name, _) => format!(" ({type_name})"),
     };
     format!("{}{}{kind}", field.name, if field.required { "" } else { "?" })
 }
@@ -336,10 +338,10 @@ pub(super) fn matcher(matching: Matching) -> Option<(&'static str, &'static str)
     Some((matching.field()?, how))
 }
 
-fn typed(field: &Field) -> String {
-    match field.kind.word() {
+fn name_and_type(field: &Field) -> String {
+    match field.kind.type_name() {
         "string" => field.name.to_owned(),
-        word => format!("{} ({word})", field.name),
+        type_name => format!("{} ({type_name})", field.name),
     }
 }
 
@@ -376,7 +378,7 @@ impl<'p> Page<'p> {
 
     fn paragraph(&mut self, text: &str) {
         if !self.out.ends_with(":\n")
-            && self.out.lines().last().is_some_and(|it| it.starts_with(' '))
+            && self.out.lines().last().is_some_and(|line| line.starts_with(' '))
         {
             self.out.push('\n');
         }
@@ -386,17 +388,17 @@ impl<'p> Page<'p> {
     }
 
     /// Writes a term and its meaning in two columns.
-    fn entry(&mut self, indent: usize, word: &str, width: usize, text: &str) {
+    fn entry(&mut self, indent: usize, key: &str, width: usize, text: &str) {
         let start = indent + width;
-        let gap = width.saturating_sub(word.chars().count());
-        let word = self.printer.paint(Tone::Good, word);
+        let gap = width.saturating_sub(key.chars().count());
+        let key = self.printer.paint(Tone::Good, key);
         let mut lines = wrapped(text, WIDTH - start).into_iter();
         let _ = match gap {
             // A term that is too wide goes on its own line above the text.
-            0 => writeln!(self.out, "{:indent$}{word}", ""),
+            0 => writeln!(self.out, "{:indent$}{key}", ""),
             _ => {
                 let first = lines.next().unwrap_or_default();
-                writeln!(self.out, "{:indent$}{word}{:gap$}{first}", "", "")
+                writeln!(self.out, "{:indent$}{key}{:gap$}{first}", "", "")
             }
         };
         for line in lines {

@@ -22,7 +22,7 @@ pub(super) fn write_hook(object: &mut ObjectWriter<'_>, hook: &Hook, states: &Li
     object.bool("sequential", hook.sequential);
     object.bool("async", hook.runs_in_background());
     object.text("source", &hook.source.to_string());
-    write_place(object, hook);
+    write_location(object, hook);
     object.milliseconds("timeout", hook.timeout);
     object.text("timeoutFrom", hook.timeout_origin.as_str());
     object.text("failBehavior", hook.fail_behavior.as_str());
@@ -30,7 +30,7 @@ pub(super) fn write_hook(object: &mut ObjectWriter<'_>, hook: &Hook, states: &Li
     if !hook.opaque().is_empty() {
         object.texts("opaque", hook.opaque());
     }
-    if hook.runs_as_trusted_before() {
+    if hook.runs_trusted_copy() {
         object.bool("runsTrustedCopy", true);
     }
     if let Some(path) = hook.module() {
@@ -49,12 +49,12 @@ pub(super) fn write_hook(object: &mut ObjectWriter<'_>, hook: &Hook, states: &Li
 }
 
 /// Writes the location of a hook's definition, if it has one.
-pub(super) fn write_place(object: &mut ObjectWriter<'_>, hook: &Hook) {
-    if let Some(place) = &hook.place {
-        let file = place.file.as_ref().map(|file| file.to_string_lossy());
+pub(super) fn write_location(object: &mut ObjectWriter<'_>, hook: &Hook) {
+    if let Some(location) = &hook.location {
+        let file = location.file.as_ref().map(|file| file.to_string_lossy());
         object.optional_text("file", file.as_deref());
-        object.integer("line", place.line as i128);
-        object.integer("column", place.column as i128);
+        object.integer("line", location.line as i128);
+        object.integer("column", location.column as i128);
     }
 }
 
@@ -65,8 +65,8 @@ pub(super) fn matcher(hook: &Hook) -> String {
 
 /// Returns the source of a hook, and its location if it has one.
 pub(super) fn origin(hook: &Hook) -> String {
-    match &hook.place {
-        Some(place) => first_line(&format!("{} {place}", hook.source)),
+    match &hook.location {
+        Some(location) => first_line(&format!("{} {location}", hook.source)),
         None => first_line(&hook.source.to_string()),
     }
 }

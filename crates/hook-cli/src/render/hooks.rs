@@ -19,11 +19,11 @@ pub(crate) fn listing_json(listing: &HookListing, states: &LiveStates) -> Vec<u8
     ObjectWriter::line(|object| {
         write_hook(object, &listing.hook, states);
         object.bool("enabled", listing.enabled);
-        if let Some(by) = listing.disabled_by.first() {
-            object.text("disabledBy", &by.to_string());
-            let file = by.file.as_ref().map(|file| file.to_string_lossy());
+        if let Some(source) = listing.disabled_by.first() {
+            object.text("disabledBy", &source.to_string());
+            let file = source.file.as_ref().map(|file| file.to_string_lossy());
             object.optional_text("disabledIn", file.as_deref());
-            object.optional_text("disabledSetting", by.switch.setting());
+            object.optional_text("disabledSetting", source.switch.setting());
         }
         object.bool("trusted", listing.trusted);
         if listing.hook.changed_since_trusted() {
@@ -38,7 +38,7 @@ pub(crate) fn listings(listings: &[HookListing], states: &LiveStates, printer: &
     let row = |listing: &HookListing| {
         [
             (Tone::Plain, first_line(listing.hook.display_name())),
-            (Tone::Odd, matcher(&listing.hook)),
+            (Tone::Warning, matcher(&listing.hook)),
             (Tone::Quiet, origin(&listing.hook)),
         ]
     };
@@ -47,7 +47,8 @@ pub(crate) fn listings(listings: &[HookListing], states: &LiveStates, printer: &
     let mut out = String::new();
     let events: BTreeSet<_> = listings.iter().map(|listing| listing.hook.event).collect();
     for event in events {
-        let of_event: Vec<_> = lines.iter().filter(|(it, _)| it.hook.event == event).collect();
+        let of_event: Vec<_> =
+            lines.iter().filter(|(listing, _)| listing.hook.event == event).collect();
         let mut title = printer.paint(Tone::Strong, event.as_str());
         if let Some(declared) = declared(event) {
             let _ = write!(title, "  {}", printer.paint(Tone::Quiet, &declared));
@@ -56,7 +57,8 @@ pub(crate) fn listings(listings: &[HookListing], states: &LiveStates, printer: &
         let priorities: BTreeSet<i32> =
             of_event.iter().map(|(listing, _)| listing.hook.priority).collect();
         let has_several = priorities.len() > 1;
-        for chunk in of_event.chunk_by(|one, other| one.0.hook.priority == other.0.hook.priority) {
+        for chunk in of_event.chunk_by(|left, right| left.0.hook.priority == right.0.hook.priority)
+        {
             let hooks: Vec<&Hook> = chunk.iter().map(|(listing, _)| &*listing.hook).collect();
             if let Some(heading) = heading(&hooks, has_several) {
                 let _ = writeln!(out, "  {}", printer.paint(Tone::Plain, &heading));
@@ -79,8 +81,8 @@ fn heading(hooks: &[&Hook], has_several: bool) -> Option<String> {
         0 => None,
         all if all == hooks.len() => Some("one after the other".to_owned()),
         _ => {
-            let by = hooks.iter().find(|hook| hook.sequential)?;
-            let name = first_line(by.display_name());
+            let hook = hooks.iter().find(|hook| hook.sequential)?;
+            let name = first_line(hook.display_name());
             Some(format!("one after the other where `{name}` is among them"))
         }
     };
@@ -95,7 +97,7 @@ fn heading(hooks: &[&Hook], has_several: bool) -> Option<String> {
 /// Describes a declared event. Returns `None` for a built-in one.
 fn declared(event: HookEventName) -> Option<String> {
     let row = event.row();
-    if event.is_every() {
+    if event.is_wildcard() {
         return Some("every event: these say themselves which ones they listen to".to_owned());
     }
     if !row.is_declared() {
@@ -120,15 +122,15 @@ fn entry(
     states: &LiveStates,
     printer: &Printer,
 ) {
-    let blocks = listing.hook.blocks_unrun();
+    let blocks = listing.hook.blocks_without_running();
     let (mark, tone) = match (listing.trusted, listing.enabled) {
         (false, true) if blocks => ("✗", Tone::Bad),
-        (false, _) => ("!", Tone::Odd),
+        (false, _) => ("!", Tone::Warning),
         (_, false) => ("-", Tone::Quiet),
         _ if listing.hook.loaded_module().is_some_and(|module| module.error.is_some()) => {
             ("✗", Tone::Bad)
         }
-        _ if states.of_hook(&listing.hook).is_some_and(|(status, _)| status.is_broken()) => {
+        _ if states.get(&listing.hook).is_some_and(|(status, _)| status.is_broken()) => {
             ("✗", Tone::Bad)
         }
         _ => ("✓", Tone::Good),
@@ -152,12 +154,12 @@ fn notes(listing: &HookListing, states: &LiveStates) -> impl Iterator<Item = Str
         is_async.then(|| "async: nothing waits for it, and it cannot block".to_owned());
     let is_module = listing.hook.module().is_some();
     let is_worker = !is_module && listing.hook.worker().is_some();
-    let worker = is_worker.then(|| match states.in_words(&listing.hook) {
+    let worker = is_worker.then(|| match states.describe(&listing.hook) {
         Some(status) => format!("worker: stays alive and answers calls; {status}"),
         None => "worker: stays alive and answers calls".to_owned(),
     });
     // Hooks declared by a module have the module's own listing.
-    let module = match is_module && listing.hook.event.is_every() {
+    let module = match is_module && listing.hook.event.is_wildcard() {
         true => self::module(listing, states),
         false => Vec::new(),
     };
@@ -167,7 +169,7 @@ fn notes(listing: &HookListing, states: &LiveStates) -> impl Iterator<Item = Str
         let reasons = listing.hook.opaque().join("; ");
         format!("opaque: runs in place, and not all that it starts is known: {reasons}")
     });
-    let changed = listing.hook.runs_as_trusted_before().then(|| {
+    let changed = listing.hook.runs_trusted_copy().then(|| {
         "its folder changed since it was trusted; the trusted copy runs; `hook trust` shows the \
          difference"
             .to_owned()
@@ -179,21 +181,23 @@ fn notes(listing: &HookListing, states: &LiveStates) -> impl Iterator<Item = Str
 /// Describes a module's content, or the reason why it is not loaded.
 fn module(listing: &HookListing, states: &LiveStates) -> Vec<String> {
     let Some(loaded) = listing.hook.loaded_module() else {
-        let status = states.in_words(&listing.hook);
+        let status = states.describe(&listing.hook);
         return status.map(|status| format!("module: not loaded; {status}")).into_iter().collect();
     };
     if let Some(error) = &loaded.error {
         return vec![format!("module: {error}")];
     }
     // The module is loaded here; the server's process may be in another state.
-    let process = states.of_hook(&listing.hook).and_then(|_| states.in_words(&listing.hook));
+    let process = states.get(&listing.hook).and_then(|_| states.describe(&listing.hook));
     let process = process.map(|how| format!("process of its modules: {how}"));
     let command = |command: &ModuleCommand| match &command.description {
         Some(description) => format!("command {}: {description}", command.name),
         None => format!("command {}", command.name),
     };
-    let renderers =
-        loaded.renderers.iter().map(|renders| format!("renders messages of type {renders}"));
+    let renderers = loaded
+        .renderers
+        .iter()
+        .map(|message_type| format!("renders messages of type {message_type}"));
     process.into_iter().chain(loaded.commands.iter().map(command)).chain(renderers).collect()
 }
 

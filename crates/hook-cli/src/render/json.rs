@@ -1,7 +1,7 @@
 //! JSON for people: the same text, broken into lines.
 
 /// The maximum depth at which lines are broken.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// Breaks JSON into lines, with two spaces for each level. Numbers and strings stay unchanged, and
 /// nesting is unlimited.
@@ -34,7 +34,7 @@ pub(super) fn pretty(json: &str) -> String {
                 }
             }
             '}' | ']' => {
-                if depth <= DEEPEST {
+                if depth <= MAX_DEPTH {
                     break_line(&mut out, depth.saturating_sub(1));
                 }
                 depth = depth.saturating_sub(1);
@@ -53,7 +53,7 @@ pub(super) fn pretty(json: &str) -> String {
 }
 
 fn break_line(out: &mut String, depth: usize) {
-    if depth <= DEEPEST {
+    if depth <= MAX_DEPTH {
         out.push('\n');
         out.extend(std::iter::repeat_n("  ", depth));
     }

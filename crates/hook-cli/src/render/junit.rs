@@ -8,8 +8,8 @@ use hook_bus::script::TestReport;
 use hook_run::HookExecutionResult;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use super::mismatches::plain;
-use super::tests::{TestOutcome, TestRun, TestStatus};
+use super::mismatches::plain_text;
+use super::test_report::{TestOutcome, TestRun, TestStatus};
 
 /// Returns the report, with a suite for each file. The writer escapes the output of hooks for XML.
 pub(crate) fn junit(run: &TestRun<'_>) -> Report {
@@ -65,7 +65,7 @@ fn status(outcome: &TestOutcome<'_>) -> TestCaseStatus {
 
 fn failure(report: &TestReport) -> TestCaseStatus {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-    let lines: Vec<String> = report.mismatches.iter().map(plain).collect();
+    let lines: Vec<String> = report.mismatches.iter().map(plain_text).collect();
     if let Some(first) = lines.first() {
         status.set_message(first.as_str());
     }

@@ -16,10 +16,10 @@ use hook_json::text::PathText;
 const ONE_LINE: usize = 100;
 
 /// The time limit for finding the shortest diff of two texts.
-const PATIENCE: Duration = Duration::from_millis(500);
+const TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The number of lines shown around a difference.
-const AROUND: usize = 3;
+const CONTEXT_LINES: usize = 3;
 
 /// Writes one mismatch, below the line of its test.
 pub(crate) fn mismatch(out: &mut String, mismatch: &Mismatch, printer: &Printer) {
@@ -37,7 +37,7 @@ fn difference(expected: &Value, found: &Value, printer: &Printer) -> String {
             || value.to_string().chars().count() > ONE_LINE
     };
     let same_kind = std::mem::discriminant(expected) == std::mem::discriminant(found);
-    if !same_kind || !(is_long(expected) || is_long(found)) || is_expression(expected) {
+    if !same_kind || !(is_long(expected) || is_long(found)) || is_regex(expected) {
         for (title, tone, text) in
             [("expected:", Tone::Good, &one_line[0]), ("found:   ", Tone::Bad, &one_line[1])]
         {
@@ -47,14 +47,14 @@ fn difference(expected: &Value, found: &Value, printer: &Printer) -> String {
     }
     let (expected, found) = (lines_of(expected), lines_of(found));
     let mut configured = TextDiff::configure();
-    let difference = configured.timeout(PATIENCE).diff_lines(&expected, &found);
+    let difference = configured.timeout(TIMEOUT).diff_lines(&expected, &found);
     let _ = writeln!(
         out,
         "    {} {}",
         printer.paint(Tone::Good, "- expected"),
         printer.paint(Tone::Bad, "+ found")
     );
-    for (index, group) in difference.grouped_ops(AROUND).iter().enumerate() {
+    for (index, group) in difference.grouped_ops(CONTEXT_LINES).iter().enumerate() {
         if index > 0 {
             out.push_str("      …\n");
         }
@@ -71,7 +71,7 @@ fn difference(expected: &Value, found: &Value, printer: &Printer) -> String {
     out
 }
 
-fn is_expression(value: &Value) -> bool {
+fn is_regex(value: &Value) -> bool {
     value
         .as_str()
         .is_some_and(|text| text.len() > 1 && text.starts_with('/') && text.ends_with('/'))
@@ -87,18 +87,18 @@ fn lines_of(value: &Value) -> String {
 }
 
 /// Formats one mismatch without colours and diffs, for machine-readable reports.
-pub(super) fn plain(mismatch: &Mismatch) -> String {
+pub(super) fn plain_text(mismatch: &Mismatch) -> String {
     let Mismatch { path, expected, found, .. } = mismatch;
     format!("{path}: expected {expected}, found {found}")
 }
 
 /// Writes a change that was made to a scenario.
 pub(super) fn change(out: &mut String, change: &Change, printer: &Printer) {
-    let said = match (&change.before, &change.after) {
+    let text_line = match (&change.before, &change.after) {
         (Some(before), Some(after)) => {
             let _ = writeln!(out, "  {}", printer.paint(Tone::Strong, &change.key.to_string()));
-            let _ = writeln!(out, "    before: {}", text::lines(&before.to_string()));
-            let _ = writeln!(out, "    now:    {}", text::lines(&after.to_string()));
+            let _ = writeln!(out, "    before: {}", text::escaped_lines(&before.to_string()));
+            let _ = writeln!(out, "    now:    {}", text::escaped_lines(&after.to_string()));
             return;
         }
         (None, Some(after)) => format!("added: {after}"),
@@ -106,7 +106,7 @@ pub(super) fn change(out: &mut String, change: &Change, printer: &Printer) {
         (None, None) => return,
     };
     let key = printer.paint(Tone::Strong, &change.key.to_string());
-    let _ = writeln!(out, "  {key}\n    {}", text::lines(&said));
+    let _ = writeln!(out, "  {key}\n    {}", text::escaped_lines(&text_line));
 }
 
 /// Formats an error in a scenario, with its line.
@@ -127,8 +127,8 @@ pub(crate) fn scenario_error(path: &Path, text: &str, error: &ScenarioError) -> 
         .map(|character| if character == '\t' { '\t' } else { ' ' })
         .collect();
     let marked = text.get(error.span()).unwrap_or_default().lines().next().unwrap_or_default();
-    let room = shown.chars().count().saturating_sub(indent.chars().count());
-    let marks = "^".repeat(marked.chars().count().clamp(1, room.max(1)));
+    let width = shown.chars().count().saturating_sub(indent.chars().count());
+    let marks = "^".repeat(marked.chars().count().clamp(1, width.max(1)));
     let _ = write!(out, "\n {margin} |\n {number} | {shown}\n {margin} | {indent}{marks}");
     out
 }

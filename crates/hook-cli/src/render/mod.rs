@@ -18,16 +18,16 @@ mod mismatches;
 mod replay;
 mod response;
 pub(crate) mod sarif;
+mod strings;
 mod switching;
 mod tail;
-mod tests;
+mod test_report;
 mod topics;
 mod trace;
 #[allow(clippy::disallowed_methods, reason = "each is escaped where it is shown")]
 mod trust;
-mod words;
 
-pub(crate) use diff::{painted, unified};
+pub(crate) use diff::{paint_diff, unified};
 pub(crate) use doctor::{diagnosis, section, section_json};
 pub(crate) use explain::{Explained, explained, explained_json, nothing_found};
 pub(crate) use findings::{Finding, Health, Section};
@@ -39,18 +39,18 @@ pub(crate) use man::{man_file_name, man_page};
 pub(crate) use mismatches::scenario_error;
 pub(crate) use replay::{ReplayTotals, replay_summary, replayed, replayed_json};
 pub(crate) use response::response;
+pub(crate) use strings::{counted, last_shell_word, shell_word};
 pub(crate) use switching::{
-    Because, Edited, Outcome, Remaining, remaining, switched, switched_json,
+    Edited, Outcome, Reason, Remaining, remaining, switched, switched_json,
 };
 pub(crate) use tail::TailLines;
-pub(crate) use tests::{
+pub(crate) use test_report::{
     TestOutcome, TestRun, listed_test, listed_test_json, test_header, test_json, test_label,
     test_outcome, test_summary,
 };
 pub(crate) use topics::TOPICS;
 pub(crate) use trace::{Scale, trace_chrome, trace_json, trace_page, trace_text};
 pub(crate) use trust::{
-    Fit, as_locked, gone, grant_json, grants, locked, nothing_to_trust, review, review_json,
-    revoked, trusted, unlocked,
+    Match, all_locked, grant_json, grants, locked, missing_hooks, nothing_to_trust, review,
+    review_json, revoked, trusted, unlocked,
 };
-pub(crate) use words::{counted, last_shell_word, shell_word};

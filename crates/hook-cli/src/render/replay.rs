@@ -33,15 +33,18 @@ pub(crate) fn replayed(
     replayed: &Result<Replay, Unreplayable>,
     printer: &Printer,
 ) -> String {
-    let (word, tone) = match replayed {
+    let (label, tone) = match replayed {
         Ok(replay) if replay.differences.is_empty() => ("same   ", Tone::Good),
         Ok(_) => ("changed", Tone::Bad),
-        Err(_) => ("skipped", Tone::Odd),
+        Err(_) => ("skipped", Tone::Warning),
     };
     let id = request.message.as_ref().and_then(|message| message.get("correlationId")?.to_text());
     let (event, subject) = title(request);
-    let mut out =
-        format!("{} {}", printer.paint(tone, word), printer.paint(Tone::Strong, &one_line(&event)));
+    let mut out = format!(
+        "{} {}",
+        printer.paint(tone, label),
+        printer.paint(Tone::Strong, &one_line(&event))
+    );
     for (tone, text) in [(Tone::Plain, subject), (Tone::Quiet, id)] {
         if let Some(text) = text {
             let _ = write!(out, " {}", printer.paint(tone, &one_line(&text)));
@@ -82,11 +85,11 @@ fn change(out: &mut String, difference: &Difference, printer: &Printer) {
         }
         Difference::WarningAdded(text) => {
             let _ = writeln!(out, "  {}", printer.paint(Tone::Quiet, "warning"));
-            [("+", Tone::Odd, Some(text.clone())), ("", Tone::Plain, None)]
+            [("+", Tone::Warning, Some(text.clone())), ("", Tone::Plain, None)]
         }
         Difference::WarningRemoved(text) => {
             let _ = writeln!(out, "  {}", printer.paint(Tone::Quiet, "warning"));
-            [("-", Tone::Odd, Some(text.clone())), ("", Tone::Plain, None)]
+            [("-", Tone::Warning, Some(text.clone())), ("", Tone::Plain, None)]
         }
     };
     for (sign, tone, text) in lines {
@@ -101,7 +104,7 @@ fn change(out: &mut String, difference: &Difference, printer: &Printer) {
 fn shown(value: Option<&RawJson>) -> String {
     match value {
         None => "(nothing)".to_owned(),
-        Some(value) => value.to_text().unwrap_or_else(|| text::lines(value.as_str())),
+        Some(value) => value.to_text().unwrap_or_else(|| text::escaped_lines(value.as_str())),
     }
 }
 

@@ -23,9 +23,9 @@ pub(crate) fn response(response: &HookExecutionResponse, printer: &Printer) -> S
     let id = printer.paint(Tone::Quiet, &first_line(response.correlation_id.as_str()));
     let mut out = format!("{} {decision} {id}\n", printer.paint(Tone::Strong, event));
     if let Some(error) = response.error() {
-        field(&mut out, "error", &text::lines(&error.message), printer);
+        field(&mut out, "error", &text::escaped_lines(&error.message), printer);
     }
-    answer_fields(&mut out, response, text::lines, &[], printer);
+    answer_fields(&mut out, response, text::escaped_lines, &[], printer);
     for result in &response.hooks {
         hook(&mut out, result, printer);
     }
@@ -44,9 +44,9 @@ pub(crate) fn response(response: &HookExecutionResponse, printer: &Printer) -> S
 pub(super) fn not_started(
     response: &HookExecutionResponse,
 ) -> impl Iterator<Item = (String, String)> {
-    response.not_started.iter().map(|it| {
-        let by = first_line(&it.ended_by);
-        (first_line(it.hook.display_name()), format!("not started, because of `{by}`"))
+    response.not_started.iter().map(|skipped| {
+        let by = first_line(&skipped.ended_by);
+        (first_line(skipped.hook.display_name()), format!("not started, because of `{by}`"))
     })
 }
 
@@ -56,7 +56,7 @@ pub(super) fn answer_fields(
     out: &mut String,
     response: &HookExecutionResponse,
     shown: fn(&str) -> String,
-    said: &[&str],
+    notices: &[&str],
     printer: &Printer,
 ) {
     let processed = &response.processed;
@@ -85,11 +85,13 @@ pub(super) fn answer_fields(
         }
     }
     // Warnings about a hook are shown below that hook.
-    let of_hooks: HashSet<String> =
+    let hook_warnings: HashSet<String> =
         response.hooks.iter().flat_map(HookExecutionResult::caller_warnings).collect();
-    let is_new = |it: &&String| !said.contains(&it.as_str()) && !of_hooks.contains(*it);
+    let is_new = |warning: &&String| {
+        !notices.contains(&warning.as_str()) && !hook_warnings.contains(*warning)
+    };
     for warning in processed.warnings.iter().filter(is_new) {
-        field(out, "warning", &text::lines(warning), printer);
+        field(out, "warning", &text::escaped_lines(warning), printer);
     }
 }
 
@@ -100,12 +102,12 @@ pub(super) fn field(out: &mut String, name: &str, value: &str, printer: &Printer
 }
 
 fn hook(out: &mut String, result: &HookExecutionResult, printer: &Printer) {
-    let said = result.decision;
-    let (mark, mark_tone) = match (said, &result.failure) {
-        (_, Some(_)) => ("!", Tone::Odd),
+    let decision = result.decision;
+    let (mark, mark_tone) = match (decision, &result.failure) {
+        (_, Some(_)) => ("!", Tone::Warning),
         (Some(PolicyDecision::Block | PolicyDecision::Stop), None) => ("✗", Tone::Bad),
-        (Some(PolicyDecision::Ask), None) => ("?", Tone::Odd),
-        (Some(PolicyDecision::Retry), None) => ("↻", Tone::Odd),
+        (Some(PolicyDecision::Ask), None) => ("?", Tone::Warning),
+        (Some(PolicyDecision::Retry), None) => ("↻", Tone::Warning),
         _ => ("✓", Tone::Good),
     };
     let mut ended = ending(result);
@@ -116,7 +118,7 @@ fn hook(out: &mut String, result: &HookExecutionResult, printer: &Printer) {
         "{} {}{ended} {}",
         result.hook.origin(),
         duration(result.duration),
-        said.map_or("said nothing", PolicyDecision::as_str),
+        decision.map_or("said nothing", PolicyDecision::as_str),
     );
     let _ = writeln!(
         out,
@@ -129,14 +131,14 @@ fn hook(out: &mut String, result: &HookExecutionResult, printer: &Printer) {
         let _ = writeln!(out, "      {}", printer.paint(tone, &text.replace('\n', "\n      ")));
     };
     if let Some(failure) = &result.failure {
-        indented(Tone::Odd, &failure.to_string());
+        indented(Tone::Warning, &failure.to_string());
         let stderr = String::from_utf8_lossy(&result.process.stderr.bytes);
         if !stderr.trim().is_empty() {
             indented(Tone::Quiet, stderr.trim());
         }
     }
     for warning in &result.warnings {
-        indented(Tone::Odd, &format!("warning: {warning}"));
+        indented(Tone::Warning, &format!("warning: {warning}"));
     }
 }
 
@@ -152,7 +154,7 @@ pub(super) fn ending(result: &HookExecutionResult) -> String {
 pub(super) fn tone(decision: PolicyDecision) -> Tone {
     match decision {
         PolicyDecision::Proceed => Tone::Good,
-        PolicyDecision::Ask | PolicyDecision::Retry => Tone::Odd,
+        PolicyDecision::Ask | PolicyDecision::Retry => Tone::Warning,
         PolicyDecision::Block | PolicyDecision::Stop => Tone::Bad,
     }
 }

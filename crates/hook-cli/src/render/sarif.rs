@@ -50,12 +50,12 @@ fn level_of(severity: Severity) -> &'static str {
 }
 
 fn result_of(problem: &Diagnostic, project: &Path) -> Value {
-    let place = &problem.place;
+    let position = &problem.location;
     let mut text = problem.message.clone();
     if let Some(suggestion) = &problem.suggestion {
         text.push_str(&format!("; did you mean `{suggestion}`?"));
     }
-    if problem.suggestion.is_none() || problem.remedy.is_some() {
+    if problem.suggestion.is_none() || problem.help.is_some() {
         text.push_str(&format!("; to fix it: {}", problem.help()));
     }
     let mut result = json!({
@@ -64,19 +64,19 @@ fn result_of(problem: &Diagnostic, project: &Path) -> Value {
         "level": level_of(problem.severity),
         "message": {"text": text},
     });
-    if let Some(file) = &place.file {
+    if let Some(file) = &position.file {
         let mut location =
             json!({"physicalLocation": {"artifactLocation": artifact_of(file, project)}});
-        if place.line > 0 {
+        if position.line > 0 {
             location["physicalLocation"]["region"] = json!({
-                "startLine": place.line,
-                "startColumn": place.column,
-                "endLine": place.end_line,
-                "endColumn": place.end_column,
+                "startLine": position.line,
+                "startColumn": position.column,
+                "endLine": position.end_line,
+                "endColumn": position.end_column,
             });
         }
-        if !place.path.is_empty() {
-            location["logicalLocations"] = json!([{"fullyQualifiedName": place.path}]);
+        if !position.path.is_empty() {
+            location["logicalLocations"] = json!([{"fullyQualifiedName": position.path}]);
         }
         result["locations"] = json!([location]);
     }

@@ -22,11 +22,11 @@ pub(crate) struct Edited {
 pub(crate) struct Remaining {
     pub(crate) source: HookSource,
     pub(crate) path: Option<PathBuf>,
-    pub(crate) because: Because,
+    pub(crate) reason: Reason,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Because {
+pub(crate) enum Reason {
     /// Its `disabled` list contains the name.
     Listed,
     /// `enabled: false` switches off all of its hooks.
@@ -48,19 +48,19 @@ pub(crate) struct Outcome<'a> {
 pub(crate) fn switched(outcome: &Outcome<'_>, printer: &Printer) -> String {
     let mut out = String::new();
     let name = printer.paint(Tone::Strong, &one_line(outcome.name));
-    let word = if outcome.enabled { "enabled" } else { "disabled" };
+    let verb = if outcome.enabled { "enabled" } else { "disabled" };
     for edited in &outcome.edited {
         let Ok(change) = &edited.result else { continue };
-        let place = format!("{} ({})", edited.path.shown(), edited.source);
-        let place = printer.paint(Tone::Quiet, &place);
+        let file_text = format!("{} ({})", edited.path.shown(), edited.source);
+        let file_text = printer.paint(Tone::Quiet, &file_text);
         let _ = match (change.is_change(), outcome.dry_run) {
-            (true, true) => write!(out, "{}", diff::painted(&file_diff(edited), "", printer)),
-            (true, false) => writeln!(out, "{word} {name} in {place}"),
-            (false, _) => writeln!(out, "{name} is already {word} in {place}"),
+            (true, true) => write!(out, "{}", diff::paint_diff(&file_diff(edited), "", printer)),
+            (true, false) => writeln!(out, "{verb} {name} in {file_text}"),
+            (false, _) => writeln!(out, "{name} is already {verb} in {file_text}"),
         };
     }
     if outcome.edited.is_empty() && outcome.remaining.is_empty() {
-        let _ = writeln!(out, "{name} is already {word}");
+        let _ = writeln!(out, "{name} is already {verb}");
     }
     out
 }
@@ -88,10 +88,10 @@ pub(crate) fn switched_json(outcome: &Outcome<'_>) -> Value {
         json!({
             "file": remaining.path.as_ref().map(|path| path.to_string_lossy()),
             "source": remaining.source.to_string(),
-            "because": match remaining.because {
-                Because::Listed => "disabled",
-                Because::AllOff => "enabled",
-                Because::OutOfReach => "rank",
+            "because": match remaining.reason {
+                Reason::Listed => "disabled",
+                Reason::AllOff => "enabled",
+                Reason::OutOfReach => "rank",
             },
         })
     };
@@ -109,17 +109,17 @@ pub(crate) fn remaining(name: &str, remaining: &Remaining) -> String {
     let name = one_line(name);
     let source = &remaining.source;
     let file = remaining.path.as_ref().map(|path| path.shown().to_string()).unwrap_or_default();
-    match remaining.because {
-        Because::Listed => {
+    match remaining.reason {
+        Reason::Listed => {
             format!(
                 "`{name}` is still off: it is on the `disabled` list of the {source} settings {file}"
             )
         }
-        Because::AllOff => format!(
+        Reason::AllOff => format!(
             "`{name}` is still off: `hooksConfig.enabled` is false in the {source} settings {file}, \
              which switches off all hooks of that file; change it there"
         ),
-        Because::OutOfReach => format!(
+        Reason::OutOfReach => format!(
             "`{name}` is still on in the {source} settings {file}: only they, or a source that is \
              trusted more, can switch it off"
         ),

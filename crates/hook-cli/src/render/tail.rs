@@ -10,14 +10,14 @@ use super::response::duration;
 use crate::output::{Printer, Tone};
 
 /// The maximum length of a shown text, in characters.
-const LONGEST: usize = 160;
+const MAX_LENGTH: usize = 160;
 
 /// A formatter of a recording's lines for people.
 #[derive(Debug, Default)]
 pub(crate) struct TailLines {
     started: Option<Timestamp>,
     /// The arrival times of unanswered requests, in microseconds.
-    asked: HashMap<u64, u64>,
+    started_at: HashMap<u64, u64>,
 }
 
 impl TailLines {
@@ -28,26 +28,27 @@ impl TailLines {
             self.started = started.parse().ok();
             return None;
         }
-        let at = number(&fields, "at")?;
-        let time = printer.paint(Tone::Quiet, &self.time(at));
+        let micros = number(&fields, "at")?;
+        let time = printer.paint(Tone::Quiet, &self.time(micros));
         if let Some(missed) = number(&fields, "missed") {
             // Answers may be among the missed messages.
-            self.asked.clear();
-            let missed = printer.paint(Tone::Odd, &format!("{missed} messages missed"));
+            self.started_at.clear();
+            let missed = printer.paint(Tone::Warning, &format!("{missed} messages missed"));
             return Some(format!("{time} {missed}\n"));
         }
         let request = number(&fields, "request")?;
         let message = object(&fields, "message")?;
         let shown = match self::text(&message, "type")?.as_str() {
             "hook-execution-request" => {
-                self.asked.insert(request, at);
+                self.started_at.insert(request, micros);
                 return None;
             }
             "hook-started" => started(&message, printer)?,
             "hook-finished" => finished(&message, printer)?,
             "hook-execution-response" => {
-                let took = self.asked.remove(&request).map(|asked| at.saturating_sub(asked));
-                response(&message, took.map(Duration::from_micros), printer)
+                let duration_micros =
+                    self.started_at.remove(&request).map(|start| micros.saturating_sub(start));
+                response(&message, duration_micros.map(Duration::from_micros), printer)
             }
             _ => return None,
         };
@@ -66,7 +67,7 @@ impl TailLines {
 
 fn started(message: &JsonObject, printer: &Printer) -> Option<String> {
     let hook = object(message, "hook")?;
-    Some(parts(&[&word(Tone::Quiet, "started", printer), &name(&hook, printer)]))
+    Some(parts(&[&status_label(Tone::Quiet, "started", printer), &name(&hook, printer)]))
 }
 
 fn finished(message: &JsonObject, printer: &Printer) -> Option<String> {
@@ -74,7 +75,7 @@ fn finished(message: &JsonObject, printer: &Printer) -> Option<String> {
     let error = text(&hook, "error");
     let code = number(&hook, "exitCode");
     let tone = match (&error, code) {
-        (Some(_), _) => Tone::Odd,
+        (Some(_), _) => Tone::Warning,
         // A denial is how a guard is meant to end.
         (None, Some(2)) => Tone::Bad,
         (None, _) => Tone::Good,
@@ -87,7 +88,7 @@ fn finished(message: &JsonObject, printer: &Printer) -> Option<String> {
     let took = hook.get("duration").and_then(|duration| duration.as_str().parse::<f64>().ok());
     let took = took.and_then(|took| Duration::try_from_secs_f64(took / 1e3).ok());
     Some(parts(&[
-        &word(tone, "finished", printer),
+        &status_label(tone, "finished", printer),
         &name(&hook, printer),
         &painted(tone, &ended, printer),
         &painted(Tone::Quiet, &took.map(duration).unwrap_or_default(), printer),
@@ -99,15 +100,15 @@ fn response(message: &JsonObject, took: Option<Duration>, printer: &Printer) -> 
     let processed = object(message, "processed");
     let decision = processed.as_ref().and_then(|processed| text(processed, "decision"));
     let reason = processed.as_ref().and_then(|processed| text(processed, "reason"));
-    let (tone, decided) = match (decision.as_deref(), &error) {
+    let (tone, decision_text) = match (decision.as_deref(), &error) {
         (Some("block" | "stop"), _) => (Tone::Bad, decision.unwrap_or_default()),
-        (Some("ask" | "retry"), _) => (Tone::Odd, decision.unwrap_or_default()),
+        (Some("ask" | "retry"), _) => (Tone::Warning, decision.unwrap_or_default()),
         (_, Some(error)) => (Tone::Bad, text(error, "code").unwrap_or_default()),
         _ => (Tone::Good, decision.unwrap_or_default()),
     };
     let why = reason.or_else(|| error.as_ref().and_then(|error| text(error, "message")));
     parts(&[
-        &word(tone, &decided, printer),
+        &status_label(tone, &decision_text, printer),
         &painted(Tone::Plain, &why.unwrap_or_default(), printer),
         &painted(Tone::Quiet, &took.map(duration).unwrap_or_default(), printer),
         &painted(Tone::Quiet, &text(message, "correlationId").unwrap_or_default(), printer),
@@ -115,8 +116,8 @@ fn response(message: &JsonObject, took: Option<Duration>, printer: &Printer) -> 
 }
 
 /// Formats the kind of message, as a column.
-fn word(tone: Tone, word: &str, printer: &Printer) -> String {
-    printer.paint(tone, &format!("{:<8}", folded(word)))
+fn status_label(tone: Tone, label: &str, printer: &Printer) -> String {
+    printer.paint(tone, &format!("{:<8}", folded(label)))
 }
 
 fn name(hook: &JsonObject, printer: &Printer) -> String {
@@ -139,7 +140,7 @@ fn parts(parts: &[&str]) -> String {
 /// Returns the beginning of a foreign text on one line, so that it cannot imitate another line.
 fn folded(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match text.char_indices().nth(LONGEST) {
+    match text.char_indices().nth(MAX_LENGTH) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text,
     }
@@ -150,7 +151,7 @@ fn text(fields: &JsonObject, name: &str) -> Option<String> {
 }
 
 fn number(fields: &JsonObject, name: &str) -> Option<u64> {
-    fields.get(name)?.to_whole_number()
+    fields.get(name)?.to_u64()
 }
 
 fn object(fields: &JsonObject, name: &str) -> Option<JsonObject> {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use hook_json::text::{self, one_line};
 use hook_settings::MatcherDefinition;
-use hook_trust::{Change, Grant, Review, ReviewedFile, Standing};
+use hook_trust::{Change, Grant, Review, ReviewedFile, TrustStatus};
 use serde_json::{Map, Value, json};
 
 use super::{counted, diff};
@@ -20,36 +20,36 @@ const FIRST_FILES: usize = 12;
 
 /// Formats a review: the files and settings of a hook, and changes since it was trusted.
 pub(crate) fn review(review: &Review, whole: bool, printer: &Printer) -> String {
-    let (mark, tone, standing) = match &review.standing {
-        Standing::Trusted => ("✓", Tone::Good, "trusted".to_owned()),
-        Standing::New => ("!", Tone::Odd, "not trusted".to_owned()),
-        Standing::Changed(grant) if grant.is_of_earlier_form() => {
+    let (mark, tone, status) = match &review.status {
+        TrustStatus::Trusted => ("✓", Tone::Good, "trusted".to_owned()),
+        TrustStatus::New => ("!", Tone::Warning, "not trusted".to_owned()),
+        TrustStatus::Changed(grant) if grant.is_outdated() => {
             let why =
                 "trusted by an earlier version, which covered other files; asked again this once";
-            ("!", Tone::Odd, why.to_owned())
+            ("!", Tone::Warning, why.to_owned())
         }
-        Standing::Changed(grant) => match grant.seen.as_ref().map(|seen| &*seen.at) {
+        TrustStatus::Changed(grant) => match grant.seen.as_ref().map(|seen| &*seen.at) {
             Some(at) if !at.is_empty() => {
                 ("!", Tone::Bad, format!("changed since it was trusted at {at}"))
             }
             _ => ("!", Tone::Bad, "changed since it was trusted".to_owned()),
         },
     };
-    with_standing(review, (mark, tone, &standing), whole, printer)
+    with_status(review, (mark, tone, &status), whole, printer)
 }
 
 /// Formats a hook that differs from the lock of its project.
 pub(crate) fn unlocked(review: &Review, whole: bool, printer: &Printer) -> String {
-    let standing = match &review.standing {
-        Standing::New => "not in the lock",
+    let status = match &review.status {
+        TrustStatus::New => "not in the lock",
         _ => "changed since the lock was written",
     };
-    with_standing(review, ("!", Tone::Bad, standing), whole, printer)
+    with_status(review, ("!", Tone::Bad, status), whole, printer)
 }
 
-fn with_standing(
+fn with_status(
     review: &Review,
-    (mark, tone, standing): (&str, Tone, &str),
+    (mark, tone, status): (&str, Tone, &str),
     whole: bool,
     printer: &Printer,
 ) -> String {
@@ -59,15 +59,15 @@ fn with_standing(
         printer.paint(tone, mark),
         printer.paint(Tone::Strong, entry.event.as_str()),
         printer.paint(Tone::Strong, &one_line(entry.display_name())),
-        printer.paint(tone, standing),
+        printer.paint(tone, status),
     );
     let mut field = |name: &str, text: &str| {
         let name = printer.paint(Tone::Quiet, &format!("{name:<12} "));
         // The text of a hook's author must not look like another field.
-        let text = text::lines(text).replace('\n', "\n               │ ");
+        let text = text::escaped_lines(text).replace('\n', "\n               │ ");
         let _ = writeln!(out, "  {name}{text}");
     };
-    field("defined in", &entry.place.to_string());
+    field("defined in", &entry.location.to_string());
     if let Some(description) = &entry.description {
         field("description", description);
     }
@@ -84,11 +84,11 @@ fn with_standing(
     for (name, value) in &entry.env {
         field("env", &format!("{name}={value}"));
     }
-    for (name, value) in review.terms() {
+    for (name, value) in review.spec() {
         field(&name, &value);
     }
     for folder in
-        review.folders.iter().filter(|it| review.files.iter().all(|file| file.path != **it))
+        review.folders.iter().filter(|folder| review.files.iter().all(|file| file.path != **folder))
     {
         let files = review.files.iter().filter(|file| file.path.starts_with(folder)).count();
         field("folder", &format!("{} ({}), all of it", folder.display(), counted(files, "file")));
@@ -108,7 +108,7 @@ fn with_standing(
         let file = file.display();
         field("data", &format!("{file}; you are not asked again when it changes"));
     }
-    for line in &review.opens {
+    for line in &review.loading_lines {
         field("opens", &format!("what this line opens is not covered: {line}"));
     }
     match (&review.in_place, review.digest.is_some()) {
@@ -157,17 +157,21 @@ fn content(file: &ReviewedFile, named: bool, whole: bool, printer: &Printer) -> 
         let _ = writeln!(out, "    {}:", one_line(&file.path.display().to_string()));
     }
     for line in text.split('\n').take(shown.min(count)) {
-        let _ = writeln!(out, "    {bar} {}", text::lines(line.strip_suffix('\r').unwrap_or(line)));
+        let _ = writeln!(
+            out,
+            "    {bar} {}",
+            text::escaped_lines(line.strip_suffix('\r').unwrap_or(line))
+        );
     }
     if count > shown {
         let more = format!("… {} more lines, with --show", count - shown);
-        let _ = writeln!(out, "    {}", printer.paint(Tone::Odd, &more));
+        let _ = writeln!(out, "    {}", printer.paint(Tone::Warning, &more));
     }
     out
 }
 
 fn changed(change: &Change, printer: &Printer) -> String {
-    let word = printer.paint(Tone::Odd, "changed");
+    let label = printer.paint(Tone::Warning, "changed");
     let side = |sign: &str, tone: Tone, text: Option<&str>| {
         let text =
             text.map_or_else(|| "(none)".to_owned(), |text| text.replace('\n', "\n      │ "));
@@ -175,26 +179,26 @@ fn changed(change: &Change, printer: &Printer) -> String {
     };
     match change {
         Change::Field { name, before, after } => format!(
-            "  {word}      {}\n{}{}",
+            "  {label}      {}\n{}{}",
             printer.paint(Tone::Strong, &one_line(name)),
             side("-", Tone::Bad, before.as_deref()),
             side("+", Tone::Good, after.as_deref()),
         ),
         Change::File { path, before: Some(before), after: Some(after) } => format!(
-            "  {word}      {}\n{}",
+            "  {label}      {}\n{}",
             printer.paint(Tone::Strong, &one_line(&path.display().to_string())),
-            diff::painted(&diff::unified(before, after, None), "    ", printer)
+            diff::paint_diff(&diff::unified(before, after, None), "    ", printer)
         ),
         Change::File { path, .. } => format!(
-            "  {word}      {}; its earlier content was not kept\n",
+            "  {label}      {}; its earlier content was not kept\n",
             printer.paint(Tone::Strong, &one_line(&path.display().to_string()))
         ),
         Change::Version => format!(
-            "  {word}      what trust is: the whole folder, by content, where it was the files that a \
+            "  {label}      what trust is: the whole folder, by content, where it was the files that a \
              command was thought to open\n"
         ),
         _ => {
-            format!("  {word}      something that the decision did not record\n")
+            format!("  {label}      something that the decision did not record\n")
         }
     }
 }
@@ -216,32 +220,35 @@ pub(crate) fn review_json(review: &Review, granted: bool) -> Value {
     let env: Map<String, Value> =
         entry.env.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect();
     put("env", env.into());
-    put("file", entry.place.file.as_ref().map(|file| file.to_string_lossy()).into());
-    put("line", entry.place.line.into());
-    put("column", entry.place.column.into());
-    let terms: Map<String, Value> =
-        review.terms().into_iter().map(|(name, value)| (name, value.into())).collect();
-    put("terms", terms.into());
+    put("file", entry.location.file.as_ref().map(|file| file.to_string_lossy()).into());
+    put("line", entry.location.line.into());
+    put("column", entry.location.column.into());
+    let spec: Map<String, Value> =
+        review.spec().into_iter().map(|(name, value)| (name, value.into())).collect();
+    put("terms", spec.into());
     put("files", review.files.iter().map(file_json).collect::<Vec<_>>().into());
     let data = review.data.iter().map(|file| file.to_string_lossy());
     put("data", data.collect::<Vec<_>>().into());
     put("opaque", review.opaque.clone().into());
-    put("opens", review.opens.clone().into());
-    put("folders", review.folders.iter().map(|it| it.to_string_lossy()).collect::<Vec<_>>().into());
+    put("opens", review.loading_lines.clone().into());
+    put(
+        "folders",
+        review.folders.iter().map(|folder| folder.to_string_lossy()).collect::<Vec<_>>().into(),
+    );
     put("digest", review.digest.clone().into());
     put("inPlace", review.in_place.clone().into());
-    let standing = match review.standing {
-        Standing::Trusted => "trusted",
-        Standing::New => "new",
-        Standing::Changed(_) => "changed",
+    let status = match review.status {
+        TrustStatus::Trusted => "trusted",
+        TrustStatus::New => "new",
+        TrustStatus::Changed(_) => "changed",
     };
-    put("standing", standing.into());
-    if let Standing::Changed(grant) = &review.standing {
+    put("standing", status.into());
+    if let TrustStatus::Changed(grant) = &review.status {
         put("trustedAt", grant.seen.as_ref().map(|seen| seen.at.clone()).into());
     }
     put("changes", review.changes().iter().map(change_json).collect::<Vec<_>>().into());
     put("fingerprint", review.fingerprint.clone().into());
-    put("granted", (granted && review.standing != Standing::Trusted).into());
+    put("granted", (granted && review.status != TrustStatus::Trusted).into());
     object.into()
 }
 
@@ -288,15 +295,15 @@ fn change_json(change: &Change) -> Value {
 }
 
 /// Returns the last line of a review.
-pub(crate) fn trusted(agreed: &[&str], left: usize, printer: &Printer) -> String {
-    let mut out = match agreed.is_empty() {
+pub(crate) fn trusted(approved: &[&str], untrusted: usize, printer: &Printer) -> String {
+    let mut out = match approved.is_empty() {
         true => "trusted nothing".to_owned(),
         false => {
-            format!("{} {}", printer.paint(Tone::Good, "trusted"), one_line(&agreed.join(", ")))
+            format!("{} {}", printer.paint(Tone::Good, "trusted"), one_line(&approved.join(", ")))
         }
     };
-    if left > 0 {
-        let _ = write!(out, "; {left} not trusted and will not run");
+    if untrusted > 0 {
+        let _ = write!(out, "; {untrusted} not trusted and will not run");
     }
     out.push('\n');
     out
@@ -313,9 +320,9 @@ pub(crate) fn nothing_to_trust(trusted: usize) -> String {
 
 /// The match between a decision and the existing hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fit {
+pub(crate) enum Match {
     /// A hook and its folders match.
-    Whole,
+    Full,
     /// A hook matches, and runs from the copy because its folders changed.
     Copy,
     /// No hook matches.
@@ -323,7 +330,11 @@ pub(crate) enum Fit {
 }
 
 /// Formats decisions for people.
-pub(crate) fn grants(grants: &[&Grant], fits: impl Fn(&Grant) -> Fit, printer: &Printer) -> String {
+pub(crate) fn grants(
+    grants: &[&Grant],
+    fits: impl Fn(&Grant) -> Match,
+    printer: &Printer,
+) -> String {
     if grants.is_empty() {
         return "nothing is trusted in this project\n".to_owned();
     }
@@ -331,11 +342,13 @@ pub(crate) fn grants(grants: &[&Grant], fits: impl Fn(&Grant) -> Fit, printer: &
     for grant in grants {
         let (mark, tone, mut note) = match (grant.replaced, fits(grant)) {
             (true, _) => ("-", Tone::Quiet, ", replaced by a later decision".to_owned()),
-            (false, Fit::Whole) => ("✓", Tone::Good, String::new()),
-            (false, Fit::Copy) => {
-                ("✓", Tone::Odd, ", its folder changed since, and the trusted copy runs".to_owned())
-            }
-            (false, Fit::None) => {
+            (false, Match::Full) => ("✓", Tone::Good, String::new()),
+            (false, Match::Copy) => (
+                "✓",
+                Tone::Warning,
+                ", its folder changed since, and the trusted copy runs".to_owned(),
+            ),
+            (false, Match::None) => {
                 ("-", Tone::Quiet, ", but no hook matches this decision now".to_owned())
             }
         };
@@ -359,7 +372,7 @@ pub(crate) fn grants(grants: &[&Grant], fits: impl Fn(&Grant) -> Fit, printer: &
             printer.paint(Tone::Quiet, &format!("{at}{note}")),
         );
         if grant.name.is_some() {
-            let command = text::lines(&grant.command).replace('\n', "\n    │ ");
+            let command = text::escaped_lines(&grant.command).replace('\n', "\n    │ ");
             let _ = writeln!(out, "    {command}");
         }
     }
@@ -372,7 +385,7 @@ pub(crate) fn locked(path: &Path, hooks: usize) -> String {
 }
 
 /// Returns the text for hooks that all match the lock.
-pub(crate) fn as_locked(hooks: usize) -> String {
+pub(crate) fn all_locked(hooks: usize) -> String {
     match hooks {
         0 => "the project has no hooks\n".to_owned(),
         1 => "the hook is as the lock says\n".to_owned(),
@@ -381,14 +394,14 @@ pub(crate) fn as_locked(hooks: usize) -> String {
 }
 
 /// Formats the hooks that only the lock contains.
-pub(crate) fn gone(grants: &[Grant], printer: &Printer) -> String {
+pub(crate) fn missing_hooks(grants: &[Grant], printer: &Printer) -> String {
     let line = |grant: &Grant| {
         let mark = printer.paint(Tone::Bad, "-");
         let (event, name) = (one_line(&grant.event), one_line(grant.display_name()));
         format!(
             "{mark} {} {}: in the lock, but not in the settings\n",
-            text::lines(&event),
-            text::lines(&name)
+            text::escaped_lines(&event),
+            text::escaped_lines(&name)
         )
     };
     grants.iter().map(line).collect()
@@ -406,13 +419,13 @@ pub(crate) fn revoked(grants: &[&Grant], printer: &Printer) -> String {
     let line = |((event, name), count): ((&str, &str), usize)| {
         let name = printer.paint(Tone::Strong, &one_line(name));
         let several = if count > 1 { format!(" ({count} decisions)") } else { String::new() };
-        format!("revoked {} {name}{several}\n", text::lines(event))
+        format!("revoked {} {name}{several}\n", text::escaped_lines(event))
     };
     counts.into_iter().map(line).collect()
 }
 
 /// Formats a decision as JSON, with an additional field.
-pub(crate) fn grant_json(grant: &Grant, said: (&str, bool)) -> Value {
+pub(crate) fn grant_json(grant: &Grant, flag: (&str, bool)) -> Value {
     let mut object = json!({
         "event": grant.event,
         "name": grant.display_name(),
@@ -428,6 +441,6 @@ pub(crate) fn grant_json(grant: &Grant, said: (&str, bool)) -> Value {
     if let Some(seen) = &grant.seen {
         object["trustedAt"] = seen.at.clone().into();
     }
-    object[said.0] = said.1.into();
+    object[flag.0] = flag.1.into();
     object
 }

@@ -61,8 +61,8 @@ pub(crate) fn with_ui(
 fn at_terminal(printer: &Printer) -> Option<Arc<dyn HostServices>> {
     use std::io::{IsTerminal, stderr, stdin};
 
-    let is_there = stdin().is_terminal() && stderr().is_terminal();
-    is_there.then(|| Arc::new(ui::TerminalUi::new(printer)) as Arc<dyn HostServices>)
+    let is_terminal = stdin().is_terminal() && stderr().is_terminal();
+    is_terminal.then(|| Arc::new(ui::TerminalUi::new(printer)) as Arc<dyn HostServices>)
 }
 
 /// Returns `None`: on this system, waiting for a typed line takes a thread that never ends.

@@ -1,14 +1,14 @@
 //! Questions of hooks to the user, and the meaning of typed lines.
 
-use hook_json::text::{lines, one_line, shortened};
+use hook_json::text::{escaped_lines, one_line, shortened};
 use hook_json::{JsonObject, RawJson};
 use hook_run::HostCallError;
 
 /// The maximum number of options to choose from.
-const MOST_OPTIONS: usize = 100;
+const MAX_OPTIONS: usize = 100;
 
 /// The maximum length of a question in characters, since all of it is shown.
-const MOST_SHOWN: usize = 16 * 1024;
+const MAX_CHARACTERS: usize = 16 * 1024;
 
 /// The supported kinds of questions.
 pub(super) const METHODS: [&str; 4] = ["ui.confirm", "ui.select", "ui.input", "ui.custom"];
@@ -18,11 +18,11 @@ pub(super) const METHODS: [&str; 4] = ["ui.confirm", "ui.select", "ui.input", "u
 pub(super) struct Question {
     /// The title, on one line.
     title: String,
-    kind: Kind,
+    kind: QuestionKind,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Kind {
+enum QuestionKind {
     Confirm {
         message: String,
     },
@@ -49,17 +49,19 @@ impl Question {
         }
         let params = params.to_object().unwrap_or_default();
         let kind = match method {
-            "ui.confirm" => Kind::Confirm { message: text(&params, "message") },
-            "ui.select" => Kind::Select { options: options(&params)? },
-            "ui.custom" => Kind::Custom { lines: texts(&params, "lines").unwrap_or_default() },
-            _ => Kind::Input { placeholder: text(&params, "placeholder") },
+            "ui.confirm" => QuestionKind::Confirm { message: text(&params, "message") },
+            "ui.select" => QuestionKind::Select { options: options(&params)? },
+            "ui.custom" => {
+                QuestionKind::Custom { lines: texts(&params, "lines").unwrap_or_default() }
+            }
+            _ => QuestionKind::Input { placeholder: text(&params, "placeholder") },
         };
         let question = Self { title: text(&params, "title"), kind };
         // No one should agree to a text that is not fully shown.
-        match question.length() <= MOST_SHOWN {
+        match question.length() <= MAX_CHARACTERS {
             true => Ok(Some(question)),
             false => Err(HostCallError::failed(format!(
-                "a question may have {MOST_SHOWN} characters, and this one has {}",
+                "a question may have {MAX_CHARACTERS} characters, and this one has {}",
                 question.length()
             ))),
         }
@@ -68,71 +70,73 @@ impl Question {
     /// Returns the number of characters that the user has to read.
     fn length(&self) -> usize {
         let texts: Vec<&String> = match &self.kind {
-            Kind::Confirm { message } => vec![message],
-            Kind::Select { options } => options.iter().collect(),
-            Kind::Input { placeholder } => vec![placeholder],
-            Kind::Custom { lines } => lines.iter().collect(),
+            QuestionKind::Confirm { message } => vec![message],
+            QuestionKind::Select { options } => options.iter().collect(),
+            QuestionKind::Input { placeholder } => vec![placeholder],
+            QuestionKind::Custom { lines } => lines.iter().collect(),
         };
         let texts = texts.into_iter().chain([&self.title]);
         texts.map(|text| text.chars().count()).sum()
     }
 
     /// Returns the escaped text of the question, up to the cursor.
-    pub(super) fn shown(&self, asker: &str) -> String {
-        let mut shown = match &self.kind {
-            Kind::Custom { .. } => format!("{} shows:\n", said(asker)),
-            _ => format!("{} asks: {}\n", said(asker), one_line(&self.title)),
+    pub(super) fn prompt(&self, hook: &str) -> String {
+        let mut prompt = match &self.kind {
+            QuestionKind::Custom { .. } => format!("{} shows:\n", display_text(hook)),
+            _ => format!("{} asks: {}\n", display_text(hook), one_line(&self.title)),
         };
         match &self.kind {
-            Kind::Confirm { message } => {
-                for line in lines(message).lines() {
-                    shown.push_str(&format!("  {line}\n"));
+            QuestionKind::Confirm { message } => {
+                for line in escaped_lines(message).lines() {
+                    prompt.push_str(&format!("  {line}\n"));
                 }
-                shown.push_str("[y/N] ");
+                prompt.push_str("[y/N] ");
             }
-            Kind::Select { options } => {
+            QuestionKind::Select { options } => {
                 for (number, option) in (1..).zip(options) {
-                    shown.push_str(&format!("  {number}) {}\n", one_line(option)));
+                    prompt.push_str(&format!("  {number}) {}\n", one_line(option)));
                 }
-                shown.push_str(&format!("1 to {}, or nothing: ", options.len()));
+                prompt.push_str(&format!("1 to {}, or nothing: ", options.len()));
             }
-            Kind::Custom { lines } => {
-                lines.iter().for_each(|line| shown.push_str(&format!("  {}\n", one_line(line))));
-                shown.push_str("> ");
+            QuestionKind::Custom { lines } => {
+                lines.iter().for_each(|line| prompt.push_str(&format!("  {}\n", one_line(line))));
+                prompt.push_str("> ");
             }
-            Kind::Input { placeholder } if placeholder.is_empty() => shown.push_str("> "),
-            Kind::Input { placeholder } => {
-                shown.push_str(&format!("({}) > ", one_line(placeholder)))
+            QuestionKind::Input { placeholder } if placeholder.is_empty() => prompt.push_str("> "),
+            QuestionKind::Input { placeholder } => {
+                prompt.push_str(&format!("({}) > ", one_line(placeholder)))
             }
         }
-        shown
+        prompt
     }
 
     /// Parses a typed line. Returns `None` for an invalid answer; the question is then repeated.
     pub(super) fn answer(&self, line: &str) -> Option<RawJson> {
         match &self.kind {
-            Kind::Confirm { .. } => match line.trim().to_lowercase().as_str() {
+            QuestionKind::Confirm { .. } => match line.trim().to_lowercase().as_str() {
                 "y" | "yes" => Some(RawJson::from_bool(true)),
                 "" | "n" | "no" => Some(RawJson::from_bool(false)),
                 _ => None,
             },
-            Kind::Select { .. } if line.trim().is_empty() => Some(RawJson::null()),
-            Kind::Select { options } => {
+            QuestionKind::Select { .. } if line.trim().is_empty() => Some(RawJson::null()),
+            QuestionKind::Select { options } => {
                 let number: usize = line.trim().parse().ok()?;
                 options.get(number.checked_sub(1)?).map(|option| RawJson::from_text(option))
             }
-            Kind::Input { .. } => Some(RawJson::from_text(line)),
+            QuestionKind::Input { .. } => Some(RawJson::from_text(line)),
             // An empty line stands for the Enter key.
-            Kind::Custom { .. } if line.is_empty() => Some(RawJson::from_text("\r")),
-            Kind::Custom { .. } => Some(RawJson::from_text(line)),
+            QuestionKind::Custom { .. } if line.is_empty() => Some(RawJson::from_text("\r")),
+            QuestionKind::Custom { .. } => Some(RawJson::from_text(line)),
         }
     }
 
     /// Returns the answer if the user ends the input instead.
-    pub(super) fn unanswered(&self) -> RawJson {
+    pub(super) fn default_answer(&self) -> RawJson {
         match &self.kind {
-            Kind::Confirm { .. } => RawJson::from_bool(false),
-            Kind::Select { .. } | Kind::Input { .. } | Kind::Custom { .. } => RawJson::null(),
+            QuestionKind::Confirm { .. } => RawJson::from_bool(false),
+            QuestionKind::Select { .. }
+            | QuestionKind::Input { .. }
+            | QuestionKind::Custom { .. } => RawJson::null(),
         }
     }
 }
@@ -150,15 +154,15 @@ fn texts(params: &JsonObject, name: &str) -> Option<Vec<String>> {
 
 fn options(params: &JsonObject) -> Result<Vec<String>, HostCallError> {
     match texts(params, "options") {
-        Some(options) if !options.is_empty() && options.len() <= MOST_OPTIONS => Ok(options),
+        Some(options) if !options.is_empty() && options.len() <= MAX_OPTIONS => Ok(options),
         _ => Err(HostCallError::failed(format!(
-            "`options` of `ui.select` are 1 to {MOST_OPTIONS} strings"
+            "`options` of `ui.select` are 1 to {MAX_OPTIONS} strings"
         ))),
     }
 }
 
 /// Returns the beginning of a hook's text, escaped so that it cannot control the terminal.
-pub(super) fn said(text: &str) -> String {
+pub(super) fn display_text(text: &str) -> String {
     shortened(text)
 }
 
@@ -185,7 +189,7 @@ mod tests {
             let answer = confirm.answer(line);
             assert_eq!(answer.as_ref().map(RawJson::as_str), expected, "{line:?}");
         }
-        assert_eq!(confirm.unanswered().as_str(), "false");
+        assert_eq!(confirm.default_answer().as_str(), "false");
     }
 
     #[test]
@@ -217,9 +221,9 @@ mod tests {
     fn all_of_a_question_is_shown_or_it_is_not_asked() {
         let command = format!("echo {}; rm -rf ~", "a".repeat(1_000));
         let params = format!(r#"{{"title": "t", "message": "one\ntwo {command}"}}"#);
-        let shown = question("ui.confirm", &params).shown("x");
+        let shown = question("ui.confirm", &params).prompt("x");
         assert!(shown.contains("  one\n  two echo") && shown.contains("; rm -rf ~"), "{shown}");
-        let endless = format!(r#"{{"title": "t", "message": "{}"}}"#, "a".repeat(MOST_SHOWN));
+        let endless = format!(r#"{{"title": "t", "message": "{}"}}"#, "a".repeat(MAX_CHARACTERS));
         assert!(Question::read("ui.confirm", &RawJson::parse(endless).unwrap()).is_err());
     }
 
@@ -227,7 +231,7 @@ mod tests {
     fn what_a_hook_says_cannot_change_the_terminal() {
         let confirm =
             question("ui.confirm", r#"{"title": "\u001b[2Jt", "message": "a\u001b[1A\nb\r"}"#);
-        let shown = confirm.shown("x\u{1b}c");
+        let shown = confirm.prompt("x\u{1b}c");
         assert!(!shown.contains(['\u{1b}', '\r']), "{shown:?}");
         assert!(shown.ends_with("[y/N] "), "{shown:?}");
     }

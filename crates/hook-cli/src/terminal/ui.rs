@@ -12,11 +12,11 @@ use hook_run::{HostCall, HostCallError, HostServices};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::keyboard::Keyboard;
-use super::question::{METHODS, Question, said, text};
+use super::question::{METHODS, Question, display_text, text};
 use crate::output::Printer;
 
 /// The host calls that tell the user something without a question.
-const TOLD: [&str; 2] = ["ui.notify", "ui.setStatus"];
+const NOTIFICATIONS: [&str; 2] = ["ui.notify", "ui.setStatus"];
 
 /// The user at the terminal. Only one question is open at a time.
 pub(super) struct TerminalUi {
@@ -29,7 +29,7 @@ struct Terminal {
     shows_progress: bool,
     width: usize,
     /// Held while a question is open.
-    turn: tokio::sync::Mutex<()>,
+    prompt_lock: tokio::sync::Mutex<()>,
     status: Mutex<Status>,
 }
 
@@ -46,7 +46,7 @@ impl TerminalUi {
             lines: printer.progress_lines(),
             shows_progress,
             width: printer.width(),
-            turn: tokio::sync::Mutex::default(),
+            prompt_lock: tokio::sync::Mutex::default(),
             status: Mutex::default(),
         };
         Self { terminal: Arc::new(terminal) }
@@ -61,7 +61,7 @@ impl fmt::Debug for TerminalUi {
 
 impl HostServices for TerminalUi {
     fn offers(&self, method: &str) -> bool {
-        METHODS.contains(&method) || TOLD.contains(&method)
+        METHODS.contains(&method) || NOTIFICATIONS.contains(&method)
     }
 
     fn call(&self, call: HostCall) -> BoxFuture<'static, Result<RawJson, HostCallError>> {
@@ -84,12 +84,12 @@ impl HostServices for TerminalUi {
 }
 
 /// An open question on the terminal. Dropping it redraws the progress lines.
-struct Open<'t> {
+struct OpenPrompt<'t> {
     terminal: &'t Terminal,
     is_settled: bool,
 }
 
-impl Drop for Open<'_> {
+impl Drop for OpenPrompt<'_> {
     fn drop(&mut self) {
         if !self.is_settled {
             // A closed terminal leaves no way to report this.
@@ -100,25 +100,25 @@ impl Drop for Open<'_> {
 }
 
 impl Terminal {
-    async fn ask(&self, asker: &str, question: &Question) -> io::Result<RawJson> {
-        let _turn = self.turn.lock().await;
+    async fn ask(&self, hook: &str, question: &Question) -> io::Result<RawJson> {
+        let _turn = self.prompt_lock.lock().await;
         self.draw_progress(false);
-        let mut open = Open { terminal: self, is_settled: false };
-        let settled = self.asked(asker, question).await;
-        open.is_settled = true;
-        settled
+        let mut open_prompt = OpenPrompt { terminal: self, is_settled: false };
+        let answer = self.prompt(hook, question).await;
+        open_prompt.is_settled = true;
+        answer
     }
 
-    async fn asked(&self, asker: &str, question: &Question) -> io::Result<RawJson> {
+    async fn prompt(&self, hook: &str, question: &Question) -> io::Result<RawJson> {
         let mut keyboard = Keyboard::take()?;
-        let shown = question.shown(asker);
+        let prompt = question.prompt(hook);
         loop {
             let mut stderr = io::stderr();
-            stderr.write_all(shown.as_bytes())?;
+            stderr.write_all(prompt.as_bytes())?;
             stderr.flush()?;
             let Some(line) = keyboard.line().await? else {
                 writeln!(stderr)?;
-                return Ok(question.unanswered());
+                return Ok(question.default_answer());
             };
             if let Some(answer) = question.answer(&line) {
                 return Ok(answer);
@@ -137,12 +137,16 @@ impl Terminal {
 
     fn notify(&self, call: &HostCall) {
         let params = call.params.to_object().unwrap_or_default();
-        let word = match text(&params, "type").as_str() {
+        let prefix = match text(&params, "type").as_str() {
             "warning" => "warning: ",
             "error" => "error: ",
             _ => "",
         };
-        let notice = format!("{word}{}: {}", said(&call.hook), said(&text(&params, "message")));
+        let notice = format!(
+            "{prefix}{}: {}",
+            display_text(&call.hook),
+            display_text(&text(&params, "message"))
+        );
         // A closed terminal leaves no way to report this.
         self.lines.suspend(|| drop(writeln!(io::stderr(), "{notice}")));
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hook_json::{JsonObject, ObjectWriter, RawJson};
 use hook_protocol::event::output::{Decision, HookOutput, PolicyDecision};
-use hook_protocol::event::{HookEventName, MergeStrategy, narrow};
+use hook_protocol::event::{HookEventName, MergeStrategy, narrow_tool_config};
 use hook_protocol::model::ToolConfig;
 use hook_run::HookExecutionResult;
 
@@ -109,13 +109,16 @@ fn final_output(
     outputs: &[HookOutput],
 ) -> Option<HookOutput> {
     let merge_strategy = event.row().merge;
-    if outputs.is_empty() || merge_strategy.only_observes() {
+    if outputs.is_empty() || merge_strategy.is_observe_only() {
         return None;
     }
     let mut merged = merge(event, outputs);
     // Only an explicit answer grants; a default answer does not.
     if merge_strategy == MergeStrategy::Permission
-        && merged.decision.as_ref().is_some_and(|it| it.policy() == PolicyDecision::Proceed)
+        && merged
+            .decision
+            .as_ref()
+            .is_some_and(|decision| decision.policy() == PolicyDecision::Proceed)
         && !results.iter().any(|result| result.grants)
     {
         merged.decision = None;
@@ -175,8 +178,8 @@ pub(crate) fn or_decision(event: HookEventName, outputs: &[HookOutput]) -> HookO
     // A permission decision and a cancellation count like `decision`, so the merged decision covers
     // them.
     let cancels = outputs.iter().any(|output| output.cancels(event)).then_some(Decision::Block);
-    let words = merged.decision.take().into_iter().chain(merged.permission(event));
-    let decision = strongest(event, words.chain(cancels));
+    let decisions = merged.decision.take().into_iter().chain(merged.permission_decision(event));
+    let decision = strongest(event, decisions.chain(cancels));
     merged.decision = match decision {
         Some(decision) if decision.policy() > PolicyDecision::Proceed => Some(decision),
         _ if merged.should_stop_execution() => decision,
@@ -203,11 +206,11 @@ fn merge_specific(event: HookEventName, outputs: &[HookOutput]) -> Option<JsonOb
         let Some(specific) = &output.hook_specific_output else { continue };
         present = true;
         let clears = merged.get("clearContext").and_then(RawJson::to_bool) == Some(true);
-        merged.overlay(specific);
+        merged.merge(specific);
         if clears {
             merged.insert("clearContext", RawJson::from_bool(true));
         }
-        if let Some(decision) = output.permission(event)
+        if let Some(decision) = output.permission_decision(event)
             && permission
                 .as_ref()
                 .is_none_or(|(winner, _)| decision.policy_on(event) >= winner.policy_on(event))
@@ -280,15 +283,17 @@ fn field_replacement(event: HookEventName, outputs: &[HookOutput]) -> HookOutput
     let mut specific = JsonObject::default();
     let mut stop: Option<&HookOutput> = None;
     for output in outputs {
-        let decided = (merged.decision.clone(), merged.reason.clone());
+        let earlier = (merged.decision.clone(), merged.reason.clone());
         replace_fields(&mut merged, output);
         // A weaker answer replaces neither an earlier decision nor its reason.
-        let rank = |decision: &Option<Decision>| decision.as_ref().map(|it| it.policy_on(event));
-        if rank(&decided.0).unwrap_or_default() > rank(&output.decision).unwrap_or_default() {
-            (merged.decision, merged.reason) = decided;
+        let rank = |decision: &Option<Decision>| {
+            decision.as_ref().map(|decision| decision.policy_on(event))
+        };
+        if rank(&earlier.0).unwrap_or_default() > rank(&output.decision).unwrap_or_default() {
+            (merged.decision, merged.reason) = earlier;
         }
         if let Some(fields) = &output.hook_specific_output {
-            specific.overlay(fields);
+            specific.merge(fields);
         }
         stop = Some(output).filter(|output| output.should_stop_execution()).or(stop);
     }
@@ -325,7 +330,7 @@ fn tool_selection(event: HookEventName, outputs: &[HookOutput]) -> HookOutput {
         .filter_map(|output| output.specific_object("toolConfig"))
         .map(|config| ToolConfig::read_leniently(&config.fields()))
         .collect();
-    let mut narrowed = narrow(given.iter());
+    let mut narrowed = narrow_tool_config(given.iter());
     narrowed.mode.get_or_insert_with(|| "AUTO".to_owned());
     HookOutput::default()
         .with_specific("hookEventName", RawJson::from_text(event.as_str()))

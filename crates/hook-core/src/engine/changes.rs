@@ -8,16 +8,16 @@ use hook_run::HookExecutionResult;
 /// Returns the changes that a hook's output makes to its input, by its event's rules (protocol.md
 /// §2). The patch is empty if the hook failed.
 #[doc(hidden)]
-pub fn changes(result: &HookExecutionResult, told: &HookInput) -> Patch {
+pub fn changes(result: &HookExecutionResult, original: &HookInput) -> Patch {
     let Some(output) = result.output.as_ref().filter(|_| result.success) else {
         return Patch::default();
     };
-    let new = chained(told.clone(), output);
-    if new.is_same(told) {
+    let new = with_changes(original.clone(), output);
+    if new.ptr_eq(original) {
         return Patch::default();
     }
     let json = |input: &HookInput| RawJson::parse(String::from_utf8_lossy(input.json()));
-    match (json(told), json(&new)) {
+    match (json(original), json(&new)) {
         (Ok(old), Ok(new)) => patch(&old, &new),
         // The engine writes valid JSON.
         _ => Patch::default(),
@@ -25,7 +25,7 @@ pub fn changes(result: &HookExecutionResult, told: &HookInput) -> Patch {
 }
 
 /// Returns the input of the next hook: `input` with an output's changes.
-pub(super) fn chained(input: HookInput, output: &HookOutput) -> HookInput {
+pub(super) fn with_changes(input: HookInput, output: &HookOutput) -> HookInput {
     let mut next = EventInput::clone(&input);
     next.payload.apply(output);
     // Keep the serialized text of an unchanged input.

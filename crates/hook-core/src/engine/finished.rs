@@ -1,6 +1,6 @@
 //! The results of a plan's hooks.
 
-use super::ended::NotStarted;
+use super::early_end::NotStarted;
 use super::processed::ProcessedHookResult;
 use crate::plan::Plan;
 use hook_run::HookExecutionResult;
@@ -43,20 +43,20 @@ pub struct FinishedHooks {
 }
 
 impl FinishedHooks {
-    pub(super) fn push(&mut self, plan: &Plan, place: usize, mut result: HookExecutionResult) {
-        let number = plan.groups.iter().position(|group| group.hooks.contains(&place));
+    pub(super) fn push(&mut self, plan: &Plan, index: usize, mut result: HookExecutionResult) {
+        let number = plan.groups.iter().position(|group| group.hooks.contains(&index));
         if let Some(number) = number
             && let Some(group) = plan.groups.get(number)
         {
             result.group = (number, group.priority);
         }
-        result.warnings.extend(plan.hooks.get(place).and_then(|hook| hook.warning.clone()));
-        self.results.push((place, result));
+        result.warnings.extend(plan.hooks.get(index).and_then(|hook| hook.warning.clone()));
+        self.results.push((index, result));
     }
 
     /// Returns the results in plan order, with hook inputs up to [`MAX_INPUTS`] bytes.
     pub(super) fn in_order(mut self) -> (Vec<HookExecutionResult>, Vec<NotStarted>, Vec<String>) {
-        self.results.sort_by_key(|(place, _)| *place);
+        self.results.sort_by_key(|(index, _)| *index);
         let mut hooks: Vec<_> = self.results.into_iter().map(|(_, result)| result).collect();
         let mut kept = 0_usize;
         for result in &mut hooks {
@@ -75,8 +75,8 @@ impl FinishedHooks {
     /// Removes and returns the results that `wanted` selects.
     pub(super) fn take(
         &mut self,
-        mut wanted: impl FnMut(usize, &HookExecutionResult) -> bool,
+        mut is_wanted: impl FnMut(usize, &HookExecutionResult) -> bool,
     ) -> Vec<(usize, HookExecutionResult)> {
-        self.results.extract_if(.., |(place, result)| wanted(*place, result)).collect()
+        self.results.extract_if(.., |(index, result)| is_wanted(*index, result)).collect()
     }
 }

@@ -13,20 +13,20 @@
 //! | `read_back` | results parsed from messages |
 
 mod aggregate;
-mod asked_again;
 mod changes;
-mod ended;
+mod early_end;
 mod finished;
 mod pipeline;
 mod processed;
 #[doc(hidden)]
 pub mod read_back;
+mod recheck;
+mod reconcile;
 mod session;
-mod settled;
 
 pub use aggregate::{AggregatedHookResult, ErrorReport};
 pub use changes::changes;
-pub use ended::NotStarted;
+pub use early_end::NotStarted;
 pub use finished::{FinishedHooks, PipelineOutcome};
 pub use pipeline::Pipeline;
 pub use processed::{Guard, ProcessedHookResult, StageFailure};

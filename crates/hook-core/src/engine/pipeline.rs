@@ -9,12 +9,12 @@ use std::sync::Arc;
 use futures::stream::{FuturesUnordered, StreamExt};
 
 use super::aggregate::aggregate;
-use super::asked_again::{Told, ask_again};
-use super::changes::chained;
-use super::ended::{Ended, NotStarted};
+use super::changes::with_changes;
+use super::early_end::{EarlyEnd, NotStarted};
 use super::finished::{FinishedHooks, PipelineOutcome};
 use super::processed::{ProcessedHookResult, StageFailure};
-use super::settled::Settled;
+use super::recheck::{ReceivedInputs, recheck_guards};
+use super::reconcile::Reconciler;
 use crate::plan::{Group, HookRegistry, Plan};
 use hook_protocol::event::input::{EventInput, HookInput};
 use hook_protocol::event::output::PolicyDecision;
@@ -66,7 +66,7 @@ impl Pipeline {
     ) -> Result<PipelineOutcome, StageFailure> {
         let mut finished = FinishedHooks::default();
         self.run_into(plan, input, scope, &mut finished).await?;
-        self.settle(plan, finished)
+        self.merge_results(plan, finished)
     }
 
     /// Runs a plan like [`run`](Self::run), but stores each hook's result in `finished` as soon as
@@ -85,12 +85,12 @@ impl Pipeline {
         if plan.is_empty() {
             return Ok(());
         }
-        let mut told = Told::new(HookInput::new(input));
+        let mut received = ReceivedInputs::new(HookInput::new(input));
         let run = async {
-            self.run_groups(plan, &mut told, scope, finished).await?;
-            ask_again((&self.registry, &self.runner), plan, told, scope, finished)
+            self.run_groups(plan, &mut received, scope, finished).await?;
+            recheck_guards((&self.registry, &self.runner), plan, received, scope, finished)
                 .await
-                .map_err(gone)
+                .map_err(runner_gone)
         };
         run.await
     }
@@ -100,7 +100,7 @@ impl Pipeline {
     /// # Errors
     /// Returns an error if the answers could not be merged.
     #[doc(hidden)]
-    pub fn settle(
+    pub fn merge_results(
         &self,
         plan: &Plan,
         finished: FinishedHooks,
@@ -129,37 +129,37 @@ impl Pipeline {
     async fn run_groups(
         &self,
         plan: &Plan,
-        told: &mut Told,
+        received: &mut ReceivedInputs,
         scope: &RunScope,
         finished: &mut FinishedHooks,
     ) -> Result<(), StageFailure> {
-        let mut ended = Ended::default();
-        let mut settled = Settled::default();
-        let mut input = told.input().clone();
-        for (index, group) in plan.groups.iter().enumerate() {
+        let mut early_end = EarlyEnd::default();
+        let mut reconciler = Reconciler::default();
+        let mut input = received.input().clone();
+        for (group_index, group) in plan.groups.iter().enumerate() {
             // An inline plan finishes before the caller could cancel it.
-            if index > 0 && scope.cancel.is_cancelled() && !plan.is_inline() {
+            if group_index > 0 && scope.cancel.is_cancelled() && !plan.is_inline() {
                 let message = "the request was cancelled before all of its hooks had started";
                 return Err(StageFailure::new(FailureCode::Cancelled, message));
             }
-            ended.begin(group.priority, plan.is_in_turn(group));
+            early_end.begin_group(group.priority, plan.is_in_turn(group));
             let first = finished.results.len();
-            let run = GroupRun { plan, group, ended: &ended, input: &input, scope };
-            self.run_group(run, told, finished).await.map_err(gone)?;
+            let run = GroupRun { plan, group, early_end: &early_end, input: &input, scope };
+            self.run_group(run, received, finished).await.map_err(runner_gone)?;
             // Restore plan order: hooks finish in any order.
             let Some(results) = finished.results.get_mut(first..) else { continue };
-            results.sort_by_key(|(place, _)| *place);
-            let of_group = input.clone();
-            for (place, result) in results {
-                let approved = told.approved_by(plan, *place, result);
-                if settled.take(result, &of_group.payload, &input.payload) {
-                    told.note_approved(*place, approved);
+            results.sort_by_key(|(index, _)| *index);
+            let group_input = input.clone();
+            for (index, result) in results {
+                let approved = received.approved_by(plan, *index, result);
+                if reconciler.reconcile(result, &group_input.payload, &input.payload) {
+                    received.record_approved(*index, approved);
                 }
-                if let Some(planned) = plan.hooks.get(*place) {
-                    ended.note(plan.event, &planned.hook, result);
+                if let Some(planned) = plan.hooks.get(*index) {
+                    early_end.record(plan.event, &planned.hook, result);
                 }
                 if let Some(output) = result.output.as_ref().filter(|_| result.success) {
-                    input = chained(input, output);
+                    input = with_changes(input, output);
                 }
             }
         }
@@ -170,24 +170,24 @@ impl Pipeline {
     async fn run_group(
         &self,
         run: GroupRun<'_>,
-        told: &mut Told,
+        received: &mut ReceivedInputs,
         finished: &mut FinishedHooks,
     ) -> Result<(), RunnerGone> {
-        let GroupRun { plan, group, ended, input, scope } = run;
+        let GroupRun { plan, group, early_end: ended, input, scope } = run;
         let mut running = Vec::new();
-        for (place, planned) in plan.hooks_of(group) {
-            if let Some(by) = ended.keeps_out(&planned.hook) {
+        for (index, planned) in plan.hooks_of(group) {
+            if let Some(by) = ended.prevented_by(&planned.hook) {
                 let (hook, ended_by) = (planned.hook.identity.clone(), by.display_name().into());
                 finished.not_started.push(NotStarted { hook, ended_by });
                 continue;
             }
             let permits = planned.hook.background.as_ref();
-            let is_left = match scope.background {
+            let is_skipped = match scope.background {
                 Background::Start => false,
-                Background::Leave => permits.is_some(),
+                Background::Skip => permits.is_some(),
                 Background::Only => permits.is_none(),
             };
-            if is_left {
+            if is_skipped {
                 continue;
             }
             if let Some(permits) = permits.filter(|_| scope.background == Background::Start) {
@@ -197,33 +197,33 @@ impl Pipeline {
                     input.clone(),
                     scope,
                 ) {
-                    let running = format!(
+                    let message = format!(
                         "{MAX_BACKGROUND} runs of it still go on that nothing waits for, so it was \
                          not run for this event"
                     );
-                    finished.warnings.push(planned.hook.identity.says(&running));
+                    finished.warnings.push(planned.hook.identity.format_warning(&message));
                 }
                 continue;
             }
-            told.note(plan, place, input);
+            received.record(plan, index, input);
             match self.runner.start(&planned.hook.spec, input.clone(), scope) {
-                StartedHook::Done(result) => finished.push(plan, place, result),
-                started => running.push(async move { (place, started.finish().await) }),
+                StartedHook::Done(result) => finished.push(plan, index, result),
+                started => running.push(async move { (index, started.finish().await) }),
             }
         }
         if running.is_empty() {
             return Ok(());
         }
         let mut running: FuturesUnordered<_> = running.into_iter().collect();
-        while let Some((place, result)) = running.next().await {
-            finished.push(plan, place, result?);
+        while let Some((index, result)) = running.next().await {
+            finished.push(plan, index, result?);
         }
         Ok(())
     }
 }
 
-fn gone(gone: RunnerGone) -> StageFailure {
-    StageFailure::new(FailureCode::ExecutionFailed, gone.to_string())
+fn runner_gone(error: RunnerGone) -> StageFailure {
+    StageFailure::new(FailureCode::ExecutionFailed, error.to_string())
 }
 
 /// The arguments of a group's run.
@@ -231,7 +231,7 @@ struct GroupRun<'r> {
     plan: &'r Plan,
     group: &'r Group,
     /// The decisions of earlier groups.
-    ended: &'r Ended,
+    early_end: &'r EarlyEnd,
     /// The input after the changes of earlier groups.
     input: &'r HookInput,
     scope: &'r RunScope,

@@ -8,7 +8,9 @@ use indexmap::IndexSet;
 
 use super::aggregate::{AggregatedHookResult, ErrorReport, or_decision};
 use hook_json::{JsonObject, ObjectWriter, RawJson, RawObject};
-use hook_protocol::event::output::{HookOutput, NO_REASON, PolicyDecision, REPLACES, changes};
+use hook_protocol::event::output::{
+    HookOutput, NO_REASON, PolicyDecision, TOOL_INPUT_REPLACES, merged_changes,
+};
 use hook_protocol::event::{HookEventName, MergeStrategy};
 use hook_protocol::failure::FailureCode;
 
@@ -95,13 +97,13 @@ impl StageFailure {
 
     /// Returns the code as written in messages.
     #[doc(hidden)]
-    pub fn code_word(&self) -> &str {
+    pub fn code_name(&self) -> &str {
         self.other_code.as_deref().unwrap_or(self.code.as_str())
     }
 
     /// Adds the request's event and correlation id.
     #[must_use]
-    pub fn of_request(self, event: Option<HookEventName>, correlation_id: &str) -> Self {
+    pub fn with_request(self, event: Option<HookEventName>, correlation_id: &str) -> Self {
         Self { event, correlation_id: Some(correlation_id.into()), ..self }
     }
 
@@ -197,9 +199,10 @@ impl ProcessedHookResult {
         let decision = outputs.iter().map(|output| output.policy(event)).max().unwrap_or_default();
         let reason =
             (decision > PolicyDecision::Proceed).then(|| reason_of(event, decision, outputs));
-        let retries = || outputs.iter().filter(|it| it.policy(event) == PolicyDecision::Retry);
+        let retries =
+            || outputs.iter().filter(|output| output.policy(event) == PolicyDecision::Retry);
         let retry_after = (decision == PolicyDecision::Retry)
-            .then(|| retries().filter_map(|it| it.retry_after).max().unwrap_or_default());
+            .then(|| retries().filter_map(|output| output.retry_after).max().unwrap_or_default());
         let suppress_output = view.suppress_output == Some(true);
         let message = view.system_message.clone().filter(|message| !message.is_empty());
         Self {
@@ -260,30 +263,30 @@ impl ProcessedHookResult {
     pub fn changed_tool_input(&self, original: &RawObject) -> Option<RawObject> {
         let modified = self.modified.as_ref()?;
         let changes = modified.get("tool_input")?.to_object().ok()?;
-        let replaces = modified.get(REPLACES).and_then(RawJson::to_bool) == Some(true);
-        Some(if replaces { changes.to_raw() } else { original.overlaid(&changes) })
+        let replaces = modified.get(TOOL_INPUT_REPLACES).and_then(RawJson::to_bool) == Some(true);
+        Some(if replaces { changes.to_raw() } else { original.merged(&changes) })
     }
 
     /// Returns the merged output with the changes of all hooks, in the form of a single hook's
     /// output. `None` if no hook returned an output.
     #[doc(hidden)]
-    pub fn as_answer(&self) -> Option<HookOutput> {
-        let mut answer = HookOutput::clone(self.aggregated.final_output.as_deref()?);
+    pub fn to_output(&self) -> Option<HookOutput> {
+        let mut output = HookOutput::clone(self.aggregated.final_output.as_deref()?);
         if let Some(modified) = &self.modified {
-            answer.hook_specific_output.get_or_insert_default().overlay(modified);
+            output.hook_specific_output.get_or_insert_default().merge(modified);
         }
-        Some(answer)
+        Some(output)
     }
 }
 
 /// Returns the merged changes of all hooks to their input, for events that merge changes.
 fn modified(event: HookEventName, outputs: &[HookOutput]) -> Option<JsonObject> {
-    let field = event.row().chain.overlaid()?;
-    let sum = changes(outputs.iter(), field)?;
+    let field = event.row().chain.overlaid_field()?;
+    let sum = merged_changes(outputs.iter(), field)?;
     let mut modified = JsonObject::new();
     modified.insert(field, sum.to_raw());
     if field == "tool_input" && outputs.iter().any(HookOutput::replaces_tool_input) {
-        modified.insert(REPLACES, RawJson::from_bool(true));
+        modified.insert(TOOL_INPUT_REPLACES, RawJson::from_bool(true));
     }
     Some(modified)
 }

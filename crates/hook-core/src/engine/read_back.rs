@@ -8,7 +8,7 @@ use hook_protocol::read_back::{decision, fields_once, read_milliseconds, read_ob
 use hook_run::HookIdentity;
 
 use super::aggregate::{AggregatedHookResult, ErrorReport};
-use super::ended::NotStarted;
+use super::early_end::NotStarted;
 use super::processed::{ProcessedHookResult, StageFailure};
 
 const TEXT: &str = "a string";
@@ -80,13 +80,13 @@ impl StageFailure {
     #[doc(hidden)]
     pub fn read_back(object: &RawObject) -> Result<Self, ShapeError> {
         let mut fields = fields_once(object)?;
-        let word = fields.text("code").required("code", TEXT)?;
+        let name = fields.text("code").required("code", TEXT)?;
         let message = fields.text("message").required("message", TEXT)?;
         let details = fields.object("details")?.map(|details| details.fields());
-        let code = FailureCode::from_word(&word);
+        let code = FailureCode::from_name(&name);
         Ok(Self {
             code: code.unwrap_or(FailureCode::Other),
-            other_code: code.is_none().then(|| word.into()),
+            other_code: code.is_none().then(|| name.into()),
             message,
             details: details.unwrap_or_default(),
             event: None,

@@ -13,7 +13,7 @@ use hook_json::text::PathText;
 use hook_json::text::shortened;
 use hook_protocol::event::{HookEventName, Matching};
 use hook_settings::matcher::{
-    Facts, FilterOutcome, MatchInput, MatchOutcome, Matcher, Surroundings, Unmatched,
+    Facts, FilterOutcome, HostDirectories, MatchInput, MatchOutcome, Matcher, Unmatched,
 };
 
 /// The hooks that an event would run, and why it would not run the others; see
@@ -43,8 +43,8 @@ impl Explanation {
     /// Returns the index of a hook's group, if the hook is in the plan.
     #[doc(hidden)]
     pub fn group_of(&self, hook: &ExplainedHook) -> Option<usize> {
-        let place = hook.place?;
-        self.groups.iter().position(|group| group.hooks.contains(&place))
+        let plan_index = hook.plan_index?;
+        self.groups.iter().position(|group| group.hooks.contains(&plan_index))
     }
 
     /// Returns the guards that would block the event without running, in plan order.
@@ -59,7 +59,7 @@ pub struct ExplainedHook {
     /// The hook.
     pub hook: Arc<Hook>,
     /// Its index in the plan, if it is in the plan.
-    pub place: Option<usize>,
+    pub plan_index: Option<usize>,
     /// Everything that keeps it out of the plan; empty if it is in the plan.
     pub reasons: Vec<NotRun>,
     /// Warnings for its author, such as a matcher that does not compile or exceeds its limits.
@@ -71,12 +71,12 @@ pub struct ExplainedHook {
 impl ExplainedHook {
     /// Returns `true` if it runs.
     pub fn runs(&self) -> bool {
-        self.place.is_some() && !self.hook.blocks_unrun()
+        self.plan_index.is_some() && !self.hook.blocks_without_running()
     }
 
     /// Returns the reason why it blocks the event without running ([`Hook::blocks_unrun`]).
     pub fn blocks(&self) -> Option<String> {
-        self.place.and_then(|_| self.hook.suspension())
+        self.plan_index.and_then(|_| self.hook.suspension())
     }
 }
 
@@ -194,8 +194,8 @@ impl fmt::Display for NotRun {
             Self::Duplicate { of } => {
                 let source = &of.source;
                 write!(formatter, "it is the same hook as one of the {source} settings")?;
-                if let Some(place) = &of.place {
-                    write!(formatter, ", {place}")?;
+                if let Some(location) = &of.location {
+                    write!(formatter, ", {location}")?;
                 }
                 formatter.write_str(", which runs in its place")
             }
@@ -210,12 +210,12 @@ pub(super) fn explain(
     on: &[Arc<Hook>],
     obstacles: impl Fn(&Hook) -> Vec<NotRun>,
     event: HookEventName,
-    (input, surroundings): (&MatchInput, &Surroundings),
+    (input, surroundings): (&MatchInput, &HostDirectories),
 ) -> Explanation {
     let selection = Selection::matching(on, input, surroundings);
     let facts = Facts::of(input, surroundings);
     let subject = input.subject();
-    let mut selected = on.iter().zip(&selection.places).peekable();
+    let mut selected = on.iter().zip(&selection.plan_indices).peekable();
     let (of_event, others): (Vec<_>, Vec<_>) = all.iter().partition(|hook| hook.event == event);
     let mut hooks: Vec<ExplainedHook> = Vec::with_capacity(all.len());
     // The index in `hooks` of the first copy of each planned hook.
@@ -223,26 +223,26 @@ pub(super) fn explain(
     for hook in of_event {
         let mut explained = ExplainedHook {
             hook: Arc::clone(hook),
-            place: None,
+            plan_index: None,
             reasons: Vec::new(),
             warnings: hook.warnings.clone(),
             hint: hook.matcher.hint(event.row().matching),
         };
-        let place = match selected.next_if(|(on, _)| Arc::ptr_eq(on, hook)) {
-            Some((_, place)) => *place,
+        let plan_index = match selected.next_if(|(on, _)| Arc::ptr_eq(on, hook)) {
+            Some((_, plan_index)) => *plan_index,
             None => {
                 explained.reasons = obstacles(hook);
                 None
             }
         };
-        match place.and_then(|place| Some((place, selection.planned.get(place)?))) {
+        match plan_index.and_then(|place| Some((place, selection.planned.get(place)?))) {
             None => explained.reasons.extend(not_matched(hook, subject, &facts)),
-            Some((place, planned)) => {
-                if let Some(first) = first.get_mut(place) {
+            Some((plan_index, planned)) => {
+                if let Some(first) = first.get_mut(plan_index) {
                     first.get_or_insert(hooks.len());
                 }
                 if Arc::ptr_eq(&planned.hook, hook) {
-                    explained.place = Some(place);
+                    explained.plan_index = Some(plan_index);
                     explained.warnings.extend(planned.warning.clone());
                 } else {
                     explained.reasons.push(NotRun::Duplicate { of: Arc::clone(&planned.hook) });
@@ -253,7 +253,8 @@ pub(super) fn explain(
     }
     // List the copy that runs in place of the first.
     for index in 0..hooks.len() {
-        let first = hooks[index].place.and_then(|place| first.get(place).copied().flatten());
+        let first =
+            hooks[index].plan_index.and_then(|plan_index| first.get(plan_index).copied().flatten());
         if let Some(first) = first.filter(|first| *first < index) {
             hooks.swap(first, index);
         }
@@ -262,7 +263,7 @@ pub(super) fn explain(
     hooks.sort_by_key(|explained| explained.hook.priority);
     hooks.extend(others.into_iter().map(|hook| ExplainedHook {
         hook: Arc::clone(hook),
-        place: None,
+        plan_index: None,
         reasons:
             [NotRun::OtherEvent { event: hook.event }].into_iter().chain(obstacles(hook)).collect(),
         warnings: hook.warnings.clone(),
@@ -282,7 +283,7 @@ pub(super) fn explain(
 fn not_matched(hook: &Hook, subject: Option<&str>, facts: &Facts<'_>) -> Option<NotRun> {
     let matching = hook.event.row().matching;
     let compiled;
-    let matcher = match hook.is_trusted() || hook.blocks_unrun() {
+    let matcher = match hook.is_trusted() || hook.blocks_without_running() {
         true => &hook.matcher,
         false => {
             let definition = hook.matcher.definition().cloned();
@@ -314,15 +315,15 @@ fn not_matched(hook: &Hook, subject: Option<&str>, facts: &Facts<'_>) -> Option<
             },
         })
     };
-    by_subject().or_else(|| match matcher.ask(facts) {
-        FilterOutcome::No(Unmatched::Home) => Some(not_matched_at_home(hook, subject)),
-        FilterOutcome::No(part) => Some(filtered(matcher, part, facts)),
+    by_subject().or_else(|| match matcher.check(facts) {
+        FilterOutcome::No(Unmatched::Foreign) => Some(foreign_mismatch(hook, subject)),
+        FilterOutcome::No(part) => Some(part_mismatch(matcher, part, facts)),
         FilterOutcome::Yes | FilterOutcome::GaveUp(_) => None,
     })
 }
 
 /// Returns the mismatch of a foreign hook: its matcher, or its own agent's event.
-fn not_matched_at_home(hook: &Hook, subject: Option<&str>) -> NotRun {
+fn foreign_mismatch(hook: &Hook, subject: Option<&str>) -> NotRun {
     let (matcher, field, subject) = match (hook.matcher.text(), subject) {
         (Some(text), Some(subject)) => {
             (text, hook.event.row().matching.field().unwrap_or("event"), subject)
@@ -333,12 +334,12 @@ fn not_matched_at_home(hook: &Hook, subject: Option<&str>) -> NotRun {
     NotRun::NotMatched { matcher, field, subject, exactly: false }
 }
 
-fn filtered(matcher: &Matcher, part: Unmatched, facts: &Facts<'_>) -> NotRun {
+fn part_mismatch(matcher: &Matcher, part: Unmatched, facts: &Facts<'_>) -> NotRun {
     let (compared, total) = part.shown(facts);
     NotRun::PartNotMatched {
         part: part.key(),
         pattern: matcher.part(part),
-        subjects: part.compared_with(),
+        subjects: part.nouns(),
         compared,
         total,
     }

@@ -14,7 +14,7 @@ use hook_run::{
     WorkerModule, WorkerStatus,
 };
 use hook_settings::matcher::Matcher;
-use hook_settings::{FailBehavior, HookSource, Place, TimeoutOrigin, UpstreamRules};
+use hook_settings::{FailBehavior, HookSource, Location, TimeoutOrigin, UpstreamRules};
 use hook_trust::Trust;
 
 /// A registered hook: its [`HookSpec`], which it derefs to, and the conditions for running it.
@@ -28,7 +28,7 @@ pub struct Hook {
     /// The source of its settings.
     pub source: HookSource,
     /// The location of its definition; `None` for the host's handlers.
-    pub place: Option<Place>,
+    pub location: Option<Location>,
     /// The matcher for tools or triggers.
     pub matcher: Matcher,
     /// Its priority: lower ones run earlier, equal ones concurrently.
@@ -39,7 +39,7 @@ pub struct Hook {
     /// modules do. If one of them ends the event, those behind it do not run.
     pub(crate) in_turn: bool,
     /// `true` if it is a placeholder for unknown hooks.
-    pub(super) is_stand_in: bool,
+    pub(super) is_placeholder: bool,
     /// The worker under `*` that declared this hook; disabling that worker disables it too.
     pub(super) declared_by: Option<Arc<Hook>>,
     /// The module that it is or that declared it.
@@ -94,8 +94,8 @@ impl Hook {
     }
 
     /// Returns `true` if its trusted copy runs because its folder in the project has changed.
-    pub fn runs_as_trusted_before(&self) -> bool {
-        self.trust.granted().is_some_and(|granted| granted.was_changed())
+    pub fn runs_trusted_copy(&self) -> bool {
+        self.trust.trusted_hook().is_some_and(|granted| granted.has_changed())
     }
 
     /// Returns `true` if it runs in turn behind the others of its priority, as hooks of modules do.
@@ -108,13 +108,13 @@ impl Hook {
     /// changed, or because its settings file has errors. Its events are blocked until a user
     /// decides.
     #[doc(hidden)]
-    pub fn blocks_unrun(&self) -> bool {
+    pub fn blocks_without_running(&self) -> bool {
         self.suspended.is_some()
     }
 
     /// Returns `true` if the hook may run: its user trusts it, or it needs no trust.
     pub fn is_trusted(&self) -> bool {
-        self.trust.is_given()
+        self.trust.is_trusted()
     }
 
     /// Returns the fleet of engines that it represents, if any.
@@ -129,12 +129,12 @@ impl Hook {
 
     /// Returns `true` if it is a placeholder for a worker's undeclared hooks.
     #[doc(hidden)]
-    pub fn is_stand_in(&self) -> bool {
-        self.is_stand_in
+    pub fn is_placeholder(&self) -> bool {
+        self.is_placeholder
     }
 
     /// Returns a hook that blocks `event` in place of this hook, which listens to every event.
-    pub fn on_event(&self, event: HookEventName, executor: Arc<dyn HookExecutor>) -> Self {
+    pub fn placeholder_for(&self, event: HookEventName, executor: Arc<dyn HookExecutor>) -> Self {
         let spec = HookSpec {
             identity: HookIdentity::new(
                 self.display_name(),
@@ -159,12 +159,12 @@ impl Hook {
             name: self.name.clone(),
             description: self.description.clone(),
             source: self.source.clone(),
-            place: self.place.clone(),
+            location: self.location.clone(),
             matcher: Matcher::compile(None, event.row().matching, FailBehavior::Block).0,
             priority: self.priority,
             sequential: self.sequential,
             in_turn: self.in_turn,
-            is_stand_in: true,
+            is_placeholder: true,
             declared_by: None,
             module: self.module.clone(),
             timeout_origin: self.timeout_origin,
@@ -182,7 +182,7 @@ impl Hook {
     /// Returns the module as loaded by its worker, which may be an error.
     pub fn loaded_module(&self) -> Option<WorkerModule> {
         let path = self.module()?.to_str()?;
-        let declared = self.executor.worker()?.last_declared()?;
+        let declared = self.executor.worker()?.last_declaration()?;
         declared.modules.iter().find(|module| module.path == path).cloned()
     }
 
@@ -210,8 +210,8 @@ impl Hook {
     }
 
     /// Returns a warning about it, in the form that callers receive.
-    pub fn says(&self, text: &str) -> String {
-        self.identity.says(text)
+    pub fn format_warning(&self, text: &str) -> String {
+        self.identity.format_warning(text)
     }
 }
 
@@ -224,9 +224,9 @@ impl Deref for Hook {
 }
 
 /// Returns the trust check that the runner must do.
-pub(super) fn check_of(trust: &Trust, suspended: Option<&Suspension>) -> TrustCheck {
+pub(super) fn trust_check(trust: &Trust, suspended: Option<&Suspension>) -> TrustCheck {
     match trust {
-        Trust::Given => TrustCheck::Nothing,
+        Trust::Always => TrustCheck::Nothing,
         Trust::Checked(granted) => TrustCheck::Confirm(Arc::clone(granted)),
         Trust::Missing { .. } => {
             TrustCheck::Refuse(suspended.unwrap_or(&Suspension::Changed).failure())

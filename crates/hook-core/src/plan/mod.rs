@@ -13,13 +13,10 @@
 //! | `registry` | the registry, for hosts |
 //! | `planning` | the plan of a request, from the registry |
 
-#[allow(clippy::disallowed_methods, reason = "its callers show its paths")]
-mod consent;
-mod every;
 mod explain;
 mod groups;
 mod hook;
-mod made;
+mod hook_factory;
 mod notices;
 mod planning;
 mod registry;
@@ -28,11 +25,14 @@ mod shadowed;
 mod switched_off;
 mod switches;
 mod table;
+#[allow(clippy::disallowed_methods, reason = "its callers show its paths")]
+mod trust_decisions;
+mod wildcard_worker;
 
-pub use every::OnEvery;
 pub use explain::{ExplainedHook, Explanation, NotRun};
 pub use groups::{Group, Plan, PlannedHook};
 pub use hook::Hook;
 pub use notices::NOT_TRUSTED;
 pub use registry::{HookListing, HookRegistry};
 pub use switched_off::{Switch, SwitchedOff};
+pub use wildcard_worker::WildcardWorker;

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::consent::MissingGuard;
 use super::hook::Hook;
+use super::trust_decisions::MissingGuard;
 use hook_json::text::PathText;
 use hook_protocol::event::ByEvent;
 use hook_settings::{Diagnostic, HookSource, Severity};
@@ -15,14 +15,16 @@ pub const NOT_TRUSTED: &str =
     "not trusted and did not run; the user can review what would run with `hook trust`";
 
 /// Returns the first few errors, without those reported with their hooks, and a count of the rest.
-pub(super) fn losses(diagnostics: &[Diagnostic], said_of_hooks: &HashSet<usize>) -> Vec<String> {
-    let errors = diagnostics
-        .iter()
-        .enumerate()
-        .filter(|(index, it)| it.severity == Severity::Error && !said_of_hooks.contains(index));
-    let mut losses = errors.map(|(_, it)| it.to_string()).collect();
-    shorten(&mut losses, "errors in settings");
-    losses
+pub(super) fn settings_errors(
+    diagnostics: &[Diagnostic],
+    reported_with_hooks: &HashSet<usize>,
+) -> Vec<String> {
+    let errors = diagnostics.iter().enumerate().filter(|(index, diagnostic)| {
+        diagnostic.severity == Severity::Error && !reported_with_hooks.contains(index)
+    });
+    let mut messages = errors.map(|(_, error)| error.to_string()).collect();
+    shorten(&mut messages, "errors in settings");
+    messages
 }
 
 /// Truncates a list that is part of every response, and adds the number of omitted entries.
@@ -39,25 +41,25 @@ fn shorten(notices: &mut Vec<String>, what: &str) {
 /// them to run.
 pub(super) fn notices(hooks: &[Arc<Hook>], missing: &[MissingGuard]) -> ByEvent<Vec<String>> {
     /// The notices of an event, and the number of its untrusted hooks.
-    type Found = (Vec<String>, usize);
-    let mut found: ByEvent<Found> = ByEvent::default();
+    type EventNotices = (Vec<String>, usize);
+    let mut by_event: ByEvent<EventNotices> = ByEvent::default();
     for hook in hooks {
-        let (notices, untrusted) = found.of(hook.event);
+        let (notices, untrusted) = by_event.get_or_default(hook.event);
         if let Some(why) = hook.suspended.as_ref().filter(|_| hook.switched_off.is_empty()) {
-            notices.push(hook.says(&why.failure().to_string()));
+            notices.push(hook.format_warning(&why.failure().to_string()));
         } else if let Some(notice) = switched_off_since_trusted(hook) {
             notices.push(notice);
-        } else if !hook.trust.is_given() {
+        } else if !hook.trust.is_trusted() {
             *untrusted += 1;
         }
         if hook.switched_off.is_empty() {
-            notices.extend(hook.warnings.iter().map(|warning| hook.says(warning)));
+            notices.extend(hook.warnings.iter().map(|warning| hook.format_warning(warning)));
         }
     }
     for guard in missing {
-        found.of(guard.event).0.extend(guard.notice());
+        by_event.get_or_default(guard.event).0.extend(guard.notice());
     }
-    found.map(|(mut notices, untrusted)| {
+    by_event.map(|(mut notices, untrusted)| {
         shorten(&mut notices, "warnings about hooks of this event");
         if untrusted > 0 {
             let hooks = if untrusted == 1 { "hook is" } else { "hooks are" };
@@ -88,7 +90,7 @@ fn switched_off_since_trusted(hook: &Hook) -> Option<String> {
     let by_others = hook.switched_off.iter().any(|by| by.source != HookSource::Project);
     let by = hook.switched_off.first().filter(|_| was_on && !by_others)?;
     let file = by.file.as_ref().map(|file| format!(", {}", file.shown())).unwrap_or_default();
-    Some(hook.says(&format!(
+    Some(hook.format_warning(&format!(
         "this trusted guard is off now, by {by}{file}; switch it on, agree to that with `hook \
          trust`, or take back its trust with `hook trust --revoke`"
     )))

@@ -6,7 +6,7 @@ use super::groups::{Plan, PlannedHook};
 use super::hook::Hook;
 use super::registry::HookRegistry;
 use super::selection::Selection;
-use super::table::Remembered;
+use super::table::CachedPlan;
 use hook_protocol::event::HookEventName;
 use hook_protocol::event::input::{EventInput, HookInput, HostContext, RequestInput};
 use hook_settings::FailBehavior;
@@ -19,17 +19,23 @@ impl HookRegistry {
     /// not.
     pub fn plan(&self, input: &RequestInput, host: &HostContext) -> Arc<Plan> {
         let event = input.event();
-        match self.table().remembered(event, input.payload.match_subject()) {
-            Remembered::Plan(plan) => plan,
-            Remembered::Candidates(candidates) => {
+        match self.table().cached_plan(event, input.payload.match_subject()) {
+            CachedPlan::Plan(plan) => plan,
+            CachedPlan::Candidates(candidates) => {
                 let input = MatchInput::of(input, host);
                 let facts = Facts::of(&input, self.surroundings());
-                let asked: Vec<_> = candidates.iter().map(|it| it.clone().asked(&facts)).collect();
-                let is_guard = |it: &PlannedHook| it.hook.fail_behavior == FailBehavior::Block;
-                let unmatched = candidates.iter().zip(&asked).filter(|(_, asked)| asked.is_none());
+                let matched: Vec<_> = candidates
+                    .iter()
+                    .map(|candidate| candidate.clone().if_input_matches(&facts))
+                    .collect();
+                let is_guard =
+                    |planned: &PlannedHook| planned.hook.fail_behavior == FailBehavior::Block;
+                let unmatched =
+                    candidates.iter().zip(&matched).filter(|(_, outcome)| outcome.is_none());
                 let unmatched = unmatched.map(|(candidate, _)| candidate);
-                let unmatched_guards = unmatched.filter(|it| is_guard(it)).cloned().collect();
-                Selection::of(asked.into_iter()).into_plan(event, unmatched_guards)
+                let unmatched_guards =
+                    unmatched.filter(|candidate| is_guard(candidate)).cloned().collect();
+                Selection::of(matched.into_iter()).into_plan(event, unmatched_guards)
             }
         }
     }
@@ -38,16 +44,17 @@ impl HookRegistry {
     pub fn late_guards(&self, plan: &Plan, changed: &EventInput) -> Vec<PlannedHook> {
         let input = MatchInput::of_event(HookInput::new(changed.clone()));
         let facts = Facts::of(&input, self.surroundings());
-        let matched = plan.unmatched_guards.iter().map(|it| it.clone().asked(&facts));
+        let matched =
+            plan.unmatched_guards.iter().map(|guard| guard.clone().if_input_matches(&facts));
         let mut late = Selection::of(matched).planned;
         // The same guard may be planned already under another matcher.
         let is_guard = |hook: &Hook| hook.fail_behavior == FailBehavior::Block;
         let is_planned = |hook: &Hook| {
             let key = hook.dedup_key();
-            let mut guards = plan.hooks.iter().filter(|it| is_guard(&it.hook));
+            let mut guards = plan.hooks.iter().filter(|planned| is_guard(&planned.hook));
             key.is_some() && guards.any(|it| it.hook.dedup_key() == key)
         };
-        late.retain(|it| !is_planned(&it.hook));
+        late.retain(|guard| !is_planned(&guard.hook));
         if let Some(first) = late.first() {
             plan.late_guard.get_or_init(|| Arc::clone(&first.hook));
         }
@@ -57,10 +64,10 @@ impl HookRegistry {
     /// Returns the first enabled foreign hook that runs before a tool: it might have refused a call
     /// that cannot be parsed.
     #[doc(hidden)]
-    pub fn foreign_before_a_tool(&self, event: HookEventName) -> Option<Arc<Hook>> {
+    pub fn foreign_before_tool(&self, event: HookEventName) -> Option<Arc<Hook>> {
         let hooks =
-            if event.is_before_a_tool() { self.table().hooks(event) } else { Default::default() };
-        hooks.iter().find(|hook| hook.spec.executor.home().is_some()).cloned()
+            if event.is_before_tool() { self.table().hooks(event) } else { Default::default() };
+        hooks.iter().find(|hook| hook.spec.executor.foreign().is_some()).cloned()
     }
 
     /// Returns the first enabled hook of the event whose failure denies, regardless of its matcher.

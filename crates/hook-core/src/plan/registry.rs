@@ -6,20 +6,20 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::consent::Consent;
-use super::every::{OnEvery, stand_ins};
 use super::explain::{Explanation, NotRun, explain};
 use super::hook::Hook;
-use super::made::{HookMaker, of_handler, of_missing};
-use super::notices::{losses, lost_guards, notices};
+use super::hook_factory::{HookFactory, handler_hook, missing_guard_hook};
+use super::notices::{lost_guards, notices, settings_errors};
 use super::shadowed::shadowed;
 use super::switched_off::SwitchedOff;
 use super::switches::{Disabled, disabled_by, is_on};
 use super::table::PlanTable;
+use super::trust_decisions::TrustDecisions;
+use super::wildcard_worker::{WildcardWorker, placeholders};
 use hook_json::text::shortened;
 use hook_protocol::event::{ByEvent, EventDefinition, Events, HookEventName};
 use hook_run::{HandlerHook, Runner};
-use hook_settings::matcher::{MatchInput, Surroundings};
+use hook_settings::matcher::{HostDirectories, MatchInput};
 use hook_settings::{Diagnostic, FailBehavior, HookSource, MatcherDefinition, Rule, SettingsFile};
 use hook_trust::TrustPolicy;
 
@@ -48,18 +48,18 @@ pub struct HookRegistry {
     /// The first of them whose file mentions a guard.
     unread_guard: Option<Diagnostic>,
     /// Errors that make hooks of the settings unavailable, limited in number.
-    losses: Vec<String>,
+    settings_errors: Vec<String>,
     /// Trusted guards that settings no longer contain, or that they disable.
     lost_guards: Vec<String>,
     /// Warnings for every caller that fires an event, by event.
     notices: ByEvent<Vec<String>>,
     /// The hooks that call a worker, by event.
-    calling: ByEvent<Vec<Arc<Hook>>>,
+    worker_hooks: ByEvent<Vec<Arc<Hook>>>,
     /// The base directories of relative paths.
-    surroundings: Surroundings,
+    surroundings: HostDirectories,
     state: RwLock<State>,
     /// Workers that declare their hooks themselves.
-    on_every: Vec<Arc<OnEvery>>,
+    wildcard_workers: Vec<Arc<WildcardWorker>>,
     /// `true` if guards of departed clients are known; avoids taking the lock otherwise.
     has_lost: AtomicBool,
     /// The plans for the enabled hooks.
@@ -82,13 +82,13 @@ struct State {
 
 impl State {
     /// Returns the hooks that are not placeholders.
-    fn shown(&self) -> impl Iterator<Item = &Arc<Hook>> {
-        let declared = self.expanded.iter().flatten().filter(|hook| !hook.is_stand_in);
+    fn listed(&self) -> impl Iterator<Item = &Arc<Hook>> {
+        let declared = self.expanded.iter().flatten().filter(|hook| !hook.is_placeholder);
         declared.chain(self.registered.values())
     }
 
     /// Returns all hooks that were added after the registry was built.
-    fn later(&self) -> impl Iterator<Item = &Arc<Hook>> {
+    fn added_later(&self) -> impl Iterator<Item = &Arc<Hook>> {
         self.expanded.iter().flatten().chain(self.registered.values())
     }
 }
@@ -108,76 +108,84 @@ impl HookRegistry {
         let mut hooks = Vec::new();
         let mut diagnostics = Vec::new();
         // Indices of diagnostics that their hooks report as warnings, too.
-        let mut of_matchers = HashSet::new();
-        let consent = Consent::of(files, project, policy, events);
-        diagnostics.extend(consent.problems);
-        let unread =
-            files.iter().zip(consent.may_run).filter(|(it, may_run)| *may_run && !it.was_read);
+        let mut reported_with_hooks = HashSet::new();
+        let trust_decisions = TrustDecisions::of(files, project, policy, events);
+        diagnostics.extend(trust_decisions.problems);
+        let unread = files
+            .iter()
+            .zip(trust_decisions.may_run)
+            .filter(|(file, may_run)| *may_run && !file.was_read);
         // If an agent's own file is broken, that agent runs none of its hooks either.
-        let unread = unread.filter(|(it, _)| it.language.is_none());
-        let why =
-            |file: &SettingsFile| file.diagnostics.iter().find(|it| it.is_of_whole_file()).cloned();
+        let unread = unread.filter(|(file, _)| file.language.is_none());
+        let why = |file: &SettingsFile| {
+            file.diagnostics.iter().find(|diagnostic| diagnostic.is_whole_file()).cloned()
+        };
         let unread: Vec<&SettingsFile> = unread.map(|(file, _)| file).collect();
         // Guards of a project are known from the trust store.
         let is_decided =
-            |it: &SettingsFile| it.source == HookSource::Project && policy.is_of_store();
-        let with_guard = unread.iter().filter(|it| it.mentions_guard && !is_decided(it));
+            |file: &SettingsFile| file.source == HookSource::Project && policy.uses_store();
+        let with_guard = unread.iter().filter(|file| file.mentions_guard && !is_decided(file));
         let unread_guard = with_guard.clone().find_map(|file| why(file));
         let unread = unread.into_iter().filter_map(why).collect();
         let disabled: Vec<Disabled<'_>> = files.iter().map(Disabled::by).collect();
-        let shadowed = shadowed(files, &consent.trust, &disabled);
-        for (index, (file, trust)) in files.iter().zip(consent.trust).enumerate() {
+        let shadowed = shadowed(files, &trust_decisions.trust, &disabled);
+        for (index, (file, trust)) in files.iter().zip(trust_decisions.trust).enumerate() {
             diagnostics.extend(file.diagnostics.iter().cloned());
-            let maker =
-                HookMaker::new((index, file), &trust, runner, project, (&disabled, &shadowed));
-            for (at, (entry, trust)) in file.hooks.iter().zip(trust).enumerate() {
-                let (hook, problems) = maker.hook(at, entry, trust);
+            let factory =
+                HookFactory::new((index, file), &trust, runner, project, (&disabled, &shadowed));
+            for (entry_index, (entry, trust)) in file.hooks.iter().zip(trust).enumerate() {
+                let (hook, problems) = factory.hook(entry_index, entry, trust);
                 // The reader has already reported unreadable matchers.
                 let is_read =
                     !matches!(entry.matcher.as_deref(), Some(MatcherDefinition::Unreadable(_)));
                 for problem in problems.iter().filter(|_| is_read) {
-                    let place = entry.place.clone();
-                    of_matchers.insert(diagnostics.len());
-                    diagnostics.push(Diagnostic::new(problem.rule, place, &problem.message));
+                    let location = entry.location.clone();
+                    reported_with_hooks.insert(diagnostics.len());
+                    diagnostics.push(Diagnostic::new(problem.rule, location, &problem.message));
                 }
                 hooks.push(Arc::new(hook));
             }
         }
-        let behind_errors = consent.missing.iter().filter_map(|guard| of_missing(guard, runner));
-        hooks.extend(behind_errors.map(Arc::new));
-        hooks.extend(handlers.iter().map(|handler| Arc::new(of_handler(handler, runner))));
-        let on_every = OnEvery::of(&hooks);
+        let missing_guards =
+            trust_decisions.missing.iter().filter_map(|guard| missing_guard_hook(guard, runner));
+        hooks.extend(missing_guards.map(Arc::new));
+        hooks.extend(handlers.iter().map(|handler| Arc::new(handler_hook(handler, runner))));
+        let wildcard_workers = WildcardWorker::of(&hooks);
         // Placeholders for guards that cannot run, and for undeclared ones.
-        let blocks_unrun = hooks.iter().filter(|hook| hook.event.is_every() && hook.blocks_unrun());
-        let unrun = blocks_unrun.flat_map(|hook| stand_ins(hook, events, false, None)).collect();
-        let unknown = on_every.iter().map(|it| stand_ins(&it.template, events, false, None));
+        let blocked =
+            hooks.iter().filter(|hook| hook.event.is_wildcard() && hook.blocks_without_running());
+        let unrun = blocked.flat_map(|hook| placeholders(hook, events, false, None)).collect();
+        let unknown = wildcard_workers
+            .iter()
+            .map(|worker| placeholders(&worker.template, events, false, None));
         let expanded: Vec<Vec<Arc<Hook>>> = std::iter::once(unrun).chain(unknown).collect();
-        let table = PlanTable::new(running(hooks.iter().chain(expanded.iter().flatten()), &[]));
-        let notices = notices(&hooks, &consent.missing);
-        let lost_guards = lost_guards(&hooks, &consent.missing);
-        let mut losses = losses(&diagnostics, &of_matchers);
+        let table =
+            PlanTable::new(planned_hooks(hooks.iter().chain(expanded.iter().flatten()), &[]));
+        let notices = notices(&hooks, &trust_decisions.missing);
+        let lost_guards = lost_guards(&hooks, &trust_decisions.missing);
+        let mut settings_errors = settings_errors(&diagnostics, &reported_with_hooks);
         // A missing guard under `*` concerns every event.
-        let of_every = consent.missing.iter().filter(|guard| guard.event.is_every());
-        losses.extend(of_every.filter_map(|guard| guard.notice()));
-        let mut calling: ByEvent<Vec<Arc<Hook>>> = ByEvent::default();
+        let of_every = trust_decisions.missing.iter().filter(|guard| guard.event.is_wildcard());
+        settings_errors.extend(of_every.filter_map(|guard| guard.notice()));
+        let mut worker_hooks: ByEvent<Vec<Arc<Hook>>> = ByEvent::default();
         for hook in hooks.iter().filter(|hook| hook.worker().is_some()) {
-            calling.of(hook.event).push(Arc::clone(hook));
+            worker_hooks.get_or_default(hook.event).push(Arc::clone(hook));
         }
-        let surroundings = Surroundings::new(project, runner.home());
+        let surroundings = HostDirectories::new(project, runner.home());
         let is_on_declared = |hook: &&Arc<Hook>| hook.event.row().is_declared();
         Self {
             surroundings,
             on_declared: hooks.iter().filter(is_on_declared).cloned().collect(),
             hooks,
-            losses,
+            settings_errors,
             lost_guards,
             diagnostics,
             unread,
             unread_guard,
             notices,
-            calling,
+            worker_hooks,
             state: RwLock::new(State { expanded, ..State::default() }),
-            on_every,
+            wildcard_workers,
             has_lost: AtomicBool::new(false),
             table,
         }
@@ -188,23 +196,23 @@ impl HookRegistry {
         let state = read(&self.state);
         let listing = |hook: &Arc<Hook>| HookListing {
             enabled: is_on(hook, &state.switches),
-            trusted: hook.trust.is_given(),
+            trusted: hook.trust.is_trusted(),
             disabled_by: disabled_by(hook, &state.switches),
             hook: Arc::clone(hook),
         };
-        self.hooks.iter().chain(state.shown()).map(listing).collect()
+        self.hooks.iter().chain(state.listed()).map(listing).collect()
     }
 
     /// Explains for every hook whether it would run for an event, in which order, and why not.
     pub fn explain(&self, event: HookEventName, input: &MatchInput) -> Explanation {
         let state = read(&self.state);
-        let all: Vec<_> = self.hooks.iter().chain(state.later()).cloned().collect();
-        let on = self.table.hooks(event);
+        let all: Vec<_> = self.hooks.iter().chain(state.added_later()).cloned().collect();
+        let enabled = self.table.hooks(event);
         let obstacles = |hook: &Hook| obstacles(hook, &state.switches);
-        explain(&all, &on, obstacles, event, (input, &self.surroundings))
+        explain(&all, &enabled, obstacles, event, (input, &self.surroundings))
     }
 
-    pub(super) fn surroundings(&self) -> &Surroundings {
+    pub(super) fn surroundings(&self) -> &HostDirectories {
         &self.surroundings
     }
 
@@ -218,9 +226,9 @@ impl HookRegistry {
         let mut state = write(&self.state);
         state.switches.retain(|(known, _)| known != name);
         state.switches.push((name.to_owned(), enabled));
-        let all = || self.hooks.iter().chain(state.later());
-        self.table.replace(running(all(), &state.switches));
-        let named = all().filter(|hook| hook.display_name() == name && !hook.is_stand_in);
+        let all = || self.hooks.iter().chain(state.added_later());
+        self.table.replace(planned_hooks(all(), &state.switches));
+        let named = all().filter(|hook| hook.display_name() == name && !hook.is_placeholder);
         named.count()
     }
 
@@ -232,7 +240,7 @@ impl HookRegistry {
         if let Some(known) = state.registered.get(&number) {
             return Arc::clone(known);
         }
-        let hook = Arc::new(of_handler(handler, runner));
+        let hook = Arc::new(handler_hook(handler, runner));
         state.registered.insert(number, Arc::clone(&hook));
         if is_on(&hook, &state.switches) {
             self.table.add(Arc::clone(&hook));
@@ -266,9 +274,10 @@ impl HookRegistry {
     /// would run.
     #[doc(hidden)]
     pub fn unread_guards(&self, event: HookEventName) -> Option<&Diagnostic> {
-        let of_store = self.diagnostics.iter().find(|it| it.rule == Rule::TrustStore);
+        let of_store =
+            self.diagnostics.iter().find(|diagnostic| diagnostic.rule == Rule::TrustStore);
         let may_be_trusted = |hook: &Arc<Hook>| {
-            let is_of_event = hook.event == event || hook.event.is_every();
+            let is_of_event = hook.event == event || hook.event.is_wildcard();
             !hook.is_trusted() && is_of_event && hook.fail_behavior == FailBehavior::Block
         };
         let of_store = of_store.filter(|_| self.hooks.iter().any(may_be_trusted));
@@ -290,15 +299,15 @@ impl HookRegistry {
             return None;
         }
         let state = read(&self.state);
-        let is_unheeded = |hook: &Hook| {
+        let is_ignored = |hook: &Hook| {
             Some(hook.event) != event
-                || hook.blocks_unrun() && hook.event.row().merge.only_observes()
+                || hook.blocks_without_running() && hook.event.row().merge.is_observe_only()
         };
         let is_displaced = |hook: &&Arc<Hook>| {
             hook.event.row().is_declared()
                 && hook.fail_behavior == FailBehavior::Block
                 && hook.event.as_str() == name
-                && is_unheeded(hook)
+                && is_ignored(hook)
                 && is_planned(hook)
                 && is_on(hook, &state.switches)
         };
@@ -310,13 +319,13 @@ impl HookRegistry {
     /// after the settings were read.
     fn unexpanded_guard(&self, state: &State, event: Option<HookEventName>) -> Option<Arc<Hook>> {
         let event = event.filter(|event| event.row().block_means.is_some())?;
-        let is_missing = |stands: &&Vec<Arc<Hook>>| {
-            stands.first().is_some_and(|first| first.is_stand_in)
-                && stands.iter().all(|hook| hook.event != event)
+        let is_missing = |placeholders: &&Vec<Arc<Hook>>| {
+            placeholders.first().is_some_and(|first| first.is_placeholder)
+                && placeholders.iter().all(|hook| hook.event != event)
         };
-        let stands = state.expanded.iter().find(is_missing)?;
+        let placeholders = state.expanded.iter().find(is_missing)?;
         let is_on = |hook: &&Arc<Hook>| is_on(hook, &state.switches);
-        stands.first().filter(is_on).cloned()
+        placeholders.first().filter(is_on).cloned()
     }
 
     /// Returns the warnings for every caller that fires the event: errors in settings that make
@@ -326,58 +335,65 @@ impl HookRegistry {
         let of_event =
             event.and_then(|event| self.notices.get(event)).map_or(&[][..], Vec::as_slice);
         // A hook under `*` may concern any event.
-        let every = EventDefinition::every().filter(|every| Some(*every) != event);
+        let every = EventDefinition::wildcard().filter(|every| Some(*every) != event);
         let of_every =
             every.and_then(|every| self.notices.get(every)).map_or(&[][..], Vec::as_slice);
-        self.losses.iter().chain(of_event).chain(of_every).map(String::as_str)
+        self.settings_errors.iter().chain(of_event).chain(of_every).map(String::as_str)
     }
 
     /// Returns the workers that declare their hooks themselves.
     #[doc(hidden)]
-    pub fn on_every(&self) -> &[Arc<OnEvery>] {
-        &self.on_every
+    pub fn wildcard_workers(&self) -> &[Arc<WildcardWorker>] {
+        &self.wildcard_workers
     }
 
     /// Returns the enabled workers without a declaration, or with one that is not in effect yet.
     #[doc(hidden)]
-    pub fn due(&self) -> Vec<Arc<OnEvery>> {
+    pub fn due_workers(&self) -> Vec<Arc<WildcardWorker>> {
         let state = read(&self.state);
-        let is_on = |worker: &&Arc<OnEvery>| is_on(&worker.template, &state.switches);
-        self.on_every.iter().filter(|worker| worker.is_due()).filter(is_on).cloned().collect()
+        let is_on = |worker: &&Arc<WildcardWorker>| is_on(&worker.template, &state.switches);
+        self.wildcard_workers
+            .iter()
+            .filter(|worker| worker.is_due())
+            .filter(is_on)
+            .cloned()
+            .collect()
     }
 
     /// Makes the placeholders of a worker block. With `has_guard`, the worker has a guard that
     /// cannot be parsed; without it, there may be a guard, as in a module that is not loaded.
     #[doc(hidden)]
-    pub fn block_for(&self, worker: &Arc<OnEvery>, events: &Events, has_guard: bool) {
+    pub fn block_for(&self, worker: &Arc<WildcardWorker>, events: &Events, has_guard: bool) {
         let problem = worker.problem();
-        let stands = stand_ins(&worker.template, events, has_guard, problem.as_deref());
-        self.expand(worker, stands);
+        let placeholders = placeholders(&worker.template, events, has_guard, problem.as_deref());
+        self.expand(worker, placeholders);
     }
 
     /// Applies a worker's declaration with the given number.
     #[doc(hidden)]
     pub fn declare(
         &self,
-        worker: &Arc<OnEvery>,
+        worker: &Arc<WildcardWorker>,
         number: u64,
         hooks: &[HandlerHook],
         runner: &Runner,
     ) {
         self.expand(worker, worker.hooks(hooks, runner));
-        worker.in_force.store(number, Ordering::Release);
+        worker.effective.store(number, Ordering::Release);
     }
 
     /// Replaces the hooks or placeholders of a worker.
-    fn expand(&self, worker: &Arc<OnEvery>, hooks: Vec<Arc<Hook>>) {
-        let Some(index) = self.on_every.iter().position(|known| Arc::ptr_eq(known, worker)) else {
+    fn expand(&self, worker: &Arc<WildcardWorker>, hooks: Vec<Arc<Hook>>) {
+        let Some(index) = self.wildcard_workers.iter().position(|known| Arc::ptr_eq(known, worker))
+        else {
             return;
         };
         let mut state = write(&self.state);
         if let Some(expanded) = state.expanded.get_mut(index + 1) {
             *expanded = hooks;
         }
-        self.table.replace(running(self.hooks.iter().chain(state.later()), &state.switches));
+        self.table
+            .replace(planned_hooks(self.hooks.iter().chain(state.added_later()), &state.switches));
     }
 
     /// Sets the lost guards of departed clients. Each becomes a warning to every caller that fires
@@ -415,14 +431,15 @@ impl HookRegistry {
     /// Returns warnings about workers of the event's hooks that are no longer restarted.
     #[doc(hidden)]
     pub fn broken_workers(&self, event: Option<HookEventName>) -> impl Iterator<Item = String> {
-        let calling =
-            event.and_then(|event| self.calling.get(event)).map_or(&[][..], Vec::as_slice);
-        let broken = calling.iter().filter_map(|hook| Some((hook, hook.worker()?.broken()?)));
+        let worker_hooks =
+            event.and_then(|event| self.worker_hooks.get(event)).map_or(&[][..], Vec::as_slice);
+        let broken = worker_hooks.iter().filter_map(|hook| Some((hook, hook.worker()?.broken()?)));
         let is_on = |hook: &Hook| is_planned(hook) && is_on(hook, &read(&self.state).switches);
         let broken = broken.filter(move |(hook, _)| is_on(hook));
-        let on_every = self.on_every.iter().filter(move |worker| is_on(&worker.template));
-        let on_every = on_every.filter_map(|worker| worker.notice());
-        broken.map(|(hook, why)| hook.says(&why.to_string())).chain(on_every)
+        let wildcard_workers =
+            self.wildcard_workers.iter().filter(move |worker| is_on(&worker.template));
+        let on_every = wildcard_workers.filter_map(|worker| worker.notice());
+        broken.map(|(hook, why)| hook.format_warning(&why.to_string())).chain(on_every)
     }
 
     /// Starts the eager workers. Failures are logged, and reported at the first call.
@@ -445,7 +462,7 @@ impl HookRegistry {
 
     /// Returns the number of registered hooks.
     pub fn len(&self) -> usize {
-        self.hooks.len() + read(&self.state).shown().count()
+        self.hooks.len() + read(&self.state).listed().count()
     }
 
     /// Returns `true` if no hook is registered.
@@ -469,21 +486,21 @@ fn write(state: &RwLock<State>) -> RwLockWriteGuard<'_, State> {
 
 /// Returns the reasons why a hook does not run for any input.
 fn obstacles(hook: &Hook, switches: &[(String, bool)]) -> Vec<NotRun> {
-    let untrusted = (!hook.trust.is_given() && !hook.blocks_unrun())
+    let untrusted = (!hook.trust.is_trusted() && !hook.blocks_without_running())
         .then(|| NotRun::Untrusted { changed: hook.changed_since_trusted() });
     let disabled = disabled_by(hook, switches).into_iter().map(NotRun::Disabled);
     untrusted.into_iter().chain(disabled).collect()
 }
 
-fn running<'h>(
+fn planned_hooks<'h>(
     hooks: impl IntoIterator<Item = &'h Arc<Hook>>,
     switches: &[(String, bool)],
 ) -> Vec<Arc<Hook>> {
-    let on = hooks.into_iter().filter(|hook| is_planned(hook) && is_on(hook, switches));
-    on.cloned().collect()
+    let enabled = hooks.into_iter().filter(|hook| is_planned(hook) && is_on(hook, switches));
+    enabled.cloned().collect()
 }
 
 /// Checks whether an enabled hook is planned: it may run, or it blocks without running.
 fn is_planned(hook: &Hook) -> bool {
-    hook.trust.is_given() || hook.blocks_unrun()
+    hook.trust.is_trusted() || hook.blocks_without_running()
 }

@@ -8,7 +8,7 @@ use super::hook::Hook;
 use hook_json::text::shortened;
 use hook_protocol::event::HookEventName;
 use hook_settings::FailBehavior;
-use hook_settings::matcher::{Facts, FilterOutcome, MatchInput, MatchOutcome, Surroundings};
+use hook_settings::matcher::{Facts, FilterOutcome, HostDirectories, MatchInput, MatchOutcome};
 
 impl PlannedHook {
     /// Returns the hook if its matcher matches the subject.
@@ -25,8 +25,8 @@ impl PlannedHook {
     }
 
     /// Returns the hook if its matcher also matches the input.
-    pub fn asked(mut self, facts: &Facts<'_>) -> Option<Self> {
-        match self.hook.matcher.ask(facts) {
+    pub fn if_input_matches(mut self, facts: &Facts<'_>) -> Option<Self> {
+        match self.hook.matcher.check(facts) {
             FilterOutcome::Yes => {}
             FilterOutcome::GaveUp(why) => drop(self.warning.get_or_insert(why)),
             FilterOutcome::No(_) => return None,
@@ -41,16 +41,20 @@ pub(super) struct Selection {
     /// The hooks that run, in plan order.
     pub(super) planned: Vec<PlannedHook>,
     /// For each hook, the index of its copy in the plan; `None` if its matcher does not match.
-    pub(super) places: Vec<Option<usize>>,
+    pub(super) plan_indices: Vec<Option<usize>>,
     /// For each sequential priority, the first hook that is `sequential`.
     pub(super) sequential: BTreeMap<i32, Arc<Hook>>,
 }
 
 impl Selection {
     /// Matches the hooks of one event against an input.
-    pub(super) fn matching(hooks: &[Arc<Hook>], input: &MatchInput, surroundings: &Surroundings) -> Self {
+    pub(super) fn matching(
+        hooks: &[Arc<Hook>],
+        input: &MatchInput,
+        surroundings: &HostDirectories,
+    ) -> Self {
         let facts = Facts::of(input, surroundings);
-        let matched = |hook| PlannedHook::of(hook, input.subject())?.asked(&facts);
+        let matched = |hook| PlannedHook::of(hook, input.subject())?.if_input_matches(&facts);
         Self::of(hooks.iter().map(matched))
     }
 
@@ -58,12 +62,12 @@ impl Selection {
     pub(super) fn of(matched: impl Iterator<Item = Option<PlannedHook>>) -> Self {
         let matched: Vec<Option<PlannedHook>> = matched.collect();
         let mut planned: Vec<PlannedHook> = Vec::new();
-        let mut places = Vec::with_capacity(matched.len());
+        let mut plan_indices = Vec::with_capacity(matched.len());
         let mut sequential = BTreeMap::new();
         let mut known = HashMap::new();
         for candidate in &matched {
             let Some(candidate) = candidate else {
-                places.push(None);
+                plan_indices.push(None);
                 continue;
             };
             let hook = &candidate.hook;
@@ -71,43 +75,43 @@ impl Selection {
                 sequential.entry(hook.priority).or_insert_with(|| Arc::clone(hook));
             }
             let candidate = candidate.clone();
-            let place = match hook.dedup_key() {
+            let index = match hook.dedup_key() {
                 Some(key) => *known.entry(key).or_insert(planned.len()),
                 None => planned.len(),
             };
-            places.push(Some(place));
+            plan_indices.push(Some(index));
             // Duplicates run once, at the position of the first. The copy of the most trusted
             // source runs; among equals, guards come first, then foreground hooks.
             let strength = |hook: &Hook| {
                 let guards = hook.fail_behavior == FailBehavior::Block;
                 (hook.source.trust_rank(), guards, !hook.runs_in_background())
             };
-            match planned.get_mut(place) {
+            match planned.get_mut(index) {
                 None => planned.push(candidate),
                 Some(first) if strength(hook) > strength(&first.hook) => *first = candidate,
                 Some(_) => {}
             }
         }
-        let mut selection = Self { planned, places, sequential };
+        let mut selection = Self { planned, plan_indices, sequential };
         selection.sort();
         selection
     }
 
     /// Sorts the hooks by priority, with those that run in turn last; equal ones keep their order.
     fn sort(&mut self) {
-        let place = |planned: &PlannedHook| (planned.hook.priority, planned.hook.in_turn);
-        if self.planned.is_sorted_by_key(place) {
+        let sort_key = |planned: &PlannedHook| (planned.hook.priority, planned.hook.in_turn);
+        if self.planned.is_sorted_by_key(sort_key) {
             return;
         }
         let hooks = std::mem::take(&mut self.planned);
         let mut sorted: Vec<(usize, PlannedHook)> = hooks.into_iter().enumerate().collect();
-        sorted.sort_by_key(|(_, planned)| place(planned));
+        sorted.sort_by_key(|(_, planned)| sort_key(planned));
         let mut moved = vec![0; sorted.len()];
         for (new, (old, _)) in sorted.iter().enumerate() {
             moved[*old] = new;
         }
-        for place in self.places.iter_mut().flatten() {
-            *place = moved[*place];
+        for index in self.plan_indices.iter_mut().flatten() {
+            *index = moved[*index];
         }
         self.planned = sorted.into_iter().map(|(_, planned)| planned).collect();
     }
@@ -130,7 +134,7 @@ impl Selection {
     /// Returns the groups of the hooks that run.
     pub(super) fn groups(&self) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
-        for (place, planned) in self.planned.iter().enumerate() {
+        for (index, planned) in self.planned.iter().enumerate() {
             let priority = planned.hook.priority;
             match groups.last_mut() {
                 Some(last)
@@ -138,9 +142,9 @@ impl Selection {
                         && !planned.hook.in_turn
                         && !self.sequential.contains_key(&priority) =>
                 {
-                    last.hooks.end = place + 1;
+                    last.hooks.end = index + 1;
                 }
-                _ => groups.push(Group { priority, hooks: place..place + 1 }),
+                _ => groups.push(Group { priority, hooks: index..index + 1 }),
             }
         }
         groups

@@ -21,32 +21,32 @@ pub(super) fn shadowed(
 ) -> Shadowed {
     let mut candidates: Vec<((usize, usize), String, &SettingsFile, &HookEntry)> = Vec::new();
     for (index, (file, trust)) in files.iter().zip(trust).enumerate() {
-        for (at, (entry, trust)) in file.hooks.iter().zip(trust).enumerate() {
-            let Some(key) = key(entry) else { continue };
-            if trust.is_given() && switched_off(entry, file, disabled).is_empty() {
-                candidates.push(((index, at), key, file, entry));
+        for (entry_index, (entry, trust)) in file.hooks.iter().zip(trust).enumerate() {
+            let Some(key) = shadow_key(entry) else { continue };
+            if trust.is_trusted() && switched_off(entry, file, disabled).is_empty() {
+                candidates.push(((index, entry_index), key, file, entry));
             }
         }
     }
     let is_no_guard = |entry: &HookEntry| entry.fail_behavior != FailBehavior::Block;
-    candidates.sort_by_key(|(at, _, file, entry)| {
-        (Reverse(file.source.trust_rank()), is_no_guard(entry), *at)
+    candidates.sort_by_key(|(position, _, file, entry)| {
+        (Reverse(file.source.trust_rank()), is_no_guard(entry), *position)
     });
     let mut winners: HashMap<String, (&SettingsFile, &HookEntry)> = HashMap::new();
     let mut shadowed = Shadowed::new();
-    for (at, key, file, entry) in candidates {
+    for (position, key, file, entry) in candidates {
         match winners.get(&key) {
             None => {
                 winners.insert(key, (file, entry));
             }
             Some((by, winner)) => {
-                let place = winner.place.file.as_deref().cloned();
+                let location = winner.location.file.as_deref().cloned();
                 let by = SwitchedOff {
                     switch: Switch::Shadowed,
                     source: by.source.clone(),
-                    file: place,
+                    file: location,
                 };
-                shadowed.insert(at, by);
+                shadowed.insert(position, by);
             }
         }
     }
@@ -54,8 +54,8 @@ pub(super) fn shadowed(
 }
 
 /// Returns the key that hooks shadowing each other share.
-fn key(entry: &HookEntry) -> Option<String> {
-    match (&entry.stands_for, &entry.module) {
+fn shadow_key(entry: &HookEntry) -> Option<String> {
+    match (&entry.purpose, &entry.module) {
         (Some(stands_for), _) => Some(stands_for.to_string()),
         (None, Some(module)) => Some(format!("module {}", module.shown())),
         (None, None) => None,

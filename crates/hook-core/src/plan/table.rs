@@ -11,7 +11,7 @@ use hook_protocol::event::{ByEvent, HookEventName};
 
 /// The number of plans cached per event. Tools have few names; beyond this number the cache is
 /// cleared.
-const REMEMBERED_PLANS: usize = 1_024;
+const MAX_CACHED_PLANS: usize = 1_024;
 
 /// The enabled hooks by event, with cached plans. The cost of adding a hook does not depend on the
 /// number of hooks of other events.
@@ -24,19 +24,19 @@ pub(super) struct PlanTable {
 #[derive(Debug, Default, Clone)]
 struct EventPlans {
     hooks: Arc<Vec<Arc<Hook>>>,
-    made: Arc<Made>,
+    cache: Arc<PlanCache>,
 }
 
 /// The plans of one event, valid while its hooks stay the same.
 #[derive(Debug, Default)]
-struct Made {
-    without_subject: OnceLock<Remembered>,
-    by_subject: Mutex<HashMap<Box<str>, Remembered>>,
+struct PlanCache {
+    without_subject: OnceLock<CachedPlan>,
+    by_subject: Mutex<HashMap<Box<str>, CachedPlan>>,
 }
 
 /// The cached result for one subject.
 #[derive(Debug, Clone)]
-pub(super) enum Remembered {
+pub(super) enum CachedPlan {
     /// A plan that fits every request.
     Plan(Arc<Plan>),
     /// The hooks whose matchers match the subject, some of which must also match the input. They
@@ -57,21 +57,21 @@ impl PlanTable {
     /// Adds a hook behind all others of its event.
     pub(super) fn add(&self, hook: Arc<Hook>) {
         let mut events = self.write();
-        let plans = events.of(hook.event);
+        let plans = events.get_or_default(hook.event);
         Arc::make_mut(&mut plans.hooks).push(hook);
-        plans.made = Arc::default();
+        plans.cache = Arc::default();
     }
 
     /// Removes a hook.
     pub(super) fn remove(&self, hook: &Arc<Hook>) {
         let mut events = self.write();
-        let plans = events.of(hook.event);
+        let plans = events.get_or_default(hook.event);
         let hooks = Arc::make_mut(&mut plans.hooks);
         // Hooks that come and go are at the end.
-        if let Some(place) = hooks.iter().rposition(|known| Arc::ptr_eq(known, hook)) {
-            hooks.remove(place);
+        if let Some(index) = hooks.iter().rposition(|known| Arc::ptr_eq(known, hook)) {
+            hooks.remove(index);
         }
-        plans.made = Arc::default();
+        plans.cache = Arc::default();
     }
 
     /// The hooks of an event that are on, in run order.
@@ -79,16 +79,16 @@ impl PlanTable {
         self.read().get(event).map(|plans| Arc::clone(&plans.hooks)).unwrap_or_default()
     }
 
-    pub(super) fn remembered(&self, event: HookEventName, subject: Option<&str>) -> Remembered {
+    pub(super) fn cached_plan(&self, event: HookEventName, subject: Option<&str>) -> CachedPlan {
         let events = self.read();
-        let Some(plans) = events.get(event) else { return remember(event, &[], subject) };
-        if let Some(made) = plans.made.get(subject) {
-            return made;
+        let Some(plans) = events.get(event) else { return compute_plan(event, &[], subject) };
+        if let Some(cached) = plans.cache.get(subject) {
+            return cached;
         }
         let plans = plans.clone();
         drop(events);
-        let plan = remember(event, &plans.hooks, subject);
-        plans.made.keep(subject, &plan);
+        let plan = compute_plan(event, &plans.hooks, subject);
+        plans.cache.insert(subject, &plan);
         plan
     }
 
@@ -104,20 +104,20 @@ impl PlanTable {
 fn by_event(hooks: Vec<Arc<Hook>>) -> ByEvent<EventPlans> {
     let mut events: ByEvent<EventPlans> = ByEvent::default();
     for hook in hooks {
-        Arc::make_mut(&mut events.of(hook.event).hooks).push(hook);
+        Arc::make_mut(&mut events.get_or_default(hook.event).hooks).push(hook);
     }
     events
 }
 
-impl Made {
-    fn get(&self, subject: Option<&str>) -> Option<Remembered> {
+impl PlanCache {
+    fn get(&self, subject: Option<&str>) -> Option<CachedPlan> {
         match subject {
             None => self.without_subject.get().cloned(),
             Some(subject) => self.by_subject().get(subject).cloned(),
         }
     }
 
-    fn keep(&self, subject: Option<&str>, plan: &Remembered) {
+    fn insert(&self, subject: Option<&str>, plan: &CachedPlan) {
         let Some(subject) = subject else {
             // Another thread may have set the same plan meanwhile.
             let _ = self.without_subject.set(plan.clone());
@@ -128,26 +128,26 @@ impl Made {
             return;
         }
         let mut by_subject = self.by_subject();
-        if by_subject.len() >= REMEMBERED_PLANS {
+        if by_subject.len() >= MAX_CACHED_PLANS {
             by_subject.clear();
         }
         by_subject.insert(subject.into(), plan.clone());
     }
 
-    fn by_subject(&self) -> std::sync::MutexGuard<'_, HashMap<Box<str>, Remembered>> {
+    fn by_subject(&self) -> std::sync::MutexGuard<'_, HashMap<Box<str>, CachedPlan>> {
         self.by_subject.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Returns the plan or the candidates of an event's hooks, in run order, for a subject.
-fn remember(event: HookEventName, hooks: &[Arc<Hook>], subject: Option<&str>) -> Remembered {
+fn compute_plan(event: HookEventName, hooks: &[Arc<Hook>], subject: Option<&str>) -> CachedPlan {
     let candidates = hooks.iter().filter_map(|hook| PlannedHook::of(hook, subject));
     let candidates: Vec<PlannedHook> = candidates.collect();
-    match candidates.iter().any(|it| it.hook.matcher.asks()) {
-        true => Remembered::Candidates(candidates.into()),
+    match candidates.iter().any(|candidate| candidate.hook.matcher.has_conditions()) {
+        true => CachedPlan::Candidates(candidates.into()),
         false => {
             let selection = Selection::of(candidates.into_iter().map(Some));
-            Remembered::Plan(selection.into_plan(event, Vec::new()))
+            CachedPlan::Plan(selection.into_plan(event, Vec::new()))
         }
     }
 }

@@ -13,11 +13,11 @@ use std::path::Path;
 pub use nearest::nearest;
 
 /// The maximum length of an untrusted text repeated in a message, in characters.
-const REPEATED: usize = 100;
+const MAX_SHOWN_CHARS: usize = 100;
 
 /// Returns `true` if a terminal interprets the character, or displays nothing for it.
 pub fn is_hidden(character: char) -> bool {
-    character.is_control() || is_unseen(character)
+    character.is_control() || is_invisible(character)
 }
 
 /// Returns a text on one line: every hidden character, including line ends and tabs, becomes an
@@ -27,7 +27,7 @@ pub fn is_hidden(character: char) -> bool {
 /// assert_eq!(crate::text::one_line("a\nb\u{202e}"), r"a\nb\u{202e}");
 /// ```
 pub fn one_line(text: &str) -> Cow<'_, str> {
-    shown(text, |character| is_hidden(character).then(|| character.escape_default()))
+    escape_hidden(text, |character| is_hidden(character).then(|| character.escape_default()))
 }
 
 /// A value displayed as by [`one_line`], formatted lazily.
@@ -36,7 +36,7 @@ pub struct OneLine<T>(pub T);
 
 impl<T: fmt::Display> fmt::Display for OneLine<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(Escaping(formatter), "{}", self.0)
+        write!(EscapingWriter(formatter), "{}", self.0)
     }
 }
 
@@ -55,9 +55,9 @@ impl PathText for Path {
 }
 
 /// Escapes the text written to it, as [`one_line`] does.
-struct Escaping<'a, 'f>(&'a mut fmt::Formatter<'f>);
+struct EscapingWriter<'a, 'f>(&'a mut fmt::Formatter<'f>);
 
-impl fmt::Write for Escaping<'_, '_> {
+impl fmt::Write for EscapingWriter<'_, '_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.0.write_str(&one_line(text))
     }
@@ -65,12 +65,12 @@ impl fmt::Write for Escaping<'_, '_> {
 
 /// Escapes a text of several lines: line ends and tabs stay, and a carriage return before a line
 /// end is removed.
-pub fn lines(text: &str) -> String {
+pub fn escaped_lines(text: &str) -> String {
     let escape = |character: char| {
-        let stays = matches!(character, '\n' | '\t') || !is_hidden(character);
-        (!stays).then(|| character.escape_unicode())
+        let is_kept = matches!(character, '\n' | '\t') || !is_hidden(character);
+        (!is_kept).then(|| character.escape_unicode())
     };
-    shown(&text.replace("\r\n", "\n"), escape).into_owned()
+    escape_hidden(&text.replace("\r\n", "\n"), escape).into_owned()
 }
 
 /// Escapes a text for a terminal. Line ends and tabs stay, and if `coloured`, so do changes of
@@ -82,25 +82,25 @@ pub fn for_terminal(text: &str, coloured: bool) -> Cow<'_, str> {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, escape)) = rest.split_once('\u{1b}').filter(|_| coloured) {
-        shown.push_str(&lines(before));
-        let taken = colour(escape).unwrap_or_default();
-        match escape.get(..taken).filter(|it| !it.is_empty()) {
+        shown.push_str(&escaped_lines(before));
+        let sequence_len = color_sequence_len(escape).unwrap_or_default();
+        match escape.get(..sequence_len).filter(|sequence| !sequence.is_empty()) {
             Some(colour) => {
                 shown.push('\u{1b}');
                 shown.push_str(colour);
             }
-            None => shown.push_str(&lines("\u{1b}")),
+            None => shown.push_str(&escaped_lines("\u{1b}")),
         }
-        rest = escape.get(taken..).unwrap_or_default();
+        rest = escape.get(sequence_len..).unwrap_or_default();
     }
-    shown.push_str(&lines(rest));
+    shown.push_str(&escaped_lines(rest));
     Cow::Owned(shown)
 }
 
 /// Returns the length of a change of colour or weight after its escape character, if the text
 /// begins with one. None of the accepted ones hides text.
-fn colour(behind: &str) -> Option<usize> {
-    let inner = behind.strip_prefix('[')?;
+fn color_sequence_len(sequence: &str) -> Option<usize> {
+    let inner = sequence.strip_prefix('[')?;
     let end = inner.find('m').filter(|end| *end <= 16)?;
     let is_known = |number: &str| {
         number.is_empty()
@@ -125,21 +125,21 @@ pub fn first_and_last(text: &str) -> String {
 
 /// Returns the beginning of a text on [one line](one_line), for a message.
 pub fn shortened(text: &str) -> String {
-    match text.char_indices().nth(REPEATED) {
+    match text.char_indices().nth(MAX_SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", one_line(text.get(..end).unwrap_or_default())),
         None => one_line(text).into_owned(),
     }
 }
 
 /// Returns the longest beginning of a text of at most `most` bytes, in whole characters.
-pub fn beginning(text: &str, most: usize) -> &str {
-    let end = (0..=most.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+pub fn truncated(text: &str, max_bytes: usize) -> &str {
+    let end = (0..=max_bytes.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     text.get(..end.unwrap_or_default()).unwrap_or_default()
 }
 
 /// Returns the [beginning] of a text, with the number of omitted bytes.
-pub fn cut(text: &str, most: usize) -> String {
-    let kept = beginning(text, most);
+pub fn truncated_with_count(text: &str, max_bytes: usize) -> String {
+    let kept = truncated(text, max_bytes);
     match text.len() - kept.len() {
         0 => text.to_owned(),
         more => format!("{kept}… ({more} more bytes)"),
@@ -149,21 +149,21 @@ pub fn cut(text: &str, most: usize) -> String {
 /// The first bytes of a program's output on [one line](one_line), with bytes that are not UTF-8 as
 /// `\xff` and with the number of omitted bytes.
 #[derive(Debug, Clone, Copy)]
-pub struct Output<'a> {
+pub struct OutputExcerpt<'a> {
     bytes: &'a [u8],
-    most: usize,
+    max_bytes: usize,
 }
 
-impl<'a> Output<'a> {
+impl<'a> OutputExcerpt<'a> {
     /// Shows at most `most` bytes.
-    pub fn new(bytes: &'a [u8], most: usize) -> Self {
-        Self { bytes, most }
+    pub fn new(bytes: &'a [u8], max_bytes: usize) -> Self {
+        Self { bytes, max_bytes }
     }
 }
 
-impl fmt::Display for Output<'_> {
+impl fmt::Display for OutputExcerpt<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (shown, cut) = self.bytes.split_at(self.bytes.len().min(self.most));
+        let (shown, cut) = self.bytes.split_at(self.bytes.len().min(self.max_bytes));
         for chunk in shown.utf8_chunks() {
             formatter.write_str(&one_line(chunk.valid()))?;
             for byte in chunk.invalid() {
@@ -178,17 +178,20 @@ impl fmt::Display for Output<'_> {
 }
 
 /// Returns equivalent JSON with escapes for hidden characters in strings.
-pub fn json(json: &str) -> Cow<'_, str> {
-    shown(json, |character| is_hidden(character).then_some(InJson(character)))
+pub fn escaped_json(json: &str) -> Cow<'_, str> {
+    escape_hidden(json, |character| is_hidden(character).then_some(JsonEscape(character)))
 }
 
 /// A character as one or two JSON escapes, by its UTF-16 units.
-struct InJson(char);
+struct JsonEscape(char);
 
-impl fmt::Display for InJson {
+impl fmt::Display for JsonEscape {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut units = [0; 2];
-        self.0.encode_utf16(&mut units).iter().try_for_each(|it| write!(formatter, "\\u{it:04x}"))
+        self.0
+            .encode_utf16(&mut units)
+            .iter()
+            .try_for_each(|unit| write!(formatter, "\\u{unit:04x}"))
     }
 }
 
@@ -198,7 +201,7 @@ pub(crate) fn has_hidden(text: &str) -> bool {
     !plain && text.chars().any(is_hidden)
 }
 
-fn shown<E: fmt::Display>(text: &str, escape: impl Fn(char) -> Option<E>) -> Cow<'_, str> {
+fn escape_hidden<E: fmt::Display>(text: &str, escape: impl Fn(char) -> Option<E>) -> Cow<'_, str> {
     match has_hidden(text) {
         true => Cow::Owned(escaped(text, escape)),
         false => Cow::Borrowed(text),
@@ -220,7 +223,7 @@ pub(crate) fn escaped<E: fmt::Display>(text: &str, escape: impl Fn(char) -> Opti
 
 /// Returns `true` for characters that are invisible or reorder others: soft hyphens, zero-width
 /// spaces, joiners, directions, line separators, fillers, and characters that can hide a text.
-fn is_unseen(character: char) -> bool {
+fn is_invisible(character: char) -> bool {
     matches!(
         character,
         '\u{ad}'
@@ -250,8 +253,11 @@ mod tests {
 
     #[test]
     fn control_sequences_are_shown_and_not_obeyed() {
-        assert_eq!(lines("a\u{1b}[31mb\u{7}\r\n\tc\u{9b}"), "a\\u{1b}[31mb\\u{7}\n\tc\\u{9b}");
-        assert_eq!(lines("rm x\rls  "), "rm x\\u{d}ls  ");
+        assert_eq!(
+            escaped_lines("a\u{1b}[31mb\u{7}\r\n\tc\u{9b}"),
+            "a\\u{1b}[31mb\\u{7}\n\tc\\u{9b}"
+        );
+        assert_eq!(escaped_lines("rm x\rls  "), "rm x\\u{d}ls  ");
         assert_eq!(one_line("a\r\n\tb\u{7f}"), "a\\r\\n\\tb\\u{7f}");
     }
 
@@ -275,11 +281,11 @@ mod tests {
                 .chars()
         {
             let text = format!("a{character}b");
-            assert_eq!(lines(&text), format!("a{}b", character.escape_unicode()));
-            assert_eq!(one_line(&text), lines(&text));
+            assert_eq!(escaped_lines(&text), format!("a{}b", character.escape_unicode()));
+            assert_eq!(one_line(&text), escaped_lines(&text));
         }
         for text in ["naïve ⚠\u{fe0f} שלום 日本", " "] {
-            assert_eq!(lines(text), text);
+            assert_eq!(escaped_lines(text), text);
             assert_eq!(one_line(text), text);
         }
     }
@@ -287,8 +293,8 @@ mod tests {
     #[test]
     fn output_is_cut_and_what_is_no_text_is_shown() {
         let bytes = b"a\n\xff\xc3";
-        assert_eq!(Output::new(bytes, 9).to_string(), "a\\n\\xff\\xc3");
-        assert_eq!(Output::new(bytes, 1).to_string(), "a… (3 more bytes)");
+        assert_eq!(OutputExcerpt::new(bytes, 9).to_string(), "a\\n\\xff\\xc3");
+        assert_eq!(OutputExcerpt::new(bytes, 1).to_string(), "a… (3 more bytes)");
     }
 
     proptest! {
@@ -297,13 +303,13 @@ mod tests {
         #[test]
         fn nothing_hidden_is_left_and_what_is_seen_stays(text in any::<String>()) {
             prop_assert!(!one_line(&text).chars().any(is_hidden));
-            prop_assert!(!lines(&text).chars().any(|it| is_hidden(it) && it != '\n' && it != '\t'));
-            prop_assert_eq!(for_terminal(&text, false), lines(&text));
+            prop_assert!(!escaped_lines(&text).chars().any(|it| is_hidden(it) && it != '\n' && it != '\t'));
+            prop_assert_eq!(for_terminal(&text, false), escaped_lines(&text));
             let hides = for_terminal(&text, true).contains(|it| is_hidden(it) && !"\n\t\u{1b}".contains(it));
             prop_assert!(!hides);
             if !text.chars().any(is_hidden) {
                 prop_assert_eq!(one_line(&text), text.as_str());
-                prop_assert_eq!(lines(&text), text.as_str());
+                prop_assert_eq!(escaped_lines(&text), text.as_str());
             }
         }
 
@@ -311,7 +317,7 @@ mod tests {
         fn json_means_the_same_with_what_is_hidden_in_escapes(text in any::<String>()) {
             let value = serde_json::json!({ &text: [&text] });
             let written = value.to_string();
-            let shown = json(&written);
+            let shown = escaped_json(&written);
             prop_assert!(!shown.chars().any(is_hidden));
             prop_assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
         }

@@ -26,7 +26,7 @@ impl<T> ByEvent<T> {
 
 impl<T: Default> ByEvent<T> {
     /// Returns the value of an event, which is created if it is missing.
-    pub fn of(&mut self, event: HookEventName) -> &mut T {
+    pub fn get_or_default(&mut self, event: HookEventName) -> &mut T {
         let index = event.index();
         if self.0.len() <= index {
             self.0.resize_with(index + 1, T::default);

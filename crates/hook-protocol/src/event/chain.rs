@@ -20,7 +20,7 @@ impl Chain {
     }
 
     /// Returns the field whose objects are merged into the payload's, one after the other.
-    pub fn overlaid(self) -> Option<&'static str> {
+    pub fn overlaid_field(self) -> Option<&'static str> {
         match self {
             Self::ToolInput => Some("tool_input"),
             Self::ModelRequest => Some("llm_request"),
@@ -30,7 +30,7 @@ impl Chain {
     }
 
     /// Returns `true` if an output has a field that may change the payload.
-    pub fn concerns(self, output: &HookOutput) -> bool {
+    pub fn is_changed_by(self, output: &HookOutput) -> bool {
         self.fields().iter().any(|field| output.specific(field).is_some())
     }
 }
@@ -53,7 +53,7 @@ impl EventPayload {
             (Chain::ToolInput, Self::BeforeTool(input)) => {
                 match output.specific_object("tool_input").filter(|_| output.replaces_tool_input())
                 {
-                    Some(whole) => input.tool_input = whole,
+                    Some(replacement) => input.tool_input = replacement,
                     None => overlay(&mut input.tool_input, "tool_input", output),
                 }
             }
@@ -88,6 +88,6 @@ impl EventPayload {
 
 fn overlay(field: &mut RawObject, name: &str, output: &HookOutput) {
     if let Some(changes) = output.specific_object(name) {
-        *field = field.overlaid(&changes.fields());
+        *field = field.merged(&changes.fields());
     }
 }

@@ -7,13 +7,13 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::elsewhere::ELSEWHERE;
+use super::elsewhere::FOREIGN_NAMES;
 use super::matching::Matching;
 use super::merge_strategy::MergeStrategy;
-use super::row::{EVERY, EventRow, HookEventName};
+use super::row::{EventRow, HookEventName, WILDCARD};
 use crate::event::input::BASE_FIELDS;
 use hook_json::JsonObject;
-pub(super) use hook_json::field::{self, Field, Kind};
+pub(super) use hook_json::field::{self, Field, FieldKind};
 use hook_json::shape::{FieldReader, ShapeError};
 use hook_json::text::{is_hidden, nearest, shortened};
 
@@ -38,18 +38,18 @@ const MAX_TEXT: usize = 256;
 pub const DEFINITION_FIELDS: [Field; 3] = [
     Field::optional(
         "matching",
-        Kind::Closed(&MATCHING_FIELDS),
+        FieldKind::Closed(&MATCHING_FIELDS),
         "What matchers are compared with; without it, every matcher matches.",
     ),
     Field::with_default(
         "merge",
-        Kind::Words(&MergeStrategy::WORDS),
+        FieldKind::OneOf(&MergeStrategy::NAMES),
         "\"or-decision\"",
         "How several answers become one.",
     ),
     Field::optional(
         "blockMeans",
-        Kind::TextUpTo(MAX_TEXT),
+        FieldKind::TextUpTo(MAX_TEXT),
         "What a block means to the caller; without it, it means nothing.",
     ),
 ];
@@ -58,12 +58,12 @@ pub const DEFINITION_FIELDS: [Field; 3] = [
 pub static MATCHING_FIELDS: [Field; 2] = [
     Field::optional(
         "exact",
-        Kind::Text,
+        FieldKind::Text,
         "The field of the input that matchers are compared with exactly.",
     ),
     Field::optional(
         "pattern",
-        Kind::Text,
+        FieldKind::Text,
         "The field of the input that matchers are patterns for.",
     ),
 ];
@@ -169,22 +169,22 @@ impl EventDefinition {
                 (Some(field), None) => definition.matching_exactly(field),
                 (None, Some(field)) => definition.matching_pattern(field),
                 (exact, _) => {
-                    refuse_unknown(matching.rest(), "exact or pattern")
+                    reject_unknown(matching.into_rest(), "exact or pattern")
                         .map_err(|error| error.within("matching"))?;
                     let found = if exact.is_some() { "both" } else { "neither" };
                     return Err(ShapeError::new("matching", "`exact` or `pattern`", found));
                 }
             };
-            refuse_unknown(matching.rest(), "exact or pattern")
+            reject_unknown(matching.into_rest(), "exact or pattern")
                 .map_err(|error| error.within("matching"))?;
         }
-        if let Some(word) = fields.text("merge")? {
-            let merge = MergeStrategy::from_word(&word);
+        if let Some(merge_name) = fields.text("merge")? {
+            let merge = MergeStrategy::from_name(&merge_name);
             definition.merge =
-                merge.ok_or_else(|| ShapeError::new("merge", MERGE, shortened(&word)))?;
+                merge.ok_or_else(|| ShapeError::new("merge", MERGE, shortened(&merge_name)))?;
         }
         definition.block_means = fields.text("blockMeans")?;
-        refuse_unknown(fields.rest(), "matching, merge or blockMeans")?;
+        reject_unknown(fields.into_rest(), "matching, merge or blockMeans")?;
         Ok(definition)
     }
 
@@ -214,7 +214,7 @@ impl EventDefinition {
             return Err(invalid("the field that matchers are compared with has 1 to 256 bytes"));
         }
         if let DeclaredMatching::Pattern(field) | DeclaredMatching::Exact(field) = &self.matching
-            && field::has(&BASE_FIELDS, field)
+            && field::has_field(&BASE_FIELDS, field)
         {
             return Err(invalid("matchers cannot be compared with a field that every input has"));
         }
@@ -225,21 +225,21 @@ impl EventDefinition {
         if self.block_means.as_ref().is_some_and(|text| text.len() > MAX_TEXT) {
             return Err(invalid("what a block means has at most 256 bytes"));
         }
-        if self.merge.only_observes() && self.block_means.is_some() {
+        if self.merge.is_observe_only() && self.block_means.is_some() {
             return Err(invalid("what only observes cannot be blocked"));
         }
         Ok(())
     }
 
     /// Returns `true` if the row has this definition.
-    pub fn is_of(&self, row: &EventRow) -> bool {
+    pub fn matches_row(&self, row: &EventRow) -> bool {
         let matching = match &self.matching {
             DeclaredMatching::Always => Matching::Always == row.matching,
-            DeclaredMatching::Pattern(own) => {
-                matches!(row.matching, Matching::Pattern { field } if field == own)
+            DeclaredMatching::Pattern(name) => {
+                matches!(row.matching, Matching::Pattern { field } if field == name)
             }
-            DeclaredMatching::Exact(own) => {
-                matches!(row.matching, Matching::Exact { field, .. } if field == own)
+            DeclaredMatching::Exact(name) => {
+                matches!(row.matching, Matching::Exact { field, .. } if field == name)
             }
         };
         row.name == self.name
@@ -249,9 +249,9 @@ impl EventDefinition {
     }
 
     /// Returns the known event of that name, if it has the same definition.
-    fn known_as(&self, known: HookEventName) -> Result<HookEventName, DeclareError> {
+    fn resolve_existing(&self, known: HookEventName) -> Result<HookEventName, DeclareError> {
         let name = || self.name.clone();
-        match (self.is_of(known.row()), known.row().is_declared()) {
+        match (self.matches_row(known.row()), known.row().is_declared()) {
             (true, _) => Ok(known),
             (false, true) => Err(DeclareError::Exists { name: name() }),
             (false, false) => Err(DeclareError::BuiltIn { name: name(), event: known }),
@@ -259,8 +259,8 @@ impl EventDefinition {
     }
 
     /// Returns the row, unless the engine has too many declared events already.
-    fn row_beside(&self, declared: usize) -> Result<HookEventName, DeclareError> {
-        if declared >= MAX_DECLARED {
+    fn row_within_limit(&self, declared_count: usize) -> Result<HookEventName, DeclareError> {
+        if declared_count >= MAX_DECLARED {
             let name = self.name.clone();
             return Err(DeclareError::TooMany { name, limit: MAX_DECLARED });
         }
@@ -268,54 +268,54 @@ impl EventDefinition {
     }
 
     /// Returns the settings of a definition besides its name: keys, and values as text.
-    pub fn said_of(row: &EventRow) -> [(&'static str, Option<String>); 3] {
+    pub fn row_settings(row: &EventRow) -> [(&'static str, Option<String>); 3] {
         let matching = match row.matching {
             Matching::Always => None,
             Matching::Pattern { field } => Some(format!("pattern {field}")),
             Matching::Exact { field, .. } => Some(format!("exact {field}")),
         };
-        let merge = (row.merge != MergeStrategy::OrDecision).then(|| row.merge.word().to_owned());
+        let merge = (row.merge != MergeStrategy::OrDecision).then(|| row.merge.as_str().to_owned());
         let block_means = row.block_means.map(str::to_owned);
         [("matching", matching), ("merge", merge), ("blockMeans", block_means)]
     }
 
     /// Returns the event that stands for every event in settings, for workers that announce their
     /// events themselves. No request has it.
-    pub fn every() -> Option<HookEventName> {
+    pub fn wildcard() -> Option<HookEventName> {
         // This is called early, when few of the `MAX_ROWS` rows are used.
-        Self::new(EVERY).merge(MergeStrategy::Observe).row().ok()
+        Self::new(WILDCARD).merge(MergeStrategy::Observe).row().ok()
     }
 
     /// Returns the row of this definition, which is created if it does not exist yet.
     fn row(&self) -> Result<HookEventName, DeclareError> {
         static ROWS: Mutex<Vec<HookEventName>> = Mutex::new(Vec::new());
         let mut rows = ROWS.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = rows.iter().find(|known| self.is_of(known.row())) {
+        if let Some(known) = rows.iter().find(|known| self.matches_row(known.row())) {
             return Ok(*known);
         }
         if rows.len() >= MAX_ROWS {
             return Err(DeclareError::TooManyRows { limit: MAX_ROWS });
         }
-        let kept = |text: &str| -> &'static str { String::leak(text.to_owned()) };
+        let leak = |text: &str| -> &'static str { String::leak(text.to_owned()) };
         let matching = match &self.matching {
             DeclaredMatching::Always => Matching::Always,
-            DeclaredMatching::Pattern(field) => Matching::Pattern { field: kept(field) },
-            DeclaredMatching::Exact(field) => Matching::exact(kept(field)),
+            DeclaredMatching::Pattern(field) => Matching::Pattern { field: leak(field) },
+            DeclaredMatching::Exact(field) => Matching::exact(leak(field)),
         };
         let sample = match matching.field() {
             Some(field) => {
-                let sample = hook_json::RawObject::of(|out| out.text(field, "sample"));
-                kept(sample.as_str())
+                let sample = hook_json::RawObject::build(|out| out.text(field, "sample"));
+                leak(sample.as_str())
             }
             None => "{}",
         };
         let row = EventRow {
             index: HookEventName::COUNT + rows.len(),
-            name: kept(&self.name),
+            name: leak(&self.name),
             moment: "declared by the host, a client or settings",
             matching,
             merge: self.merge,
-            block_means: self.block_means.as_deref().map(kept),
+            block_means: self.block_means.as_deref().map(leak),
             sample,
             ..EventRow::open()
         };
@@ -325,7 +325,7 @@ impl EventDefinition {
     }
 }
 
-fn refuse_unknown(rest: JsonObject, known: &'static str) -> Result<(), ShapeError> {
+fn reject_unknown(rest: JsonObject, known: &'static str) -> Result<(), ShapeError> {
     match rest.iter().next() {
         Some((name, _)) => Err(ShapeError::new(shortened(name), known, "another name")),
         None => Ok(()),
@@ -401,10 +401,10 @@ impl Events {
     /// If the name is invalid or taken, or if there are too many events.
     pub fn declare(&mut self, definition: EventDefinition) -> Result<HookEventName, DeclareError> {
         definition.check()?;
-        if let Some(known) = self.settled(&definition.name) {
-            return definition.known_as(known);
+        if let Some(known) = self.from_confirmed_name(&definition.name) {
+            return definition.resolve_existing(known);
         }
-        let event = definition.row_beside(self.declared.len())?;
+        let event = definition.row_within_limit(self.declared.len())?;
         Arc::make_mut(&mut self.declared).insert(event.as_str(), event);
         if self.provisional.contains_key(event.as_str()) {
             Arc::make_mut(&mut self.provisional).remove(event.as_str());
@@ -423,16 +423,16 @@ impl Events {
     ) -> Result<HookEventName, DeclareError> {
         definition.check()?;
         if let Some(known) = self.from_name(&definition.name) {
-            return definition.known_as(known);
+            return definition.resolve_existing(known);
         }
-        let event = definition.row_beside(self.provisional.len())?;
+        let event = definition.row_within_limit(self.provisional.len())?;
         Arc::make_mut(&mut self.provisional).insert(event.as_str(), event);
         Ok(event)
     }
 
     /// Removes a declared event; built-in events stay.
     #[doc(hidden)]
-    pub fn forget(&mut self, event: HookEventName) {
+    pub fn remove(&mut self, event: HookEventName) {
         if self.declared.get(event.as_str()) == Some(&event) {
             Arc::make_mut(&mut self.declared).remove(event.as_str());
         }
@@ -440,13 +440,13 @@ impl Events {
 
     /// Returns the event with that name or alias.
     pub fn from_name(&self, name: &str) -> Option<HookEventName> {
-        self.settled(name).or_else(|| self.provisional.get(name).copied())
+        self.from_confirmed_name(name).or_else(|| self.provisional.get(name).copied())
     }
 
     /// Like [`from_name`](Self::from_name), but without the events that only possibly
     /// untrusted projects declare.
     #[doc(hidden)]
-    pub fn settled(&self, name: &str) -> Option<HookEventName> {
+    pub fn from_confirmed_name(&self, name: &str) -> Option<HookEventName> {
         HookEventName::from_name(name).or_else(|| self.declared.get(name).copied())
     }
 
@@ -457,8 +457,10 @@ impl Events {
 
     /// Returns the declared events, sorted by name.
     pub fn declared(&self) -> impl Iterator<Item = HookEventName> {
-        let provisional =
-            self.provisional.values().filter(|it| self.settled(it.as_str()).is_none());
+        let provisional = self
+            .provisional
+            .values()
+            .filter(|event| self.from_confirmed_name(event.as_str()).is_none());
         let mut all: Vec<_> = self.declared.values().chain(provisional).copied().collect();
         all.sort_unstable_by_key(|event| event.as_str());
         all.into_iter()
@@ -472,8 +474,8 @@ impl Events {
     /// Returns a message about an unknown name, with a hint: the native name if other agents have
     /// an event of that name, else the nearest name, else all names.
     #[doc(hidden)]
-    pub fn unknown(&self, name: &str) -> String {
-        let hint = match (HookEventName::elsewhere(name), self.nearest(name)) {
+    pub fn unknown_message(&self, name: &str) -> String {
+        let hint = match (HookEventName::from_foreign_name(name), self.nearest(name)) {
             (Some(event), _) => format!("what other agents call so is {event} here"),
             (None, Some(nearest)) => format!("did you mean {nearest}?"),
             (None, None) => format!("the events are {}", self.names()),
@@ -485,7 +487,7 @@ impl Events {
     /// that name, else the nearest name.
     pub fn nearest(&self, name: &str) -> Option<&'static str> {
         if let Some((_, event)) =
-            ELSEWHERE.iter().find(|(theirs, _)| theirs.eq_ignore_ascii_case(name))
+            FOREIGN_NAMES.iter().find(|(foreign, _)| foreign.eq_ignore_ascii_case(name))
         {
             return Some(event.as_str());
         }
@@ -510,9 +512,9 @@ mod tests {
         assert!(event.row().is_declared() && event > HookEventName::Command);
         let other = EventDefinition::new("UnitDeployed");
         assert!(matches!(events.declare(other.clone()), Err(DeclareError::Exists { .. })));
-        let elsewhere = Events::built_in().declare(other).unwrap();
-        assert_ne!(elsewhere, event, "another engine's event may mean something else");
-        events.forget(event);
+        let other_events = Events::built_in().declare(other).unwrap();
+        assert_ne!(other_events, event, "another engine's event may mean something else");
+        events.remove(event);
         assert_eq!(events, Events::built_in());
     }
 

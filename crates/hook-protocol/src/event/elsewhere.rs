@@ -4,7 +4,7 @@ use super::row::HookEventName;
 
 /// Other agents' names for events. If a foreign event is only a part of the native one, such as one
 /// kind of tool call, a matcher selects that part.
-pub(super) static ELSEWHERE: [(&str, HookEventName); 19] = [
+pub(super) static FOREIGN_NAMES: [(&str, HookEventName); 19] = [
     ("PreToolUse", HookEventName::BeforeTool),
     ("beforeShellExecution", HookEventName::BeforeTool),
     ("beforeMCPExecution", HookEventName::BeforeTool),
@@ -29,8 +29,8 @@ pub(super) static ELSEWHERE: [(&str, HookEventName); 19] = [
 impl HookEventName {
     /// Returns the event that other agents call `name`, ignoring case.
     #[doc(hidden)]
-    pub fn elsewhere(name: &str) -> Option<Self> {
-        let known = ELSEWHERE.iter().find(|(theirs, _)| theirs.eq_ignore_ascii_case(name));
+    pub fn from_foreign_name(name: &str) -> Option<Self> {
+        let known = FOREIGN_NAMES.iter().find(|(foreign, _)| foreign.eq_ignore_ascii_case(name));
         known.map(|(_, event)| *event)
     }
 }

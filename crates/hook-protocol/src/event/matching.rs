@@ -16,7 +16,7 @@ pub enum Matching {
         /// The field's name.
         field: &'static str,
         /// The values that the field can have; empty if it can be any text.
-        words: &'static [&'static str],
+        keywords: &'static [&'static str],
     },
 }
 
@@ -26,7 +26,7 @@ impl Matching {
 
     /// Returns an exact comparison with a field that can be any text.
     pub const fn exact(field: &'static str) -> Self {
-        Self::Exact { field, words: &[] }
+        Self::Exact { field, keywords: &[] }
     }
 
     /// Returns the payload field that matchers are compared with.

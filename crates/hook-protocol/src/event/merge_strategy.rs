@@ -36,7 +36,7 @@ impl MergeStrategy {
 
     /// The names of the strategies in event definitions.
     #[doc(hidden)]
-    pub const WORDS: [&'static str; 6] = [
+    pub const NAMES: [&'static str; 6] = [
         Self::DECLARABLE[0].0,
         Self::DECLARABLE[1].0,
         Self::DECLARABLE[2].0,
@@ -46,19 +46,19 @@ impl MergeStrategy {
     ];
 
     /// Returns the strategy with that name.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::DECLARABLE.iter().find(|(known, _)| *known == word).map(|(_, strategy)| *strategy)
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::DECLARABLE.iter().find(|(known, _)| *known == name).map(|(_, strategy)| *strategy)
     }
 
     /// Returns the name in event definitions; `or-decision` for a strategy that none can name.
-    pub(super) fn word(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         let known = Self::DECLARABLE.iter().find(|(_, strategy)| *strategy == self);
-        known.map_or(Self::DECLARABLE[0].0, |(word, _)| *word)
+        known.map_or(Self::DECLARABLE[0].0, |(name, _)| *name)
     }
 
     /// Returns `true` if hooks' decisions have no effect.
     #[doc(hidden)]
-    pub fn only_observes(self) -> bool {
+    pub fn is_observe_only(self) -> bool {
         self == Self::Observe
     }
 }

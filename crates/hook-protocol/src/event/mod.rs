@@ -26,9 +26,9 @@ pub use declared::{
 };
 pub use matching::Matching;
 pub use merge_strategy::MergeStrategy;
-pub use row::EVERY;
+pub use row::WILDCARD;
 pub use row::{EventRow, HookEventName, ModelPayload};
 pub use table::{Event, EventPayload, events};
-pub use tool_mode::narrow;
+pub use tool_mode::narrow_tool_config;
 pub use topic::Topic;
 pub use typed::{TypedAnswer, TypedInput};

@@ -11,7 +11,7 @@ use hook_json::RawObject;
 use hook_json::field::Field;
 
 /// The name in settings that stands for every event.
-pub const EVERY: &str = "*";
+pub const WILDCARD: &str = "*";
 
 /// An event that hooks can listen to (protocol.md §2): a row of the table. Copying it copies a
 /// reference.
@@ -128,8 +128,8 @@ impl EventRow {
 impl HookEventName {
     /// Returns `true` if it stands for every event, in settings.
     #[doc(hidden)]
-    pub fn is_every(self) -> bool {
-        self.row().name == EVERY
+    pub fn is_wildcard(self) -> bool {
+        self.row().name == WILDCARD
     }
 
     /// Returns the event of a row.
@@ -144,23 +144,23 @@ impl HookEventName {
     }
 
     /// Returns `true` if the event ends a turn. If a hook blocks it, the agent continues.
-    pub fn ends_a_turn(self) -> bool {
+    pub fn is_turn_end(self) -> bool {
         [Self::AfterAgent, Self::SubagentStop].contains(&self)
     }
 
     /// Returns `true` if the event is about a tool call that has not run.
-    pub fn is_before_a_tool(self) -> bool {
+    pub fn is_before_tool(self) -> bool {
         [Self::BeforeTool, Self::PermissionRequest].contains(&self)
     }
 
     /// Returns `true` if the event is about a tool call.
     #[doc(hidden)]
-    pub fn is_about_a_tool(self) -> bool {
+    pub fn is_tool_event(self) -> bool {
         self.row().fields.iter().any(|field| field.name == "tool_input")
     }
 
     /// Returns `true` if the event is about a model call.
-    pub(crate) fn is_about_a_model(self) -> bool {
+    pub(crate) fn is_model_event(self) -> bool {
         self.row().model != ModelPayload::None
     }
 

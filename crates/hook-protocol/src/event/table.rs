@@ -293,7 +293,7 @@ events! {
         aliases: &["session_start"],
         topic: Topic::Sessions,
         moment: "a session begins",
-        matching: Matching::Exact { field: "source", words: SessionStartSource::WORDS },
+        matching: Matching::Exact { field: "source", keywords: SessionStartSource::WORDS },
         answers: &["env"],
     }
     /// A session ends.
@@ -301,7 +301,7 @@ events! {
         aliases: &["session_end"],
         topic: Topic::Sessions,
         moment: "a session ends",
-        matching: Matching::Exact { field: "reason", words: SessionEndReason::WORDS },
+        matching: Matching::Exact { field: "reason", keywords: SessionEndReason::WORDS },
         merge: MergeStrategy::Simple,
     }
     /// Before the conversation is compressed.
@@ -309,7 +309,7 @@ events! {
         aliases: &["pre_compress"],
         topic: Topic::Context,
         moment: "the conversation is about to be compressed",
-        matching: Matching::Exact { field: "trigger", words: PreCompressTrigger::WORDS },
+        matching: Matching::Exact { field: "trigger", keywords: PreCompressTrigger::WORDS },
         merge: MergeStrategy::Simple,
         block_means: Some("the conversation is not compressed, where the agent can still cancel it"),
         answers: &["cancel", "compaction"],
@@ -445,7 +445,7 @@ events! {
         aliases: &["post_compress"],
         topic: Topic::Context,
         moment: "the conversation was compressed",
-        matching: Matching::Exact { field: "trigger", words: PreCompressTrigger::WORDS },
+        matching: Matching::Exact { field: "trigger", keywords: PreCompressTrigger::WORDS },
         merge: MergeStrategy::Observe,
     }
     /// The prompt for the summary is being created.
@@ -468,7 +468,7 @@ events! {
         aliases: &["before_session_switch"],
         topic: Topic::Sessions,
         moment: "the agent is about to change to another session",
-        matching: Matching::Exact { field: "reason", words: SwitchReason::WORDS },
+        matching: Matching::Exact { field: "reason", keywords: SwitchReason::WORDS },
         merge: MergeStrategy::Last,
         block_means: Some("the agent stays in its session"),
         answers: &["cancel"],
@@ -478,7 +478,7 @@ events! {
         aliases: &["session_switch"],
         topic: Topic::Sessions,
         moment: "the agent changed to another session",
-        matching: Matching::Exact { field: "reason", words: SwitchReason::WORDS },
+        matching: Matching::Exact { field: "reason", keywords: SwitchReason::WORDS },
         merge: MergeStrategy::Observe,
     }
     /// Before the conversation branches.
@@ -518,7 +518,7 @@ events! {
         aliases: &["auto_compaction_start"],
         topic: Topic::Context,
         moment: "the agent begins to compress its conversation by itself",
-        matching: Matching::Exact { field: "reason", words: CompactionReason::WORDS },
+        matching: Matching::Exact { field: "reason", keywords: CompactionReason::WORDS },
         merge: MergeStrategy::Observe,
     }
     /// An automatic compression finished or failed.
@@ -587,7 +587,7 @@ events! {
 mod tests {
     use super::*;
     use crate::event::Events;
-    use crate::event::elsewhere::ELSEWHERE;
+    use crate::event::elsewhere::FOREIGN_NAMES;
     use crate::event::input::{BaseOverrides, RequestInput};
     use hook_json::RawJson;
     use std::collections::HashSet;
@@ -619,7 +619,7 @@ mod tests {
             let input = RequestInput::read(event, fields).unwrap();
             assert!(input.extra.is_empty() && input.base == BaseOverrides::default(), "{text}");
             // Defaults add nothing either: hooks get exactly the sample.
-            assert_eq!(RawObject::of(|object| input.write(object)).as_str(), text);
+            assert_eq!(RawObject::build(|object| input.write(object)).as_str(), text);
         }
     }
 
@@ -639,12 +639,12 @@ mod tests {
 
     #[test]
     fn what_other_agents_call_an_event_is_known_and_is_no_name_of_ours() {
-        for (name, event) in ELSEWHERE {
+        for (name, event) in FOREIGN_NAMES {
             assert_eq!(HookEventName::from_name(name), None);
             assert_eq!(Events::built_in().nearest(&name.to_lowercase()), Some(event.as_str()));
         }
         assert_eq!(
-            Events::built_in().unknown("PreToolUse"),
+            Events::built_in().unknown_message("PreToolUse"),
             "there is no event \"PreToolUse\"; what other agents call so is BeforeTool here"
         );
     }

@@ -18,7 +18,7 @@ impl ToolConfig {
 }
 
 /// Returns the strongest mode, and the names that every list contains, sorted.
-pub fn narrow<'a>(configs: impl Iterator<Item = &'a ToolConfig> + Clone) -> ToolConfig {
+pub fn narrow_tool_config<'a>(configs: impl Iterator<Item = &'a ToolConfig> + Clone) -> ToolConfig {
     let ranked = configs
         .clone()
         .filter_map(|config| {

@@ -39,7 +39,7 @@ pub(super) const DESTINATION: [&str; 7] =
 /// The command of a shell.
 pub(super) const COMMAND: [&str; 5] = ["command", "cmd", "script", "commands", "chars"];
 /// Arguments that describe the call.
-pub(super) const ABOUT_IT: [&str; 4] =
+pub(super) const DESCRIPTION: [&str; 4] =
     ["description", "explanation", "instruction", "instructions"];
 
 pub(super) const CONTENT: [&str; 4] = ["content", "contents", "file_text", "text"];
@@ -51,11 +51,11 @@ pub(super) const PATCH: &str = "command";
 /// Arguments with one path in any tool, besides [`PATH`].
 const OTHER_PATH: [&str; 3] = ["dir_path", "old_path", "new_path"];
 /// Arguments that name files, in tools known to work on files and in MCP tools.
-const OF_FILE_TOOLS: [&str; 6] = ["files", "file", "uri", "source", "destination", "directory"];
+const FILE_TOOL_PATHS: [&str; 6] = ["files", "file", "uri", "source", "destination", "directory"];
 /// Arguments that select files to read or search: names or globs.
-const OF_READING_TOOLS: [&str; 4] = ["include", "glob", "include_pattern", "includePattern"];
+const READ_TOOL_PATHS: [&str; 4] = ["include", "glob", "include_pattern", "includePattern"];
 /// Arguments with content that a tool writes.
-const WRITTEN: [&str; 12] = [
+const WRITTEN_CONTENT: [&str; 12] = [
     "content",
     "contents",
     "diff",
@@ -74,47 +74,47 @@ const WRITTEN: [&str; 12] = [
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct FileTool {
     /// `true` if it is known to work on files, or is an MCP tool.
-    pub(super) is_of_files: bool,
+    pub(super) handles_files: bool,
     /// `true` if it reads or searches files.
-    pub(super) is_reading: bool,
+    pub(super) reads_files: bool,
     /// `true` if it moves or copies files.
-    pub(super) is_moving: bool,
+    pub(super) moves_files: bool,
 }
 
 impl FileTool {
     /// Returns `true` if the argument holds one or several paths.
-    pub(super) fn has_path_in(self, name: &str) -> bool {
-        path_field(name).or_else(|| paths_field(name)).is_some()
-            || self.is_of_files && OF_FILE_TOOLS.contains(&name)
-            || self.is_reading && OF_READING_TOOLS.contains(&name)
-            || self.is_moving && (SOURCE.contains(&name) || DESTINATION.contains(&name))
+    pub(super) fn is_path_argument(self, name: &str) -> bool {
+        path_argument(name).or_else(|| paths_argument(name)).is_some()
+            || self.handles_files && FILE_TOOL_PATHS.contains(&name)
+            || self.reads_files && READ_TOOL_PATHS.contains(&name)
+            || self.moves_files && (SOURCE.contains(&name) || DESTINATION.contains(&name))
     }
 }
 
 /// Returns the name of an argument that holds one path in any tool.
-pub fn path_field(name: &str) -> Option<&'static str> {
+pub fn path_argument(name: &str) -> Option<&'static str> {
     PATH.iter().chain(&OTHER_PATH).copied().find(|known| *known == name)
 }
 
 /// Returns the name of an argument that holds one or several paths in any tool.
-pub fn paths_field(name: &str) -> Option<&'static str> {
+pub fn paths_argument(name: &str) -> Option<&'static str> {
     PATHS.iter().copied().find(|known| *known == name)
 }
 
 /// Returns `true` if the argument holds content to write.
-pub(super) fn is_written(name: &str) -> bool {
-    WRITTEN.contains(&name)
+pub(super) fn is_content_argument(name: &str) -> bool {
+    WRITTEN_CONTENT.contains(&name)
 }
 
 /// The arguments of a call.
-pub(super) struct Fields(JsonObject);
+pub(super) struct Arguments(JsonObject);
 
-impl Fields {
-    pub(super) fn of_call(arguments: &RawObject) -> Self {
+impl Arguments {
+    pub(super) fn from_call(arguments: &RawObject) -> Self {
         Self(arguments.fields())
     }
 
-    pub(super) fn of(value: &RawJson) -> Option<Self> {
+    pub(super) fn from_value(value: &RawJson) -> Option<Self> {
         value.to_object().ok().map(Self)
     }
 
@@ -129,34 +129,38 @@ impl Fields {
 
     /// Returns the names that are present and not null.
     pub(super) fn present(&self, names: &[&'static str]) -> Vec<&'static str> {
-        let is_there = |name: &&str| self.0.get(name).is_some_and(|value| !value.is_null());
-        names.iter().copied().filter(is_there).collect()
+        let is_present = |name: &&str| self.0.get(name).is_some_and(|value| !value.is_null());
+        names.iter().copied().filter(is_present).collect()
     }
 
     /// Returns a text, or a list of words as one text; several commands are joined by line ends.
-    pub(super) fn words(&self, name: &str) -> Option<String> {
+    pub(super) fn joined_text(&self, name: &str) -> Option<String> {
         let value = self.0.get(name)?;
-        let between = if name == "commands" { "\n" } else { " " };
-        let words = || {
-            let words = value.to_items()?;
-            let words: Option<Vec<String>> = words.iter().map(RawJson::to_text).collect();
-            words.map(|words| words.join(between))
+        let separator = if name == "commands" { "\n" } else { " " };
+        let joined = || {
+            let items = value.to_items()?;
+            let texts: Option<Vec<String>> = items.iter().map(RawJson::to_text).collect();
+            texts.map(|parts| parts.join(separator))
         };
-        value.to_text().or_else(words)
+        value.to_text().or_else(joined)
     }
 
     /// Returns `true` if plain calls on single files can express all arguments.
-    pub(super) fn are_of_plain_calls(&self, tool: FileTool) -> bool {
-        let known = [&CONTENT[..], &OLD, &NEW, &EDITS, &ABOUT_IT, &[PATCH]].concat();
-        let is_patch = |value: &RawJson| value.to_text().is_some_and(|it| it.contains(patch::MARK));
+    pub(super) fn fit_plain_calls(&self, tool: FileTool) -> bool {
+        let known = [&CONTENT[..], &OLD, &NEW, &EDITS, &DESCRIPTION, &[PATCH]].concat();
+        let is_patch =
+            |value: &RawJson| value.to_text().is_some_and(|text| text.contains(patch::MARK));
         self.0.iter().all(|(name, value)| {
-            value.is_null() || known.contains(&name) || tool.has_path_in(name) || is_patch(value)
+            value.is_null()
+                || known.contains(&name)
+                || tool.is_path_argument(name)
+                || is_patch(value)
         })
     }
 
     /// Returns `true` if the argument is present and is a text.
     pub(super) fn has_text(&self, name: &str) -> bool {
-        self.0.get(name).is_some_and(|it| it.to_text().is_some())
+        self.0.get(name).is_some_and(|value| value.to_text().is_some())
     }
 
     /// Returns the text under these names; an error if two differ, since either may count.
@@ -166,7 +170,7 @@ impl Fields {
             let Some(value) = self.0.get(name).filter(|value| !value.is_null()) else { continue };
             let text = value.to_text().ok_or_else(|| format!("its `{name}` is no text"))?;
             match &found {
-                Some((other, before)) if *before != text => {
+                Some((other, previous)) if *previous != text => {
                     return Err(format!("it has both `{other}` and `{name}`, and they differ"));
                 }
                 Some(_) => {}
@@ -186,9 +190,9 @@ impl Fields {
     }
 
     /// Returns the texts that may be written: no paths, replaced texts or descriptions of the call.
-    pub(super) fn rest(&self) -> String {
-        let known = [&PATH[..], &PATHS, &FILES, &OLD, &EDITS, &ABOUT_IT, &[PATCH]].concat();
-        let texts = self.texts().filter(|(name, _)| !known.contains(name));
+    pub(super) fn written_text(&self) -> String {
+        let excluded = [&PATH[..], &PATHS, &FILES, &OLD, &EDITS, &DESCRIPTION, &[PATCH]].concat();
+        let texts = self.texts().filter(|(name, _)| !excluded.contains(name));
         texts.map(|(_, text)| text).collect::<Vec<_>>().join("\n")
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::arguments::Fields;
+use super::arguments::Arguments;
 use super::kind::ToolKind;
 use super::resolve::absolute;
 use super::shell_patch::ShellPatch;
@@ -24,26 +24,28 @@ pub struct ToolCall<'c> {
 
 impl<'c> ToolCall<'c> {
     /// Returns a call of the tool of the given name.
-    pub fn of(name: &'c str, arguments: &'c RawObject) -> Self {
-        Self { name, kind: ToolKind::of_tool(name), arguments }
+    pub fn new(name: &'c str, arguments: &'c RawObject) -> Self {
+        Self { name, kind: ToolKind::from_tool_name(name), arguments }
     }
 
     /// Returns the working directory of the call, for an agent that works in `agents`.
-    pub(super) fn directory(&self, agents: &Path) -> PathBuf {
+    pub(super) fn directory(&self, agent_directory: &Path) -> PathBuf {
         let fields = self.arguments.fields();
-        let own = DIRECTORY.iter().find_map(|name| fields.get(name)?.to_text());
-        let own = own.map_or_else(|| agents.to_path_buf(), |own| absolute(&own, agents));
+        let argument = DIRECTORY.iter().find_map(|name| fields.get(name)?.to_text());
+        let directory = argument
+            .map_or_else(|| agent_directory.to_path_buf(), |path| absolute(&path, agent_directory));
         if self.kind == ToolKind::Shell
-            && let ShellPatch::In(folder) = ShellPatch::of(&Fields::of_call(self.arguments))
+            && let ShellPatch::InDirectory(folder) =
+                ShellPatch::from_arguments(&Arguments::from_call(self.arguments))
             && !folder.is_empty()
         {
-            return absolute(&folder, &own);
+            return absolute(&folder, &directory);
         }
-        own
+        directory
     }
 
     /// Marks the call as one of an MCP tool, whose name need not show it.
-    pub(crate) fn at_server(self) -> Self {
+    pub(crate) fn assume_mcp(self) -> Self {
         match self.kind {
             ToolKind::Other => Self { kind: ToolKind::Mcp, ..self },
             _ => self,

@@ -1,6 +1,6 @@
 //! The command of a shell call, under any argument name.
 
-use super::arguments::{ABOUT_IT, COMMAND, Fields};
+use super::arguments::{Arguments, COMMAND, DESCRIPTION};
 use super::call::ToolCall;
 use super::kind::ToolKind;
 use hook_json::RawObject;
@@ -19,23 +19,24 @@ impl ShellCommand {
     ///
     /// # Errors
     /// If the command is unknown; the error is the reason.
-    pub fn of(call: &ToolCall<'_>) -> Result<Option<Self>, String> {
-        if call.kind != ToolKind::Shell && !Self::is_in(call) {
+    pub fn from_call(call: &ToolCall<'_>) -> Result<Option<Self>, String> {
+        if call.kind != ToolKind::Shell && !Self::has_command_argument(call) {
             return Ok(None);
         }
-        let fields = Fields::of_call(call.arguments);
+        let fields = Arguments::from_call(call.arguments);
         let arguments = fields.present(&COMMAND);
         if arguments.is_empty() {
             // The argument has an unknown name.
-            let text = fields.texts().filter(|(name, _)| !ABOUT_IT.contains(name));
+            let text = fields.texts().filter(|(name, _)| !DESCRIPTION.contains(name));
             let text = text.map(|(_, text)| text).collect::<Vec<_>>().join("\n");
             return Ok(Some(Self { text, arguments }));
         }
         let mut found: Option<(&str, String)> = None;
         for name in &arguments {
-            let text = fields.words(name).ok_or_else(|| format!("its `{name}` is no command"))?;
+            let text =
+                fields.joined_text(name).ok_or_else(|| format!("its `{name}` is no command"))?;
             match &found {
-                Some((other, before)) if *before != text => {
+                Some((other, previous)) if *previous != text => {
                     return Err(format!("it has both `{other}` and `{name}`, and they differ"));
                 }
                 _ => found = Some((name, text)),
@@ -47,19 +48,19 @@ impl ShellCommand {
     }
 
     /// Returns `true` if an MCP tool or an unknown tool has a command argument: it may be a shell.
-    pub fn is_in(call: &ToolCall<'_>) -> bool {
+    pub fn has_command_argument(call: &ToolCall<'_>) -> bool {
         let is_other = matches!(call.kind, ToolKind::Mcp | ToolKind::Other);
-        is_other && !Fields::of_call(call.arguments).present(&COMMAND[..3]).is_empty()
+        is_other && !Arguments::from_call(call.arguments).present(&COMMAND[..3]).is_empty()
     }
 
     /// Returns `true` if the command is in the native argument alone.
-    pub fn is_plain(&self) -> bool {
+    pub fn is_native(&self) -> bool {
         self.arguments == COMMAND[..1]
     }
 
     /// Returns the call's arguments with the command under its native name alone.
-    pub fn renamed(&self, whole: &RawObject) -> RawObject {
-        let mut fields = whole.fields();
+    pub fn with_native_name(&self, original: &RawObject) -> RawObject {
+        let mut fields = original.fields();
         for name in COMMAND {
             fields.remove(name);
         }
@@ -69,8 +70,8 @@ impl ShellCommand {
 
     /// Returns the arguments of the whole call with the changes of the renamed ones, or `None` if
     /// the command cannot be written back.
-    pub fn put_back(&self, whole: &RawObject, changed: &RawObject) -> Option<RawObject> {
-        let mut fields = whole.fields();
+    pub fn merge_changes(&self, original: &RawObject, changed: &RawObject) -> Option<RawObject> {
+        let mut fields = original.fields();
         let mut changed = changed.fields();
         let command = changed.remove(COMMAND[0])?;
         if command.to_text().as_ref() != Some(&self.text) {
@@ -81,7 +82,7 @@ impl ShellCommand {
                 fields.insert(*name, command.clone());
             }
         }
-        fields.overlay(&changed);
+        fields.merge(&changed);
         Some(fields.to_raw())
     }
 }
@@ -92,7 +93,7 @@ mod tests {
 
     fn command(arguments: &str) -> Result<String, String> {
         let arguments = RawObject::parse(arguments).unwrap();
-        let command = ShellCommand::of(&ToolCall::of("Bash", &arguments))?;
+        let command = ShellCommand::from_call(&ToolCall::new("Bash", &arguments))?;
         Ok(command.unwrap().text)
     }
 
@@ -121,9 +122,9 @@ mod tests {
     fn a_changed_command_takes_the_place_of_the_other() {
         let put_back = |whole: &str, changed: &str| {
             let whole = RawObject::parse(whole).unwrap();
-            let command = ShellCommand::of(&ToolCall::of("Bash", &whole)).unwrap().unwrap();
+            let command = ShellCommand::from_call(&ToolCall::new("Bash", &whole)).unwrap().unwrap();
             let changed = RawObject::parse(changed).unwrap();
-            command.put_back(&whole, &changed).map(|it| it.as_str().to_owned())
+            command.merge_changes(&whole, &changed).map(|it| it.as_str().to_owned())
         };
         let safe = r#"{"command":"safe","timeout":1}"#;
         assert_eq!(

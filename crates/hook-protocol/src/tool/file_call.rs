@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::arguments::{CONTENT, Fields, NEW, OLD, PATH};
+use super::arguments::{Arguments, CONTENT, NEW, OLD, PATH};
 use super::patch;
-use super::resolve::{behind_links, normalized};
+use super::resolve::{normalize_path, resolve_links};
 use hook_json::{RawJson, RawObject};
 
 pub(super) const WRITE: &str = "write_file";
@@ -40,7 +40,7 @@ pub(super) enum Origin {
 
 impl FileCall {
     fn new(tool: &'static str, path: &str, texts: &[(&str, &str)], origin: Origin) -> Self {
-        let arguments = RawObject::of(|out| {
+        let arguments = RawObject::build(|out| {
             for (name, value) in std::iter::once(&(PATH[0], path)).chain(texts) {
                 out.text(name, value);
             }
@@ -76,37 +76,37 @@ impl FileCall {
     }
 
     /// Creates a call on `path` from one that is plain already.
-    pub(super) fn plain(tool: &'static str, path: String, arguments: &RawObject) -> Self {
+    pub(super) fn unchanged(tool: &'static str, path: String, arguments: &RawObject) -> Self {
         Self { tool, arguments: arguments.clone(), path, origin: Origin::Plain }
     }
 
     /// Returns `true` if the call has all arguments of the whole call.
-    pub fn is_whole(&self) -> bool {
+    pub fn has_all_arguments(&self) -> bool {
         self.origin == Origin::Plain
     }
 
     /// Returns the call with an absolute path, as in most agents, and again with the resolved path
     /// if symlinks change it.
-    pub(super) fn located(&self, directory: &Path) -> Vec<Self> {
-        let at = |path: &Path, origin: &Origin| {
+    pub(super) fn resolve_path(&self, directory: &Path) -> Vec<Self> {
+        let with_path = |path: &Path, origin: &Origin| {
             let mut fields = self.arguments.fields();
             fields.insert(PATH[0], RawJson::from_text(&path.to_string_lossy()));
             Self { arguments: fields.to_raw(), origin: origin.clone(), ..self.clone() }
         };
-        let path = normalized(&self.path, directory);
-        let target = behind_links(&self.path, &path, directory);
-        let other = match &self.origin {
+        let path = normalize_path(&self.path, directory);
+        let target = resolve_links(&self.path, &path, directory);
+        let target_origin = match &self.origin {
             Origin::Deletion => &Origin::Deletion,
             _ => &Origin::Composed,
         };
-        let behind = (target != path).then(|| at(&target, other));
-        std::iter::once(at(&path, &self.origin)).chain(behind).collect()
+        let at_target = (target != path).then(|| with_path(&target, target_origin));
+        std::iter::once(with_path(&path, &self.origin)).chain(at_target).collect()
     }
 
     /// Returns the arguments of the whole call with the changed arguments of this one, or `None` if
     /// they cannot be written back.
-    pub fn put_back(&self, whole: &RawObject, changed: &RawObject) -> Option<RawObject> {
-        let mut fields = whole.fields();
+    pub fn merge_changes(&self, original: &RawObject, changed: &RawObject) -> Option<RawObject> {
+        let mut fields = original.fields();
         let mut changed = changed.fields();
         if changed.get(PATH[0]) == self.arguments.fields().get(PATH[0]) {
             changed.insert(PATH[0], RawJson::from_text(&self.path));
@@ -115,22 +115,22 @@ impl FileCall {
             Origin::Deletion | Origin::Composed => return None,
             Origin::Plain => return Some(changed.to_raw()),
             Origin::Renamed(names) => {
-                for (ours, theirs) in names {
-                    let value = changed.get(ours)?;
-                    for name in theirs {
+                for (native, foreign) in names {
+                    let value = changed.get(native)?;
+                    for name in foreign {
                         fields.insert(*name, value.clone());
                     }
                 }
                 // Arguments without another name are the same in the whole call.
                 for (name, value) in changed.iter() {
-                    if !names.iter().any(|(ours, _)| *ours == name) {
+                    if !names.iter().any(|(native, _)| *native == name) {
                         fields.insert(name, value.clone());
                     }
                 }
             }
             Origin::Patch { argument, range } => {
                 let text = fields.get(argument)?.to_text()?;
-                let changed = plain_part(self.tool, &changed.to_raw())?;
+                let changed = patch_part(self.tool, &changed.to_raw())?;
                 let new =
                     format!("{}{changed}{}", text.get(..range.start)?, text.get(range.end..)?);
                 fields.insert(argument.as_str(), RawJson::from_text(&new));
@@ -141,15 +141,15 @@ impl FileCall {
 }
 
 /// Returns a plain call as a part of a patch.
-pub(super) fn plain_part(tool: &str, arguments: &RawObject) -> Option<String> {
-    let fields = Fields::of_call(arguments);
+pub(super) fn patch_part(tool: &str, arguments: &RawObject) -> Option<String> {
+    let fields = Arguments::from_call(arguments);
     let text = |names: &[&'static str]| fields.text(names).ok().flatten();
     let path = text(&PATH[..1]).filter(|path| !path.contains(['\n', '\r']))?;
     match tool {
-        WRITE => Some(patch::adding(&path, &text(&CONTENT[..1])?)),
+        WRITE => Some(patch::add_part(&path, &text(&CONTENT[..1])?)),
         EDIT => {
             let (old, new) = (text(&OLD[..1])?, text(&NEW[..1])?);
-            Some(patch::updating(&path, &old, &new))
+            Some(patch::update_part(&path, &old, &new))
         }
         _ => None,
     }

@@ -6,15 +6,15 @@ use std::io::Read;
 use std::path::Path;
 
 use super::arguments::{
-    CONTENT, DESTINATION, EDITS, Fields, FileTool, NEW, OLD, PATCH, PATH, SOURCE,
+    Arguments, CONTENT, DESTINATION, EDITS, FileTool, NEW, OLD, PATCH, PATH, SOURCE,
 };
 use super::call::ToolCall;
-use super::file_call::{EDIT, FileCall, Origin, READ, WRITE, plain_part};
-use super::files::{FileAccess, Named};
-use super::kind::{ToolKind, name_at_server};
-use super::names::{APPLY_PATCH, DELETE, KnownTool, known};
+use super::file_call::{EDIT, FileCall, Origin, READ, WRITE, patch_part};
+use super::files::{FileAccess, NamedPaths};
+use super::kind::{ToolKind, name_on_server};
+use super::names::{APPLY_PATCH, DELETE, KnownTool, find_tool};
 use super::patch::{self, ChangeKind, Patch};
-use super::resolve::{is_located, resolved};
+use super::resolve::{is_resolved, resolve_path};
 use super::shell_patch::ShellPatch;
 use hook_files::regular_file;
 use hook_json::RawObject;
@@ -30,9 +30,9 @@ const NAMES_NO_FILE: &str = "it names no file";
 #[derive(Debug, PartialEq, Eq)]
 pub enum FileCalls {
     /// The call is plain already, or not on files.
-    AsItIs,
+    Unchanged,
     /// A plain call for each file.
-    Each(Vec<FileCall>),
+    PerFile(Vec<FileCall>),
     /// The files of the call are unknown, for this reason.
     Unreadable(String),
 }
@@ -40,77 +40,77 @@ pub enum FileCalls {
 /// Splits a call by files. Texts of deleted files are read relative to `directory`.
 pub fn file_calls(call: &ToolCall<'_>, directory: &Path) -> FileCalls {
     let directory = &*call.directory(directory);
-    let fields = Fields::of_call(call.arguments);
-    let named = Named::of_arguments(call);
-    let tool = known(call.name);
-    let read = match tool {
-        Some(KnownTool { name: APPLY_PATCH, .. }) => of_patch(call, &fields, directory),
+    let fields = Arguments::from_call(call.arguments);
+    let named = NamedPaths::from_arguments(call);
+    let tool = find_tool(call.name);
+    let result = match tool {
+        Some(KnownTool { name: APPLY_PATCH, .. }) => split_patch(call, &fields, directory),
         Some(KnownTool { name: DELETE, .. }) => Ok(Vec::new()),
         Some(KnownTool { name, .. }) if [WRITE, EDIT, READ].contains(name) => {
             let is_one = named.list.len() == 1 && named.complete;
-            let is_plain = call.name == *name && is_one && is_plain(name, &fields);
+            let is_plain = call.name == *name && is_one && has_native_arguments(name, &fields);
             match fields.path().filter(|_| is_plain) {
-                Some(path) if is_located(&path, directory) => return FileCalls::AsItIs,
-                Some(path) => Ok(vec![FileCall::plain(name, path, call.arguments)]),
+                Some(path) if is_resolved(&path, directory) => return FileCalls::Unchanged,
+                Some(path) => Ok(vec![FileCall::unchanged(name, path, call.arguments)]),
                 None if *name == READ => fields.text(&PATH).map(|_| Vec::new()),
-                None => of_writing_tool(name, &fields),
+                None => split_write_call(name, &fields),
             }
         }
         // Other effects of a command on files are unknown.
-        Some(tool) if tool.kind == ToolKind::Shell => match ShellPatch::of(&fields) {
-            ShellPatch::None => return FileCalls::AsItIs,
-            ShellPatch::In(_) => of_patch(call, &fields, directory),
+        Some(tool) if tool.kind == ToolKind::Shell => match ShellPatch::from_arguments(&fields) {
+            ShellPatch::None => return FileCalls::Unchanged,
+            ShellPatch::InDirectory(_) => split_patch(call, &fields, directory),
             ShellPatch::Unreadable => Err("it applies a patch that cannot be read".to_owned()),
         },
-        None if call.kind == ToolKind::Mcp => of_file_server(call, &fields, directory),
-        _ => return FileCalls::AsItIs,
+        None if call.kind == ToolKind::Mcp => split_mcp_call(call, &fields, directory),
+        _ => return FileCalls::Unchanged,
     };
     let is_deleting = tool.is_some_and(|tool| tool.name == DELETE);
     let is_write = tool.is_some_and(|tool| tool.name == WRITE);
-    let read = read.and_then(|mut calls| {
+    let result = result.and_then(|mut calls| {
         add_named(&mut calls, &named, |path, access| match access {
-            _ if is_deleting => FileCall::deletion(path, &old_text(path, directory)),
+            _ if is_deleting => FileCall::deletion(path, &read_old_text(path, directory)),
             FileAccess::Write if is_write => {
-                FileCall::write(path, &fields.rest(), Origin::Composed)
+                FileCall::write(path, &fields.written_text(), Origin::Composed)
             }
-            FileAccess::Write => FileCall::edit(path, "", &fields.rest(), Origin::Composed),
+            FileAccess::Write => FileCall::edit(path, "", &fields.written_text(), Origin::Composed),
             FileAccess::Read => FileCall::read(path),
         })?;
         let must_name_one = tool.is_some() && !fields.is_empty();
         if calls.is_empty() && must_name_one { Err(NAMES_NO_FILE.to_owned()) } else { Ok(calls) }
     });
-    match read {
-        Ok(calls) if calls.is_empty() => FileCalls::AsItIs,
+    match result {
+        Ok(calls) if calls.is_empty() => FileCalls::Unchanged,
         Ok(calls) => {
-            FileCalls::Each(calls.iter().flat_map(|call| call.located(directory)).collect())
+            FileCalls::PerFile(calls.iter().flat_map(|call| call.resolve_path(directory)).collect())
         }
-        Err(why) => FileCalls::Unreadable(why),
+        Err(reason) => FileCalls::Unreadable(reason),
     }
 }
 
 /// Adds a call for each file that the arguments name and that has no call yet.
 fn add_named(
     calls: &mut Vec<FileCall>,
-    named: &Named,
+    named: &NamedPaths,
     call: impl Fn(&str, FileAccess) -> FileCall,
 ) -> Result<(), String> {
     let mut seen: HashSet<&str> = calls.iter().map(FileCall::path).collect();
-    let new: Vec<_> = named.list.iter().filter(|(path, _)| seen.insert(path)).collect();
+    let unseen: Vec<_> = named.list.iter().filter(|(path, _)| seen.insert(path)).collect();
     // Checked before texts of files are read.
-    match calls.len() + new.len() {
-        count if count > MAX_CALLS => return Err(too_many(count)),
+    match calls.len() + unseen.len() {
+        count if count > MAX_CALLS => return Err(too_many_files(count)),
         _ if !named.complete => {
             return Err("it does not name each of its files by a path".to_owned());
         }
         _ => {}
     }
-    calls.extend(new.into_iter().map(|(path, access)| call(path, *access)));
+    calls.extend(unseen.into_iter().map(|(path, access)| call(path, *access)));
     Ok(())
 }
 
 /// Returns `true` if the plain calls express all of a call, so that approving them approves it.
-pub fn is_said_by_file_calls(call: &ToolCall<'_>) -> bool {
-    Fields::of_call(call.arguments).are_of_plain_calls(FileTool::of(call))
+pub fn is_expressed_by_file_calls(call: &ToolCall<'_>) -> bool {
+    Arguments::from_call(call.arguments).fit_plain_calls(FileTool::of(call))
 }
 
 /// Returns a call with a patch as its only argument, for hooks that know no other edits, or `None`
@@ -118,84 +118,84 @@ pub fn is_said_by_file_calls(call: &ToolCall<'_>) -> bool {
 ///
 /// # Errors
 /// If the written files are unknown; the error is the reason.
-pub fn as_patch(call: &ToolCall<'_>, files: &FileCalls) -> Result<Option<RawObject>, String> {
+pub fn to_patch(call: &ToolCall<'_>, files: &FileCalls) -> Result<Option<RawObject>, String> {
     let ToolCall { name: tool, kind, arguments } = *call;
-    let with_patch = |patch: &str| RawObject::of(|out| out.text(PATCH, patch));
-    if known(tool).is_some_and(|tool| tool.name == APPLY_PATCH) {
-        let fields = Fields::of_call(arguments);
+    let patch_object = |patch: &str| RawObject::build(|out| out.text(PATCH, patch));
+    if find_tool(tool).is_some_and(|tool| tool.name == APPLY_PATCH) {
+        let fields = Arguments::from_call(arguments);
         let (argument, patch) = fields.patch()?;
-        return Ok((argument != PATCH).then(|| with_patch(&patch)));
+        return Ok((argument != PATCH).then(|| patch_object(&patch)));
     }
     if kind == ToolKind::FileRead {
         return Ok(None);
     }
     let plain: FileCall;
     let calls = match files {
-        FileCalls::Each(calls) => calls.iter().filter(|call| call.tool != READ).collect(),
-        FileCalls::AsItIs => match [WRITE, EDIT].into_iter().find(|name| *name == tool) {
+        FileCalls::PerFile(calls) => calls.iter().filter(|call| call.tool != READ).collect(),
+        FileCalls::Unchanged => match [WRITE, EDIT].into_iter().find(|name| *name == tool) {
             Some(tool) => {
-                plain = FileCall::plain(tool, String::new(), arguments);
+                plain = FileCall::unchanged(tool, String::new(), arguments);
                 vec![&plain]
             }
             None => return Ok(None),
         },
-        FileCalls::Unreadable(why) => return Err(why.clone()),
+        FileCalls::Unreadable(reason) => return Err(reason.clone()),
     };
     if calls.is_empty() {
         return Ok(None);
     }
     let part = |call: &&FileCall| match call.is_deletion() {
-        true => Some(patch::deleting(&Fields::of_call(&call.arguments).path()?)),
-        false => plain_part(call.tool, &call.arguments),
+        true => Some(patch::delete_part(&Arguments::from_call(&call.arguments).path()?)),
+        false => patch_part(call.tool, &call.arguments),
     };
     let parts: Option<Vec<String>> = calls.iter().map(part).collect();
     let parts = parts.ok_or("no patch can say what it does")?;
-    Ok(Some(with_patch(&patch::whole(parts.into_iter()))))
+    Ok(Some(patch_object(&patch::join_parts(parts.into_iter()))))
 }
 
 /// Returns the arguments of a patch call with the patch from `changed`, or `None` if either has no
 /// patch.
-pub fn with_patch(whole: &RawObject, changed: &RawObject) -> Option<RawObject> {
-    let mut fields = whole.fields();
-    let argument = Fields::of_call(whole).patch().ok()?.0.to_owned();
+pub fn with_patch(original: &RawObject, changed: &RawObject) -> Option<RawObject> {
+    let mut fields = original.fields();
+    let argument = Arguments::from_call(original).patch().ok()?.0.to_owned();
     fields.insert(argument, changed.fields().get(PATCH)?.clone());
     Some(fields.to_raw())
 }
 
 /// Returns the reason why the files of a patch call are unknown, or `None`.
 pub fn unreadable_patch(call: &ToolCall<'_>) -> Option<String> {
-    known(call.name).filter(|tool| tool.name == APPLY_PATCH)?;
-    let fields = Fields::of_call(call.arguments);
-    let read = fields.patch().and_then(|(_, text)| parsed(&text));
-    match read {
-        Ok(patch) if patch.changes.len() > MAX_CALLS => Some(too_many(patch.changes.len())),
+    find_tool(call.name).filter(|tool| tool.name == APPLY_PATCH)?;
+    let fields = Arguments::from_call(call.arguments);
+    let result = fields.patch().and_then(|(_, text)| parse_patch(&text));
+    match result {
+        Ok(patch) if patch.changes.len() > MAX_CALLS => Some(too_many_files(patch.changes.len())),
         Ok(_) => None,
-        Err(why) => Some(why),
+        Err(reason) => Some(reason),
     }
 }
 
-fn parsed(text: &str) -> Result<Patch, String> {
-    Patch::parse(text).map_err(|why| format!("its patch cannot be read: {why}"))
+fn parse_patch(text: &str) -> Result<Patch, String> {
+    Patch::parse(text).map_err(|reason| format!("its patch cannot be read: {reason}"))
 }
 
-fn too_many(count: usize) -> String {
+fn too_many_files(count: usize) -> String {
     format!("it is on {count} files, and hooks are asked about {MAX_CALLS} at most")
 }
 
 /// Splits a patch by files.
-fn of_patch(
+fn split_patch(
     call: &ToolCall<'_>,
-    fields: &Fields,
+    fields: &Arguments,
     directory: &Path,
 ) -> Result<Vec<FileCall>, String> {
     let (argument, text) = fields.patch()?;
-    let read = parsed(&text)?;
+    let patch = parse_patch(&text)?;
     // Checked before texts of files are read.
-    if read.changes.len() > MAX_CALLS {
-        return Err(too_many(read.changes.len()));
+    if patch.changes.len() > MAX_CALLS {
+        return Err(too_many_files(patch.changes.len()));
     }
     let mut calls = Vec::new();
-    for change in &read.changes {
+    for change in &patch.changes {
         let path = &change.path;
         let origin = || match call.kind {
             // In a command, the patch is quoted for the shell.
@@ -204,17 +204,20 @@ fn of_patch(
         };
         match &change.kind {
             ChangeKind::Add { content } => calls.push(FileCall::write(path, content, origin())),
-            ChangeKind::Delete => calls.push(FileCall::deletion(path, &old_text(path, directory))),
+            ChangeKind::Delete => {
+                calls.push(FileCall::deletion(path, &read_old_text(path, directory)))
+            }
             ChangeKind::Update { moved_to: None, hunks } => {
-                let (old, new) = patch::replaced(hunks);
+                let (old, new) = patch::replaced_texts(hunks);
                 // A plain edit would lose the position.
                 let is_one = hunks.len() == 1 && hunks.iter().all(|hunk| !hunk.is_anchored);
                 let origin = if is_one { origin() } else { Origin::Composed };
                 calls.push(FileCall::edit(path, &old, &new, origin));
             }
             ChangeKind::Update { moved_to: Some(moved_to), hunks } => {
-                let old = old_text(path, directory);
-                let new = patch::applied(&old, hunks).unwrap_or_else(|| patch::replaced(hunks).1);
+                let old = read_old_text(path, directory);
+                let new = patch::apply_hunks(&old, hunks)
+                    .unwrap_or_else(|| patch::replaced_texts(hunks).1);
                 calls.push(FileCall::deletion(path, &old));
                 calls.push(FileCall::write(moved_to, &new, Origin::Composed));
             }
@@ -224,9 +227,9 @@ fn of_patch(
 }
 
 /// Returns the readable text of a file, cut at the limit.
-fn old_text(path: &str, directory: &Path) -> String {
+fn read_old_text(path: &str, directory: &Path) -> String {
     let mut bytes = Vec::new();
-    let read = regular_file::open(&resolved(path, directory))
+    let read = regular_file::open(&resolve_path(path, directory))
         .and_then(|file| file.take(MAX_OLD_TEXT).read_to_end(&mut bytes));
     // A file that cannot be read has no text.
     if read.is_err() {
@@ -236,31 +239,31 @@ fn old_text(path: &str, directory: &Path) -> String {
 }
 
 /// Splits a call that writes or edits files, with any argument names.
-fn of_writing_tool(name: &str, fields: &Fields) -> Result<Vec<FileCall>, String> {
+fn split_write_call(name: &str, fields: &Arguments) -> Result<Vec<FileCall>, String> {
     let path = fields.text(&PATH)?;
     let (old, new) = (fields.text(&OLD)?, fields.text(&NEW)?);
     let content = if name == WRITE { fields.text(&CONTENT)? } else { None };
     let has_edits = fields.list(&EDITS).is_some();
-    let renamed = |texts: &[(&'static str, &[&'static str])]| {
-        let names = texts.iter().map(|(ours, all)| (*ours, fields.present(all)));
+    let renamed_origin = |texts: &[(&'static str, &[&'static str])]| {
+        let names = texts.iter().map(|(native, aliases)| (*native, fields.present(aliases)));
         Origin::Renamed(std::iter::once((PATH[0], fields.present(&PATH))).chain(names).collect())
     };
     match (&path, &content, &old, &new) {
         (Some(path), Some(content), _, _) if !has_edits => {
-            let origin = renamed(&[(CONTENT[0], &CONTENT)]);
+            let origin = renamed_origin(&[(CONTENT[0], &CONTENT)]);
             return Ok(vec![FileCall::write(path, content, origin)]);
         }
         (Some(path), None, Some(old), Some(new)) if !has_edits => {
-            let origin = renamed(&[(OLD[0], &OLD), (NEW[0], &NEW)]);
+            let origin = renamed_origin(&[(OLD[0], &OLD), (NEW[0], &NEW)]);
             return Ok(vec![FileCall::edit(path, old, new, origin)]);
         }
         _ => {}
     }
-    let mut calls = of_edits(fields, path.as_deref())?;
+    let mut calls = split_edits(fields, path.as_deref())?;
     // Text in unknown arguments may be written, too.
-    let rest = new.unwrap_or_else(|| fields.rest());
-    let is_said = !calls.is_empty() && old.is_none() && rest.is_empty();
-    if let Some(path) = path.filter(|_| !is_said) {
+    let rest = new.unwrap_or_else(|| fields.written_text());
+    let is_complete = !calls.is_empty() && old.is_none() && rest.is_empty();
+    if let Some(path) = path.filter(|_| !is_complete) {
         calls.push(match name {
             WRITE => FileCall::write(&path, &rest, Origin::Composed),
             _ => FileCall::edit(&path, &old.unwrap_or_default(), &rest, Origin::Composed),
@@ -270,20 +273,20 @@ fn of_writing_tool(name: &str, fields: &Fields) -> Result<Vec<FileCall>, String>
 }
 
 /// Converts a list of edits into one edit per file.
-fn of_edits(fields: &Fields, path: Option<&str>) -> Result<Vec<FileCall>, String> {
+fn split_edits(fields: &Arguments, path: Option<&str>) -> Result<Vec<FileCall>, String> {
     let mut edits: Vec<(String, Vec<String>, Vec<String>)> = Vec::new();
     for edit in fields.list(&EDITS).into_iter().flatten() {
-        let edit = Fields::of(&edit).ok_or("one of its edits is no object")?;
-        let own = edit.text(&PATH)?.or_else(|| path.map(str::to_owned));
-        let own = own.ok_or("one of its edits names no file")?;
+        let edit = Arguments::from_value(&edit).ok_or("one of its edits is no object")?;
+        let file_path = edit.text(&PATH)?.or_else(|| path.map(str::to_owned));
+        let file_path = file_path.ok_or("one of its edits names no file")?;
         let old = edit.text(&OLD)?.unwrap_or_default();
         let new = edit.text(&NEW)?.unwrap_or_default();
-        match edits.iter_mut().find(|(path, ..)| *path == own) {
+        match edits.iter_mut().find(|(path, ..)| *path == file_path) {
             Some((_, olds, news)) => {
                 olds.push(old);
                 news.push(new);
             }
-            None => edits.push((own, vec![old], vec![new])),
+            None => edits.push((file_path, vec![old], vec![new])),
         }
         if edits.len() > MAX_CALLS {
             break;
@@ -296,24 +299,28 @@ fn of_edits(fields: &Fields, path: Option<&str>) -> Result<Vec<FileCall>, String
 }
 
 /// Splits a call of an MCP tool for files.
-fn of_file_server(
+fn split_mcp_call(
     call: &ToolCall<'_>,
-    fields: &Fields,
+    fields: &Arguments,
     directory: &Path,
 ) -> Result<Vec<FileCall>, String> {
-    let verb = name_at_server(call.name).to_ascii_lowercase();
-    let has = |words: &[&str]| words.iter().any(|word| verb.contains(word));
+    let name = name_on_server(call.name).to_ascii_lowercase();
+    let is_verb = |verbs: &[&str]| verbs.iter().any(|keyword| name.contains(keyword));
     let mut calls = match fields.text(&PATH)? {
-        Some(path) if has(&["delete", "remove"]) => {
-            vec![FileCall::deletion(&path, &old_text(&path, directory))]
+        Some(path) if is_verb(&["delete", "remove"]) => {
+            vec![FileCall::deletion(&path, &read_old_text(&path, directory))]
         }
-        Some(_) if has(&["write", "create", "append", "save"]) => of_writing_tool(WRITE, fields)?,
-        Some(_) if has(&["edit", "replace", "insert", "patch"]) => of_writing_tool(EDIT, fields)?,
+        Some(_) if is_verb(&["write", "create", "append", "save"]) => {
+            split_write_call(WRITE, fields)?
+        }
+        Some(_) if is_verb(&["edit", "replace", "insert", "patch"]) => {
+            split_write_call(EDIT, fields)?
+        }
         _ => Vec::new(),
     };
     if let (Some(from), Some(to)) = (fields.text(&SOURCE)?, fields.text(&DESTINATION)?) {
-        let old = old_text(&from, directory);
-        if has(&["move", "rename"]) {
+        let old = read_old_text(&from, directory);
+        if is_verb(&["move", "rename"]) {
             calls.push(FileCall::deletion(&from, &old));
         }
         calls.push(FileCall::write(&to, &old, Origin::Composed));
@@ -322,14 +329,14 @@ fn of_file_server(
 }
 
 /// Returns `true` if a call has the tool's native arguments and no others that change its meaning.
-fn is_plain(tool: &str, fields: &Fields) -> bool {
-    let elsewhere = fields.has(&PATH[1..]) || fields.has(&EDITS);
+fn has_native_arguments(tool: &str, fields: &Arguments) -> bool {
+    let has_other_names = fields.has(&PATH[1..]) || fields.has(&EDITS);
     let arguments = match tool {
         WRITE => fields.has_text(CONTENT[0]) && !fields.has(&CONTENT[1..3]),
         EDIT => !fields.has(&OLD[1..]) && !fields.has(&NEW[1..]),
         _ => true,
     };
-    fields.has_text(PATH[0]) && arguments && !elsewhere
+    fields.has_text(PATH[0]) && arguments && !has_other_names
 }
 
 #[cfg(test)]
@@ -341,7 +348,7 @@ mod tests {
 
     fn calls_in(folder: &Path, tool: &str, arguments: &str) -> FileCalls {
         std::fs::write(folder.join("old"), "1\n2\n").unwrap();
-        file_calls(&ToolCall::of(tool, &RawObject::parse(arguments).unwrap()), folder)
+        file_calls(&ToolCall::new(tool, &RawObject::parse(arguments).unwrap()), folder)
     }
 
     fn calls(tool: &str, arguments: &str) -> FileCalls {
@@ -352,8 +359,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let prefix = format!("{}/", folder.path().shown());
         match calls_in(folder.path(), tool, arguments) {
-            FileCalls::AsItIs => vec!["as it is".to_owned()],
-            FileCalls::Each(calls) => {
+            FileCalls::Unchanged => vec!["as it is".to_owned()],
+            FileCalls::PerFile(calls) => {
                 let shown = calls.iter().map(|it| format!("{} {}", it.tool, it.arguments.as_str()));
                 shown.map(|shown| shown.replace(&prefix, "")).collect()
             }
@@ -499,8 +506,8 @@ mod tests {
     fn changed_arguments_of_one_file_are_put_back() {
         let object = |text: &str| RawObject::parse(text).unwrap();
         let put_back = |tool: &str, whole: &str, at: usize, changed: &str| {
-            let FileCalls::Each(calls) = calls(tool, whole) else { panic!("{tool}") };
-            let back = calls[at].put_back(&object(whole), &object(changed));
+            let FileCalls::PerFile(calls) = calls(tool, whole) else { panic!("{tool}") };
+            let back = calls[at].merge_changes(&object(whole), &object(changed));
             back.map(|it| it.as_str().to_owned())
         };
         let patch = r#"{"command":"*** Begin Patch\n*** Add File: a\n+x\n*** Update File: b\n@@\n-1\n+2\n*** End Patch"}"#;
@@ -528,8 +535,8 @@ mod tests {
         let patch_of = |tool: &str, arguments: &str| {
             let arguments = RawObject::parse(arguments).unwrap();
             let patch = {
-                let call = ToolCall::of(tool, &arguments);
-                as_patch(&call, &file_calls(&call, folder.path()))
+                let call = ToolCall::new(tool, &arguments);
+                to_patch(&call, &file_calls(&call, folder.path()))
             }
             .ok()??;
             let text = patch.fields().get("command")?.to_text()?;
@@ -555,13 +562,13 @@ mod tests {
             text in "(\"path\":|\"edits\":|\"file_path\":|\"command\":|\\[|\\]|\\{|\\}|,|\"a\"|\"\\*\\*\\* Begin Patch\"|7|null){0,12}",
         ) {
             if let Ok(arguments) = RawObject::parse(format!("{{{text}}}")) {
-                let (call, nowhere) = (ToolCall::of(&tool, &arguments), Path::new("/nonexistent"));
+                let (call, nowhere) = (ToolCall::new(&tool, &arguments), Path::new("/nonexistent"));
                 let files = file_calls(&call, nowhere);
-                if let FileCalls::Each(calls) = &files {
+                if let FileCalls::PerFile(calls) = &files {
                     prop_assert!((1..=MAX_CALLS).contains(&calls.len()));
                     prop_assert!(calls.iter().all(|call| call.arguments.fields().get(PATH[0]).is_some()));
                 }
-                if let Ok(Some(patch)) = as_patch(&call, &files) {
+                if let Ok(Some(patch)) = to_patch(&call, &files) {
                     prop_assert!(patch.fields().get(PATCH).is_some());
                 }
             }

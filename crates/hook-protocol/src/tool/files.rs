@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::arguments::{Fields, FileTool, is_written};
+use super::arguments::{Arguments, FileTool, is_content_argument};
 use super::call::ToolCall;
-use super::kind::{ToolKind, name_at_server};
-use super::names::known;
+use super::kind::{ToolKind, name_on_server};
+use super::names::find_tool;
 use super::patch::{MARK, file_headers};
-use super::resolve::resolved;
+use super::resolve::resolve_path;
 use super::shell_patch::ShellPatch;
-use hook_json::{JsonKind, JsonSlice, ObjectWriter, Standing, Visited, visit_all};
+use hook_json::{JsonKind, JsonSlice, ObjectWriter, Position, Visited, visit_all};
 
 /// The maximum number of files that are resolved per call.
 const MAX_FILES: usize = 256;
@@ -19,17 +19,17 @@ const MAX_FILES: usize = 256;
 const MAX_PATH: usize = 4 * 1024;
 
 /// Words in names of unknown tools that write.
-const WRITING_WORDS: [&str; 18] = [
+const WRITE_VERBS: [&str; 18] = [
     "append", "copy", "create", "delete", "edit", "insert", "mkdir", "move", "patch", "put",
     "remove", "rename", "replace", "save", "touch", "update", "upload", "write",
 ];
 /// Words in names of unknown tools that read.
-const READING_WORDS: [&str; 22] = [
+const READ_VERBS: [&str; 22] = [
     "browse", "cat", "check", "count", "describe", "diff", "fetch", "find", "get", "glob", "grep",
     "head", "info", "list", "load", "look", "open", "query", "read", "search", "show", "view",
 ];
 /// Words in names of tools that move or copy files.
-const MOVING_WORDS: [&str; 4] = ["copy", "link", "move", "rename"];
+const MOVE_VERBS: [&str; 4] = ["copy", "link", "move", "rename"];
 
 /// The access of a call to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -61,17 +61,17 @@ pub struct ToolFiles {
 
 impl ToolFiles {
     /// Returns the files of a call in the given directory.
-    pub(crate) fn of(call: &ToolCall<'_>, directory: &Path) -> Self {
+    pub(crate) fn from_call(call: &ToolCall<'_>, directory: &Path) -> Self {
         let mut files = Self { list: Vec::new(), complete: true };
         let mut seen = HashSet::new();
-        let named = Named::of(call);
+        let named = NamedPaths::of(call);
         let directory = &*call.directory(directory);
         for (path, access) in &named.list {
             if path.len() > MAX_PATH || path.contains('\0') || files.list.len() == MAX_FILES {
                 files.complete = false;
                 continue;
             }
-            let path = resolved(path, directory).to_string_lossy().into_owned();
+            let path = resolve_path(path, directory).to_string_lossy().into_owned();
             if seen.insert(path.clone()) {
                 files.list.push((path, *access));
             }
@@ -81,7 +81,7 @@ impl ToolFiles {
     }
 
     /// Returns the empty list, for a call without arguments.
-    pub(crate) fn none() -> Self {
+    pub(crate) fn empty() -> Self {
         Self { list: Vec::new(), complete: true }
     }
 
@@ -97,18 +97,18 @@ impl ToolFiles {
     }
 
     /// Returns `true` if a call has, or may have, that access to a named file. No file is accessed.
-    pub fn are_named(call: &ToolCall<'_>, access: FileAccess) -> bool {
-        let named = Named::of(call);
+    pub fn may_access(call: &ToolCall<'_>, access: FileAccess) -> bool {
+        let named = NamedPaths::of(call);
         let is_unreadable = call.kind == ToolKind::Shell && !named.complete;
         is_unreadable && access == FileAccess::Write
-            || named.list.iter().any(|(_, done)| *done == access)
+            || named.list.iter().any(|(_, other)| *other == access)
             // An MCP tool whose name tells neither.
-            || access == FileAccess::Read && !named.list.is_empty() && is_of_unknown_access(call)
+            || access == FileAccess::Read && !named.list.is_empty() && has_unknown_access(call)
     }
 }
 
 /// The paths as written in a call.
-pub(super) struct Named {
+pub(super) struct NamedPaths {
     pub(super) list: Vec<(String, FileAccess)>,
     /// `true` if no named file is missing from the list.
     pub(super) complete: bool,
@@ -116,8 +116,8 @@ pub(super) struct Named {
 
 /// The meaning of a value for the values inside it.
 #[derive(Clone, Copy)]
-enum Around {
-    Anything,
+enum Context {
+    Any,
     /// The values are paths.
     Paths,
     /// The values describe a file.
@@ -125,15 +125,15 @@ enum Around {
 }
 
 /// Fields with the path in an object of a list of files, besides those of all calls.
-const OF_FILE_OBJECTS: [&str; 3] = ["file", "name", "uri"];
+const FILE_OBJECT_PATHS: [&str; 3] = ["file", "name", "uri"];
 
-impl Named {
+impl NamedPaths {
     /// Returns the files named by the arguments and by patches in them.
     pub(super) fn of(call: &ToolCall<'_>) -> Self {
         if call.kind == ToolKind::Shell {
-            return Self::of_command(call);
+            return Self::from_command(call);
         }
-        let mut named = Self::of_arguments(call);
+        let mut named = Self::from_arguments(call);
         let is_writing = call.kind == ToolKind::FileWrite;
         if is_writing {
             visit_all(call.arguments.as_raw(), (), |(), _, visited| {
@@ -146,19 +146,21 @@ impl Named {
         named.complete &= !named.is_full();
         // A tool that writes files writes at least one, whatever its arguments are.
         let must_name_one = is_writing
-            || known(call.name).is_some_and(|tool| tool.name == "read_file")
+            || find_tool(call.name).is_some_and(|tool| tool.name == "read_file")
                 && !call.arguments.fields().is_empty();
         named.complete &= !named.list.is_empty() || !must_name_one;
         named
     }
 
     /// Returns the files of a patch that a command applies; its other files are unknown.
-    fn of_command(call: &ToolCall<'_>) -> Self {
+    fn from_command(call: &ToolCall<'_>) -> Self {
         let mut named = Self { list: Vec::new(), complete: true };
-        let fields = Fields::of_call(call.arguments);
-        match ShellPatch::of(&fields) {
+        let fields = Arguments::from_call(call.arguments);
+        match ShellPatch::from_arguments(&fields) {
             ShellPatch::None => {}
-            ShellPatch::In(_) => fields.texts().for_each(|(_, text)| named.add_headers(&text)),
+            ShellPatch::InDirectory(_) => {
+                fields.texts().for_each(|(_, text)| named.add_headers(&text))
+            }
             ShellPatch::Unreadable => named.complete = false,
         }
         named.complete &= !named.is_full();
@@ -166,37 +168,37 @@ impl Named {
     }
 
     /// Returns the files named by the arguments themselves; none for a shell.
-    pub(super) fn of_arguments(call: &ToolCall<'_>) -> Self {
+    pub(super) fn from_arguments(call: &ToolCall<'_>) -> Self {
         let mut named = Self { list: Vec::new(), complete: true };
         if call.kind == ToolKind::Shell {
             return named;
         }
         let access = access(call);
         let tool = FileTool::of(call);
-        visit_all(call.arguments.as_raw(), Around::Anything, |around, standing, visited| {
-            let is_named = match standing {
-                Standing::Field(name) => {
-                    tool.has_path_in(name)
-                        || matches!(around, Around::File) && OF_FILE_OBJECTS.contains(&name)
+        visit_all(call.arguments.as_raw(), Context::Any, |context, position, visited| {
+            let is_named = match position {
+                Position::Field(name) => {
+                    tool.is_path_argument(name)
+                        || matches!(context, Context::File) && FILE_OBJECT_PATHS.contains(&name)
                 }
-                Standing::Item => matches!(around, Around::Paths),
+                Position::Item => matches!(context, Context::Paths),
             };
-            let within = match visited {
-                Visited::Leaf(leaf) if leaf.is_null() || !is_named => Around::Anything,
+            let child_context = match visited {
+                Visited::Leaf(leaf) if leaf.is_null() || !is_named => Context::Any,
                 Visited::Leaf(leaf) => {
                     match leaf.text() {
                         Some(uri)
-                            if matches!(standing, Standing::Field("uri")) && is_remote(&uri) => {}
+                            if matches!(position, Position::Field("uri")) && is_remote(&uri) => {}
                         Some(path) => named.add(path, access),
                         None => named.complete = false,
                     }
-                    Around::Anything
+                    Context::Any
                 }
-                Visited::Object if is_named => Around::File,
-                Visited::Array if is_named => Around::Paths,
-                Visited::Object | Visited::Array => Around::Anything,
+                Visited::Object if is_named => Context::File,
+                Visited::Array if is_named => Context::Paths,
+                Visited::Object | Visited::Array => Context::Any,
             };
-            (!named.is_full()).then_some(within)
+            (!named.is_full()).then_some(child_context)
         });
         named.complete &= !named.is_full();
         named
@@ -211,43 +213,52 @@ impl Named {
         if path.is_empty() {
             return;
         }
-        let other = other_reading(&path);
+        let alternative = alternative_path(&path);
         self.list.push((path.into_owned(), access));
-        self.list.extend(other.map(|path| (path, access)));
+        self.list.extend(alternative.map(|path| (path, access)));
     }
 
     /// Adds the files of a text if it is a patch.
     fn add_patch(&mut self, leaf: JsonSlice<'_>) {
         // The mark's characters may be escaped.
         let written = leaf.as_str();
-        let may_be = written.contains(MARK) || written.contains("\\u");
-        if leaf.kind() == JsonKind::String && may_be {
+        let may_be_patch = written.contains(MARK) || written.contains("\\u");
+        if leaf.kind() == JsonKind::String && may_be_patch {
             self.add_headers(&leaf.text().unwrap_or_default());
         }
     }
 
     fn add_headers(&mut self, text: &str) {
-        let left = (MAX_FILES + 1).saturating_sub(self.list.len());
-        let paths = file_headers(text).take(left);
+        let remaining = (MAX_FILES + 1).saturating_sub(self.list.len());
+        let paths = file_headers(text).take(remaining);
         self.list.extend(paths.map(|path| (path.to_owned(), FileAccess::Write)));
     }
 }
 
 /// Returns the path that some tools read instead: without a leading `@`, without a trailing
 /// selector of lines (`path:10-20`, `path:raw`), and with plain spaces.
-fn other_reading(path: &str) -> Option<String> {
-    let read = path.strip_prefix('@').unwrap_or(path);
-    let is_selector = |it: &str| {
-        it == "raw"
-            || !it.is_empty() && it.chars().all(|it| it.is_ascii_digit() || ",-+".contains(it))
+fn alternative_path(path: &str) -> Option<String> {
+    let alternative = path.strip_prefix('@').unwrap_or(path);
+    let is_selector = |suffix: &str| {
+        suffix == "raw"
+            || !suffix.is_empty()
+                && suffix
+                    .chars()
+                    .all(|character| character.is_ascii_digit() || ",-+".contains(character))
     };
-    let read = match read.rsplit_once(':') {
+    let alternative = match alternative.rsplit_once(':') {
         Some((path, selector)) if !path.is_empty() && is_selector(selector) => path,
-        _ => read,
+        _ => alternative,
     };
-    let is_blank = |it: char| it.is_whitespace() && it != '\n' && it != '\t' || it == '\u{feff}';
-    let read: String = read.chars().map(|it| if is_blank(it) { ' ' } else { it }).collect();
-    (read != path && !read.is_empty()).then_some(read)
+    let is_blank = |character: char| {
+        character.is_whitespace() && character != '\n' && character != '\t'
+            || character == '\u{feff}'
+    };
+    let alternative: String = alternative
+        .chars()
+        .map(|character| if is_blank(character) { ' ' } else { character })
+        .collect();
+    (alternative != path && !alternative.is_empty()).then_some(alternative)
 }
 
 /// Returns `true` if a URI is not of a local file.
@@ -260,21 +271,21 @@ fn access(call: &ToolCall<'_>) -> FileAccess {
     let is_writing = match call.kind {
         ToolKind::FileWrite => true,
         ToolKind::FileRead => false,
-        _ if known(call.name).is_some() => false,
-        _ => is_writing(call) || is_of_unknown_access(call),
+        _ if find_tool(call.name).is_some() => false,
+        _ => suggests_writing(call) || has_unknown_access(call),
     };
     if is_writing { FileAccess::Write } else { FileAccess::Read }
 }
 
 /// Returns `true` if the name of an unknown tool, or an argument, indicates writing.
-fn is_writing(call: &ToolCall<'_>) -> bool {
-    has_word(call.name, &WRITING_WORDS)
-        || call.arguments.fields().iter().any(|(name, _)| is_written(name))
+fn suggests_writing(call: &ToolCall<'_>) -> bool {
+    has_verb(call.name, &WRITE_VERBS)
+        || call.arguments.fields().iter().any(|(name, _)| is_content_argument(name))
 }
 
 /// Returns `true` if nothing indicates what an MCP tool does with files: it may do anything.
-fn is_of_unknown_access(call: &ToolCall<'_>) -> bool {
-    call.kind == ToolKind::Mcp && !is_writing(call) && !has_word(call.name, &READING_WORDS)
+fn has_unknown_access(call: &ToolCall<'_>) -> bool {
+    call.kind == ToolKind::Mcp && !suggests_writing(call) && !has_verb(call.name, &READ_VERBS)
 }
 
 impl FileTool {
@@ -282,18 +293,18 @@ impl FileTool {
     pub(super) fn of(call: &ToolCall<'_>) -> Self {
         let kind = call.kind;
         Self {
-            is_of_files: matches!(kind, ToolKind::FileRead | ToolKind::FileWrite | ToolKind::Mcp),
-            is_reading: kind == ToolKind::FileRead,
-            is_moving: kind != ToolKind::Shell && has_word(call.name, &MOVING_WORDS),
+            handles_files: matches!(kind, ToolKind::FileRead | ToolKind::FileWrite | ToolKind::Mcp),
+            reads_files: kind == ToolKind::FileRead,
+            moves_files: kind != ToolKind::Shell && has_verb(call.name, &MOVE_VERBS),
         }
     }
 }
 
 /// Returns `true` if a tool's name contains one of the words.
-fn has_word(tool: &str, words: &[&str]) -> bool {
-    let own = name_at_server(tool).split(|it: char| !it.is_ascii_alphanumeric());
-    let mut own = own.flat_map(camel_words).map(str::to_ascii_lowercase);
-    own.any(|word| words.contains(&&*word))
+fn has_verb(tool: &str, verbs: &[&str]) -> bool {
+    let segments = name_on_server(tool).split(|character: char| !character.is_ascii_alphanumeric());
+    let mut name_words = segments.flat_map(camel_words).map(str::to_ascii_lowercase);
+    name_words.any(|word| verbs.contains(&&*word))
 }
 
 /// Returns the words of a camel-case name.
@@ -301,9 +312,9 @@ fn camel_words(name: &str) -> impl Iterator<Item = &str> {
     let mut rest = name;
     std::iter::from_fn(move || {
         rest.chars().next()?;
-        let end = rest.char_indices().skip(1).find(|(_, it)| it.is_ascii_uppercase());
-        let (word, behind) = rest.split_at(end.map_or(rest.len(), |(at, _)| at));
-        rest = behind;
+        let end = rest.char_indices().skip(1).find(|(_, character)| character.is_ascii_uppercase());
+        let (word, remainder) = rest.split_at(end.map_or(rest.len(), |(at, _)| at));
+        rest = remainder;
         Some(word)
     })
 }
@@ -317,7 +328,7 @@ mod tests {
     use hook_json::RawObject;
 
     fn named(tool: &str, arguments: &str) -> Vec<(String, FileAccess)> {
-        Named::of(&ToolCall::of(tool, &RawObject::parse(arguments).unwrap())).list
+        NamedPaths::of(&ToolCall::new(tool, &RawObject::parse(arguments).unwrap())).list
     }
 
     #[test]
@@ -381,11 +392,15 @@ mod tests {
     fn more_files_than_are_resolved_are_said_to_be_missing() {
         let many: Vec<String> = (0..10_000).map(|it| format!("\"f{it}\"")).collect();
         let arguments = RawObject::parse(format!(r#"{{"paths":[{}]}}"#, many.join(","))).unwrap();
-        let files = ToolFiles::of(&ToolCall::of("read_many_files", &arguments), Path::new("/"));
+        let files =
+            ToolFiles::from_call(&ToolCall::new("read_many_files", &arguments), Path::new("/"));
         assert_eq!((files.list.len(), files.complete), (MAX_FILES, false));
         for strange in [r#"{"path":7}"#, r#"{"path":"a\u0000"}"#] {
             let strange = RawObject::parse(strange).unwrap();
-            assert!(!ToolFiles::of(&ToolCall::of("read_file", &strange), Path::new("/")).complete);
+            assert!(
+                !ToolFiles::from_call(&ToolCall::new("read_file", &strange), Path::new("/"))
+                    .complete
+            );
         }
     }
 

@@ -60,12 +60,12 @@ impl fmt::Display for ToolKind {
 }
 
 /// Returns `true` if the name has a form that an agent uses for MCP tools.
-pub fn is_of_mcp_server(name: &str) -> bool {
+pub fn is_mcp_tool_name(name: &str) -> bool {
     ["mcp_", "MCP:"].iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Returns a tool's name on its server, as far as the agents' name formats show it.
-pub(super) fn name_at_server(name: &str) -> &str {
+pub(super) fn name_on_server(name: &str) -> &str {
     if let Some((_, tool)) = name.rsplit_once("__") {
         return tool;
     }

@@ -17,18 +17,18 @@ mod patch;
 mod resolve;
 mod shell_patch;
 
-pub use arguments::{path_field, paths_field};
+pub use arguments::{path_argument, paths_argument};
 pub use call::ToolCall;
 pub use command::ShellCommand;
 pub use file_call::FileCall;
 pub use file_calls::{
-    FileCalls, as_patch, file_calls, is_said_by_file_calls, unreadable_patch, with_patch,
+    FileCalls, file_calls, is_expressed_by_file_calls, to_patch, unreadable_patch, with_patch,
 };
 pub use files::{FileAccess, ToolFiles};
 pub use kind::ToolKind;
-pub use kind::is_of_mcp_server;
+pub use kind::is_mcp_tool_name;
 #[doc(hidden)]
-pub use names::our_name;
-pub use names::{APPLY_PATCH, is_same_tool, names_of, nearest_name, text_subjects};
+pub use names::native_name;
+pub use names::{APPLY_PATCH, all_names, is_same_tool, matcher_names, nearest_name};
 pub use patch::{MARK, file_headers};
-pub use resolve::resolved;
+pub use resolve::resolve_path;

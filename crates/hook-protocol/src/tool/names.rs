@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::kind::{ToolKind, is_of_mcp_server};
+use super::kind::{ToolKind, is_mcp_tool_name};
 use hook_json::text::nearest;
 
 /// A tool that agents share under different names.
@@ -12,7 +12,7 @@ pub(crate) struct KnownTool {
     pub(super) name: &'static str,
     pub(super) kind: ToolKind,
     /// The other names.
-    pub(super) others: &'static [&'static str],
+    pub(super) aliases: &'static [&'static str],
 }
 
 /// The tool whose only argument is a patch of several files.
@@ -22,13 +22,13 @@ pub const APPLY_PATCH: &str = "apply_patch";
 pub(super) const DELETE: &str = "delete_file";
 
 /// The tools that a patch can replace.
-pub(super) const PATCHED: [&str; 2] = ["replace", "write_file"];
+pub(super) const PATCH_EQUIVALENTS: [&str; 2] = ["replace", "write_file"];
 
 static TOOLS: [KnownTool; 16] = [
     KnownTool {
         name: "run_shell_command",
         kind: ToolKind::Shell,
-        others: &[
+        aliases: &[
             "Bash",
             "bash",
             "Shell",
@@ -61,7 +61,7 @@ static TOOLS: [KnownTool; 16] = [
     KnownTool {
         name: "write_file",
         kind: ToolKind::FileWrite,
-        others: &[
+        aliases: &[
             "Write",
             "write",
             "Create",
@@ -75,7 +75,7 @@ static TOOLS: [KnownTool; 16] = [
     KnownTool {
         name: "replace",
         kind: ToolKind::FileWrite,
-        others: &[
+        aliases: &[
             "Edit",
             "EditNotebook",
             "ast_edit",
@@ -105,14 +105,18 @@ static TOOLS: [KnownTool; 16] = [
     KnownTool {
         name: APPLY_PATCH,
         kind: ToolKind::FileWrite,
-        others: &["ApplyPatch", "applyPatch", "patch"],
+        aliases: &["ApplyPatch", "applyPatch", "patch"],
     },
-    KnownTool { name: DELETE, kind: ToolKind::FileWrite, others: &["Delete", "remove_file"] },
-    KnownTool { name: "create_directory", kind: ToolKind::FileWrite, others: &["createDirectory"] },
+    KnownTool { name: DELETE, kind: ToolKind::FileWrite, aliases: &["Delete", "remove_file"] },
+    KnownTool {
+        name: "create_directory",
+        kind: ToolKind::FileWrite,
+        aliases: &["createDirectory"],
+    },
     KnownTool {
         name: "read_file",
         kind: ToolKind::FileRead,
-        others: &[
+        aliases: &[
             "Read",
             "NotebookRead",
             "ast_read_file",
@@ -130,33 +134,33 @@ static TOOLS: [KnownTool; 16] = [
     KnownTool {
         name: "list_directory",
         kind: ToolKind::FileRead,
-        others: &["LS", "list", "list_dir", "list_files", "listDirectory", "ls"],
+        aliases: &["LS", "list", "list_dir", "list_files", "listDirectory", "ls"],
     },
-    KnownTool { name: "glob", kind: ToolKind::FileRead, others: &["Glob", "file_search", "find"] },
+    KnownTool { name: "glob", kind: ToolKind::FileRead, aliases: &["Glob", "file_search", "find"] },
     KnownTool {
         name: "grep_search",
         kind: ToolKind::FileRead,
-        others: &["Grep", "grep", "rg", "ripgrep", "search_file_content", "search_files"],
+        aliases: &["Grep", "grep", "rg", "ripgrep", "search_file_content", "search_files"],
     },
     KnownTool {
         name: "web_fetch",
         kind: ToolKind::Web,
-        others: &["WebFetch", "direct_web_fetch", "fetch", "fetch_webpage", "webfetch"],
+        aliases: &["WebFetch", "direct_web_fetch", "fetch", "fetch_webpage", "webfetch"],
     },
     KnownTool {
         name: "google_web_search",
         kind: ToolKind::Web,
-        others: &["WebSearch", "exa_web_search", "web_search", "websearch"],
+        aliases: &["WebSearch", "exa_web_search", "web_search", "websearch"],
     },
     KnownTool {
         name: "invoke_agent",
         kind: ToolKind::Agent,
-        others: &["Agent", "Task", "agent", "runSubagent", "spawn_agent", "task"],
+        aliases: &["Agent", "Task", "agent", "runSubagent", "spawn_agent", "task"],
     },
     KnownTool {
         name: "write_todos",
         kind: ToolKind::Other,
-        others: &[
+        aliases: &[
             "TodoWrite",
             "manage_todo_list",
             "todo_write",
@@ -168,36 +172,36 @@ static TOOLS: [KnownTool; 16] = [
     KnownTool {
         name: "ask_user",
         kind: ToolKind::Other,
-        others: &["AskUserQuestion", "ask_user_question"],
+        aliases: &["AskUserQuestion", "ask_user_question"],
     },
-    KnownTool { name: "save_memory", kind: ToolKind::Other, others: &[] },
+    KnownTool { name: "save_memory", kind: ToolKind::Other, aliases: &[] },
 ];
 
 impl KnownTool {
     fn names(&self) -> impl Iterator<Item = &'static str> {
-        std::iter::once(self.name).chain(self.others.iter().copied())
+        std::iter::once(self.name).chain(self.aliases.iter().copied())
     }
 }
 
 impl ToolKind {
     /// Returns the kind of a tool by its name in any known agent.
-    pub fn of_tool(name: &str) -> Self {
-        match known(name) {
+    pub fn from_tool_name(name: &str) -> Self {
+        match find_tool(name) {
             Some(tool) => tool.kind,
-            None if is_of_mcp_server(name) => Self::Mcp,
+            None if is_mcp_tool_name(name) => Self::Mcp,
             None => Self::Other,
         }
     }
 }
 
 /// Returns the tool with that name in any agent.
-pub(super) fn known(name: &str) -> Option<&'static KnownTool> {
+pub(super) fn find_tool(name: &str) -> Option<&'static KnownTool> {
     TOOLS.iter().find(|tool| tool.names().any(|known| known == name))
 }
 
 /// Returns the native name of a tool by its name in any agent, or `None` if the tool is unknown.
-pub fn our_name(name: &str) -> Option<&'static str> {
-    known(name).map(|tool| tool.name)
+pub fn native_name(name: &str) -> Option<&'static str> {
+    find_tool(name).map(|tool| tool.name)
 }
 
 /// Returns the most similar known name.
@@ -207,53 +211,54 @@ pub fn nearest_name(name: &str) -> Option<&'static str> {
 
 /// Returns the tools that a name stands for: the tool itself, for a patch also write and edit, and
 /// for a deletion also edit.
-fn meant(name: &str) -> impl Iterator<Item = &'static KnownTool> + use<> {
-    let tool = known(name);
-    let stands_for: &[&str] = match tool {
-        Some(KnownTool { name: APPLY_PATCH, .. }) => &PATCHED,
-        Some(KnownTool { name: DELETE, .. }) => &PATCHED[..1],
+fn equivalent_tools(name: &str) -> impl Iterator<Item = &'static KnownTool> + use<> {
+    let tool = find_tool(name);
+    let equivalents: &[&str] = match tool {
+        Some(KnownTool { name: APPLY_PATCH, .. }) => &PATCH_EQUIVALENTS,
+        Some(KnownTool { name: DELETE, .. }) => &PATCH_EQUIVALENTS[..1],
         _ => &[],
     };
-    tool.into_iter().chain(stands_for.iter().filter_map(|name| known(name)))
+    tool.into_iter().chain(equivalents.iter().filter_map(|name| find_tool(name)))
 }
 
 /// Returns the other names of an MCP tool in agents. In `mcp_SERVER_TOOL`, the start of the tool's
 /// own name is ambiguous.
-fn names_at_server(name: &str) -> Vec<String> {
+fn alternative_mcp_names(name: &str) -> Vec<String> {
     if let Some(rest) = name.strip_prefix("mcp__") {
         return vec![format!("mcp_{}", rest.replacen("__", "_", 1))];
     }
     let Some(rest) = name.strip_prefix("mcp_") else { return Vec::new() };
-    let ends = rest.match_indices('_').map(|(at, _)| rest.split_at(at));
-    ends.map(|(server, tool)| format!("mcp__{server}__{}", &tool[1..])).collect()
+    let splits = rest.match_indices('_').map(|(at, _)| rest.split_at(at));
+    splits.map(|(server, tool)| format!("mcp__{server}__{}", &tool[1..])).collect()
 }
 
 /// Returns `true` if a call of `called` is one of the tool `named`, each by its name in any agent.
 pub fn is_same_tool(named: &str, called: &str) -> bool {
     named == called
-        || meant(called).any(|tool| tool.names().any(|name| name == named))
-        || named.starts_with("mcp_") && names_at_server(called).iter().any(|name| name == named)
+        || equivalent_tools(called).any(|tool| tool.names().any(|name| name == named))
+        || named.starts_with("mcp_")
+            && alternative_mcp_names(called).iter().any(|name| name == named)
 }
 
 /// Returns all names of a called tool, the given name first.
-pub fn names_of(called: &str) -> impl Iterator<Item = Cow<'_, str>> {
-    subjects(called, meant(called).flat_map(KnownTool::names))
+pub fn all_names(called: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    with_mcp_names(called, equivalent_tools(called).flat_map(KnownTool::names))
 }
 
 /// Returns the names that a matcher's text is compared with: the given name, the native one, and
 /// for a patch those of the tools that it stands for.
-pub fn text_subjects(called: &str) -> impl Iterator<Item = Cow<'_, str>> {
-    subjects(called, meant(called).map(|tool| tool.name))
+pub fn matcher_names(called: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    with_mcp_names(called, equivalent_tools(called).map(|tool| tool.name))
 }
 
-fn subjects<'n>(
+fn with_mcp_names<'n>(
     called: &'n str,
     names: impl Iterator<Item = &'static str>,
 ) -> impl Iterator<Item = Cow<'n, str>> {
     let names =
         names.filter(move |name| *name != called).map(|name| -> Cow<'n, str> { name.into() });
-    let at_server = names_at_server(called).into_iter().map(Cow::Owned);
-    std::iter::once(Cow::Borrowed(called)).chain(names).chain(at_server)
+    let mcp_names = alternative_mcp_names(called).into_iter().map(Cow::Owned);
+    std::iter::once(Cow::Borrowed(called)).chain(names).chain(mcp_names)
 }
 
 #[cfg(test)]

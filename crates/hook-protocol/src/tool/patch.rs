@@ -22,21 +22,21 @@ const HEADERS: [&str; 4] = [ADD, UPDATE, DELETE, MOVE];
 /// Returns the paths in headers, one per line. Blanks around a header are skipped, as tools that
 /// apply patches do, and a line ends wherever one of them may see an end.
 pub fn file_headers(text: &str) -> impl Iterator<Item = &str> {
-    let ends = |character: char| {
+    let is_line_end = |character: char| {
         matches!(
             character,
             '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'
                 ..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}'
         )
     };
-    text.split(ends).filter_map(|line| {
+    text.split(is_line_end).filter_map(|line| {
         let line = line.trim();
         HEADERS.iter().find_map(|header| line.strip_prefix(header)).map(str::trim)
     })
 }
 
 /// Returns `true` if a text names the program that applies patches, as in `apply_patch <<EOF`.
-pub(super) fn names_patcher(text: &str) -> bool {
+pub(super) fn mentions_patch_program(text: &str) -> bool {
     ["apply_patch", "applypatch", "apply-patch"].iter().any(|name| text.contains(name))
 }
 
@@ -83,12 +83,12 @@ impl Patch {
     /// # Errors
     /// If a line is invalid; the error names it.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let mut reader = Reader::default();
+        let mut reader = PatchReader::default();
         let mut at = 0;
         for line in text.split_inclusive('\n') {
             let range = at..at + line.len();
             at = range.end;
-            reader.line(line.trim_end_matches(['\n', '\r']), range)?;
+            reader.read_line(line.trim_end_matches(['\n', '\r']), range)?;
         }
         let patch = reader.finish()?;
         // A different parser may see files in lines that this one took for content.
@@ -111,28 +111,28 @@ impl Patch {
 }
 
 #[derive(Default)]
-struct Reader {
-    has_begun: bool,
-    is_over: bool,
+struct PatchReader {
+    is_inside: bool,
+    has_ended: bool,
     changes: Vec<FileChange>,
 }
 
-impl Reader {
-    fn line(&mut self, line: &str, range: Range<usize>) -> Result<(), String> {
+impl PatchReader {
+    fn read_line(&mut self, line: &str, range: Range<usize>) -> Result<(), String> {
         let trimmed = line.trim();
-        if !self.has_begun {
+        if !self.is_inside {
             // A command may precede it, and there may be several patches.
-            self.has_begun = trimmed.ends_with(BEGIN);
+            self.is_inside = trimmed.ends_with(BEGIN);
             return Ok(());
         }
         if trimmed.starts_with(END) {
-            self.is_over = true;
-            self.has_begun = false;
+            self.has_ended = true;
+            self.is_inside = false;
             return Ok(());
         }
         let path_of =
             |header: &str| trimmed.strip_prefix(header).map(|path| path.trim().to_owned());
-        let started = None
+        let header = None
             .or_else(|| Some((path_of(ADD)?, ChangeKind::Add { content: String::new() })))
             .or_else(|| Some((path_of(DELETE)?, ChangeKind::Delete)))
             .or_else(|| {
@@ -140,25 +140,25 @@ impl Reader {
                 Some((path_of(UPDATE)?, kind))
             });
         // Lines of content begin with their mark, but blanks before a header are skipped.
-        if let Some((path, kind)) = started {
+        if let Some((path, kind)) = header {
             if path.is_empty() {
                 return Err(format!("a header without a path: `{trimmed}`"));
             }
             self.changes.push(FileChange { path, kind, range });
             return Ok(());
         }
-        let wrong = || Err(format!("the line `{}`", hook_json::text::shortened(line)));
-        let Some(FileChange { kind, range: whole, .. }) = self.changes.last_mut() else {
+        let invalid_line = || Err(format!("the line `{}`", hook_json::text::shortened(line)));
+        let Some(FileChange { kind, range: change_range, .. }) = self.changes.last_mut() else {
             return if trimmed.is_empty() || trimmed.starts_with(ENVIRONMENT) {
                 Ok(())
             } else {
-                wrong()
+                invalid_line()
             };
         };
-        whole.end = range.end;
+        change_range.end = range.end;
         match kind {
             ChangeKind::Delete if trimmed.is_empty() => Ok(()),
-            ChangeKind::Delete => wrong(),
+            ChangeKind::Delete => invalid_line(),
             ChangeKind::Add { content } => match line.strip_prefix('+') {
                 Some(line) => {
                     content.push_str(line);
@@ -166,12 +166,12 @@ impl Reader {
                     Ok(())
                 }
                 None if trimmed.is_empty() => Ok(()),
-                None => wrong(),
+                None => invalid_line(),
             },
             ChangeKind::Update { moved_to, hunks } => {
                 if let Some(path) = path_of(MOVE) {
                     if path.is_empty() || moved_to.is_some() || !hunks.is_empty() {
-                        return wrong();
+                        return invalid_line();
                     }
                     *moved_to = Some(path);
                     return Ok(());
@@ -200,7 +200,7 @@ impl Reader {
                         hunk.old.push(rest.clone());
                         hunk.new.push(rest);
                     }
-                    _ => return wrong(),
+                    _ => return invalid_line(),
                 }
                 Ok(())
             }
@@ -209,8 +209,8 @@ impl Reader {
 
     fn finish(self) -> Result<Patch, String> {
         match () {
-            () if !self.has_begun && !self.is_over => Err(format!("no line `{BEGIN}`")),
-            () if self.has_begun => Err(format!("no line `{END}`")),
+            () if !self.is_inside && !self.has_ended => Err(format!("no line `{BEGIN}`")),
+            () if self.is_inside => Err(format!("no line `{END}`")),
             () if self.changes.is_empty() => Err("no file in it".to_owned()),
             () => Ok(Patch { changes: self.changes }),
         }
@@ -218,7 +218,7 @@ impl Reader {
 }
 
 /// Returns the text that hunks replace, and its replacement; several hunks are joined.
-pub(super) fn replaced(hunks: &[Hunk]) -> (String, String) {
+pub(super) fn replaced_texts(hunks: &[Hunk]) -> (String, String) {
     let joined = |lines: fn(&Hunk) -> &Vec<String>| {
         let parts: Vec<String> = hunks.iter().map(|hunk| lines(hunk).join("\n")).collect();
         parts.join("\n")
@@ -227,17 +227,17 @@ pub(super) fn replaced(hunks: &[Hunk]) -> (String, String) {
 }
 
 /// Returns a text with hunks applied, or `None` if one is not found in it.
-pub(super) fn applied(text: &str, hunks: &[Hunk]) -> Option<String> {
+pub(super) fn apply_hunks(text: &str, hunks: &[Hunk]) -> Option<String> {
     let mut lines: Vec<&str> = text.lines().collect();
     let mut from = 0;
     for hunk in hunks.iter().filter(|hunk| !hunk.is_empty()) {
-        let is_there = |lines: &[&str]| {
+        let is_match = |lines: &[&str]| {
             let mut pairs = lines.iter().zip(&hunk.old);
             pairs.all(|(line, old)| line.trim_end() == old.trim_end())
         };
         let at = match hunk.old.len() {
             0 => lines.len(),
-            length => from + lines.get(from..)?.windows(length).position(is_there)?,
+            length => from + lines.get(from..)?.windows(length).position(is_match)?,
         };
         lines.splice(at..at + hunk.old.len(), hunk.new.iter().map(String::as_str));
         from = at + hunk.new.len();
@@ -246,34 +246,34 @@ pub(super) fn applied(text: &str, hunks: &[Hunk]) -> Option<String> {
 }
 
 /// Returns the part of a patch that adds a file.
-pub(super) fn adding(path: &str, content: &str) -> String {
+pub(super) fn add_part(path: &str, content: &str) -> String {
     let mut patch = format!("{ADD} {path}\n");
-    marked(&mut patch, '+', content);
+    push_marked_lines(&mut patch, '+', content);
     patch
 }
 
 /// Returns the part of a patch that deletes a file.
-pub(super) fn deleting(path: &str) -> String {
+pub(super) fn delete_part(path: &str) -> String {
     format!("{DELETE} {path}\n")
 }
 
 /// Returns the part of a patch that replaces a text in a file.
-pub(super) fn updating(path: &str, old: &str, new: &str) -> String {
+pub(super) fn update_part(path: &str, old: &str, new: &str) -> String {
     let mut patch = format!("{UPDATE} {path}\n@@\n");
-    marked(&mut patch, '-', old);
-    marked(&mut patch, '+', new);
+    push_marked_lines(&mut patch, '-', old);
+    push_marked_lines(&mut patch, '+', new);
     patch
 }
 
 /// Returns a patch of the given parts.
-pub(super) fn whole(parts: impl Iterator<Item = String>) -> String {
+pub(super) fn join_parts(parts: impl Iterator<Item = String>) -> String {
     let mut patch = format!("{BEGIN}\n");
     patch.extend(parts);
     patch.push_str(END);
     patch
 }
 
-fn marked(patch: &mut String, mark: char, text: &str) {
+fn push_marked_lines(patch: &mut String, mark: char, text: &str) {
     for line in text.lines() {
         // Writing to a string cannot fail.
         let _ = writeln!(patch, "{mark}{line}");
@@ -304,9 +304,9 @@ mod tests {
         assert_eq!(add.kind, ChangeKind::Add { content: "1\n2\n".to_owned() });
         let ChangeKind::Update { moved_to, hunks } = &update.kind else { panic!("{update:?}") };
         assert_eq!(moved_to.as_deref(), Some("c"));
-        assert_eq!(replaced(hunks), ("x\ny\n".to_owned(), "x\nz\n".to_owned()));
-        assert_eq!(applied("w\nx\ny\n\n", hunks).as_deref(), Some("w\nx\nz\n\n"));
-        assert_eq!(applied("other", hunks), None);
+        assert_eq!(replaced_texts(hunks), ("x\ny\n".to_owned(), "x\nz\n".to_owned()));
+        assert_eq!(apply_hunks("w\nx\ny\n\n", hunks).as_deref(), Some("w\nx\nz\n\n"));
+        assert_eq!(apply_hunks("other", hunks), None);
         assert_eq!((&*delete.path, &delete.kind), ("d", &ChangeKind::Delete));
         assert_eq!(&text[add.range.clone()], "*** Add File: a\n+1\n+2\n");
     }
@@ -336,13 +336,13 @@ mod tests {
             path in "[a-z][a-z /.]{0,8}[a-z]", content in "([a-z+*@ -]{0,9}\n){0,4}",
             old in "([a-z+*@ -]{0,9}\n){0,4}",
         ) {
-            let text = whole([adding(&path, &content), updating(&path, &old, &content), deleting(&path)].into_iter());
+            let text = join_parts([add_part(&path, &content), update_part(&path, &old, &content), delete_part(&path)].into_iter());
             let patch = Patch::parse(&text).unwrap();
             let [add, update, _] = &patch.changes[..] else { panic!("{patch:?}") };
             prop_assert_eq!(&add.kind, &ChangeKind::Add { content: content.clone() });
             let ChangeKind::Update { hunks, .. } = &update.kind else { panic!() };
             let lines = |text: &str| text.lines().collect::<Vec<_>>().join("\n");
-            prop_assert_eq!(replaced(hunks), (lines(&old), lines(&content)));
+            prop_assert_eq!(replaced_texts(hunks), (lines(&old), lines(&content)));
         }
 
         #[test]

@@ -8,7 +8,7 @@ use percent_encoding::percent_decode_str;
 const MAX_DANGLING: u32 = 64;
 
 /// Resolves `.`, `..` and symlinks as far as the path exists; the missing rest is added as written.
-pub fn resolved(path: &str, directory: &Path) -> PathBuf {
+pub fn resolve_path(path: &str, directory: &Path) -> PathBuf {
     let path = absolute(path, directory);
     follow(std::path::absolute(&path).unwrap_or(path), MAX_DANGLING)
 }
@@ -16,37 +16,37 @@ pub fn resolved(path: &str, directory: &Path) -> PathBuf {
 /// Returns an absolute path. A relative path starts at `directory`, `~/` at the user's home
 /// directory; a `file://` URI is converted to its path.
 pub(super) fn absolute(path: &str, directory: &Path) -> PathBuf {
-    let of_uri = path_of_uri(path);
-    let path = of_uri.as_deref().unwrap_or(path);
+    let uri_path = path_of_uri(path);
+    let path = uri_path.as_deref().unwrap_or(path);
     let home = path.strip_prefix("~/").and_then(|rest| Some(std::env::home_dir()?.join(rest)));
     home.unwrap_or_else(|| directory.join(path))
 }
 
 /// Returns an absolute path without `.` and `..`; symlinks stay.
-pub(super) fn normalized(path: &str, directory: &Path) -> PathBuf {
+pub(super) fn normalize_path(path: &str, directory: &Path) -> PathBuf {
     let path = absolute(path, directory);
-    joined(PathBuf::new(), path.components())
+    append_components(PathBuf::new(), path.components())
 }
 
 /// Resolves a path, whose form with symlinks is `plain`. A target inside of the directory is
 /// returned below `directory`, even if that is a symlink itself.
-pub(super) fn behind_links(path: &str, plain: &Path, directory: &Path) -> PathBuf {
-    let target = resolved(path, directory);
+pub(super) fn resolve_links(path: &str, plain: &Path, directory: &Path) -> PathBuf {
+    let target = resolve_path(path, directory);
     // Most paths have no symlinks.
     if target == plain {
         return target;
     }
-    match target.strip_prefix(resolved("", directory)) {
-        Ok(below) if below.as_os_str().is_empty() => directory.to_path_buf(),
-        Ok(below) => directory.join(below),
+    match target.strip_prefix(resolve_path("", directory)) {
+        Ok(relative) if relative.as_os_str().is_empty() => directory.to_path_buf(),
+        Ok(relative) => directory.join(relative),
         Err(_) => target,
     }
 }
 
 /// Returns `true` if a path is absolute and normalized, with no symlinks.
-pub(super) fn is_located(path: &str, directory: &Path) -> bool {
-    let plain = normalized(path, directory);
-    plain.as_os_str() == path && behind_links(path, &plain, directory) == plain
+pub(super) fn is_resolved(path: &str, directory: &Path) -> bool {
+    let plain = normalize_path(path, directory);
+    plain.as_os_str() == path && resolve_links(path, &plain, directory) == plain
 }
 
 /// Returns the local path of a `file://` URI.
@@ -57,20 +57,23 @@ fn path_of_uri(uri: &str) -> Option<String> {
     Some(percent_decode_str(path).decode_utf8_lossy().into_owned())
 }
 
-fn follow(path: PathBuf, links: u32) -> PathBuf {
+fn follow(path: PathBuf, links_left: u32) -> PathBuf {
     // The file system resolves the longest existing part: `..` after a symlink is not lexical.
     let mut rest: Vec<Component<'_>> = Vec::new();
     let mut existing = path.components();
     loop {
         if let Ok(real) = existing.as_path().canonicalize() {
-            return joined(real, rest.into_iter().rev());
+            return append_components(real, rest.into_iter().rev());
         }
         // Writing to a dangling symlink creates its target.
         if let Ok(target) = existing.as_path().read_link()
-            && links > 0
+            && links_left > 0
         {
             let parent = existing.as_path().parent().unwrap_or(existing.as_path());
-            return follow(joined(parent.join(target), rest.into_iter().rev()), links - 1);
+            return follow(
+                append_components(parent.join(target), rest.into_iter().rev()),
+                links_left - 1,
+            );
         }
         match existing.next_back() {
             Some(component) => rest.push(component),
@@ -80,7 +83,7 @@ fn follow(path: PathBuf, links: u32) -> PathBuf {
 }
 
 /// Appends components that do not exist.
-fn joined<'p>(mut path: PathBuf, rest: impl Iterator<Item = Component<'p>>) -> PathBuf {
+fn append_components<'p>(mut path: PathBuf, rest: impl Iterator<Item = Component<'p>>) -> PathBuf {
     for component in rest {
         match component {
             Component::ParentDir => drop(path.pop()),
@@ -110,11 +113,11 @@ mod tests {
             ("dangling", "gone"),
             ("dangling/a", "gone/a"),
         ] {
-            assert_eq!(resolved(path, &root), root.join(expected), "{path}");
+            assert_eq!(resolve_path(path, &root), root.join(expected), "{path}");
         }
-        assert_eq!(resolved("/", &root), Path::new("/"));
+        assert_eq!(resolve_path("/", &root), Path::new("/"));
         for uri in ["file:///a%20b/.env", "FILE://localhost/a%20b/%2eenv"] {
-            assert_eq!(resolved(uri, &root), Path::new("/a b/.env"), "{uri}");
+            assert_eq!(resolve_path(uri, &root), Path::new("/a b/.env"), "{uri}");
         }
     }
 }

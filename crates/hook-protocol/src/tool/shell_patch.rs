@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::arguments::Fields;
-use super::patch::{file_headers, names_patcher};
+use super::arguments::Arguments;
+use super::patch::{file_headers, mentions_patch_program};
 
 /// The effect of a command with a patch.
 #[derive(Debug, PartialEq, Eq)]
@@ -11,21 +11,22 @@ pub(super) enum ShellPatch {
     /// It applies no patch.
     None,
     /// It applies a patch, in that directory relative to its own.
-    In(String),
+    InDirectory(String),
     /// It applies a patch to unknown files.
     Unreadable,
 }
 
 impl ShellPatch {
     /// Returns the patch that the arguments apply.
-    pub(super) fn of(fields: &Fields) -> Self {
+    pub(super) fn from_arguments(fields: &Arguments) -> Self {
         let texts: Vec<String> = fields.texts().map(|(_, text)| text).collect();
-        if !texts.iter().any(|text| names_patcher(text)) {
+        if !texts.iter().any(|text| mentions_patch_program(text)) {
             return Self::None;
         }
         let mut headers = texts.iter().flat_map(|text| file_headers(text)).peekable();
         if headers.peek().is_none() {
-            let is_applied = texts.iter().any(|text| words(text).any(names_patcher));
+            let is_applied =
+                texts.iter().any(|text| command_names(text).any(mentions_patch_program));
             return if is_applied { Self::Unreadable } else { Self::None };
         }
         // The shell may expand such a name.
@@ -36,18 +37,18 @@ impl ShellPatch {
             text.find("*** Begin Patch").and_then(|at| text.get(..at)).map(str::to_owned)
         };
         match directory(&texts.iter().find_map(before).unwrap_or_default()) {
-            Some(directory) => Self::In(directory),
+            Some(directory) => Self::InDirectory(directory),
             None => Self::Unreadable,
         }
     }
 }
 
 /// Returns the programs of the commands in a text, without their folders.
-fn words(text: &str) -> impl Iterator<Item = &str> {
+fn command_names(text: &str) -> impl Iterator<Item = &str> {
     let commands = text.split(['|', '&', ';', '(', ')', '{', '}', '`', '\n']);
     let first = commands.filter_map(|command| {
-        const BEFORE: [&str; 7] = ["sudo", "env", "exec", "command", "then", "do", "time"];
-        command.split_whitespace().find(|word| !BEFORE.contains(word) && !word.contains('='))
+        const PREFIXES: [&str; 7] = ["sudo", "env", "exec", "command", "then", "do", "time"];
+        command.split_whitespace().find(|word| !PREFIXES.contains(word) && !word.contains('='))
     });
     first.map(|word| {
         let word = word.trim_matches(['"', '\'']);
@@ -58,21 +59,22 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// Returns the directory to which the text before a patch changes, or `None` if that is unknown.
 /// Agents interpret `cd FOLDER && apply_patch …` themselves.
 fn directory(before: &str) -> Option<String> {
-    let changes = |text: &str| {
-        let changing = ["cd", "pushd", "popd", "chdir"];
-        text.split(|it: char| !it.is_alphanumeric()).any(|word| changing.contains(&word))
+    let changes_directory = |text: &str| {
+        let directory_commands = ["cd", "pushd", "popd", "chdir"];
+        text.split(|character: char| !character.is_alphanumeric())
+            .any(|word| directory_commands.contains(&word))
     };
-    if !changes(before) {
+    if !changes_directory(before) {
         return Some(String::new());
     }
     let (folder, rest) = before.trim_start().strip_prefix("cd ")?.split_once("&&")?;
     let folder = folder.trim();
-    let quoted = |quote: char| folder.strip_prefix(quote)?.strip_suffix(quote);
-    let folder = quoted('"').or_else(|| quoted('\'')).unwrap_or(folder);
+    let unquote = |quote: char| folder.strip_prefix(quote)?.strip_suffix(quote);
+    let folder = unquote('"').or_else(|| unquote('\'')).unwrap_or(folder);
     let is_plain = !folder.starts_with(['-', '~'])
         && !folder
             .contains(['$', '`', '\\', '"', '\'', '*', '?', '[', '{', ';', '|', '<', '>', '\n']);
-    (is_plain && !changes(rest)).then(|| folder.to_owned())
+    (is_plain && !changes_directory(rest)).then(|| folder.to_owned())
 }
 
 #[cfg(test)]
@@ -83,7 +85,7 @@ mod tests {
     #[test]
     fn a_patch_is_in_the_directory_to_which_the_command_changes() {
         const PATCH: &str = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch";
-        let inside = |folder: &str| ShellPatch::In(folder.to_owned());
+        let inside = |folder: &str| ShellPatch::InDirectory(folder.to_owned());
         for (command, expected) in [
             (format!("apply_patch <<'E'\n{PATCH}\nE"), inside("")),
             (format!("cd sub && apply_patch <<'E'\n{PATCH}\nE"), inside("sub")),
@@ -101,8 +103,12 @@ mod tests {
             ("grep -r apply_patch src".to_owned(), ShellPatch::None),
             (format!("cat <<'E'\n{PATCH}\nE"), ShellPatch::None),
         ] {
-            let arguments = RawObject::of(|out| out.text("command", &command));
-            assert_eq!(ShellPatch::of(&Fields::of_call(&arguments)), expected, "{command}");
+            let arguments = RawObject::build(|out| out.text("command", &command));
+            assert_eq!(
+                ShellPatch::from_arguments(&Arguments::from_call(&arguments)),
+                expected,
+                "{command}"
+            );
         }
     }
 }

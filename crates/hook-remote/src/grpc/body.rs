@@ -13,31 +13,31 @@ use tokio_util::sync::WaitForCancellationFutureOwned;
 use tonic::Status;
 
 /// The maximum size of all unanswered calls of all clients together, in bytes.
-const MAX_HELD: usize = 256 * 1024 * 1024;
+const MAX_BUFFERED: usize = 256 * 1024 * 1024;
 
 /// The shared memory budget for data from clients.
 #[derive(Debug, Clone)]
-pub(super) struct Room(Arc<Semaphore>);
+pub(super) struct MemoryBudget(Arc<Semaphore>);
 
-impl Room {
+impl MemoryBudget {
     pub(super) fn new() -> Self {
-        Self(Arc::new(Semaphore::new(MAX_HELD)))
+        Self(Arc::new(Semaphore::new(MAX_BUFFERED)))
     }
 
     /// Returns a reservation for one call. It grows with the body, until its last clone is dropped.
-    pub(super) fn for_call(&self) -> Held {
-        Held { room: Arc::clone(&self.0), taken: Arc::default() }
+    pub(super) fn reserve(&self) -> Reservation {
+        Reservation { budget: Arc::clone(&self.0), permit: Arc::default() }
     }
 }
 
 /// The memory reserved for a call until its body and its handler are done.
 #[derive(Debug, Clone)]
-pub(super) struct Held {
-    room: Arc<Semaphore>,
-    taken: Arc<Mutex<Option<OwnedSemaphorePermit>>>,
+pub(super) struct Reservation {
+    budget: Arc<Semaphore>,
+    permit: Arc<Mutex<Option<OwnedSemaphorePermit>>>,
 }
 
-impl Held {
+impl Reservation {
     fn take(&self, bytes: usize) -> Result<(), Status> {
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         let full = |_| {
@@ -45,11 +45,11 @@ impl Held {
                 "calls of other clients take all the room that this server has for them; try again later",
             )
         };
-        let more = Arc::clone(&self.room).try_acquire_many_owned(bytes).map_err(full)?;
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        match taken.as_mut() {
-            Some(taken) => taken.merge(more),
-            None => *taken = Some(more),
+        let added = Arc::clone(&self.budget).try_acquire_many_owned(bytes).map_err(full)?;
+        let mut permit = self.permit.lock().unwrap_or_else(PoisonError::into_inner);
+        match permit.as_mut() {
+            Some(permit) => permit.merge(added),
+            None => *permit = Some(added),
         }
         Ok(())
     }
@@ -59,12 +59,12 @@ impl Held {
 pub(super) struct CallBody {
     inner: Incoming,
     /// `None` for a stream: its messages are limited one by one, and so is their number.
-    held: Option<Held>,
+    reservation: Option<Reservation>,
 }
 
 impl CallBody {
-    pub(super) fn new(inner: Incoming, held: Option<Held>) -> Self {
-        Self { inner, held }
+    pub(super) fn new(inner: Incoming, reservation: Option<Reservation>) -> Self {
+        Self { inner, reservation }
     }
 }
 
@@ -80,8 +80,8 @@ impl Body for CallBody {
         let frame = std::task::ready!(Pin::new(&mut this.inner).poll_frame(context));
         Poll::Ready(frame.map(|frame| {
             let frame = frame.map_err(|error| Status::from_error(error.into()))?;
-            if let (Some(held), Some(data)) = (&this.held, frame.data_ref()) {
-                held.take(data.len())?;
+            if let (Some(reservation), Some(data)) = (&this.reservation, frame.data_ref()) {
+                reservation.take(data.len())?;
             }
             Ok(frame)
         }))
@@ -127,8 +127,8 @@ impl Body for EndedBody {
         std::task::ready!(this.end.as_mut().poll(context));
         this.is_over = true;
         let mut trailers = HeaderMap::new();
-        let told = shutting_down().add_header(&mut trailers);
-        Poll::Ready(told.is_ok().then(|| Ok(Frame::trailers(trailers))))
+        let written = shutting_down().add_header(&mut trailers);
+        Poll::Ready(written.is_ok().then(|| Ok(Frame::trailers(trailers))))
     }
 
     fn is_end_stream(&self) -> bool {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use hook_bus::live::ClientServices;
-use hook_bus::wire::Following;
+use hook_bus::wire::JournalFollower;
 use hook_bus::{HookExecutionRequest as BusRequest, HookSystem};
 use hook_json::{ObjectWriter, RawObject};
 use tokio::sync::Semaphore;
@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tonic::{Request, Response, Status};
 
-use super::body::{Held, shutting_down};
+use super::body::{Reservation, shutting_down};
 use super::caller::Caller;
 use super::names::MAX_STREAM_MESSAGE;
 use super::proto::hook_bus::hook_bus_server::HookBus;
@@ -43,17 +43,17 @@ impl HookBus for Bus {
         &self,
         request: Request<HookExecutionRequest>,
     ) -> Result<Response<HookExecutionResponse>, Status> {
-        let _unanswered = self.tasks.token();
+        let _task = self.tasks.token();
         let (_, extensions, request) = request.into_parts();
         // Keeps the memory of the request reserved until it is answered.
-        let _held = extensions.get::<Held>().cloned();
+        let _reservation = extensions.get::<Reservation>().cloned();
         let caller = Caller::of(&extensions)?;
-        let asked = BusRequest::from_json(&String::from_utf8_lossy(&request.json));
+        let bus_request = BusRequest::from_json(&String::from_utf8_lossy(&request.json));
         drop(request);
         // A unary call has no channel for host calls. Its hooks get the services that need no host,
         // and never the server's own.
-        let asked = asked.with_host_services(ClientServices::none());
-        let response = caller.requests.request(asked).await.map_err(|_| shutting_down())?;
+        let bus_request = bus_request.with_host_services(ClientServices::none());
+        let response = caller.requests.request(bus_request).await.map_err(|_| shutting_down())?;
         Ok(Response::new(HookExecutionResponse { json: response.to_json() }))
     }
 
@@ -61,14 +61,14 @@ impl HookBus for Bus {
         &self,
         _request: Request<FollowRequest>,
     ) -> Result<Response<Self::FollowStream>, Status> {
-        let Ok(place) = Arc::clone(&self.followers).try_acquire_owned() else {
+        let Ok(permit) = Arc::clone(&self.followers).try_acquire_owned() else {
             return Err(Status::resource_exhausted(format!(
                 "{MAX_FOLLOWERS} streams follow this server already, as many as may"
             )));
         };
-        let (following, first) = Following::begin(&self.system);
-        let state = (Some(first), following, self.end.clone(), place);
-        let lines = stream::unfold(state, |(first, mut following, end, place)| async move {
+        let (following, first) = JournalFollower::start(&self.system);
+        let state = (Some(first), following, self.end.clone(), permit);
+        let lines = stream::unfold(state, |(first, mut following, end, permit)| async move {
             let line = match first {
                 Some(first) => Some(first),
                 // Messages from before the end are still sent.
@@ -78,23 +78,23 @@ impl HookBus for Bus {
                     () = end.cancelled() => None,
                 },
             };
-            let message = BusMessage { json: fitting(line?) };
-            Some((Ok(message), (None, following, end, place)))
+            let message = BusMessage { json: fit_message(line?) };
+            Some((Ok(message), (None, following, end, permit)))
         });
         Ok(Response::new(lines.boxed()))
     }
 }
 
 /// Returns the line, or a report of a missed line if it exceeds the size of a stream message.
-fn fitting(line: Vec<u8>) -> Vec<u8> {
+fn fit_message(line: Vec<u8>) -> Vec<u8> {
     // Its tag and its length are part of the message.
     if line.len() + 16 <= MAX_STREAM_MESSAGE {
         return line;
     }
     let line = RawObject::parse(String::from_utf8_lossy(&line).into_owned());
-    let at = line.ok().and_then(|line| line.fields().get("at")?.to_integer());
+    let position = line.ok().and_then(|line| line.fields().get("at")?.to_i64());
     ObjectWriter::line(|object| {
-        object.integer("at", at.unwrap_or_default().into());
+        object.integer("at", position.unwrap_or_default().into());
         object.integer("missed", 1);
     })
 }

@@ -14,7 +14,7 @@ pub(super) struct Caller {
     /// The client's process, if the system reports it.
     pub(super) process: Option<u32>,
     /// `true` if the client is certainly on this machine and runs as the same user.
-    pub(super) is_near: bool,
+    pub(super) is_local: bool,
     /// The client of the bus for requests of this connection.
     pub(super) requests: BusClient,
 }
@@ -29,27 +29,27 @@ impl Caller {
 
 /// The state of a client that is shared outside its task.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct ClientState {
     token: Box<str>,
     connection: AtomicU64,
     /// Zero if unknown.
     process: AtomicU32,
-    is_up: AtomicBool,
+    is_connected: AtomicBool,
     /// `true` once the client has lost a stream.
     was_lost: AtomicBool,
 }
 
-impl Known {
+impl ClientState {
     pub(super) fn new(token: &str, caller: &Caller) -> Arc<Self> {
-        let known = Self {
+        let state = Self {
             token: token.into(),
             connection: AtomicU64::new(0),
             process: AtomicU32::new(0),
-            is_up: AtomicBool::new(false),
+            is_connected: AtomicBool::new(false),
             was_lost: AtomicBool::new(false),
         };
-        known.is_of(caller);
-        Arc::new(known)
+        state.set_caller(caller);
+        Arc::new(state)
     }
 
     pub(super) fn token(&self) -> &str {
@@ -57,30 +57,30 @@ impl Known {
     }
 
     /// Records the client's present connection.
-    pub(super) fn is_of(&self, caller: &Caller) {
+    pub(super) fn set_caller(&self, caller: &Caller) {
         self.connection.store(caller.connection, Ordering::Release);
         self.process.store(caller.process.unwrap_or_default(), Ordering::Release);
     }
 
     /// Records whether the client has a stream.
-    pub(super) fn set_up(&self, is_up: bool) {
-        let was_up = self.is_up.swap(is_up, Ordering::AcqRel);
-        if was_up && !is_up {
+    pub(super) fn set_connected(&self, is_connected: bool) {
+        let was_connected = self.is_connected.swap(is_connected, Ordering::AcqRel);
+        if was_connected && !is_connected {
             self.was_lost.store(true, Ordering::Release);
         }
     }
 
-    pub(super) fn is_up(&self) -> bool {
-        self.is_up.load(Ordering::Acquire)
+    pub(super) fn is_connected(&self) -> bool {
+        self.is_connected.load(Ordering::Acquire)
     }
 
     /// Returns `true` if a caller is this client without a token: over the same connection, or from
     /// the same process if that never lost a stream. A name is no proof. Neither is a process id
     /// after a lost stream, since another process may have it by then.
-    pub(super) fn is_same(&self, caller: &Caller) -> bool {
+    pub(super) fn is_same_client(&self, caller: &Caller) -> bool {
         let process = self.process.load(Ordering::Acquire);
         self.connection.load(Ordering::Acquire) == caller.connection
-            || caller.process.is_some_and(|it| it == process)
+            || caller.process.is_some_and(|id| id == process)
                 && !self.was_lost.load(Ordering::Acquire)
     }
 }

@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use hook_json::RawJson;
-use hook_run::{HostCallError, ToHook, Told};
+use hook_run::{CallMessage, HostCallError, ToHook};
 use prost::Message;
 
 use super::names::MAX_STREAM_MESSAGE;
@@ -13,20 +13,20 @@ use super::proto::hooks::HookEvent;
 ///
 /// # Errors
 /// Returns the event's length if it exceeds the maximum of a stream message.
-pub(super) fn of_call(told: &Told) -> Result<HookEvent, usize> {
-    let fields = told.input.fields();
-    let timestamp = fields.get("timestamp").and_then(RawJson::to_integer).unwrap_or_else(now);
+pub(super) fn call_event(call: &CallMessage) -> Result<HookEvent, usize> {
+    let fields = call.input.fields();
+    let timestamp = fields.get("timestamp").and_then(RawJson::to_i64).unwrap_or_else(now);
     let metadata = fields.get("metadata").filter(|metadata| metadata.to_object().is_ok());
     let metadata = metadata.map_or("{}", RawJson::as_str);
     let event = HookEvent {
-        hook_id: told.hook.to_string(),
-        event_type: told.event.to_string(),
-        session_id: told.session.to_string(),
+        hook_id: call.hook.to_string(),
+        event_type: call.event.to_string(),
+        session_id: call.session.to_string(),
         timestamp,
-        payload: told.input.as_str().as_bytes().to_vec(),
-        call_id: told.call.to_string(),
-        correlation_id: told.correlation.as_deref().unwrap_or_default().to_owned(),
-        deadline_ms: i64::try_from(told.milliseconds_left()).unwrap_or(i64::MAX),
+        payload: call.input.as_str().as_bytes().to_vec(),
+        call_id: call.call.to_string(),
+        correlation_id: call.correlation.as_deref().unwrap_or_default().to_owned(),
+        deadline_ms: i64::try_from(call.remaining_milliseconds()).unwrap_or(i64::MAX),
         cancelled: false,
         metadata: metadata.as_bytes().to_vec(),
         host_result: None,
@@ -38,7 +38,7 @@ pub(super) fn of_call(told: &Told) -> Result<HookEvent, usize> {
 }
 
 /// Returns the event that cancels a call.
-pub(super) fn of_cancelled(call: u64, hook: &str) -> HookEvent {
+pub(super) fn cancelled_event(call: u64, hook: &str) -> HookEvent {
     HookEvent {
         hook_id: hook.to_owned(),
         call_id: call.to_string(),
@@ -48,7 +48,7 @@ pub(super) fn of_cancelled(call: u64, hook: &str) -> HookEvent {
 }
 
 /// Returns the event with the result of a host call, or with an error if the result is too large.
-pub(super) fn of_host_result(message: &ToHook) -> HookEvent {
+pub(super) fn host_result_event(message: &ToHook) -> HookEvent {
     let event = |line| HookEvent { host_result: Some(line), ..HookEvent::default() };
     let whole = event(message.to_line());
     match message {

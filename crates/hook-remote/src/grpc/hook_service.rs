@@ -7,8 +7,8 @@ use tonic::metadata::{MetadataMap, MetadataValue};
 use tonic::{Request, Response, Status, Streaming};
 
 use super::body::shutting_down;
-use super::client::{Attach, Order, knows_calls};
-use super::clients::{Asking, RemoteClients};
+use super::client::{Attach, Command, knows_calls};
+use super::clients::{ClientIdentity, RemoteClients};
 use super::names::{CLIENT_RESUMED, CLIENT_TOKEN};
 use super::proto::hooks::hook_service_server::HookService;
 use super::proto::hooks::{
@@ -28,17 +28,17 @@ pub(super) struct Hooks {
 }
 
 /// Sends a command to a client's task. Returns its result, or `None` if the task has ended.
-async fn order<T>(
-    orders: &mpsc::Sender<Order>,
-    make: impl FnOnce(oneshot::Sender<T>) -> Order,
+async fn send_command<T>(
+    commands: &mpsc::Sender<Command>,
+    make: impl FnOnce(oneshot::Sender<T>) -> Command,
 ) -> Option<T> {
-    let (done, what_came) = oneshot::channel();
-    orders.send(make(done)).await.ok()?;
-    what_came.await.ok()
+    let (done, receiver) = oneshot::channel();
+    commands.send(make(done)).await.ok()?;
+    receiver.await.ok()
 }
 
 /// Adds a client's token to the metadata of a response.
-fn say_token(metadata: &mut MetadataMap, token: &str) {
+fn insert_token(metadata: &mut MetadataMap, token: &str) {
     if let Ok(token) = MetadataValue::try_from(token) {
         metadata.insert(CLIENT_TOKEN, token);
     }
@@ -53,14 +53,14 @@ impl HookService for Hooks {
         request: Request<RegisterHookRequest>,
     ) -> Result<Response<RegisterHookResponse>, Status> {
         let (metadata, extensions, request) = request.into_parts();
-        let asking = Asking::of(&metadata, &extensions, &request.client_id)?;
-        let has_id = asking.is_named || !request.hook_id.is_empty();
+        let identity = ClientIdentity::of(&metadata, &extensions, &request.client_id)?;
+        let has_id = identity.is_named || !request.hook_id.is_empty();
         let register = read(request)?;
         let hook_id = register.hook_id.clone();
         let knows_calls = knows_calls(&register, has_id);
         for _ in 0..ATTEMPTS {
-            let found = self.clients.find_or_make(&asking)?;
-            let registered = order(&found.client.orders, |done| Order::Register {
+            let found = self.clients.find_or_make(&identity)?;
+            let registered = send_command(&found.client.commands, |done| Command::Register {
                 register: register.clone(),
                 knows_calls,
                 done,
@@ -68,7 +68,7 @@ impl HookService for Hooks {
             let Some(registered) = registered.await else { continue };
             registered.map_err(|error| refusal(&error))?;
             let mut response = Response::new(RegisterHookResponse { hook_id });
-            say_token(response.metadata_mut(), found.client.token());
+            insert_token(response.metadata_mut(), found.client.token());
             return Ok(response);
         }
         Err(shutting_down())
@@ -79,10 +79,12 @@ impl HookService for Hooks {
         request: Request<UnregisterHookRequest>,
     ) -> Result<Response<UnregisterHookResponse>, Status> {
         let (metadata, extensions, request) = request.into_parts();
-        let asking = Asking::of(&metadata, &extensions, &request.client_id)?;
+        let identity = ClientIdentity::of(&metadata, &extensions, &request.client_id)?;
         let hook_id = request.hook_id;
-        let unregistered = match self.clients.find(&asking) {
-            Some(client) => order(&client.orders, |done| Order::Unregister { hook_id, done }).await,
+        let unregistered = match self.clients.find(&identity) {
+            Some(client) => {
+                send_command(&client.commands, |done| Command::Unregister { hook_id, done }).await
+            }
             None => None,
         };
         let removed = match unregistered {
@@ -98,9 +100,9 @@ impl HookService for Hooks {
         request: Request<ListHooksRequest>,
     ) -> Result<Response<ListHooksResponse>, Status> {
         let (metadata, extensions, request) = request.into_parts();
-        let asking = Asking::of(&metadata, &extensions, &request.client_id)?;
-        let listing = match self.clients.find(&asking) {
-            Some(client) => order(&client.orders, |done| Order::List { done }).await,
+        let identity = ClientIdentity::of(&metadata, &extensions, &request.client_id)?;
+        let listing = match self.clients.find(&identity) {
+            Some(client) => send_command(&client.commands, |done| Command::List { done }).await,
             None => None,
         };
         let hooks = listing.unwrap_or_else(|| self.clients.live().connect().list());
@@ -113,19 +115,19 @@ impl HookService for Hooks {
         request: Request<Streaming<HookResponse>>,
     ) -> Result<Response<Events>, Status> {
         let (metadata, extensions, incoming) = request.into_parts();
-        let asking = Asking::of(&metadata, &extensions, "")?;
+        let identity = ClientIdentity::of(&metadata, &extensions, "")?;
         let mut incoming = Some(incoming);
         for _ in 0..ATTEMPTS {
-            let found = self.clients.find_or_make(&asking)?;
+            let found = self.clients.find_or_make(&identity)?;
             // The stream is given away only to a task that still accepts orders.
-            let Ok(place) = found.client.orders.reserve().await else { continue };
+            let Ok(permit) = found.client.commands.reserve().await else { continue };
             let Some(incoming) = incoming.take() else { break };
             let (done, attached) = oneshot::channel();
-            place.send(Order::Attach(Box::new(Attach {
+            permit.send(Command::Attach(Box::new(Attach {
                 incoming,
-                caller: Arc::clone(&asking.caller),
+                caller: Arc::clone(&identity.caller),
                 has_token: found.has_token,
-                knows_calls: asking.is_named,
+                knows_calls: identity.is_named,
                 done,
             })));
             let Ok(attached) = attached.await else {
@@ -134,7 +136,7 @@ impl HookService for Hooks {
             };
             let mut response = Response::new(attached?);
             let metadata = response.metadata_mut();
-            say_token(metadata, found.client.token());
+            insert_token(metadata, found.client.token());
             let resumed = if found.was_known { "true" } else { "false" };
             metadata.insert(CLIENT_RESUMED, MetadataValue::from_static(resumed));
             return Ok(response);

@@ -20,10 +20,10 @@ mod bus_service;
 mod caller;
 mod client;
 mod clients;
+mod endpoint;
 mod event;
 mod hook_service;
 mod names;
-mod place;
 pub mod proto;
 mod register;
 mod routes;
@@ -34,5 +34,5 @@ mod token;
 /// The gRPC crate of the generated code, for clients built from that code.
 pub use tonic;
 
-pub use place::{GrpcError, GrpcPlace, TlsFiles};
+pub use endpoint::{GrpcEndpoint, GrpcError, TlsFiles};
 pub use server::GrpcServer;

@@ -116,7 +116,7 @@ fn listed_matcher(matcher: &RawJson) -> HookMatcher {
 
 fn listed_config(config: &JsonObject) -> HookConfig {
     let number = |name: &str, default: i32| {
-        let number = config.get(name).and_then(RawJson::to_integer);
+        let number = config.get(name).and_then(RawJson::to_i64);
         number.and_then(|number| i32::try_from(number).ok()).unwrap_or(default)
     };
     HookConfig {

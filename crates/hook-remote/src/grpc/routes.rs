@@ -19,7 +19,7 @@ use tonic_health::ServingStatus;
 use tonic_health::pb::health_server::HealthServer;
 use tonic_health::server::{HealthReporter, HealthService};
 
-use super::body::{CallBody, EndedBody, Room, shutting_down};
+use super::body::{CallBody, EndedBody, MemoryBudget, shutting_down};
 use super::bus_service::{Bus, MAX_FOLLOWERS};
 use super::caller::Caller;
 use super::clients::RemoteClients;
@@ -40,7 +40,7 @@ pub(super) struct Routes {
     health: HealthServer<HealthService>,
     reporter: HealthReporter,
     reflection: Option<Reflection>,
-    room: Room,
+    budget: MemoryBudget,
     /// The token that calls must have, if one is required.
     token: Option<Arc<BearerToken>>,
     stop: CancellationToken,
@@ -48,31 +48,32 @@ pub(super) struct Routes {
 }
 
 /// A service whose type cannot be named.
-type Answering = Box<dyn Fn(Request<CallBody>) -> BoxFuture<'static, Response<Body>> + Send + Sync>;
+type RequestHandler =
+    Box<dyn Fn(Request<CallBody>) -> BoxFuture<'static, Response<Body>> + Send + Sync>;
 
 /// The reflection services: the current one, and the one that older clients call.
 struct Reflection {
-    v1: Answering,
-    v1alpha: Answering,
+    v1: RequestHandler,
+    v1alpha: RequestHandler,
 }
 
 impl Reflection {
     fn new() -> Result<Self, tonic_reflection::server::Error> {
-        let described = || {
+        let builder = || {
             tonic_reflection::server::Builder::configure()
                 .register_encoded_file_descriptor_set(DESCRIPTORS)
                 .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
         };
-        let (v1, v1alpha) = (described().build_v1()?, described().build_v1alpha()?);
+        let (v1, v1alpha) = (builder().build_v1()?, builder().build_v1alpha()?);
         Ok(Self {
-            v1: Box::new(move |request| answered(v1.clone(), request)),
-            v1alpha: Box::new(move |request| answered(v1alpha.clone(), request)),
+            v1: Box::new(move |request| call_service(v1.clone(), request)),
+            v1alpha: Box::new(move |request| call_service(v1alpha.clone(), request)),
         })
     }
 }
 
 /// The phases of a server's shutdown.
-pub(super) struct Ends {
+pub(super) struct Shutdown {
     /// Cancelled when no new work may begin.
     pub(super) stop: CancellationToken,
     /// Cancelled when all work ends at once.
@@ -85,9 +86,9 @@ impl Routes {
     pub(super) async fn new(
         system: &Arc<HookSystem>,
         token: Option<Arc<BearerToken>>,
-        ends: &Ends,
+        shutdown: &Shutdown,
     ) -> Self {
-        let Ends { stop, end, tasks } = ends;
+        let Shutdown { stop, end, tasks } = shutdown;
         let clients = RemoteClients::new(system.live_clients(), tasks, stop, end);
         let bus = Bus {
             system: Arc::clone(system),
@@ -110,7 +111,7 @@ impl Routes {
             health: HealthServer::new(HealthService::from_health_reporter(reporter.clone())),
             reporter,
             reflection: reflection.ok(),
-            room: Room::new(),
+            budget: MemoryBudget::new(),
             token,
             stop: stop.clone(),
             end: end.clone(),
@@ -118,17 +119,17 @@ impl Routes {
     }
 
     /// Reports to health checks that the server is shutting down.
-    pub(super) async fn ends(&self) {
+    pub(super) async fn set_not_serving(&self) {
         for service in ["", HookServiceServer::<Hooks>::NAME, HookBusServer::<Bus>::NAME] {
             self.reporter.set_service_status(service, ServingStatus::NotServing).await;
         }
     }
 
     /// Returns `true` if a call has the token, or if none is required.
-    pub(super) fn is_permitted(&self, request: &Request<Incoming>) -> bool {
+    pub(super) fn is_authorized(&self, request: &Request<Incoming>) -> bool {
         let Some(token) = &self.token else { return true };
-        let said = request.headers().get(http::header::AUTHORIZATION);
-        said.is_some_and(|said| token.is_said_by(said.as_bytes()))
+        let header = request.headers().get(http::header::AUTHORIZATION);
+        header.is_some_and(|value| token.matches(value.as_bytes()))
     }
 
     /// Answers a permitted call.
@@ -142,12 +143,12 @@ impl Routes {
         let service = path.strip_prefix('/').and_then(|path| path.split_once('/'));
         let service = service.map(|(service, _)| service.to_owned()).unwrap_or_default();
         let (mut parts, body) = request.into_parts();
-        let held = (!is_stream).then(|| self.room.for_call());
+        let reservation = (!is_stream).then(|| self.budget.reserve());
         parts.extensions.insert(caller);
-        if let Some(held) = &held {
-            parts.extensions.insert(held.clone());
+        if let Some(reservation) = &reservation {
+            parts.extensions.insert(reservation.clone());
         }
-        let request = Request::from_parts(parts, CallBody::new(body, held));
+        let request = Request::from_parts(parts, CallBody::new(body, reservation));
         let reflection = self.reflection.as_ref();
         match service.as_str() {
             HookServiceServer::<Hooks>::NAME | HookBusServer::<Bus>::NAME
@@ -155,17 +156,17 @@ impl Routes {
             {
                 futures::future::ready(shutting_down().into_http()).boxed()
             }
-            HookServiceServer::<Hooks>::NAME => answered(self.hooks.clone(), request),
-            HookBusServer::<Bus>::NAME => answered(self.bus.clone(), request),
+            HookServiceServer::<Hooks>::NAME => call_service(self.hooks.clone(), request),
+            HookBusServer::<Bus>::NAME => call_service(self.bus.clone(), request),
             HealthServer::<HealthService>::NAME => {
-                self.until_end(answered(self.health.clone(), request))
+                self.until_end(call_service(self.health.clone(), request))
             }
             V1 | V1_ALPHA => self.until_end(match reflection {
-                Some(it) if service == V1 => (it.v1)(request),
-                Some(it) => (it.v1alpha)(request),
-                None => no_service(&service),
+                Some(handlers) if service == V1 => (handlers.v1)(request),
+                Some(handlers) => (handlers.v1alpha)(request),
+                None => unknown_service(&service),
             }),
-            _ => no_service(&service),
+            _ => unknown_service(&service),
         }
     }
 
@@ -186,7 +187,7 @@ impl Routes {
 const V1: &str = tonic_reflection::pb::v1::server_reflection_server::SERVICE_NAME;
 const V1_ALPHA: &str = tonic_reflection::pb::v1alpha::server_reflection_server::SERVICE_NAME;
 
-fn no_service(service: &str) -> BoxFuture<'static, Response<Body>> {
+fn unknown_service(service: &str) -> BoxFuture<'static, Response<Body>> {
     let service = hook_json::text::shortened(service);
     let status = Status::unimplemented(format!("this server has no service `{service}`"));
     futures::future::ready(status.into_http()).boxed()
@@ -201,7 +202,7 @@ pub(super) fn unauthenticated() -> Response<Body> {
     .into_http()
 }
 
-fn answered<S>(mut service: S, request: Request<CallBody>) -> BoxFuture<'static, Response<Body>>
+fn call_service<S>(mut service: S, request: Request<CallBody>) -> BoxFuture<'static, Response<Body>>
 where
     S: Service<Request<CallBody>, Response = Response<Body>, Error = Infallible>,
     S::Future: Send + 'static,

@@ -19,8 +19,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::caller::Caller;
-use super::place::{Accepted, GrpcError, GrpcPlace, Listener, TlsFiles};
-use super::routes::{Ends, Routes, unauthenticated};
+use super::endpoint::{Accepted, GrpcEndpoint, GrpcError, Listener, TlsFiles};
+use super::routes::{Routes, Shutdown, unauthenticated};
 use super::token::BearerToken;
 
 /// The default maximum number of connections.
@@ -33,10 +33,10 @@ const MAX_CALLS: u32 = 256;
 const KEEPALIVE: Duration = Duration::from_secs(20);
 
 /// The time in which a connection must send a call with the token, if one is required.
-const UNPROVEN: Duration = Duration::from_secs(10);
+const AUTH_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The time that clients have to read their last messages.
-const UNREAD_AT_END: Duration = Duration::from_secs(2);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The pause after the system failed to accept a connection.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -72,8 +72,8 @@ pub struct GrpcServer {
 
 impl fmt::Debug for GrpcServer {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = self.listener.place();
-        formatter.debug_struct("GrpcServer").field("place", &place).finish_non_exhaustive()
+        let endpoint = self.listener.endpoint();
+        formatter.debug_struct("GrpcServer").field("place", &endpoint).finish_non_exhaustive()
     }
 }
 
@@ -85,15 +85,15 @@ impl GrpcServer {
     /// # Errors
     /// Fails if the endpoint cannot be opened, or not safely.
     pub async fn bind(
-        place: &GrpcPlace,
+        endpoint: &GrpcEndpoint,
         tls: Option<&TlsFiles>,
         token_file: Option<&Path>,
     ) -> Result<Self, GrpcError> {
-        let listener = Listener::bind(place, tls).await?;
-        let token = match place {
-            GrpcPlace::Unix(_) => None,
-            GrpcPlace::Tcp(_) => {
-                let path = token_file.ok_or(GrpcError::NoTokenFile)?;
+        let listener = Listener::bind(endpoint, tls).await?;
+        let token = match endpoint {
+            GrpcEndpoint::Unix(_) => None,
+            GrpcEndpoint::Tcp(_) => {
+                let path = token_file.ok_or(GrpcError::MissingTokenFile)?;
                 Some(Arc::new(BearerToken::write(path)?))
             }
         };
@@ -101,8 +101,8 @@ impl GrpcServer {
     }
 
     /// Returns the endpoint, with the port that the system assigned for port 0.
-    pub fn place(&self) -> GrpcPlace {
-        self.listener.place()
+    pub fn endpoint(&self) -> GrpcEndpoint {
+        self.listener.endpoint()
     }
 
     /// Returns the file of the token, if one is required.
@@ -119,8 +119,8 @@ impl GrpcServer {
 
     /// Sets the interval of keepalive pings, which is also the timeout of their answers.
     #[must_use]
-    pub fn keepalive(mut self, every: Duration) -> Self {
-        self.keepalive = every;
+    pub fn keepalive(mut self, interval: Duration) -> Self {
+        self.keepalive = interval;
         self
     }
 
@@ -132,11 +132,14 @@ impl GrpcServer {
     /// Dropping the future ends every connection, and with it its requests and hooks.
     pub async fn serve(self, system: &Arc<HookSystem>, stop: &CancellationToken) {
         let Self { listener, token, max_connections, keepalive } = self;
-        let ends =
-            Ends { stop: stop.clone(), end: CancellationToken::new(), tasks: TaskTracker::new() };
+        let shutdown = Shutdown {
+            stop: stop.clone(),
+            end: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+        };
         // Also runs if this future is dropped.
-        let _at_the_end = ends.end.clone().drop_guard();
-        let routes = Arc::new(Routes::new(system, token.clone(), &ends).await);
+        let _end_guard = shutdown.end.clone().drop_guard();
+        let routes = Arc::new(Routes::new(system, token.clone(), &shutdown).await);
         let mut connections = Connections {
             tasks: JoinSet::new(),
             system: Arc::clone(system),
@@ -148,7 +151,7 @@ impl GrpcServer {
         };
         let mut pause: Option<Instant> = None;
         loop {
-            let over = pause.unwrap_or_else(Instant::now);
+            let resume_at = pause.unwrap_or_else(Instant::now);
             tokio::select! {
                 () = stop.cancelled() => break,
                 accepted = listener.accept(), if pause.is_none() => match accepted {
@@ -156,28 +159,28 @@ impl GrpcServer {
                         let why = "this server has as many connections as it serves";
                         tracing::warn!(target: "hook::grpc", "client refused: {why}");
                     }
-                    Ok(accepted) => connections.begin(accepted),
+                    Ok(accepted) => connections.spawn(accepted),
                     Err(error) => {
                         tracing::error!(target: "hook::grpc", "no client can be let in: {error}");
                         pause = Some(Instant::now() + PAUSE);
                     }
                 },
-                () = tokio::time::sleep_until(over), if pause.is_some() => pause = None,
+                () = tokio::time::sleep_until(resume_at), if pause.is_some() => pause = None,
                 Some(ended) = connections.tasks.join_next() => log_end(ended),
             }
         }
         // From here on a new program finds no server, and may become one.
         drop(listener);
-        routes.ends().await;
-        ends.tasks.close();
-        ends.tasks.wait().await;
-        ends.end.cancel();
+        routes.set_not_serving().await;
+        shutdown.tasks.close();
+        shutdown.tasks.wait().await;
+        shutdown.end.cancel();
         let rest = async {
             while let Some(ended) = connections.tasks.join_next().await {
                 log_end(ended);
             }
         };
-        let _ = tokio::time::timeout(UNREAD_AT_END, rest).await;
+        let _ = tokio::time::timeout(FLUSH_TIMEOUT, rest).await;
         connections.tasks.shutdown().await;
         // The token's file goes last: once it is gone, so is the server.
         drop(token);
@@ -212,12 +215,12 @@ impl Connections {
         self.tasks.len()
     }
 
-    fn begin(&mut self, accepted: Accepted) {
+    fn spawn(&mut self, accepted: Accepted) {
         self.last += 1;
         let caller = Arc::new(Caller {
             connection: self.last,
             process: accepted.process,
-            is_near: accepted.is_near,
+            is_local: accepted.is_local,
             requests: self.system.bus().client(accepted.group),
         });
         let connection = Connection {
@@ -248,11 +251,11 @@ impl Connection {
             () = stop.cancelled() => return Ok(()),
         };
         // Cancelled once a call has sent the token.
-        let proven = CancellationToken::new();
+        let authorized = CancellationToken::new();
         let service = service_fn(|request| {
-            let answer = match routes.is_permitted(&request) {
+            let answer = match routes.is_authorized(&request) {
                 true => {
-                    proven.cancel();
+                    authorized.cancel();
                     Ok(routes.call(request, Arc::clone(&caller)))
                 }
                 false => Err(unauthenticated()),
@@ -260,12 +263,12 @@ impl Connection {
             async move {
                 Ok::<_, Infallible>(match answer {
                     Ok(answer) => answer.await,
-                    Err(refused) => refused,
+                    Err(response) => response,
                 })
             }
         });
         let calls = Calls { tasks: TaskTracker::new(), end: CancellationToken::new() };
-        let _with_this = calls.end.clone().drop_guard();
+        let _calls_guard = calls.end.clone().drop_guard();
         let connection = http2::Builder::new(calls)
             .timer(TokioTimer::new())
             .keep_alive_interval(keepalive)
@@ -273,9 +276,9 @@ impl Connection {
             .max_concurrent_streams(MAX_CALLS)
             .serve_connection(io, service);
         let mut connection = pin!(connection);
-        let (mut stopped, mut is_unproven) = (false, must_prove);
-        let unproven = tokio::time::sleep(UNPROVEN);
-        let mut unproven = pin!(unproven);
+        let (mut stopped, mut is_unauthorized) = (false, must_prove);
+        let auth_timeout = tokio::time::sleep(AUTH_TIMEOUT);
+        let mut auth_timeout = pin!(auth_timeout);
         loop {
             tokio::select! {
                 ended = &mut connection => return ended.map_err(io::Error::other),
@@ -283,8 +286,8 @@ impl Connection {
                     stopped = true;
                     connection.as_mut().graceful_shutdown();
                 }
-                () = proven.cancelled(), if is_unproven => is_unproven = false,
-                () = &mut unproven, if is_unproven => {
+                () = authorized.cancelled(), if is_unauthorized => is_unauthorized = false,
+                () = &mut auth_timeout, if is_unauthorized => {
                     return Err(io::Error::other("no call on it has shown the token"));
                 }
             }

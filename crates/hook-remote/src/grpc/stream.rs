@@ -40,10 +40,10 @@ pub(super) struct OpenStream {
 }
 
 /// Something that happened on a stream.
-pub(super) enum OnStream {
-    Said(Option<Result<HookResponse, Status>>),
+pub(super) enum StreamEvent {
+    Received(Option<Result<HookResponse, Status>>),
     Sent,
-    Gone,
+    Closed,
 }
 
 impl OpenStream {
@@ -56,20 +56,20 @@ impl OpenStream {
     }
 
     /// Waits for the next event. Dropping the future loses nothing.
-    async fn next(&mut self) -> OnStream {
+    async fn next(&mut self) -> StreamEvent {
         let Self { incoming, outgoing, pending, .. } = self;
         tokio::select! {
-            said = incoming.next() => OnStream::Said(said),
+            message = incoming.next() => StreamEvent::Received(message),
             permit = outgoing.reserve(), if pending.is_some() => match permit {
                 Ok(permit) => {
                     if let Some(event) = pending.take() {
                         permit.send(event);
                     }
-                    OnStream::Sent
+                    StreamEvent::Sent
                 }
-                Err(_) => OnStream::Gone,
+                Err(_) => StreamEvent::Closed,
             },
-            () = outgoing.closed() => OnStream::Gone,
+            () = outgoing.closed() => StreamEvent::Closed,
         }
     }
 
@@ -81,7 +81,7 @@ impl OpenStream {
 }
 
 /// Waits for the next event of a stream. Never completes if there is no stream.
-pub(super) async fn next_on(stream: &mut Option<OpenStream>) -> OnStream {
+pub(super) async fn next_event(stream: &mut Option<OpenStream>) -> StreamEvent {
     match stream {
         Some(stream) => stream.next().await,
         None => std::future::pending().await,

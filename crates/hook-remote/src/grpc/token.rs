@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use hook_bus::live::is_same_token;
 use hook_files::private_folder;
 
-use super::place::GrpcError;
+use super::endpoint::GrpcError;
 
 /// The number of random bytes of a token.
-const RANDOM: usize = 32;
+const TOKEN_BYTES: usize = 32;
 
 /// A server's token. Dropping it removes its file, if the file still contains this token.
 #[derive(Debug)]
@@ -28,14 +28,14 @@ impl BearerToken {
         let folder = path.parent().unwrap_or(Path::new("/"));
         private_folder::make(folder).map_err(failed)?;
         match fs::symlink_metadata(&path) {
-            Ok(found) if !found.is_file() || !holds_token(&path) => {
-                return Err(GrpcError::TokenTaken { path });
+            Ok(metadata) if !metadata.is_file() || !holds_token(&path) => {
+                return Err(GrpcError::TokenFileExists { path });
             }
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(failed(error)),
         }
-        let token = random_hex::<RANDOM>().map_err(failed)?;
+        let token = random_hex::<TOKEN_BYTES>().map_err(failed)?;
         // A temporary file has mode 600, and the rename makes the token appear as a whole.
         let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
         writeln!(file, "{token}").map_err(failed)?;
@@ -49,17 +49,17 @@ impl BearerToken {
 
     /// Returns `true` if the value of an `authorization` header is this token. Compares in constant
     /// time.
-    pub(super) fn is_said_by(&self, authorization: &[u8]) -> bool {
+    pub(super) fn matches(&self, authorization: &[u8]) -> bool {
         let Ok(text) = std::str::from_utf8(authorization) else { return false };
-        let Some((scheme, said)) = text.split_once(' ') else { return false };
-        scheme.eq_ignore_ascii_case("bearer") && is_same_token(&self.token, said.trim())
+        let Some((scheme, token)) = text.split_once(' ') else { return false };
+        scheme.eq_ignore_ascii_case("bearer") && is_same_token(&self.token, token.trim())
     }
 }
 
 impl Drop for BearerToken {
     fn drop(&mut self) {
-        let held = fs::read_to_string(&self.path);
-        if held.is_ok_and(|held| is_same_token(&self.token, held.trim())) {
+        let content = fs::read_to_string(&self.path);
+        if content.is_ok_and(|content| is_same_token(&self.token, content.trim())) {
             // Ignored: the next server replaces the file.
             let _ = fs::remove_file(&self.path);
         }
@@ -68,10 +68,11 @@ impl Drop for BearerToken {
 
 /// Returns `true` if a file contains nothing but a token.
 fn holds_token(path: &Path) -> bool {
-    let is_short = fs::metadata(path).is_ok_and(|it| it.len() <= RANDOM as u64 * 2 + 1);
-    let held = if is_short { fs::read(path).unwrap_or_default() } else { return false };
-    let held = held.trim_ascii_end();
-    held.len() == RANDOM * 2 && held.iter().all(u8::is_ascii_hexdigit)
+    let is_short =
+        fs::metadata(path).is_ok_and(|metadata| metadata.len() <= TOKEN_BYTES as u64 * 2 + 1);
+    let content = if is_short { fs::read(path).unwrap_or_default() } else { return false };
+    let content = content.trim_ascii_end();
+    content.len() == TOKEN_BYTES * 2 && content.iter().all(u8::is_ascii_hexdigit)
 }
 
 /// Returns `BYTES` bytes of the system's randomness, as hexadecimal digits.

@@ -6,22 +6,22 @@
 //! | `text` | the metrics as text |
 //! | `server` | the HTTP server |
 
-mod counted;
+mod counts;
 mod server;
 mod text;
 
 pub use server::{MetricsError, MetricsServer};
 
 /// The source of an engine's fleet metrics.
-pub trait FleetNumbers: std::fmt::Debug + Send + Sync + 'static {
+pub trait FleetMetrics: std::fmt::Debug + Send + Sync + 'static {
     /// Returns the present metrics, or `None` before the engine serves.
-    fn now(&self) -> Option<FleetNow>;
+    fn snapshot(&self) -> Option<FleetSnapshot>;
 }
 
 /// An engine's fleet metrics at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct FleetNow {
+pub struct FleetSnapshot {
     /// `true` if the engine takes requests of its fleet.
     pub is_serving: bool,
     /// The number of running requests.

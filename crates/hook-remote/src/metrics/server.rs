@@ -16,14 +16,14 @@ use tokio::net::{TcpListener, TcpStream, lookup_host};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::counted::Counted;
-use super::{FleetNumbers, text};
+use super::counts::SharedCounts;
+use super::{FleetMetrics, text};
 
 /// The maximum number of connections. A further one is closed at once.
 const MAX_CONNECTIONS: usize = 16;
 
 /// The timeout for a connection's first request, and for each later one.
-const PATIENCE: Duration = Duration::from_secs(60);
+const HEADER_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The maximum length of a request line and its headers.
 const MAX_HEAD: usize = 16 * 1_024;
@@ -32,7 +32,7 @@ const MAX_HEAD: usize = 16 * 1_024;
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// The content type of the metrics.
-const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
+const TEXT_CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The reason why the metrics server cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -40,7 +40,7 @@ const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 pub enum MetricsError {
     /// The text is not an address.
     #[error("expected PORT or HOST:PORT as the address of metrics, found `{text}`")]
-    NoAddress {
+    InvalidAddress {
         /// The invalid text.
         text: String,
     },
@@ -60,17 +60,17 @@ pub struct MetricsServer {
     listener: TcpListener,
     address: SocketAddr,
     system: Arc<HookSystem>,
-    counted: Counted,
-    happening: Subscription<JournalEntry>,
-    fleet: Option<Arc<dyn FleetNumbers>>,
+    counted: SharedCounts,
+    journal: Subscription<JournalEntry>,
+    fleet: Option<Arc<dyn FleetMetrics>>,
 }
 
 /// The sources of the metrics.
 #[derive(Debug, Clone)]
-struct Numbers {
+struct MetricsSources {
     system: Arc<HookSystem>,
-    counted: Counted,
-    fleet: Option<Arc<dyn FleetNumbers>>,
+    counted: SharedCounts,
+    fleet: Option<Arc<dyn FleetMetrics>>,
 }
 
 impl MetricsServer {
@@ -81,24 +81,25 @@ impl MetricsServer {
     pub async fn bind(
         address: &str,
         system: &Arc<HookSystem>,
-        fleet: Option<Arc<dyn FleetNumbers>>,
+        fleet: Option<Arc<dyn FleetMetrics>>,
     ) -> Result<Self, MetricsError> {
-        let place = match address.strip_prefix(':').unwrap_or(address).parse::<u16>() {
+        let host_and_port = match address.strip_prefix(':').unwrap_or(address).parse::<u16>() {
             Ok(port) => format!("127.0.0.1:{port}"),
             Err(_) => address.to_owned(),
         };
-        let no_address = || MetricsError::NoAddress { text: hook_json::text::shortened(address) };
-        if !place.contains(':') {
-            return Err(no_address());
+        let invalid_address =
+            || MetricsError::InvalidAddress { text: hook_json::text::shortened(address) };
+        if !host_and_port.contains(':') {
+            return Err(invalid_address());
         }
-        let failed = |source| MetricsError::Listen { address: place.clone(), source };
-        let mut found = lookup_host(&place).await.map_err(|_| no_address())?;
-        let listener = TcpListener::bind(found.next().ok_or_else(no_address)?).await;
+        let failed = |source| MetricsError::Listen { address: host_and_port.clone(), source };
+        let mut addresses = lookup_host(&host_and_port).await.map_err(|_| invalid_address())?;
+        let listener = TcpListener::bind(addresses.next().ok_or_else(invalid_address)?).await;
         let listener = listener.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let happening = Counted::subscribe(system);
-        let (system, counted) = (Arc::clone(system), Counted::default());
-        Ok(Self { listener, address, system, counted, happening, fleet })
+        let journal = SharedCounts::subscribe(system);
+        let (system, counted) = (Arc::clone(system), SharedCounts::default());
+        Ok(Self { listener, address, system, counted, journal, fleet })
     }
 
     /// Returns the address, with the port that the system assigned for port 0.
@@ -111,15 +112,15 @@ impl MetricsServer {
     /// # Cancellation
     /// Dropping the future ends every connection.
     pub async fn serve(self, stop: &CancellationToken) {
-        let Self { listener, system, counted, happening, fleet, .. } = self;
-        let numbers = Numbers { system, counted: counted.clone(), fleet };
-        let answering = async {
+        let Self { listener, system, counted, journal: happening, fleet, .. } = self;
+        let sources = MetricsSources { system, counted: counted.clone(), fleet };
+        let accepting = async {
             let mut connections = JoinSet::new();
             loop {
                 tokio::select! {
                     accepted = listener.accept() => match accepted {
                         Ok((stream, _)) if connections.len() < MAX_CONNECTIONS => {
-                            connections.spawn(connection(stream, numbers.clone()));
+                            connections.spawn(connection(stream, sources.clone()));
                         }
                         Ok(_) => tracing::warn!(
                             target: "hook::metrics",
@@ -137,19 +138,19 @@ impl MetricsServer {
         tokio::select! {
             () = stop.cancelled() => {}
             () = counted.count(happening) => {}
-            () = answering => {}
+            () = accepting => {}
         }
     }
 }
 
-async fn connection(stream: TcpStream, numbers: Numbers) {
+async fn connection(stream: TcpStream, sources: MetricsSources) {
     let service = service_fn(|request| {
-        let answer = answer(&request, &numbers);
+        let answer = answer(&request, &sources);
         async move { Ok::<_, Infallible>(answer) }
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(PATIENCE)
+        .header_read_timeout(HEADER_TIMEOUT)
         .max_buf_size(MAX_HEAD)
         .serve_connection(TokioIo::new(stream), service)
         .await;
@@ -158,14 +159,14 @@ async fn connection(stream: TcpStream, numbers: Numbers) {
     }
 }
 
-fn answer(request: &Request<Incoming>, numbers: &Numbers) -> Response<String> {
+fn answer(request: &Request<Incoming>, sources: &MetricsSources) -> Response<String> {
     let (status, text) = match (request.method(), request.uri().path()) {
         (&Method::GET | &Method::HEAD, "/metrics") => {
-            let fleet = numbers.fleet.as_ref().and_then(|fleet| fleet.now());
-            let counts = numbers.counted.now();
-            (StatusCode::OK, text::text(&numbers.system, &counts, fleet.as_ref()))
+            let fleet = sources.fleet.as_ref().and_then(|fleet| fleet.snapshot());
+            let counts = sources.counted.snapshot();
+            (StatusCode::OK, text::render(&sources.system, &counts, fleet.as_ref()))
         }
-        (&Method::GET | &Method::HEAD, "/health") => health(numbers),
+        (&Method::GET | &Method::HEAD, "/health") => health(sources),
         (&Method::GET | &Method::HEAD, _) => {
             (StatusCode::NOT_FOUND, "there are /metrics and /health\n".to_owned())
         }
@@ -174,18 +175,18 @@ fn answer(request: &Request<Incoming>, numbers: &Numbers) -> Response<String> {
     let mut response = Response::new(text);
     *response.status_mut() = status;
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, header::HeaderValue::from_static(TEXT));
+    headers.insert(header::CONTENT_TYPE, header::HeaderValue::from_static(TEXT_CONTENT_TYPE));
     headers.insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
     response
 }
 
 /// Returns whether requests are served. An engine of a fleet must have joined its group.
-fn health(numbers: &Numbers) -> (StatusCode, String) {
-    let serves = match &numbers.fleet {
-        Some(fleet) => fleet.now().is_some_and(|now| now.is_serving),
-        None => numbers.system.hooks().is_ok(),
+fn health(sources: &MetricsSources) -> (StatusCode, String) {
+    let is_serving = match &sources.fleet {
+        Some(fleet) => fleet.snapshot().is_some_and(|snapshot| snapshot.is_serving),
+        None => sources.system.hooks().is_ok(),
     };
-    match serves {
+    match is_serving {
         true => (StatusCode::OK, "serving\n".to_owned()),
         false => (StatusCode::SERVICE_UNAVAILABLE, "not serving\n".to_owned()),
     }

@@ -5,11 +5,15 @@ use std::fmt::Write;
 use hook_bus::HookSystem;
 use hook_run::WorkerStatus;
 
-use super::FleetNow;
-use super::counted::{BUCKETS, Counts};
+use super::FleetSnapshot;
+use super::counts::{BUCKETS, Counts};
 
 /// Returns all metrics of an engine.
-pub(super) fn text(system: &HookSystem, counts: &Counts, fleet: Option<&FleetNow>) -> String {
+pub(super) fn render(
+    system: &HookSystem,
+    counts: &Counts,
+    fleet: Option<&FleetSnapshot>,
+) -> String {
     let mut out = Text::default();
     let hash = system.settings_hash().unwrap_or_default();
     out.family("hook_info", "gauge", "The version and the settings of the engine.");
@@ -43,9 +47,9 @@ pub(super) fn text(system: &HookSystem, counts: &Counts, fleet: Option<&FleetNow
         let end = bucket.as_secs_f64().to_string();
         out.sample("hook_request_duration_seconds_bucket", &[("le", &end)], sum);
     }
-    out.sample("hook_request_duration_seconds_bucket", &[("le", "+Inf")], counts.timed);
-    out.sample("hook_request_duration_seconds_sum", &[], counts.took.as_secs_f64());
-    out.sample("hook_request_duration_seconds_count", &[], counts.timed);
+    out.sample("hook_request_duration_seconds_bucket", &[("le", "+Inf")], counts.completed);
+    out.sample("hook_request_duration_seconds_sum", &[], counts.total_duration.as_secs_f64());
+    out.sample("hook_request_duration_seconds_count", &[], counts.completed);
     out.family("hook_runs_total", "counter", "Hooks that ran.");
     out.sample("hook_runs_total", &[("result", "success")], counts.hooks_succeeded);
     out.sample("hook_runs_total", &[("result", "failure")], counts.hooks_failed);
@@ -54,15 +58,15 @@ pub(super) fn text(system: &HookSystem, counts: &Counts, fleet: Option<&FleetNow
 
     hooks(&mut out, system);
     if let Some(fleet) = fleet {
-        of_fleet(&mut out, fleet);
+        fleet_metrics(&mut out, fleet);
     }
     out.0
 }
 
 fn hooks(out: &mut Text, system: &HookSystem) {
     let hooks = system.hooks().unwrap_or_default();
-    let count = |is_it: &dyn Fn(bool, bool) -> bool| {
-        hooks.iter().filter(|hook| is_it(hook.trusted, hook.enabled)).count()
+    let count = |predicate: &dyn Fn(bool, bool) -> bool| {
+        hooks.iter().filter(|hook| predicate(hook.trusted, hook.enabled)).count()
     };
     out.family("hook_hooks", "gauge", "The hooks there are.");
     out.sample(
@@ -83,7 +87,7 @@ fn hooks(out: &mut Text, system: &HookSystem) {
     out.sample("hook_worker_restarts_total", &[], restarts);
 }
 
-fn of_fleet(out: &mut Text, fleet: &FleetNow) {
+fn fleet_metrics(out: &mut Text, fleet: &FleetSnapshot) {
     out.family("hook_fleet_serving", "gauge", "Whether the engine takes requests of its fleet.");
     out.sample("hook_fleet_serving", &[], u8::from(fleet.is_serving));
     out.family("hook_fleet_queue", "gauge", "Requests of the fleet that the engine has taken.");

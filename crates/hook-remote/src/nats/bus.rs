@@ -9,7 +9,7 @@ use bytes::Bytes;
 use futures::StreamExt;
 use hook_bus::{
     HookExecutionRequest, HookExecutionResponse, HookProgress, MessageBus, PublishError,
-    PublishedRequest, ServedElsewhere, Subscription,
+    PublishedRequest, RemoteServing, Subscription,
 };
 use hook_core::{ProcessedHookResult, StageFailure};
 use hook_protocol::{FailureCode, RequestInput};
@@ -27,10 +27,10 @@ use super::replies::Replies;
 use super::roll_call::EngineStatus;
 
 /// The time that a closing client has to cancel its pending requests at engines.
-const ENDING: Duration = Duration::from_secs(1);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The delay before another attempt to subscribe to replies, after the broker refused it.
-const HEARING: Duration = Duration::from_secs(5);
+const RESUBSCRIBE_DELAY: Duration = Duration::from_secs(5);
 
 /// A message type that engines publish for remote subscribers.
 pub trait FleetMessage: hook_bus::Message {}
@@ -60,10 +60,10 @@ impl FleetMessage for HookProgress {}
 /// ```
 pub struct NatsBus {
     bus: MessageBus,
-    served: ServedElsewhere,
+    served: RemoteServing,
     fleet: Arc<Fleet>,
     /// The bus of the engines' events, for local subscribers.
-    happening: MessageBus,
+    events: MessageBus,
     follow: watch::Sender<bool>,
     following: watch::Receiver<bool>,
     tasks: TaskTracker,
@@ -93,12 +93,12 @@ impl NatsBus {
     pub fn with(options: NatsOptions) -> Result<Self, NatsError> {
         let broker = options.check()?;
         let (replies, cancels) = Replies::new(&broker);
-        let connection = Connection::keep(broker.clone(), "hook-asker", SUBSCRIPTION);
-        let away = Link::Away { why: None, refused: false };
+        let connection = Connection::open(broker.clone(), "hook-asker", SUBSCRIPTION);
+        let away = Link::Down { why: None, refused: false };
         let (ready, is_ready) = watch::channel(away);
         let (follow, wanted) = watch::channel(false);
         let (followed, following) = watch::channel(false);
-        let happening = MessageBus::new();
+        let events = MessageBus::new();
         let mut listener = Listener {
             broker: broker.clone(),
             link: connection.link(),
@@ -106,10 +106,10 @@ impl NatsBus {
             ready,
             replies: Arc::clone(&replies),
             cancels,
-            untold: None,
-            wanted,
+            pending_cancel: None,
+            is_wanted: wanted,
             followed,
-            happening: happening.clone(),
+            events: events.clone(),
         };
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         let stopped = stop.clone();
@@ -122,14 +122,14 @@ impl NatsBus {
         });
         let fleet = Arc::new(Fleet::new(broker, connection, is_ready, replies, &options));
         let bus = MessageBus::new();
-        let served = bus.serve_elsewhere(Arc::clone(&fleet) as _);
+        let served = bus.serve_remotely(Arc::clone(&fleet) as _);
         // Cannot fail, since the bus is new.
-        let served = served.map_err(|error| NatsError::NoBroker {
+        let served = served.map_err(|error| NatsError::InvalidBroker {
             text: fleet.broker.to_string(),
             why: error.to_string(),
         })?;
         let _end = stop.drop_guard();
-        Ok(Self { bus, served, fleet, happening, follow, following, tasks, _end })
+        Ok(Self { bus, served, fleet, events, follow, following, tasks, _end })
     }
 
     /// Returns the underlying bus, with the functions of a bus in the same process. Its subscribers
@@ -163,7 +163,7 @@ impl NatsBus {
     /// # Errors
     /// Fails if there is no connection in time.
     pub async fn subscribe<M: FleetMessage>(&self) -> Result<Subscription<M>, StageFailure> {
-        let subscription = self.happening.subscribe();
+        let subscription = self.events.subscribe();
         self.follow.send_replace(true);
         let (deadline, mut following) = (self.fleet.deadline(), self.following.clone());
         let following = following.wait_for(|following| *following);
@@ -195,8 +195,8 @@ impl NatsBus {
     ///
     /// # Errors
     /// Fails if there is no connection in time, or if the broker does not permit the request.
-    pub async fn engines(&self, patience: Duration) -> Result<Vec<EngineStatus>, StageFailure> {
-        self.fleet.roll_call(patience).await
+    pub async fn engines(&self, timeout: Duration) -> Result<Vec<EngineStatus>, StageFailure> {
+        self.fleet.roll_call(timeout).await
     }
 
     /// Shuts the bus down. Later requests are answered `shutting_down`, and so are those without a
@@ -237,26 +237,26 @@ struct Listener {
     replies: Arc<Replies>,
     cancels: mpsc::Receiver<String>,
     /// The reply subject of the cancellation that is being sent.
-    untold: Option<String>,
-    wanted: watch::Receiver<bool>,
+    pending_cancel: Option<String>,
+    is_wanted: watch::Receiver<bool>,
     followed: watch::Sender<bool>,
-    happening: MessageBus,
+    events: MessageBus,
 }
 
 /// The subscriptions of one connection.
 #[derive(Default)]
-struct Heard {
+struct Subscriptions {
     /// The number of the connection's client.
     number: u64,
     replies: Option<Subscriber>,
     events: Option<Subscriber>,
     /// The time of the next attempt, after the broker refused the subscription to replies.
-    again: Option<Instant>,
+    retry_at: Option<Instant>,
 }
 
 impl Listener {
     async fn listen(&mut self) {
-        let mut heard = Heard::default();
+        let mut subscriptions = Subscriptions::default();
         self.link.mark_changed();
         loop {
             tokio::select! {
@@ -266,36 +266,36 @@ impl Listener {
                         return;
                     }
                     let link = self.link.borrow_and_update().clone();
-                    self.linked(link, &mut heard).await;
+                    self.handle_link(link, &mut subscriptions).await;
                 }
-                changed = self.wanted.changed() => {
+                changed = self.is_wanted.changed() => {
                     if changed.is_err() {
                         return;
                     }
                     let link = self.link.borrow().clone();
-                    self.linked(link, &mut heard).await;
+                    self.handle_link(link, &mut subscriptions).await;
                 }
                 Ok(text) = self.unsubscribed.recv() => {
-                    if is_unsubscribed(&text, &self.replies.all()) {
-                        self.replies.may_be_heard(Some(text));
-                        heard.again = Some(Instant::now() + HEARING);
+                    if is_unsubscribed(&text, &self.replies.wildcard()) {
+                        self.replies.set_refusal(Some(text));
+                        subscriptions.retry_at = Some(Instant::now() + RESUBSCRIBE_DELAY);
                     }
                 }
-                () = at(heard.again) => {
+                () = wait_until(subscriptions.retry_at) => {
                     let link = self.link.borrow().clone();
-                    (heard.again, heard.replies) = (None, None);
-                    self.linked(link, &mut heard).await;
+                    (subscriptions.retry_at, subscriptions.replies) = (None, None);
+                    self.handle_link(link, &mut subscriptions).await;
                 }
-                message = next(&mut heard.replies) => match message {
-                    Some(message) => self.replies.hand_on(message),
-                    None => heard.replies = None,
+                message = next(&mut subscriptions.replies) => match message {
+                    Some(message) => self.replies.dispatch(message),
+                    None => subscriptions.replies = None,
                 },
-                message = next(&mut heard.events) => match message {
+                message = next(&mut subscriptions.events) => match message {
                     Some(message) => self.relay(&message),
-                    None => heard.events = None,
+                    None => subscriptions.events = None,
                 },
                 Some(reply) = self.cancels.recv() => {
-                    self.untold = Some(reply);
+                    self.pending_cancel = Some(reply);
                     self.cancel().await;
                 }
             }
@@ -303,20 +303,20 @@ impl Listener {
     }
 
     /// Makes missing subscriptions, and reports the connection as ready.
-    async fn linked(&mut self, link: Link, heard: &mut Heard) {
+    async fn handle_link(&mut self, link: Link, subscriptions: &mut Subscriptions) {
         if let Link::Up { client, number, .. } = &link {
-            if heard.number != *number {
-                *heard = Heard { number: *number, ..Heard::default() };
+            if subscriptions.number != *number {
+                *subscriptions = Subscriptions { number: *number, ..Subscriptions::default() };
             }
-            if heard.replies.is_none() {
+            if subscriptions.replies.is_none() {
                 // Until the broker refuses it.
-                self.replies.may_be_heard(None);
+                self.replies.set_refusal(None);
             }
             let subjects = &self.broker.subjects;
             let subscribed = async {
-                subscribe(client, &mut heard.replies, || self.replies.all()).await?;
-                if *self.wanted.borrow_and_update() {
-                    subscribe(client, &mut heard.events, || subjects.all_events()).await?;
+                subscribe(client, &mut subscriptions.replies, || self.replies.wildcard()).await?;
+                if *self.is_wanted.borrow_and_update() {
+                    subscribe(client, &mut subscriptions.events, || subjects.all_events()).await?;
                     self.followed.send_replace(true);
                 }
                 Ok(())
@@ -324,7 +324,7 @@ impl Listener {
             let subscribed: Result<(), String> = subscribed.await;
             if let Err(why) = subscribed {
                 let why = Some(why.into());
-                self.ready.send_replace(Link::Away { why, refused: false });
+                self.ready.send_replace(Link::Down { why, refused: false });
                 return;
             }
         }
@@ -334,9 +334,9 @@ impl Listener {
     fn relay(&self, message: &Message) {
         let text = &message.payload;
         if let Ok(response) = HookExecutionResponse::from_json(text) {
-            self.happening.relay(Arc::new(response));
+            self.events.relay(Arc::new(response));
         } else if let Ok(progress) = HookProgress::from_json(text) {
-            self.happening.relay(Arc::new(progress));
+            self.events.relay(Arc::new(progress));
         } else {
             tracing::warn!(
                 target: "hook::nats",
@@ -349,26 +349,26 @@ impl Listener {
     /// Sends one cancellation. It stays pending until then, since the future may be dropped before.
     async fn cancel(&mut self) {
         let link = self.ready.borrow().clone();
-        if let (Link::Up { client, .. }, Some(reply)) = (link, &self.untold) {
+        if let (Link::Up { client, .. }, Some(reply)) = (link, &self.pending_cancel) {
             let line = Bytes::from(message::cancel(reply));
             // An engine that misses it goes on until the deadline.
             let _ = client.publish(self.broker.subjects.cancel(), line).await;
         }
-        self.untold = None;
+        self.pending_cancel = None;
     }
 
     /// Sends all pending cancellations before the connection ends.
     async fn end(mut self) {
         let Link::Up { client, .. } = self.ready.borrow().clone() else { return };
-        let told = async {
+        let notify = async {
             self.cancel().await;
             while let Ok(reply) = self.cancels.try_recv() {
-                self.untold = Some(reply);
+                self.pending_cancel = Some(reply);
                 self.cancel().await;
             }
             client.flush().await
         };
-        if !matches!(tokio::time::timeout(ENDING, told).await, Ok(Ok(()))) {
+        if !matches!(tokio::time::timeout(CLOSE_TIMEOUT, notify).await, Ok(Ok(()))) {
             tracing::warn!(
                 target: "hook::nats",
                 "engines may not have been told of requests for which nobody waits any more; they end with \
@@ -390,7 +390,7 @@ async fn subscribe(
     Ok(())
 }
 
-async fn at(instant: Option<Instant>) {
+async fn wait_until(instant: Option<Instant>) {
     match instant {
         Some(instant) => tokio::time::sleep_until(instant).await,
         None => std::future::pending().await,

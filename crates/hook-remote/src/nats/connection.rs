@@ -16,10 +16,10 @@ use super::error::NatsError;
 use super::options::Broker;
 
 /// The minimum and maximum delay between two connection attempts.
-const PATIENCE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
+const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 
 /// The timeout of one attempt.
-const ATTEMPT: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The maximum number of the library's events that wait to be logged; further ones are dropped.
 const EVENTS: usize = 64;
@@ -28,7 +28,7 @@ const EVENTS: usize = 64;
 pub(super) const SUBSCRIPTION: usize = 4_096;
 
 /// The maximum length of a broker's message in the log, since it may contain a subject.
-const WORDS: usize = 512;
+const MAX_ERROR_TEXT: usize = 512;
 
 /// The beginning of the broker's message that a subscription is not permitted.
 const NO_SUBSCRIPTION: &str = "Permissions Violation for Subscription to ";
@@ -37,7 +37,7 @@ const NO_SUBSCRIPTION: &str = "Permissions Violation for Subscription to ";
 #[derive(Debug, Clone)]
 pub(super) enum Link {
     /// The connection is down.
-    Away {
+    Down {
         /// The cause, once it is known.
         why: Option<Arc<str>>,
         /// `true` if the broker rejects the client.
@@ -49,7 +49,7 @@ pub(super) enum Link {
         /// The number of the client among all clients of the connection.
         number: u64,
         /// The time of the reconnection, if it was lost before.
-        again: Option<Instant>,
+        reconnected_at: Option<Instant>,
     },
 }
 
@@ -61,7 +61,7 @@ impl Link {
     pub(super) fn client(&self, broker: &Broker) -> Result<Client, NatsError> {
         match self {
             Self::Up { client, .. } => Ok(client.clone()),
-            Self::Away { why, .. } => Err(NatsError::Refused {
+            Self::Down { why, .. } => Err(NatsError::Refused {
                 broker: broker.to_string(),
                 why: why.as_deref().unwrap_or("it does not say why").to_owned(),
             }),
@@ -71,13 +71,13 @@ impl Link {
 
 /// The connection state that the library last reported.
 #[derive(Debug, Clone, Copy, Default)]
-struct Seen {
+struct LinkState {
     is_down: bool,
     /// The number of losses so far.
     losses: u64,
 }
 
-impl Seen {
+impl LinkState {
     /// Applies an event. Returns `true` if it was about the connection state.
     fn note(&mut self, event: &Event) -> bool {
         match event {
@@ -93,14 +93,14 @@ impl Seen {
 #[derive(Debug)]
 pub(super) struct Connection {
     link: watch::Receiver<Link>,
-    said: Arc<Said>,
+    reports: Arc<BrokerReports>,
     tasks: TaskTracker,
     _end: DropGuard,
 }
 
 /// Messages of the broker and the library, other than the connection state.
 #[derive(Debug)]
-struct Said {
+struct BrokerReports {
     /// Everything that the broker does not permit.
     refusals: broadcast::Sender<Arc<str>>,
     /// Only the refused subscriptions. A separate channel, so that other messages cannot displace
@@ -112,34 +112,34 @@ struct Said {
 
 /// The counter of lost messages.
 #[derive(Debug)]
-pub(super) struct Lost(Arc<Said>);
+pub(super) struct DroppedMessages(Arc<BrokerReports>);
 
-impl Lost {
+impl DroppedMessages {
     /// Returns the minimum number of messages that the library dropped because they were not read.
     /// It does not report each one of a burst.
-    pub(super) fn messages(&self) -> u64 {
+    pub(super) fn count(&self) -> u64 {
         self.0.dropped.load(Ordering::Relaxed)
     }
 }
 
 /// Returns `true` if a message of the broker names this subject.
-pub(super) fn is_about(text: &str, subject: &str) -> bool {
+pub(super) fn mentions(text: &str, subject: &str) -> bool {
     text.contains(&format!("\"{subject}\""))
 }
 
 /// Returns `true` if a message of the broker refuses a subscription to this subject.
 pub(super) fn is_unsubscribed(text: &str, subject: &str) -> bool {
-    text.starts_with(NO_SUBSCRIPTION) && is_about(text, subject)
+    text.starts_with(NO_SUBSCRIPTION) && mentions(text, subject)
 }
 
-impl Said {
+impl BrokerReports {
     fn note(&self, event: &Event) {
         match event {
             Event::SlowConsumer(_) => {
                 self.dropped.fetch_add(1, Ordering::Relaxed);
             }
             Event::ServerError(error) => {
-                let text: Arc<str> = words_of(error).into();
+                let text: Arc<str> = error_text(error).into();
                 // Fails only without a receiver.
                 if text.starts_with(NO_SUBSCRIPTION) {
                     let _ = self.unsubscribed.send(Arc::clone(&text));
@@ -151,25 +151,25 @@ impl Said {
     }
 }
 
-fn words_of(error: &ServerError) -> String {
+fn error_text(error: &ServerError) -> String {
     let text = match error {
         ServerError::Other(text) => text.clone(),
         other => other.to_string(),
     };
-    one_line(&text).chars().take(WORDS).collect()
+    one_line(&text).chars().take(MAX_ERROR_TEXT).collect()
 }
 
 impl Connection {
     /// Starts to connect under that name. At most `unread` messages wait in each subscription.
-    pub(super) fn keep(broker: Broker, name: &'static str, unread: usize) -> Self {
-        let (changed, link) = watch::channel(Link::Away { why: None, refused: false });
-        let said = Arc::new(Said {
+    pub(super) fn open(broker: Broker, name: &'static str, unread: usize) -> Self {
+        let (changed, link) = watch::channel(Link::Down { why: None, refused: false });
+        let reports = Arc::new(BrokerReports {
             refusals: broadcast::channel(EVENTS).0,
             unsubscribed: broadcast::channel(EVENTS).0,
             dropped: AtomicU64::new(0),
         });
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-        let keeper = Keeper { broker, name, unread, link: changed, said: Arc::clone(&said) };
+        let keeper = Keeper { broker, name, unread, link: changed, reports: Arc::clone(&reports) };
         let stopped = stop.clone();
         tasks.spawn(async move {
             tokio::select! {
@@ -177,7 +177,7 @@ impl Connection {
                 () = keeper.keep() => {}
             }
         });
-        Self { link, said, tasks, _end: stop.drop_guard() }
+        Self { link, reports, tasks, _end: stop.drop_guard() }
     }
 
     /// Returns a receiver of the state.
@@ -187,17 +187,17 @@ impl Connection {
 
     /// Returns a receiver of the broker's permission errors.
     pub(super) fn refusals(&self) -> broadcast::Receiver<Arc<str>> {
-        self.said.refusals.subscribe()
+        self.reports.refusals.subscribe()
     }
 
     /// Returns a receiver of the broker's refused subscriptions.
     pub(super) fn unsubscribed(&self) -> broadcast::Receiver<Arc<str>> {
-        self.said.unsubscribed.subscribe()
+        self.reports.unsubscribed.subscribe()
     }
 
     /// Returns the counter of lost messages.
-    pub(super) fn lost(&self) -> Lost {
-        Lost(Arc::clone(&self.said))
+    pub(super) fn dropped_messages(&self) -> DroppedMessages {
+        DroppedMessages(Arc::clone(&self.reports))
     }
 
     /// Closes the connection and waits for its task.
@@ -214,21 +214,21 @@ struct Keeper {
     name: &'static str,
     unread: usize,
     link: watch::Sender<Link>,
-    said: Arc<Said>,
+    reports: Arc<BrokerReports>,
 }
 
 impl Keeper {
     async fn keep(self) {
-        let (mut wait, mut number) = (PATIENCE.0, 0);
+        let (mut wait, mut number) = (BACKOFF.0, 0);
         loop {
-            let (events, mut happened) = mpsc::channel(EVENTS);
-            let (seen, mut state) = watch::channel(Seen::default());
-            match self.connect(events, seen).await {
+            let (events, mut incoming) = mpsc::channel(EVENTS);
+            let (state_sender, mut state) = watch::channel(LinkState::default());
+            match self.connect(events, state_sender).await {
                 Ok(client) => {
                     tracing::info!(target: "hook::nats", broker = %self.broker, "connected");
                     self.up(&client, number, number > 0);
-                    self.watch(&client, number, &mut state, &mut happened).await;
-                    (wait, number) = (PATIENCE.0, number + 1);
+                    self.watch(&client, number, &mut state, &mut incoming).await;
+                    (wait, number) = (BACKOFF.0, number + 1);
                 }
                 Err((why, refused)) => {
                     tracing::warn!(
@@ -237,18 +237,18 @@ impl Keeper {
                         "failed to connect, and tries again in {} ms: {why}",
                         wait.as_millis()
                     );
-                    self.away(why, refused);
+                    self.down(why, refused);
                 }
             }
             tokio::time::sleep(jittered(wait)).await;
-            wait = (wait * 2).min(PATIENCE.1);
+            wait = (wait * 2).min(BACKOFF.1);
         }
     }
 
     async fn connect(
         &self,
         events: mpsc::Sender<Event>,
-        seen: watch::Sender<Seen>,
+        seen: watch::Sender<LinkState>,
     ) -> Result<Client, (String, bool)> {
         let connecting = async {
             let options = self.options(events, seen).map_err(|error| (error.to_string(), true))?;
@@ -258,27 +258,27 @@ impl Keeper {
                 (shortened(&one_line(&error.to_string())), refused)
             })
         };
-        let connected = tokio::time::timeout(ATTEMPT, connecting).await;
+        let connected = tokio::time::timeout(CONNECT_TIMEOUT, connecting).await;
         connected.unwrap_or_else(|_| Err(("no answer".to_owned(), false)))
     }
 
     fn options(
         &self,
         events: mpsc::Sender<Event>,
-        seen: watch::Sender<Seen>,
+        seen: watch::Sender<LinkState>,
     ) -> std::io::Result<ConnectOptions> {
-        let said = Arc::clone(&self.said);
+        let reports = Arc::clone(&self.reports);
         let mut options = ConnectOptions::new()
             .name(self.name)
-            .connection_timeout(ATTEMPT)
+            .connection_timeout(CONNECT_TIMEOUT)
             .subscription_capacity(self.unread)
             .reconnect_delay_callback(|attempt| {
                 let doubled = u32::try_from(attempt.saturating_sub(1)).unwrap_or(u32::MAX).min(8);
-                let wait = (PATIENCE.0 / 4) * 2u32.pow(doubled);
-                if attempt <= 1 { Duration::ZERO } else { jittered(wait.min(PATIENCE.1)) }
+                let wait = (BACKOFF.0 / 4) * 2u32.pow(doubled);
+                if attempt <= 1 { Duration::ZERO } else { jittered(wait.min(BACKOFF.1)) }
             })
             .event_callback(move |event| {
-                said.note(&event);
+                reports.note(&event);
                 // The latest state is never lost here. The other events are for the log only; the
                 // end of the connection also closes these channels.
                 if !seen.send_if_modified(|seen| seen.note(&event)) {
@@ -296,7 +296,7 @@ impl Keeper {
             options = options.add_root_certificates(authority.clone());
         }
         match &self.broker.credentials {
-            Some(credentials) => credentials.connecting(options),
+            Some(credentials) => credentials.apply_to(options),
             None => Ok(options),
         }
     }
@@ -306,20 +306,20 @@ impl Keeper {
         &self,
         client: &Client,
         number: u64,
-        state: &mut watch::Receiver<Seen>,
-        happened: &mut mpsc::Receiver<Event>,
+        state: &mut watch::Receiver<LinkState>,
+        incoming: &mut mpsc::Receiver<Event>,
     ) {
-        let mut known = Seen::default();
+        let mut previous = LinkState::default();
         loop {
             let event = tokio::select! {
                 biased;
                 Ok(()) = state.changed() => {
-                    let seen = *state.borrow_and_update();
-                    self.changed(client, number, known, seen);
-                    known = seen;
+                    let current = *state.borrow_and_update();
+                    self.changed(client, number, previous, current);
+                    previous = current;
                     continue;
                 }
-                event = happened.recv() => event,
+                event = incoming.recv() => event,
             };
             let Some(event) = event else { break };
             match event {
@@ -332,7 +332,7 @@ impl Keeper {
                     target: "hook::nats",
                     broker = %self.broker,
                     "the broker says: {}",
-                    words_of(&error)
+                    error_text(&error)
                 ),
                 Event::ClientError(error) => {
                     tracing::warn!(target: "hook::nats", broker = %self.broker, "{error}");
@@ -342,35 +342,35 @@ impl Keeper {
             }
         }
         tracing::warn!(target: "hook::nats", broker = %self.broker, "the connection is given up");
-        self.away("the broker has ended the connection".to_owned(), false);
+        self.down("the broker has ended the connection".to_owned(), false);
     }
 
     /// Publishes a change of the state. The connection may be lost and restored at once.
-    fn changed(&self, client: &Client, number: u64, known: Seen, seen: Seen) {
-        if seen.losses > known.losses {
+    fn changed(&self, client: &Client, number: u64, previous: LinkState, current: LinkState) {
+        if current.losses > previous.losses {
             tracing::warn!(target: "hook::nats", broker = %self.broker, "the connection is lost");
-            self.away("the connection is lost".to_owned(), false);
+            self.down("the connection is lost".to_owned(), false);
         }
-        if !seen.is_down && (known.is_down || seen.losses > known.losses) {
+        if !current.is_down && (previous.is_down || current.losses > previous.losses) {
             tracing::info!(target: "hook::nats", broker = %self.broker, "connected again");
             self.up(client, number, true);
         }
     }
 
-    fn up(&self, client: &Client, number: u64, again: bool) {
-        let again = again.then(Instant::now);
-        self.link.send_replace(Link::Up { client: client.clone(), number, again });
+    fn up(&self, client: &Client, number: u64, is_reconnect: bool) {
+        let reconnected_at = is_reconnect.then(Instant::now);
+        self.link.send_replace(Link::Up { client: client.clone(), number, reconnected_at });
     }
 
-    fn away(&self, why: String, refused: bool) {
-        self.link.send_replace(Link::Away { why: Some(why.into()), refused });
+    fn down(&self, why: String, refused: bool) {
+        self.link.send_replace(Link::Down { why: Some(why.into()), refused });
     }
 }
 
 /// Returns `true` if another attempt is useless: the broker rejects this client, or is not the
 /// expected server.
 fn is_refusal(error: &ConnectError) -> bool {
-    let is_of_trust = matches!(
+    let is_auth_failure = matches!(
         error.kind(),
         ConnectErrorKind::Authentication
             | ConnectErrorKind::AuthorizationViolation
@@ -379,13 +379,13 @@ fn is_refusal(error: &ConnectError) -> bool {
     // An invalid certificate is reported as a read error.
     let mut source = std::error::Error::source(error);
     while let Some(error) = source {
-        let error_of_io = error.downcast_ref::<io::Error>();
-        if error_of_io.is_some_and(|error| error.kind() == io::ErrorKind::InvalidData) {
+        let io_error = error.downcast_ref::<io::Error>();
+        if io_error.is_some_and(|error| error.kind() == io::ErrorKind::InvalidData) {
             return true;
         }
         source = error.source();
     }
-    is_of_trust
+    is_auth_failure
 }
 
 /// Returns a random delay between half of it and all of it, to spread reconnections.

@@ -19,7 +19,7 @@ pub(super) struct Credentials {
     /// `true` for a user's claims with a seed, `false` for a seed alone.
     has_claims: bool,
     /// The public key of the user.
-    public: String,
+    public_key: String,
 }
 
 impl Credentials {
@@ -35,31 +35,31 @@ impl Credentials {
             }
         }
         let text = regular_file::read_to_string(path, MAX_LENGTH).map_err(failed)?;
-        Self::of(text).ok_or_else(|| NatsError::NoCredentials { path: path.to_owned() })
+        Self::of(text).ok_or_else(|| NatsError::InvalidCredentials { path: path.to_owned() })
     }
 
     fn of(text: String) -> Option<Self> {
         let seed = text.lines().map(str::trim).find(|line| line.starts_with("SU"))?;
-        let pair = KeyPair::from_seed(seed).ok()?;
-        if pair.key_pair_type() != KeyPairType::User {
+        let key_pair = KeyPair::from_seed(seed).ok()?;
+        if key_pair.key_pair_type() != KeyPairType::User {
             return None;
         }
-        let (public, seed) = (pair.public_key(), seed.to_owned());
+        let (public, seed) = (key_pair.public_key(), seed.to_owned());
         let has_claims = text.contains("-----BEGIN NATS USER JWT-----");
         if has_claims {
             ConnectOptions::new().credentials(&text).ok()?;
-            return Some(Self { text, has_claims, public });
+            return Some(Self { text, has_claims, public_key: public });
         }
-        Some(Self { text: seed, has_claims, public })
+        Some(Self { text: seed, has_claims, public_key: public })
     }
 
     /// Returns the public key of the user, which tells clients apart.
-    pub(super) fn public(&self) -> &str {
-        &self.public
+    pub(super) fn public_key(&self) -> &str {
+        &self.public_key
     }
 
     /// Adds this user to the connection's options.
-    pub(super) fn connecting(&self, options: ConnectOptions) -> std::io::Result<ConnectOptions> {
+    pub(super) fn apply_to(&self, options: ConnectOptions) -> std::io::Result<ConnectOptions> {
         match self.has_claims {
             true => options.credentials(&self.text),
             false => Ok(options.nkey(self.text.clone())),
@@ -69,6 +69,9 @@ impl Credentials {
 
 impl fmt::Debug for Credentials {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Credentials").field("public", &self.public).finish_non_exhaustive()
+        formatter
+            .debug_struct("Credentials")
+            .field("public", &self.public_key)
+            .finish_non_exhaustive()
     }
 }

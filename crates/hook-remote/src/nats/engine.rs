@@ -15,7 +15,8 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
-use super::connection::{Connection, Link, SUBSCRIPTION, is_about, is_unsubscribed, jittered};
+use super::admission::{Admission, Counts, Rejected};
+use super::connection::{Connection, Link, SUBSCRIPTION, is_unsubscribed, jittered, mentions};
 use super::credentials::Credentials;
 use super::error::NatsError;
 use super::events::Events;
@@ -24,22 +25,21 @@ use super::group;
 use super::message::{self, EngineState};
 use super::options::{Broker, NatsOptions, QUEUE_GROUP};
 use super::own_fleet;
-use super::serving::{Server, say};
+use super::serving::{Server, send_reply};
 use super::status::Status;
 use super::subjects::is_token;
-use super::taken::{Counts, NotTaken, Taken};
 
 /// The maximum number of unsent short replies, for requests that are rejected or already running.
-const ASIDES: usize = 8_192;
+const MAX_QUEUED_REPLIES: usize = 8_192;
 
 /// The timeout of the broker for joining and leaving.
-const PATIENCE: Duration = Duration::from_secs(5);
+const GRACE: Duration = Duration::from_secs(5);
 
 /// The interval of checks whether the hooks permit the engine to decide.
-const LOOKING: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The minimum and maximum delay between two attempts to join.
-const JOINING: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
+const JOIN_BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
 /// An engine of a fleet.
 #[derive(Debug)]
@@ -58,12 +58,12 @@ pub struct NatsEngine {
 /// The fleet metrics of an engine while it serves.
 #[cfg(feature = "metrics")]
 #[derive(Debug)]
-struct Numbers(Arc<OnceLock<Arc<Status>>>);
+struct StatusMetrics(Arc<OnceLock<Arc<Status>>>);
 
 #[cfg(feature = "metrics")]
-impl crate::metrics::FleetNumbers for Numbers {
-    fn now(&self) -> Option<crate::metrics::FleetNow> {
-        self.0.get().map(|status| status.numbers())
+impl crate::metrics::FleetMetrics for StatusMetrics {
+    fn snapshot(&self) -> Option<crate::metrics::FleetSnapshot> {
+        self.0.get().map(|status| status.snapshot())
     }
 }
 
@@ -93,7 +93,7 @@ impl NatsEngine {
     /// Fails if it is not a valid name.
     pub fn queue_group(mut self, group: &str) -> Result<Self, NatsError> {
         if !is_token(group) {
-            return Err(NatsError::NoQueueGroup { text: shortened(group) });
+            return Err(NatsError::InvalidQueueGroup { text: shortened(group) });
         }
         group.clone_into(&mut self.group);
         Ok(self)
@@ -129,8 +129,8 @@ impl NatsEngine {
 
     /// Returns the fleet metrics, for a [`MetricsServer`](crate::metrics::MetricsServer).
     #[cfg(feature = "metrics")]
-    pub fn numbers(&self) -> Arc<dyn crate::metrics::FleetNumbers> {
-        Arc::new(Numbers(Arc::clone(&self.status)))
+    pub fn metrics(&self) -> Arc<dyn crate::metrics::FleetMetrics> {
+        Arc::new(StatusMetrics(Arc::clone(&self.status)))
     }
 
     /// Serves until `stop`, then leaves the group, finishes its requests and returns. Messages for
@@ -146,12 +146,13 @@ impl NatsEngine {
         self,
         system: &Arc<HookSystem>,
         stop: &CancellationToken,
-        news: &mpsc::Sender<String>,
+        notices: &mpsc::Sender<String>,
     ) -> Result<(), NatsError> {
-        let Self { broker, group, waiting, unread, events, may_be_empty, status: shown } = self;
+        let Self { broker, group, waiting, unread, events, may_be_empty, status: shared_status } =
+            self;
         own_fleet::refuse(system, &broker)?;
         let fitness = Arc::new(Fitness::new(system, may_be_empty, broker.expected.clone()));
-        if let Some(why) = fitness.wrong() {
+        if let Some(why) = fitness.problem() {
             return Err(NatsError::Unfit { why: why.to_string() });
         }
         let may_run = system.bus().limits().in_flight;
@@ -162,34 +163,35 @@ impl NatsEngine {
             subjects: broker.subjects.clone(),
             fitness,
         });
-        let taken = Taken::new(may_run, waiting.unwrap_or(may_run));
-        let connection = Connection::keep(broker.clone(), "hook-engine", unread);
+        let admission = Admission::new(may_run, waiting.unwrap_or(may_run));
+        let connection = Connection::open(broker.clone(), "hook-engine", unread);
         let status = Arc::new(Status {
             server: Arc::clone(&server),
-            taken: Arc::clone(&taken),
+            admission: Arc::clone(&admission),
             subjects: broker.subjects.clone(),
             group: group.as_str().into(),
-            begun: SystemTime::now(),
-            lost: connection.lost(),
+            started: SystemTime::now(),
+            dropped: connection.dropped_messages(),
             is_leaving: AtomicBool::new(false),
             is_serving: AtomicBool::new(false),
         });
-        let _ = shown.set(Arc::clone(&status));
-        let told = CancellationToken::new();
+        let _ = shared_status.set(Arc::clone(&status));
+        let publish_stop = CancellationToken::new();
         // Independent of requests: events that exceed its queues are counted, not awaited.
         let publishing = events.then(|| {
-            let events = Events::of(system, broker.subjects.clone(), Arc::clone(&taken));
-            let publishing = events.publish(connection.link(), told.clone());
+            let events = Events::of(system, broker.subjects.clone(), Arc::clone(&admission));
+            let publishing = events.publish(connection.link(), publish_stop.clone());
             AbortOnDropHandle::new(tokio::spawn(publishing))
         });
         let tasks = TaskTracker::new();
-        let user = broker.credentials.as_ref().map(Credentials::public);
-        let answers = format!("{}.{}", broker.subjects.replies(user), server.id);
-        let mut member = Member { broker, server, taken, status, tasks, news, answers };
+        let user = broker.credentials.as_ref().map(Credentials::public_key);
+        let reply_subject = format!("{}.{}", broker.subjects.replies(user), server.id);
+        let mut member =
+            Member { broker, server, admission, status, tasks, notices, answers: reply_subject };
         let ended = member.run(&connection, stop).await;
-        told.cancel();
+        publish_stop.cancel();
         if let Some(publishing) = publishing {
-            let _ = tokio::time::timeout(PATIENCE, publishing).await;
+            let _ = tokio::time::timeout(GRACE, publishing).await;
         }
         connection.close().await;
         ended
@@ -197,15 +199,15 @@ impl NatsEngine {
 }
 
 /// The subscriptions of an engine.
-struct Heard {
+struct Subscriptions {
     requests: Subscriber,
     cancels: Subscriber,
     /// Status requests.
-    asked: SelectAll<Subscriber>,
+    queries: SelectAll<Subscriber>,
 }
 
 /// The reason why an engine did not join.
-enum NotJoined {
+enum JoinError {
     /// The broker or the group does not permit it.
     Refused(NatsError),
     /// Any other failure.
@@ -213,7 +215,7 @@ enum NotJoined {
 }
 
 /// The reason why an engine stopped serving.
-enum Ended {
+enum ServeEnd {
     /// It was stopped, and has left.
     Stopped,
     /// The library has given up the connection.
@@ -225,16 +227,16 @@ enum Ended {
 }
 
 /// A short reply that no task waits for.
-type Aside = (Subject, Vec<u8>);
+type QueuedReply = (Subject, Vec<u8>);
 
 /// An engine that serves.
 struct Member<'n> {
     broker: Broker,
     server: Arc<Server>,
-    taken: Arc<Taken>,
+    admission: Arc<Admission>,
     status: Arc<Status>,
     tasks: TaskTracker,
-    news: &'n mpsc::Sender<String>,
+    notices: &'n mpsc::Sender<String>,
     /// The reply subject for this engine's own requests.
     answers: String,
 }
@@ -245,20 +247,20 @@ impl Member<'_> {
         connection: &Connection,
         stop: &CancellationToken,
     ) -> Result<(), NatsError> {
-        let (mut has_served, mut wait, mut link) = (false, JOINING.0, connection.link());
+        let (mut has_served, mut wait, mut link) = (false, JOIN_BACKOFF.0, connection.link());
         // The last client.
         let mut last = None;
         loop {
             let client = tokio::select! {
                 biased;
                 () = stop.cancelled() => break,
-                client = self.reached(&mut link) => client,
+                client = self.wait_connected(&mut link) => client,
             };
             let client = match client {
                 Ok(client) => client,
                 Err(error) if !has_served => return Err(error),
                 Err(error) => {
-                    self.tell(error.to_string());
+                    self.announce(error.to_string());
                     tokio::select! {
                         () = stop.cancelled() => break,
                         _ = link.changed() => continue,
@@ -273,26 +275,27 @@ impl Member<'_> {
                 joined = self.join(&client, connection, &mut unsubscribed, !has_served) => joined,
             };
             let why = match joined {
-                Ok(heard) => {
-                    (has_served, wait) = (true, JOINING.0);
+                Ok(subscriptions) => {
+                    (has_served, wait) = (true, JOIN_BACKOFF.0);
                     let (id, requests) = (&self.server.id, self.status.subjects.requests());
                     let settings = self.server.system.settings_hash();
                     let settings = settings.map(|hash| format!(", settings {hash}"));
-                    self.tell(format!(
+                    self.announce(format!(
                         "serving {requests} at {} as engine {id}{}",
                         self.broker,
                         settings.unwrap_or_default()
                     ));
                     self.status.is_serving.store(true, Ordering::Relaxed);
-                    let ended =
-                        self.serve(&client, heard, (&mut link, &mut unsubscribed), stop).await;
+                    let ended = self
+                        .serve(&client, subscriptions, (&mut link, &mut unsubscribed), stop)
+                        .await;
                     self.status.is_serving.store(false, Ordering::Relaxed);
                     match ended {
-                        Ended::Stopped => return Ok(()),
-                        Ended::Disconnected => continue,
-                        Ended::Refused(why) => why.to_string(),
-                        Ended::Unfit(why) => {
-                            self.tell(format!("left the fleet: {why}"));
+                        ServeEnd::Stopped => return Ok(()),
+                        ServeEnd::Disconnected => continue,
+                        ServeEnd::Refused(why) => why.to_string(),
+                        ServeEnd::Unfit(why) => {
+                            self.announce(format!("left the fleet: {why}"));
                             tokio::select! {
                                 () = stop.cancelled() => break,
                                 () = self.until_fit() => continue,
@@ -300,16 +303,16 @@ impl Member<'_> {
                         }
                     }
                 }
-                Err(NotJoined::Refused(why)) if !has_served => return Err(why),
-                Err(NotJoined::Refused(why)) => why.to_string(),
-                Err(NotJoined::Failed(why)) => {
+                Err(JoinError::Refused(why)) if !has_served => return Err(why),
+                Err(JoinError::Refused(why)) => why.to_string(),
+                Err(JoinError::Failed(why)) => {
                     format!("failed to join the engines at {}: {why}", self.broker)
                 }
             };
-            self.tell(format!("{why}; trying again in {} s", wait.as_secs()));
+            self.announce(format!("{why}; trying again in {} s", wait.as_secs()));
             tokio::select! {
                 () = stop.cancelled() => break,
-                () = tokio::time::sleep(jittered(wait)) => wait = (wait * 2).min(JOINING.1),
+                () = tokio::time::sleep(jittered(wait)) => wait = (wait * 2).min(JOIN_BACKOFF.1),
                 _ = link.changed() => {}
             }
         }
@@ -321,11 +324,11 @@ impl Member<'_> {
 
     /// Waits until the engine's hooks permit it to decide again.
     async fn until_fit(&self) {
-        let mut looks = tokio::time::interval(LOOKING);
-        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut checks = tokio::time::interval(CHECK_INTERVAL);
+        checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            looks.tick().await;
-            if self.server.fitness.wrong().is_none() {
+            checks.tick().await;
+            if self.server.fitness.problem().is_none() {
                 return;
             }
         }
@@ -340,19 +343,19 @@ impl Member<'_> {
     }
 
     /// Waits for a connection, and reports the reason of a delay.
-    async fn reached(&self, link: &mut watch::Receiver<Link>) -> Result<Client, NatsError> {
-        let mut told = String::new();
+    async fn wait_connected(&self, link: &mut watch::Receiver<Link>) -> Result<Client, NatsError> {
+        let mut last_notice = String::new();
         loop {
             let away = match &*link.borrow_and_update() {
-                Link::Away { why: Some(why), refused: false } => {
+                Link::Down { why: Some(why), refused: false } => {
                     Some(format!("{} cannot be reached ({why}); trying on", self.broker))
                 }
-                Link::Away { why: None, .. } => None,
+                Link::Down { why: None, .. } => None,
                 settled => return settled.client(&self.broker),
             };
-            if let Some(text) = away.filter(|text| *text != told) {
-                self.tell(text.clone());
-                told = text;
+            if let Some(text) = away.filter(|text| *text != last_notice) {
+                self.announce(text.clone());
+                last_notice = text;
             }
             if link.changed().await.is_err() {
                 // Only the caller ends the connection.
@@ -367,17 +370,18 @@ impl Member<'_> {
         connection: &Connection,
         unsubscribed: &mut broadcast::Receiver<Arc<str>>,
         is_first: bool,
-    ) -> Result<Heard, NotJoined> {
+    ) -> Result<Subscriptions, JoinError> {
         let mut refusals = connection.refusals();
         if is_first {
-            self.look_around(client, &mut refusals).await?;
+            self.check_group(client, &mut refusals).await?;
         }
-        let heard = self.subscribe(client).await;
-        let mut heard = heard.map_err(|error| NotJoined::Failed(error.to_string()))?;
+        let subscriptions = self.subscribe(client).await;
+        let mut subscriptions =
+            subscriptions.map_err(|error| JoinError::Failed(error.to_string()))?;
         let (requests, engines) = (self.status.subjects.requests(), self.status.subjects.engines());
         // The broker handles commands in order: after its own status, the engine is in the group or
         // refused. A refusal arrives on another channel, so a second round trip gives it time.
-        let mut turns = 0;
+        let mut own_reports = 0;
         self.status.report(client, EngineState::Serving).await;
         let settled = async {
             loop {
@@ -385,47 +389,47 @@ impl Member<'_> {
                     biased;
                     Ok(text) = unsubscribed.recv() => {
                         if is_unsubscribed(&text, &requests) {
-                            return Err(NotJoined::Refused(self.refused(&text)));
+                            return Err(JoinError::Refused(self.refused(&text)));
                         }
-                        self.hears_less(&text);
+                        self.warn_refused(&text);
                     }
-                    Ok(text) = refusals.recv() => if is_about(&text, &engines) {
+                    Ok(text) = refusals.recv() => if mentions(&text, &engines) {
                         // The engine cannot receive its own status, but this message came after any
                         // earlier refusal.
-                        self.tell(format!("{} lets nobody hear how this engine is: {text}", self.broker));
+                        self.announce(format!("{} lets nobody hear how this engine is: {text}", self.broker));
                         return Ok(());
                     },
-                    message = heard.asked.next() => match message {
+                    message = subscriptions.queries.next() => match message {
                         Some(message) if self.is_own(&message) => {
-                            if turns > 0 {
+                            if own_reports > 0 {
                                 return Ok(());
                             }
-                            turns += 1;
+                            own_reports += 1;
                             self.status.report(client, EngineState::Serving).await;
                         }
                         Some(message) => self.status.answer(client, &message).await,
-                        None => return Err(NotJoined::Failed("the connection is lost".to_owned())),
+                        None => return Err(JoinError::Failed("the connection is lost".to_owned())),
                     }
                 }
             }
         };
-        match tokio::time::timeout(PATIENCE, settled).await {
-            Ok(settled) => settled.map(|()| heard),
-            Err(_) => Err(NotJoined::Failed("the broker does not answer".to_owned())),
+        match tokio::time::timeout(GRACE, settled).await {
+            Ok(settled) => settled.map(|()| subscriptions),
+            Err(_) => Err(JoinError::Failed("the broker does not answer".to_owned())),
         }
     }
 
     /// Checks that engines which already serve are in the same group.
-    async fn look_around(
+    async fn check_group(
         &self,
         client: &Client,
         refusals: &mut broadcast::Receiver<Arc<str>>,
-    ) -> Result<(), NotJoined> {
+    ) -> Result<(), JoinError> {
         let engines = self.status.subjects.engines();
-        let others = group::of_others(client, engines, self.answers.clone(), refusals).await;
-        match others.map_err(NotJoined::Failed)? {
+        let group_of_others = group::find(client, engines, self.answers.clone(), refusals).await;
+        match group_of_others.map_err(JoinError::Failed)? {
             Some(other) if *other != *self.status.group => {
-                Err(NotJoined::Refused(NatsError::OtherGroup {
+                Err(JoinError::Refused(NatsError::OtherGroup {
                     broker: self.broker.to_string(),
                     subject: self.status.subjects.requests(),
                     group: self.status.group.to_string(),
@@ -436,18 +440,21 @@ impl Member<'_> {
         }
     }
 
-    async fn subscribe(&self, client: &Client) -> Result<Heard, async_nats::SubscribeError> {
+    async fn subscribe(
+        &self,
+        client: &Client,
+    ) -> Result<Subscriptions, async_nats::SubscribeError> {
         let subjects = &self.status.subjects;
         let group = self.status.group.to_string();
         // Subscribed first, so that its refusal arrives before everything else.
         let requests = client.queue_subscribe(subjects.requests(), group).await?;
         let cancels = client.subscribe(subjects.cancel()).await?;
-        let mut asked = Vec::new();
-        for subject in self.status.asked_under() {
-            asked.push(client.subscribe(subject).await?);
+        let mut queries = Vec::new();
+        for subject in self.status.service_subjects() {
+            queries.push(client.subscribe(subject).await?);
         }
-        asked.push(client.subscribe(subjects.engines()).await?);
-        Ok(Heard { requests, cancels, asked: select_all(asked) })
+        queries.push(client.subscribe(subjects.engines()).await?);
+        Ok(Subscriptions { requests, cancels, queries: select_all(queries) })
     }
 
     /// Returns `true` if a message is this engine's own status.
@@ -460,62 +467,62 @@ impl Member<'_> {
     async fn serve(
         &self,
         client: &Client,
-        heard: Heard,
+        subscriptions: Subscriptions,
         (link, unsubscribed): (&mut watch::Receiver<Link>, &mut broadcast::Receiver<Arc<str>>),
         stop: &CancellationToken,
-    ) -> Ended {
-        let Heard { mut requests, mut cancels, asked } = heard;
+    ) -> ServeEnd {
+        let Subscriptions { mut requests, mut cancels, queries: asked } = subscriptions;
         // Short replies are sent by a task of their own, so that reading never waits for them.
-        let (asides, said) = mpsc::channel(ASIDES);
-        let _saying = AbortOnDropHandle::new(tokio::spawn(say_all(client.clone(), said)));
+        let (replies, queued) = mpsc::channel(MAX_QUEUED_REPLIES);
+        let _sender = AbortOnDropHandle::new(tokio::spawn(send_all(client.clone(), queued)));
         let status = Arc::clone(&self.status);
-        let _telling = AbortOnDropHandle::new(tokio::spawn(status.tell(client.clone(), asked)));
+        let _reporter = AbortOnDropHandle::new(tokio::spawn(status.run(client.clone(), asked)));
         let own = self.status.subjects.requests();
-        let mut looks = tokio::time::interval(LOOKING);
-        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut checks = tokio::time::interval(CHECK_INTERVAL);
+        checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            if let Some(why) = self.server.fitness.wrong() {
-                self.stand_aside(client, &mut requests, &asides).await;
-                return Ended::Unfit(why);
+            if let Some(why) = self.server.fitness.problem() {
+                self.drain_requests(client, &mut requests, &replies).await;
+                return ServeEnd::Unfit(why);
             }
             tokio::select! {
                 () = stop.cancelled() => break,
                 message = requests.next() => match message {
-                    Some(message) => self.take(client, message, &asides),
-                    None => return Ended::Disconnected,
+                    Some(message) => self.accept(client, message, &replies),
+                    None => return ServeEnd::Disconnected,
                 },
                 Some(message) = cancels.next() => self.cancel(&message),
                 Ok(text) = unsubscribed.recv() => {
                     if is_unsubscribed(&text, &own) {
-                        return Ended::Refused(self.refused(&text));
+                        return ServeEnd::Refused(self.refused(&text));
                     }
-                    self.hears_less(&text);
+                    self.warn_refused(&text);
                 }
-                Ok(()) = link.changed() => self.say_how_it_is(link),
+                Ok(()) = link.changed() => self.report_link(link),
                 // The settings may have changed.
-                _ = looks.tick() => {}
+                _ = checks.tick() => {}
             }
         }
-        self.leave(client, &mut requests, &mut cancels, &asides).await;
-        Ended::Stopped
+        self.leave(client, &mut requests, &mut cancels, &replies).await;
+        ServeEnd::Stopped
     }
 
     /// Leaves the group while unfit, and lets other engines take the requests that still arrive.
-    async fn stand_aside(
+    async fn drain_requests(
         &self,
         client: &Client,
         requests: &mut Subscriber,
-        asides: &mpsc::Sender<Aside>,
+        asides: &mpsc::Sender<QueuedReply>,
     ) {
         let leaving = async {
             self.status.report(client, EngineState::Draining).await;
             if requests.drain().await.is_ok() {
                 while let Some(message) = requests.next().await {
-                    self.take(client, message, asides);
+                    self.accept(client, message, asides);
                 }
             }
         };
-        let _ = tokio::time::timeout(PATIENCE, leaving).await;
+        let _ = tokio::time::timeout(GRACE, leaving).await;
     }
 
     /// Leaves the group and finishes the taken requests.
@@ -524,53 +531,56 @@ impl Member<'_> {
         client: &Client,
         requests: &mut Subscriber,
         cancels: &mut Subscriber,
-        asides: &mpsc::Sender<Aside>,
+        asides: &mpsc::Sender<QueuedReply>,
     ) {
-        let (running, waiting) = self.taken.now();
-        self.tell(format!("leaving the fleet; {} requests are finished first", running + waiting));
+        let (running, waiting) = self.admission.load();
+        self.announce(format!(
+            "leaving the fleet; {} requests are finished first",
+            running + waiting
+        ));
         self.status.is_leaving.store(true, Ordering::Relaxed);
         let leaving = async {
             self.status.report(client, EngineState::Draining).await;
             requests.drain().await.is_ok()
         };
-        let mut has_left = !tokio::time::timeout(PATIENCE, leaving).await.unwrap_or_default();
-        let patience = tokio::time::sleep(PATIENCE);
-        tokio::pin!(patience);
+        let mut has_drained = !tokio::time::timeout(GRACE, leaving).await.unwrap_or_default();
+        let grace = tokio::time::sleep(GRACE);
+        tokio::pin!(grace);
         self.tasks.close();
         let mut done = Box::pin(self.tasks.wait());
         loop {
             tokio::select! {
                 biased;
-                message = requests.next(), if !has_left => match message {
+                message = requests.next(), if !has_drained => match message {
                     // The request was in flight when the engine left.
-                    Some(message) => self.take(client, message, asides),
-                    None => has_left = true,
+                    Some(message) => self.accept(client, message, asides),
+                    None => has_drained = true,
                 },
-                () = &mut patience, if !has_left => has_left = true,
+                () = &mut grace, if !has_drained => has_drained = true,
                 Some(message) = cancels.next() => self.cancel(&message),
-                () = &mut done, if has_left => break,
+                () = &mut done, if has_drained => break,
             }
         }
-        self.say_the_end(client).await;
+        self.report_ended(client).await;
     }
 
     /// Finishes the taken requests of an engine that is not in the group any more.
     async fn finish(&self, client: &Client) {
         self.tasks.close();
         self.tasks.wait().await;
-        self.say_the_end(client).await;
+        self.report_ended(client).await;
     }
 
-    async fn say_the_end(&self, client: &Client) {
-        let said = async {
+    async fn report_ended(&self, client: &Client) {
+        let report = async {
             self.status.report(client, EngineState::Ended).await;
             client.flush().await
         };
-        let _ = tokio::time::timeout(PATIENCE, said).await;
+        let _ = tokio::time::timeout(GRACE, report).await;
     }
 
     /// Takes a request, or replies why not.
-    fn take(&self, client: &Client, message: Message, asides: &mpsc::Sender<Aside>) {
+    fn accept(&self, client: &Client, message: Message, replies: &mpsc::Sender<QueuedReply>) {
         let Some(reply) = message.reply.clone() else {
             tracing::warn!(
                 target: "hook::nats",
@@ -588,62 +598,62 @@ impl Member<'_> {
             );
             return;
         }
-        if self.server.fitness.wrong().is_some() {
+        if self.server.fitness.problem().is_some() {
             // Another engine may take it.
-            Counts::add(&self.taken.counts.busy);
-            let _ = asides.try_send((reply, message::busy()));
+            Counts::add(&self.admission.counts.busy);
+            let _ = replies.try_send((reply, message::busy()));
             return;
         }
-        let aside = match self.taken.take(&reply, message.payload.len()) {
-            Ok(place) => {
-                self.tasks.spawn(Arc::clone(&self.server).serve(client.clone(), message, place));
+        let reply_line = match self.admission.admit(&reply, message.payload.len()) {
+            Ok(admitted) => {
+                self.tasks.spawn(Arc::clone(&self.server).serve(client.clone(), message, admitted));
                 return;
             }
-            Err(NotTaken::Busy) => {
-                Counts::add(&self.taken.counts.busy);
+            Err(Rejected::Busy) => {
+                Counts::add(&self.admission.counts.busy);
                 Some(message::busy())
             }
-            Err(NotTaken::AlreadyTaken) => message::still_working(&message.payload),
+            Err(Rejected::Duplicate) => message::still_working(&message.payload),
         };
-        if let Some(line) = aside {
+        if let Some(line) = reply_line {
             // A client that gets no reply sends its request again.
-            let _ = asides.try_send((reply, line));
+            let _ = replies.try_send((reply, line));
         }
     }
 
     fn cancel(&self, message: &Message) {
         if let Some(reply) = message::cancelled(&message.payload) {
-            self.taken.cancel(&reply);
+            self.admission.cancel(&reply);
         }
     }
 
-    fn hears_less(&self, why: &str) {
-        self.tell(format!("{} does not let this engine hear all: {why}", self.broker));
+    fn warn_refused(&self, why: &str) {
+        self.announce(format!("{} does not let this engine hear all: {why}", self.broker));
     }
 
-    fn say_how_it_is(&self, link: &mut watch::Receiver<Link>) {
+    fn report_link(&self, link: &mut watch::Receiver<Link>) {
         let link = link.borrow_and_update();
         self.status.is_serving.store(matches!(*link, Link::Up { .. }), Ordering::Relaxed);
         let text = match &*link {
             Link::Up { .. } => format!("connected to {} again", self.broker),
-            Link::Away { why, .. } => {
+            Link::Down { why, .. } => {
                 let why = why.as_deref().unwrap_or("it is being connected");
                 format!("{} is away ({why}); trying on", self.broker)
             }
         };
-        self.tell(text);
+        self.announce(text);
     }
 
-    fn tell(&self, text: String) {
+    fn announce(&self, text: String) {
         tracing::info!(target: "hook::nats", "{text}");
         // Messages for people may be dropped.
-        let _ = self.news.try_send(text);
+        let _ = self.notices.try_send(text);
     }
 }
 
 /// Sends short replies until the channel is closed.
-async fn say_all(client: Client, mut said: mpsc::Receiver<Aside>) {
-    while let Some((reply, line)) = said.recv().await {
-        say(&client, &reply, line).await;
+async fn send_all(client: Client, mut queued: mpsc::Receiver<QueuedReply>) {
+    while let Some((reply, line)) = queued.recv().await {
+        send_reply(&client, &reply, line).await;
     }
 }

@@ -13,7 +13,7 @@ pub enum NatsError {
     #[error(
         "expected tls://HOST:PORT of a NATS server, or nats:// of one on this machine, found `{text}`: {why}"
     )]
-    NoBroker {
+    InvalidBroker {
         /// The invalid text.
         text: String,
         /// The cause.
@@ -32,13 +32,13 @@ pub enum NatsError {
     #[error(
         "expected names of letters, digits, `-` and `_` with dots between as the subject, found `{text}`"
     )]
-    NoSubject {
+    InvalidSubject {
         /// The invalid text.
         text: String,
     },
     /// The text is not a valid queue group.
     #[error("expected letters, digits, `-` and `_` as the queue group, found `{text}`")]
-    NoQueueGroup {
+    InvalidQueueGroup {
         /// The invalid text.
         text: String,
     },
@@ -48,7 +48,7 @@ pub enum NatsError {
          found `{text}`",
         length = 64
     )]
-    NoSettingsHash {
+    InvalidSettingsHash {
         /// The invalid text.
         text: String,
     },
@@ -75,7 +75,7 @@ pub enum NatsError {
     #[error(
         "failed to use {}: it holds neither NATS credentials nor the seed of a user's NKey", path.shown()
     )]
-    NoCredentials {
+    InvalidCredentials {
         /// The file.
         path: PathBuf,
     },

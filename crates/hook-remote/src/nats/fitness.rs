@@ -16,14 +16,14 @@ pub(super) struct Fitness {
     may_be_empty: bool,
     expected: Option<Arc<str>>,
     /// The result for the present hooks.
-    found: Mutex<Option<Found>>,
+    cached: Mutex<Option<CachedProblem>>,
 }
 
 #[derive(Debug)]
-struct Found {
+struct CachedProblem {
     registry: Arc<HookRegistry>,
     hooks: usize,
-    wrong: Option<Arc<str>>,
+    problem: Option<Arc<str>>,
 }
 
 impl Fitness {
@@ -32,18 +32,18 @@ impl Fitness {
         may_be_empty: bool,
         expected: Option<Arc<str>>,
     ) -> Self {
-        Self { system: Arc::clone(system), may_be_empty, expected, found: Mutex::default() }
+        Self { system: Arc::clone(system), may_be_empty, expected, cached: Mutex::default() }
     }
 
     /// Returns the reason why the engine must not serve, if there is one.
-    pub(super) fn wrong(&self) -> Option<Arc<str>> {
+    pub(super) fn problem(&self) -> Option<Arc<str>> {
         // Without a registry each request is answered with a failure, which blocks.
         let registry = self.system.registry().ok()?;
-        self.wrong_with(&registry, self.system.settings_hash().as_deref())
+        self.problem_with(&registry, self.system.settings_hash().as_deref())
     }
 
     /// Returns the reason why the engine must not serve with these hooks and settings.
-    fn wrong_with(&self, registry: &Arc<HookRegistry>, hash: Option<&str>) -> Option<Arc<str>> {
+    fn problem_with(&self, registry: &Arc<HookRegistry>, hash: Option<&str>) -> Option<Arc<str>> {
         if let Some(expected) = self.expected.as_deref()
             && hash != Some(expected)
         {
@@ -54,29 +54,29 @@ impl Fitness {
         }
         match self.may_be_empty {
             true => None,
-            false => self.wrong_hooks(registry),
+            false => self.hooks_problem(registry),
         }
     }
 
-    fn wrong_hooks(&self, registry: &Arc<HookRegistry>) -> Option<Arc<str>> {
+    fn hooks_problem(&self, registry: &Arc<HookRegistry>) -> Option<Arc<str>> {
         let hooks = registry.len();
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = &*found
-            && found.hooks == hooks
-            && Arc::ptr_eq(&found.registry, registry)
+        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cached) = &*cached
+            && cached.hooks == hooks
+            && Arc::ptr_eq(&cached.registry, registry)
         {
-            return found.wrong.clone();
+            return cached.problem.clone();
         }
-        let wrong = wrong_among(registry).map(Arc::from);
+        let problem = registry_problem(registry).map(Arc::from);
         let registry = Arc::clone(registry);
-        *found = Some(Found { registry, hooks, wrong: wrong.clone() });
-        wrong
+        *cached = Some(CachedProblem { registry, hooks, problem: problem.clone() });
+        problem
     }
 }
 
 /// The reason why an engine does not answer a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Refused {
+pub(super) enum Refusal {
     /// The engine is unfit.
     Unfit,
     /// The request expects other settings.
@@ -85,49 +85,49 @@ pub(super) enum Refused {
 
 /// The check of one request, made when its hooks are about to run; it may have waited.
 #[derive(Debug)]
-pub(super) struct OfRequest {
+pub(super) struct RequestCheck {
     fitness: Arc<Fitness>,
     /// The expected settings in the message.
     expected: Option<RawJson>,
     /// The result, with the settings that the engine had.
-    found: OnceLock<(Option<Refused>, Option<String>)>,
+    result: OnceLock<(Option<Refusal>, Option<String>)>,
 }
 
-impl OfRequest {
+impl RequestCheck {
     pub(super) fn new(fitness: &Arc<Fitness>, expected: Option<RawJson>) -> Self {
-        Self { fitness: Arc::clone(fitness), expected, found: OnceLock::new() }
+        Self { fitness: Arc::clone(fitness), expected, result: OnceLock::new() }
     }
 
     /// Returns the reason why the engine rejected the request, if it did.
-    pub(super) fn refused(&self) -> Option<Refused> {
-        self.found.get().and_then(|(refused, _)| *refused)
+    pub(super) fn refusal(&self) -> Option<Refusal> {
+        self.result.get().and_then(|(refusal, _)| *refusal)
     }
 
     /// Returns the settings with which the request was checked, if it came so far.
     pub(super) fn settings(&self) -> Option<String> {
-        self.found.get().and_then(|(_, settings)| settings.clone())
+        self.result.get().and_then(|(_, settings)| settings.clone())
     }
 }
 
-impl EngineCheck for OfRequest {
+impl EngineCheck for RequestCheck {
     fn may_serve(&self, registry: &Arc<HookRegistry>, settings: Option<&str>) -> bool {
-        let refused = match self.fitness.wrong_with(registry, settings) {
-            Some(_) => Some(Refused::Unfit),
+        let refusal = match self.fitness.problem_with(registry, settings) {
+            Some(_) => Some(Refusal::Unfit),
             None if is_expected(self.expected.as_ref(), settings) => None,
-            None => Some(Refused::OtherSettings),
+            None => Some(Refusal::OtherSettings),
         };
-        let (refused, _) = self.found.get_or_init(|| (refused, settings.map(str::to_owned)));
-        refused.is_none()
+        let (refusal, _) = self.result.get_or_init(|| (refusal, settings.map(str::to_owned)));
+        refusal.is_none()
     }
 }
 
 /// Returns `true` if settings are the expected ones. A value that is not a string matches none.
 fn is_expected(expected: Option<&RawJson>, settings: Option<&str>) -> bool {
-    let Some(expected) = expected.filter(|it| !it.is_null()) else { return true };
+    let Some(expected) = expected.filter(|json| !json.is_null()) else { return true };
     settings.is_some() && expected.to_text().as_deref() == settings
 }
 
-fn wrong_among(registry: &HookRegistry) -> Option<String> {
+fn registry_problem(registry: &HookRegistry) -> Option<String> {
     let hooks = registry.list();
     let untrusted = hooks.iter().filter(|listing| !listing.trusted).count();
     if untrusted > 0 {

@@ -8,7 +8,7 @@ use async_nats::Client;
 use bytes::Bytes;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use hook_bus::{CorrelationId, Elsewhere, HookExecutionRequest, HookExecutionResponse};
+use hook_bus::{CorrelationId, HookExecutionRequest, HookExecutionResponse, RemoteEngines};
 use hook_core::StageFailure;
 use hook_json::RawJson;
 use hook_json::text::shortened;
@@ -17,10 +17,10 @@ use hook_settings::FailBehavior;
 use tokio::sync::{Semaphore, SemaphorePermit, broadcast, watch};
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
-use super::connection::{Connection, Link, is_about, jittered};
+use super::connection::{Connection, Link, jittered, mentions};
 use super::message::{self, Reply};
 use super::options::{Broker, NatsOptions};
-use super::replies::{OpenReplies, Replies, Unheard};
+use super::replies::{OpenReplies, Replies, ReplyRefusal};
 
 /// The maximum number of attempts in which an engine takes a request, or may have.
 const ATTEMPTS: u32 = 2;
@@ -31,17 +31,17 @@ const SILENCE: Duration = Duration::from_secs(5);
 const SHORTEST_SILENCE: Duration = Duration::from_millis(60);
 
 /// The minimum and maximum delay before a request is sent again to a fleet without room.
-const BUSY: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
+const BUSY_BACKOFF: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
 
 /// The time after a reconnection, or after a fleet without room or answer, in which a lack of
 /// engines may be temporary: a broker disconnects an engine that has too much to read.
-const COMING_BACK: Duration = Duration::from_secs(5);
+const RECONNECT_GRACE: Duration = Duration::from_secs(5);
 
 /// The maximum number of requests of a client at the fleet. Others wait, within their deadlines.
-const IN_FLIGHT: usize = 1_024;
+const MAX_IN_FLIGHT: usize = 1_024;
 
 /// Their maximum size in KiB, below the `max_pending` of a broker (64 MiB by default).
-const KIB_IN_FLIGHT: usize = 8 * 1_024;
+const MAX_KIB_IN_FLIGHT: usize = 8 * 1_024;
 
 /// The client side of a fleet.
 #[derive(Debug)]
@@ -51,12 +51,12 @@ pub(super) struct Fleet {
     /// The state of the connection; up once replies are subscribed.
     pub(super) ready: watch::Receiver<Link>,
     pub(super) replies: Arc<Replies>,
-    places: Semaphore,
-    room: Semaphore,
+    slots: Semaphore,
+    memory: Semaphore,
     /// The last time that it had no room or gave no answer.
-    strained: Mutex<Option<Instant>>,
+    last_strain: Mutex<Option<Instant>>,
     /// The maximum time to wait for a connection.
-    connecting: Duration,
+    connect_timeout: Duration,
     deadline: Duration,
     fail_behavior: FailBehavior,
 }
@@ -69,30 +69,30 @@ impl Fleet {
         replies: Arc<Replies>,
         options: &NatsOptions,
     ) -> Self {
-        let NatsOptions { connecting, deadline, fail_behavior, .. } = *options;
-        let (places, room) = (Semaphore::new(IN_FLIGHT), Semaphore::new(KIB_IN_FLIGHT));
+        let NatsOptions { connect_timeout: connecting, deadline, fail_behavior, .. } = *options;
+        let (slots, memory) = (Semaphore::new(MAX_IN_FLIGHT), Semaphore::new(MAX_KIB_IN_FLIGHT));
         let strained = Mutex::default();
         Self {
             broker,
             connection,
             ready,
             replies,
-            places,
-            room,
-            strained,
-            connecting,
+            slots,
+            memory,
+            last_strain: strained,
+            connect_timeout: connecting,
             deadline,
             fail_behavior,
         }
     }
 
-    fn is_strained(&self) {
-        *self.strained.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    fn mark_strained(&self) {
+        *self.last_strain.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
-    fn was_strained(&self) -> bool {
-        let strained = *self.strained.lock().unwrap_or_else(PoisonError::into_inner);
-        strained.is_some_and(|strained| strained.elapsed() < COMING_BACK)
+    fn is_recently_strained(&self) -> bool {
+        let strained = *self.last_strain.lock().unwrap_or_else(PoisonError::into_inner);
+        strained.is_some_and(|strained| strained.elapsed() < RECONNECT_GRACE)
     }
 
     /// Returns the default deadline of a request.
@@ -106,17 +106,17 @@ impl Fleet {
         &self,
         deadline: Instant,
     ) -> Result<(Client, Option<Instant>), StageFailure> {
-        match timeout(self.connecting, self.up(deadline)).await {
+        match timeout(self.connect_timeout, self.up(deadline)).await {
             Ok(up) => up,
             Err(_) => {
                 let why = match &*self.ready.borrow() {
-                    Link::Away { why: Some(why), .. } => why.to_string(),
+                    Link::Down { why: Some(why), .. } => why.to_string(),
                     _ => "it is being made".to_owned(),
                 };
                 let message = format!(
                     "there was no connection to {} within {} ms ({why})",
                     self.broker,
-                    self.connecting.as_millis()
+                    self.connect_timeout.as_millis()
                 );
                 Err(StageFailure::new(FailureCode::Unanswered, message))
             }
@@ -131,13 +131,15 @@ impl Fleet {
         let mut ready = self.ready.clone();
         loop {
             let why = match &*ready.borrow_and_update() {
-                Link::Up { client, again, .. } => return Ok((client.clone(), *again)),
-                Link::Away { why, refused: true } => {
+                Link::Up { client, reconnected_at: again, .. } => {
+                    return Ok((client.clone(), *again));
+                }
+                Link::Down { why, refused: true } => {
                     let why = why.as_deref().unwrap_or("it does not say why");
                     let message = format!("{} refuses the connection: {why}", self.broker);
                     return Err(StageFailure::new(FailureCode::Unanswered, message));
                 }
-                Link::Away { why, .. } => why.clone(),
+                Link::Down { why, .. } => why.clone(),
             };
             tokio::select! {
                 changed = ready.changed() => if changed.is_err() {
@@ -157,7 +159,7 @@ impl Fleet {
     }
 
     /// Returns the failure for a client whose broker refuses the subscription to replies.
-    pub(super) fn unheard(&self, why: &str) -> StageFailure {
+    pub(super) fn reply_refused_error(&self, why: &str) -> StageFailure {
         let message =
             format!("{} does not let this asker hear what it is answered: {why}", self.broker);
         StageFailure::new(FailureCode::Unanswered, message)
@@ -168,50 +170,50 @@ impl Fleet {
         request: HookExecutionRequest,
         deadline: Option<Instant>,
     ) -> Result<HookExecutionResponse, StageFailure> {
-        let begun = Instant::now();
-        let deadline = deadline.unwrap_or(begun + self.deadline);
+        let started = Instant::now();
+        let deadline = deadline.unwrap_or(started + self.deadline);
         // The same for both attempts. Replaces a key in the input, which may be of another request.
         let request = request.with_idempotency_key(&uuid::Uuid::new_v4().to_string());
         let event = request.event_name().unwrap_or_default();
-        let mut asking = Asking {
+        let mut in_flight = FleetRequest {
             fleet: self,
             subject: self.broker.subjects.request(event),
             replies: self.replies.open(),
             refusals: self.connection.refusals(),
-            unheard: self.replies.unheard(),
+            refusal: self.replies.refusal(),
             id: request.correlation_id().clone(),
             event,
             deadline,
-            silence: (deadline.saturating_duration_since(begun) / ATTEMPTS)
+            silence: (deadline.saturating_duration_since(started) / ATTEMPTS)
                 .clamp(SHORTEST_SILENCE, SILENCE),
-            wait: BUSY.0,
-            others: None,
-            room: None,
+            wait: BUSY_BACKOFF.0,
+            other_settings: None,
+            memory: None,
         };
-        let Ok(Ok(_place)) = timeout_at(deadline, self.places.acquire()).await else {
-            return Err(asking.too_late("others of this asker were still at the fleet"));
+        let Ok(Ok(_slot)) = timeout_at(deadline, self.slots.acquire()).await else {
+            return Err(in_flight.deadline_error("others of this asker were still at the fleet"));
         };
         for attempt in 1..=ATTEMPTS {
             if attempt > 1 {
                 // An engine that still has it is cancelled at the end.
-                asking.replies.is_left = true;
+                in_flight.replies.is_abandoned = true;
                 tracing::warn!(
                     target: "hook::nats",
-                    correlation_id = %asking.id,
+                    correlation_id = %in_flight.id,
                     "no engine says anything for {} ms; asking again",
-                    asking.silence.as_millis()
+                    in_flight.silence.as_millis()
                 );
             }
-            if let Some(response) = asking.attempt(&request).await? {
+            if let Some(response) = in_flight.attempt(&request).await? {
                 return Ok(response);
             }
         }
-        Err(asking.unanswered())
+        Err(in_flight.no_answer())
     }
 }
 
-impl Elsewhere for Fleet {
-    fn ask(
+impl RemoteEngines for Fleet {
+    fn forward(
         self: Arc<Self>,
         request: HookExecutionRequest,
         deadline: Option<std::time::Instant>,
@@ -225,13 +227,13 @@ impl Elsewhere for Fleet {
 }
 
 /// The state of one request.
-struct Asking<'f> {
+struct FleetRequest<'f> {
     fleet: &'f Fleet,
     subject: String,
     replies: OpenReplies,
     refusals: broadcast::Receiver<Arc<str>>,
     /// The broker's refusal of replies.
-    unheard: Unheard,
+    refusal: ReplyRefusal,
     id: CorrelationId,
     event: &'f str,
     deadline: Instant,
@@ -240,21 +242,21 @@ struct Asking<'f> {
     /// The delay before the request is sent again to a fleet without room.
     wait: Duration,
     /// The settings of an engine that rejected it, and the deadline to find another engine.
-    others: Option<(String, Instant)>,
+    other_settings: Option<(String, Instant)>,
     /// The permit for its size.
-    room: Option<SemaphorePermit<'f>>,
+    memory: Option<SemaphorePermit<'f>>,
 }
 
 /// The result of sending a request.
-enum Sent {
+enum Outcome {
     Answered(Box<HookExecutionResponse>),
     /// No engine took it, so it may be sent again.
-    NotTaken,
+    Declined,
     /// No engine answers, or none answers any more.
     Silent,
 }
 
-impl Asking<'_> {
+impl FleetRequest<'_> {
     /// Sends it until it is taken. Returns the response, or `None` if no engine answers.
     async fn attempt(
         &mut self,
@@ -262,13 +264,13 @@ impl Asking<'_> {
     ) -> Result<Option<HookExecutionResponse>, StageFailure> {
         loop {
             let again = self.send(request).await?;
-            match self.hear(again).await? {
-                Sent::Answered(response) => {
+            match self.receive(again).await? {
+                Outcome::Answered(response) => {
                     self.replies.is_open = false;
                     return Ok(Some(*response));
                 }
-                Sent::Silent => return Ok(None),
-                Sent::NotTaken => {}
+                Outcome::Silent => return Ok(None),
+                Outcome::Declined => {}
             }
         }
     }
@@ -279,19 +281,19 @@ impl Asking<'_> {
         request: &HookExecutionRequest,
     ) -> Result<Option<Instant>, StageFailure> {
         let (client, again) = self.fleet.connected(self.deadline).await?;
-        if let Some(why) = self.unheard.known() {
-            return Err(self.fleet.unheard(&why));
+        if let Some(why) = self.refusal.current() {
+            return Err(self.fleet.reply_refused_error(&why));
         }
         let mut line = self.line(request)?;
-        if self.room.is_none() {
-            let units = u32::try_from((line.len() / 1_024 + 1).min(KIB_IN_FLIGHT)).unwrap_or(1);
-            self.room = self.fleet.room.try_acquire_many(units).ok();
-            if self.room.is_none() {
-                let room = timeout_at(self.deadline, self.fleet.room.acquire_many(units)).await;
-                let Ok(Ok(room)) = room else {
-                    return Err(self.too_late("others of this asker were still at the fleet"));
+        if self.memory.is_none() {
+            let units = u32::try_from((line.len() / 1_024 + 1).min(MAX_KIB_IN_FLIGHT)).unwrap_or(1);
+            self.memory = self.fleet.memory.try_acquire_many(units).ok();
+            if self.memory.is_none() {
+                let memory = timeout_at(self.deadline, self.fleet.memory.acquire_many(units)).await;
+                let Ok(Ok(memory)) = memory else {
+                    return Err(self.deadline_error("others of this asker were still at the fleet"));
                 };
-                self.room = Some(room);
+                self.memory = Some(memory);
                 // Waiting has reduced the remaining time.
                 line = self.line(request)?;
             }
@@ -304,8 +306,8 @@ impl Asking<'_> {
                 line.len()
             );
             return Err(StageFailure::new(FailureCode::InvalidRequest, message)
-                .with_detail("bytes", RawJson::from_integer(line.len() as u64))
-                .with_detail("maxPayload", RawJson::from_integer(limit as u64)));
+                .with_detail("bytes", RawJson::from_u64(line.len() as u64))
+                .with_detail("maxPayload", RawJson::from_u64(limit as u64)));
         }
         let (subject, reply) = (self.subject.clone(), self.replies.subject.clone());
         self.replies.is_open = true;
@@ -319,28 +321,28 @@ impl Asking<'_> {
                     format!("failed to send the request to {}: {error}", self.fleet.broker);
                 Err(StageFailure::new(FailureCode::Unanswered, message))
             }
-            Err(_) => Err(self.too_late("it could not be sent")),
+            Err(_) => Err(self.deadline_error("it could not be sent")),
         }
     }
 
     /// Returns the line to send now.
     fn line(&self, request: &HookExecutionRequest) -> Result<Vec<u8>, StageFailure> {
         // The remaining time is sent, since clocks differ.
-        let left = self.deadline.saturating_duration_since(Instant::now()).as_millis();
-        let left = Duration::from_millis(u64::try_from(left).unwrap_or(u64::MAX));
-        if left.is_zero() {
-            return Err(self.too_late("it could not be sent"));
+        let remaining = self.deadline.saturating_duration_since(Instant::now()).as_millis();
+        let remaining = Duration::from_millis(u64::try_from(remaining).unwrap_or(u64::MAX));
+        if remaining.is_zero() {
+            return Err(self.deadline_error("it could not be sent"));
         }
         Ok(message::request_line(
-            &request.clone().with_deadline(left),
+            &request.clone().with_deadline(remaining),
             self.fleet.broker.expected.as_deref(),
         ))
     }
 
     /// Handles replies until a result, also while the request waits to be sent again.
-    async fn hear(&mut self, again: Option<Instant>) -> Result<Sent, StageFailure> {
+    async fn receive(&mut self, again: Option<Instant>) -> Result<Outcome, StageFailure> {
         let mut silent_at = Instant::now() + self.silence;
-        let (mut is_at_work, mut send_at) = (false, None);
+        let (mut is_working, mut retry_at) = (false, None);
         loop {
             tokio::select! {
                 // Replies take precedence over the timeout.
@@ -348,38 +350,38 @@ impl Asking<'_> {
                 message = self.replies.next() => match Reply::read(&message, &self.id, self.event) {
                     Reply::Response(response) => {
                         self.check_settings(&response)?;
-                        return Ok(Sent::Answered(response));
+                        return Ok(Outcome::Answered(response));
                     }
                     Reply::Working => {
-                        (is_at_work, send_at) = (true, None);
+                        (is_working, retry_at) = (true, None);
                         self.replies.is_open = true;
                         silent_at = Instant::now() + self.silence;
                     }
                     // A late message, or one of another engine: an engine already has the request.
-                    Reply::Busy if is_at_work => {}
+                    Reply::Busy if is_working => {}
                     Reply::Busy => {
                         self.replies.is_open = false;
-                        self.fleet.is_strained();
-                        send_at.get_or_insert_with(|| self.later());
+                        self.fleet.mark_strained();
+                        retry_at.get_or_insert_with(|| self.next_retry());
                     }
-                    Reply::OtherSettings(_) if is_at_work => {}
+                    Reply::OtherSettings(_) if is_working => {}
                     Reply::OtherSettings(settings) => {
                         self.replies.is_open = false;
-                        let until = self.others.take().map(|(_, until)| until);
+                        let until = self.other_settings.take().map(|(_, until)| until);
                         let until = until.unwrap_or_else(|| Instant::now() + self.silence);
-                        self.others = Some((settings, until));
+                        self.other_settings = Some((settings, until));
                         if Instant::now() >= until.min(self.deadline) {
-                            return Err(self.others_only());
+                            return Err(self.other_settings_error());
                         }
-                        send_at.get_or_insert_with(|| self.later());
+                        retry_at.get_or_insert_with(|| self.next_retry());
                     }
                     Reply::NoResponders => {
                         self.replies.is_open = false;
-                        let is_back = again.is_some_and(|again| again.elapsed() < COMING_BACK);
-                        if !is_back && !self.fleet.was_strained() {
-                            return Err(self.nobody());
+                        let has_reconnected = again.is_some_and(|again| again.elapsed() < RECONNECT_GRACE);
+                        if !has_reconnected && !self.fleet.is_recently_strained() {
+                            return Err(self.no_responders());
                         }
-                        send_at.get_or_insert_with(|| self.later());
+                        retry_at.get_or_insert_with(|| self.next_retry());
                     }
                     Reply::Failed(failure) => {
                         self.replies.is_open = false;
@@ -389,32 +391,32 @@ impl Asking<'_> {
                         self.replies.is_open = false;
                         return Err(StageFailure::new(FailureCode::Unanswered, why));
                     }
-                    Reply::Strange(why) => {
+                    Reply::Invalid(why) => {
                         let message = format!("what was answered is no response: {why}");
                         return Err(StageFailure::new(FailureCode::Unanswered, message));
                     }
                 },
-                Ok(text) = self.refusals.recv() => if is_about(&text, &self.subject) {
+                Ok(text) = self.refusals.recv() => if mentions(&text, &self.subject) {
                     self.replies.is_open = false;
                     let broker = &self.fleet.broker;
                     let message = format!("{broker} does not let this asker ask: {text}");
                     return Err(StageFailure::new(FailureCode::Unanswered, message));
                 },
                 // No reply is expected while the request waits to be sent.
-                why = self.unheard.refused(), if send_at.is_none() => return Err(self.fleet.unheard(&why)),
-                () = sleep_until(send_at.unwrap_or(silent_at).min(self.deadline)) => {
+                why = self.refusal.wait(), if retry_at.is_none() => return Err(self.fleet.reply_refused_error(&why)),
+                () = sleep_until(retry_at.unwrap_or(silent_at).min(self.deadline)) => {
                     let is_late = Instant::now() >= self.deadline;
-                    if send_at.is_none() && !is_late {
-                        self.fleet.is_strained();
+                    if retry_at.is_none() && !is_late {
+                        self.fleet.mark_strained();
                     }
-                    return match send_at {
-                        Some(_) if is_late && self.others.is_some() => Err(self.others_only()),
-                        Some(_) if is_late => Err(self.too_late("no engine had room for it")),
-                        Some(_) => Ok(Sent::NotTaken),
-                        None if is_late => Err(self.too_late("no engine had answered it")),
+                    return match retry_at {
+                        Some(_) if is_late && self.other_settings.is_some() => Err(self.other_settings_error()),
+                        Some(_) if is_late => Err(self.deadline_error("no engine had room for it")),
+                        Some(_) => Ok(Outcome::Declined),
+                        None if is_late => Err(self.deadline_error("no engine had answered it")),
                         None => {
-                            self.fleet.is_strained();
-                            Ok(Sent::Silent)
+                            self.fleet.mark_strained();
+                            Ok(Outcome::Silent)
                         }
                     };
                 }
@@ -437,8 +439,8 @@ impl Asking<'_> {
         Err(StageFailure::new(FailureCode::Unanswered, message))
     }
 
-    fn others_only(&self) -> StageFailure {
-        let settings = self.others.as_ref().map_or("not known", |(settings, _)| settings);
+    fn other_settings_error(&self) -> StageFailure {
+        let settings = self.other_settings.as_ref().map_or("not known", |(settings, _)| settings);
         let message = format!(
             "no engine with the expected settings ({}) answers; there is one with {settings}",
             self.fleet.broker.expected.as_deref().unwrap_or("any")
@@ -447,13 +449,13 @@ impl Asking<'_> {
     }
 
     /// Returns the time of the next attempt, with a growing delay.
-    fn later(&mut self) -> Instant {
+    fn next_retry(&mut self) -> Instant {
         let wait = jittered(self.wait);
-        self.wait = (self.wait * 2).min(BUSY.1);
+        self.wait = (self.wait * 2).min(BUSY_BACKOFF.1);
         Instant::now() + wait
     }
 
-    fn nobody(&self) -> StageFailure {
+    fn no_responders(&self) -> StageFailure {
         let Self { subject, fleet, .. } = self;
         let message = format!(
             "nobody serves {subject} at {}; start an engine with `hook serve --nats`",
@@ -462,9 +464,9 @@ impl Asking<'_> {
         StageFailure::new(FailureCode::NoHandler, message)
     }
 
-    fn too_late(&self, what: &str) -> StageFailure {
+    fn deadline_error(&self, what: &str) -> StageFailure {
         let message = match &*self.fleet.ready.borrow() {
-            Link::Away { why, .. } => format!(
+            Link::Down { why, .. } => format!(
                 "the request's deadline passed and {what}; {} is away ({})",
                 self.fleet.broker,
                 why.as_deref().unwrap_or("it is being connected")
@@ -474,7 +476,7 @@ impl Asking<'_> {
         StageFailure::new(FailureCode::DeadlineExceeded, message)
     }
 
-    fn unanswered(&self) -> StageFailure {
+    fn no_answer(&self) -> StageFailure {
         let message = format!(
             "no engine of the fleet at {} said anything for {} ms; it was asked again, and none said anything for \
              as long",

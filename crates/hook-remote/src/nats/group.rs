@@ -15,15 +15,15 @@ use hook_json::RawJson;
 use tokio::sync::broadcast;
 use tokio::time::timeout;
 
-use super::connection::is_about;
+use super::connection::mentions;
 use super::message::{ENGINE, EngineState, fields_of};
 
 /// The time to wait for an answer of other engines, of which there may be none.
-const LOOKING: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Returns the group of a serving engine, if one answers. The request goes to `engines`; the answer
 /// comes on `reply`, where a broker can let engines alone publish. The first answer counts for all.
-pub(super) async fn of_others(
+pub(super) async fn find(
     client: &Client,
     engines: String,
     reply: String,
@@ -31,14 +31,14 @@ pub(super) async fn of_others(
 ) -> Result<Option<String>, String> {
     let answers = client.subscribe(reply.clone()).await;
     let mut answers = answers.map_err(|error| error.to_string())?;
-    let asked = client.publish_with_reply(engines.clone(), reply.clone(), Bytes::new()).await;
-    asked.map_err(|error| error.to_string())?;
-    let heard = async {
+    let sent = client.publish_with_reply(engines.clone(), reply.clone(), Bytes::new()).await;
+    sent.map_err(|error| error.to_string())?;
+    let search = async {
         loop {
             tokio::select! {
                 biased;
                 Ok(text) = refusals.recv() => {
-                    if is_about(&text, &reply) || is_about(&text, &engines) {
+                    if mentions(&text, &reply) || mentions(&text, &engines) {
                         return Ok(None);
                     }
                 }
@@ -47,18 +47,18 @@ pub(super) async fn of_others(
                     Some(message) if message.status == Some(StatusCode::NO_RESPONDERS) => {
                         return Ok(None);
                     }
-                    Some(message) => if let Some(group) = of_serving(&message) {
+                    Some(message) => if let Some(group) = serving_group(&message) {
                         return Ok(Some(group));
                     },
                 },
             }
         }
     };
-    timeout(LOOKING, heard).await.unwrap_or(Ok(None))
+    timeout(TIMEOUT, search).await.unwrap_or(Ok(None))
 }
 
 /// Returns the group in a message, if its engine serves.
-fn of_serving(message: &Message) -> Option<String> {
+fn serving_group(message: &Message) -> Option<String> {
     let fields = fields_of(&message.payload)?;
     let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
     let serves = text("type")? == ENGINE && text("state")? == EngineState::Serving.as_str();

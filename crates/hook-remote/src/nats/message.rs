@@ -6,7 +6,7 @@ use hook_core::StageFailure;
 use hook_json::text::shortened;
 use hook_json::{JsonObject, ObjectWriter, RawJson, RawObject};
 
-use super::consistent;
+use super::consistency;
 
 /// The version of these messages.
 pub(super) const PROTOCOL: u64 = 1;
@@ -69,13 +69,13 @@ pub(super) fn request_line(request: &HookExecutionRequest, expected: Option<&str
 /// Returns the number of engines that had a request before. Counts an invalid number as too many.
 pub(super) fn hops(fields: &JsonObject) -> u32 {
     let Some(hops) = fields.get("hops").filter(|hops| !hops.is_null()) else { return 0 };
-    hops.to_whole_number().and_then(|hops| u32::try_from(hops).ok()).unwrap_or(u32::MAX)
+    hops.to_u64().and_then(|hops| u32::try_from(hops).ok()).unwrap_or(u32::MAX)
 }
 
 /// Returns the reason why a message is of another protocol. One without a protocol is valid.
 pub(super) fn other_protocol(fields: &JsonObject) -> Option<String> {
     let protocol = fields.get("protocol").filter(|protocol| !protocol.is_null())?;
-    if protocol.to_whole_number() == Some(PROTOCOL) {
+    if protocol.to_u64() == Some(PROTOCOL) {
         return None;
     }
     let version = fields.get("version").and_then(RawJson::to_text).unwrap_or_default();
@@ -95,7 +95,7 @@ pub(super) fn expected(fields: &JsonObject) -> Option<RawJson> {
 
 /// Returns the line which says that a request is being worked on.
 pub(super) fn working(id: &CorrelationId) -> Vec<u8> {
-    of_request(WORKING, id)
+    request_message(WORKING, id)
 }
 
 /// Returns the same line for a repeated request, if that contains its id.
@@ -142,7 +142,7 @@ pub(super) fn cancelled(payload: &[u8]) -> Option<String> {
     fields.get("reply")?.to_text().filter(|_| is_cancel)
 }
 
-fn of_request(kind: &str, id: &CorrelationId) -> Vec<u8> {
+fn request_message(kind: &str, id: &CorrelationId) -> Vec<u8> {
     ObjectWriter::line(|out| {
         out.text("type", kind);
         out.text("correlationId", id.as_str());
@@ -172,7 +172,7 @@ pub(super) enum Reply {
     /// The response exists but is too large to be sent.
     TooLarge(String),
     /// An invalid message.
-    Strange(String),
+    Invalid(String),
 }
 
 impl Reply {
@@ -182,17 +182,17 @@ impl Reply {
             return Self::NoResponders;
         }
         let Some(fields) = fields_of(&message.payload) else {
-            return Self::Strange("it is no JSON object".to_owned());
+            return Self::Invalid("it is no JSON object".to_owned());
         };
         let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
-        let number = |name: &str| fields.get(name).and_then(RawJson::to_whole_number);
+        let number = |name: &str| fields.get(name).and_then(RawJson::to_u64);
         match text("type").as_deref() {
             Some(WORKING) => return Self::Working,
             Some(BUSY) => return Self::Busy,
             Some(OTHER_SETTINGS) => {
                 let hash = text("settingsHash");
                 return Self::OtherSettings(
-                    hash.map_or("not known".to_owned(), |it| shortened(&it)),
+                    hash.map_or("not known".to_owned(), |hash| shortened(&hash)),
                 );
             }
             Some(TOO_LARGE) => {
@@ -206,12 +206,12 @@ impl Reply {
             _ => {}
         }
         if let Some(why) = other_protocol(&fields) {
-            return Self::Strange(why);
+            return Self::Invalid(why);
         }
-        let has_processed = fields.get("processed").is_some_and(|it| !it.is_null());
+        let has_processed = fields.get("processed").is_some_and(|processed| !processed.is_null());
         match HookExecutionResponse::from_fields(fields) {
-            Ok(response) => match consistent::check(&response, id, event) {
-                Err(why) => Self::Strange(why),
+            Ok(response) => match consistency::check(&response, id, event) {
+                Err(why) => Self::Invalid(why),
                 Ok(()) => match response.error() {
                     // The failure names no outcome for its event, so the client decides.
                     Some(failure) if !has_processed || response.event_name().is_none() => {
@@ -220,7 +220,7 @@ impl Reply {
                     _ => Self::Response(Box::new(response)),
                 },
             },
-            Err(error) => Self::Strange(error.to_string()),
+            Err(error) => Self::Invalid(error.to_string()),
         }
     }
 }

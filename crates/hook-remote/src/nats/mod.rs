@@ -20,9 +20,10 @@
 //! | `roll_call` | list of present engines |
 //! | `upstream` | fleets that settings name |
 
+mod admission;
 mod bus;
 mod connection;
-mod consistent;
+mod consistency;
 mod credentials;
 mod engine;
 mod error;
@@ -38,7 +39,6 @@ mod roll_call;
 mod serving;
 mod status;
 mod subjects;
-mod taken;
 mod upstream;
 
 pub use bus::{FleetMessage, NatsBus};

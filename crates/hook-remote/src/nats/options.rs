@@ -25,10 +25,10 @@ pub(super) const SUBJECT: &str = "hooks";
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// The default time that a request waits for a connection to the broker.
-const CONNECTING: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The number of hexadecimal digits of a settings hash.
-const HASH: usize = 64;
+const HASH_LENGTH: usize = 64;
 
 /// The options of a connection to a broker.
 #[derive(Debug, Clone)]
@@ -40,7 +40,7 @@ pub struct NatsOptions {
     insecure: bool,
     subject: String,
     expected: Option<String>,
-    pub(super) connecting: Duration,
+    pub(super) connect_timeout: Duration,
     pub(super) deadline: Duration,
     pub(super) fail_behavior: FailBehavior,
 }
@@ -56,7 +56,7 @@ impl NatsOptions {
             insecure: false,
             subject: SUBJECT.to_owned(),
             expected: None,
-            connecting: CONNECTING,
+            connect_timeout: CONNECT_TIMEOUT,
             deadline: DEADLINE,
             fail_behavior: FailBehavior::Block,
         }
@@ -96,7 +96,7 @@ impl NatsOptions {
     /// Sets the time that a request waits for a connection to the broker, at most until its
     /// deadline; 5 seconds by default.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
-        self.connecting = timeout;
+        self.connect_timeout = timeout;
         self
     }
 
@@ -117,10 +117,10 @@ impl NatsOptions {
     pub(super) fn check(&self) -> Result<Broker, NatsError> {
         let servers = self.servers()?;
         let credentials = self.credentials.as_deref().map(Credentials::read).transpose()?;
-        let authority = self.authority.as_deref().map(readable).transpose()?;
+        let authority = self.authority.as_deref().map(check_readable).transpose()?;
         let is_encrypted = servers.iter().all(ServerAddr::tls_required);
         let subjects = Subjects::new(&self.subject)?;
-        let expected = self.expected.as_deref().map(settings_hash).transpose()?;
+        let expected = self.expected.as_deref().map(check_hash).transpose()?;
         Ok(Broker { servers, credentials, authority, is_encrypted, subjects, expected })
     }
 
@@ -129,7 +129,7 @@ impl NatsOptions {
         if let Some((_, rest)) = self.servers.rsplit_once('@') {
             // Other users of the machine can see the arguments of a process. Messages must not
             // repeat the password, whatever else is wrong.
-            return Err(NatsError::NoBroker {
+            return Err(NatsError::InvalidBroker {
                 text: format!("…@{}", shortened(rest)),
                 why: "it has a name or a password in it, which others can see; give a file of \
                       credentials instead"
@@ -140,14 +140,14 @@ impl NatsOptions {
     }
 
     fn server(&self, text: &str) -> Result<ServerAddr, NatsError> {
-        let wrong = |why: String| NatsError::NoBroker { text: shortened(text), why };
+        let invalid = |why: String| NatsError::InvalidBroker { text: shortened(text), why };
         let server: ServerAddr =
-            text.parse().map_err(|error: io::Error| wrong(error.to_string()))?;
+            text.parse().map_err(|error: io::Error| invalid(error.to_string()))?;
         if server.is_websocket() {
-            return Err(wrong("there is no way over WebSocket".to_owned()));
+            return Err(invalid("there is no way over WebSocket".to_owned()));
         }
         if server.host().is_empty() {
-            return Err(wrong("it names no host".to_owned()));
+            return Err(invalid("it names no host".to_owned()));
         }
         if !server.tls_required() && !self.insecure && !is_loopback(server.host()) {
             return Err(NatsError::Plaintext { server: text.to_owned() });
@@ -162,7 +162,7 @@ pub(super) fn is_loopback(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
-fn readable(path: &Path) -> Result<PathBuf, NatsError> {
+fn check_readable(path: &Path) -> Result<PathBuf, NatsError> {
     match hook_files::regular_file::open(path) {
         Ok(_) => Ok(path.to_owned()),
         Err(source) => Err(NatsError::Authority { path: path.to_owned(), source }),
@@ -170,11 +170,11 @@ fn readable(path: &Path) -> Result<PathBuf, NatsError> {
 }
 
 /// Parses a settings hash in the form that engines report.
-fn settings_hash(text: &str) -> Result<Arc<str>, NatsError> {
+fn check_hash(text: &str) -> Result<Arc<str>, NatsError> {
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-    match text.len() == HASH && text.bytes().all(is_digit) {
+    match text.len() == HASH_LENGTH && text.bytes().all(is_digit) {
         true => Ok(text.into()),
-        false => Err(NatsError::NoSettingsHash { text: shortened(text) }),
+        false => Err(NatsError::InvalidSettingsHash { text: shortened(text) }),
     }
 }
 
@@ -193,8 +193,8 @@ pub(super) struct Broker {
 impl fmt::Display for Broker {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, server) in self.servers.iter().enumerate() {
-            let between = if index > 0 { "," } else { "" };
-            write!(formatter, "{between}{}", server.as_url_str().trim_end_matches('/'))?;
+            let separator = if index > 0 { "," } else { "" };
+            write!(formatter, "{separator}{}", server.as_url_str().trim_end_matches('/'))?;
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ pub(super) fn refuse(system: &HookSystem, broker: &Broker) -> Result<(), NatsErr
     let hooks = system.hooks().unwrap_or_default();
     let own = hooks.iter().filter_map(|listing| listing.hook.upstream()).find(|rules| {
         let subject = rules.subject.as_deref().unwrap_or(SUBJECT);
-        subject == broker.subjects.prefix() && names_one_of(rules, &broker.servers)
+        subject == broker.subjects.prefix() && names_any(rules, &broker.servers)
     });
     match own {
         None => Ok(()),
@@ -27,13 +27,13 @@ pub(super) fn refuse(system: &HookSystem, broker: &Broker) -> Result<(), NatsErr
     }
 }
 
-fn names_one_of(rules: &UpstreamRules, servers: &[ServerAddr]) -> bool {
+fn names_any(rules: &UpstreamRules, servers: &[ServerAddr]) -> bool {
     // An unreadable address cannot be called.
     let named = NatsOptions::new(&rules.nats).servers().unwrap_or_default();
-    named.iter().any(|named| servers.iter().any(|server| is_same(named, server)))
+    named.iter().any(|named| servers.iter().any(|server| is_same_server(named, server)))
 }
 
-fn is_same(one: &ServerAddr, other: &ServerAddr) -> bool {
+fn is_same_server(one: &ServerAddr, other: &ServerAddr) -> bool {
     let is_same_host = one.host().eq_ignore_ascii_case(other.host())
         || (is_loopback(one.host()) && is_loopback(other.host()));
     is_same_host && one.port() == other.port()

@@ -23,32 +23,32 @@ pub(super) struct Replies {
     open: Mutex<HashMap<String, mpsc::Sender<Message>>>,
     cancels: mpsc::Sender<String>,
     /// The broker's reason, if it refuses the subscription to the replies.
-    unheard: watch::Sender<Option<Arc<str>>>,
+    refusal: watch::Sender<Option<Arc<str>>>,
 }
 
 impl Replies {
     /// Creates the replies, and the receiver of the reply subjects of cancelled requests.
     pub(super) fn new(broker: &Broker) -> (Arc<Self>, mpsc::Receiver<String>) {
         // The broker may forbid the replies of another user.
-        let user = broker.credentials.as_ref().map(Credentials::public);
-        let inbox = format!("{}.{}", broker.subjects.replies(user), random());
+        let user = broker.credentials.as_ref().map(Credentials::public_key);
+        let inbox = format!("{}.{}", broker.subjects.replies(user), random_id());
         let (cancels, cancelled) = mpsc::channel(CANCELS);
-        let (open, unheard) = (Mutex::default(), watch::Sender::new(None));
-        (Arc::new(Self { inbox, open, cancels, unheard }), cancelled)
+        let (open, refusal) = (Mutex::default(), watch::Sender::new(None));
+        (Arc::new(Self { inbox, open, cancels, refusal }), cancelled)
     }
 
     /// Returns a receiver of the broker's refusal.
-    pub(super) fn unheard(&self) -> Unheard {
-        Unheard(self.unheard.subscribe())
+    pub(super) fn refusal(&self) -> ReplyRefusal {
+        ReplyRefusal(self.refusal.subscribe())
     }
 
     /// Records whether the broker refuses the subscription, as far as is known.
-    pub(super) fn may_be_heard(&self, refused: Option<Arc<str>>) {
-        self.unheard.send_replace(refused);
+    pub(super) fn set_refusal(&self, refused: Option<Arc<str>>) {
+        self.refusal.send_replace(refused);
     }
 
     /// Returns the wildcard of all reply subjects.
-    pub(super) fn all(&self) -> String {
+    pub(super) fn wildcard(&self) -> String {
         format!("{}.*", self.inbox)
     }
 
@@ -59,14 +59,20 @@ impl Replies {
 
     /// Opens replies as [`open`](Self::open) does, with the given capacity.
     pub(super) fn open_for(self: &Arc<Self>, unread: usize) -> OpenReplies {
-        let subject = format!("{}.{}", self.inbox, random());
+        let subject = format!("{}.{}", self.inbox, random_id());
         let (sender, receiver) = mpsc::channel(unread);
         self.lock().insert(subject.clone(), sender);
-        OpenReplies { replies: Arc::clone(self), subject, receiver, is_open: false, is_left: false }
+        OpenReplies {
+            replies: Arc::clone(self),
+            subject,
+            receiver,
+            is_open: false,
+            is_abandoned: false,
+        }
     }
 
     /// Passes a message to its request, if that still waits.
-    pub(super) fn hand_on(&self, message: Message) {
+    pub(super) fn dispatch(&self, message: Message) {
         let sender = self.lock().get(message.subject.as_str()).cloned();
         if let Some(sender) = sender {
             // A request with too many unread replies loses this one, as if it had not been sent.
@@ -81,11 +87,11 @@ impl Replies {
 
 /// A receiver of the broker's refusal of the subscription to replies.
 #[derive(Debug)]
-pub(super) struct Unheard(watch::Receiver<Option<Arc<str>>>);
+pub(super) struct ReplyRefusal(watch::Receiver<Option<Arc<str>>>);
 
-impl Unheard {
+impl ReplyRefusal {
     /// Returns the broker's reason, if it has refused.
-    pub(super) fn known(&self) -> Option<Arc<str>> {
+    pub(super) fn current(&self) -> Option<Arc<str>> {
         self.0.borrow().clone()
     }
 
@@ -93,7 +99,7 @@ impl Unheard {
     ///
     /// # Cancellation
     /// Dropping the future loses nothing.
-    pub(super) async fn refused(&mut self) -> Arc<str> {
+    pub(super) async fn wait(&mut self) -> Arc<str> {
         let refused = self.0.wait_for(Option::is_some).await.ok().and_then(|why| why.clone());
         match refused {
             Some(why) => why,
@@ -112,7 +118,7 @@ pub(super) struct OpenReplies {
     /// `true` if an engine may be working on it.
     pub(super) is_open: bool,
     /// `true` if an engine that may still have it has fallen silent.
-    pub(super) is_left: bool,
+    pub(super) is_abandoned: bool,
 }
 
 impl OpenReplies {
@@ -132,13 +138,13 @@ impl OpenReplies {
 impl Drop for OpenReplies {
     fn drop(&mut self) {
         self.replies.lock().remove(&self.subject);
-        if self.is_open || self.is_left {
+        if self.is_open || self.is_abandoned {
             // An engine that misses the cancellation ends with the deadline.
             let _ = self.replies.cancels.try_send(std::mem::take(&mut self.subject));
         }
     }
 }
 
-fn random() -> String {
+fn random_id() -> String {
     uuid::Uuid::new_v4().simple().to_string()
 }

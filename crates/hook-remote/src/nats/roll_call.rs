@@ -10,7 +10,7 @@ use hook_json::{JsonObject, ObjectWriter, RawJson};
 use hook_protocol::FailureCode;
 use tokio::time::{Instant, sleep_until};
 
-use super::connection::{Link, is_about};
+use super::connection::{Link, mentions};
 use super::fleet::Fleet;
 use super::message::{ENGINE, fields_of};
 
@@ -85,8 +85,7 @@ impl EngineStatus {
 
     fn read(fields: &JsonObject) -> Option<Self> {
         let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
-        let number =
-            |name: &str| fields.get(name).and_then(RawJson::to_whole_number).unwrap_or_default();
+        let number = |name: &str| fields.get(name).and_then(RawJson::to_u64).unwrap_or_default();
         if text("type")? != ENGINE {
             return None;
         }
@@ -125,19 +124,19 @@ impl Fleet {
             let message = format!("failed to follow the engines at {}: {why}", self.broker);
             StageFailure::new(FailureCode::Unanswered, message)
         };
-        let asked = client.publish_with_reply(subject.clone(), reply, Bytes::new()).await;
-        asked.map_err(|error| failed(error.to_string()))?;
+        let sent = client.publish_with_reply(subject.clone(), reply, Bytes::new()).await;
+        sent.map_err(|error| failed(error.to_string()))?;
         let until = deadline.min(Instant::now() + ROUND_TRIP);
         loop {
             tokio::select! {
                 _ = replies.next() => return Ok(()),
-                Ok(text) = refusals.recv() => if is_about(&text, &subject) {
+                Ok(text) = refusals.recv() => if mentions(&text, &subject) {
                     return Ok(());
                 },
                 () = sleep_until(until) => break,
             }
         }
-        if let Link::Away { why, .. } = &*self.ready.borrow() {
+        if let Link::Down { why, .. } = &*self.ready.borrow() {
             return Err(failed(why.as_deref().unwrap_or("it is away").to_owned()));
         }
         tracing::warn!(
@@ -151,31 +150,31 @@ impl Fleet {
     /// Returns the status of all engines that answer within the given time, by id.
     pub(super) async fn roll_call(
         &self,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Vec<EngineStatus>, StageFailure> {
         let (client, _) = self.up(Instant::now() + self.deadline()).await?;
         // All of them may answer at once.
         let mut replies = self.replies.open_for(MAX_ENGINES);
         let mut refusals = self.connection.refusals();
-        let mut unheard = self.replies.unheard();
+        let mut refusal = self.replies.refusal();
         let (subject, reply) = (self.broker.subjects.engines(), replies.subject.clone());
         if let Err(error) = client.publish_with_reply(subject.clone(), reply, Bytes::new()).await {
             let message = format!("failed to ask the engines at {}: {error}", self.broker);
             return Err(StageFailure::new(FailureCode::Unanswered, message));
         }
-        let until = Instant::now() + patience;
+        let until = Instant::now() + timeout;
         let mut engines = BTreeMap::new();
         while engines.len() < MAX_ENGINES {
             let message = tokio::select! {
                 message = replies.next() => message,
                 Ok(text) = refusals.recv() => {
-                    if !is_about(&text, &subject) {
+                    if !mentions(&text, &subject) {
                         continue;
                     }
                     let message = format!("{} does not let this asker ask: {text}", self.broker);
                     return Err(StageFailure::new(FailureCode::Unanswered, message));
                 }
-                why = unheard.refused() => return Err(self.unheard(&why)),
+                why = refusal.wait() => return Err(self.reply_refused_error(&why)),
                 () = sleep_until(until) => break,
             };
             if message.status == Some(StatusCode::NO_RESPONDERS) {

@@ -13,16 +13,16 @@ use hook_bus::{
 use hook_json::text::shortened;
 use hook_json::{JsonObject, ObjectWriter, RawJson, RawObject};
 
-use super::fitness::{Fitness, OfRequest, Refused};
+use super::admission::{AdmittedRequest, Counts};
+use super::fitness::{Fitness, Refusal, RequestCheck};
 use super::message::{self, MAX_HOPS, PROTOCOL};
-use super::subjects::{NO_USER, Subjects, is_of_event};
-use super::taken::{Counts, TakenPlace};
+use super::subjects::{NO_USER, Subjects, is_for_event};
 
 /// The maximum interval between two reports that a request is being worked on.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
 /// The minimum interval, for a request with a short deadline.
-const SOONEST: Duration = Duration::from_millis(20);
+const MIN_HEARTBEAT: Duration = Duration::from_millis(20);
 
 /// The state that all requests of an engine share.
 #[derive(Debug)]
@@ -45,10 +45,10 @@ impl Server {
         self: Arc<Self>,
         client: Client,
         message: Message,
-        place: TakenPlace,
+        admitted: AdmittedRequest,
     ) {
-        let begun = Instant::now();
-        Counts::add(&place.counts().taken);
+        let started = Instant::now();
+        Counts::add(&admitted.counts().accepted);
         let (request, check) = self.read(&message);
         let id = request.correlation_id().clone();
         // Frees the text, the largest part of the message.
@@ -56,36 +56,36 @@ impl Server {
         drop(message.payload);
         let heartbeat = heartbeat(request.deadline());
         let response = {
-            let mut running = pin!(self.run(&place, request, begun));
+            let mut running = pin!(self.run(&admitted, request, started));
             let mut beat =
                 tokio::time::interval_at(tokio::time::Instant::now() + heartbeat, heartbeat);
             beat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
             loop {
                 tokio::select! {
                     biased;
-                    () = place.cancelled.cancelled() => break None,
+                    () = admitted.cancelled.cancelled() => break None,
                     response = &mut running => break response,
-                    _ = beat.tick() => say(&client, place.reply(), message::working(&id)).await,
+                    _ = beat.tick() => send_reply(&client, admitted.reply(), message::working(&id)).await,
                 }
             }
         };
         let Some(mut response) = response else {
-            Counts::add(&place.counts().cancelled);
+            Counts::add(&admitted.counts().cancelled);
             return;
         };
-        if let Some(refused) = check.refused() {
+        if let Some(refused) = check.refusal() {
             // Another engine may take it.
             let line = match refused {
-                Refused::Unfit => {
-                    Counts::add(&place.counts().busy);
+                Refusal::Unfit => {
+                    Counts::add(&admitted.counts().busy);
                     message::busy()
                 }
-                Refused::OtherSettings => {
-                    Counts::add(&place.counts().mismatched);
+                Refusal::OtherSettings => {
+                    Counts::add(&admitted.counts().mismatched);
                     message::other_settings(check.settings().as_deref())
                 }
             };
-            say(&client, place.reply(), line).await;
+            send_reply(&client, admitted.reply(), line).await;
             return;
         }
         let settings = check.settings().or_else(|| self.system.settings_hash());
@@ -109,15 +109,15 @@ impl Server {
                 message::too_large(&id, line.len(), limit)
             }
         };
-        say(&client, place.reply(), line).await;
-        let took = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let counts = place.counts();
-        counts.microseconds.fetch_add(took, std::sync::atomic::Ordering::Relaxed);
+        send_reply(&client, admitted.reply(), line).await;
+        let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let counts = admitted.counts();
+        counts.microseconds.fetch_add(micros, std::sync::atomic::Ordering::Relaxed);
         Counts::add(if response.success() { &counts.answered } else { &counts.failed });
     }
 
     /// Parses a message as a request or an invalid one, with the check of its engine.
-    fn read(&self, message: &Message) -> (HookExecutionRequest, Arc<OfRequest>) {
+    fn read(&self, message: &Message) -> (HookExecutionRequest, Arc<RequestCheck>) {
         let text = String::from_utf8_lossy(&message.payload).into_owned();
         let (request, expected) = match RawObject::parse(text.as_str()) {
             Ok(object) => {
@@ -128,26 +128,27 @@ impl Server {
             Err(_) => (HookExecutionRequest::from_json(&text), None),
         };
         // The broker enforces this key: other users cannot read replies below it.
-        let asker = message.reply.as_ref().and_then(|reply| self.subjects.user_of_reply(reply));
-        let asker = asker.filter(|asker| *asker != NO_USER);
-        let check = Arc::new(OfRequest::new(&self.fitness, expected));
+        let user = message.reply.as_ref().and_then(|reply| self.subjects.user_of_reply(reply));
+        let user = user.filter(|name| *name != NO_USER);
+        let check = Arc::new(RequestCheck::new(&self.fitness, expected));
         // A client behind a broker serves no host calls.
         let request = request.with_host_services(ClientServices::none());
-        let request = request.with_asker(asker.map(Arc::from));
+        let request = request.with_client_key(user.map(Arc::from));
         (request.with_engine_check(Arc::clone(&check) as _), check)
     }
 
     async fn run(
         &self,
-        place: &TakenPlace,
+        admitted: &AdmittedRequest,
         request: HookExecutionRequest,
-        begun: Instant,
+        started: Instant,
     ) -> Option<HookExecutionResponse> {
-        let _turn = place.turn().await?;
+        let _permit = admitted.run_permit().await?;
         // The deadline counts from the arrival, not from the start of the run.
-        let left = request.deadline().map(|deadline| deadline.saturating_sub(begun.elapsed()));
-        let request = match left {
-            Some(left) => request.with_deadline(left),
+        let remaining =
+            request.deadline().map(|deadline| deadline.saturating_sub(started.elapsed()));
+        let request = match remaining {
+            Some(remaining) => request.with_deadline(remaining),
             None => request,
         };
         self.requests.request(request).await.ok()
@@ -157,17 +158,17 @@ impl Server {
 /// Returns the interval of reports for a request with this deadline: several within the time after
 /// which its client assumes that the engine is lost.
 fn heartbeat(deadline: Option<Duration>) -> Duration {
-    let patience = deadline.map_or(HEARTBEAT, |deadline| deadline / 8);
-    patience.clamp(SOONEST, HEARTBEAT)
+    let interval = deadline.map_or(HEARTBEAT, |deadline| deadline / 8);
+    interval.clamp(MIN_HEARTBEAT, HEARTBEAT)
 }
 
 /// Reads a message as a request, and rejects one that must not be served.
 fn read(message: &Message, object: &RawObject, fields: &JsonObject) -> HookExecutionRequest {
     let request = HookExecutionRequest::from_object(object);
     let event = fields.get("eventName").and_then(RawJson::to_text).unwrap_or_default();
-    let wrong = message::other_protocol(fields).or_else(|| {
+    let problem = message::other_protocol(fields).or_else(|| {
         // A client that may send requests for one event must not send them for another.
-        let is_of_event = is_of_event(&message.subject, &event);
+        let is_of_event = is_for_event(&message.subject, &event);
         (!is_of_event && request.envelope_error().is_none()).then(|| {
             format!(
                 "the request is about `{}`, and was sent under the subject `{}`",
@@ -177,7 +178,7 @@ fn read(message: &Message, object: &RawObject, fields: &JsonObject) -> HookExecu
         })
     });
     let hops = message::hops(fields);
-    let wrong = wrong.or_else(|| {
+    let problem = problem.or_else(|| {
         (hops >= MAX_HOPS).then(|| {
             format!(
                 "{MAX_HOPS} engines have had the request before: fleets ask each other in a circle; look at \
@@ -185,21 +186,21 @@ fn read(message: &Message, object: &RawObject, fields: &JsonObject) -> HookExecu
             )
         })
     });
-    let request = match wrong {
-        Some(why) => refused(fields, why).with_correlation_id(request.correlation_id().clone()),
+    let request = match problem {
+        Some(why) => refusal(fields, why).with_correlation_id(request.correlation_id().clone()),
         None => request,
     };
     request.with_hops(hops)
 }
 
 /// Returns a request that is answered `invalid_request`, as guards of its event want.
-fn refused(fields: &JsonObject, why: String) -> HookExecutionRequest {
+fn refusal(fields: &JsonObject, why: String) -> HookExecutionRequest {
     let event = fields.get("eventName").and_then(RawJson::to_text);
-    HookExecutionRequest::refusal(event.as_deref(), why)
+    HookExecutionRequest::rejected(event.as_deref(), why)
 }
 
 /// Sends a reply to a client.
-pub(super) async fn say(client: &Client, reply: &str, line: Vec<u8>) {
+pub(super) async fn send_reply(client: &Client, reply: &str, line: Vec<u8>) {
     if let Err(error) = client.publish(reply.to_owned(), Bytes::from(line)).await {
         tracing::warn!(target: "hook::nats", "failed to answer: {error}");
     }

@@ -12,11 +12,11 @@ use futures::stream::SelectAll;
 use hook_json::ObjectWriter;
 use hook_protocol::event::input::timestamp_before;
 
-use super::connection::Lost;
+use super::admission::{Admission, Counts};
+use super::connection::DroppedMessages;
 use super::message::{ENGINE, EngineState, PROTOCOL};
-use super::serving::{Server, say};
+use super::serving::{Server, send_reply};
 use super::subjects::Subjects;
-use super::taken::{Counts, Taken};
 
 /// The name of engines as services of a broker.
 pub(super) const SERVICE: &str = "hook-engine";
@@ -28,12 +28,12 @@ const ROLL_CALL: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(super) struct Status {
     pub(super) server: Arc<Server>,
-    pub(super) taken: Arc<Taken>,
+    pub(super) admission: Arc<Admission>,
     pub(super) subjects: Subjects,
     pub(super) group: Arc<str>,
-    pub(super) begun: SystemTime,
+    pub(super) started: SystemTime,
     /// The counter of lost messages.
-    pub(super) lost: Lost,
+    pub(super) dropped: DroppedMessages,
     /// `true` once it leaves the group.
     pub(super) is_leaving: AtomicBool,
     /// `true` while it takes requests.
@@ -45,11 +45,11 @@ impl Status {
     ///
     /// # Cancellation
     /// Dropping the future loses nothing but what it would say.
-    pub(super) async fn tell(self: Arc<Self>, client: Client, mut asked: SelectAll<Subscriber>) {
+    pub(super) async fn run(self: Arc<Self>, client: Client, mut queries: SelectAll<Subscriber>) {
         let mut roll_call = tokio::time::interval(ROLL_CALL);
         loop {
             tokio::select! {
-                message = asked.next() => match message {
+                message = queries.next() => match message {
                     Some(message) => self.answer(&client, &message).await,
                     None => return,
                 },
@@ -69,7 +69,7 @@ impl Status {
         // A message without a reply subject is the status of another engine. A sender could name any
         // subject, so it must be one for replies: an engine may send where its clients may not.
         let reply = message.reply.as_ref();
-        let Some(reply) = reply.filter(|it| self.subjects.user_of_reply(it).is_some()) else {
+        let Some(reply) = reply.filter(|reply| self.subjects.user_of_reply(reply).is_some()) else {
             return;
         };
         let state = self.state();
@@ -78,7 +78,7 @@ impl Status {
             false => Some(self.line(state)),
         };
         if let Some(line) = line {
-            say(client, reply, line).await;
+            send_reply(client, reply, line).await;
         }
     }
 
@@ -98,8 +98,8 @@ impl Status {
     }
 
     fn write(&self, out: &mut ObjectWriter<'_>, state: EngineState) {
-        let Self { server, taken, .. } = self;
-        let (running, waiting) = taken.now();
+        let Self { server, admission: taken, .. } = self;
+        let (running, waiting) = taken.load();
         let counts = &taken.counts;
         server.engine().write(out);
         out.integer("protocol", PROTOCOL.into());
@@ -116,26 +116,26 @@ impl Status {
             out.integer(name, count.into());
         }
         out.integer("eventsMissed", Counts::get(&counts.events_missed).into());
-        out.integer("lost", self.lost.messages().into());
+        out.integer("lost", self.dropped.count().into());
     }
 
     /// Returns the fleet metrics.
     #[cfg(feature = "metrics")]
-    pub(super) fn numbers(&self) -> crate::metrics::FleetNow {
-        let (running, waiting) = self.taken.now();
-        let counts = &self.taken.counts;
-        crate::metrics::FleetNow {
+    pub(super) fn snapshot(&self) -> crate::metrics::FleetSnapshot {
+        let (running, waiting) = self.admission.load();
+        let counts = &self.admission.counts;
+        crate::metrics::FleetSnapshot {
             is_serving: self.is_serving.load(Ordering::Relaxed),
             running: running as u64,
             waiting: waiting as u64,
             requests: counts.all().to_vec(),
-            lost: self.lost.messages(),
+            lost: self.dropped.count(),
             events_missed: Counts::get(&counts.events_missed),
         }
     }
 
     /// Returns the subjects of requests by tools of the broker.
-    pub(super) fn asked_under(&self) -> [String; 3] {
+    pub(super) fn service_subjects(&self) -> [String; 3] {
         [
             "$SRV.*".to_owned(),
             format!("$SRV.*.{SERVICE}"),
@@ -152,15 +152,15 @@ impl Status {
                 out.objects("endpoints", &[()], |out, ()| self.endpoint(out));
             })),
             "STATS" => Some(self.service("stats", |out| {
-                let began = self.begun.elapsed().unwrap_or_default();
-                out.text("started", &timestamp_before(began));
+                let uptime = self.started.elapsed().unwrap_or_default();
+                out.text("started", &timestamp_before(uptime));
                 out.objects("endpoints", &[()], |out, ()| self.statistics(out, state));
             })),
             _ => None,
         }
     }
 
-    fn service(&self, kind: &str, more: impl FnOnce(&mut ObjectWriter<'_>)) -> Vec<u8> {
+    fn service(&self, kind: &str, write_more: impl FnOnce(&mut ObjectWriter<'_>)) -> Vec<u8> {
         ObjectWriter::line(|out| {
             let engine = self.server.engine();
             out.text("type", &format!("io.nats.micro.v1.{kind}_response"));
@@ -172,7 +172,7 @@ impl Status {
                 out.text("protocol", &PROTOCOL.to_string());
                 out.optional_text("settingsHash", engine.settings_hash.as_deref());
             });
-            more(out);
+            write_more(out);
         })
     }
 
@@ -183,7 +183,7 @@ impl Status {
     }
 
     fn statistics(&self, out: &mut ObjectWriter<'_>, state: EngineState) {
-        let counts = &self.taken.counts;
+        let counts = &self.admission.counts;
         let (answered, failed) = (Counts::get(&counts.answered), Counts::get(&counts.failed));
         let nanoseconds = i128::from(Counts::get(&counts.microseconds)) * 1_000;
         let all = i128::from(answered + failed);

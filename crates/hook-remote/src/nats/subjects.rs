@@ -13,7 +13,7 @@ const MAX_LENGTH: usize = 128;
 const MAX_EVENT: usize = 64;
 
 /// The placeholder for a name that cannot be part of a subject.
-const NO_NAME: &str = "_";
+const OTHER_EVENT: &str = "_";
 
 /// The placeholder for a user without a key.
 pub(super) const NO_USER: &str = "_";
@@ -29,7 +29,7 @@ impl Subjects {
         let is_subject = prefix.len() <= MAX_LENGTH && prefix.split('.').all(is_token);
         match is_subject {
             true => Ok(Self { prefix: prefix.into() }),
-            false => Err(NatsError::NoSubject { text: shortened(prefix) }),
+            false => Err(NatsError::InvalidSubject { text: shortened(prefix) }),
         }
     }
 
@@ -74,7 +74,7 @@ impl Subjects {
 
     /// Returns the subject of an event's messages.
     pub(super) fn events(&self, event: Option<&str>) -> String {
-        format!("{}.events.{}", self.prefix, event.map_or(NO_NAME, token_of))
+        format!("{}.events.{}", self.prefix, event.map_or(OTHER_EVENT, token_of))
     }
 
     /// Returns the wildcard of all events' messages.
@@ -84,12 +84,12 @@ impl Subjects {
 }
 
 /// Returns `true` if a request's subject belongs to the event that it names.
-pub(super) fn is_of_event(subject: &str, event: &str) -> bool {
+pub(super) fn is_for_event(subject: &str, event: &str) -> bool {
     subject.rsplit('.').next() == Some(token_of(event))
 }
 
 fn token_of(event: &str) -> &str {
-    if event.len() <= MAX_EVENT && is_token(event) { event } else { NO_NAME }
+    if event.len() <= MAX_EVENT && is_token(event) { event } else { OTHER_EVENT }
 }
 
 /// Returns `true` if a text can be one token of a subject, without special meaning.
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(subjects.request("BeforeTool"), "acme.hooks.request.BeforeTool");
         for name in ["a.b", ">", "*", "", "a b", "é", &"x".repeat(65)] {
             assert_eq!(subjects.request(name), "acme.hooks.request._");
-            assert!(is_of_event("acme.hooks.request._", name));
+            assert!(is_for_event("acme.hooks.request._", name));
         }
         assert_eq!(subjects.user_of_reply("acme.hooks.reply.UKEY.a.b"), Some("UKEY"));
         for subject in [

@@ -17,7 +17,7 @@ use super::options::NatsOptions;
 /// request and kept as long as settings name the fleet.
 #[derive(Debug, Default)]
 pub struct NatsUpstreams {
-    known: Mutex<HashMap<UpstreamRules, Weak<Fleet>>>,
+    fleets: Mutex<HashMap<UpstreamRules, Weak<Fleet>>>,
 }
 
 #[derive(Debug)]
@@ -29,23 +29,23 @@ struct Fleet {
 
 impl Upstreams for NatsUpstreams {
     fn upstream(&self, rules: &UpstreamRules) -> Arc<dyn Upstream> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.retain(|_, fleet| fleet.strong_count() > 0);
-        if let Some(fleet) = known.get(rules).and_then(Weak::upgrade) {
-            return Arc::new(Asked(fleet));
+        let mut fleets = self.fleets.lock().unwrap_or_else(PoisonError::into_inner);
+        fleets.retain(|_, fleet| fleet.strong_count() > 0);
+        if let Some(fleet) = fleets.get(rules).and_then(Weak::upgrade) {
+            return Arc::new(FleetUpstream(fleet));
         }
         let fleet = Arc::new(Fleet { rules: rules.clone(), bus: Mutex::default() });
-        known.insert(rules.clone(), Arc::downgrade(&fleet));
-        Arc::new(Asked(fleet))
+        fleets.insert(rules.clone(), Arc::downgrade(&fleet));
+        Arc::new(FleetUpstream(fleet))
     }
 }
 
 /// A handle to a fleet.
 #[derive(Debug)]
-struct Asked(Arc<Fleet>);
+struct FleetUpstream(Arc<Fleet>);
 
-impl Upstream for Asked {
-    fn ask(&self, call: UpstreamCall) -> BoxFuture<'static, Result<Option<HookOutput>, String>> {
+impl Upstream for FleetUpstream {
+    fn call(&self, call: UpstreamCall) -> BoxFuture<'static, Result<Option<HookOutput>, String>> {
         let fleet = Arc::clone(&self.0);
         async move {
             let bus = fleet.bus()?;
@@ -57,13 +57,15 @@ impl Upstream for Asked {
             }
             let event = call.event;
             let response = bus.request(request.with_deadline(call.deadline)).await;
-            let wanted = response.processed.as_answer().map(|it| it.without_unknown(event));
-            let decided = wanted.as_ref().map_or(PolicyDecision::Proceed, |it| it.policy(event));
+            let answer =
+                response.processed.to_output().map(|output| output.without_unknown_fields(event));
+            let expressed =
+                answer.as_ref().map_or(PolicyDecision::Proceed, |output| output.policy(event));
             // The response restricts more than its answers, for example for a guard that failed.
-            match response.processed.decision > decided {
+            match response.processed.decision > expressed {
                 true => Ok(Some(restriction(&response))),
                 false => match response.error() {
-                    None => Ok(wanted),
+                    None => Ok(answer),
                     Some(error) => Err(error.to_string()),
                 },
             }
@@ -92,9 +94,9 @@ impl Fleet {
         if let Some(bus) = &*bus {
             return Ok(Arc::clone(bus));
         }
-        let made = Arc::new(self.connect()?);
-        *bus = Some(Arc::clone(&made));
-        Ok(made)
+        let connected = Arc::new(self.connect()?);
+        *bus = Some(Arc::clone(&connected));
+        Ok(connected)
     }
 
     fn connect(&self) -> Result<NatsBus, String> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hook_bus::HookSystem;
 use hook_remote::grpc::proto::hook_bus::{FollowRequest, HookExecutionRequest};
-use hook_remote::grpc::{GrpcPlace, GrpcServer, TlsFiles};
+use hook_remote::grpc::{GrpcEndpoint, GrpcServer, TlsFiles};
 use tokio_util::sync::CancellationToken;
 use tonic::metadata::MetadataValue;
 use tonic::transport::{Certificate, ClientTlsConfig, Endpoint};
@@ -54,7 +54,7 @@ async fn a_token_is_for_its_user_alone_and_goes_with_the_server() {
     assert!(!path.exists());
 
     // One that is left behind is replaced; what is none stays.
-    let place: GrpcPlace = "127.0.0.1:0".parse().unwrap();
+    let place: GrpcEndpoint = "127.0.0.1:0".parse().unwrap();
     std::fs::write(&path, format!("{}\n", "a".repeat(64))).unwrap();
     drop(GrpcServer::bind(&place, None, Some(&path)).await.unwrap());
     std::fs::write(&path, "my diary").unwrap();
@@ -87,11 +87,11 @@ async fn a_socket_is_for_its_user_alone_and_goes_with_the_server() {
 async fn outside_of_loopback_it_must_be_encrypted() {
     let folder = tempfile::tempdir().unwrap();
     let token = folder.path().join("token");
-    let everywhere: GrpcPlace = "0.0.0.0:0".parse().unwrap();
+    let everywhere: GrpcEndpoint = "0.0.0.0:0".parse().unwrap();
     let error = GrpcServer::bind(&everywhere, None, Some(&token)).await.unwrap_err();
     assert!(error.to_string().contains("--tls-cert"), "{error}");
     for wrong in ["", "unix:", "7000", ":7000", "host:port", "host:70000"] {
-        assert!(wrong.parse::<GrpcPlace>().is_err(), "{wrong}");
+        assert!(wrong.parse::<GrpcEndpoint>().is_err(), "{wrong}");
     }
 
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
@@ -102,7 +102,7 @@ async fn outside_of_loopback_it_must_be_encrypted() {
     std::fs::write(&tls.certificate, made.cert.pem()).unwrap();
     std::fs::write(&tls.key, made.signing_key.serialize_pem()).unwrap();
     let server = GrpcServer::bind(&everywhere, Some(&tls), Some(&token)).await.unwrap();
-    let port = server.place().to_string().rsplit_once(':').unwrap().1.to_owned();
+    let port = server.endpoint().to_string().rsplit_once(':').unwrap().1.to_owned();
     let system = Arc::new(HookSystem::builder(folder.path()).build().unwrap());
     let stop = CancellationToken::new();
     let served = tokio::spawn({

@@ -59,7 +59,7 @@ impl Server {
         let place = place(folder.path().to_owned()).parse().unwrap();
         let server = GrpcServer::bind(&place, None, Some(&token_file)).await.unwrap();
         let server = change(server);
-        let place = server.place().to_string();
+        let place = server.endpoint().to_string();
         let token = server.token_file().map(|path| std::fs::read_to_string(path).unwrap());
         let token = token.map(|token| token.trim().to_owned());
         let stop = CancellationToken::new();

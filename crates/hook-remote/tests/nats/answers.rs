@@ -81,7 +81,7 @@ async fn engines_say_which_settings_they_have() {
             {"hooks": [{"type": "command", "command": command}]},
         ]}});
         std::fs::write(&path, settings.to_string()).unwrap();
-        let builder = hook_bus::HookSystem::builder(folder.path()).proves_settings();
+        let builder = hook_bus::HookSystem::builder(folder.path()).hash_settings();
         builder.settings(hook_settings::SettingsSource::explicit(path)).build().unwrap()
     };
     let bus = asker(&broker);

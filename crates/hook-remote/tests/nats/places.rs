@@ -25,13 +25,13 @@ fn nothing_is_said_in_plain_text_to_another_machine() {
     for url in ["", "ftp://127.0.0.1", "ws://127.0.0.1", "tls://user:word@broker.example", "tls://"]
     {
         let error = refused(&NatsOptions::new(url));
-        assert!(matches!(error, NatsError::NoBroker { .. }), "{url}: {error}");
+        assert!(matches!(error, NatsError::InvalidBroker { .. }), "{url}: {error}");
         assert!(!error.to_string().contains("word@"), "{error}");
     }
     let options = NatsOptions::new("localhost");
-    assert!(matches!(refused(&options.clone().subject("a.>")), NatsError::NoSubject { .. }));
+    assert!(matches!(refused(&options.clone().subject("a.>")), NatsError::InvalidSubject { .. }));
     let group = NatsEngine::new(&options).unwrap().queue_group("a b").map(drop).unwrap_err();
-    assert!(matches!(group, NatsError::NoQueueGroup { .. }));
+    assert!(matches!(group, NatsError::InvalidQueueGroup { .. }));
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn credentials_are_for_their_owner_alone() {
     assert!(!format!("{engine:?}").contains(&seed));
     for text in ["", "nonsense", &nkeys::KeyPair::new_account().seed().unwrap(), "SUAAA"] {
         fs::write(&path, text).unwrap();
-        assert!(matches!(refused(&options), NatsError::NoCredentials { .. }), "{text}");
+        assert!(matches!(refused(&options), NatsError::InvalidCredentials { .. }), "{text}");
     }
     let options = NatsOptions::new("localhost").certificate_authority(folder.path().join("none"));
     assert!(matches!(refused(&options), NatsError::Authority { .. }));

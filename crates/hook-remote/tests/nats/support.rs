@@ -92,7 +92,7 @@ impl Engine {
         let builder = HookSystem::builder(folder.path()).bus(MessageBus::with_limits(limits));
         let is_empty = hooks.is_empty();
         let builder = hooks.into_iter().fold(builder, hook_bus::HookSystemBuilder::handler);
-        let system = Arc::new(builder.proves_settings().build().unwrap());
+        let system = Arc::new(builder.hash_settings().build().unwrap());
         let engine = change(NatsEngine::new(options).unwrap().may_be_empty(is_empty));
         let (stop, (told, news)) = (CancellationToken::new(), mpsc::channel(64));
         let served = tokio::spawn({

@@ -1,16 +1,18 @@
 //! The answer of a finished command, from its exit code, standard output and standard error
 //! (protocol.md §3).
 
-use super::noise::{Place, each_object};
-use super::printed::{Printed, begins_like_json};
-use super::signs::answer_fields;
+use super::decoded::{DecodedOutput, begins_like_json};
+use super::hints::answer_fields;
+use super::noise::{SearchMode, each_object};
 use std::collections::BTreeMap;
 
 use crate::report::Captured;
 use hook_json::text::shortened;
 use hook_json::{JsonError, JsonKind, RawJson, RawObject};
 use hook_protocol::event::HookEventName;
-use hook_protocol::event::output::{Decision, HookOutput, Invalid, PolicyDecision, Reading};
+use hook_protocol::event::output::{
+    Decision, HookOutput, InvalidReason, ParsedOutput, PolicyDecision,
+};
 use hook_protocol::failure::{HookFailure, InvalidAnswer};
 
 const BLOCKED_SILENTLY: &str = "Hook exited with code 2 without an error message";
@@ -41,7 +43,7 @@ pub struct Answer {
     /// Warnings for the hook's author.
     pub warnings: Vec<String>,
     /// The problems that make the hook's decision uncertain.
-    pub(crate) invalid: Vec<Invalid>,
+    pub(crate) invalid: Vec<InvalidReason>,
     /// `true` if the output is the hook's own, not a wrapper for plain text.
     pub(crate) is_explicit: bool,
 }
@@ -55,29 +57,29 @@ impl Answer {
     /// Creates the outcome of a host function.
     pub fn of_handler(event: HookEventName, output: Option<HookOutput>) -> Self {
         let mut answer = Self::default();
-        answer.output = output.map(|output| answer.take(output.checked(event)));
+        answer.output = output.map(|output| answer.take(output.revalidated(event)));
         answer
     }
 
     /// Creates the outcome of a hook that answers with an object.
     pub(crate) fn of_object(event: HookEventName, object: &RawObject) -> Self {
         let mut answer = Self::default();
-        let reading = Reading::of(object.as_raw().to_entries(), Some(event));
+        let reading = ParsedOutput::of(object.as_raw().to_entries(), Some(event));
         answer.output = Some(answer.take(reading));
         answer
     }
 
     /// Adds the problems of a reading, and returns its output.
-    fn take(&mut self, reading: Reading) -> HookOutput {
+    fn take(&mut self, reading: ParsedOutput) -> HookOutput {
         self.is_explicit = true;
         self.warnings.extend(reading.warnings);
         self.invalid.extend(reading.invalid);
         reading.output
     }
 
-    pub(super) fn invalid(&mut self, answer: InvalidAnswer) {
+    pub(super) fn add_invalid(&mut self, answer: InvalidAnswer) {
         let warning = Some(answer.to_string());
-        self.invalid.push(Invalid { answer, warning });
+        self.invalid.push(InvalidReason { answer, warning });
     }
 }
 
@@ -95,17 +97,17 @@ pub(crate) fn interpret(
     stdout: &Captured,
     stderr: &Captured,
 ) -> Answer {
-    let cut = stdout.dropped > 0;
-    let stdout = Printed::read(&stdout.bytes, cut);
-    let stderr = Printed::read(&stderr.bytes, false);
+    let truncated = stdout.dropped > 0;
+    let stdout = DecodedOutput::read(&stdout.bytes, truncated);
+    let stderr = DecodedOutput::read(&stderr.bytes, false);
     let mut answer = Answer::default();
     match ending {
         Ending::Exited(0) => {
             answer.output = read_success(event, &stdout, &mut answer);
-            note_denial_on_stderr(event, &stderr, &mut answer);
+            check_stderr_denial(event, &stderr, &mut answer);
         }
         Ending::Exited(2) => {
-            let denial = sticking_denial(event, &stdout, cut, &mut answer.warnings);
+            let denial = find_denial(event, &stdout, truncated, &mut answer.warnings);
             answer.output = Some(deny(denial.unwrap_or_default(), event, stderr.text()));
             if stdout.text().is_empty() && is_python_without_script(stderr.text()) {
                 answer.warnings.push(NO_SCRIPT.to_owned());
@@ -113,7 +115,7 @@ pub(crate) fn interpret(
         }
         Ending::Exited(code) => {
             answer.failure = Some(HookFailure::ExitCode { code });
-            answer.output = failed_but_denied(event, &stdout, cut, &mut answer.warnings);
+            answer.output = denial_despite_failure(event, &stdout, truncated, &mut answer.warnings);
             if answer.output.is_none() && !stderr.text().is_empty() {
                 let warning = format!("Warning: {}", stderr.text());
                 answer.output = Some(HookOutput::allow().with_system_message(warning));
@@ -121,7 +123,7 @@ pub(crate) fn interpret(
         }
         Ending::Failed(failure) => {
             answer.failure = Some(failure);
-            answer.output = failed_but_denied(event, &stdout, cut, &mut answer.warnings);
+            answer.output = denial_despite_failure(event, &stdout, truncated, &mut answer.warnings);
         }
     }
     answer
@@ -142,37 +144,37 @@ fn is_python_without_script(stderr: &str) -> bool {
 /// Reads the output of exit 0: a JSON object, or plain text, or nothing.
 fn read_success(
     event: HookEventName,
-    stdout: &Printed<'_>,
+    stdout: &DecodedOutput<'_>,
     answer: &mut Answer,
 ) -> Option<HookOutput> {
     if stdout.text().is_empty() {
         return None;
     }
     let whole = Whole::read(stdout.text());
-    let least = PolicyDecision::Ask;
+    let minimum = PolicyDecision::Ask;
     let restricting = match whole {
-        Whole::Object(entries) if !stdout.is_utf16 && !stdout.has_codes => {
-            return Some(answer.take(Reading::of(entries, Some(event))));
+        Whole::Object(entries) if !stdout.is_utf16 && !stdout.has_escape_codes => {
+            return Some(answer.take(ParsedOutput::of(entries, Some(event))));
         }
         // Handled like an object in other text: an answer in the wrong form can only restrict.
         Whole::Object(ref entries) => {
-            let mut strengths = Strengths::new(event, least);
+            let mut strengths = Strengths::new(event, minimum);
             strengths.add(entries.clone());
             Restricting { output: strengths.finish(), fields: 0 }
         }
-        _ => strongest(event, stdout, least),
+        _ => find_strongest(event, stdout, minimum),
     };
-    let understood = restricting.output.as_ref().map(|output| output.policy(event));
+    let policy = restricting.output.as_ref().map(|output| output.policy(event));
     match whole.invalid(stdout) {
         // A denial that was read for certain counts without a failure.
-        Some(_) if matches!(whole, Whole::Object(_)) && understood.is_some() => {}
-        Some(invalid) => answer.invalid(invalid),
-        None if understood < Some(PolicyDecision::Block)
+        Some(_) if matches!(whole, Whole::Object(_)) && policy.is_some() => {}
+        Some(invalid) => answer.add_invalid(invalid),
+        None if policy < Some(PolicyDecision::Block)
             && answer_fields(stdout.bytes()) > restricting.fields =>
         {
-            let warning = understood.is_none().then(|| NOT_USED.to_owned());
+            let warning = policy.is_none().then(|| NOT_USED.to_owned());
             let invalid = InvalidAnswer::new(NOT_READ, ONE_OBJECT);
-            answer.invalid.push(Invalid { answer: invalid, warning });
+            answer.invalid.push(InvalidReason { answer: invalid, warning });
         }
         None => {}
     }
@@ -184,16 +186,17 @@ fn read_success(
 }
 
 /// Marks an answer as invalid if stderr, which is not read for answers, has a stricter one.
-fn note_denial_on_stderr(event: HookEventName, stderr: &Printed<'_>, answer: &mut Answer) {
-    let Some(said) = strongest(event, stderr, PolicyDecision::Ask).output else { return };
-    let decided = answer.output.as_ref().map(|output| output.policy(event)).unwrap_or_default();
-    let meant = said.policy(event);
-    if meant > decided {
-        answer.invalid(InvalidAnswer::new(
+fn check_stderr_denial(event: HookEventName, stderr: &DecodedOutput<'_>, answer: &mut Answer) {
+    let Some(denial) = find_strongest(event, stderr, PolicyDecision::Ask).output else { return };
+    let stdout_policy =
+        answer.output.as_ref().map(|output| output.policy(event)).unwrap_or_default();
+    let stderr_policy = denial.policy(event);
+    if stderr_policy > stdout_policy {
+        answer.add_invalid(InvalidAnswer::new(
             format!(
                 "the hook says {} on stderr, where answers are not read (reason: {})",
-                meant.as_str(),
-                shortened(&said.policy_reason(event))
+                stderr_policy.as_str(),
+                shortened(&denial.policy_reason(event))
             ),
             STDOUT,
         ));
@@ -201,45 +204,45 @@ fn note_denial_on_stderr(event: HookEventName, stderr: &Printed<'_>, answer: &mu
 }
 
 /// Returns the denial on stdout of a hook that failed; it counts all the same.
-fn failed_but_denied(
+fn denial_despite_failure(
     event: HookEventName,
-    stdout: &Printed<'_>,
-    cut: bool,
+    stdout: &DecodedOutput<'_>,
+    truncated: bool,
     warnings: &mut Vec<String>,
 ) -> Option<HookOutput> {
-    let denial = sticking_denial(event, stdout, cut, &mut Vec::new())?;
+    let denial = find_denial(event, stdout, truncated, &mut Vec::new())?;
     warnings.push("the hook failed after it had answered; its denial counts".to_owned());
     Some(denial)
 }
 
 /// Returns the denial or stop in a complete object on stdout, whatever else is there.
-fn sticking_denial(
+fn find_denial(
     event: HookEventName,
-    stdout: &Printed<'_>,
-    cut: bool,
+    stdout: &DecodedOutput<'_>,
+    truncated: bool,
     warnings: &mut Vec<String>,
 ) -> Option<HookOutput> {
     // Truncated output is not one value, so it is not parsed as a whole.
-    let whole = if cut { None } else { Some(Whole::read(stdout.text())) };
+    let whole = if truncated { None } else { Some(Whole::read(stdout.text())) };
     match whole {
         Some(Whole::Object(entries)) => {
-            let reading = Reading::of(entries, Some(event));
+            let reading = ParsedOutput::of(entries, Some(event));
             warnings.extend(reading.warnings);
             warnings.extend(reading.invalid.into_iter().filter_map(|invalid| invalid.warning));
-            let said = reading.output.restricting(event);
-            (said.policy(event) >= PolicyDecision::Block).then_some(said)
+            let output = reading.output.restriction(event);
+            (output.policy(event) >= PolicyDecision::Block).then_some(output)
         }
-        _ => strongest(event, stdout, PolicyDecision::Block).output,
+        _ => find_strongest(event, stdout, PolicyDecision::Block).output,
     }
 }
 
 /// Turns an output into the denial of exit 2; the reason is its own, or stderr.
 fn deny(mut output: HookOutput, event: HookEventName, stderr: &str) -> HookOutput {
-    let given = output.policy(event) >= PolicyDecision::Block
+    let has_reason = output.policy(event) >= PolicyDecision::Block
         && (output.reason.is_some()
             || output.stop_reason.is_some()
             || output.specific("permissionDecisionReason").is_some());
-    if !given {
+    if !has_reason {
         let reason = if stderr.is_empty() { BLOCKED_SILENTLY } else { stderr };
         output.reason = Some(reason.to_owned());
     } else if output.reason.is_none() {
@@ -288,13 +291,13 @@ impl Whole {
     }
 
     /// Returns the problem of the output, if it was probably meant to be an answer.
-    fn invalid(&self, stdout: &Printed<'_>) -> Option<InvalidAnswer> {
+    fn invalid(&self, stdout: &DecodedOutput<'_>) -> Option<InvalidAnswer> {
         if !stdout.begins_like_json() {
             return None;
         }
         Some(match self {
             _ if stdout.is_utf16 => InvalidAnswer::new("stdout is UTF-16", UTF_8),
-            Self::Object(_) if stdout.has_codes => InvalidAnswer::new(
+            Self::Object(_) if stdout.has_escape_codes => InvalidAnswer::new(
                 "there are terminal codes around the JSON on stdout, or in it",
                 NO_COLOURS,
             ),
@@ -321,16 +324,20 @@ struct Restricting {
 /// Finds the restricting outputs in the objects of a text, or of the text in a JSON string. Objects
 /// at the start of a line are also searched for on their own, because an unclosed object before
 /// them need not contain them.
-fn strongest(event: HookEventName, text: &Printed<'_>, least: PolicyDecision) -> Restricting {
+fn find_strongest(
+    event: HookEventName,
+    text: &DecodedOutput<'_>,
+    minimum: PolicyDecision,
+) -> Restricting {
     let string = Some(text.text()).filter(|text| text.starts_with('"'));
     let string = string.and_then(|text| RawJson::parse(text).ok()?.to_text());
-    let mut strengths = Strengths::new(event, least);
+    let mut strengths = Strengths::new(event, minimum);
     let mut fields = 0;
-    for place in [Place::LineStart, Place::Anywhere] {
-        for text in text.readings().chain(string.iter().map(String::as_bytes)) {
-            each_object(text, place, |object| {
+    for mode in [SearchMode::LineStart, SearchMode::Anywhere] {
+        for text in text.texts().chain(string.iter().map(String::as_bytes)) {
+            each_object(text, mode, |object| {
                 let Ok(read) = RawJson::parse(String::from_utf8_lossy(object)) else { return };
-                if strengths.add(read.to_entries()) && place == Place::Anywhere {
+                if strengths.add(read.to_entries()) && mode == SearchMode::Anywhere {
                     fields += answer_fields(object);
                 }
             });
@@ -343,24 +350,24 @@ fn strongest(event: HookEventName, text: &Printed<'_>, least: PolicyDecision) ->
 /// so memory is bounded.
 struct Strengths {
     event: HookEventName,
-    least: PolicyDecision,
+    minimum: PolicyDecision,
     by_strength: BTreeMap<PolicyDecision, HookOutput>,
 }
 
 impl Strengths {
-    fn new(event: HookEventName, least: PolicyDecision) -> Self {
-        Self { event, least, by_strength: BTreeMap::new() }
+    fn new(event: HookEventName, minimum: PolicyDecision) -> Self {
+        Self { event, minimum, by_strength: BTreeMap::new() }
     }
 
     /// Adds an object; returns `true` if it restricts enough and was read without problems.
     fn add(&mut self, entries: Vec<(String, RawJson)>) -> bool {
-        let Reading { output, invalid, .. } = Reading::of(entries, Some(self.event));
-        let output = output.restricting(self.event);
+        let ParsedOutput { output, invalid, .. } = ParsedOutput::of(entries, Some(self.event));
+        let output = output.restriction(self.event);
         let strength = output.policy(self.event);
-        let counts = strength >= self.least;
+        let counts = strength >= self.minimum;
         if counts {
             let merged = match self.by_strength.remove(&strength) {
-                Some(first) => first.completed_by(output),
+                Some(first) => first.merged_with(output),
                 None => output,
             };
             self.by_strength.insert(strength, merged);
@@ -371,7 +378,7 @@ impl Strengths {
     /// Returns the strictest output, or `None` if none was strict enough.
     fn finish(self) -> Option<HookOutput> {
         let outputs = self.by_strength.into_values();
-        outputs.reduce(|weaker, stronger| stronger.completed_by(weaker))
+        outputs.reduce(|weaker, stronger| stronger.merged_with(weaker))
     }
 }
 

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// The positions at which objects may begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum SearchMode {
     /// At the start of a line.
     LineStart,
     /// After other text, too.
@@ -16,13 +16,13 @@ pub(crate) enum Place {
 
 /// Calls `found` with each complete outermost object that begins at such a position, in order. Uses
 /// memory of at most about twice the text's length.
-pub(crate) fn each_object(text: &[u8], place: Place, mut found: impl FnMut(&[u8])) {
+pub(crate) fn each_object(text: &[u8], mode: SearchMode, mut found: impl FnMut(&[u8])) {
     // Positions are stored as 32 bits; no sensible limit lets more text through.
     let text = text.get(..u32::MAX as usize).unwrap_or(text);
     let mut scanner = Scanner::default();
     let mut line_start = true;
     for (at, &byte) in text.iter().enumerate() {
-        let may_begin = line_start || place == Place::Anywhere;
+        let may_begin = line_start || mode == SearchMode::Anywhere;
         if !scanner.accept(at, byte, may_begin) {
             // The text stops being JSON here. Open objects are lost; complete ones stay.
             scanner.give_up();
@@ -91,9 +91,9 @@ enum State {
     /// After a backslash in a string.
     Escape { is_key: bool },
     /// In the hexadecimal digits of an escape.
-    Unicode { is_key: bool, left: u8 },
+    Unicode { is_key: bool, remaining: u8 },
     /// Inside a number or literal, which the JSON parser checks.
-    Word,
+    Literal,
 }
 
 impl Scanner {
@@ -120,22 +120,22 @@ impl Scanner {
                 _ => {}
             },
             State::Escape { is_key } => match byte {
-                b'u' => self.state = State::Unicode { is_key, left: 4 },
+                b'u' => self.state = State::Unicode { is_key, remaining: 4 },
                 b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {
                     self.state = State::String { is_key };
                 }
                 _ => return false,
             },
-            State::Unicode { is_key, left } => {
+            State::Unicode { is_key, remaining } => {
                 if !byte.is_ascii_hexdigit() {
                     return false;
                 }
-                self.state = match left {
+                self.state = match remaining {
                     1 => State::String { is_key },
-                    _ => State::Unicode { is_key, left: left - 1 },
+                    _ => State::Unicode { is_key, remaining: remaining - 1 },
                 };
             }
-            State::Word => match byte {
+            State::Literal => match byte {
                 b',' | b'}' | b']' => return self.after_value(at, byte),
                 _ if blank => self.state = State::CommaOrEnd,
                 b'0'..=b'9' | b'a'..=b'z' | b'E' | b'+' | b'-' | b'.' => {}
@@ -156,7 +156,7 @@ impl Scanner {
                 b'{' => self.begin(at, true, may_begin),
                 b'[' => self.begin(at, false, false),
                 b'"' => self.state = State::String { is_key: false },
-                b'-' | b'0'..=b'9' | b't' | b'f' | b'n' => self.state = State::Word,
+                b'-' | b'0'..=b'9' | b't' | b'f' | b'n' => self.state = State::Literal,
                 _ => return false,
             },
             State::CommaOrEnd => return self.after_value(at, byte),
@@ -207,16 +207,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn found_at(place: Place, text: impl AsRef<[u8]>) -> Vec<String> {
+    fn found_at(mode: SearchMode, text: impl AsRef<[u8]>) -> Vec<String> {
         let mut found = Vec::new();
-        each_object(text.as_ref(), place, |object| {
+        each_object(text.as_ref(), mode, |object| {
             found.push(String::from_utf8_lossy(object).into_owned());
         });
         found
     }
 
     fn found(text: impl AsRef<[u8]>) -> Vec<String> {
-        found_at(Place::LineStart, text)
+        found_at(SearchMode::LineStart, text)
     }
 
     #[test]
@@ -249,7 +249,7 @@ mod tests {
             ("x {\"a\": {\"b\":1}", vec!["{\"b\":1}"]),
             ("[[{\"a\":1}],{\"b\":2}]", vec!["{\"a\":1}", "{\"b\":2}"]),
         ] {
-            assert_eq!(found_at(Place::Anywhere, text), expected, "{text:?}");
+            assert_eq!(found_at(SearchMode::Anywhere, text), expected, "{text:?}");
         }
     }
 
@@ -258,7 +258,7 @@ mod tests {
         for unit in ["{", "{\n", "{\"a\":\n", "{}\n", "[{\"a\":[\n", "{\"a\":{\"b\":1},"] {
             let text = unit.repeat((1 << 20) / unit.len());
             found(&text);
-            found_at(Place::Anywhere, &text);
+            found_at(SearchMode::Anywhere, &text);
         }
     }
 

@@ -6,7 +6,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use crate::report::Captured;
 
 /// The size of a read: small at first, since most hooks write little.
-const FIRST_READ: usize = 4 * 1024;
+const FIRST_READ_SIZE: usize = 4 * 1024;
 const READ_SIZE: usize = 64 * 1024;
 
 /// One output stream of a hook while it is read.
@@ -36,10 +36,10 @@ impl<P: AsyncRead + Unpin> Capture<P> {
     pub(crate) async fn fill(&mut self) {
         let Some(pipe) = &mut self.pipe else { return std::future::pending().await };
         let kept = &mut self.captured.bytes;
-        let room = self.limit - kept.len();
-        let read = if room > 0 {
-            kept.reserve(kept.len().clamp(FIRST_READ, READ_SIZE).min(room));
-            pipe.take(room as u64).read_buf(kept).await
+        let remaining = self.limit - kept.len();
+        let read = if remaining > 0 {
+            kept.reserve(kept.len().clamp(FIRST_READ_SIZE, READ_SIZE).min(remaining));
+            pipe.take(remaining as u64).read_buf(kept).await
         } else {
             self.surplus.clear();
             self.surplus.reserve(READ_SIZE);
@@ -53,7 +53,7 @@ impl<P: AsyncRead + Unpin> Capture<P> {
     }
 
     /// Reads what is in the pipe now, without waiting for more.
-    pub(crate) fn fill_with_what_is_there(&mut self) {
+    pub(crate) fn drain_available(&mut self) {
         // A pipe holds little; after this many pieces a process must still be writing.
         for _ in 0..32 {
             if self.pipe.is_none() || self.fill().now_or_never().is_none() {

@@ -95,7 +95,8 @@ impl DirectCommand {
             process.env_remove(name);
         }
         process.env("PWD", self.working_directory(directory)?);
-        let is_folder = |old: &PathBuf| !old.as_os_str().is_empty() && directory.join(old).is_dir();
+        let is_folder =
+            |path: &PathBuf| !path.as_os_str().is_empty() && directory.join(path).is_dir();
         if !self.previous_directory.as_ref().is_some_and(is_folder) {
             process.env_remove("OLDPWD");
         }

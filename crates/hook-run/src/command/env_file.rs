@@ -10,7 +10,7 @@ use hook_json::{JsonObject, RawJson};
 use hook_shell::expanded_words;
 
 /// The maximum length of the file that is read, in bytes.
-const LONGEST: u64 = 64 * 1024;
+const MAX_FILE_LENGTH: u64 = 64 * 1024;
 
 /// The file of one run, deleted when the hook is gone.
 #[derive(Debug)]
@@ -34,9 +34,9 @@ impl EnvFile {
         let mut bytes = Vec::new();
         // Opened by path, since an editor may have replaced the file.
         let opened = hook_files::regular_file::open(self.file.path());
-        let read = opened.and_then(|file| file.take(LONGEST + 1).read_to_end(&mut bytes));
+        let read = opened.and_then(|file| file.take(MAX_FILE_LENGTH + 1).read_to_end(&mut bytes));
         let name = self.name;
-        if read.is_err() || bytes.len() as u64 > LONGEST {
+        if read.is_err() || bytes.len() as u64 > MAX_FILE_LENGTH {
             let warning = format!("what it wrote to {name} cannot be read, or is too long");
             answer.warnings.push(warning);
             return;
@@ -44,8 +44,9 @@ impl EnvFile {
         let mut set = JsonObject::new();
         for (number, line) in String::from_utf8_lossy(&bytes).lines().enumerate() {
             match assignments(line) {
-                Some(all) => {
-                    all.iter()
+                Some(pairs) => {
+                    pairs
+                        .iter()
                         .for_each(|(name, value)| set.insert(name, RawJson::from_text(value)));
                 }
                 None => answer.warnings.push(format!(
@@ -60,8 +61,9 @@ impl EnvFile {
         }
         let output = answer.output.get_or_insert_default();
         let specific = output.hook_specific_output.get_or_insert_default();
-        let said = specific.get("env").and_then(|it| it.to_object().ok()).unwrap_or_default();
-        set.overlay(&said);
+        let existing =
+            specific.get("env").and_then(|value| value.to_object().ok()).unwrap_or_default();
+        set.merge(&existing);
         specific.insert("env", set.to_raw());
     }
 }
@@ -79,8 +81,8 @@ fn assignments(line: &str) -> Option<Vec<(String, String)>> {
     // Parsed as words of a command, since a bare assignment is not expanded as a word.
     let words = expanded_words(&format!("export {set}"), |_| None);
     let known: Option<Vec<String>> = words.into_iter().skip(1).collect();
-    let pairs = known?.into_iter().map(|word| {
-        let (name, value) = word.split_once('=')?;
+    let pairs = known?.into_iter().map(|argument| {
+        let (name, value) = argument.split_once('=')?;
         Some((name.to_owned(), value.to_owned()))
     });
     pairs.collect()

@@ -11,7 +11,7 @@ use hook_protocol::event::input::EventInput;
 use hook_settings::EnvironmentRules;
 use hook_settings::language::Launch;
 use hook_shell::PROJECT_DIRECTORY;
-use hook_shell::loaders::{is_among, is_dropped, is_refused_of_project};
+use hook_shell::loaders::{is_forbidden_in_project, is_not_inherited, matches_any};
 
 const DEPTH: &str = "HOOK_DEPTH";
 
@@ -38,7 +38,7 @@ pub(crate) struct HostEnvironment {
     /// The host's `NODE_PATH` without the directories of the project.
     pub(crate) node_path: Option<OsString>,
     /// `true` if the hooks are a project's.
-    of_project: bool,
+    is_project: bool,
 }
 
 impl HostEnvironment {
@@ -49,10 +49,10 @@ impl HostEnvironment {
         variables: impl IntoIterator<Item = (OsString, OsString)>,
         rules: &EnvironmentRules,
         project: PathBuf,
-        of_project: bool,
+        is_project: bool,
     ) -> Self {
         let (mut depth, mut outer_token, mut node_path) = (1, None, None);
-        let tree = ProjectTree::of(&project);
+        let tree = ProjectTree::new(&project);
         let mut kept = Vec::new();
         for (name, value) in variables {
             let text = name.to_string_lossy();
@@ -65,26 +65,28 @@ impl HostEnvironment {
                 outer_token = value.to_str().map(str::to_owned);
                 continue;
             }
-            let (is_denied, is_dropped) = (is_among(&text, &rules.deny), is_dropped(&text));
-            let is_allowed = is_among(&text, &rules.allow);
+            let (is_denied, is_dropped) =
+                (matches_any(&text, &rules.deny), is_not_inherited(&text));
+            let is_allowed = matches_any(&text, &rules.allow);
             if text == "NODE_PATH" && (!is_denied || is_allowed) {
-                node_path = Some(tree.outside(&value).0);
+                node_path = Some(tree.split_outside(&value).0);
             }
-            if (is_denied && !is_allowed) || (is_dropped && (of_project || !is_allowed)) {
+            if (is_denied && !is_allowed) || (is_dropped && (is_project || !is_allowed)) {
                 continue;
             }
-            let value = match text == "PATH" && (of_project || !is_allowed) {
-                true => tree.outside(&value).0,
+            let value = match text == "PATH" && (is_project || !is_allowed) {
+                true => tree.split_outside(&value).0,
                 false => value,
             };
             kept.push((name, value));
         }
-        Self { variables: kept, project, depth, outer_token, node_path, of_project }
+        Self { variables: kept, project, depth, outer_token, node_path, is_project }
     }
 
     /// Returns the hook's own variables that are allowed: a project's may not load programs.
     pub(crate) fn own(&self, hook: &[(String, String)]) -> Vec<(String, String)> {
-        let own = hook.iter().filter(|(name, _)| !self.of_project || !is_refused_of_project(name));
+        let own =
+            hook.iter().filter(|(name, _)| !self.is_project || !is_forbidden_in_project(name));
         own.cloned().collect()
     }
 
@@ -104,20 +106,21 @@ impl HostEnvironment {
 
     /// Returns all variables of a foreign hook: its own, and the host's except those that would
     /// make it believe it runs in another agent.
-    pub(crate) fn home_variables<'a>(
+    pub(crate) fn foreign_variables<'a>(
         &'a self,
         launch: &'a Launch,
         run: &'a RunVariables<'a>,
     ) -> impl Iterator<Item = (&'a OsStr, &'a OsStr)> {
         let host = self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
-        let host = host.filter(|(name, _)| !launch.without.iter().any(|it| name == it));
+        let host = host
+            .filter(|(name, _)| !launch.removed_variables.iter().any(|removed| name == removed));
         let (env, rank) = run.session;
         let session = env.of_rank(rank).map(|(name, value)| (OsStr::new(name), OsStr::new(value)));
         let run = [(DEPTH, OsStr::new(run.depth)), (RUN_TOKEN, OsStr::new(run.token))];
         let own =
             launch.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
         let own = own.filter(|(name, _)| {
-            !self.of_project || !name.to_str().is_some_and(is_refused_of_project)
+            !self.is_project || !name.to_str().is_some_and(is_forbidden_in_project)
         });
         host.chain(session).chain(run.map(|(name, value)| (OsStr::new(name), value))).chain(own)
     }

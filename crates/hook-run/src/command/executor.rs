@@ -12,7 +12,7 @@ use super::direct::DirectCommand;
 use super::env_file::EnvFile;
 use super::environment::{HostEnvironment, RunVariables, Shell};
 use super::process::{self, ProcessCall};
-use crate::answer::{Ending, interpret, interpret_home};
+use crate::answer::{Ending, interpret, interpret_foreign};
 use crate::executor::{
     CommandIdentity, Execution, HookCall, HookExecutor, HookKind, HookStart, Permits, Run,
 };
@@ -26,7 +26,7 @@ use hook_json::RawObject;
 use hook_json::text::PathText;
 use hook_protocol::event::input::EventInput;
 use hook_protocol::failure::HookFailure;
-use hook_settings::language::{ForeignHook, Launch, Place};
+use hook_settings::language::{ForeignHook, Launch, LaunchContext};
 use hook_settings::variables;
 use hook_shell::quote_project_directory;
 
@@ -67,33 +67,43 @@ struct Program {
     direct: Option<DirectCommand>,
     env: Vec<(String, String)>,
     /// Additional variables beside the hook's own.
-    given: Vec<(OsString, OsString)>,
+    extra_variables: Vec<(OsString, OsString)>,
     /// The hook's definition in the other agent, for a foreign hook.
-    home: Option<Arc<ForeignHook>>,
+    foreign: Option<Arc<ForeignHook>>,
     context: Arc<CommandContext>,
 }
 
 impl CommandExecutor {
     /// Creates the executor of a foreign hook, with that agent's start, input and answer.
-    pub(crate) fn of_home(
+    pub(crate) fn for_foreign(
         command: String,
-        home: Arc<ForeignHook>,
-        given: Vec<(OsString, OsString)>,
+        foreign: Arc<ForeignHook>,
+        extra_variables: Vec<(OsString, OsString)>,
         context: Arc<CommandContext>,
     ) -> Self {
         // The same command means other files in another plugin.
-        let root = home.plugin_root.as_ref().map(|root| root.to_string_lossy());
-        let script = format!("{}{}", home.command.terms(), root.unwrap_or_default());
-        let env = home.variables.clone();
-        let home = Some(home);
+        let root = foreign.plugin_root.as_ref().map(|root| root.to_string_lossy());
+        let script = format!("{}{}", foreign.command.spec(), root.unwrap_or_default());
+        let env = foreign.variables.clone();
+        let foreign = Some(foreign);
         let direct = None;
-        Self { program: Arc::new(Program { command, script, direct, env, given, home, context }) }
+        Self {
+            program: Arc::new(Program {
+                command,
+                script,
+                direct,
+                env,
+                extra_variables,
+                foreign,
+                context,
+            }),
+        }
     }
 
     /// Creates the executor of a hook that is shown as `command`; its copy may run another `text`.
     pub(crate) fn new(
         command: String,
-        (text, given): (String, Vec<(OsString, OsString)>),
+        (text, extra_variables): (String, Vec<(OsString, OsString)>),
         env: Vec<(String, String)>,
         context: Arc<CommandContext>,
     ) -> Self {
@@ -104,8 +114,18 @@ impl CommandExecutor {
             ),
             false => (text, None),
         };
-        let home = None;
-        Self { program: Arc::new(Program { command, script, direct, env, given, home, context }) }
+        let foreign = None;
+        Self {
+            program: Arc::new(Program {
+                command,
+                script,
+                direct,
+                env,
+                extra_variables,
+                foreign,
+                context,
+            }),
+        }
     }
 }
 
@@ -114,8 +134,8 @@ impl HookExecutor for CommandExecutor {
         HookKind::Command
     }
 
-    fn home(&self) -> Option<&ForeignHook> {
-        self.program.home.as_deref()
+    fn foreign(&self) -> Option<&ForeignHook> {
+        self.program.foreign.as_deref()
     }
 
     fn label(&self) -> &str {
@@ -134,15 +154,15 @@ impl HookExecutor for CommandExecutor {
     }
 
     fn identity(&self) -> Option<CommandIdentity<'_>> {
-        let Program { command, script, env, context, home, .. } = &*self.program;
-        if home.as_ref().is_some_and(|home| !home.runs_once) {
+        let Program { command, script, env, context, foreign, .. } = &*self.program;
+        if foreign.as_ref().is_some_and(|foreign| !foreign.runs_once) {
             return None;
         }
         Some(CommandIdentity {
-            command: if home.is_some() { script } else { command },
+            command: if foreign.is_some() { script } else { command },
             env: variables(env),
             project: &context.environment.project,
-            foreign_event: home.as_ref().map(|home| &*home.event),
+            foreign_event: foreign.as_ref().map(|foreign| &*foreign.event),
             is_worker: false,
         })
     }
@@ -158,11 +178,11 @@ impl HookExecutor for CommandExecutor {
 }
 
 /// The start of one process.
-struct Start<'s> {
+struct ProcessStart<'s> {
     call: &'s HookCall,
     running: &'s RunningHook,
     /// The input in the foreign hook's format.
-    told: Option<&'s RawObject>,
+    payload: Option<&'s RawObject>,
     env_file: Option<&'s EnvFile>,
 }
 
@@ -171,28 +191,29 @@ impl Program {
         let mut warnings = Vec::new();
         let outer = self.context.environment.outer_token.as_deref();
         let mut running = self.context.running.enter(outer, call.depth);
-        let told = self.home.as_ref().map(|home| {
-            let told = home.language.told(home, &call.input);
-            told.unwrap_or_else(RawObject::empty)
+        let told = self.foreign.as_ref().map(|foreign| {
+            let payload = foreign.language.foreign_input(foreign, &call.input);
+            payload.unwrap_or_else(RawObject::empty)
         });
-        let ended = told.as_ref().and_then(|told| self.with_ending(told, &call.input));
+        let stdin_with_ending =
+            told.as_ref().and_then(|payload| self.with_ending(payload, &call.input));
         let env_file = self.env_file(&mut warnings);
-        let start = Start {
+        let start = ProcessStart {
             call: &call,
             running: &running,
-            told: told.as_ref(),
+            payload: told.as_ref(),
             env_file: env_file.as_ref(),
         };
         let started = self.start(&start, &mut warnings);
         let (ending, process) = match started {
             Ok(tree) => {
-                running.started(tree.group());
+                running.record_group(tree.group());
                 call.slots.running = Some(running);
                 let call = ProcessCall {
                     // Serialized after the start, because the hook's own start takes longer.
-                    stdin: match (&ended, &told) {
-                        (Some(ended), _) => ended.as_bytes(),
-                        (None, Some(told)) => told.as_str().as_bytes(),
+                    stdin: match (&stdin_with_ending, &told) {
+                        (Some(program_input), _) => program_input.as_bytes(),
+                        (None, Some(payload)) => payload.as_str().as_bytes(),
                         (None, None) => call.input.json(),
                     },
                     timeout: call.timeout,
@@ -206,10 +227,15 @@ impl Program {
             Err(failure) => (Ending::Failed(failure), ProcessReport::default()),
         };
         let event = call.input.event();
-        let mut answer = match (&self.home, &told) {
-            (Some(home), Some(told)) => {
-                interpret_home(home, &call.input, told, ending, &process.stdout, &process.stderr)
-            }
+        let mut answer = match (&self.foreign, &told) {
+            (Some(foreign), Some(payload)) => interpret_foreign(
+                foreign,
+                &call.input,
+                payload,
+                ending,
+                &process.stdout,
+                &process.stderr,
+            ),
             _ => interpret(event, ending, &process.stdout, &process.stderr),
         };
         if let Some(file) = env_file {
@@ -233,8 +259,8 @@ impl Program {
 
     /// Creates the agent's file for a foreign hook's variables, unless the host has one.
     fn env_file(&self, warnings: &mut Vec<String>) -> Option<EnvFile> {
-        let home = self.home.as_deref()?;
-        let name = home.language.env_file(home)?;
+        let foreign = self.foreign.as_deref()?;
+        let name = foreign.language.env_file(foreign)?;
         let host = self.context.environment.host();
         if host.iter().any(|(known, value)| known == name && !value.is_empty()) {
             return None;
@@ -244,17 +270,18 @@ impl Program {
     }
 
     /// Returns the input of a hook of the calling agent, with the bytes that followed it there.
-    fn with_ending(&self, told: &RawObject, input: &EventInput) -> Option<String> {
-        let asked = input.asked.as_deref().filter(|asked| !asked.ending.is_empty())?;
-        let is_own = self.home.as_ref().is_some_and(|home| home.language.name() == asked.agent);
-        is_own.then(|| format!("{}{}", told.as_str(), asked.ending))
+    fn with_ending(&self, payload: &RawObject, input: &EventInput) -> Option<String> {
+        let request = input.original.as_deref().filter(|request| !request.ending.is_empty())?;
+        let is_own =
+            self.foreign.as_ref().is_some_and(|foreign| foreign.language.name() == request.agent);
+        is_own.then(|| format!("{}{}", payload.as_str(), request.ending))
     }
 
     /// Starts the process in the event's directory, or in the project's: removing a directory must
     /// not disable a guard.
     fn start(
         &self,
-        start: &Start<'_>,
+        start: &ProcessStart<'_>,
         warnings: &mut Vec<String>,
     ) -> Result<ProcessTree, HookFailure> {
         let project = &self.context.environment.project;
@@ -266,7 +293,7 @@ impl Program {
             Ok(tree) => return Ok(tree),
             Err(error) => error,
         };
-        let Some(reason) = cannot_enter(directory) else {
+        let Some(reason) = entry_error(directory) else {
             return Err(self.not_started(error));
         };
         warnings.push(format!(
@@ -275,7 +302,7 @@ impl Program {
             directory.shown(),
             project.shown()
         ));
-        self.start_in(project, start).map_err(|error| match cannot_enter(project) {
+        self.start_in(project, start).map_err(|error| match entry_error(project) {
             Some(reason) => {
                 HookFailure::Directory { directory: project.clone(), source: reason.into() }
             }
@@ -284,26 +311,30 @@ impl Program {
     }
 
     /// Starts the process, without a shell if that makes no difference.
-    fn start_in(&self, directory: &Path, start: &Start<'_>) -> io::Result<ProcessTree> {
-        let Start { call, running, told, env_file } = start;
+    fn start_in(&self, directory: &Path, start: &ProcessStart<'_>) -> io::Result<ProcessTree> {
+        let ProcessStart { call, running, payload, env_file } = start;
         let environment = &self.context.environment;
         let depth = environment.depth.saturating_add(call.depth).to_string();
         let (env, rank) = &call.session_env;
         let run = RunVariables { depth: &depth, token: running.token(), session: (env, *rank) };
-        if let (Some(home), Some(told)) = (&self.home, told) {
-            let place =
-                Place { project: &environment.project, directory, environment: environment.host() };
-            let mut launch = home.language.launch(home, told, &place);
+        if let (Some(foreign), Some(payload)) = (&self.foreign, payload) {
+            let location = LaunchContext {
+                project: &environment.project,
+                directory,
+                environment: environment.host(),
+            };
+            let mut launch = foreign.language.launch(foreign, payload, &location);
             if let Some(file) = env_file {
                 launch.variables.push((file.name.into(), file.path().into()));
             }
-            launch.variables.extend(self.given.iter().cloned());
-            return ProcessTree::spawn(self.home_process(&launch, &run));
+            launch.variables.extend(self.extra_variables.iter().cloned());
+            return ProcessTree::spawn(self.foreign_process(&launch, &run));
         }
-        let is_own = |name: &OsString| self.env.iter().any(|(own, _)| name == own.as_str());
-        let given = || self.given.iter().filter(|(name, _)| !is_own(name));
-        let given = || given().map(|(name, value)| (&**name, &**value));
-        let variables = || environment.variables(&call.input, &run, &self.env).chain(given());
+        let is_own =
+            |name: &OsString| self.env.iter().any(|(own_name, _)| name == own_name.as_str());
+        let extra = || self.extra_variables.iter().filter(|(name, _)| !is_own(name));
+        let extra = || extra().map(|(name, value)| (&**name, &**value));
+        let variables = || environment.variables(&call.input, &run, &self.env).chain(extra());
         let direct = self.direct.as_ref().and_then(|direct| direct.process(directory, variables()));
         match direct.map(ProcessTree::spawn) {
             Some(Ok(tree)) => return Ok(tree),
@@ -319,7 +350,7 @@ impl Program {
     }
 
     /// Returns the process of a foreign hook.
-    fn home_process(&self, launch: &Launch, run: &RunVariables<'_>) -> Command {
+    fn foreign_process(&self, launch: &Launch, run: &RunVariables<'_>) -> Command {
         let shell = &self.context.shell.program;
         // Looked up once, so that a changed PATH cannot replace it.
         let program = match launch.program == "bash" {
@@ -328,7 +359,7 @@ impl Program {
         };
         let mut process = Command::new(program);
         process.args(&launch.arguments).current_dir(&launch.directory).env_clear();
-        process.envs(self.context.environment.home_variables(launch, run));
+        process.envs(self.context.environment.foreign_variables(launch, run));
         process
     }
 
@@ -339,7 +370,7 @@ impl Program {
 }
 
 /// Returns the error that keeps a process from starting in a directory, if there is one.
-fn cannot_enter(directory: &Path) -> Option<io::Error> {
+fn entry_error(directory: &Path) -> Option<io::Error> {
     // Reading the metadata of `.` needs the same permission as entering the directory.
     directory.join(".").metadata().err()
 }
@@ -348,8 +379,8 @@ fn cannot_enter(directory: &Path) -> Option<io::Error> {
 #[cfg(unix)]
 fn is_starved(error: &io::Error) -> bool {
     use rustix::io::Errno;
-    let starved = [Errno::AGAIN, Errno::NOMEM, Errno::NFILE, Errno::MFILE, Errno::NOSPC];
-    Errno::from_io_error(error).is_some_and(|error| starved.contains(&error))
+    let exhausted = [Errno::AGAIN, Errno::NOMEM, Errno::NFILE, Errno::MFILE, Errno::NOSPC];
+    Errno::from_io_error(error).is_some_and(|error| exhausted.contains(&error))
 }
 
 /// Returns `false`: on other systems every program is started by the shell.

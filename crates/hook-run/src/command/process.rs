@@ -15,7 +15,7 @@ use crate::answer::Ending;
 use crate::executor::Slots;
 use crate::limits::RunnerLimits;
 use crate::report::ProcessReport;
-use crate::termination::{EngineTasks, Leaving};
+use crate::termination::{EngineTasks, LeftoverProcess};
 use crate::tree::ProcessTree;
 use hook_protocol::failure::HookFailure;
 
@@ -54,7 +54,7 @@ pub(crate) async fn run(mut tree: ProcessTree, call: ProcessCall<'_>) -> (Ending
     // If both happened while the engine was delayed, the hook was in time.
     let verdict = match verdict {
         Verdict::Ended(status) => Verdict::Ended(status),
-        late => tree.try_wait().map_or(late, Verdict::Ended),
+        verdict => tree.try_wait().map_or(verdict, Verdict::Ended),
     };
 
     let mut report = ProcessReport::default();
@@ -62,23 +62,23 @@ pub(crate) async fn run(mut tree: ProcessTree, call: ProcessCall<'_>) -> (Ending
     let mut ending = match verdict {
         Verdict::Ended(status) => {
             // The hook itself has ended. Its children may still write, but not for long.
-            let mut patience = pin!(tokio::time::sleep(call.limits.exit_patience));
+            let mut drain_deadline = pin!(tokio::time::sleep(call.limits.drain_timeout));
             while stdout.is_open() || stderr.is_open() {
                 tokio::select! {
                     biased;
-                    () = &mut patience => break,
+                    () = &mut drain_deadline => break,
                     () = stdout.fill() => {}
                     () = stderr.fill() => {}
                 }
             }
-            stdout.fill_with_what_is_there();
-            stderr.fill_with_what_is_there();
+            stdout.drain_available();
+            stderr.drain_available();
             report.leaked = stdout.is_open() || stderr.is_open();
-            ended(status, &mut report)
+            record_exit(status, &mut report)
         }
         Verdict::TimedOut | Verdict::Cancelled => {
-            stdout.fill_with_what_is_there();
-            stderr.fill_with_what_is_there();
+            stdout.drain_available();
+            stderr.drain_available();
             still_running = Some(tree);
             Ending::Failed(match verdict {
                 Verdict::TimedOut => HookFailure::TimedOut { after: call.timeout },
@@ -90,8 +90,9 @@ pub(crate) async fn run(mut tree: ProcessTree, call: ProcessCall<'_>) -> (Ending
     let (stderr, stderr_pipe) = stderr.finish();
     (report.stdout, report.stderr) = (stdout, stderr);
     if let Some(tree) = still_running {
-        let leaving = Leaving { tree, stdout: stdout_pipe, stderr: stderr_pipe, slots: call.slots };
-        call.tasks.end(leaving, call.limits.grace);
+        let leftover =
+            LeftoverProcess { tree, stdout: stdout_pipe, stderr: stderr_pipe, slots: call.slots };
+        call.tasks.end(leftover, call.limits.grace);
     }
     // Exit 2 denies, whatever else was printed.
     if report.stdout.dropped > 0 && matches!(ending, Ending::Exited(code) if code != 2) {
@@ -107,7 +108,7 @@ enum Verdict {
 }
 
 /// Converts an exit status, and records it in the report.
-fn ended(status: io::Result<ExitStatus>, report: &mut ProcessReport) -> Ending {
+fn record_exit(status: io::Result<ExitStatus>, report: &mut ProcessReport) -> Ending {
     let status = match status {
         Ok(status) => status,
         Err(source) => {
@@ -156,10 +157,10 @@ impl<'a> Feed<'a> {
 /// Enlarges a pipe for a long input, to save context switches. A failure only costs time.
 #[cfg(target_os = "linux")]
 fn widen(pipe: &ChildStdin, input: usize) {
-    const USUAL: usize = 64 * 1024;
-    const WIDE: usize = 256 * 1024;
-    if input > USUAL {
-        let _ = rustix::pipe::fcntl_setpipe_size(pipe, WIDE);
+    const DEFAULT_SIZE: usize = 64 * 1024;
+    const LARGE_SIZE: usize = 256 * 1024;
+    if input > DEFAULT_SIZE {
+        let _ = rustix::pipe::fcntl_setpipe_size(pipe, LARGE_SIZE);
     }
 }
 

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-use super::function::{Plain, answer, expired};
+use super::function::{SyncFunction, convert_result, expired};
 use crate::answer::Answer;
 use crate::executor::{HookCall, Run, Slots};
 use crate::limits::RunnerLimits;
 use crate::nesting::Nesting;
-use crate::slots::{RunLane, SlotQueue};
+use crate::slots::{FairnessKey, SlotQueue};
 use crate::threads::{Threads, drop_quietly};
 use hook_protocol::failure::HookFailure;
 
@@ -50,16 +50,16 @@ impl BlockingHandlers {
     /// Dropping the future only gives up its turn.
     pub(crate) async fn acquire(
         &self,
-        lane: RunLane,
+        key: FairnessKey,
         nesting: Nesting,
         depth: u32,
     ) -> Result<Slots, HookFailure> {
         self.admit()?;
         match nesting.depth() {
             0 => {
-                let of_engine = self.slots.acquire(lane, depth).await.map(Arc::new);
+                let engine = self.slots.acquire(key, depth).await.map(Arc::new);
                 self.admit()?;
-                Ok(Slots { of_engine, ..Slots::default() })
+                Ok(Slots { engine, ..Slots::default() })
             }
             // The handler that waits for this one keeps its own permit meanwhile.
             1..=MAX_NESTING => Ok(Slots::default()),
@@ -77,19 +77,19 @@ impl BlockingHandlers {
     }
 
     /// Runs a handler on a thread until its answer, its timeout or its cancellation.
-    pub(crate) async fn run(&self, function: Arc<Plain>, call: HookCall) -> Run {
+    pub(crate) async fn run(&self, function: Arc<SyncFunction>, call: HookCall) -> Run {
         let HookCall { input, timeout, cancel, slots, nesting, .. } = call;
         let event = input.event();
         let (sender, receiver) = oneshot::channel();
         let permit = Arc::new(Permit(Mutex::new(Some(slots))));
-        let of_thread = Arc::clone(&permit);
+        let thread_permit = Arc::clone(&permit);
         let started = self.threads.run(move |worker| {
             // The caller is gone if the timeout was over before this began.
             let finished = (!sender.is_closed())
                 .then(|| nesting.within(|| catch_unwind(AssertUnwindSafe(|| function(&input)))));
             // Functions and inputs belong to the host, so their drops count as the handler's time.
             drop_quietly((function, input));
-            match of_thread.take() {
+            match thread_permit.take() {
                 Some(slots) => {
                     // In this order, so that the thread is free before the answer and the permit.
                     worker.free();
@@ -113,7 +113,7 @@ impl BlockingHandlers {
         tokio::select! {
             biased;
             finished = receiver => match finished {
-                Ok(finished) => answer(event, finished),
+                Ok(finished) => convert_result(event, finished),
                 Err(_) => Answer::failed(HookFailure::Panicked {
                     message: "the handler's thread ended without an answer".to_owned(),
                 })
@@ -131,11 +131,11 @@ impl BlockingHandlers {
     /// failure.
     fn abandon(&self, permit: &Permit) -> Option<String> {
         let mut slots = permit.lock();
-        let given_back = slots.take()?;
+        let returned_slots = slots.take()?;
         // Before the thread can notice it.
         self.threads.abandon();
         drop(slots);
-        drop(given_back);
+        drop(returned_slots);
         Some(format!(
             "the handler's thread cannot be ended and runs on ({} of at most {} such threads); \
              return in time, or use an asynchronous handler",

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use futures::FutureExt;
 
 use super::blocking::BlockingHandlers;
-use super::function::{Async, Called, Function, OfModule, Plain, answer, expired};
+use super::function::{
+    AsyncFunction, Function, ModuleFunction, SessionFunction, SyncFunction, convert_result, expired,
+};
 use super::hook::HandlerHook;
 use crate::answer::Answer;
 use crate::executor::{Execution, HookCall, HookExecutor, HookKind, Permits, Run};
@@ -23,9 +25,9 @@ struct HandlerExecutor {
 
 /// The way a function is called.
 enum Call {
-    Inline(Arc<Plain>),
-    Async(Arc<Async>),
-    Blocking(Arc<Plain>, Arc<BlockingHandlers>),
+    Inline(Arc<SyncFunction>),
+    Async(Arc<AsyncFunction>),
+    Blocking(Arc<SyncFunction>, Arc<BlockingHandlers>),
 }
 
 impl HandlerHook {
@@ -43,16 +45,16 @@ impl HandlerHook {
             Function::Blocking(function) => {
                 Call::Blocking(Arc::clone(function), Arc::clone(blocking))
             }
-            Function::Called(Called { target, id, home, on_failure }) => {
+            Function::Session(SessionFunction { target, id, foreign, on_failure }) => {
                 // Remote hooks run no programs here.
-                let programs = target.is_near().then(programs);
-                let (target, home) = (target.clone(), home.clone());
+                let programs = target.is_local().then(programs);
+                let (target, foreign) = (target.clone(), foreign.clone());
                 let live =
-                    LiveExecutor::new(&name, id, self.event, home, target, running, programs);
+                    LiveExecutor::new(&name, id, self.event, foreign, target, running, programs);
                 return Arc::new(live.on_failure(on_failure.clone()));
             }
-            Function::Module(OfModule { handler, home }) => {
-                let executor = ModuleExecutor::new(&name, home, handler, running, programs());
+            Function::Module(ModuleFunction { handler, foreign }) => {
+                let executor = ModuleExecutor::new(&name, foreign, handler, running, programs());
                 return Arc::new(executor);
             }
         };
@@ -90,7 +92,7 @@ impl HookExecutor for HandlerExecutor {
         match &self.call {
             Call::Inline(function) => {
                 let finished = catch_unwind(AssertUnwindSafe(|| function(&call.input)));
-                Execution::Done(answer(call.input.event(), finished))
+                Execution::Done(convert_result(call.input.event(), finished))
             }
             Call::Async(function) => {
                 let function = Arc::clone(function);
@@ -104,13 +106,13 @@ impl HookExecutor for HandlerExecutor {
     }
 }
 
-async fn run_async(function: Arc<Async>, call: HookCall) -> Run {
+async fn run_async(function: Arc<AsyncFunction>, call: HookCall) -> Run {
     let event = call.input.event();
     // The handler may also panic before it returns its future.
     let handler = AssertUnwindSafe(async move { function(call.input).await }).catch_unwind();
     tokio::select! {
         biased;
-        finished = handler => answer(event, finished),
+        finished = handler => convert_result(event, finished),
         failure = expired(call.timeout, &call.cancel) => Answer::failed(failure).into(),
     }
 }

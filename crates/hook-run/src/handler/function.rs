@@ -23,34 +23,35 @@ pub type HandlerResult = Result<Option<HookOutput>, HandlerError>;
 pub type HandlerError = Box<dyn std::error::Error + Send + Sync>;
 
 /// A synchronous function of the host.
-pub(super) type Plain = dyn Fn(&HookInput) -> HandlerResult + Send + Sync;
-pub(super) type Async = dyn Fn(HookInput) -> BoxFuture<'static, HandlerResult> + Send + Sync;
+pub(super) type SyncFunction = dyn Fn(&HookInput) -> HandlerResult + Send + Sync;
+pub(super) type AsyncFunction =
+    dyn Fn(HookInput) -> BoxFuture<'static, HandlerResult> + Send + Sync;
 
 #[derive(Clone)]
 pub(super) enum Function {
-    Inline(Arc<Plain>),
-    Async(Arc<Async>),
-    Blocking(Arc<Plain>),
-    Called(Called),
-    Module(OfModule),
+    Inline(Arc<SyncFunction>),
+    Async(Arc<AsyncFunction>),
+    Blocking(Arc<SyncFunction>),
+    Session(SessionFunction),
+    Module(ModuleFunction),
 }
 
 /// A handler of a module.
 #[derive(Clone)]
-pub(super) struct OfModule {
+pub(super) struct ModuleFunction {
     pub(super) handler: ModuleHandler,
     /// The foreign hook whose formats it uses.
-    pub(super) home: Arc<ForeignHook>,
+    pub(super) foreign: Arc<ForeignHook>,
 }
 
 /// A hook that is called in a session.
 #[derive(Clone)]
-pub(super) struct Called {
+pub(super) struct SessionFunction {
     pub(super) target: CallTarget,
     /// The hook's id in the session.
     pub(super) id: Arc<str>,
     /// The foreign hook whose formats it uses, if it is one.
-    pub(super) home: Option<Arc<ForeignHook>>,
+    pub(super) foreign: Option<Arc<ForeignHook>>,
     /// The listener for failed calls.
     pub(super) on_failure: Option<FailureListener>,
 }
@@ -63,7 +64,10 @@ pub(super) async fn expired(timeout: Duration, cancel: &CancellationToken) -> Ho
     }
 }
 
-pub(super) fn answer(event: HookEventName, finished: std::thread::Result<HandlerResult>) -> Run {
+pub(super) fn convert_result(
+    event: HookEventName,
+    finished: std::thread::Result<HandlerResult>,
+) -> Run {
     match finished {
         Ok(Ok(output)) => Answer::of_handler(event, output).into(),
         Ok(Err(source)) => Answer::failed(HookFailure::Handler { source: source.into() }).into(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 
-use super::function::{Called, Function, HandlerError, HandlerResult, OfModule};
+use super::function::{Function, HandlerError, HandlerResult, ModuleFunction, SessionFunction};
 use crate::live::{CallTarget, FailureListener};
 use crate::module::ModuleHandler;
 use hook_protocol::event::input::HookInput;
@@ -23,7 +23,7 @@ fn typed<E: Event>(
     function: impl Fn(&TypedInput<E>, &mut TypedAnswer<E>) -> TypedResult + Send + Sync + 'static,
 ) -> impl Fn(&HookInput) -> HandlerResult + Send + Sync + 'static {
     move |input| {
-        let typed = TypedInput::of(input).ok_or_else(|| other_event::<E>(input))?;
+        let typed = TypedInput::of(input).ok_or_else(|| wrong_event_error::<E>(input))?;
         let mut answer = TypedAnswer::default();
         function(&typed, &mut answer)?;
         Ok(answer.into_output())
@@ -31,7 +31,7 @@ fn typed<E: Event>(
 }
 
 /// Returns the error for another event's payload, which no entry point lets through.
-fn other_event<E: Event>(input: &HookInput) -> HandlerError {
+fn wrong_event_error<E: Event>(input: &HookInput) -> HandlerError {
     format!("expected the payload of {}, found that of {}", E::NAME, input.event()).into()
 }
 
@@ -155,7 +155,7 @@ impl HandlerHook {
             let answer =
                 TypedInput::of(&input).map(|input| function(input, TypedAnswer::default()));
             async move {
-                let answer = answer.ok_or_else(|| other_event::<E>(&input))?;
+                let answer = answer.ok_or_else(|| wrong_event_error::<E>(&input))?;
                 Ok(answer.await?.into_output())
             }
         })
@@ -169,9 +169,10 @@ impl HandlerHook {
         name: impl Into<String>,
         id: &str,
         target: CallTarget,
-        home: Option<Arc<ForeignHook>>,
+        foreign: Option<Arc<ForeignHook>>,
     ) -> Self {
-        let called = Function::Called(Called { target, id: id.into(), home, on_failure: None });
+        let called =
+            Function::Session(SessionFunction { target, id: id.into(), foreign, on_failure: None });
         Self { source: HookSource::Client, ..Self::new(event, name, called) }
     }
 
@@ -179,7 +180,7 @@ impl HandlerHook {
     #[doc(hidden)]
     #[must_use]
     pub fn on_failure(mut self, listener: FailureListener) -> Self {
-        if let Function::Called(called) = &mut self.function {
+        if let Function::Session(called) = &mut self.function {
             called.on_failure = Some(listener);
         }
         self
@@ -191,9 +192,9 @@ impl HandlerHook {
         event: HookEventName,
         name: impl Into<String>,
         handler: ModuleHandler,
-        home: Arc<ForeignHook>,
+        foreign: Arc<ForeignHook>,
     ) -> Self {
-        Self::new(event, name, Function::Module(OfModule { handler, home })).in_turn()
+        Self::new(event, name, Function::Module(ModuleFunction { handler, foreign })).in_turn()
     }
 
     fn new(event: HookEventName, name: impl Into<String>, function: Function) -> Self {
@@ -292,11 +293,11 @@ impl HandlerHook {
 
     /// Returns the compiled matcher, and its problems.
     pub fn compiled_matcher(&self) -> (Matcher, Vec<MatcherProblem>) {
-        let home = match &self.function {
-            Function::Called(called) => called.home.as_ref(),
+        let foreign = match &self.function {
+            Function::Session(called) => called.foreign.as_ref(),
             _ => None,
         };
-        Matcher::of(self.matcher.clone(), home, self.event.row().matching, self.fail_behavior)
+        Matcher::of(self.matcher.clone(), foreign, self.event.row().matching, self.fail_behavior)
     }
 
     /// Returns `true` if the hook sets its timeout itself.

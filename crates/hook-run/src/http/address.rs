@@ -44,14 +44,15 @@ impl Address {
                 port.ok_or("its port is no number below 65536")?
             }
         };
-        let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-        if bare.is_empty() {
+        let host_name =
+            host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+        if host_name.is_empty() {
             return Err("it names no server");
         }
-        let target = uri.path_and_query().map_or("/", |it| it.as_str());
+        let target = uri.path_and_query().map_or("/", |path| path.as_str());
         let target = if target.starts_with('/') { target.to_owned() } else { format!("/{target}") };
         let authority = authority.as_str().to_owned();
-        Ok(Self { host: bare.to_owned(), port, is_encrypted, authority, target })
+        Ok(Self { host: host_name.to_owned(), port, is_encrypted, authority, target })
     }
 
     /// Returns the URL without its query, which may be secret.

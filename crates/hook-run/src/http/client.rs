@@ -28,7 +28,7 @@ use crate::threads::Threads;
 use hook_settings::language::Post;
 
 /// Headers that frame the request, which hooks may not set.
-const OURS: [HeaderName; 6] = [
+const RESERVED_HEADERS: [HeaderName; 6] = [
     CONTENT_LENGTH,
     header::CONNECTION,
     header::TE,
@@ -54,7 +54,7 @@ impl fmt::Debug for Client {
 }
 
 /// The result of a name lookup on a thread.
-struct Found {
+struct Resolved {
     addresses: Vec<SocketAddr>,
     encryption: Option<Arc<ClientConfig>>,
     slots: Slots,
@@ -77,17 +77,17 @@ impl Client {
         self: Arc<Self>,
         address: &Address,
         post: Post,
-        told: String,
+        payload: String,
         limit: usize,
         slots: Slots,
     ) -> Result<Vec<u8>, String> {
-        let request = request(address, post, told)?;
-        let found = self.look_up(address, slots).await?;
-        let connected = TcpStream::connect(&*found.addresses).await;
+        let request = request(address, post, payload)?;
+        let resolved = self.resolve(address, slots).await?;
+        let connected = TcpStream::connect(&*resolved.addresses).await;
         let stream = connected.map_err(|error| format!("cannot connect: {error}"))?;
         // The request is small and complete, so buffering gains nothing.
         let _ = stream.set_nodelay(true);
-        let stream = match found.encryption {
+        let stream = match resolved.encryption {
             None => Stream::Plain(stream),
             Some(encryption) => {
                 let name = ServerName::try_from(address.host.clone());
@@ -99,50 +99,50 @@ impl Client {
             }
         };
         let answer = exchange(stream, request, limit).await;
-        drop(found.slots);
+        drop(resolved.slots);
         answer
     }
 
     /// Resolves a server's addresses, and loads the certificates for an encrypted connection. Both
     /// may be slow, so a thread does them. It holds the slots until it is done, even if the caller
     /// is gone, so there are never more such threads than slots.
-    async fn look_up(self: Arc<Self>, address: &Address, slots: Slots) -> Result<Found, String> {
+    async fn resolve(self: Arc<Self>, address: &Address, slots: Slots) -> Result<Resolved, String> {
         let (host, port) = (address.host.clone(), address.port);
-        if let (Ok(number), false) = (host.parse::<IpAddr>(), address.is_encrypted) {
-            let addresses = vec![SocketAddr::new(number, port)];
-            return Ok(Found { addresses, encryption: None, slots });
+        if let (Ok(ip), false) = (host.parse::<IpAddr>(), address.is_encrypted) {
+            let addresses = vec![SocketAddr::new(ip, port)];
+            return Ok(Resolved { addresses, encryption: None, slots });
         }
         let is_encrypted = address.is_encrypted;
         let (sender, receiver) = oneshot::channel();
         let client = Arc::clone(&self);
         let started = self.threads.run(move |worker| {
             let addresses = (&*host, port).to_socket_addrs();
-            let found = addresses.map_err(|error| format!("cannot find it: {error}")).and_then(
+            let resolved = addresses.map_err(|error| format!("cannot find it: {error}")).and_then(
                 |addresses| {
                     let encryption = is_encrypted.then(|| client.encryption()).transpose()?;
-                    Ok(Found { addresses: addresses.collect(), encryption, slots })
+                    Ok(Resolved { addresses: addresses.collect(), encryption, slots })
                 },
             );
             worker.free();
             // If the caller was dropped, this frees the slots.
-            let _ = sender.send(found);
+            let _ = sender.send(resolved);
         });
         started.map_err(|error| format!("cannot start a thread that looks it up: {error}"))?;
-        let found = receiver.await;
-        found.unwrap_or_else(|_| Err("the thread that looked it up panicked".to_owned()))
+        let resolved = receiver.await;
+        resolved.unwrap_or_else(|_| Err("the thread that looked it up panicked".to_owned()))
     }
 
     /// Returns the TLS configuration, which trusts the certificates in the system's trust store.
     fn encryption(&self) -> Result<Arc<ClientConfig>, String> {
-        let mut known = self.encryption.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = &*known {
-            return Ok(Arc::clone(known));
+        let mut cached = self.encryption.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(config) = &*cached {
+            return Ok(Arc::clone(config));
         }
-        let found = rustls_native_certs::load_native_certs();
+        let loaded = rustls_native_certs::load_native_certs();
         let mut roots = RootCertStore::empty();
-        let (added, _) = roots.add_parsable_certificates(found.certs);
+        let (added, _) = roots.add_parsable_certificates(loaded.certs);
         if added == 0 {
-            let errors: Vec<String> = found.errors.iter().map(ToString::to_string).collect();
+            let errors: Vec<String> = loaded.errors.iter().map(ToString::to_string).collect();
             return Err(format!(
                 "this system has no certificates by which servers prove who they are \
                  (SSL_CERT_FILE can name some){}{}",
@@ -155,13 +155,13 @@ impl Client {
             .map_err(|error| error.to_string())?
             .with_root_certificates(roots)
             .with_no_client_auth();
-        Ok(Arc::clone(known.insert(Arc::new(config))))
+        Ok(Arc::clone(cached.insert(Arc::new(config))))
     }
 }
 
-fn request(address: &Address, post: Post, told: String) -> Result<Request<String>, String> {
+fn request(address: &Address, post: Post, payload: String) -> Result<Request<String>, String> {
     let mut request = Request::post(&*address.target)
-        .body(told)
+        .body(payload)
         .map_err(|_| "its path cannot be asked for".to_owned())?;
     let headers = request.headers_mut();
     let host = HeaderValue::from_str(&address.authority);
@@ -172,7 +172,7 @@ fn request(address: &Address, post: Post, told: String) -> Result<Request<String
         // The value may be secret, so errors leave it out.
         let header = HeaderName::from_bytes(name.as_bytes());
         let header = header.map_err(|_| format!("`{name}` is no name of a header"))?;
-        if OURS.contains(&header) {
+        if RESERVED_HEADERS.contains(&header) {
             return Err(format!("the header `{name}` cannot be set by a hook"));
         }
         let value = HeaderValue::from_str(value.trim());

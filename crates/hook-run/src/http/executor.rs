@@ -7,7 +7,7 @@ use futures::FutureExt;
 
 use super::address::Address;
 use super::client::Client;
-use crate::answer::{home_answer, without_doubt};
+use crate::answer::{convert_foreign_answer, reject_ambiguous};
 use crate::command::CommandContext;
 use crate::executor::{
     CommandIdentity, Execution, HookCall, HookExecutor, HookKind, HookStart, Permits, Run,
@@ -16,7 +16,7 @@ use crate::report::{Captured, ProcessReport};
 use hook_json::RawObject;
 use hook_json::text::shortened;
 use hook_protocol::failure::HookFailure;
-use hook_settings::language::{ForeignHook, Place};
+use hook_settings::language::{ForeignHook, LaunchContext};
 
 /// Runs a foreign hook by posting its input to a server.
 #[derive(Debug)]
@@ -28,8 +28,8 @@ pub(crate) struct HttpExecutor {
 struct HttpHook {
     label: String,
     /// Everything that decides what is requested.
-    terms: String,
-    home: Arc<ForeignHook>,
+    spec: String,
+    foreign: Arc<ForeignHook>,
     context: Arc<CommandContext>,
     client: Arc<Client>,
 }
@@ -37,12 +37,12 @@ struct HttpHook {
 impl HttpExecutor {
     pub(crate) fn new(
         label: String,
-        home: Arc<ForeignHook>,
+        foreign: Arc<ForeignHook>,
         context: Arc<CommandContext>,
         client: Arc<Client>,
     ) -> Self {
-        let terms = home.command.terms();
-        Self { hook: Arc::new(HttpHook { label, terms, home, context, client }) }
+        let spec = foreign.command.spec();
+        Self { hook: Arc::new(HttpHook { label, spec, foreign, context, client }) }
     }
 }
 
@@ -51,8 +51,8 @@ impl HookExecutor for HttpExecutor {
         HookKind::Http
     }
 
-    fn home(&self) -> Option<&ForeignHook> {
-        Some(&self.hook.home)
+    fn foreign(&self) -> Option<&ForeignHook> {
+        Some(&self.hook.foreign)
     }
 
     fn label(&self) -> &str {
@@ -68,12 +68,12 @@ impl HookExecutor for HttpExecutor {
     }
 
     fn identity(&self) -> Option<CommandIdentity<'_>> {
-        let HttpHook { terms, home, context, .. } = &*self.hook;
-        home.runs_once.then(|| CommandIdentity {
-            command: terms,
+        let HttpHook { spec, foreign, context, .. } = &*self.hook;
+        foreign.runs_once.then(|| CommandIdentity {
+            command: spec,
             env: Default::default(),
             project: &context.environment.project,
-            foreign_event: Some(&home.event),
+            foreign_event: Some(&foreign.event),
             is_worker: false,
         })
     }
@@ -91,47 +91,58 @@ impl HookExecutor for HttpExecutor {
 impl HttpHook {
     async fn run(&self, call: HookCall) -> Run {
         let HookCall { input, timeout, cancel, slots, .. } = call;
-        let told = self.home.language.told(&self.home, &input).unwrap_or_else(RawObject::empty);
-        let asked = self.ask(Path::new(&*input.cwd), &told, slots);
-        let answered = tokio::select! {
+        let payload = self
+            .foreign
+            .language
+            .foreign_input(&self.foreign, &input)
+            .unwrap_or_else(RawObject::empty);
+        let request = self.post(Path::new(&*input.cwd), &payload, slots);
+        let response = tokio::select! {
             biased;
             () = cancel.cancelled() => Err(HookFailure::Cancelled),
             () = tokio::time::sleep(timeout) => Err(HookFailure::TimedOut { after: timeout }),
-            answered = asked => answered,
+            response = request => response,
         };
-        let bytes = answered.as_ref().map_or(&[][..], Vec::as_slice);
+        let bytes = response.as_ref().map_or(&[][..], Vec::as_slice);
         let text = String::from_utf8_lossy(bytes);
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        let reply = match &answered {
+        let reply = match &response {
             Ok(_) => Ok(text),
             Err(failure) => Err(failure.clone()),
         };
-        let answer = home_answer(self.home.language.replied(&self.home, &told, reply));
-        let answer = without_doubt(answer, &self.home, input.event(), text);
+        let answer = convert_foreign_answer(self.foreign.language.read_reply(
+            &self.foreign,
+            &payload,
+            reply,
+        ));
+        let answer = reject_ambiguous(answer, &self.foreign, input.event(), text);
         let stdout = Captured { bytes: bytes.to_vec(), dropped: 0 };
         Run { answer, process: ProcessReport { stdout, ..ProcessReport::default() } }
     }
 
-    async fn ask(
+    async fn post(
         &self,
         directory: &Path,
-        told: &RawObject,
+        payload: &RawObject,
         slots: crate::executor::Slots,
     ) -> Result<Vec<u8>, HookFailure> {
         let environment = &self.context.environment;
-        let place =
-            Place { project: &environment.project, directory, environment: environment.host() };
+        let location = LaunchContext {
+            project: &environment.project,
+            directory,
+            environment: environment.host(),
+        };
         let failed = |server: &str, reason: String| HookFailure::Request {
             server: shortened(server),
             reason,
         };
-        let post = self.home.language.post(&self.home, &place);
+        let post = self.foreign.language.http_request(&self.foreign, &location);
         let post = post.map_err(|reason| failed(&self.label, reason))?;
         let address = Address::of(&post.url);
         let address = address.map_err(|reason| failed(&self.label, reason.to_owned()))?;
         let client = Arc::clone(&self.client);
         let limit = self.context.limits.max_stdout;
-        let answered = client.post(&address, post, told.as_str().to_owned(), limit, slots).await;
-        answered.map_err(|reason| failed(&address.shown(), reason))
+        let response = client.post(&address, post, payload.as_str().to_owned(), limit, slots).await;
+        response.map_err(|reason| failed(&address.shown(), reason))
     }
 }

@@ -16,7 +16,7 @@ pub(super) enum Stream {
 }
 
 /// The maximum size of one read.
-const READ: usize = 16 * 1024;
+const MAX_READ: usize = 16 * 1024;
 
 impl Read for Stream {
     fn poll_read(
@@ -25,14 +25,14 @@ impl Read for Stream {
         mut cursor: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
         // Safe code cannot read into uninitialized memory.
-        let mut buffer = [0; READ];
-        let room = cursor.remaining().min(READ);
-        let mut read = ReadBuf::new(buffer.get_mut(..room).unwrap_or_default());
+        let mut buffer = [0; MAX_READ];
+        let length = cursor.remaining().min(MAX_READ);
+        let mut buffered = ReadBuf::new(buffer.get_mut(..length).unwrap_or_default());
         ready!(match &mut *self {
-            Self::Plain(stream) => Pin::new(stream).poll_read(context, &mut read),
-            Self::Encrypted(stream) => Pin::new(stream).poll_read(context, &mut read),
+            Self::Plain(stream) => Pin::new(stream).poll_read(context, &mut buffered),
+            Self::Encrypted(stream) => Pin::new(stream).poll_read(context, &mut buffered),
         })?;
-        cursor.put_slice(read.filled());
+        cursor.put_slice(buffered.filled());
         Poll::Ready(Ok(()))
     }
 }

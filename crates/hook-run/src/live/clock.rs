@@ -7,13 +7,13 @@ use std::time::Duration;
 use tokio::runtime::{self, Handle};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::message::by;
+use super::message::deadline_after;
 
 /// The total time for questions of one call to the user.
-const LONGEST_QUESTION: Duration = Duration::from_secs(600);
+const MAX_QUESTION_TIME: Duration = Duration::from_secs(600);
 
 /// The maximum number of spare timers.
-const MOST_SPARE: usize = 64;
+const MAX_SPARE_TIMERS: usize = 64;
 
 /// A timer, and the runtime that it belongs to.
 struct Timer {
@@ -31,10 +31,10 @@ impl Timers {
     fn take(&self, deadline: Instant) -> Timer {
         let runtime = Handle::current().id();
         let mut spare = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = spare.iter().rposition(|timer| timer.runtime == runtime);
-        let known = known.map(|at| spare.swap_remove(at));
+        let index = spare.iter().rposition(|timer| timer.runtime == runtime);
+        let reused = index.map(|position| spare.swap_remove(position));
         drop(spare);
-        match known {
+        match reused {
             Some(mut timer) => {
                 timer.sleep.as_mut().reset(deadline);
                 timer
@@ -43,9 +43,9 @@ impl Timers {
         }
     }
 
-    fn keep(&self, timer: Timer) {
+    fn recycle(&self, timer: Timer) {
         let mut spare = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if spare.len() < MOST_SPARE {
+        if spare.len() < MAX_SPARE_TIMERS {
             spare.push(timer);
         }
     }
@@ -60,25 +60,25 @@ pub(crate) struct Clock<'t> {
     /// The number of open questions.
     questions: usize,
     /// The hook's remaining time, while a question is open.
-    left: Duration,
+    remaining: Duration,
     /// The remaining time for questions.
-    for_questions: Duration,
+    question_time: Duration,
     /// The time at which the first open question was asked.
-    asked_at: Instant,
+    question_start: Instant,
 }
 
 impl<'t> Clock<'t> {
     /// Starts a clock that expires after this time.
     pub(crate) fn new(time: Duration, timers: &'t Timers) -> Self {
-        let deadline = by(time);
+        let deadline = deadline_after(time);
         Self {
             timers,
             timer: Some(timers.take(deadline)),
             deadline,
             questions: 0,
-            left: Duration::ZERO,
-            for_questions: LONGEST_QUESTION,
-            asked_at: Instant::now(),
+            remaining: Duration::ZERO,
+            question_time: MAX_QUESTION_TIME,
+            question_start: Instant::now(),
         }
     }
 
@@ -102,9 +102,9 @@ impl<'t> Clock<'t> {
     pub(crate) fn pause(&mut self) {
         self.questions += 1;
         if self.questions == 1 {
-            self.left = self.deadline.saturating_duration_since(Instant::now());
-            self.asked_at = Instant::now();
-            self.reset(self.for_questions);
+            self.remaining = self.deadline.saturating_duration_since(Instant::now());
+            self.question_start = Instant::now();
+            self.reset(self.question_time);
         }
     }
 
@@ -112,13 +112,13 @@ impl<'t> Clock<'t> {
     pub(crate) fn resume(&mut self) {
         self.questions = self.questions.saturating_sub(1);
         if self.questions == 0 {
-            self.for_questions = self.for_questions.saturating_sub(self.asked_at.elapsed());
-            self.reset(self.left);
+            self.question_time = self.question_time.saturating_sub(self.question_start.elapsed());
+            self.reset(self.remaining);
         }
     }
 
     fn reset(&mut self, time: Duration) {
-        self.deadline = by(time);
+        self.deadline = deadline_after(time);
         if let Some(timer) = &mut self.timer {
             timer.sleep.as_mut().reset(self.deadline);
         }
@@ -128,7 +128,7 @@ impl<'t> Clock<'t> {
 impl Drop for Clock<'_> {
     fn drop(&mut self) {
         if let Some(timer) = self.timer.take() {
-            self.timers.keep(timer);
+            self.timers.recycle(timer);
         }
     }
 }

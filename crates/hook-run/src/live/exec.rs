@@ -22,20 +22,20 @@ use hook_protocol::failure::HookFailure;
 pub(super) const EXEC: &str = "exec";
 
 /// The maximum number of concurrent programs for the hooks of one source.
-const AT_ONCE: usize = 8;
+const MAX_CONCURRENT: usize = 8;
 
 /// The default timeout of a program.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Runs programs for hooks.
 #[derive(Debug)]
 pub(crate) struct Programs {
     context: Arc<CommandContext>,
-    places: Semaphore,
+    permits: Semaphore,
 }
 
 /// The program in a request.
-struct Wanted {
+struct ProgramRequest {
     command: String,
     arguments: Vec<String>,
     directory: PathBuf,
@@ -45,7 +45,7 @@ struct Wanted {
 
 impl Programs {
     pub(crate) fn new(context: Arc<CommandContext>) -> Self {
-        Self { context, places: Semaphore::new(AT_ONCE) }
+        Self { context, permits: Semaphore::new(MAX_CONCURRENT) }
     }
 
     /// Runs a program to its end, for a hook at this nesting depth.
@@ -60,31 +60,31 @@ impl Programs {
         params: RawJson,
         depth: u32,
     ) -> Result<RawJson, HostCallError> {
-        let wanted = self.read(&params).map_err(HostCallError::failed)?;
+        let request = self.read(&params).map_err(HostCallError::failed)?;
         let depth = depth.saturating_add(1);
-        let nested = self.context.check_depth(depth);
-        nested.map_err(|error| HostCallError::failed(error.to_string()))?;
-        let Ok(_place) = self.places.acquire().await else {
+        let depth_check = self.context.check_depth(depth);
+        depth_check.map_err(|error| HostCallError::failed(error.to_string()))?;
+        let Ok(_permit) = self.permits.acquire().await else {
             return Err(HostCallError::failed("the engine is ending"));
         };
         let context = Arc::clone(&self.context);
         let environment = &context.environment;
         let mut running = context.running.enter(environment.outer_token.as_deref(), depth);
         let depth = environment.depth.saturating_add(depth).to_string();
-        let none = SessionEnv::default();
-        let run = RunVariables { depth: &depth, token: running.token(), session: (&none, 0) };
-        let mut process = Command::new(&wanted.command);
-        process.args(&wanted.arguments).current_dir(&wanted.directory).env_clear();
-        process.envs(environment.lasting_variables(&run, &wanted.env));
+        let no_session = SessionEnv::default();
+        let run = RunVariables { depth: &depth, token: running.token(), session: (&no_session, 0) };
+        let mut process = Command::new(&request.command);
+        process.args(&request.arguments).current_dir(&request.directory).env_clear();
+        process.envs(environment.lasting_variables(&run, &request.env));
         let tree = ProcessTree::spawn(process).map_err(|error| {
-            let command = hook_json::text::shortened(&wanted.command);
+            let command = hook_json::text::shortened(&request.command);
             HostCallError::failed(format!("failed to start {command}: {error}"))
         })?;
-        running.started(tree.group());
+        running.record_group(tree.group());
         let cancel = CancellationToken::new();
-        let ends_it = cancel.clone().drop_guard();
+        let cancel_guard = cancel.clone().drop_guard();
         let (sender, receiver) = oneshot::channel();
-        let timeout = wanted.timeout;
+        let timeout = request.timeout;
         // A task of the engine, so that the program is also ended when its caller is gone.
         context.tasks.tracker.clone().spawn(async move {
             let slots = Slots { running: Some(running), ..Slots::default() };
@@ -98,16 +98,16 @@ impl Programs {
             };
             let _ = sender.send(run_process(tree, call).await);
         });
-        let ended = receiver.await;
-        drop(ends_it);
+        let outcome = receiver.await;
+        drop(cancel_guard);
         let (ending, report) =
-            ended.map_err(|_| HostCallError::failed("the engine ended before it"))?;
+            outcome.map_err(|_| HostCallError::failed("the engine ended before it"))?;
         let killed = matches!(ending, Ending::Failed(HookFailure::TimedOut { .. }));
         // Numbered like in a shell if a signal ended the program.
         let code = report.exit_code.or_else(|| report.signal.map(|signal| 128 + signal));
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let dropped = report.stdout.dropped + report.stderr.dropped;
-        let result = RawObject::of(|object: &mut ObjectWriter<'_>| {
+        let result = RawObject::build(|object: &mut ObjectWriter<'_>| {
             object.text("stdout", &text(&report.stdout.bytes));
             object.text("stderr", &text(&report.stderr.bytes));
             object.integer("code", code.unwrap_or(if killed { 143 } else { 1 }).into());
@@ -122,10 +122,10 @@ impl Programs {
         Ok(result.as_raw().clone())
     }
 
-    fn read(&self, params: &RawJson) -> Result<Wanted, String> {
+    fn read(&self, params: &RawJson) -> Result<ProgramRequest, String> {
         let fields = params.to_object().map_err(|_| "`params`: expected an object".to_owned())?;
-        let given = |name: &str| fields.get(name).filter(|value| !value.is_null());
-        let text = |name: &str| match given(name) {
+        let field = |name: &str| fields.get(name).filter(|value| !value.is_null());
+        let text = |name: &str| match field(name) {
             None => Ok(None),
             Some(value) => {
                 let text = value.to_text().filter(|text| !text.contains('\0'));
@@ -134,7 +134,7 @@ impl Programs {
         };
         let command = text("command")?.filter(|command| !command.is_empty());
         let command = command.ok_or("`params.command`: expected the name of a program")?;
-        let arguments = match given("args") {
+        let arguments = match field("args") {
             None => Vec::new(),
             Some(list) => {
                 let texts = list.to_items().and_then(|items| {
@@ -145,7 +145,7 @@ impl Programs {
             }
         };
         let mut env = Vec::new();
-        if let Some(variables) = given("env") {
+        if let Some(variables) = field("env") {
             const EXPECTED: &str = "`params.env`: expected an object of strings";
             let variables = variables.to_object().map_err(|_| EXPECTED)?;
             for (name, value) in variables.iter() {
@@ -158,10 +158,10 @@ impl Programs {
                 }
             }
         }
-        let timeout = match given("timeout") {
-            None => TIMEOUT,
+        let timeout = match field("timeout") {
+            None => DEFAULT_TIMEOUT,
             Some(timeout) => {
-                let milliseconds = timeout.to_whole_number().filter(|it| *it > 0);
+                let milliseconds = timeout.to_u64().filter(|milliseconds| *milliseconds > 0);
                 let milliseconds =
                     milliseconds.ok_or("`params.timeout`: expected whole milliseconds")?;
                 Duration::from_millis(milliseconds)
@@ -169,6 +169,6 @@ impl Programs {
         };
         let project = &self.context.environment.project;
         let directory = text("cwd")?.map_or_else(|| project.clone(), |cwd| project.join(cwd));
-        Ok(Wanted { command, arguments, directory, env, timeout })
+        Ok(ProgramRequest { command, arguments, directory, env, timeout })
     }
 }

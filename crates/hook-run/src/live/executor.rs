@@ -9,27 +9,27 @@ use futures::{FutureExt, StreamExt};
 
 use super::clock::{Clock, Timers};
 use super::exec::{EXEC, Programs};
-use super::host::{HostCall, HostCallError, HostServices, has_ui, settled};
-use super::mailbox::{AskedOfHost, Happened, MAX_HOST_CALLS};
-use super::message::{Said, ToHook};
+use super::host::{HostCall, HostCallError, HostServices, has_ui, with_ui_fallback};
+use super::mailbox::{CallEvent, HostRequest, MAX_HOST_CALLS};
+use super::message::{HookAnswer, ToHook};
 use super::methods::{EXECUTE, is_question};
 use crate::slots::SlotQueue;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
-use super::session::{CallSession, Pending, Speaker, Telling};
-use crate::answer::{Answer, answer_at_home};
+use super::session::{CallRequest, CallSession, PendingCall, ResultSender};
+use crate::answer::{Answer, interpret_foreign_output};
 use crate::executor::{
     CommandIdentity, Execution, HookCall, HookExecutor, HookKind, HookStart, Permits, Run,
 };
 use crate::running::RunningHooks;
 use crate::worker::Worker;
-use hook_json::text::{lines, shortened};
+use hook_json::text::{escaped_lines, shortened};
 use hook_json::{RawJson, RawObject};
 use hook_protocol::event::HookEventName;
 use hook_protocol::event::input::EventInput;
 use hook_protocol::failure::{HookFailure, InvalidAnswer};
-use hook_settings::language::{Ended, ForeignHook};
+use hook_settings::language::{ForeignHook, ProcessOutput};
 
 /// The recipient of a call.
 #[derive(Debug, Clone)]
@@ -43,10 +43,10 @@ pub enum CallTarget {
 
 impl CallTarget {
     /// Returns `true` if the hook runs on this machine, as this user.
-    pub(crate) fn is_near(&self) -> bool {
+    pub(crate) fn is_local(&self) -> bool {
         match self {
             Self::Worker(_) => true,
-            Self::Client(session) => session.is_near(),
+            Self::Client(session) => session.is_local(),
         }
     }
 }
@@ -55,7 +55,7 @@ impl CallTarget {
 pub type FailureListener = Arc<dyn Fn(&HookFailure) + Send + Sync>;
 
 /// The maximum length of a reported failure in messages, in bytes.
-const SHOWN: usize = 4 * 1024;
+const MAX_SHOWN_FAILURE: usize = 4 * 1024;
 
 /// The likely cause of a timeout during a worker's start.
 const NOT_READY: &str = "the worker had not yet said that it is ready (`hook-worker`)";
@@ -73,7 +73,7 @@ struct LiveHook {
     id: Arc<str>,
     event: Arc<str>,
     /// The foreign hook whose formats it uses, if it is one.
-    home: Option<Arc<ForeignHook>>,
+    foreign: Option<Arc<ForeignHook>>,
     session: CallTarget,
     running: Arc<RunningHooks>,
     timers: Timers,
@@ -86,18 +86,18 @@ impl LiveExecutor {
         label: &str,
         id: &str,
         event: HookEventName,
-        home: Option<Arc<ForeignHook>>,
+        foreign: Option<Arc<ForeignHook>>,
         session: CallTarget,
         running: &Arc<RunningHooks>,
         programs: Option<Arc<Programs>>,
     ) -> Self {
-        let word = home.as_ref().map_or(event.as_str(), |home| &home.event);
+        let event_name = foreign.as_ref().map_or(event.as_str(), |foreign| &foreign.event);
         Self {
             hook: Arc::new(LiveHook {
                 label: label.to_owned(),
                 id: id.into(),
-                event: word.into(),
-                home,
+                event: event_name.into(),
+                foreign,
                 session,
                 running: Arc::clone(running),
                 timers: Timers::default(),
@@ -127,8 +127,8 @@ impl HookExecutor for LiveExecutor {
         }
     }
 
-    fn home(&self) -> Option<&ForeignHook> {
-        self.hook.home.as_deref()
+    fn foreign(&self) -> Option<&ForeignHook> {
+        self.hook.foreign.as_deref()
     }
 
     fn label(&self) -> &str {
@@ -143,7 +143,7 @@ impl HookExecutor for LiveExecutor {
         Permits::Session(match &self.hook.session {
             // There is no wait for a slot of a disconnected client.
             CallTarget::Client(session) if !session.is_connected() => return Permits::None,
-            _ => self.hook.places(),
+            _ => self.hook.slots(),
         })
     }
 
@@ -172,12 +172,12 @@ impl HookExecutor for LiveExecutor {
         let (hook, on_failure) = (Arc::clone(&self.hook), self.on_failure.clone());
         let running = async move {
             let run = hook.run(call).await;
-            if let (Some(told), Some(failure), None) =
+            if let (Some(listener), Some(failure), None) =
                 (on_failure, &run.answer.failure, &run.answer.output)
             {
                 // A cancellation is no news to the caller.
                 if !matches!(failure, HookFailure::Cancelled) {
-                    told(failure);
+                    listener(failure);
                 }
             }
             run
@@ -190,7 +190,7 @@ impl HookExecutor for LiveExecutor {
 const CANCEL: &str = "cancel";
 
 /// The end of a request to the host.
-struct Hosted {
+struct FinishedRequest {
     is_question: bool,
     /// The hook's own id, if the request can be cancelled.
     id: Option<RawJson>,
@@ -198,29 +198,31 @@ struct Hosted {
 
 impl LiveHook {
     /// Returns the slots for calls to the recipient.
-    fn places(&self) -> &Arc<SlotQueue> {
+    fn slots(&self) -> &Arc<SlotQueue> {
         match &self.session {
-            CallTarget::Worker(worker) => worker.places(),
-            CallTarget::Client(session) => session.places(),
+            CallTarget::Worker(worker) => worker.slots(),
+            CallTarget::Client(session) => session.slots(),
         }
     }
 
     async fn run(&self, call: HookCall) -> Run {
-        let CallTarget::Worker(worker) = &self.session else { return self.asked(call).await };
-        let before = worker.errors_so_far();
-        let mut run = self.asked(call).await;
+        let CallTarget::Worker(worker) = &self.session else {
+            return self.call_session(call).await;
+        };
+        let before = worker.stderr_length();
+        let mut run = self.call_session(call).await;
         // Includes output of other calls at that time; the worker does not say which one it is for.
-        run.process.stderr = worker.errors_since(before);
+        run.process.stderr = worker.stderr_since(before);
         run.process.worker = worker.history();
         run
     }
 
-    async fn asked(&self, call: HookCall) -> Run {
+    async fn call_session(&self, call: HookCall) -> Run {
         let mut clock = Clock::new(call.timeout, &self.timers);
         let deadline = clock.deadline();
-        let told = match &self.home {
-            Some(home) => match home.language.told(home, &call.input) {
-                Some(told) => told,
+        let payload = match &self.foreign {
+            Some(foreign) => match foreign.language.foreign_input(foreign, &call.input) {
+                Some(payload) => payload,
                 // Its agent has no such event.
                 None => return Answer::of_handler(call.input.event(), None).into(),
             },
@@ -230,9 +232,9 @@ impl LiveHook {
             biased;
             () = call.cancel.cancelled() => Err(HookFailure::Cancelled),
             () = clock.expired() => Err(HookFailure::TimedOut { after: call.timeout }),
-            sent = self.send(told.clone(), &call, deadline) => sent,
+            sent = self.send(payload.clone(), &call, deadline) => sent,
         };
-        let (mut pending, life) = match sent {
+        let (mut pending, generation) = match sent {
             Ok(sent) => sent,
             Err(failure) => {
                 let mut answer = self.failed(failure);
@@ -242,44 +244,44 @@ impl LiveHook {
                     if worker.is_starting() {
                         answer.warnings.push(NOT_READY.to_owned());
                     }
-                    worker.not_taken();
+                    worker.timed_out_unread();
                 }
                 return answer.into();
             }
         };
-        let answered = self.converse(&mut pending, &call, &mut clock).await;
+        let outcome = self.wait_for_answer(&mut pending, &call, &mut clock).await;
         drop(pending);
         if let CallTarget::Worker(worker) = &self.session {
-            match &answered {
+            match &outcome {
                 Ok(_) => worker.answered(),
-                Err(HookFailure::TimedOut { .. }) => worker.timed_out(life),
+                Err(HookFailure::TimedOut { .. }) => worker.timed_out(generation),
                 Err(_) => {}
             }
         }
-        match answered {
-            Ok(said) => self.read(&call, &told, said).into(),
+        match outcome {
+            Ok(answer) => self.read(&call, &payload, answer).into(),
             Err(failure) => self.failed(failure).into(),
         }
     }
 
     /// Returns the outcome of a failure, which may include an answer by its agent's rules.
     fn failed(&self, failure: HookFailure) -> Answer {
-        let home = self.home.as_ref();
-        let output = home.and_then(|home| home.language.failed(home, &failure));
+        let foreign = self.foreign.as_ref();
+        let output = foreign.and_then(|foreign| foreign.language.read_failure(foreign, &failure));
         Answer { output, ..Answer::failed(failure) }
     }
 
     /// Sends the call, and returns it with the generation of the process that it went to.
     async fn send(
         &self,
-        told: RawObject,
+        payload: RawObject,
         call: &HookCall,
         deadline: Instant,
-    ) -> Result<(Pending, u64), HookFailure> {
-        let telling = || Telling {
+    ) -> Result<(PendingCall, u64), HookFailure> {
+        let request = || CallRequest {
             hook: Arc::clone(&self.id),
             event: Arc::clone(&self.event),
-            input: told.clone(),
+            input: payload.clone(),
             session: Arc::clone(&call.input.session_id),
             correlation: call.correlation.clone(),
             deadline,
@@ -287,38 +289,39 @@ impl LiveHook {
         };
         let with_host = call.host.is_some() || self.programs.is_some();
         match &self.session {
-            CallTarget::Client(session) => Ok((session.call(telling(), with_host).await?, 0)),
+            CallTarget::Client(session) => Ok((session.call(request(), with_host).await?, 0)),
             CallTarget::Worker(worker) => loop {
-                let (session, life) = worker.session().await?;
-                match session.call(telling(), with_host).await {
-                    Ok(pending) => return Ok((pending, life)),
+                let (session, generation) = worker.session().await?;
+                match session.call(request(), with_host).await {
+                    Ok(pending) => return Ok((pending, generation)),
                     // That process has just ended without reading the call.
-                    Err(_) => worker.over(life).await,
+                    Err(_) => worker.generation_ended(generation).await,
                 }
             },
         }
     }
 
     /// Waits for the answer, and serves the hook's host requests meanwhile.
-    async fn converse(
+    async fn wait_for_answer(
         &self,
-        pending: &mut Pending,
+        pending: &mut PendingCall,
         call: &HookCall,
         clock: &mut Clock<'_>,
-    ) -> Result<Said, HookFailure> {
+    ) -> Result<HookAnswer, HookFailure> {
         let timed_out = || HookFailure::TimedOut { after: call.timeout };
         let mut running = None;
         // During a question to the user, another call may use the slot.
-        let (mut questions, mut lent) = (0_usize, None);
+        let (mut questions, mut loan) = (0_usize, None);
         // Created on demand, because most calls make no requests.
-        let mut hosted: Option<FuturesUnordered<BoxFuture<'static, Hosted>>> = None;
+        let mut host_requests: Option<FuturesUnordered<BoxFuture<'static, FinishedRequest>>> = None;
         // The running requests, by the hook's own ids.
-        let mut asking: Vec<(RawJson, AbortHandle)> = Vec::new();
+        let mut cancellable: Vec<(RawJson, AbortHandle)> = Vec::new();
         loop {
-            let may_ask = hosted.as_ref().is_none_or(|hosted| hosted.len() < MAX_HOST_CALLS);
-            let done = async {
-                match &mut hosted {
-                    Some(hosted) => hosted.next().await,
+            let has_room =
+                host_requests.as_ref().is_none_or(|requests| requests.len() < MAX_HOST_CALLS);
+            let next_finished = async {
+                match &mut host_requests {
+                    Some(requests) => requests.next().await,
                     None => None,
                 }
             };
@@ -332,50 +335,50 @@ impl LiveHook {
                     // If both happened while the engine was delayed, the hook was in time.
                     return pending.try_answer().unwrap_or_else(|| Err(timed_out()));
                 }
-                Some(done) = done => {
-                    if done.is_question {
+                Some(finished) = next_finished => {
+                    if finished.is_question {
                         clock.resume();
                         questions = questions.saturating_sub(1);
-                        lent = lent.filter(|_| questions > 0);
+                        loan = loan.filter(|_| questions > 0);
                     }
-                    asking.retain(|(id, _)| Some(id) != done.id.as_ref());
+                    cancellable.retain(|(id, _)| Some(id) != finished.id.as_ref());
                 }
-                happened = pending.happened(may_ask) => {
-                    let asked = match happened {
-                        Happened::Answered(said) => return said,
-                        Happened::AskedOfHost(asked) => asked,
+                event = pending.next_event(has_room) => {
+                    let request = match event {
+                        CallEvent::Answered(answer) => return answer,
+                        CallEvent::HostRequest(request) => request,
                     };
-                    let hosted = hosted.get_or_insert_default();
-                    if asked.method == CANCEL {
-                        let is_done = cancel(&mut asking, &asked.params);
-                        hosted.push(tell(pending.speaker(), asked, Ok(RawJson::from_bool(is_done))));
+                    let host_requests = host_requests.get_or_insert_default();
+                    if request.method == CANCEL {
+                        let is_done = cancel(&mut cancellable, &request.params);
+                        host_requests.push(reply(pending.result_sender(), request, Ok(RawJson::from_bool(is_done))));
                         continue;
                     }
                     let (handle, registration) = AbortHandle::new_pair();
-                    let known = asked.id.clone();
-                    if let (EXEC, Some(programs)) = (&*asked.method, &self.programs) {
-                        let running = execute(pending.speaker(), programs, asked, call.depth);
+                    let request_id = request.id.clone();
+                    if let (EXEC, Some(programs)) = (&*request.method, &self.programs) {
+                        let running = execute(pending.result_sender(), programs, request, call.depth);
                         let running = Abortable::new(running, registration);
-                        hosted.push(until_cancelled(running, known.clone(), false));
-                        asking.push((known, handle));
+                        host_requests.push(until_cancelled(running, request_id.clone(), false));
+                        cancellable.push((request_id, handle));
                         continue;
                     }
                     let Some(host) = &call.host else {
-                        hosted.push(refuse(pending.speaker(), asked));
+                        host_requests.push(refuse(pending.result_sender(), request));
                         continue;
                     };
                     let running = running.get_or_insert_with(|| {
                         self.running.enter(None, call.depth)
                     });
-                    let AskedOfHost { id, method, params, held } = asked;
+                    let HostRequest { id, method, params, permit } = request;
                     let is_question = is_question(&method);
                     if is_question {
                         clock.pause();
                         questions += 1;
-                        lent = lent.or_else(|| self.places().lend(call.depth));
+                        loan = loan.or_else(|| self.slots().lend(call.depth));
                     }
-                    let params = match &self.home {
-                        Some(home) if method == EXECUTE => by_host_names(home, &call.input, params),
+                    let params = match &self.foreign {
+                        Some(foreign) if method == EXECUTE => with_host_names(foreign, &call.input, params),
                         _ => params,
                     };
                     let call = HostCall {
@@ -385,167 +388,175 @@ impl LiveHook {
                         correlation: call.correlation.clone(),
                         run_token: running.token().to_owned(),
                     };
-                    let asked = Asked { speaker: pending.speaker(), id, held };
-                    let asked = Abortable::new(ask_host(host, asked, call), registration);
-                    hosted.push(until_cancelled(asked, known.clone(), is_question));
-                    asking.push((known, handle));
+                    let host_reply = HostReply { sender: pending.result_sender(), id, permit };
+                    let cancellable_reply = Abortable::new(call_host(host, host_reply, call), registration);
+                    host_requests.push(until_cancelled(cancellable_reply, request_id.clone(), is_question));
+                    cancellable.push((request_id, handle));
                 }
             }
         }
     }
 
     /// Interprets the answer of a hook.
-    fn read(&self, call: &HookCall, told: &RawObject, said: Said) -> Answer {
+    fn read(&self, call: &HookCall, payload: &RawObject, answer: HookAnswer) -> Answer {
         let event = call.input.event();
-        match (said, &self.home) {
-            (Said::Nothing, _) => Answer::of_handler(event, None),
-            (Said::Error(message), _) => {
-                let message = lines(message.get(..end_of(&message)).unwrap_or_default());
+        match (answer, &self.foreign) {
+            (HookAnswer::Nothing, _) => Answer::of_handler(event, None),
+            (HookAnswer::Error(message), _) => {
+                let message =
+                    escaped_lines(message.get(..shown_length(&message)).unwrap_or_default());
                 self.failed(HookFailure::Reported { message })
             }
             // The short form is the protocol's own, except for agents that use it themselves.
-            (Said::Action(object), Some(home)) if !home.language.answers_by_action() => {
-                by_words_of_ours(event, &object)
+            (HookAnswer::Action(object), Some(foreign))
+                if !foreign.language.answers_by_action() =>
+            {
+                interpret_action(event, &object)
             }
-            (Said::Output(object) | Said::Action(object), Some(home)) => {
-                let ended = Ended { code: Some(0), stdout: object.as_str(), stderr: "" };
-                answer_at_home(home, &call.input, told, &ended)
+            (HookAnswer::Output(object) | HookAnswer::Action(object), Some(foreign)) => {
+                let ended = ProcessOutput { code: Some(0), stdout: object.as_str(), stderr: "" };
+                interpret_foreign_output(foreign, &call.input, payload, &ended)
             }
-            (Said::Output(object), None) | (Said::Native(object), _) => {
+            (HookAnswer::Output(object), None) | (HookAnswer::Native(object), _) => {
                 Answer::of_object(event, &object)
             }
-            (Said::Action(object), None) => by_words_of_ours(event, &object),
+            (HookAnswer::Action(object), None) => interpret_action(event, &object),
         }
     }
 }
 
 /// Interprets an answer by an action.
-fn by_words_of_ours(event: HookEventName, said: &RawObject) -> Answer {
-    match by_action(said) {
+fn interpret_action(event: HookEventName, action: &RawObject) -> Answer {
+    match convert_action(action) {
         Ok(object) => Answer::of_object(event, &object),
-        Err(wrong) => Answer::failed(HookFailure::InvalidAnswer(wrong)),
+        Err(problem) => Answer::failed(HookFailure::InvalidAnswer(problem)),
     }
 }
 
 /// The reply to a request, until the hook has got it.
-struct Asked {
-    speaker: Speaker,
+struct HostReply {
+    sender: ResultSender,
     id: RawJson,
-    held: OwnedSemaphorePermit,
+    permit: OwnedSemaphorePermit,
 }
 
-impl Asked {
+impl HostReply {
     /// Sends the outcome to the hook, once there is buffer space.
-    async fn answered(self, outcome: Result<RawJson, HostCallError>) {
-        let Self { speaker, id, held } = self;
-        drop(held);
-        speaker.say(ToHook::HostResult { id, outcome }).await;
+    async fn send(self, outcome: Result<RawJson, HostCallError>) {
+        let Self { sender, id, permit } = self;
+        drop(permit);
+        sender.send(ToHook::HostResult { id, outcome }).await;
     }
 }
 
 /// Replaces the tool and argument names of `tool.execute` by the host's.
-fn by_host_names(home: &ForeignHook, input: &EventInput, params: RawJson) -> RawJson {
+fn with_host_names(foreign: &ForeignHook, input: &EventInput, params: RawJson) -> RawJson {
     let Ok(mut fields) = params.to_object() else { return params };
     let Some(name) = fields.get("tool").and_then(RawJson::to_text) else { return params };
     let arguments = fields.get("args").cloned().map(RawObject::try_from).and_then(Result::ok);
     let given = arguments.clone().unwrap_or_else(RawObject::empty);
-    let (name, named) = home.language.host_tool(home, input, &name, &given);
+    let (name, host_arguments) = foreign.language.host_tool(foreign, input, &name, &given);
     fields.insert("tool", RawJson::from_text(&name));
     if arguments.is_some() {
-        fields.insert("args", named);
+        fields.insert("args", host_arguments);
     }
     fields.to_raw().into()
 }
 
 /// Responds to a request of a hook whose caller has no host services.
-fn refuse(speaker: Speaker, asked: AskedOfHost) -> BoxFuture<'static, Hosted> {
-    let outcome = settled(&asked.method, Err(HostCallError::unsupported(&asked.method)));
-    tell(speaker, asked, outcome)
+fn refuse(sender: ResultSender, request: HostRequest) -> BoxFuture<'static, FinishedRequest> {
+    let outcome =
+        with_ui_fallback(&request.method, Err(HostCallError::unsupported(&request.method)));
+    reply(sender, request, outcome)
 }
 
 /// Cancels a request of a hook; returns `false` if there is none with that id.
-fn cancel(asking: &mut Vec<(RawJson, AbortHandle)>, params: &RawJson) -> bool {
+fn cancel(cancellable: &mut Vec<(RawJson, AbortHandle)>, params: &RawJson) -> bool {
     let id = params.to_object().ok().and_then(|params| params.get("hostCallId").cloned());
-    let at = asking.iter().position(|(known, _)| id.as_ref().is_some_and(|id| id == known));
-    let Some((_, handle)) = at.map(|at| asking.swap_remove(at)) else { return false };
+    let index = cancellable.iter().position(|(known, _)| id.as_ref().is_some_and(|id| id == known));
+    let Some((_, handle)) = index.map(|index| cancellable.swap_remove(index)) else { return false };
     handle.abort();
     true
 }
 
 /// Runs a request until its end or cancellation.
 fn until_cancelled(
-    asked: Abortable<BoxFuture<'static, ()>>,
+    request: Abortable<BoxFuture<'static, ()>>,
     id: RawJson,
     is_question: bool,
-) -> BoxFuture<'static, Hosted> {
+) -> BoxFuture<'static, FinishedRequest> {
     async move {
         // A cancelled request gets no reply.
-        let _ = asked.await;
-        Hosted { is_question, id: Some(id) }
+        let _ = request.await;
+        FinishedRequest { is_question, id: Some(id) }
     }
     .boxed()
 }
 
 /// Responds with an outcome that is already known.
-fn tell(
-    speaker: Speaker,
-    asked: AskedOfHost,
+fn reply(
+    speaker: ResultSender,
+    request: HostRequest,
     outcome: Result<RawJson, HostCallError>,
-) -> BoxFuture<'static, Hosted> {
-    let AskedOfHost { id, held, .. } = asked;
+) -> BoxFuture<'static, FinishedRequest> {
+    let HostRequest { id, permit, .. } = request;
     async move {
-        Asked { speaker, id, held }.answered(outcome).await;
-        Hosted { is_question: false, id: None }
+        HostReply { sender: speaker, id, permit }.send(outcome).await;
+        FinishedRequest { is_question: false, id: None }
     }
     .boxed()
 }
 
 /// Runs a program for a hook.
 fn execute(
-    speaker: Speaker,
+    speaker: ResultSender,
     programs: &Arc<Programs>,
-    asked: AskedOfHost,
+    request: HostRequest,
     depth: u32,
 ) -> BoxFuture<'static, ()> {
-    let AskedOfHost { id, params, held, .. } = asked;
+    let HostRequest { id, params, permit, .. } = request;
     let run = Arc::clone(programs).run(params, depth);
     async move {
         let outcome = run.await;
-        Asked { speaker, id, held }.answered(outcome).await;
+        HostReply { sender: speaker, id, permit }.send(outcome).await;
     }
     .boxed()
 }
 
 /// Returns the length of a message's shown part.
-fn end_of(message: &str) -> usize {
-    let mut end = message.len().min(SHOWN);
+fn shown_length(message: &str) -> usize {
+    let mut end = message.len().min(MAX_SHOWN_FAILURE);
     while !message.is_char_boundary(end) {
         end -= 1;
     }
     end
 }
 
-fn ask_host(host: &Arc<dyn HostServices>, hook: Asked, call: HostCall) -> BoxFuture<'static, ()> {
+fn call_host(
+    host: &Arc<dyn HostServices>,
+    reply: HostReply,
+    call: HostCall,
+) -> BoxFuture<'static, ()> {
     let method = call.method.clone();
-    let asked = host.call(call);
+    let host_call = host.call(call);
     async move {
-        let outcome = settled(&method, asked.await);
-        hook.answered(outcome).await;
+        let outcome = with_ui_fallback(&method, host_call.await);
+        reply.send(outcome).await;
     }
     .boxed()
 }
 
 /// Converts an answer by an action to a regular one.
-fn by_action(said: &RawObject) -> Result<RawObject, InvalidAnswer> {
+fn convert_action(action_answer: &RawObject) -> Result<RawObject, InvalidAnswer> {
     const KNOWN: &str =
         "answer `continue`, `block`, `retry` or `skip`, or give the whole answer in `output`";
-    let fields = said.fields();
+    let fields = action_answer.fields();
     let reason = fields.get("reason").filter(|reason| !reason.is_null());
     let action = fields.get("action").and_then(RawJson::to_text);
-    let strange = fields
+    let unknown = fields
         .iter()
         .find(|(name, value)| !matches!(*name, "action" | "reason" | "delay") && !value.is_null());
-    if let Some((name, _)) = strange {
+    if let Some((name, _)) = unknown {
         let message = format!("`{}` is not known beside `action`", shortened(name));
         return Err(InvalidAnswer::new(message, KNOWN.to_owned()));
     }

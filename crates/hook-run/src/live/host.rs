@@ -103,13 +103,13 @@ pub trait HostServices: fmt::Debug + Send + Sync {
 
 /// Returns `true` if a host can ask its user questions.
 pub(crate) fn has_ui(host: Option<&Arc<dyn HostServices>>) -> bool {
-    let asks = |method: &HostMethod| host.is_some_and(|host| host.offers(method.name));
-    HOST_METHODS.iter().filter(|method| method.is_question()).any(asks)
+    let offers = |method: &HostMethod| host.is_some_and(|host| host.offers(method.name));
+    HOST_METHODS.iter().filter(|method| method.is_question()).any(offers)
 }
 
 /// Replaces an unsupported method's error by the result of a host without a user interface, if the
 /// method has one.
-pub(crate) fn settled(
+pub(crate) fn with_ui_fallback(
     method: &str,
     outcome: Result<RawJson, HostCallError>,
 ) -> Result<RawJson, HostCallError> {

@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::message::Said;
+use super::message::HookAnswer;
 use hook_json::RawJson;
 use hook_protocol::failure::HookFailure;
 
@@ -15,12 +15,12 @@ pub(super) const MAX_HOST_CALLS: usize = 16;
 
 /// A request of a hook to the host of its call.
 #[derive(Debug)]
-pub(super) struct AskedOfHost {
+pub(super) struct HostRequest {
     pub(super) id: RawJson,
     pub(super) method: String,
     pub(super) params: RawJson,
     /// The buffer space that it uses in the session.
-    pub(super) held: OwnedSemaphorePermit,
+    pub(super) permit: OwnedSemaphorePermit,
 }
 
 /// The reason for rejecting a host request.
@@ -32,11 +32,11 @@ pub(super) enum Refusal {
 }
 
 /// An event of a call that was sent.
-pub(super) enum Happened {
+pub(super) enum CallEvent {
     /// The answer arrived, or cannot arrive any more.
-    Answered(Result<Said, HookFailure>),
+    Answered(Result<HookAnswer, HookFailure>),
     /// The hook makes a request to the host.
-    AskedOfHost(AskedOfHost),
+    HostRequest(HostRequest),
 }
 
 /// The mailbox of one call's caller.
@@ -48,8 +48,8 @@ pub(super) struct Mailbox {
 
 #[derive(Default)]
 struct State {
-    answer: Option<Result<Said, HookFailure>>,
-    asked: VecDeque<AskedOfHost>,
+    answer: Option<Result<HookAnswer, HookFailure>>,
+    requests: VecDeque<HostRequest>,
     caller: Option<Waker>,
 }
 
@@ -64,7 +64,7 @@ impl Mailbox {
     }
 
     /// Delivers the answer.
-    pub(super) fn answer(&self, answer: Result<Said, HookFailure>) {
+    pub(super) fn answer(&self, answer: Result<HookAnswer, HookFailure>) {
         let mut state = self.lock();
         state.answer = Some(answer);
         let caller = state.caller.take();
@@ -78,15 +78,15 @@ impl Mailbox {
     ///
     /// # Errors
     /// Returns the request if there is no host, or too many requests are waiting.
-    pub(super) fn ask(&self, asked: AskedOfHost) -> Result<(), (AskedOfHost, Refusal)> {
+    pub(super) fn add_request(&self, request: HostRequest) -> Result<(), (HostRequest, Refusal)> {
         if !self.has_host {
-            return Err((asked, Refusal::NoHost));
+            return Err((request, Refusal::NoHost));
         }
         let mut state = self.lock();
-        if state.asked.len() >= MAX_HOST_CALLS {
-            return Err((asked, Refusal::TooMany));
+        if state.requests.len() >= MAX_HOST_CALLS {
+            return Err((request, Refusal::TooMany));
         }
-        state.asked.push_back(asked);
+        state.requests.push_back(request);
         let caller = state.caller.take();
         drop(state);
         if let Some(caller) = caller {
@@ -96,13 +96,13 @@ impl Mailbox {
     }
 
     /// Takes the next event: the answer first, then a request, if another one may run.
-    pub(super) fn poll(&self, context: &mut Context<'_>, may_ask: bool) -> Poll<Happened> {
+    pub(super) fn poll(&self, context: &mut Context<'_>, takes_requests: bool) -> Poll<CallEvent> {
         let mut state = self.lock();
         if let Some(answer) = state.answer.take() {
-            return Poll::Ready(Happened::Answered(answer));
+            return Poll::Ready(CallEvent::Answered(answer));
         }
-        if let Some(asked) = may_ask.then(|| state.asked.pop_front()).flatten() {
-            return Poll::Ready(Happened::AskedOfHost(asked));
+        if let Some(request) = takes_requests.then(|| state.requests.pop_front()).flatten() {
+            return Poll::Ready(CallEvent::HostRequest(request));
         }
         match &mut state.caller {
             Some(caller) => caller.clone_from(context.waker()),
@@ -112,7 +112,7 @@ impl Mailbox {
     }
 
     /// Takes the answer, if it has arrived.
-    pub(super) fn try_answer(&self) -> Option<Result<Said, HookFailure>> {
+    pub(super) fn try_answer(&self) -> Option<Result<HookAnswer, HookFailure>> {
         self.lock().answer.take()
     }
 }

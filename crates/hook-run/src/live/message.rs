@@ -23,7 +23,7 @@ const MAX_DECLARED_HOOKS: usize = 256;
 #[non_exhaustive]
 pub enum ToHook {
     /// A call for an event.
-    Call(Arc<Told>),
+    Call(Arc<CallMessage>),
     /// The cancellation of a call, whose answer would be ignored.
     Cancelled {
         /// The call.
@@ -51,7 +51,7 @@ pub enum ToHook {
 /// The call of a hook for one event.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Told {
+pub struct CallMessage {
     /// The id of the call in its session.
     pub call: u64,
     /// The hook that is called.
@@ -70,15 +70,15 @@ pub struct Told {
     pub has_ui: bool,
 }
 
-impl Told {
+impl CallMessage {
     /// Returns the time until the deadline, in whole milliseconds.
-    pub fn milliseconds_left(&self) -> u64 {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        u64::try_from(left.as_millis()).unwrap_or(u64::MAX)
+    pub fn remaining_milliseconds(&self) -> u64 {
+        let remaining = self.deadline.saturating_duration_since(Instant::now());
+        u64::try_from(remaining.as_millis()).unwrap_or(u64::MAX)
     }
 
     /// Returns the approximate size in bytes.
-    pub(super) fn weight(&self) -> usize {
+    pub(super) fn approximate_size(&self) -> usize {
         256 + self.hook.len() + self.event.len() + self.input.as_str().len()
     }
 }
@@ -90,15 +90,15 @@ impl ToHook {
             return rest.clone();
         }
         ObjectWriter::line(|object| match self {
-            Self::Call(told) => {
+            Self::Call(call) => {
                 object.text("type", "hook-call");
-                object.text("callId", &told.call.to_string());
-                object.text("hookId", &told.hook);
-                object.text("eventName", &told.event);
-                object.raw("input", told.input.as_raw());
-                object.optional_text("correlationId", told.correlation.as_deref());
-                object.integer("deadlineMs", told.milliseconds_left().into());
-                if told.has_ui {
+                object.text("callId", &call.call.to_string());
+                object.text("hookId", &call.hook);
+                object.text("eventName", &call.event);
+                object.raw("input", call.input.as_raw());
+                object.optional_text("correlationId", call.correlation.as_deref());
+                object.integer("deadlineMs", call.remaining_milliseconds().into());
+                if call.has_ui {
                     object.bool("hasUI", true);
                 }
             }
@@ -127,9 +127,9 @@ impl ToHook {
     }
 
     /// Returns the approximate size in bytes.
-    pub(super) fn weight(&self) -> usize {
+    pub(super) fn approximate_size(&self) -> usize {
         match self {
-            Self::Call(told) => told.weight(),
+            Self::Call(call) => call.approximate_size(),
             Self::HostResult { outcome: Ok(result), .. } => 128 + result.as_str().len(),
             _ => 256,
         }
@@ -152,7 +152,7 @@ pub enum FromHook {
         /// The call's id; `None` if it is not one of this engine.
         call: Option<u64>,
         /// The answer.
-        said: Said,
+        answer: HookAnswer,
     },
     /// A request to the host.
     HostCall {
@@ -177,7 +177,7 @@ pub enum FromHook {
 /// The answer of a hook to a call.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum Said {
+pub enum HookAnswer {
     /// A full answer, as a script prints it.
     Output(RawObject),
     /// An answer by an `action`: all fields of the message except those of the envelope.
@@ -237,17 +237,17 @@ pub struct ModuleCommand {
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("it sent a line that is no message: {0}")]
 #[non_exhaustive]
-pub struct Unreadable(String);
+pub struct InvalidMessage(String);
 
 impl FromHook {
     /// Parses a line.
     ///
     /// # Errors
     /// Returns an error if the line is not a message; the session must end then.
-    pub fn read(line: String) -> Result<Self, Unreadable> {
+    pub fn read(line: String) -> Result<Self, InvalidMessage> {
         match RawObject::parse(line.as_str()) {
             Ok(object) => Self::of(&object.fields()),
-            Err(error) => Err(Unreadable(format!(
+            Err(error) => Err(InvalidMessage(format!(
                 "{} ({}); standard output is for messages, print to standard error",
                 error.reason(),
                 shortened(&line)
@@ -259,19 +259,19 @@ impl FromHook {
     ///
     /// # Errors
     /// Returns an error if it is not a valid message.
-    pub fn of(fields: &JsonObject) -> Result<Self, Unreadable> {
-        if let Some(name) = fields.repeated() {
-            return Err(Unreadable(format!("the field `{}` stands twice", shortened(name))));
+    pub fn of(fields: &JsonObject) -> Result<Self, InvalidMessage> {
+        if let Some(name) = fields.duplicate_key() {
+            return Err(InvalidMessage(format!("the field `{}` stands twice", shortened(name))));
         }
         let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
         let call = || text("callId").and_then(|id| id.parse().ok());
         match text("type").as_deref() {
             Some("hook-worker") => Self::ready(fields),
             Some("hook-answer") => match text("callId") {
-                Some(_) => Ok(Self::Answer { call: call(), said: Said::of(fields)? }),
+                Some(_) => Ok(Self::Answer { call: call(), answer: HookAnswer::of(fields)? }),
                 None => {
                     let found = fields.get("callId").map(|id| shortened(id.as_str()));
-                    Err(Unreadable(format!(
+                    Err(InvalidMessage(format!(
                         "field `callId`: expected a string, found {}",
                         found.as_deref().unwrap_or("nothing")
                     )))
@@ -287,31 +287,33 @@ impl FromHook {
                 level: text("level").unwrap_or_default(),
                 message: text("message").unwrap_or_default(),
             }),
-            Some(other) => Err(Unreadable(format!("there is no message {:?}", shortened(other)))),
-            None => Err(Unreadable("it has no `type`".to_owned())),
+            Some(other) => {
+                Err(InvalidMessage(format!("there is no message {:?}", shortened(other))))
+            }
+            None => Err(InvalidMessage("it has no `type`".to_owned())),
         }
     }
 
-    fn ready(fields: &JsonObject) -> Result<Self, Unreadable> {
+    fn ready(fields: &JsonObject) -> Result<Self, InvalidMessage> {
         // The lower version is used; the process knows the engine's from its environment.
-        let theirs = fields.get("protocol").filter(|theirs| !theirs.is_null());
-        if let Some(theirs) = theirs
-            && theirs.to_whole_number().is_none_or(|theirs| theirs < LIVE_PROTOCOL)
+        let version = fields.get("protocol").filter(|value| !value.is_null());
+        if let Some(version) = version
+            && version.to_u64().is_none_or(|number| number < LIVE_PROTOCOL)
         {
-            let theirs = shortened(theirs.as_str());
-            return Err(Unreadable(format!(
-                "it speaks protocol {theirs}, and this engine speaks {LIVE_PROTOCOL}"
+            let shown_version = shortened(version.as_str());
+            return Err(InvalidMessage(format!(
+                "it speaks protocol {shown_version}, and this engine speaks {LIVE_PROTOCOL}"
             )));
         }
         let hooks = match fields.get("hooks").filter(|hooks| !hooks.is_null()) {
             None => return Ok(Self::Ready { hooks: None, modules: Vec::new() }),
-            Some(hooks) => {
-                hooks.to_items().ok_or_else(|| Unreadable("its `hooks` are no array".to_owned()))?
-            }
+            Some(hooks) => hooks
+                .to_items()
+                .ok_or_else(|| InvalidMessage("its `hooks` are no array".to_owned()))?,
         };
         if hooks.len() > MAX_DECLARED_HOOKS {
             let count = hooks.len();
-            return Err(Unreadable(format!(
+            return Err(InvalidMessage(format!(
                 "it has {count} hooks, and may have {MAX_DECLARED_HOOKS}"
             )));
         }
@@ -323,26 +325,26 @@ impl FromHook {
     }
 }
 
-impl Said {
-    fn of(fields: &JsonObject) -> Result<Self, Unreadable> {
-        let given = |name: &str| fields.get(name).filter(|value| !value.is_null());
+impl HookAnswer {
+    fn of(fields: &JsonObject) -> Result<Self, InvalidMessage> {
+        let field = |name: &str| fields.get(name).filter(|value| !value.is_null());
         let envelope = ["type", "callId", "hookId"];
-        if let Some(error) = given("error") {
+        if let Some(error) = field("error") {
             let text = error.to_text().unwrap_or_else(|| error.as_str().to_owned());
             return Ok(Self::Error(text));
         }
-        if let Some(output) = given("output") {
-            let beside = fields.iter().find(|(name, value)| {
+        if let Some(output) = field("output") {
+            let extra = fields.iter().find(|(name, value)| {
                 !envelope.contains(name) && *name != "output" && !value.is_null()
             });
             // It is unknown which of the two counts.
-            if let Some((name, _)) = beside {
+            if let Some((name, _)) = extra {
                 let name = shortened(name);
                 return Ok(Self::Error(format!("`{name}` stands beside `output`, which says all")));
             }
             return match RawObject::try_from(output.clone()) {
                 Ok(output) => Ok(Self::Output(output)),
-                Err(_) => Err(Unreadable("`output` is no object".to_owned())),
+                Err(_) => Err(InvalidMessage("`output` is no object".to_owned())),
             };
         }
         let mut rest = JsonObject::new();
@@ -375,22 +377,22 @@ impl WorkerModule {
 }
 
 impl WorkerHook {
-    fn of(value: &RawJson) -> Result<Self, Unreadable> {
-        let wrong = |what: &str| Unreadable(format!("a hook in `hooks` {what}"));
-        let fields = value.to_object().map_err(|_| wrong("is no object"))?;
-        if fields.repeated().is_some() {
-            return Err(wrong("has a field twice"));
+    fn of(value: &RawJson) -> Result<Self, InvalidMessage> {
+        let invalid = |what: &str| InvalidMessage(format!("a hook in `hooks` {what}"));
+        let fields = value.to_object().map_err(|_| invalid("is no object"))?;
+        if fields.duplicate_key().is_some() {
+            return Err(invalid("has a field twice"));
         }
         let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
         let config = match fields.get("config").filter(|config| !config.is_null()) {
             None => JsonObject::new(),
             Some(config) => {
-                config.to_object().map_err(|_| wrong("has a `config` that is no object"))?
+                config.to_object().map_err(|_| invalid("has a `config` that is no object"))?
             }
         };
         Ok(Self {
-            event: text("eventName").ok_or_else(|| wrong("has no `eventName`"))?,
-            hook: text("hookId").ok_or_else(|| wrong("has no `hookId`"))?,
+            event: text("eventName").ok_or_else(|| invalid("has no `eventName`"))?,
+            hook: text("hookId").ok_or_else(|| invalid("has no `hookId`"))?,
             module: text("module"),
             vocabulary: text("vocabulary"),
             matcher: fields.get("matcher").filter(|matcher| !matcher.is_null()).cloned(),
@@ -400,7 +402,7 @@ impl WorkerHook {
 }
 
 /// Returns the instant after this time.
-pub(super) fn by(after: Duration) -> Instant {
+pub(super) fn deadline_after(after: Duration) -> Instant {
     // Durations beyond the clock's range become about 34 years.
     Instant::now()
         .checked_add(after)

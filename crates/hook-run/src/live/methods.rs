@@ -13,34 +13,34 @@ pub struct HostMethod {
     /// The result, likewise.
     pub result: &'static str,
     /// The result of a host that does not offer the method.
-    without: Without,
+    fallback: Fallback,
     /// `true` for a question to the user.
     is_question: bool,
 }
 
 /// The result of a method without a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Without {
+enum Fallback {
     Null,
     False,
     NoText,
     Unsupported,
 }
 
-const fn question(name: &'static str, params: &'static str, without: Without) -> HostMethod {
-    let result = match without {
-        Without::False => "a boolean",
+const fn question(name: &'static str, params: &'static str, fallback: Fallback) -> HostMethod {
+    let result = match fallback {
+        Fallback::False => "a boolean",
         _ => "a string, or `null`",
     };
-    HostMethod { name, params, result, without, is_question: true }
+    HostMethod { name, params, result, fallback, is_question: true }
 }
 
 const fn display(name: &'static str, params: &'static str) -> HostMethod {
-    HostMethod { name, params, result: "`null`", without: Without::Null, is_question: false }
+    HostMethod { name, params, result: "`null`", fallback: Fallback::Null, is_question: false }
 }
 
 const fn service(name: &'static str, params: &'static str, result: &'static str) -> HostMethod {
-    HostMethod { name, params, result, without: Without::Unsupported, is_question: false }
+    HostMethod { name, params, result, fallback: Fallback::Unsupported, is_question: false }
 }
 
 /// The method that runs a tool of the host.
@@ -50,16 +50,18 @@ const CANCELLED: &str = "`{\"cancelled\"}`";
 
 /// The methods that hooks may call on the host.
 pub static HOST_METHODS: [HostMethod; 20] = [
-    question("ui.select", "`title`, `options`", Without::Null),
-    question("ui.confirm", "`title`, `message`", Without::False),
-    question("ui.input", "`title`, `placeholder`?", Without::Null),
-    question("ui.editor", "`title`, `prefill`?", Without::Null),
-    question("ui.custom", "`lines`", Without::Null),
+    question("ui.select", "`title`, `options`", Fallback::Null),
+    question("ui.confirm", "`title`, `message`", Fallback::False),
+    question("ui.input", "`title`, `placeholder`?", Fallback::Null),
+    question("ui.editor", "`title`, `prefill`?", Fallback::Null),
+    question("ui.custom", "`lines`", Fallback::Null),
     display("ui.notify", "`message`, `type`? (`info`, `warning`, `error`)"),
     display("ui.setStatus", "`key`, `text`?"),
     display("ui.setEditorText", "`text`"),
     HostMethod {
-        result: "a string", without: Without::NoText, ..display("ui.getEditorText", "–")
+        result: "a string",
+        fallback: Fallback::NoText,
+        ..display("ui.getEditorText", "–")
     },
     service(
         "session.get",
@@ -89,14 +91,14 @@ pub static HOST_METHODS: [HostMethod; 20] = [
 
 impl HostMethod {
     /// Returns the method of this name.
-    pub fn named(name: &str) -> Option<&'static Self> {
+    pub fn from_name(name: &str) -> Option<&'static Self> {
         HOST_METHODS.iter().find(|method| method.name == name)
     }
 
     /// Checks whether a host may return this result.
-    pub fn may_be(&self, result: &RawJson) -> bool {
-        match (self.is_question, self.without) {
-            (true, Without::False) => result.kind() == JsonKind::Bool,
+    pub fn accepts_result(&self, result: &RawJson) -> bool {
+        match (self.is_question, self.fallback) {
+            (true, Fallback::False) => result.kind() == JsonKind::Bool,
             (true, _) => result.is_null() || result.kind() == JsonKind::String,
             (false, _) => true,
         }
@@ -104,12 +106,12 @@ impl HostMethod {
 
     /// Returns the result of a host that does not offer the method, as without a user; `None` if
     /// that is an error.
-    pub fn without(&self) -> Option<RawJson> {
-        match self.without {
-            Without::Null => Some(RawJson::null()),
-            Without::False => Some(RawJson::from_bool(false)),
-            Without::NoText => Some(RawJson::from_text("")),
-            Without::Unsupported => None,
+    pub fn fallback(&self) -> Option<RawJson> {
+        match self.fallback {
+            Fallback::Null => Some(RawJson::null()),
+            Fallback::False => Some(RawJson::from_bool(false)),
+            Fallback::NoText => Some(RawJson::from_text("")),
+            Fallback::Unsupported => None,
         }
     }
 
@@ -121,10 +123,10 @@ impl HostMethod {
 
 /// Returns the result of a `ui` call without a user interface; `None` for other methods.
 pub fn without_ui(method: &str) -> Option<RawJson> {
-    HostMethod::named(method)?.without()
+    HostMethod::from_name(method)?.fallback()
 }
 
 /// Returns `true` for a question to the user, which does not count as the hook's time.
 pub(crate) fn is_question(method: &str) -> bool {
-    HostMethod::named(method).is_some_and(HostMethod::is_question)
+    HostMethod::from_name(method).is_some_and(HostMethod::is_question)
 }

@@ -13,7 +13,6 @@
 //! | `exec` | programs that the engine runs for a hook |
 //! | `executor` | one call, from input to answer |
 
-mod carrier;
 mod clock;
 mod exec;
 mod executor;
@@ -22,20 +21,21 @@ mod mailbox;
 mod message;
 mod methods;
 mod session;
+mod transport;
 
-pub use carrier::Carrier;
 pub(crate) use clock::{Clock, Timers};
 pub(crate) use exec::Programs;
 pub(crate) use executor::LiveExecutor;
 pub use executor::{CallTarget, FailureListener};
 pub use host::{HostCall, HostCallError, HostServices};
-pub(crate) use host::{has_ui, settled};
+pub(crate) use host::{has_ui, with_ui_fallback};
 pub(crate) use message::LIVE_PROTOCOL;
 pub use message::{
-    FromHook, MAX_LIVE_LINE, ModuleCommand, Said, ToHook, Told, Unreadable, WorkerHook,
-    WorkerModule,
+    CallMessage, FromHook, HookAnswer, InvalidMessage, MAX_LIVE_LINE, ModuleCommand, ToHook,
+    WorkerHook, WorkerModule,
 };
 pub(crate) use methods::is_question;
 pub use methods::{HOST_METHODS, HostMethod, without_ui};
-pub use session::{CallSession, Dropped};
+pub use session::{CallSession, DroppedAnswers};
 pub(crate) use session::{MAX_CALLS, MessagePipe};
+pub use transport::Transport;

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-use super::mailbox::{AskedOfHost, Happened, Mailbox, Refusal};
-use super::message::{Said, ToHook, Told};
+use super::mailbox::{CallEvent, HostRequest, Mailbox, Refusal};
+use super::message::{CallMessage, HookAnswer, ToHook};
 use crate::slots::SlotQueue;
 use hook_json::{RawJson, RawObject};
 use hook_protocol::failure::HookFailure;
@@ -32,28 +32,28 @@ pub struct CallSession {
 pub(super) struct Shared {
     state: Mutex<State>,
     /// Notified when there is a message to send, or the session has ended.
-    pub(super) woken: Notify,
+    pub(super) wake: Notify,
     /// The free bytes of the send buffer.
-    room: Arc<Semaphore>,
+    send_capacity: Arc<Semaphore>,
     /// The slots for calls in progress.
     calls: Arc<SlotQueue>,
     /// The free bytes for host requests.
-    host_room: Arc<Semaphore>,
+    host_request_capacity: Arc<Semaphore>,
     /// `true` if the session outlives its transport: the hook may reconnect.
     is_lasting: bool,
     /// `true` if the hook runs on this machine, as this user.
-    is_near: bool,
+    is_local: bool,
 }
 
 #[derive(Default)]
 struct State {
     last: u64,
-    calls: HashMap<u64, Waiting>,
+    calls: HashMap<u64, WaitingCall>,
     outgoing: VecDeque<(ToHook, OwnedSemaphorePermit)>,
     link: Link,
     /// The number of transports so far.
-    carriers: u64,
-    dropped: Dropped,
+    transports: u64,
+    dropped: DroppedAnswers,
     /// The pipe for direct writes of short messages while no other message is queued.
     pipe: Option<Arc<dyn MessagePipe>>,
     /// `true` while the transport has taken messages that it has not written yet.
@@ -67,7 +67,7 @@ pub(crate) trait MessagePipe: Send + Sync {
 }
 
 /// The maximum size of a message that its sender writes directly.
-const SHORT: usize = 16 * 1024;
+const MAX_DIRECT_WRITE: usize = 16 * 1024;
 
 /// The state of the connection.
 #[derive(Default)]
@@ -82,22 +82,22 @@ enum Link {
 }
 
 /// A call that waits for its answer.
-struct Waiting {
-    told: Arc<Told>,
+struct WaitingCall {
+    message: Arc<CallMessage>,
     mailbox: Arc<Mailbox>,
 }
 
 /// The numbers of answers without a waiting call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Dropped {
+pub struct DroppedAnswers {
     /// Answers to calls that had ended: cancelled, timed out, or already answered.
     pub late: u64,
     /// Answers to calls that never existed.
     pub unknown: u64,
 }
 
-impl Dropped {
+impl DroppedAnswers {
     /// Returns the sums of both.
     pub(crate) fn with(self, others: Self) -> Self {
         Self { late: self.late + others.late, unknown: self.unknown + others.unknown }
@@ -105,7 +105,7 @@ impl Dropped {
 }
 
 /// The part of a call that does not depend on the session.
-pub(super) struct Telling {
+pub(super) struct CallRequest {
     pub(super) hook: Arc<str>,
     pub(super) event: Arc<str>,
     pub(super) input: RawObject,
@@ -135,20 +135,20 @@ impl CallSession {
 
     /// Returns `true` if the hook runs on this machine, as this user.
     #[doc(hidden)]
-    pub fn is_near(&self) -> bool {
-        self.shared.is_near
+    pub fn is_local(&self) -> bool {
+        self.shared.is_local
     }
 
-    fn with(is_lasting: bool, is_near: bool) -> Self {
+    fn with(is_lasting: bool, is_local: bool) -> Self {
         Self {
             shared: Arc::new(Shared {
                 state: Mutex::default(),
-                woken: Notify::new(),
-                room: Arc::new(Semaphore::new(MAX_BUFFERED)),
+                wake: Notify::new(),
+                send_capacity: Arc::new(Semaphore::new(MAX_BUFFERED)),
                 calls: SlotQueue::new(MAX_CALLS),
-                host_room: Arc::new(Semaphore::new(MAX_BUFFERED)),
+                host_request_capacity: Arc::new(Semaphore::new(MAX_BUFFERED)),
                 is_lasting,
-                is_near,
+                is_local,
             }),
         }
     }
@@ -178,25 +178,25 @@ impl CallSession {
     ///
     /// # Errors
     /// Returns an error if the session is not connected, or ends without an answer.
-    pub(crate) async fn ask(
+    pub(crate) async fn request(
         &self,
-        word: &str,
+        name: &str,
         input: RawObject,
         deadline: Instant,
-    ) -> Result<Said, HookFailure> {
-        let telling = Telling {
-            hook: word.into(),
-            event: word.into(),
+    ) -> Result<HookAnswer, HookFailure> {
+        let request = CallRequest {
+            hook: name.into(),
+            event: name.into(),
             input,
             session: "".into(),
             correlation: None,
             deadline,
             has_ui: false,
         };
-        let mut pending = self.call(telling, false).await?;
+        let mut pending = self.call(request, false).await?;
         loop {
-            if let Happened::Answered(said) = pending.happened(false).await {
-                return said;
+            if let CallEvent::Answered(answer) = pending.next_event(false).await {
+                return answer;
             }
         }
     }
@@ -212,12 +212,12 @@ impl CallSession {
     }
 
     /// Returns the numbers of answers without a waiting call.
-    pub fn dropped(&self) -> Dropped {
+    pub fn dropped(&self) -> DroppedAnswers {
         self.shared.lock().dropped
     }
 
     /// Returns the slots that a call needs before its timeout starts.
-    pub(super) fn places(&self) -> &Arc<SlotQueue> {
+    pub(super) fn slots(&self) -> &Arc<SlotQueue> {
         &self.shared.calls
     }
 
@@ -230,31 +230,32 @@ impl CallSession {
     /// Dropping the future sends nothing.
     pub(super) async fn call(
         &self,
-        telling: Telling,
+        request: CallRequest,
         with_host: bool,
-    ) -> Result<Pending, HookFailure> {
-        let Telling { hook, event, input, session, correlation, deadline, has_ui } = telling;
-        let mut told = Told { call: 0, hook, event, input, session, correlation, deadline, has_ui };
-        let permit = self.shared.room(told.weight()).await;
+    ) -> Result<PendingCall, HookFailure> {
+        let CallRequest { hook, event, input, session, correlation, deadline, has_ui } = request;
+        let mut message =
+            CallMessage { call: 0, hook, event, input, session, correlation, deadline, has_ui };
+        let permit = self.shared.reserve(message.approximate_size()).await;
         let mailbox = Arc::new(Mailbox::new(with_host));
         let mut state = self.shared.lock();
         match &state.link {
             Link::Up(_) => {}
-            Link::Down => return Err(gone("its client is not connected at present")),
+            Link::Down => return Err(unavailable("its client is not connected at present")),
             Link::Closed(why) => return Err(why.clone()),
         }
         state.last += 1;
-        told.call = state.last;
-        let told = Arc::new(told);
-        let call = told.call;
-        let waiting = Waiting { told: Arc::clone(&told), mailbox: Arc::clone(&mailbox) };
+        message.call = state.last;
+        let message = Arc::new(message);
+        let call = message.call;
+        let waiting = WaitingCall { message: Arc::clone(&message), mailbox: Arc::clone(&mailbox) };
         state.calls.insert(call, waiting);
-        let is_left = state.send(ToHook::Call(Arc::clone(&told)), permit);
+        let is_queued = state.send(ToHook::Call(Arc::clone(&message)), permit);
         drop(state);
-        if is_left {
-            self.shared.woken.notify_one();
+        if is_queued {
+            self.shared.wake.notify_one();
         }
-        Ok(Pending { shared: Arc::clone(&self.shared), told, mailbox, is_open: true })
+        Ok(PendingCall { shared: Arc::clone(&self.shared), message, mailbox, is_open: true })
     }
 }
 
@@ -274,9 +275,9 @@ impl State {
     /// Writes a message or queues it for the transport; returns `true` if it was queued.
     fn send(&mut self, message: ToHook, permit: OwnedSemaphorePermit) -> bool {
         // With several calls in flight, the transport writes them together.
-        let is_alone = self.calls.len() <= 1 && self.outgoing.is_empty() && !self.is_writing;
-        let is_free = is_alone && message.weight() <= SHORT;
-        let Some(pipe) = self.pipe.as_ref().filter(|_| is_free) else {
+        let is_only_call = self.calls.len() <= 1 && self.outgoing.is_empty() && !self.is_writing;
+        let is_direct = is_only_call && message.approximate_size() <= MAX_DIRECT_WRITE;
+        let Some(pipe) = self.pipe.as_ref().filter(|_| is_direct) else {
             self.outgoing.push_back((message, permit));
             return true;
         };
@@ -299,7 +300,7 @@ fn rest_of(mut line: Vec<u8>, written: usize) -> ToHook {
 }
 
 /// Returns the failure of a hook that cannot be called.
-pub(super) fn gone(reason: impl Into<String>) -> HookFailure {
+pub(super) fn unavailable(reason: impl Into<String>) -> HookFailure {
     HookFailure::Live { reason: reason.into() }
 }
 
@@ -309,28 +310,28 @@ impl Shared {
     }
 
     /// Attaches a new transport; returns its number, and the calls to send again.
-    pub(super) fn attached(&self) -> (u64, Vec<Arc<Told>>) {
+    pub(super) fn attach(&self) -> (u64, Vec<Arc<CallMessage>>) {
         let mut state = self.lock();
-        state.carriers += 1;
-        let number = state.carriers;
-        let mut again = Vec::new();
+        state.transports += 1;
+        let number = state.transports;
+        let mut resend = Vec::new();
         if number > 1 {
-            again.extend(state.calls.values().map(|waiting| Arc::clone(&waiting.told)));
-            again.sort_by_key(|told| told.call);
+            resend.extend(state.calls.values().map(|waiting| Arc::clone(&waiting.message)));
+            resend.sort_by_key(|call| call.call);
             state.outgoing.retain(|(message, _)| !matches!(message, ToHook::Call(_)));
         }
         if !matches!(state.link, Link::Closed(_)) {
             state.link = Link::Up(number);
         }
         drop(state);
-        self.woken.notify_one();
-        (number, again)
+        self.wake.notify_one();
+        (number, resend)
     }
 
     /// Reserves buffer space for a message; one larger than the buffer takes all of it.
-    async fn room(&self, weight: usize) -> OwnedSemaphorePermit {
+    async fn reserve(&self, weight: usize) -> OwnedSemaphorePermit {
         let bytes = u32::try_from(weight.min(MAX_BUFFERED)).unwrap_or(u32::MAX);
-        match Arc::clone(&self.room).acquire_many_owned(bytes).await {
+        match Arc::clone(&self.send_capacity).acquire_many_owned(bytes).await {
             Ok(permit) => permit,
             // The semaphore is never closed.
             Err(_) => std::future::pending().await,
@@ -343,12 +344,14 @@ impl Shared {
     /// Returns an error if another transport is attached, or the session is closed.
     pub(super) fn next(
         &self,
-        carrier: u64,
+        transport: u64,
     ) -> Result<Option<(ToHook, OwnedSemaphorePermit)>, HookFailure> {
         let mut state = self.lock();
         match &state.link {
-            Link::Up(number) if *number == carrier => {}
-            Link::Up(_) | Link::Down => return Err(gone("another connection took its place")),
+            Link::Up(number) if *number == transport => {}
+            Link::Up(_) | Link::Down => {
+                return Err(unavailable("another connection took its place"));
+            }
             // Messages that are already queued are still sent.
             Link::Closed(why) if state.outgoing.is_empty() => return Err(why.clone()),
             Link::Closed(_) => {}
@@ -369,9 +372,9 @@ impl Shared {
     }
 
     /// Detaches the transport of this number.
-    pub(super) fn detached(&self, carrier: u64, why: impl FnOnce() -> HookFailure) {
+    pub(super) fn detach(&self, transport: u64, why: impl FnOnce() -> HookFailure) {
         let mut state = self.lock();
-        if !matches!(state.link, Link::Up(number) if number == carrier) {
+        if !matches!(state.link, Link::Up(number) if number == transport) {
             return;
         }
         state.link = Link::Down;
@@ -397,18 +400,18 @@ impl Shared {
         for waiting in calls.into_values() {
             waiting.mailbox.answer(Err(why.clone()));
         }
-        self.woken.notify_one();
+        self.wake.notify_one();
     }
 
     /// Delivers an answer; returns `false` if no call waits for it.
-    pub(super) fn answered(&self, call: Option<u64>, said: Said) -> bool {
+    pub(super) fn deliver_answer(&self, call: Option<u64>, answer: HookAnswer) -> bool {
         let mut state = self.lock();
         let Some(waiting) = call.and_then(|call| state.calls.remove(&call)) else {
             match call {
                 Some(call) if call <= state.last && call > 0 => state.dropped.late += 1,
                 _ => state.dropped.unknown += 1,
             }
-            let Dropped { late, unknown } = state.dropped;
+            let DroppedAnswers { late, unknown } = state.dropped;
             drop(state);
             // Logged at powers of two only.
             if (late + unknown).is_power_of_two() {
@@ -421,7 +424,7 @@ impl Shared {
             return false;
         };
         drop(state);
-        waiting.mailbox.answer(Ok(said));
+        waiting.mailbox.answer(Ok(answer));
         true
     }
 
@@ -431,17 +434,17 @@ impl Shared {
         let mut state = self.lock();
         // Calls that were not sent yet cannot have been answered.
         let unsent = state.outgoing.iter().filter_map(|(message, _)| match message {
-            ToHook::Call(told) => Some(told.call),
+            ToHook::Call(call) => Some(call.call),
             _ => None,
         });
         let unsent: HashSet<u64> = unsent.collect();
         let failed = state.calls.extract_if(|call, _| !unsent.contains(call));
-        let mut failed: Vec<Waiting> = failed.map(|(_, waiting)| waiting).collect();
+        let mut failed: Vec<WaitingCall> = failed.map(|(_, waiting)| waiting).collect();
         drop(state);
-        failed.sort_by_key(|waiting| waiting.told.call);
-        for Waiting { told, mailbox } in failed {
+        failed.sort_by_key(|waiting| waiting.message.call);
+        for WaitingCall { message, mailbox } in failed {
             mailbox.answer(Err(why.clone()));
-            self.say(ToHook::Cancelled { call: told.call, hook: Arc::clone(&told.hook) });
+            self.send(ToHook::Cancelled { call: message.call, hook: Arc::clone(&message.hook) });
         }
     }
 
@@ -455,19 +458,22 @@ impl Shared {
     /// Returns the oldest waiting call of a hook.
     pub(super) fn oldest_of(&self, hook: &str) -> Option<u64> {
         let state = self.lock();
-        let of_hook = state.calls.values().filter(|waiting| &*waiting.told.hook == hook);
-        of_hook.map(|waiting| waiting.told.call).min()
+        let hook_calls = state.calls.values().filter(|waiting| &*waiting.message.hook == hook);
+        hook_calls.map(|waiting| waiting.message.call).min()
     }
 
     /// Reserves space for a host request, if there is any.
-    pub(super) fn room_to_ask(&self, params: &RawJson) -> Option<OwnedSemaphorePermit> {
+    pub(super) fn reserve_for_host_request(
+        &self,
+        params: &RawJson,
+    ) -> Option<OwnedSemaphorePermit> {
         let bytes = u32::try_from(256 + params.as_str().len()).ok()?;
-        Arc::clone(&self.host_room).try_acquire_many_owned(bytes).ok()
+        Arc::clone(&self.host_request_capacity).try_acquire_many_owned(bytes).ok()
     }
 
     /// Checks whether the transport of this number is attached.
-    pub(super) fn is_carried_by(&self, carrier: u64) -> bool {
-        matches!(self.lock().link, Link::Up(number) if number == carrier)
+    pub(super) fn is_attached(&self, transport: u64) -> bool {
+        matches!(self.lock().link, Link::Up(number) if number == transport)
     }
 
     /// Passes on a hook's request to the host of a call.
@@ -475,25 +481,25 @@ impl Shared {
     /// # Errors
     /// Returns the request if there is no such call, it has no host, or too many requests are in
     /// progress.
-    pub(super) fn asked_of_host(
+    pub(super) fn forward_host_request(
         &self,
         call: Option<u64>,
-        asked: AskedOfHost,
-    ) -> Result<(), (AskedOfHost, Refusal)> {
+        request: HostRequest,
+    ) -> Result<(), (HostRequest, Refusal)> {
         let state = self.lock();
         let waiting = call.and_then(|call| state.calls.get(&call));
         let mailbox = waiting.map(|waiting| Arc::clone(&waiting.mailbox));
         drop(state);
         match mailbox {
-            Some(mailbox) => mailbox.ask(asked),
-            None => Err((asked, Refusal::NoCall)),
+            Some(mailbox) => mailbox.add_request(request),
+            None => Err((request, Refusal::NoCall)),
         }
     }
 
     /// Sends a message without waiting; drops it if the hook reads too slowly.
-    pub(super) fn say(&self, message: ToHook) {
-        let bytes = u32::try_from(message.weight().min(MAX_BUFFERED)).unwrap_or(u32::MAX);
-        let Ok(permit) = Arc::clone(&self.room).try_acquire_many_owned(bytes) else {
+    pub(super) fn send(&self, message: ToHook) {
+        let bytes = u32::try_from(message.approximate_size().min(MAX_BUFFERED)).unwrap_or(u32::MAX);
+        let Ok(permit) = Arc::clone(&self.send_capacity).try_acquire_many_owned(bytes) else {
             tracing::warn!(target: "hook::live", "a hook does not read; a message to it was dropped");
             return;
         };
@@ -504,84 +510,84 @@ impl Shared {
     fn put(&self, message: ToHook, permit: OwnedSemaphorePermit) {
         let mut state = self.lock();
         if matches!(state.link, Link::Up(_)) {
-            let is_left = state.send(message, permit);
+            let is_queued = state.send(message, permit);
             drop(state);
-            if is_left {
-                self.woken.notify_one();
+            if is_queued {
+                self.wake.notify_one();
             }
         }
     }
 
-    fn over(&self, told: &Told) {
+    fn remove_call(&self, call: &CallMessage) {
         let mut state = self.lock();
-        if state.calls.remove(&told.call).is_none() {
+        if state.calls.remove(&call.call).is_none() {
             return;
         }
         let before = state.outgoing.len();
         // A message that was not sent yet need not be sent.
         state.outgoing.retain(
-            |(message, _)| !matches!(message, ToHook::Call(other) if other.call == told.call),
+            |(message, _)| !matches!(message, ToHook::Call(other) if other.call == call.call),
         );
         let was_sent = state.outgoing.len() == before;
         drop(state);
         if was_sent {
-            self.say(ToHook::Cancelled { call: told.call, hook: Arc::clone(&told.hook) });
+            self.send(ToHook::Cancelled { call: call.call, hook: Arc::clone(&call.hook) });
         }
         // The session may be unused from now on.
-        self.woken.notify_one();
+        self.wake.notify_one();
     }
 }
 
 /// A call that was sent, and is cancelled if dropped before its answer.
-pub(super) struct Pending {
+pub(super) struct PendingCall {
     shared: Arc<Shared>,
-    told: Arc<Told>,
+    message: Arc<CallMessage>,
     mailbox: Arc<Mailbox>,
     /// `true` until the answer arrives.
     is_open: bool,
 }
 
-impl Pending {
+impl PendingCall {
     /// Waits for the next event: the answer, or a host request if another one may run.
     ///
     /// # Cancellation
     /// Dropping the future loses no event.
-    pub(super) async fn happened(&mut self, may_ask: bool) -> Happened {
-        let happened = poll_fn(|context| self.mailbox.poll(context, may_ask)).await;
-        self.is_open &= !matches!(happened, Happened::Answered(_));
-        happened
+    pub(super) async fn next_event(&mut self, takes_requests: bool) -> CallEvent {
+        let event = poll_fn(|context| self.mailbox.poll(context, takes_requests)).await;
+        self.is_open &= !matches!(event, CallEvent::Answered(_));
+        event
     }
 
     /// Returns the answer, if it has arrived.
-    pub(super) fn try_answer(&mut self) -> Option<Result<Said, HookFailure>> {
-        let answered = self.mailbox.try_answer()?;
+    pub(super) fn try_answer(&mut self) -> Option<Result<HookAnswer, HookFailure>> {
+        let answer = self.mailbox.try_answer()?;
         self.is_open = false;
-        Some(answered)
+        Some(answer)
     }
 
     /// Returns a sender for results of host requests.
-    pub(super) fn speaker(&self) -> Speaker {
-        Speaker { shared: Arc::clone(&self.shared) }
+    pub(super) fn result_sender(&self) -> ResultSender {
+        ResultSender { shared: Arc::clone(&self.shared) }
     }
 }
 
 /// Sends results of host requests to a hook.
-pub(super) struct Speaker {
+pub(super) struct ResultSender {
     shared: Arc<Shared>,
 }
 
-impl Speaker {
+impl ResultSender {
     /// Sends a message, once there is space in the buffer.
-    pub(super) async fn say(self, message: ToHook) {
-        let permit = self.shared.room(message.weight()).await;
+    pub(super) async fn send(self, message: ToHook) {
+        let permit = self.shared.reserve(message.approximate_size()).await;
         self.shared.put(message, permit);
     }
 }
 
-impl Drop for Pending {
+impl Drop for PendingCall {
     fn drop(&mut self) {
         if self.is_open {
-            self.shared.over(&self.told);
+            self.shared.remove_call(&self.message);
         }
     }
 }

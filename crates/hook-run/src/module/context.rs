@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::asker::{Asker, CALL, ModuleHandle};
+use super::host_client::{CALL, HostClient, ModuleHandle};
 use super::session::SessionManager;
 use super::ui::HookUi;
 use crate::live::{HostCallError, has_ui};
@@ -14,16 +14,16 @@ use hook_protocol::event::input::HookInput;
 /// The context of a handler.
 #[derive(Debug, Clone)]
 pub struct HookContext {
-    asker: Asker,
+    client: HostClient,
     cwd: Arc<str>,
     session_id: Arc<str>,
     transcript_path: Arc<str>,
 }
 
 impl HookContext {
-    pub(super) fn of(asker: Asker, input: &HookInput) -> Self {
+    pub(super) fn of(client: HostClient, input: &HookInput) -> Self {
         Self {
-            asker,
+            client,
             cwd: Arc::clone(&input.cwd),
             session_id: Arc::clone(&input.session_id),
             transcript_path: Arc::clone(&input.transcript_path),
@@ -32,12 +32,12 @@ impl HookContext {
 
     /// Returns the user interface. Without a user, questions get the answers in docs/modules.md.
     pub fn ui(&self) -> HookUi {
-        HookUi(self.asker.clone())
+        HookUi(self.client.clone())
     }
 
     /// Returns `true` if there is a user who can be asked.
     pub fn has_ui(&self) -> bool {
-        has_ui(self.asker.host())
+        has_ui(self.client.host())
     }
 
     /// Returns the agent's working directory.
@@ -48,7 +48,7 @@ impl HookContext {
     /// Returns a reader of the session.
     pub fn session_manager(&self) -> SessionManager {
         SessionManager {
-            asker: self.asker.clone(),
+            client: self.client.clone(),
             session_id: Arc::clone(&self.session_id),
             transcript_path: Arc::clone(&self.transcript_path),
         }
@@ -61,14 +61,14 @@ impl HookContext {
 
     /// Returns `true` if the agent is idle, or the host does not report it.
     pub async fn is_idle(&self) -> bool {
-        let said = self.session_manager().get("isIdle").await;
-        said.and_then(|it| it.to_bool()).unwrap_or(true)
+        let value = self.session_manager().get("isIdle").await;
+        value.and_then(|value| value.to_bool()).unwrap_or(true)
     }
 
     /// Returns `true` if messages are queued for the agent; `false` if the host does not report it.
     pub async fn has_queued_messages(&self) -> bool {
-        let said = self.session_manager().get("hasQueuedMessages").await;
-        said.and_then(|it| it.to_bool()).unwrap_or(false)
+        let value = self.session_manager().get("hasQueuedMessages").await;
+        value.and_then(|value| value.to_bool()).unwrap_or(false)
     }
 
     /// Aborts the agent's current work.
@@ -76,7 +76,7 @@ impl HookContext {
     /// # Errors
     /// Returns an error if the host does not offer the method, or fails.
     pub async fn abort(&self) -> Result<(), HostCallError> {
-        self.asker.ask("session.abort", JsonObject::new()).await.map(drop)
+        self.client.request("session.abort", JsonObject::new()).await.map(drop)
     }
 }
 
@@ -128,7 +128,7 @@ pub enum SetupEntry {
 
 impl SetupEntry {
     fn to_raw(&self) -> RawJson {
-        let object = RawObject::of(|entry| match self {
+        let object = RawObject::build(|entry| match self {
             Self::Message(message) => entry.raw("message", message.as_raw()),
             Self::Custom { custom_type, data } => {
                 entry.text("customType", custom_type);
@@ -161,21 +161,21 @@ impl CommandContext {
     /// Returns an error if the module has no host yet.
     #[doc(hidden)]
     pub fn of(module: &ModuleHandle, cwd: &str, session_id: &str) -> Result<Self, HostCallError> {
-        let asker = module.asker()?;
+        let client = module.client()?;
         let (cwd, session_id) = (cwd.into(), session_id.into());
-        Ok(Self(HookContext { asker, cwd, session_id, transcript_path: "".into() }))
+        Ok(Self(HookContext { client, cwd, session_id, transcript_path: "".into() }))
     }
 
     /// Runs a command's function, so that all requests of its module are made for the command.
     #[doc(hidden)]
     pub async fn scope<T>(&self, command: impl Future<Output = T>) -> T {
-        CALL.scope(self.asker.clone(), command).await
+        CALL.scope(self.client.clone(), command).await
     }
 
     /// Returns the host failures since the last call that the command did not see.
     #[doc(hidden)]
-    pub fn take_lost(&self) -> Vec<String> {
-        self.asker.take_lost()
+    pub fn take_failures(&self) -> Vec<String> {
+        self.client.take_failures()
     }
 
     /// Waits until the agent is idle.
@@ -183,7 +183,7 @@ impl CommandContext {
     /// # Errors
     /// Returns an error if the host does not offer the method, or fails.
     pub async fn wait_for_idle(&self) -> Result<(), HostCallError> {
-        self.asker.ask("session.waitForIdle", JsonObject::new()).await.map(drop)
+        self.client.request("session.waitForIdle", JsonObject::new()).await.map(drop)
     }
 
     /// Starts another session.
@@ -232,8 +232,9 @@ impl CommandContext {
         method: &str,
         params: JsonObject,
     ) -> Result<SessionChange, HostCallError> {
-        let said = self.asker.ask(method, params).await?;
-        let cancelled = said.to_object().ok().and_then(|it| it.get("cancelled")?.to_bool());
+        let result = self.client.request(method, params).await?;
+        let cancelled =
+            result.to_object().ok().and_then(|fields| fields.get("cancelled")?.to_bool());
         Ok(SessionChange { cancelled: cancelled == Some(true) })
     }
 }

@@ -6,18 +6,18 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 
-use super::asker::{AskedFor, Asker, CALL};
 use super::context::HookContext;
 use super::errors::ModuleFault;
 use super::handler::{ModuleEvent, ModuleHandler, ModuleReturn};
-use crate::answer::{Answer, answer_at_home};
+use super::host_client::{CALL, CallContext, HostClient};
+use crate::answer::{Answer, interpret_foreign_output};
 use crate::executor::{Execution, HookCall, HookExecutor, HookKind, Run};
 use crate::live::{Clock, Programs, Timers};
 use crate::running::RunningHooks;
 use hook_json::RawObject;
 use hook_json::text::shortened;
 use hook_protocol::failure::{HookFailure, panic_message};
-use hook_settings::language::{Ended, ForeignHook};
+use hook_settings::language::{ForeignHook, ProcessOutput};
 
 /// Runs a handler of a module.
 pub(crate) struct ModuleExecutor {
@@ -26,7 +26,7 @@ pub(crate) struct ModuleExecutor {
 
 struct Handler {
     label: String,
-    home: Arc<ForeignHook>,
+    foreign: Arc<ForeignHook>,
     handler: ModuleHandler,
     running: Arc<RunningHooks>,
     programs: Arc<Programs>,
@@ -36,16 +36,16 @@ struct Handler {
 impl ModuleExecutor {
     pub(crate) fn new(
         label: &str,
-        home: &Arc<ForeignHook>,
+        foreign: &Arc<ForeignHook>,
         handler: &ModuleHandler,
         running: &Arc<RunningHooks>,
         programs: Arc<Programs>,
     ) -> Self {
-        handler.module.runs_programs_by(&programs);
+        handler.module.set_programs(&programs);
         Self {
             hook: Arc::new(Handler {
                 label: label.to_owned(),
-                home: Arc::clone(home),
+                foreign: Arc::clone(foreign),
                 handler: handler.clone(),
                 running: Arc::clone(running),
                 programs,
@@ -66,8 +66,8 @@ impl HookExecutor for ModuleExecutor {
         HookKind::Module
     }
 
-    fn home(&self) -> Option<&ForeignHook> {
-        Some(&self.hook.home)
+    fn foreign(&self) -> Option<&ForeignHook> {
+        Some(&self.hook.foreign)
     }
 
     fn label(&self) -> &str {
@@ -87,12 +87,12 @@ impl HookExecutor for ModuleExecutor {
 impl Handler {
     async fn run(&self, call: HookCall) -> Run {
         let event = call.input.event();
-        let Some(told) = self.home.language.told(&self.home, &call.input) else {
+        let Some(payload) = self.foreign.language.foreign_input(&self.foreign, &call.input) else {
             // Modules have no such event.
             return Answer::of_handler(event, None).into();
         };
         let running = self.running.enter(None, call.depth);
-        let asker = Asker::new(AskedFor {
+        let client = HostClient::new(CallContext {
             host: call.host.clone(),
             programs: Some(Arc::clone(&self.programs)),
             hook: self.label.as_str().into(),
@@ -100,19 +100,19 @@ impl Handler {
             run_token: running.token().to_owned(),
             depth: call.depth,
         });
-        let ended = self.ended(&call, &told, &asker).await;
+        let outcome = self.run_handler(&call, &payload, &client).await;
         drop(running);
-        let mut answer = match ended {
+        let mut answer = match outcome {
             Ok(Ok(answer)) => {
-                let said = answer.map(|answer| answer.to_raw());
-                let stdout = said.as_ref().map_or("", RawObject::as_str);
-                let ended = Ended { code: Some(0), stdout, stderr: "" };
-                answer_at_home(&self.home, &call.input, &told, &ended)
+                let output = answer.map(|answer| answer.to_raw());
+                let stdout = output.as_ref().map_or("", RawObject::as_str);
+                let ended = ProcessOutput { code: Some(0), stdout, stderr: "" };
+                interpret_foreign_output(&self.foreign, &call.input, &payload, &ended)
             }
             Ok(Err(source)) => self.failed(HookFailure::Handler { source: source.into() }),
             Err(failure) => self.failed(failure),
         };
-        answer.warnings.extend(asker.take_lost());
+        answer.warnings.extend(client.take_failures());
         // Before a tool, a failure has an output that blocks, so it needs no warning.
         if let Some(failure) = answer.failure.as_ref().filter(|_| answer.output.is_none()) {
             let error = match failure {
@@ -120,39 +120,43 @@ impl Handler {
                 failure => failure.to_string(),
             };
             let error = shortened(&error);
-            answer.warnings.push(format!("a handler of {} failed: {error}", self.home.event));
+            answer.warnings.push(format!("a handler of {} failed: {error}", self.foreign.event));
             // A cancellation is no news to the caller.
             if !matches!(failure, HookFailure::Cancelled) {
                 let path = self.handler.module.path().to_string();
-                self.handler.errors.report(&ModuleFault::new(path, self.home.event.clone(), error));
+                self.handler.errors.report(&ModuleFault::new(
+                    path,
+                    self.foreign.event.clone(),
+                    error,
+                ));
             }
         }
         answer.into()
     }
 
     /// Runs the handler until its end, its timeout or its cancellation.
-    async fn ended(
+    async fn run_handler(
         &self,
         call: &HookCall,
-        told: &RawObject,
-        asker: &Asker,
+        payload: &RawObject,
+        client: &HostClient,
     ) -> Result<ModuleReturn, HookFailure> {
         // Tasks that outlive their handler cannot make requests any more.
-        let _asking = asker.until_dropped();
-        let told = ModuleEvent::new(&self.home.event, told);
-        let context = HookContext::of(asker.clone(), &call.input);
+        let _request_guard = client.end_on_drop();
+        let event = ModuleEvent::new(&self.foreign.event, payload);
+        let context = HookContext::of(client.clone(), &call.input);
         // The handler may also panic before it returns its future.
-        let handler = async { self.handler.call(told, context).await };
-        let handler = CALL.scope(asker.clone(), AssertUnwindSafe(handler).catch_unwind());
+        let handler = async { self.handler.call(event, context).await };
+        let handler = CALL.scope(client.clone(), AssertUnwindSafe(handler).catch_unwind());
         let mut handler = std::pin::pin!(handler);
-        let mut questions = asker.questions();
+        let mut questions = client.questions();
         let mut clock = Clock::new(call.timeout, &self.timers);
         let mut is_paused = false;
         loop {
             tokio::select! {
                 biased;
-                ended = &mut handler => {
-                    return ended.map_err(|panic| HookFailure::Panicked {
+                result = &mut handler => {
+                    return result.map_err(|panic| HookFailure::Panicked {
                         message: panic_message(panic.as_ref()),
                     });
                 }
@@ -161,13 +165,13 @@ impl Handler {
                     return Err(HookFailure::TimedOut { after: call.timeout });
                 }
                 Ok(()) = questions.changed() => {
-                    let is_asking = *questions.borrow_and_update() > 0;
-                    match (is_paused, is_asking) {
+                    let has_questions = *questions.borrow_and_update() > 0;
+                    match (is_paused, has_questions) {
                         (false, true) => clock.pause(),
                         (true, false) => clock.resume(),
                         _ => {}
                     }
-                    is_paused = is_asking;
+                    is_paused = has_questions;
                 }
             }
         }
@@ -175,7 +179,7 @@ impl Handler {
 
     /// Returns the outcome of a failure, which blocks before a tool.
     fn failed(&self, failure: HookFailure) -> Answer {
-        let output = self.home.language.failed(&self.home, &failure);
+        let output = self.foreign.language.read_failure(&self.foreign, &failure);
         Answer { output, ..Answer::failed(failure) }
     }
 }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-use super::asker::ModuleHandle;
 use super::context::HookContext;
 use super::errors::ModuleErrors;
+use super::host_client::ModuleHandle;
 use hook_json::{JsonObject, RawJson, RawObject};
 
 /// The return value of a module's handler: an answer, nothing, or an error.
@@ -19,13 +19,13 @@ pub type ModuleReturn = Result<Option<ModuleAnswer>, Box<dyn std::error::Error +
 #[derive(Debug, Clone)]
 pub struct ModuleEvent {
     name: Arc<str>,
-    told: RawObject,
+    raw: RawObject,
     fields: JsonObject,
 }
 
 impl ModuleEvent {
-    pub(super) fn new(name: &str, told: &RawObject) -> Self {
-        Self { name: name.into(), told: told.clone(), fields: told.fields() }
+    pub(super) fn new(name: &str, raw: &RawObject) -> Self {
+        Self { name: name.into(), raw: raw.clone(), fields: raw.fields() }
     }
 
     /// Returns the event's name, such as `tool_call`.
@@ -40,7 +40,7 @@ impl ModuleEvent {
 
     /// Returns the whole event as JSON.
     pub fn to_raw(&self) -> &RawObject {
-        &self.told
+        &self.raw
     }
 
     /// Returns a field.
@@ -110,7 +110,7 @@ impl ModuleAnswer {
 
     /// Inserts a message before the prompt; for `before_agent_start`.
     pub fn message(custom_type: &str, content: &str, display: bool) -> Self {
-        let message = RawObject::of(|message| {
+        let message = RawObject::build(|message| {
             message.text("customType", custom_type);
             message.text("content", content);
             message.bool("display", display);

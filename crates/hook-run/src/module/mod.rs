@@ -11,18 +11,18 @@
 //! | `errors` | listeners for failing handlers |
 //! | `executor` | one call |
 
-mod asker;
 mod context;
 mod errors;
 mod executor;
 mod handler;
+mod host_client;
 mod session;
 mod ui;
 
-pub use asker::{ExecOptions, ExecResult, ModuleHandle};
 pub use context::{CommandContext, HookContext, NewSession, SessionChange, SetupEntry};
 pub use errors::{ErrorListener, ModuleErrors, ModuleFault};
 pub(crate) use executor::ModuleExecutor;
 pub use handler::{ModuleAnswer, ModuleEvent, ModuleHandler, ModuleReturn};
+pub use host_client::{ExecOptions, ExecResult, ModuleHandle};
 pub use session::SessionManager;
 pub use ui::{HookUi, Notice, Theme};

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::asker::Asker;
+use super::host_client::HostClient;
 use hook_json::{JsonObject, RawJson};
 
 /// A reader of the session; each call asks the host for the current state (`session.get`).
 #[derive(Debug, Clone)]
 pub struct SessionManager {
-    pub(super) asker: Asker,
+    pub(super) client: HostClient,
     pub(super) session_id: Arc<str>,
     pub(super) transcript_path: Arc<str>,
 }
@@ -16,8 +16,8 @@ pub struct SessionManager {
 impl SessionManager {
     /// Returns a field of the host's session state.
     pub async fn get(&self, name: &str) -> Option<RawJson> {
-        let said = self.asker.ask_or("session.get", JsonObject::new(), RawJson::null()).await;
-        said.to_object().ok()?.get(name).filter(|value| !value.is_null()).cloned()
+        let state = self.client.request_or("session.get", JsonObject::new(), RawJson::null()).await;
+        state.to_object().ok()?.get(name).filter(|value| !value.is_null()).cloned()
     }
 
     /// Returns the session's id, if known.

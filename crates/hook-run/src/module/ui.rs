@@ -3,12 +3,12 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use super::asker::Asker;
+use super::host_client::HostClient;
 use hook_json::{JsonObject, RawJson};
 
 /// The user interface.
 #[derive(Debug, Clone)]
-pub struct HookUi(pub(super) Asker);
+pub struct HookUi(pub(super) HostClient);
 
 /// The level of a notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -45,17 +45,18 @@ fn params<const N: usize>(texts: [(&str, Option<&str>); N]) -> JsonObject {
 
 impl HookUi {
     async fn text(&self, method: &str, params: JsonObject) -> Option<String> {
-        self.0.ask_or(method, params, RawJson::null()).await.to_text()
+        self.0.request_or(method, params, RawJson::null()).await.to_text()
     }
 
     async fn show(&self, method: &str, params: JsonObject) {
-        self.0.ask_or(method, params, RawJson::null()).await;
+        self.0.request_or(method, params, RawJson::null()).await;
     }
 
     /// Asks the user to choose an option; `None` without a user, or if they cancel.
     pub async fn select(&self, title: &str, options: &[&str]) -> Option<String> {
         let mut params = params([("title", Some(title))]);
-        let options: Vec<RawJson> = options.iter().map(|it| RawJson::from_text(it)).collect();
+        let options: Vec<RawJson> =
+            options.iter().map(|option| RawJson::from_text(option)).collect();
         params.insert("options", RawJson::from_items(&options));
         self.text("ui.select", params).await
     }
@@ -63,8 +64,8 @@ impl HookUi {
     /// Asks the user to confirm; `false` without a user.
     pub async fn confirm(&self, title: &str, message: &str) -> bool {
         let params = params([("title", Some(title)), ("message", Some(message))]);
-        let said = self.0.ask_or("ui.confirm", params, RawJson::from_bool(false)).await;
-        said.to_bool() == Some(true)
+        let answer = self.0.request_or("ui.confirm", params, RawJson::from_bool(false)).await;
+        answer.to_bool() == Some(true)
     }
 
     /// Asks the user for a line of text; `None` without a user, or if they cancel.

@@ -13,11 +13,11 @@ use tokio::sync::oneshot;
 use crate::threads::Threads;
 
 /// The first and the longest interval between scans for a group.
-const LOOK_AGAIN: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(100));
+const SCAN_INTERVALS: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(100));
 
 /// The minimum pause after a scan, as a multiple of its duration, so that scans of very many
 /// processes use only a small part of one core.
-const PAUSE_PER_LOOK: u32 = 10;
+const PAUSE_PER_SCAN: u32 = 10;
 
 /// Reports the end of groups; one per runner.
 #[derive(Debug, Clone)]
@@ -29,15 +29,15 @@ pub(crate) struct Sweeper {
 #[derive(Debug, Default)]
 struct State {
     /// The groups with a waiter, by the id of the leader, which has not been reaped.
-    groups: HashMap<i32, Dying>,
+    groups: HashMap<i32, WatchedGroup>,
     /// `true` while a thread scans.
-    looking: bool,
+    is_scanning: bool,
 }
 
 #[derive(Debug)]
-struct Dying {
+struct WatchedGroup {
     /// Notified when the group is gone; dropped if that cannot be found out.
-    waits: oneshot::Sender<()>,
+    notifier: oneshot::Sender<()>,
     /// The time of the next scan, and the interval after it.
     due: Instant,
     pause: Duration,
@@ -61,19 +61,19 @@ impl Sweeper {
 
     /// Starts scans for a group. The sender is dropped if there is no way to scan.
     fn watch(&self, group: i32) -> oneshot::Receiver<()> {
-        let (waits, gone) = oneshot::channel();
+        let (notifier, gone) = oneshot::channel();
         let start = {
             let mut state = lock(&self.state);
-            let (pause, _) = LOOK_AGAIN;
-            state.groups.insert(group, Dying { waits, due: Instant::now(), pause });
-            !std::mem::replace(&mut state.looking, true)
+            let (pause, _) = SCAN_INTERVALS;
+            state.groups.insert(group, WatchedGroup { notifier, due: Instant::now(), pause });
+            !std::mem::replace(&mut state.is_scanning, true)
         };
         if start {
             let state = Arc::clone(&self.state);
-            if self.threads.run(move |_| look_until_none_is_left(&state)).is_err() {
+            if self.threads.run(move |_| scan_until_empty(&state)).is_err() {
                 // Without a thread there are no scans.
                 let mut state = lock(&self.state);
-                state.looking = false;
+                state.is_scanning = false;
                 state.groups.clear();
             }
         }
@@ -85,38 +85,38 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn look_until_none_is_left(state: &Mutex<State>) {
-    let mut rest = Duration::ZERO;
+fn scan_until_empty(state: &Mutex<State>) {
+    let mut pause = Duration::ZERO;
     loop {
         let next = {
             let mut state = lock(state);
-            state.groups.retain(|_, dying| !dying.waits.is_closed());
-            let Some(next) = state.groups.values().map(|dying| dying.due).min() else {
-                state.looking = false;
+            state.groups.retain(|_, watched| !watched.notifier.is_closed());
+            let Some(next) = state.groups.values().map(|watched| watched.due).min() else {
+                state.is_scanning = false;
                 return;
             };
             next
         };
         // A group that is added now is included in the next scan.
-        sleep(next.saturating_duration_since(Instant::now()).max(rest).max(LOOK_AGAIN.0));
-        let begun = Instant::now();
+        sleep(next.saturating_duration_since(Instant::now()).max(pause).max(SCAN_INTERVALS.0));
+        let started = Instant::now();
         let alive = groups_alive();
-        rest = begun.elapsed() * PAUSE_PER_LOOK;
-        settle(&mut lock(state), alive, begun);
+        pause = started.elapsed() * PAUSE_PER_SCAN;
+        notify_gone(&mut lock(state), alive, started);
     }
 }
 
 /// Notifies the waiters of groups that are gone. Groups added after the scan began are skipped.
-fn settle(state: &mut State, alive: io::Result<HashSet<i32>>, begun: Instant) {
+fn notify_gone(state: &mut State, alive: io::Result<HashSet<i32>>, started: Instant) {
     let is_alive = |group: &i32| alive.as_ref().map_or(true, |alive| alive.contains(group));
-    let gone = |group: &i32, dying: &mut Dying| dying.due <= begun && !is_alive(group);
-    for (_, dying) in state.groups.extract_if(gone) {
+    let gone = |group: &i32, watched: &mut WatchedGroup| watched.due <= started && !is_alive(group);
+    for (_, watched) in state.groups.extract_if(gone) {
         // The waiter may have gone away.
-        let _ = dying.waits.send(());
+        let _ = watched.notifier.send(());
     }
-    for dying in state.groups.values_mut().filter(|dying| dying.due <= begun) {
-        dying.due = Instant::now() + dying.pause;
-        dying.pause = (dying.pause * 2).min(LOOK_AGAIN.1);
+    for watched in state.groups.values_mut().filter(|dying| dying.due <= started) {
+        watched.due = Instant::now() + watched.pause;
+        watched.pause = (watched.pause * 2).min(SCAN_INTERVALS.1);
     }
 }
 
@@ -199,7 +199,7 @@ mod tests {
             let state = lock(&sweeper.state);
             state.groups.get(&group).map(|dying| dying.pause)
         };
-        while looked(id(&leader)).is_some_and(|pause| pause < LOOK_AGAIN.1) {
+        while looked(id(&leader)).is_some_and(|pause| pause < SCAN_INTERVALS.1) {
             tokio::task::yield_now().await;
         }
         assert!((&mut gone).now_or_never().is_none(), "a member is left");
@@ -207,7 +207,7 @@ mod tests {
         gone.await;
         assert!((&mut other_gone).now_or_never().is_none());
         drop(other_gone);
-        while lock(&sweeper.state).looking {
+        while lock(&sweeper.state).is_scanning {
             tokio::task::yield_now().await;
         }
         assert!(lock(&sweeper.state).groups.is_empty(), "without waiters nothing is looked at");

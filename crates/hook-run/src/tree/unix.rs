@@ -48,11 +48,11 @@ impl Group {
 
     pub(super) fn leader_runs(&self, leader: &Child) -> bool {
         let Some(leader) = id(leader) else { return false };
-        matches!(look(leader), Ok(None))
+        matches!(peek_status(leader), Ok(None))
     }
 
     pub(super) fn how_it_ended(&self, leader: &Child) -> String {
-        let status = id(leader).and_then(|leader| look(leader).ok().flatten());
+        let status = id(leader).and_then(|leader| peek_status(leader).ok().flatten());
         let code = status.as_ref().and_then(WaitIdStatus::exit_status);
         let signal = status.as_ref().and_then(WaitIdStatus::terminating_signal);
         match (code, signal) {
@@ -114,7 +114,7 @@ fn id(leader: &Child) -> Option<Pid> {
 }
 
 /// Returns a child's status without reaping it; an error if it is not a child any more.
-fn look(leader: Pid) -> rustix::io::Result<Option<WaitIdStatus>> {
+fn peek_status(leader: Pid) -> rustix::io::Result<Option<WaitIdStatus>> {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
     waitid(WaitId::Pid(leader), options)
 }
@@ -122,7 +122,7 @@ fn look(leader: Pid) -> rustix::io::Result<Option<WaitIdStatus>> {
 fn signal(leader: &Child, signal: Signal) {
     // A host that reaps all children may have reaped this one.
     if let Some(leader) = id(leader)
-        && look(leader).is_ok()
+        && peek_status(leader).is_ok()
     {
         // If the group is already gone, there is nothing to do.
         let _ = kill_process_group(leader, signal);

@@ -18,6 +18,6 @@ mod process;
 mod state;
 
 pub(crate) use pool::Workers;
-pub(crate) use state::ModuleTerms;
-pub(crate) use state::WorkerTerms;
-pub use state::{Declared, Worker, WorkerStatus};
+pub(crate) use state::ModuleSpec;
+pub(crate) use state::WorkerSpec;
+pub use state::{Worker, WorkerDeclaration, WorkerStatus};

@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use super::state::WorkerTerms;
+use super::state::WorkerSpec;
 use crate::live::WorkerModule;
 use hook_files::{private_folder, regular_file};
 use hook_json::ObjectWriter;
@@ -59,34 +59,34 @@ const SCRIPT: &str = "command -v node >/dev/null 2>&1 || { \
     exec node \"$0\" \"$@\" 3>&1 1>&2 4<&0 0</dev/null";
 
 /// One start of the module host.
-pub(super) struct Host {
+pub(super) struct ModuleHost {
     arguments: [String; 3],
 }
 
-impl Host {
+impl ModuleHost {
     /// Prepares a start for the modules of a worker, except those that are left out.
     ///
     /// # Errors
     /// Returns an error if its files cannot be written anywhere.
     pub(super) fn of(
-        terms: &WorkerTerms,
+        spec: &WorkerSpec,
         project: &Path,
-        left_out: &[Option<HookFailure>],
+        refusals: &[Option<HookFailure>],
     ) -> io::Result<Self> {
         if !cfg!(unix) {
             let message = "modules of JavaScript can be run on Unix alone";
             return Err(io::Error::new(io::ErrorKind::Unsupported, message));
         }
-        let main = written()?.join(MAIN);
-        let restricts = terms.modules.iter().any(|module| module.is_granted);
-        let to_load = terms.modules.iter().zip(left_out).filter(|(_, why)| why.is_none());
+        let main = ensure_files()?.join(MAIN);
+        let restricts = spec.modules.iter().any(|module| module.is_granted);
+        let to_load = spec.modules.iter().zip(refusals).filter(|(_, why)| why.is_none());
         let line = ObjectWriter::line(|object| {
             object.integer("in", 4);
             object.integer("out", 3);
             object.text("project", &project.to_string_lossy());
             // Shorter limits let it report each module's problem before the engine gives up.
-            object.milliseconds("loadTimeout", terms.rules.start_timeout * 4 / 5);
-            object.milliseconds("loadDeadline", terms.longest_start() / 5 * 4);
+            object.milliseconds("loadTimeout", spec.rules.start_timeout * 4 / 5);
+            object.milliseconds("loadDeadline", spec.max_start_time() / 5 * 4);
             object.bool("restrictsJiti", restricts);
             object.objects("modules", to_load, |object, (module, _)| {
                 object.text("path", &module.path.to_string_lossy());
@@ -94,8 +94,8 @@ impl Host {
                 object.text("file", &module.file.to_string_lossy());
             });
         });
-        let given = String::from_utf8_lossy(&line).into_owned();
-        Ok(Self { arguments: [SCRIPT.to_owned(), main.to_string_lossy().into_owned(), given] })
+        let options = String::from_utf8_lossy(&line).into_owned();
+        Ok(Self { arguments: [SCRIPT.to_owned(), main.to_string_lossy().into_owned(), options] })
     }
 
     /// Returns the arguments of the shell.
@@ -105,9 +105,12 @@ impl Host {
 }
 
 /// Returns the reports of modules that are left out.
-pub(super) fn left_out(terms: &WorkerTerms, why: &[Option<HookFailure>]) -> Vec<WorkerModule> {
-    let modules = terms.modules.iter().zip(why);
-    let left_out = modules.filter_map(|(module, why)| {
+pub(super) fn excluded_modules(
+    spec: &WorkerSpec,
+    refusals: &[Option<HookFailure>],
+) -> Vec<WorkerModule> {
+    let modules = spec.modules.iter().zip(refusals);
+    let excluded = modules.filter_map(|(module, why)| {
         let path = module.path.to_string_lossy().into_owned();
         Some(WorkerModule {
             path,
@@ -115,16 +118,16 @@ pub(super) fn left_out(terms: &WorkerTerms, why: &[Option<HookFailure>]) -> Vec<
             ..WorkerModule::default()
         })
     });
-    left_out.collect()
+    excluded.collect()
 }
 
 /// Writes the files to a folder in the user's state directory or, if that fails, in the directory
 /// of temporary files. Returns the folder.
-fn written() -> io::Result<PathBuf> {
+fn ensure_files() -> io::Result<PathBuf> {
     let state = state_home().map(|state| state.join("hook"));
     let mut failed = None;
-    for around in state.into_iter().chain([temporary()]) {
-        let folder = around.join(format!("module-host-{}", *VERSION));
+    for parent in state.into_iter().chain([temporary()]) {
+        let folder = parent.join(format!("module-host-{}", *VERSION));
         match write_to(&folder) {
             Ok(()) => return Ok(folder),
             Err(error) => {
@@ -152,12 +155,12 @@ fn write_to(folder: &Path) -> io::Result<()> {
     private_folder::check(folder)?;
     for (name, text) in FILES {
         let path = folder.join(name);
-        let is_there = regular_file::read(&path, text.len() as u64 + 1)
+        let is_current = regular_file::read(&path, text.len() as u64 + 1)
             .is_ok_and(|known| known == text.as_bytes());
-        if !is_there {
-            let written = folder.join(format!("{name}.{}", std::process::id()));
-            fs::write(&written, text)?;
-            fs::rename(&written, &path)?;
+        if !is_current {
+            let temporary_path = folder.join(format!("{name}.{}", std::process::id()));
+            fs::write(&temporary_path, text)?;
+            fs::rename(&temporary_path, &path)?;
         }
     }
     Ok(())

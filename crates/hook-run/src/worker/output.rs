@@ -9,19 +9,19 @@ use crate::report::Captured;
 use hook_json::text::{one_line, shortened};
 
 /// The number of bytes that are kept.
-const KEPT: usize = 16 * 1024;
+const MAX_KEPT: usize = 16 * 1024;
 
 /// The maximum size of one read.
 const READ_SIZE: usize = 4 * 1024;
 
 /// The last 16 KiB of standard error of a worker's processes, and its total length.
 #[derive(Debug, Default)]
-pub(super) struct Errors {
+pub(super) struct StderrTail {
     kept: VecDeque<u8>,
     total: u64,
 }
 
-impl Errors {
+impl StderrTail {
     /// Returns the total length so far, in bytes.
     pub(super) fn total(&self) -> u64 {
         self.total
@@ -29,30 +29,30 @@ impl Errors {
 
     /// Returns the output after this many bytes.
     pub(super) fn since(&self, before: u64) -> Captured {
-        let wanted = self.total.saturating_sub(before);
-        let kept = usize::try_from(wanted).unwrap_or(usize::MAX).min(self.kept.len());
+        let length = self.total.saturating_sub(before);
+        let kept = usize::try_from(length).unwrap_or(usize::MAX).min(self.kept.len());
         let bytes = self.kept.iter().skip(self.kept.len() - kept).copied().collect();
-        Captured { bytes, dropped: wanted - kept as u64 }
+        Captured { bytes, dropped: length - kept as u64 }
     }
 
     fn add(&mut self, bytes: &[u8]) {
         self.kept.extend(bytes);
-        let surplus = self.kept.len().saturating_sub(KEPT);
+        let surplus = self.kept.len().saturating_sub(MAX_KEPT);
         self.kept.drain(..surplus);
         self.total += bytes.len() as u64;
     }
 }
 
-pub(super) fn lock(errors: &Mutex<Errors>) -> MutexGuard<'_, Errors> {
-    errors.lock().unwrap_or_else(PoisonError::into_inner)
+pub(super) fn lock(tail: &Mutex<StderrTail>) -> MutexGuard<'_, StderrTail> {
+    tail.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A reader of standard error: it logs each line, and keeps the end.
 #[derive(Debug)]
-pub(super) struct ErrorOutput<P> {
+pub(super) struct StderrReader<P> {
     /// `None` once the stream has ended.
     pipe: Option<P>,
-    errors: Arc<Mutex<Errors>>,
+    tail: Arc<Mutex<StderrTail>>,
     /// The total length before this process.
     before: u64,
     /// The current line, truncated to the logged length.
@@ -60,10 +60,10 @@ pub(super) struct ErrorOutput<P> {
     buffer: Vec<u8>,
 }
 
-impl<P: AsyncRead + Unpin> ErrorOutput<P> {
-    pub(super) fn new(pipe: Option<P>, errors: Arc<Mutex<Errors>>) -> Self {
-        let before = lock(&errors).total();
-        Self { pipe, errors, before, line: Vec::new(), buffer: Vec::new() }
+impl<P: AsyncRead + Unpin> StderrReader<P> {
+    pub(super) fn new(pipe: Option<P>, tail: Arc<Mutex<StderrTail>>) -> Self {
+        let before = lock(&tail).total();
+        Self { pipe, tail, before, line: Vec::new(), buffer: Vec::new() }
     }
 
     /// Reads the next piece; never ready once the stream has ended.
@@ -88,13 +88,13 @@ impl<P: AsyncRead + Unpin> ErrorOutput<P> {
                 _ => {}
             }
         }
-        lock(&self.errors).add(&buffer);
+        lock(&self.tail).add(&buffer);
         self.buffer = buffer;
     }
 
     /// Returns the kept output of this process.
     pub(super) fn kept(&self) -> Vec<u8> {
-        lock(&self.errors).since(self.before).bytes
+        lock(&self.tail).since(self.before).bytes
     }
 
     /// Returns the pipe, if it is still open.

@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use futures::FutureExt;
 
 use super::process;
-use super::state::{Consents, Worker, WorkerTerms};
+use super::state::{TrustGrants, Worker, WorkerSpec};
 use crate::command::CommandContext;
 
 /// The live workers, by their spec and project.
 #[derive(Debug, Default)]
 struct State {
-    known: HashMap<(WorkerTerms, PathBuf), Weak<Worker>>,
+    workers: HashMap<(WorkerSpec, PathBuf), Weak<Worker>>,
     /// `true` once no worker may be started.
     is_closed: bool,
 }
@@ -28,28 +28,30 @@ impl Workers {
     /// Returns the worker of this spec and project; creates it if needed.
     pub(crate) fn get(
         &self,
-        terms: WorkerTerms,
-        granted: Consents,
+        spec: WorkerSpec,
+        granted: TrustGrants,
         context: &Arc<CommandContext>,
     ) -> Arc<Worker> {
-        let key = (terms, context.environment.project.clone());
+        let key = (spec, context.environment.project.clone());
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let is_closed = state.is_closed;
-        let known = &mut state.known;
-        if let Some(worker) = known.get(&key).and_then(Weak::upgrade) {
+        let workers = &mut state.workers;
+        if let Some(worker) = workers.get(&key).and_then(Weak::upgrade) {
             // A broken worker gets another chance when settings are read again.
             if !worker.status().is_broken() {
                 return worker;
             }
         }
-        known.retain(|_, worker| worker.strong_count() > 0);
+        workers.retain(|_, worker| worker.strong_count() > 0);
         let worker = Arc::new(Worker::new(
             key.0.clone(),
             granted,
             Arc::clone(context),
-            |shared, life, at| process::live(shared, life, at).boxed(),
+            |shared, generation, not_before| {
+                process::run_generation(shared, generation, not_before).boxed()
+            },
         ));
-        known.insert(key, Arc::downgrade(&worker));
+        workers.insert(key, Arc::downgrade(&worker));
         if is_closed {
             worker.close();
         }
@@ -60,6 +62,6 @@ impl Workers {
     pub(crate) fn close(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.is_closed = true;
-        state.known.values().filter_map(Weak::upgrade).for_each(|worker| worker.close());
+        state.workers.values().filter_map(Weak::upgrade).for_each(|worker| worker.close());
     }
 }

@@ -13,27 +13,27 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::input::Input;
 use super::modules;
-use super::output::ErrorOutput;
-use super::state::{Declared, Shared, live as failure};
+use super::output::StderrReader;
+use super::state::{Shared, WorkerDeclaration, unavailable as failure};
 use crate::command::RunVariables;
 use crate::executor::Slots;
 use crate::lines::{Line, LineReader};
 use crate::live::{
-    CallSession, Carrier, FromHook, LIVE_PROTOCOL, MAX_LIVE_LINE, ToHook, WorkerModule,
+    CallSession, FromHook, LIVE_PROTOCOL, MAX_LIVE_LINE, ToHook, Transport, WorkerModule,
 };
 use crate::running::RunningHook;
 use crate::session_env::SessionEnv;
-use crate::termination::Leaving;
+use crate::termination::LeftoverProcess;
 use crate::tree::ProcessTree;
-use hook_json::text::lines;
+use hook_json::text::escaped_lines;
 use hook_protocol::failure::HookFailure;
 use hook_shell::quote_project_directory;
 
 /// The time that a worker has to end after a `hook-close` message, before it is signalled.
-const TO_CLOSE: Duration = Duration::from_millis(500);
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The size of a write, if more is queued.
-const CHUNK: usize = 64 * 1024;
+const WRITE_CHUNK: usize = 64 * 1024;
 
 /// The maximum number of buffered lines that are handled in a row.
 const LINES_AT_ONCE: usize = 64;
@@ -42,7 +42,7 @@ const LINES_AT_ONCE: usize = 64;
 const READS_BEFORE_LINES: usize = 4;
 
 /// The reason for ending a process.
-enum End {
+enum EndReason {
     /// It is not needed any more.
     Closing(&'static str),
     /// It has died, or has violated the protocol.
@@ -50,9 +50,13 @@ enum End {
 }
 
 /// Runs one generation of a worker's process to its end; starts it at `not_before` or later.
-pub(super) async fn live(shared: Arc<Shared>, life: u64, not_before: Option<Instant>) {
+pub(super) async fn run_generation(
+    shared: Arc<Shared>,
+    generation: u64,
+    not_before: Option<Instant>,
+) {
     // Also reports the end if this future is dropped, so that waiters are woken.
-    let _lost = Lost { shared: Arc::clone(&shared), life };
+    let _guard = LostGuard { shared: Arc::clone(&shared), generation };
     if let Some(not_before) = not_before {
         tokio::select! {
             () = shared.closing.cancelled() => {}
@@ -60,54 +64,54 @@ pub(super) async fn live(shared: Arc<Shared>, life: u64, not_before: Option<Inst
         }
     }
     if shared.closing.is_cancelled() {
-        shared.died(life, failure("the engine ended before it was started"), Duration::ZERO);
+        shared.died(generation, failure("the engine ended before it was started"), Duration::ZERO);
         return;
     }
-    let left_out = match shared.runnable().await {
-        Ok(left_out) => left_out,
+    let refusals = match shared.runnable().await {
+        Ok(refusals) => refusals,
         Err(why) => {
-            shared.died(life, why, Duration::ZERO);
+            shared.died(generation, why, Duration::ZERO);
             return;
         }
     };
-    let begun = Instant::now();
+    let started_at = Instant::now();
     let running =
         shared.context.running.enter(shared.context.environment.outer_token.as_deref(), 0);
-    let mut process = match Process::start(&shared, running, &left_out) {
+    let mut process = match Process::start(&shared, running, &refusals) {
         Ok(process) => process,
         Err(source) => {
             let program = shared.context.shell.program.clone();
             let source = Arc::new(source);
-            shared.died(life, HookFailure::Spawn { program, source }, begun.elapsed());
+            shared.died(generation, HookFailure::Spawn { program, source }, started_at.elapsed());
             return;
         }
     };
     shared.started(process.tree.group());
     let session = CallSession::new();
-    let mut carrier = session.attach();
+    let mut transport = session.attach();
     if let Some(pipe) = process.stdin.shared() {
-        carrier.write_to(pipe);
+        transport.write_to(pipe);
     }
     // The files may have changed between the first check and the start.
-    let end = match shared.consents().await {
-        Ok(now) => match newly_refused(&left_out, now) {
-            None => process.serve(&shared, life, &session, &mut carrier, begun).await,
-            Some(why) => End::Failed(why.to_string()),
+    let end = match shared.check_trust().await {
+        Ok(now) => match newly_refused(&refusals, now) {
+            None => process.serve(&shared, generation, &session, &mut transport, started_at).await,
+            Some(why) => EndReason::Failed(why.to_string()),
         },
-        Err(why) => End::Failed(why.to_string()),
+        Err(why) => EndReason::Failed(why.to_string()),
     };
     match end {
-        End::Closing(reason) => {
+        EndReason::Closing(reason) => {
             // From here on a call starts another process, if the engine allows it.
-            shared.rests();
-            carrier.lost(failure("the worker is ending"));
+            shared.stopped();
+            transport.lost(failure("the worker is ending"));
             process.close(&shared, reason).await;
         }
-        End::Failed(reason) => {
-            let why = process.end(&shared, reason, shared.is_ready(life)).await;
+        EndReason::Failed(reason) => {
+            let why = process.end(&shared, reason, shared.is_ready(generation)).await;
             // Before waiters are notified, so that the next call starts another process.
-            shared.died(life, why.clone(), begun.elapsed());
-            carrier.lost(why);
+            shared.died(generation, why.clone(), started_at.elapsed());
+            transport.lost(why);
         }
     }
 }
@@ -122,14 +126,14 @@ fn newly_refused(
 }
 
 /// Reports the end of a process's task if nothing else has done so.
-struct Lost {
+struct LostGuard {
     shared: Arc<Shared>,
-    life: u64,
+    generation: u64,
 }
 
-impl Drop for Lost {
+impl Drop for LostGuard {
     fn drop(&mut self) {
-        self.shared.lost(self.life);
+        self.shared.task_lost(self.generation);
     }
 }
 
@@ -137,7 +141,7 @@ struct Process {
     tree: ProcessTree,
     stdin: Input,
     lines: LineReader<StdoutOf>,
-    stderr: ErrorOutput<ChildStderr>,
+    stderr: StderrReader<ChildStderr>,
     /// `true` once the process does not read any more.
     input_closed: bool,
     /// The write buffer, and its written part.
@@ -145,9 +149,9 @@ struct Process {
     written: usize,
     running: Option<RunningHook>,
     /// The modules that are not loaded because they have changed.
-    left_out: Vec<WorkerModule>,
+    excluded_modules: Vec<WorkerModule>,
     /// The failed trust checks at the start.
-    consents: Vec<Option<HookFailure>>,
+    trust_checks: Vec<Option<HookFailure>>,
 }
 
 /// The variable with the version of the engine's messages.
@@ -160,18 +164,18 @@ impl Process {
     fn start(
         shared: &Shared,
         mut running: RunningHook,
-        left_out: &[Option<HookFailure>],
+        refusals: &[Option<HookFailure>],
     ) -> io::Result<Self> {
         let context = &shared.context;
         let environment = &context.environment;
         let depth = environment.depth.to_string();
-        let none = SessionEnv::default();
-        let run = RunVariables { depth: &depth, token: running.token(), session: (&none, 0) };
+        let no_session = SessionEnv::default();
+        let run = RunVariables { depth: &depth, token: running.token(), session: (&no_session, 0) };
         let shell = &context.shell;
         let mut process = Command::new(&shell.program);
-        match shared.terms.modules.is_empty() {
+        match shared.spec.modules.is_empty() {
             true => {
-                let script = shared.terms.script.as_ref().unwrap_or(&shared.terms.command);
+                let script = shared.spec.script.as_ref().unwrap_or(&shared.spec.command);
                 let script = match cfg!(unix) {
                     true => quote_project_directory(script),
                     false => script.clone(),
@@ -179,43 +183,43 @@ impl Process {
                 process.args(shell.arguments).arg(script);
             }
             false => {
-                let host = modules::Host::of(&shared.terms, &environment.project, left_out)?;
+                let host = modules::ModuleHost::of(&shared.spec, &environment.project, refusals)?;
                 process.args(shell.arguments).args(host.arguments());
             }
         }
         let directory: &Path = &environment.project;
         process.current_dir(directory).env_clear();
-        process.envs(environment.lasting_variables(&run, &shared.terms.env));
-        let own_path = shared.terms.env.iter().any(|(name, _)| name == "NODE_PATH");
+        process.envs(environment.lasting_variables(&run, &shared.spec.env));
+        let own_path = shared.spec.env.iter().any(|(name, _)| name == "NODE_PATH");
         if let (false, false, Some(path)) =
-            (shared.terms.modules.is_empty(), own_path, &environment.node_path)
+            (shared.spec.modules.is_empty(), own_path, &environment.node_path)
         {
             // The module host resolves imports there, outside the project.
             process.env("NODE_PATH", path);
         }
-        let env = &shared.terms.env;
-        let is_own = |name: &OsString| env.iter().any(|(own, _)| name == own.as_str());
-        let given = shared.terms.variables.iter().filter(|(name, _)| !is_own(name));
-        process.envs(given.map(|(name, value)| (name, value)));
+        let env = &shared.spec.env;
+        let is_own = |name: &OsString| env.iter().any(|(own_name, _)| name == own_name.as_str());
+        let extra = shared.spec.variables.iter().filter(|(name, _)| !is_own(name));
+        process.envs(extra.map(|(name, value)| (name, value)));
         // The process speaks first, and may support several versions.
         process.env(PROTOCOL, LIVE_PROTOCOL.to_string());
         let mut tree = ProcessTree::spawn(process)?;
-        running.started(tree.group());
+        running.record_group(tree.group());
         let stdout = match tree.take_stdout() {
             Some(stdout) => StdoutOf::Left(stdout),
             None => StdoutOf::Right(tokio::io::empty()),
         };
         Ok(Self {
             stdin: Input::of(tree.take_stdin())?,
-            lines: LineReader::new(stdout).up_to(MAX_LIVE_LINE),
-            stderr: ErrorOutput::new(tree.take_stderr(), Arc::clone(&shared.errors)),
+            lines: LineReader::new(stdout).with_limit(MAX_LIVE_LINE),
+            stderr: StderrReader::new(tree.take_stderr(), Arc::clone(&shared.stderr)),
             tree,
             input_closed: false,
             outgoing: Vec::new(),
             written: 0,
             running: Some(running),
-            left_out: modules::left_out(&shared.terms, left_out),
-            consents: left_out.to_vec(),
+            excluded_modules: modules::excluded_modules(&shared.spec, refusals),
+            trust_checks: refusals.to_vec(),
         })
     }
 
@@ -223,11 +227,11 @@ impl Process {
     async fn serve(
         &mut self,
         shared: &Shared,
-        life: u64,
+        generation: u64,
         session: &CallSession,
-        carrier: &mut Carrier,
-        begun: Instant,
-    ) -> End {
+        transport: &mut Transport,
+        started_at: Instant,
+    ) -> EndReason {
         let mut ready = false;
         let mut idle_since = Instant::now();
         let mut closing = pin!(shared.closing.cancelled());
@@ -235,11 +239,11 @@ impl Process {
         let mut unread = pin!(self.stdin.unread());
         loop {
             let unwritten = self.outgoing.len() - self.written;
-            let (to_start, idle) = (shared.terms.longest_start(), shared.terms.rules.idle_timeout);
+            let (to_start, idle) = (shared.spec.max_start_time(), shared.spec.rules.idle_timeout);
             let too_late = async {
                 match ready {
                     true => std::future::pending().await,
-                    false => sleep_until(begun + to_start).await,
+                    false => sleep_until(started_at + to_start).await,
                 }
             };
             let unused = async {
@@ -253,17 +257,17 @@ impl Process {
             let rest = self.outgoing.get(self.written..).unwrap_or_default();
             tokio::select! {
                 biased;
-                () = &mut closing => return End::Closing("shutdown"),
+                () = &mut closing => return EndReason::Closing("shutdown"),
                 () = &mut stuck => {
                     stuck.set(shared.stuck.notified());
-                    if !shared.is_stuck(life) {
+                    if !shared.is_stuck(generation) {
                         continue;
                     }
-                    let often = match shared.most_timeouts() {
+                    let repeated = match shared.max_timeouts() {
                         1 => "",
                         _ => ", three times in a row",
                     };
-                    return End::Failed(format!("it did not answer in time{often}"));
+                    return EndReason::Failed(format!("it did not answer in time{repeated}"));
                 }
                 () = too_late => {
                     let message = format!(
@@ -271,13 +275,13 @@ impl Process {
                          needs longer, give it a longer `startTimeout`",
                         to_start.as_millis()
                     );
-                    return End::Failed(message);
+                    return EndReason::Failed(message);
                 }
                 line = self.lines.next() => {
                     let mut next = match line {
                         Ok(Some(line)) => Some(line),
-                        Ok(None) => return End::Failed(String::new()),
-                        Err(error) => return End::Failed(format!("its standard output cannot be read: {error}")),
+                        Ok(None) => return EndReason::Failed(String::new()),
+                        Err(error) => return EndReason::Failed(format!("its standard output cannot be read: {error}")),
                     };
                     // Output to standard error before the answer belongs to the call.
                     for _ in 0..READS_BEFORE_LINES {
@@ -288,57 +292,57 @@ impl Process {
                     // Lines that were taken from the reader must be handled.
                     let mut taken = 0;
                     while let Some(line) = next {
-                        let taken_in = self.take(line, &mut ready, shared, life, session, carrier);
-                        if let Err(wrong) = taken_in.await {
-                            return End::Failed(wrong);
+                        let handled = self.take(line, &mut ready, shared, generation, session, transport);
+                        if let Err(problem) = handled.await {
+                            return EndReason::Failed(problem);
                         }
                         taken += 1;
-                        next = if taken < LINES_AT_ONCE { self.lines.next_read() } else { None };
+                        next = if taken < LINES_AT_ONCE { self.lines.next_buffered() } else { None };
                     }
                     idle_since = Instant::now();
                 }
                 () = self.tree.leader_ended() => {
-                    let said = self.last_words(&mut ready, shared, life, session, carrier);
-                    return End::Failed(said.await.err().unwrap_or_default());
+                    let said = self.drain_lines(&mut ready, shared, generation, session, transport);
+                    return EndReason::Failed(said.await.err().unwrap_or_default());
                 }
                 wrote = self.stdin.write(rest) => {
                     match wrote {
                         Ok(wrote) => self.wrote(wrote),
                         Err(_) => {
                             self.input_closed = true;
-                            let said = self.last_words(&mut ready, shared, life, session, carrier);
-                            return End::Failed(said.await.err().unwrap_or_default());
+                            let result = self.drain_lines(&mut ready, shared, generation, session, transport);
+                            return EndReason::Failed(result.await.err().unwrap_or_default());
                         }
                     }
                     if self.outgoing.is_empty() {
-                        carrier.flushed();
+                        transport.flushed();
                     }
                 }
-                message = carrier.next(), if unwritten < CHUNK => match message {
+                message = transport.next(), if unwritten < WRITE_CHUNK => match message {
                     Ok(message) => {
                         self.push(&message);
                         idle_since = Instant::now();
-                        while self.outgoing.len() - self.written < CHUNK
-                            && let Ok(Some(message)) = carrier.try_next()
+                        while self.outgoing.len() - self.written < WRITE_CHUNK
+                            && let Ok(Some(message)) = transport.try_next()
                         {
                             self.push(&message);
                         }
                     }
-                    Err(why) => return End::Failed(why.to_string()),
+                    Err(why) => return EndReason::Failed(why.to_string()),
                 },
                 () = unused => {
-                    let resting = failure("it was not used, and is being ended");
+                    let idle_failure = failure("it was not used, and is being ended");
                     // Later calls start another process.
-                    if session.close_if_idle(resting) {
-                        return End::Closing("idle");
+                    if session.close_if_idle(idle_failure) {
+                        return EndReason::Closing("idle");
                     }
                 }
                 () = self.stderr.fill() => {}
                 // The process may still write messages before it ends.
                 () = &mut unread => {
                     self.input_closed = true;
-                    let said = self.last_words(&mut ready, shared, life, session, carrier);
-                    return End::Failed(said.await.err().unwrap_or_default());
+                    let said = self.drain_lines(&mut ready, shared, generation, session, transport);
+                    return EndReason::Failed(said.await.err().unwrap_or_default());
                 }
             }
         }
@@ -350,22 +354,22 @@ impl Process {
         line: Line,
         ready: &mut bool,
         shared: &Shared,
-        life: u64,
+        generation: u64,
         session: &CallSession,
-        carrier: &mut Carrier,
+        transport: &mut Transport,
     ) -> Result<(), String> {
         const TOO_EARLY: &str = "it answered before it had said that it is ready (`hook-worker`)";
         match read(line)? {
             FromHook::Ready { hooks, mut modules } if !*ready => {
                 // It may have read a file that changed after its start.
-                let consents = shared.consents().await.map_err(|why| why.to_string())?;
-                if let Some(why) = newly_refused(&self.consents, consents) {
+                let trust_checks = shared.check_trust().await.map_err(|why| why.to_string())?;
+                if let Some(why) = newly_refused(&self.trust_checks, trust_checks) {
                     return Err(why.to_string());
                 }
                 *ready = true;
-                modules.extend(self.left_out.iter().cloned());
-                let declared = hooks.map(|hooks| Declared { hooks, modules });
-                shared.ready(life, session.clone(), declared);
+                modules.extend(self.excluded_modules.iter().cloned());
+                let declared = hooks.map(|hooks| WorkerDeclaration { hooks, modules });
+                shared.ready(generation, session.clone(), declared);
             }
             FromHook::Ready { .. } => {
                 return Err("it said a second time that it is ready (`hook-worker`)".to_owned());
@@ -374,22 +378,22 @@ impl Process {
                 return Err(TOO_EARLY.to_owned());
             }
             message => {
-                carrier.take(message);
+                transport.take(message);
             }
         }
         Ok(())
     }
 
     /// Handles remaining lines, for a short while.
-    async fn last_words(
+    async fn drain_lines(
         &mut self,
         ready: &mut bool,
         shared: &Shared,
-        life: u64,
+        generation: u64,
         session: &CallSession,
-        carrier: &mut Carrier,
+        transport: &mut Transport,
     ) -> Result<(), String> {
-        let until = Instant::now() + shared.context.limits.exit_patience;
+        let until = Instant::now() + shared.context.limits.drain_timeout;
         loop {
             let line = tokio::select! {
                 biased;
@@ -398,7 +402,7 @@ impl Process {
                 () = sleep_until(until) => return Ok(()),
             };
             let Ok(Some(line)) = line else { return Ok(()) };
-            self.take(line, ready, shared, life, session, carrier).await?;
+            self.take(line, ready, shared, generation, session, transport).await?;
         }
     }
 
@@ -412,8 +416,8 @@ impl Process {
         if self.written >= self.outgoing.len() {
             self.outgoing.clear();
             self.written = 0;
-            self.outgoing.shrink_to(CHUNK);
-        } else if self.written >= CHUNK {
+            self.outgoing.shrink_to(WRITE_CHUNK);
+        } else if self.written >= WRITE_CHUNK {
             self.outgoing.drain(..self.written);
             self.written = 0;
         }
@@ -422,7 +426,7 @@ impl Process {
     /// Asks the process to end, and terminates it after the timeout.
     async fn close(mut self, shared: &Shared, reason: &'static str) {
         self.push(&ToHook::Close { reason });
-        let leaving = async {
+        let ending = async {
             while self.written < self.outgoing.len() {
                 let rest = self.outgoing.get(self.written..).unwrap_or_default();
                 let wrote = tokio::select! {
@@ -446,26 +450,26 @@ impl Process {
             }
         };
         tokio::select! {
-            _ = timeout(TO_CLOSE, leaving) => {}
-            () = shared.context.tasks.impatient.cancelled() => {}
+            _ = timeout(CLOSE_TIMEOUT, ending) => {}
+            () = shared.context.tasks.skip_grace.cancelled() => {}
         }
-        self.leave(shared);
+        self.hand_over(shared);
     }
 
     /// Terminates the process, and returns the reason of its end.
     async fn end(mut self, shared: &Shared, reason: String, ready: bool) -> HookFailure {
-        let patience = shared.context.limits.exit_patience;
+        let drain_timeout = shared.context.limits.drain_timeout;
         // The exit follows shortly after the end of the output, with a message on standard error.
-        let ended = timeout(patience, self.tree.leader_ended());
+        let ended = timeout(drain_timeout, self.tree.leader_ended());
         let has_ended = {
-            let said = async {
+            let draining = async {
                 loop {
                     self.stderr.fill().await;
                 }
             };
             tokio::select! {
                 ended = ended => ended.is_ok(),
-                () = said => false,
+                () = draining => false,
             }
         };
         while futures::FutureExt::now_or_never(self.stderr.fill()).is_some() {}
@@ -482,31 +486,35 @@ impl Process {
             (_, false) => reason,
         };
         let kept = self.stderr.kept();
-        let said = String::from_utf8_lossy(&kept);
-        let said = said.trim();
-        let message = match said.is_empty() {
+        let stderr_text = String::from_utf8_lossy(&kept);
+        let stderr_end = stderr_text.trim();
+        let message = match stderr_end.is_empty() {
             true => how,
-            false => format!("{how}; its standard error ends with:\n{}", lines(&last_of(said))),
+            false => format!(
+                "{how}; its standard error ends with:\n{}",
+                escaped_lines(&tail_of(stderr_end))
+            ),
         };
-        self.leave(shared);
+        self.hand_over(shared);
         failure(message)
     }
 
     /// Hands the running process over to the engine's tasks.
-    fn leave(mut self, shared: &Shared) {
+    fn hand_over(mut self, shared: &Shared) {
         self.stdin.close();
         let stdout = match self.lines.into_inner() {
             StdoutOf::Left(stdout) => Some(stdout),
             StdoutOf::Right(_) => None,
         };
         let slots = Slots { running: self.running.take(), ..Slots::default() };
-        let leaving = Leaving { tree: self.tree, stdout, stderr: self.stderr.into_pipe(), slots };
-        shared.context.tasks.end(leaving, shared.context.limits.grace);
+        let leftover =
+            LeftoverProcess { tree: self.tree, stdout, stderr: self.stderr.into_pipe(), slots };
+        shared.context.tasks.end(leftover, shared.context.limits.grace);
     }
 }
 
 /// Returns the end of a long text.
-fn last_of(text: &str) -> String {
+fn tail_of(text: &str) -> String {
     const SHOWN: usize = 16 * 1024;
     let mut start = text.len().saturating_sub(SHOWN);
     while !text.is_char_boundary(start) {

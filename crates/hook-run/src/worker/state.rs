@@ -12,37 +12,37 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::output::{Errors, lock};
+use super::output::{StderrTail, lock};
 use crate::HookKind;
 use crate::command::CommandContext;
 use crate::executor::CommandIdentity;
-use crate::live::{CallSession, Dropped, MAX_CALLS, Said, WorkerHook, WorkerModule};
+use crate::live::{CallSession, DroppedAnswers, HookAnswer, MAX_CALLS, WorkerHook, WorkerModule};
 use crate::report::{Captured, WorkerHistory};
 use crate::slots::SlotQueue;
 use hook_json::text::{OneLine, first_and_last};
 use hook_json::{ObjectWriter, RawJson, RawObject};
 use hook_protocol::failure::HookFailure;
 use hook_settings::{EnvironmentRules, HookSource, WorkerRules, variables};
-use hook_trust::Granted;
+use hook_trust::TrustedHook;
 
 /// The first and the longest delay of a restart.
-const RESTART: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(30));
+const RESTART_DELAYS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(30));
 
 /// The run time after which the next restart has the first delay again.
-const STEADY: Duration = Duration::from_secs(30);
+const STABLE_RUN_TIME: Duration = Duration::from_secs(30);
 
 /// The number of deaths in a row, without an answer in between, after which a worker is broken.
-const MOST_DEATHS: u32 = 5;
+const MAX_DEATHS: u32 = 5;
 
 /// The number of timeouts in a row after which its process is ended.
-const MOST_TIMEOUTS: u32 = 3;
+const MAX_TIMEOUTS: u32 = 3;
 
 /// The factor on `startTimeout` of a worker that loads modules.
-const PATIENCE_WITH_MODULES: u32 = 3;
+const MODULE_START_FACTOR: u32 = 3;
 
 /// The specification of a worker in settings; equal specifications share one worker.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct WorkerTerms {
+pub(crate) struct WorkerSpec {
     /// The shell command.
     pub(crate) command: String,
     /// The command with the files of the trusted copy, for a project's worker.
@@ -60,21 +60,21 @@ pub(crate) struct WorkerTerms {
     /// The digest of its trusted files, for a project's worker.
     pub(crate) granted: Option<String>,
     /// The modules that it loads; empty for a command.
-    pub(crate) modules: Vec<ModuleTerms>,
+    pub(crate) modules: Vec<ModuleSpec>,
 }
 
-impl WorkerTerms {
+impl WorkerSpec {
     /// Returns the time within which the process must report that it is ready. The module host
     /// measures only its own time, which is a part of this if many processes start at once.
-    pub(super) fn longest_start(&self) -> Duration {
-        let patience = if self.modules.is_empty() { 1 } else { PATIENCE_WITH_MODULES };
-        self.rules.start_timeout.saturating_mul(patience)
+    pub(super) fn max_start_time(&self) -> Duration {
+        let factor = if self.modules.is_empty() { 1 } else { MODULE_START_FACTOR };
+        self.rules.start_timeout.saturating_mul(factor)
     }
 }
 
 /// A module that a worker loads.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct ModuleTerms {
+pub(crate) struct ModuleSpec {
     /// The path in settings.
     pub(crate) path: PathBuf,
     /// The file that is loaded; for a trusted project's module, the one in the copy.
@@ -88,12 +88,12 @@ pub(crate) struct ModuleTerms {
 }
 
 /// The trust decisions on a worker's modules, or on its command. `None` needs no decision.
-pub(crate) type Consents = Vec<Option<Arc<Granted>>>;
+pub(crate) type TrustGrants = Vec<Option<Arc<TrustedHook>>>;
 
 /// The declaration of a worker.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Declared {
+pub struct WorkerDeclaration {
     /// The worker's hooks.
     pub hooks: Vec<WorkerHook>,
     /// The modules that the worker was to load.
@@ -107,13 +107,13 @@ pub struct Worker {
 }
 
 /// Runs one generation of a worker's process to its end, from `not_before` on.
-pub(super) type Live = fn(Arc<Shared>, u64, Option<Instant>) -> BoxFuture<'static, ()>;
+pub(super) type RunGeneration = fn(Arc<Shared>, u64, Option<Instant>) -> BoxFuture<'static, ()>;
 
 pub(super) struct Shared {
-    live: Live,
-    pub(super) terms: WorkerTerms,
+    run: RunGeneration,
+    pub(super) spec: WorkerSpec,
     /// The trust decisions, checked when a process is started.
-    pub(super) granted: Consents,
+    pub(super) granted: TrustGrants,
     pub(super) context: Arc<CommandContext>,
     pub(super) state: Mutex<State>,
     /// Notified when the phase changes.
@@ -124,14 +124,14 @@ pub(super) struct Shared {
     pub(super) stuck: Notify,
     calls: Arc<SlotQueue>,
     /// The standard error of its processes.
-    pub(super) errors: Arc<Mutex<Errors>>,
+    pub(super) stderr: Arc<Mutex<StderrTail>>,
 }
 
 #[derive(Default)]
 pub(super) struct State {
     phase: Phase,
     /// The number of started processes, which is also the current generation.
-    lives: u64,
+    generations: u64,
     /// The number of deaths in a row without an answer.
     deaths: u32,
     timeouts: u32,
@@ -143,9 +143,9 @@ pub(super) struct State {
     ended: Option<(u64, HookFailure)>,
     process: Option<u32>,
     /// The dropped answers of earlier generations.
-    dropped: Dropped,
+    dropped: DroppedAnswers,
     /// The worker's last declaration, and its number.
-    declared: Option<(u64, Arc<Declared>)>,
+    declared: Option<(u64, Arc<WorkerDeclaration>)>,
 }
 
 impl State {
@@ -168,7 +168,7 @@ enum Phase {
 }
 
 impl Phase {
-    fn word(&self) -> &'static str {
+    fn name(&self) -> &'static str {
         match self {
             Self::Stopped => STOPPED,
             Self::Starting(_) => "starting",
@@ -194,7 +194,7 @@ pub struct WorkerStatus {
     /// The failure of the last process that ended unexpectedly.
     pub failure: Option<String>,
     /// The numbers of answers without a waiting call.
-    pub dropped: Dropped,
+    pub dropped: DroppedAnswers,
 }
 
 impl WorkerStatus {
@@ -216,16 +216,16 @@ impl WorkerStatus {
     #[doc(hidden)]
     pub fn read_back(object: &RawObject) -> Option<Self> {
         let fields = object.fields();
-        let said = fields.get("state")?.to_text()?;
-        let process = fields.get("process").and_then(RawJson::to_whole_number);
-        let dropped = fields.get("droppedAnswers").and_then(|it| it.to_object().ok());
-        let counted = |name| dropped.as_ref()?.get(name)?.to_whole_number();
+        let state_name = fields.get("state")?.to_text()?;
+        let process = fields.get("process").and_then(RawJson::to_u64);
+        let dropped = fields.get("droppedAnswers").and_then(|value| value.to_object().ok());
+        let counted = |name| dropped.as_ref()?.get(name)?.to_u64();
         Some(Self {
-            state: Self::STATES.into_iter().find(|state| *state == said)?,
-            restarts: fields.get("restarts")?.to_whole_number()?,
+            state: Self::STATES.into_iter().find(|state| *state == state_name)?,
+            restarts: fields.get("restarts")?.to_u64()?,
             process: process.and_then(|process| u32::try_from(process).ok()),
             failure: fields.get("failure").and_then(RawJson::to_text),
-            dropped: Dropped {
+            dropped: DroppedAnswers {
                 late: counted("late").unwrap_or_default(),
                 unknown: counted("unknown").unwrap_or_default(),
             },
@@ -241,7 +241,7 @@ impl WorkerStatus {
             object.integer("process", process.into());
         }
         object.optional_text("failure", self.failure.as_deref());
-        if self.dropped != Dropped::default() {
+        if self.dropped != DroppedAnswers::default() {
             object.object("droppedAnswers", |object| {
                 object.integer("late", self.dropped.late.into());
                 object.integer("unknown", self.dropped.unknown.into());
@@ -268,8 +268,8 @@ impl fmt::Display for WorkerStatus {
         if let Some(failure) = &self.failure {
             write!(formatter, "; the last failure: {}", first_and_last(failure))?;
         }
-        if self.dropped != Dropped::default() {
-            let Dropped { late, unknown } = self.dropped;
+        if self.dropped != DroppedAnswers::default() {
+            let DroppedAnswers { late, unknown } = self.dropped;
             write!(formatter, "; dropped answers: {late} too late, {unknown} to no call of it")?;
         }
         Ok(())
@@ -278,15 +278,15 @@ impl fmt::Display for WorkerStatus {
 
 impl Worker {
     pub(super) fn new(
-        terms: WorkerTerms,
-        granted: Consents,
+        spec: WorkerSpec,
+        granted: TrustGrants,
         context: Arc<CommandContext>,
-        live: Live,
+        run: RunGeneration,
     ) -> Self {
         Self {
             shared: Arc::new(Shared {
-                live,
-                terms,
+                run,
+                spec,
                 granted,
                 context,
                 state: Mutex::default(),
@@ -294,7 +294,7 @@ impl Worker {
                 closing: CancellationToken::new(),
                 stuck: Notify::new(),
                 calls: SlotQueue::new(MAX_CALLS),
-                errors: Arc::default(),
+                stderr: Arc::default(),
             }),
         }
     }
@@ -302,21 +302,21 @@ impl Worker {
     /// Returns the current status.
     pub fn status(&self) -> WorkerStatus {
         let state = self.shared.lock();
-        let of_session = match &state.phase {
+        let current = match &state.phase {
             Phase::Ready(_, session) => session.dropped(),
-            _ => Dropped::default(),
+            _ => DroppedAnswers::default(),
         };
         WorkerStatus {
-            dropped: state.dropped.with(of_session),
-            state: state.phase.word(),
-            restarts: state.lives.saturating_sub(1),
+            dropped: state.dropped.with(current),
+            state: state.phase.name(),
+            restarts: state.generations.saturating_sub(1),
             process: state.process,
             failure: state.ended.as_ref().map(|(_, failure)| failure.to_string()),
         }
     }
 
     /// Returns the number of its last declaration, from 1; 0 if there is none.
-    pub fn declaration(&self) -> u64 {
+    pub fn declaration_number(&self) -> u64 {
         self.shared.lock().declared.as_ref().map_or(0, |(number, _)| *number)
     }
 
@@ -326,7 +326,7 @@ impl Worker {
     /// # Errors
     /// Returns an error if the worker cannot be started, is not ready in time, is broken, or has to
     /// wait for its restart delay.
-    pub async fn declared(&self) -> Result<(u64, Arc<Declared>), HookFailure> {
+    pub async fn declaration(&self) -> Result<(u64, Arc<WorkerDeclaration>), HookFailure> {
         let is_too_early = |state: &State| {
             matches!(state.phase, Phase::Stopped)
                 && state.not_before.is_some_and(|at| at > Instant::now())
@@ -345,7 +345,9 @@ impl Worker {
             }
             self.session().await?;
             if self.shared.lock().declared.is_none() {
-                return Err(live("it did not say which hooks it has (`hooks` of `hook-worker`)"));
+                return Err(unavailable(
+                    "it did not say which hooks it has (`hooks` of `hook-worker`)",
+                ));
             }
         }
     }
@@ -356,60 +358,60 @@ impl Worker {
     /// # Errors
     /// Returns an error if the worker is not available, does not answer in time, or reports a
     /// failure.
-    pub async fn ask(
+    pub async fn request(
         &self,
-        word: &str,
+        name: &str,
         input: RawObject,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Option<RawObject>, HookFailure> {
-        let deadline = Instant::now() + patience;
-        let asked = async {
+        let deadline = Instant::now() + timeout;
+        let response = async {
             let (session, _) = self.session().await?;
-            match session.ask(word, input, deadline).await? {
-                Said::Output(object) | Said::Action(object) | Said::Native(object) => {
-                    Ok(Some(object))
-                }
-                Said::Nothing => Ok(None),
-                Said::Error(message) => {
+            match session.request(name, input, deadline).await? {
+                HookAnswer::Output(object)
+                | HookAnswer::Action(object)
+                | HookAnswer::Native(object) => Ok(Some(object)),
+                HookAnswer::Nothing => Ok(None),
+                HookAnswer::Error(message) => {
                     Err(HookFailure::Reported { message: hook_json::text::shortened(&message) })
                 }
             }
         };
-        let timed_out = |_| Err(HookFailure::TimedOut { after: patience });
-        tokio::time::timeout_at(deadline, asked).await.unwrap_or_else(timed_out)
+        let timed_out = |_| Err(HookFailure::TimedOut { after: timeout });
+        tokio::time::timeout_at(deadline, response).await.unwrap_or_else(timed_out)
     }
 
     /// Returns the last declaration, if there is one.
-    pub fn last_declared(&self) -> Option<Arc<Declared>> {
+    pub fn last_declaration(&self) -> Option<Arc<WorkerDeclaration>> {
         self.shared.lock().declared.as_ref().map(|(_, declared)| Arc::clone(declared))
     }
 
     /// Returns the worker's history; `None` if it was never restarted and is not broken.
     pub(crate) fn history(&self) -> Option<WorkerHistory> {
         let state = self.shared.lock();
-        let restarts = state.lives.saturating_sub(1);
+        let restarts = state.generations.saturating_sub(1);
         let is_broken = matches!(state.phase, Phase::Broken(_));
-        let history = || WorkerHistory { state: state.phase.word().into(), restarts };
+        let history = || WorkerHistory { state: state.phase.name().into(), restarts };
         (restarts > 0 || is_broken).then(history)
     }
 
     /// Returns the kind of the worker's hooks.
     pub(crate) fn kind(&self) -> HookKind {
-        match self.shared.terms.modules.is_empty() {
+        match self.shared.spec.modules.is_empty() {
             true => HookKind::Worker,
             false => HookKind::Module,
         }
     }
 
     /// Returns the slots that a call needs before its timeout starts.
-    pub(crate) fn places(&self) -> &Arc<SlotQueue> {
+    pub(crate) fn slots(&self) -> &Arc<SlotQueue> {
         &self.shared.calls
     }
 
     pub(crate) fn identity(&self) -> CommandIdentity<'_> {
         CommandIdentity {
-            command: &self.shared.terms.command,
-            env: variables(&self.shared.terms.env),
+            command: &self.shared.spec.command,
+            env: variables(&self.shared.spec.env),
             project: &self.shared.context.environment.project,
             foreign_event: None,
             is_worker: true,
@@ -438,12 +440,12 @@ impl Worker {
                 let mut state = shared.lock();
                 let waited = match &state.phase {
                     // That process is being ended; wait for the next one.
-                    Phase::Ready(life, _) if state.stuck == Some(*life) => 0,
-                    Phase::Ready(life, session) => return Ok((session.clone(), *life)),
+                    Phase::Ready(generation, _) if state.stuck == Some(*generation) => 0,
+                    Phase::Ready(generation, session) => return Ok((session.clone(), *generation)),
                     Phase::Broken(why) => return Err(why.clone()),
-                    Phase::Starting(life) => *life,
+                    Phase::Starting(generation) => *generation,
                     Phase::Stopped if shared.closing.is_cancelled() => {
-                        return Err(live("the engine is ending, and starts it no more"));
+                        return Err(unavailable("the engine is ending, and starts it no more"));
                     }
                     Phase::Stopped => shared.start(&mut state),
                 };
@@ -452,8 +454,8 @@ impl Worker {
             };
             changed.await;
             let state = shared.lock();
-            if let Some((life, failure)) = &state.ended
-                && *life == waited
+            if let Some((generation, failure)) = &state.ended
+                && *generation == waited
             {
                 return Err(failure.clone());
             }
@@ -463,7 +465,7 @@ impl Worker {
     /// Starts an `eager` worker before its first call, unless it is broken or closing.
     pub fn start_if_eager(&self) {
         let shared = &self.shared;
-        if !shared.terms.rules.eager || Handle::try_current().is_err() {
+        if !shared.spec.rules.eager || Handle::try_current().is_err() {
             return;
         }
         let mut state = shared.lock();
@@ -481,13 +483,13 @@ impl Worker {
     }
 
     /// Returns the length of its standard error so far, in bytes.
-    pub(crate) fn errors_so_far(&self) -> u64 {
-        lock(&self.shared.errors).total()
+    pub(crate) fn stderr_length(&self) -> u64 {
+        lock(&self.shared.stderr).total()
     }
 
     /// Returns its standard error after this many bytes.
-    pub(crate) fn errors_since(&self, before: u64) -> Captured {
-        lock(&self.shared.errors).since(before)
+    pub(crate) fn stderr_since(&self, before: u64) -> Captured {
+        lock(&self.shared.stderr).since(before)
     }
 
     /// Returns `true` while a process is starting and not ready yet.
@@ -502,25 +504,25 @@ impl Worker {
     }
 
     /// Records a timeout of a generation, and ends its process after too many of them.
-    pub(crate) fn timed_out(&self, life: u64) {
+    pub(crate) fn timed_out(&self, generation: u64) {
         let mut state = self.shared.lock();
-        if !matches!(state.phase, Phase::Ready(current, _) if current == life) {
+        if !matches!(state.phase, Phase::Ready(current, _) if current == generation) {
             return;
         }
         state.timeouts += 1;
-        if state.timeouts >= self.shared.most_timeouts() {
+        if state.timeouts >= self.shared.max_timeouts() {
             state.timeouts = 0;
-            state.stuck = Some(life);
+            state.stuck = Some(generation);
             self.shared.stuck.notify_one();
         }
     }
 
     /// Waits until another generation is current.
-    pub(crate) async fn over(&self, life: u64) {
+    pub(crate) async fn generation_ended(&self, generation: u64) {
         loop {
             let changed = {
                 let state = self.shared.lock();
-                if !matches!(state.phase, Phase::Ready(current, _) if current == life) {
+                if !matches!(state.phase, Phase::Ready(current, _) if current == generation) {
                     return;
                 }
                 self.shared.changed.notified()
@@ -530,13 +532,13 @@ impl Worker {
     }
 
     /// Records the timeout of a call that the process has not read.
-    pub(crate) fn not_taken(&self) {
-        let life = match &self.shared.lock().phase {
-            Phase::Ready(life, _) => Some(*life),
+    pub(crate) fn timed_out_unread(&self) {
+        let generation = match &self.shared.lock().phase {
+            Phase::Ready(generation, _) => Some(*generation),
             _ => None,
         };
-        if let Some(life) = life {
-            self.timed_out(life);
+        if let Some(generation) = generation {
+            self.timed_out(generation);
         }
     }
 
@@ -554,12 +556,12 @@ impl Drop for Worker {
 
 impl fmt::Debug for Worker {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_tuple("Worker").field(&self.shared.terms.command).finish()
+        formatter.debug_tuple("Worker").field(&self.shared.spec.command).finish()
     }
 }
 
 /// Returns the failure of a worker that cannot be called.
-pub(super) fn live(reason: impl Into<String>) -> HookFailure {
+pub(super) fn unavailable(reason: impl Into<String>) -> HookFailure {
     HookFailure::Live { reason: reason.into() }
 }
 
@@ -570,35 +572,35 @@ impl Shared {
 
     /// Starts a process, and returns its generation.
     fn start(self: &Arc<Self>, state: &mut State) -> u64 {
-        state.lives += 1;
-        let life = state.lives;
-        state.phase = Phase::Starting(life);
+        state.generations += 1;
+        let generation = state.generations;
+        state.phase = Phase::Starting(generation);
         let not_before = state.not_before.take();
-        self.context.tasks.workers.spawn((self.live)(Arc::clone(self), life, not_before));
-        life
+        self.context.tasks.workers.spawn((self.run)(Arc::clone(self), generation, not_before));
+        generation
     }
 
     /// Returns the number of timeouts in a row after which the process is ended. A module that does
     /// not answer may be in a loop, which also blocks the other modules.
-    pub(super) fn most_timeouts(&self) -> u32 {
-        if self.terms.modules.is_empty() { MOST_TIMEOUTS } else { 1 }
+    pub(super) fn max_timeouts(&self) -> u32 {
+        if self.spec.modules.is_empty() { MAX_TIMEOUTS } else { 1 }
     }
 
     /// Checks the trust in its files, and returns the failure for each decision.
     ///
     /// # Errors
     /// Returns an error if the check could not be made.
-    pub(super) async fn consents(&self) -> Result<Vec<Option<HookFailure>>, HookFailure> {
+    pub(super) async fn check_trust(&self) -> Result<Vec<Option<HookFailure>>, HookFailure> {
         if self.granted.iter().all(Option::is_none) {
             return Ok(self.granted.iter().map(|_| None).collect());
         }
         let (granted, project) = (self.granted.clone(), self.context.environment.project.clone());
         // Reading files may be slow.
-        let looked = tokio::task::spawn_blocking(move || {
-            let look = |it: &Option<Arc<Granted>>| it.as_ref()?.still_holds(&project).err();
-            granted.iter().map(look).collect()
+        let checked = tokio::task::spawn_blocking(move || {
+            let check = |grant: &Option<Arc<TrustedHook>>| grant.as_ref()?.verify(&project).err();
+            granted.iter().map(check).collect()
         });
-        looked.await.map_err(|_| live("the engine is ending, and starts it no more"))
+        checked.await.map_err(|_| unavailable("the engine is ending, and starts it no more"))
     }
 
     /// Returns the failure of each part that must not run, such as a changed module.
@@ -606,36 +608,40 @@ impl Shared {
     /// # Errors
     /// Returns an error if nothing may run.
     pub(super) async fn runnable(&self) -> Result<Vec<Option<HookFailure>>, HookFailure> {
-        let consents = self.consents().await?;
-        match consents.iter().all(Option::is_some) {
-            true => match consents.iter().flatten().next() {
+        let checks = self.check_trust().await?;
+        match checks.iter().all(Option::is_some) {
+            true => match checks.iter().flatten().next() {
                 Some(why) => Err(why.clone()),
-                None => Ok(consents),
+                None => Ok(checks),
             },
-            false => Ok(consents),
+            false => Ok(checks),
         }
     }
 
     /// Returns `true` if this generation does not answer any more.
-    pub(super) fn is_stuck(&self, life: u64) -> bool {
-        self.lock().stuck == Some(life)
+    pub(super) fn is_stuck(&self, generation: u64) -> bool {
+        self.lock().stuck == Some(generation)
     }
 
     /// Handles the end of a generation's task that reported none: its runtime is gone, or it
     /// panicked.
-    pub(super) fn lost(&self, life: u64) {
+    pub(super) fn task_lost(&self, generation: u64) {
         let is_current = matches!(
             self.lock().phase,
-            Phase::Starting(current) | Phase::Ready(current, _) if current == life
+            Phase::Starting(current) | Phase::Ready(current, _) if current == generation
         );
         if is_current {
-            self.died(life, live("the task that looked after it is gone"), Duration::ZERO);
+            self.died(
+                generation,
+                unavailable("the task that looked after it is gone"),
+                Duration::ZERO,
+            );
         }
     }
 
     /// Returns `true` if this generation is ready.
-    pub(super) fn is_ready(&self, life: u64) -> bool {
-        matches!(self.lock().phase, Phase::Ready(current, _) if current == life)
+    pub(super) fn is_ready(&self, generation: u64) -> bool {
+        matches!(self.lock().phase, Phase::Ready(current, _) if current == generation)
     }
 
     /// Records the id of the started process.
@@ -644,13 +650,18 @@ impl Shared {
     }
 
     /// Records that a generation is ready, and its declaration.
-    pub(super) fn ready(&self, life: u64, session: CallSession, declared: Option<Declared>) {
+    pub(super) fn ready(
+        &self,
+        generation: u64,
+        session: CallSession,
+        declared: Option<WorkerDeclaration>,
+    ) {
         let mut state = self.lock();
-        state.phase = Phase::Ready(life, session);
+        state.phase = Phase::Ready(generation, session);
         state.timeouts = 0;
         if let Some(declared) = declared {
             let before = state.declared.as_ref();
-            if before.is_none_or(|(_, known)| **known != declared) {
+            if before.is_none_or(|(_, current)| **current != declared) {
                 let number = before.map_or(0, |(number, _)| *number) + 1;
                 state.declared = Some((number, Arc::new(declared)));
             }
@@ -660,7 +671,7 @@ impl Shared {
     }
 
     /// Records the regular end of the process.
-    pub(super) fn rests(&self) {
+    pub(super) fn stopped(&self) {
         let mut state = self.lock();
         state.note_dropped();
         (state.phase, state.process) = (Phase::Stopped, None);
@@ -669,23 +680,23 @@ impl Shared {
     }
 
     /// Records the death of a generation after a run time.
-    pub(super) fn died(&self, life: u64, failure: HookFailure, ran: Duration) {
-        let command = hook_json::text::shortened(&self.terms.command);
+    pub(super) fn died(&self, generation: u64, failure: HookFailure, ran: Duration) {
+        let command = hook_json::text::shortened(&self.spec.command);
         let mut state = self.lock();
         state.deaths += 1;
         state.process = None;
         state.note_dropped();
-        let wait = wait_after(state.backoff, ran);
+        let wait = restart_delay(state.backoff, ran);
         state.backoff = Some(wait);
         state.not_before = Some(Instant::now() + wait);
-        state.ended = Some((life, failure.clone()));
-        if state.deaths >= MOST_DEATHS {
+        state.ended = Some((generation, failure.clone()));
+        if state.deaths >= MAX_DEATHS {
             let reason = format!(
-                "it died {MOST_DEATHS} times in a row without an answer, and is started no more until \
+                "it died {MAX_DEATHS} times in a row without an answer, and is started no more until \
                  the settings are read again; the last time: {failure}"
             );
             tracing::error!(target: "hook::worker", "worker `{command}`: {}", OneLine(&reason));
-            state.phase = Phase::Broken(live(reason));
+            state.phase = Phase::Broken(unavailable(reason));
         } else {
             tracing::warn!(target: "hook::worker", "worker `{command}`: {}", OneLine(&failure));
             state.phase = Phase::Stopped;
@@ -697,9 +708,9 @@ impl Shared {
 
 /// Returns the delay before the restart of a process that ran for this time. `before` is the
 /// previous delay.
-fn wait_after(before: Option<Duration>, ran: Duration) -> Duration {
-    let (first, longest) = RESTART;
-    match before.filter(|_| ran < STEADY) {
+fn restart_delay(before: Option<Duration>, ran: Duration) -> Duration {
+    let (first, longest) = RESTART_DELAYS;
+    match before.filter(|_| ran < STABLE_RUN_TIME) {
         Some(before) => (before * 2).min(longest),
         None => first,
     }
@@ -712,15 +723,15 @@ mod tests {
     #[test]
     fn restarts_come_later_and_later_until_a_process_lasts() {
         let short = Duration::from_millis(29_999);
-        let mut waits = vec![wait_after(None, short)];
+        let mut waits = vec![restart_delay(None, short)];
         while waits.len() < 12 {
-            waits.push(wait_after(waits.last().copied(), short));
+            waits.push(restart_delay(waits.last().copied(), short));
         }
         let milliseconds: Vec<u128> = waits.iter().map(Duration::as_millis).collect();
         let expected =
             [100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000, 30_000];
         assert_eq!(milliseconds, expected);
         let lasted = Duration::from_secs(30);
-        assert_eq!(wait_after(waits.last().copied(), lasted), Duration::from_millis(100));
+        assert_eq!(restart_delay(waits.last().copied(), lasted), Duration::from_millis(100));
     }
 }

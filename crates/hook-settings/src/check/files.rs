@@ -1,6 +1,6 @@
 //! Checks settings files.
 
-use super::findings::{CheckedFile, Finding, Findings, Surroundings, project_of};
+use super::findings::{CheckContext, CheckedFile, Finding, Findings, project_of};
 use super::{asynchronous, command, matcher, module, names, script, timeout, upstream, worker};
 use crate::{Diagnostic, FileSpans, HooksConfig, Rule, SettingsFile, SettingsSource, load_all};
 
@@ -8,28 +8,28 @@ use crate::{Diagnostic, FileSpans, HooksConfig, Rule, SettingsFile, SettingsSour
 ///
 /// A file in a project's standard location (`DIR/.hooks/settings.json`) is checked as settings of
 /// that project, any other file as settings of the project of `surroundings`.
-pub fn check(sources: &[SettingsSource], surroundings: &Surroundings) -> Vec<CheckedFile> {
-    let mut events = surroundings.events.clone();
+pub fn check(sources: &[SettingsSource], context: &CheckContext) -> Vec<CheckedFile> {
+    let mut events = context.events.clone();
     let mut files: Vec<CheckedFile> = load_all(sources, &mut events, |_| {})
         .into_iter()
         .flatten()
         .map(|(file, text)| CheckedFile { file, text })
         .collect();
     let found: Vec<Vec<Diagnostic>> =
-        (0..files.len()).map(|index| check_file(&files, index, surroundings)).collect();
+        (0..files.len()).map(|index| check_file(&files, index, context)).collect();
     for (checked, found) in files.iter_mut().zip(found) {
         checked.file.diagnostics = found;
     }
     files
 }
 
-fn check_file(files: &[CheckedFile], index: usize, surroundings: &Surroundings) -> Vec<Diagnostic> {
+fn check_file(files: &[CheckedFile], index: usize, context: &CheckContext) -> Vec<Diagnostic> {
     let Some(checked) = files.get(index) else { return Vec::new() };
     let file = &checked.file;
-    let host = &surroundings.project;
-    let surroundings = Surroundings {
+    let host = &context.project;
+    let context = CheckContext {
         project: project_of(file).unwrap_or_else(|| host.clone()),
-        ..surroundings.clone()
+        ..context.clone()
     };
     let mut findings = Findings::of(checked);
     for (range, path) in &file.spans.empty {
@@ -41,31 +41,31 @@ fn check_file(files: &[CheckedFile], index: usize, surroundings: &Surroundings) 
         ));
     }
     // The format of foreign hooks is checked by their agents.
-    let ours = SettingsFile {
-        hooks: file.hooks.iter().filter(|entry| entry.is_ours()).cloned().collect(),
+    let native = SettingsFile {
+        hooks: file.hooks.iter().filter(|entry| entry.is_native_command()).cloned().collect(),
         ..file.clone()
     };
-    let unplaced = unplaced(file);
+    let unknown_event_file = unknown_event_hooks(file);
     // Matchers of all hooks are checked, because the object form is native.
-    [file, &unplaced].into_iter().for_each(|file| matcher::check(file, &mut findings));
-    for file in [&ours, &unplaced] {
+    [file, &unknown_event_file].into_iter().for_each(|file| matcher::check(file, &mut findings));
+    for file in [&native, &unknown_event_file] {
         timeout::check(file, &mut findings);
         asynchronous::check(file, &mut findings);
         command::check(file, &mut findings);
         worker::check(file, &mut findings);
         module::check(file, &mut findings);
-        script::check(file, &surroundings, &mut findings);
+        script::check(file, &context, &mut findings);
     }
-    upstream::check(file, &surroundings, &mut findings);
+    upstream::check(file, &context, &mut findings);
     names::check(files, index, host, &mut findings);
     findings.into_diagnostics()
 }
 
 /// Returns the hooks under unknown event names, as a separate file.
-fn unplaced(file: &SettingsFile) -> SettingsFile {
+fn unknown_event_hooks(file: &SettingsFile) -> SettingsFile {
     SettingsFile {
         config: HooksConfig::default().into(),
-        hooks: file.spans.unplaced.clone(),
+        hooks: file.spans.unknown_event_hooks.clone(),
         diagnostics: Vec::new(),
         spans: FileSpans::default(),
         ..file.clone()

@@ -9,7 +9,7 @@ use hook_protocol::event::Events;
 
 /// The environment that hooks would run in.
 #[derive(Debug, Clone, Default)]
-pub struct Surroundings {
+pub struct CheckContext {
     /// The project; relative scripts are searched in it.
     pub project: PathBuf,
     /// The environment that hooks would inherit: it provides `PATH` and `HOME`.
@@ -20,10 +20,10 @@ pub struct Surroundings {
     pub lacks_fleets: bool,
 }
 
-impl Surroundings {
+impl CheckContext {
     pub(super) fn variable(&self, name: &str) -> Option<&OsStr> {
-        let found = self.environment.iter().find(|(known, _)| known == name);
-        found.map(|(_, value)| value.as_os_str())
+        let existing = self.environment.iter().find(|(known, _)| known == name);
+        existing.map(|(_, value)| value.as_os_str())
     }
 }
 
@@ -61,8 +61,8 @@ impl Finding {
         Self { range: range.clone(), path, diagnostic }
     }
 
-    pub(super) fn remedy(mut self, remedy: impl Into<String>) -> Self {
-        self.diagnostic.remedy = Some(remedy.into());
+    pub(super) fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.diagnostic.help = Some(help.into());
         self
     }
 }
@@ -77,7 +77,7 @@ impl<'f> Findings<'f> {
     pub(super) fn of(checked: &'f CheckedFile) -> Self {
         let file = &checked.file;
         let mut document = Document::new(&checked.text, file.path.clone());
-        document.found_before(&file.diagnostics, file.spans.unreported);
+        document.add_earlier(&file.diagnostics, file.spans.unreported);
         Self { document, text: &checked.text }
     }
 
@@ -87,8 +87,8 @@ impl<'f> Findings<'f> {
     }
 
     pub(super) fn add(&mut self, finding: Finding) {
-        let place = self.document.place_at(finding.range, finding.path);
-        self.document.push(Diagnostic { place, ..finding.diagnostic });
+        let location = self.document.location_at(finding.range, finding.path);
+        self.document.push(Diagnostic { location, ..finding.diagnostic });
     }
 
     /// Returns `true` if further problems are only counted.
@@ -98,19 +98,24 @@ impl<'f> Findings<'f> {
 
     pub(super) fn into_diagnostics(self) -> Vec<Diagnostic> {
         let mut diagnostics = self.document.into_diagnostics();
-        diagnostics
-            .sort_by_key(|it| (it.rule == Rule::TooManyProblems, it.place.line, it.place.column));
+        diagnostics.sort_by_key(|diagnostic| {
+            (
+                diagnostic.rule == Rule::TooManyProblems,
+                diagnostic.location.line,
+                diagnostic.location.column,
+            )
+        });
         diagnostics
     }
 }
 
 /// Returns the JSON path of a field of a hook or, below, of its definition.
 pub(super) fn path_of(entry: &HookEntry, field: &str) -> String {
-    format!("{}.{field}", entry.place.path)
+    format!("{}.{field}", entry.location.path)
 }
 
 pub(super) fn path_of_definition(entry: &HookEntry, field: &str) -> String {
-    let hook = &entry.place.path;
+    let hook = &entry.location.path;
     let definition = hook.rfind(".hooks[").and_then(|end| hook.get(..end)).unwrap_or(hook);
     format!("{definition}.{field}")
 }

@@ -11,7 +11,7 @@ use hook_json::RawJson;
 use hook_json::text::nearest;
 use hook_json::text::shortened;
 use hook_protocol::event::{HookEventName, Matching};
-use hook_protocol::tool::{is_of_mcp_server, nearest_name, our_name};
+use hook_protocol::tool::{is_mcp_tool_name, native_name, nearest_name};
 
 pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {
     // Hooks of one definition share their matcher, and definitions often share theirs.
@@ -29,10 +29,10 @@ pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {
             .or_insert_with(|| problems(entry.event, matcher, fail_behavior));
         for problem in problems {
             let (range, path) =
-                part(findings, range, path_of_definition(entry, "matcher"), problem);
+                invalid_part(findings, range, path_of_definition(entry, "matcher"), problem);
             let mut finding = Finding::new(problem.rule, &range, path, &problem.message);
             finding.diagnostic.suggestion = problem.suggestion.map(str::to_owned);
-            finding.diagnostic.remedy.clone_from(&problem.remedy);
+            finding.diagnostic.help.clone_from(&problem.help);
             finding.diagnostic.severity = problem.severity.unwrap_or(finding.diagnostic.severity);
             findings.add(finding);
         }
@@ -40,15 +40,15 @@ pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {
 }
 
 /// Returns the range of the invalid part of a matcher; all of it for the text form.
-fn part(
+fn invalid_part(
     findings: &Findings<'_>,
     whole: &Range<usize>,
     path: String,
     problem: &Problem,
 ) -> (Range<usize>, String) {
     let Some(key) = problem.key else { return (whole.clone(), path) };
-    let found = || {
-        let matcher = RawJson::parse_in_place(findings.text(whole)?).ok()?;
+    let located = || {
+        let matcher = RawJson::parse_with_offsets(findings.text(whole)?).ok()?;
         let mut value = matcher.to_object().ok()?.get(key)?.clone();
         if let Some(item) = problem.item {
             value = value.to_items()?.into_iter().nth(item)?;
@@ -56,7 +56,7 @@ fn part(
         Some(whole.start + value.start()..whole.start + value.start() + value.as_str().len())
     };
     let item = problem.item.map(|item| format!("[{item}]")).unwrap_or_default();
-    (found().unwrap_or_else(|| whole.clone()), format!("{path}.{key}{item}"))
+    (located().unwrap_or_else(|| whole.clone()), format!("{path}.{key}{item}"))
 }
 
 struct Problem {
@@ -66,7 +66,7 @@ struct Problem {
     message: String,
     severity: Option<Severity>,
     suggestion: Option<&'static str>,
-    remedy: Option<String>,
+    help: Option<String>,
 }
 
 fn problems(
@@ -76,7 +76,7 @@ fn problems(
 ) -> Vec<Problem> {
     match &**matcher {
         MatcherDefinition::Text(text) => {
-            let unknown = names_in(text).filter(|_| event.is_about_a_tool());
+            let unknown = names_in(text).filter(|_| event.is_tool_event());
             let unknown = unknown.into_iter().flatten().filter_map(|name| unknown_tool(name, None));
             match problem(event, text, matcher, fail_behavior) {
                 Some(problem) => vec![problem],
@@ -93,9 +93,9 @@ fn problems(
                 message,
                 severity: None,
                 suggestion: None,
-                remedy: Some("fix it, or leave it out to match whatever it is".to_owned()),
+                help: Some("fix it, or leave it out to match whatever it is".to_owned()),
             };
-            let tools = fields.tools.iter().enumerate().filter(|_| event.is_about_a_tool());
+            let tools = fields.tools.iter().enumerate().filter(|_| event.is_tool_event());
             let is_list = fields.tools.len() > 1;
             let unknown =
                 tools.filter_map(|(item, name)| unknown_tool(name, Some(is_list.then_some(item))));
@@ -109,19 +109,19 @@ fn problems(
 /// Reports a tool name that no known agent uses, so the matcher may never match. `item` is the
 /// name's index in the object form's list of tools.
 fn unknown_tool(name: &str, item: Option<Option<usize>>) -> Option<Problem> {
-    let is_name = names_in(name).is_some_and(|mut names| names.all(|it| it == name));
-    if !is_name || our_name(name).is_some() || is_of_mcp_server(name) {
+    let is_name = names_in(name).is_some_and(|mut names| names.all(|other| other == name));
+    if !is_name || native_name(name).is_some() || is_mcp_tool_name(name) {
         return None;
     }
     let message = format!("no known agent has a tool `{}`", shortened(name));
     let nearest = nearest_name(name);
-    let here = nearest.and_then(our_name).filter(|here| Some(*here) != nearest);
-    let remedy = here.map(|here| format!("it is called `{here}` here; each of its names will do"));
+    let native = nearest.and_then(native_name).filter(|native| Some(*native) != nearest);
+    let help = native.map(|here| format!("it is called `{here}` here; each of its names will do"));
     let key = item.map(|_| TOOL);
     // A name similar to no other may be a tool of a custom agent.
     let severity = nearest.is_none().then_some(Severity::Hint);
     let (item, rule) = (item.flatten(), Rule::UnknownTool);
-    Some(Problem { key, item, rule, message, severity, suggestion: nearest, remedy })
+    Some(Problem { key, item, rule, message, severity, suggestion: nearest, help })
 }
 
 fn problem(
@@ -148,34 +148,34 @@ fn problem(
             message,
             severity: None,
             suggestion: None,
-            remedy: None,
+            help: None,
         });
     }
     let found = Matcher::compile(Some(Arc::clone(matcher)), matching, fail_behavior).1;
     let found = found.into_iter().next()?;
-    let (suggestion, remedy) = match matching {
-        Matching::Exact { words, .. } => {
-            let remedy = match trimmed.contains(['|', '^', '$', '.', '*', '(', '[', '\\']) {
+    let (suggestion, help) = match matching {
+        Matching::Exact { keywords, .. } => {
+            let help = match trimmed.contains(['|', '^', '$', '.', '*', '(', '[', '\\']) {
                 true => {
                     "this event takes no regular expression; write one definition for each word"
                 }
                 false => "write one of these words, or leave the matcher out to match all",
             };
-            (nearest(trimmed, words.iter().copied()), Some(remedy.to_owned()))
+            (nearest(trimmed, keywords.iter().copied()), Some(help.to_owned()))
         }
-        _ if found.rule == Rule::InvalidPattern => (None, for_glob(trimmed)),
+        _ if found.rule == Rule::InvalidPattern => (None, glob_suggestion(trimmed)),
         _ => {
-            let remedy = "fix the expression, or leave the matcher out to match every tool";
-            (None, Some(remedy.to_owned()))
+            let help = "fix the expression, or leave the matcher out to match every tool";
+            (None, Some(help.to_owned()))
         }
     };
     let (key, item, severity) = (None, None, None);
     let (rule, message) = (found.rule, found.message);
-    Some(Problem { key, item, rule, message, severity, suggestion, remedy })
+    Some(Problem { key, item, rule, message, severity, suggestion, help })
 }
 
 /// Returns a suggestion to replace a glob such as `*shell`.
-fn for_glob(text: &str) -> Option<String> {
+fn glob_suggestion(text: &str) -> Option<String> {
     let rest = text.strip_prefix('*')?;
     let plain = |character: char| character.is_alphanumeric() || matches!(character, '_' | '-');
     (!rest.is_empty() && rest.chars().all(plain)).then(|| {

@@ -25,4 +25,4 @@ mod upstream;
 mod worker;
 
 pub use files::check;
-pub use findings::{CheckedFile, Surroundings};
+pub use findings::{CheckContext, CheckedFile};

@@ -12,7 +12,7 @@ pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {
         }
         let message = format!("the module {} does not exist", module.shown());
         let mut finding = Finding::new(Rule::ScriptMissing, range, path_of(entry, "path"), message);
-        finding.diagnostic.remedy = Some("write the module, or fix its path".to_owned());
+        finding.diagnostic.help = Some("write the module, or fix its path".to_owned());
         findings.add(finding);
     }
 }

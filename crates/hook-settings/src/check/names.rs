@@ -18,15 +18,15 @@ pub(super) fn check(
     findings: &mut Findings<'_>,
 ) {
     let Some(CheckedFile { file, .. }) = files.get(index) else { return };
-    let names = Names::seen_from(file, files);
+    let names = Names::for_file(file, files);
     for (position, (name, range)) in
         file.config.disabled.iter().zip(&file.spans.disabled).enumerate()
     {
-        if !names.within_reach.contains(name.as_str()) {
+        if !names.allowed.contains(name.as_str()) {
             findings.add(names.unknown(file, name, (range, position), findings.is_full()));
         }
     }
-    look_for_duplicates(files, index, project, findings);
+    report_duplicates(files, index, project, findings);
 }
 
 /// Returns the name by which a hook is disabled.
@@ -37,20 +37,20 @@ fn name_of(entry: &HookEntry) -> &str {
 /// The names of hooks, from the viewpoint of one file.
 struct Names<'f> {
     /// Names of hooks that it may disable, in no particular order.
-    within_reach: BTreeSet<&'f str>,
+    allowed: BTreeSet<&'f str>,
     /// Names of hooks that it may not disable, with their source.
-    out_of_reach: HashMap<&'f str, &'f HookSource>,
+    forbidden: HashMap<&'f str, &'f HookSource>,
 }
 
 impl<'f> Names<'f> {
-    fn seen_from(own: &SettingsFile, files: &'f [CheckedFile]) -> Self {
-        let mut names = Self { within_reach: BTreeSet::new(), out_of_reach: HashMap::new() };
+    fn for_file(own: &SettingsFile, files: &'f [CheckedFile]) -> Self {
+        let mut names = Self { allowed: BTreeSet::new(), forbidden: HashMap::new() };
         for CheckedFile { file, .. } in files {
-            let reaches = std::ptr::eq(own, file) || own.source.may_disable(&file.source);
+            let is_allowed = std::ptr::eq(own, file) || own.source.may_disable(&file.source);
             for entry in &file.hooks {
-                match reaches {
-                    true => drop(names.within_reach.insert(name_of(entry))),
-                    false => drop(names.out_of_reach.insert(name_of(entry), &file.source)),
+                match is_allowed {
+                    true => drop(names.allowed.insert(name_of(entry))),
+                    false => drop(names.forbidden.insert(name_of(entry), &file.source)),
                 }
             }
         }
@@ -63,20 +63,20 @@ impl<'f> Names<'f> {
         own: &SettingsFile,
         name: &str,
         (range, position): (&Range<usize>, usize),
-        unseen: bool,
+        skip_suggestion: bool,
     ) -> Finding {
         let shown = shortened(name);
         let path = format!("hooksConfig.disabled[{position}]");
         let finding = |message| Finding::new(Rule::DisabledUnknown, range, path, message);
-        if let Some(source) = self.out_of_reach.get(name) {
+        if let Some(source) = self.forbidden.get(name) {
             let message = format!(
                 "`{shown}` is a hook of the {source} settings, which {} settings cannot switch off",
                 own.source
             );
             return finding(message)
-                .remedy(format!("switch it off in the {source} settings themselves"));
+                .with_help(format!("switch it off in the {source} settings themselves"));
         }
-        let known = self.within_reach.iter().copied().filter(|_| !unseen);
+        let known = self.allowed.iter().copied().filter(|_| !skip_suggestion);
         let suggestion = nearest(name, known);
         let mut finding = finding(format!("`{shown}` names no hook"));
         finding.diagnostic.suggestion = suggestion.map(str::to_owned);
@@ -96,7 +96,7 @@ struct Identity<'f> {
     name: Option<&'f str>,
     command: &'f str,
     /// The event's foreign name and the command's spec, of a foreign hook.
-    home: Option<(&'f str, String)>,
+    foreign: Option<(&'f str, String)>,
     env: BTreeMap<&'f str, &'f str>,
     project: &'f Path,
     is_worker: bool,
@@ -114,7 +114,10 @@ impl<'f> Identity<'f> {
             matcher,
             name: entry.name.as_deref(),
             command: &entry.command,
-            home: entry.home.as_ref().map(|home| (&*home.event, home.command.terms())),
+            foreign: entry
+                .foreign
+                .as_ref()
+                .map(|foreign| (&*foreign.event, foreign.command.spec())),
             env: variables(&entry.env),
             project,
             is_worker: entry.worker.is_some(),
@@ -123,7 +126,7 @@ impl<'f> Identity<'f> {
 }
 
 /// Reports each hook that an earlier file, or an earlier part of its own file, already defines.
-fn look_for_duplicates(
+fn report_duplicates(
     files: &[CheckedFile],
     index: usize,
     project: &Path,
@@ -140,10 +143,11 @@ fn look_for_duplicates(
             let name = shortened(name_of(entry));
             // Duplicates are correct if the agent runs each of them; but a hook that is both
             // imported and found in the agent's own file is a mistake.
-            let is_found = |entry: &HookEntry| entry.home.as_ref().map(|home| home.is_found);
-            let often = match &entry.home {
-                Some(home) if !home.runs_once => {
-                    if is_found(earlier) == is_found(entry) {
+            let is_discovered =
+                |entry: &HookEntry| entry.foreign.as_ref().map(|foreign| foreign.is_discovered);
+            let frequency = match &entry.foreign {
+                Some(foreign) if !foreign.runs_once => {
+                    if is_discovered(earlier) == is_discovered(entry) {
                         continue;
                     }
                     "twice"
@@ -152,8 +156,8 @@ fn look_for_duplicates(
             };
             let message = format!(
                 "the hook `{name}` is defined already at {}, for the same event and matcher; it runs \
-                 {often}",
-                earlier.place
+                 {frequency}",
+                earlier.location
             );
             let range = entry.spans.command.clone().unwrap_or_default();
             let path = super::findings::path_of(entry, "command");

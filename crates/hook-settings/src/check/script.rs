@@ -4,13 +4,15 @@ use std::collections::HashMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::findings::Surroundings;
+use super::findings::CheckContext;
 use super::findings::{Finding, Findings, path_of, project_of};
 use crate::{HookEntry, HookSource, Rule, SettingsFile};
 use hook_files::{program, regular_file};
 use hook_json::text::PathText;
 use hook_json::text::shortened;
-use hook_shell::{PROJECT_DIRECTORY, expanded_words, interpreter, is_shell_word, leading_variable};
+use hook_shell::{
+    PROJECT_DIRECTORY, expanded_words, interpreter, is_builtin_or_keyword, leading_variable,
+};
 
 /// The number of bytes that the system reads of a script's first line.
 const FIRST_LINE: u64 = 256;
@@ -24,23 +26,23 @@ const SET_BY_SHELL: [&str; 14] = [
 /// A command with the hook's own variables.
 type Program<'e> = (&'e str, &'e [(String, String)]);
 
-pub(super) fn check(file: &SettingsFile, surroundings: &Surroundings, findings: &mut Findings<'_>) {
+pub(super) fn check(file: &SettingsFile, context: &CheckContext, findings: &mut Findings<'_>) {
     if !cfg!(unix) {
         // Commands are PowerShell on this system.
         return;
     }
-    let of_project = file.source == HookSource::Project || project_of(file).is_some();
+    let is_project_hook = file.source == HookSource::Project || project_of(file).is_some();
     // Many hooks may share one script.
     let mut known: HashMap<Program<'_>, Option<Problem>> = HashMap::new();
     for entry in &file.hooks {
         let Some(range) = &entry.spans.command else { continue };
         let problem = known
             .entry((&entry.command, &entry.env))
-            .or_insert_with(|| Command { entry, surroundings, of_project }.problem());
+            .or_insert_with(|| Command { entry, context, is_project_hook }.problem());
         let Some(problem) = problem else { continue };
         let path = path_of(entry, "command");
         let mut finding = Finding::new(problem.rule, range, path, &problem.message);
-        finding.diagnostic.remedy.clone_from(&problem.remedy);
+        finding.diagnostic.help.clone_from(&problem.help);
         findings.add(finding);
     }
 }
@@ -48,24 +50,24 @@ pub(super) fn check(file: &SettingsFile, surroundings: &Surroundings, findings: 
 struct Problem {
     rule: Rule,
     message: String,
-    remedy: Option<String>,
+    help: Option<String>,
 }
 
 impl Problem {
     fn new(rule: Rule, message: String) -> Self {
-        Self { rule, message, remedy: None }
+        Self { rule, message, help: None }
     }
 
-    fn remedy(self, remedy: String) -> Self {
-        Self { remedy: Some(remedy), ..self }
+    fn with_help(self, help: String) -> Self {
+        Self { help: Some(help), ..self }
     }
 }
 
 struct Command<'c> {
     entry: &'c HookEntry,
-    surroundings: &'c Surroundings,
+    context: &'c CheckContext,
     /// `true` if the hook is a project's, so its script is in the project.
-    of_project: bool,
+    is_project_hook: bool,
 }
 
 impl Command<'_> {
@@ -81,16 +83,16 @@ impl Command<'_> {
         // Words that only the shell can expand are not checked.
         let first = first.as_deref().filter(|first| !first.is_empty())?;
         if first.contains('/') {
-            let path = self.surroundings.project.join(first);
+            let path = self.context.project.join(first);
             return self
-                .starts(first, &path)
-                .or_else(|| self.interprets(first, arguments))
-                .or_else(|| self.is_relative(first));
+                .check_direct(first, &path)
+                .or_else(|| self.check_interpreted(first, arguments))
+                .or_else(|| self.check_relative(first));
         }
-        if is_shell_word(first) || self.entry.command.contains("()") {
+        if is_builtin_or_keyword(first) || self.entry.command.contains("()") {
             return None;
         }
-        self.not_on_path(first).or_else(|| self.interprets(first, arguments))
+        self.check_on_path(first).or_else(|| self.check_interpreted(first, arguments))
     }
 
     /// Returns the value of a variable, as far as it is known before the hook runs.
@@ -99,10 +101,10 @@ impl Command<'_> {
             return Some(value.clone());
         }
         if PROJECT_DIRECTORY.contains(&name) {
-            return Some(self.surroundings.project.to_str()?.to_owned());
+            return Some(self.context.project.to_str()?.to_owned());
         }
         match name {
-            "HOME" => Some(self.surroundings.variable(name)?.to_str()?.to_owned()),
+            "HOME" => Some(self.context.variable(name)?.to_str()?.to_owned()),
             _ => None,
         }
     }
@@ -113,14 +115,14 @@ impl Command<'_> {
             || name.starts_with("HOOK_")
             || PROJECT_DIRECTORY.contains(&name)
             || SET_BY_SHELL.contains(&name)
-            || self.surroundings.variable(name).is_some()
+            || self.context.variable(name).is_some()
     }
 
     fn search_path(&self) -> Option<std::ffi::OsString> {
         let own = self.entry.env.iter().rev().find(|(name, _)| name == "PATH");
         match own {
             Some((_, value)) => Some(value.into()),
-            None => Some(self.surroundings.variable("PATH")?.to_owned()),
+            None => Some(self.context.variable("PATH")?.to_owned()),
         }
     }
 
@@ -131,32 +133,34 @@ impl Command<'_> {
         relative || program::find(&path, name).is_some()
     }
 
-    fn not_on_path(&self, name: &str) -> Option<Problem> {
+    fn check_on_path(&self, name: &str) -> Option<Problem> {
         let missing = !self.is_on_path(name);
         missing.then(|| {
             let message = format!("the program `{}` is not on PATH", shortened(name));
-            let beside = self.surroundings.project.join(name);
+            let project_file = self.context.project.join(name);
             let problem = Problem::new(Rule::ProgramNotFound, message);
-            match beside.is_file() {
-                true => problem.remedy(format!("write `./{name}` to start the one in the project")),
+            match project_file.is_file() {
+                true => {
+                    problem.with_help(format!("write `./{name}` to start the one in the project"))
+                }
                 false => problem,
             }
         })
     }
 
     /// Checks a script that is started directly.
-    fn starts(&self, name: &str, path: &Path) -> Option<Problem> {
-        if let Some(problem) = is_no_file(name, path) {
+    fn check_direct(&self, name: &str, path: &Path) -> Option<Problem> {
+        if let Some(problem) = check_regular_file(name, path) {
             return Some(problem);
         }
         let shown = shortened(name);
         if !program::is_executable(path) {
             let message = format!("`{shown}` is not executable");
             let problem = Problem::new(Rule::ScriptNotExecutable, message);
-            return Some(problem.remedy(format!("run `chmod +x {}`", path.shown())));
+            return Some(problem.with_help(format!("run `chmod +x {}`", path.shown())));
         }
         match FirstLine::read(path)? {
-            FirstLine::Interpreter(line) => self.cannot_interpret(&shown, path, &line),
+            FirstLine::Interpreter(line) => self.check_interpreter(&shown, path, &line),
             FirstLine::Text => {
                 let message = format!(
                     "`{shown}` does not begin with `#!`, so the shell runs it, whatever it is \
@@ -169,41 +173,41 @@ impl Command<'_> {
     }
 
     /// Checks a script that is an interpreter's argument.
-    fn interprets(&self, program: &str, arguments: &[Option<String>]) -> Option<Problem> {
+    fn check_interpreted(&self, program: &str, arguments: &[Option<String>]) -> Option<Problem> {
         interpreter(program)?;
         let script = arguments.first()?.as_deref()?;
         if script.starts_with('-') || !script.contains(['/', '.']) {
             return None;
         }
-        is_no_file(script, &self.surroundings.project.join(script))
-            .or_else(|| self.is_relative(script))
+        check_regular_file(script, &self.context.project.join(script))
+            .or_else(|| self.check_relative(script))
     }
 
     /// Reports a relative script: from another folder it is a different file, or missing.
-    fn is_relative(&self, name: &str) -> Option<Problem> {
-        (self.of_project && Path::new(name).is_relative()).then(|| {
+    fn check_relative(&self, name: &str) -> Option<Problem> {
+        (self.is_project_hook && Path::new(name).is_relative()).then(|| {
             let shown = shortened(name);
             let message = format!(
                 "`{shown}` is looked for from where the agent works: in a subfolder of the project \
                  it is not found, or another file"
             );
-            let beside = name.trim_start_matches("./");
+            let path = name.trim_start_matches("./");
             Problem::new(Rule::ScriptRelative, message)
-                .remedy(format!("write \"$HOOK_PROJECT_DIR\"/{beside}"))
+                .with_help(format!("write \"$HOOK_PROJECT_DIR\"/{path}"))
         })
     }
 
-    fn cannot_interpret(&self, script: &str, path: &Path, line: &str) -> Option<Problem> {
+    fn check_interpreter(&self, script: &str, path: &Path, line: &str) -> Option<Problem> {
         if line.ends_with('\r') {
             let message = format!(
                 "the first line of `{script}` ends with a carriage return, which the system takes \
                  for a part of the interpreter's name"
             );
-            let remedy = format!(
+            let help = format!(
                 "save the script with Unix line ends, for example with `sed -i 's/\\r$//' {}`",
                 path.shown()
             );
-            return Some(Problem::new(Rule::InterpreterMissing, message).remedy(remedy));
+            return Some(Problem::new(Rule::InterpreterMissing, message).with_help(help));
         }
         let mut words = line.split([' ', '\t']).filter(|word| !word.is_empty());
         let interpreter = words.next().unwrap_or_default();
@@ -212,7 +216,7 @@ impl Command<'_> {
                 format!("`{script}` is to be run by `{}`, which does not exist", shortened(name));
             Some(Problem::new(Rule::InterpreterMissing, message))
         };
-        if !self.surroundings.project.join(interpreter).is_file() {
+        if !self.context.project.join(interpreter).is_file() {
             return missing(interpreter);
         }
         if !interpreter.ends_with("/env") {
@@ -223,8 +227,8 @@ impl Command<'_> {
     }
 }
 
-fn is_no_file(name: &str, path: &Path) -> Option<Problem> {
-    let what = match path.metadata() {
+fn check_regular_file(name: &str, path: &Path) -> Option<Problem> {
+    let state = match path.metadata() {
         Ok(metadata) if metadata.is_file() => return None,
         Ok(metadata) if metadata.is_dir() => "is a directory",
         Ok(_) => "is no regular file",
@@ -234,8 +238,8 @@ fn is_no_file(name: &str, path: &Path) -> Option<Problem> {
     };
     let shown = shortened(name);
     let message = match Path::new(name) == path {
-        true => format!("`{shown}` {what}"),
-        false => format!("`{shown}` {what}: it was looked for at {}", tidy(path).shown()),
+        true => format!("`{shown}` {state}"),
+        false => format!("`{shown}` {state}: it was looked for at {}", normalized(path).shown()),
     };
     Some(Problem::new(Rule::ScriptMissing, message))
 }
@@ -245,7 +249,7 @@ fn is_absence(error: &io::Error) -> bool {
 }
 
 /// Removes `.` from a path.
-fn tidy(path: &Path) -> PathBuf {
+fn normalized(path: &Path) -> PathBuf {
     path.components().collect()
 }
 

@@ -7,7 +7,7 @@ use super::findings::{Finding, Findings, path_of};
 use crate::{Rule, SettingsFile};
 
 /// Few processes finish within fewer milliseconds than this.
-const HARDLY_ENOUGH: u128 = 100;
+const MIN_PLAUSIBLE: u128 = 100;
 
 /// Whole minutes below this, in milliseconds, are taken for seconds.
 const SECONDS_BELOW: u128 = 1_000;
@@ -15,11 +15,11 @@ const SECONDS_BELOW: u128 = 1_000;
 pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {
     if let (Some(timeout), Some(range)) = (file.config.default_timeout, &file.spans.default_timeout)
     {
-        look_at(timeout, range, "hooksConfig.defaultTimeout".to_owned(), findings);
+        check_timeout(timeout, range, "hooksConfig.defaultTimeout".to_owned(), findings);
     }
     for entry in &file.hooks {
         if let (Some(timeout), Some(range)) = (entry.timeout, &entry.spans.timeout) {
-            look_at(timeout, range, path_of(entry, "timeout"), findings);
+            check_timeout(timeout, range, path_of(entry, "timeout"), findings);
         }
         if let Some(rules) = &entry.worker {
             let times = [
@@ -28,29 +28,34 @@ pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {
             ];
             for (key, time, range) in times {
                 if let (Some(time), Some(range)) = (time, range) {
-                    look_at(time, range, path_of(entry, key), findings);
+                    check_timeout(time, range, path_of(entry, key), findings);
                 }
             }
         }
     }
 }
 
-fn look_at(timeout: Duration, range: &Range<usize>, path: String, findings: &mut Findings<'_>) {
+fn check_timeout(
+    timeout: Duration,
+    range: &Range<usize>,
+    path: String,
+    findings: &mut Findings<'_>,
+) {
     let number = timeout.as_millis();
     if looks_like_seconds(number) {
         let unit = if number == 1 { "a millisecond" } else { "milliseconds" };
-        let meant = if number == 1 { unit.to_owned() } else { format!("{number} {unit}") };
-        let message = format!("a timeout of {number} means {meant}, and looks like seconds");
+        let duration = if number == 1 { unit.to_owned() } else { format!("{number} {unit}") };
+        let message = format!("a timeout of {number} means {duration}, and looks like seconds");
         let seconds = if number == 1 { "a second".to_owned() } else { format!("{number} seconds") };
         findings.add(
             Finding::new(Rule::TimeoutInSeconds, range, path, message)
-                .remedy(format!("write {} for {seconds}", number * 1_000)),
+                .with_help(format!("write {} for {seconds}", number * 1_000)),
         );
     }
 }
 
 fn looks_like_seconds(number: u128) -> bool {
-    number < HARDLY_ENOUGH || (number < SECONDS_BELOW && number.is_multiple_of(60))
+    number < MIN_PLAUSIBLE || (number < SECONDS_BELOW && number.is_multiple_of(60))
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ pub struct NewDefinition {
     /// The event's name as written in settings.
     pub event: String,
     /// The fields of the definition, without `hooks`.
-    pub said: JsonObject,
+    pub fields: JsonObject,
     /// Its hooks.
     pub hooks: Vec<RawJson>,
 }
@@ -30,35 +30,35 @@ pub fn missing_definitions(
     wanted: &[NewDefinition],
 ) -> Result<Vec<NewDefinition>, Box<NotEditable>> {
     let Some(text) = text.filter(|text| !text.trim().is_empty()) else {
-        return Ok(without_repeats(wanted, There::new()));
+        return Ok(without_duplicates(wanted, PresentHooks::new()));
     };
     let settings = Settings::read(text.trim_start_matches('\u{feff}'))?;
-    let mut there = There::new();
+    let mut present = PresentHooks::new();
     if let Some(hooks) = settings.present(&settings.root, "hooks") {
         settings.expect(&hooks, "hooks", JsonKind::Object, "an object")?;
         for (event, definitions) in hooks.to_object().unwrap_or_default().iter() {
             for definition in definitions.to_items().unwrap_or_default() {
-                let Ok(mut said) = definition.to_object() else { continue };
-                let hooks = said.remove("hooks").and_then(|hooks| hooks.to_items());
-                let known = there.entry(key(event, &said)).or_default();
+                let Ok(mut fields) = definition.to_object() else { continue };
+                let hooks = fields.remove("hooks").and_then(|hooks| hooks.to_items());
+                let known = present.entry(key(event, &fields)).or_default();
                 known.extend(hooks.unwrap_or_default().iter().map(canonical));
             }
         }
     }
-    Ok(without_repeats(wanted, there))
+    Ok(without_duplicates(wanted, present))
 }
 
 /// The hooks that are present, by event and definition fields.
-type There = HashMap<(String, String), HashSet<String>>;
+type PresentHooks = HashMap<(String, String), HashSet<String>>;
 
-fn key(event: &str, said: &JsonObject) -> (String, String) {
-    (event.to_owned(), canonical(&said.to_raw().into()))
+fn key(event: &str, fields: &JsonObject) -> (String, String) {
+    (event.to_owned(), canonical(&fields.to_raw().into()))
 }
 
-fn without_repeats(wanted: &[NewDefinition], mut there: There) -> Vec<NewDefinition> {
+fn without_duplicates(wanted: &[NewDefinition], mut present: PresentHooks) -> Vec<NewDefinition> {
     let mut missing = wanted.to_vec();
     for definition in &mut missing {
-        let known = there.entry(key(&definition.event, &definition.said)).or_default();
+        let known = present.entry(key(&definition.event, &definition.fields)).or_default();
         definition.hooks.retain(|hook| known.insert(canonical(hook)));
     }
     missing.retain(|definition| !definition.hooks.is_empty());
@@ -77,30 +77,30 @@ pub fn with_definitions(
     let missing = missing_definitions(text, wanted)?;
     let text = text.filter(|text| !text.trim().is_empty()).unwrap_or("{}\n");
     let rest = text.trim_start_matches('\u{feff}');
-    let mark = text.strip_suffix(rest).unwrap_or_default();
+    let bom = text.strip_suffix(rest).unwrap_or_default();
     let mut edited = rest.to_owned();
     for definition in missing {
         edited = with_definition(&edited, &definition)?;
     }
-    Ok(format!("{mark}{edited}"))
+    Ok(format!("{bom}{edited}"))
 }
 
 fn with_definition(text: &str, new: &NewDefinition) -> Result<String, Box<NotEditable>> {
     let settings = Settings::read(text)?;
     let layout = Layout::of(text);
-    let mut definition = new.said.clone();
+    let mut definition = new.fields.clone();
     definition.insert("hooks", RawJson::from_items(&new.hooks));
     let definition: RawJson = definition.to_raw().into();
     let list = RawJson::from_items([&definition]);
-    let mut of_event = JsonObject::new();
-    of_event.insert(new.event.as_str(), list.clone());
+    let mut event_object = JsonObject::new();
+    event_object.insert(new.event.as_str(), list.clone());
     let Some(hooks) = settings.present(&settings.root, "hooks") else {
         return Ok(layout.with_member(
             text,
             &settings,
             &settings.root,
             "hooks",
-            &of_event.to_raw().into(),
+            &event_object.to_raw().into(),
             1,
         ));
     };
@@ -136,12 +136,12 @@ impl Layout {
     fn of(text: &str) -> Self {
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let indented = text.lines().skip(1).find(|line| line.starts_with([' ', '\t']));
-        let of_line = |line: &str| {
+        let indentation_of = |line: &str| {
             let length = line.len() - line.trim_start_matches([' ', '\t']).len();
             line.get(..length).unwrap_or_default().to_owned()
         };
         let is_dense = !text.trim().contains('\n') && text.trim().len() > 2;
-        let indent = indented.map_or_else(|| "  ".to_owned(), of_line);
+        let indent = indented.map_or_else(|| "  ".to_owned(), indentation_of);
         Self { indent: (!is_dense).then_some(indent), newline }
     }
 
@@ -245,12 +245,12 @@ mod tests {
     use super::*;
 
     fn definition(command: &str) -> NewDefinition {
-        let mut said = JsonObject::new();
-        said.insert("language", RawJson::from_text("claude"));
+        let mut fields = JsonObject::new();
+        fields.insert("language", RawJson::from_text("claude"));
         let mut hook = JsonObject::new();
         hook.insert("command", RawJson::from_text(command));
         let hooks = vec![hook.to_raw().into()];
-        NewDefinition { event: "PreToolUse".to_owned(), said, hooks }
+        NewDefinition { event: "PreToolUse".to_owned(), fields, hooks }
     }
 
     #[test]

@@ -13,12 +13,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use add::{NewDefinition, missing_definitions, with_definitions};
-pub use text::{switched, with_server};
+pub use text::{set_hook_enabled, with_server};
 
-use super::Place;
+use super::Location;
 use super::document::Document;
 use super::load::read_file;
-pub use hook_files::atomic::{Exclusive, Failed, NewFile, Replaced, absent_is_none};
+pub use hook_files::atomic::{FileError, NewFile, ReplaceLock, ReplaceOutcome, none_if_missing};
 use hook_json::text::PathText;
 
 /// The number of attempts to edit a file that another program keeps changing.
@@ -60,7 +60,7 @@ fn advice(error: &io::Error) -> &'static str {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotEditable {
     /// The location.
-    pub place: Place,
+    pub location: Location,
     /// The problem.
     pub message: String,
 }
@@ -70,7 +70,7 @@ impl fmt::Display for NotEditable {
         write!(
             formatter,
             "failed to edit {}: {}; fix that first; nothing was written",
-            self.place, self.message
+            self.location, self.message
         )
     }
 }
@@ -78,8 +78,8 @@ impl fmt::Display for NotEditable {
 impl NotEditable {
     /// Creates the error for a range of bytes.
     pub fn at(text: &str, range: std::ops::Range<usize>, message: impl Into<String>) -> Box<Self> {
-        let place = Document::new(text, None).place_at(range, String::new());
-        Box::new(Self { place, message: message.into() })
+        let location = Document::new(text, None).location_at(range, String::new());
+        Box::new(Self { location, message: message.into() })
     }
 }
 
@@ -119,9 +119,9 @@ pub enum EditMode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AbsentFile {
     /// The file is created.
-    Made,
+    Create,
     /// An error is returned.
-    Refused,
+    Refuse,
 }
 
 /// Adds a hook's name to the `disabled` list of a settings file, or removes it.
@@ -133,17 +133,17 @@ pub enum AbsentFile {
 /// # Errors
 /// Returns an error if the file cannot be read or written, is not JSON, or has another value in the
 /// position of the list.
-pub fn switch_in_file(
+pub fn set_hook_enabled_in_file(
     path: &Path,
     name: &str,
     enabled: bool,
     absent: AbsentFile,
     mode: EditMode,
 ) -> Result<FileChange, EditError> {
-    edit_in_file(path, absent, mode, &|text| match text {
-        Some(text) => switched(text, name, enabled),
+    edit_file(path, absent, mode, &|text| match text {
+        Some(text) => set_hook_enabled(text, name, enabled),
         None if enabled => Ok(String::new()),
-        None => Ok(switched("{}\n", name, enabled).unwrap_or_default()),
+        None => Ok(set_hook_enabled("{}\n", name, enabled).unwrap_or_default()),
     })
 }
 
@@ -152,13 +152,13 @@ pub fn switch_in_file(
 ///
 /// # Errors
 /// Returns an error if the file cannot be read or written, or the edit fails.
-pub fn edit_in_file(
+pub fn edit_file(
     path: &Path,
     absent: AbsentFile,
     mode: EditMode,
     edit: &Edit<'_>,
 ) -> Result<FileChange, EditError> {
-    let io = |failed: Failed| EditError::Io {
+    let io = |failed: FileError| EditError::Io {
         attempt: failed.attempt,
         path: path.to_path_buf(),
         source: failed.source,
@@ -166,7 +166,7 @@ pub fn edit_in_file(
     if mode == EditMode::Preview {
         return Ok(read_and_edit(path, path, absent, edit)?.1);
     }
-    let file = Exclusive::wait(path).map_err(io)?;
+    let file = ReplaceLock::acquire(path).map_err(io)?;
     for _ in 0..ATTEMPTS {
         let (before, change) = read_and_edit(path, file.path(), absent, edit)?;
         if !change.is_change() {
@@ -174,8 +174,8 @@ pub fn edit_in_file(
         }
         let after = change.after.as_bytes();
         match file.replace(before.as_deref(), after, NewFile::Ordinary).map_err(io)? {
-            Replaced::Done => return Ok(change),
-            Replaced::ChangedMeanwhile => {}
+            ReplaceOutcome::Replaced => return Ok(change),
+            ReplaceOutcome::Conflict => {}
         }
     }
     Err(EditError::Contested(path.to_path_buf()))
@@ -190,14 +190,14 @@ fn read_and_edit(
 ) -> Result<(Option<Vec<u8>>, FileChange), EditError> {
     let failed = |source| EditError::Io { attempt: "read", path: path.to_path_buf(), source };
     let bytes = match absent {
-        AbsentFile::Made => absent_is_none(read_file(real)),
-        AbsentFile::Refused => read_file(real).map(Some),
+        AbsentFile::Create => none_if_missing(read_file(real)),
+        AbsentFile::Refuse => read_file(real).map(Some),
     };
     let bytes = bytes.map_err(failed)?;
     let mut change =
         FileChange { path: path.to_path_buf(), before: String::new(), after: String::new() };
     let failed = |mut problem: Box<NotEditable>| {
-        problem.place.file = Some(path.to_path_buf().into());
+        problem.location.file = Some(path.to_path_buf().into());
         EditError::NotEditable(problem)
     };
     let Some(bytes) = bytes else {
@@ -209,14 +209,14 @@ fn read_and_edit(
         Err(error) => {
             let valid = bytes.get(..error.utf8_error().valid_up_to()).unwrap_or_default();
             let line = valid.iter().filter(|byte| **byte == b'\n').count() + 1;
-            let place = Place {
+            let location = Location {
                 file: Some(path.to_path_buf().into()),
                 line,
                 column: 1,
-                ..Place::default()
+                ..Location::default()
             };
             let message = "the line is not UTF-8 text".to_owned();
-            return Err(EditError::NotEditable(Box::new(NotEditable { place, message })));
+            return Err(EditError::NotEditable(Box::new(NotEditable { location, message })));
         }
     };
     change.after = edit(Some(&change.before)).map_err(failed)?;

@@ -12,19 +12,19 @@ use hook_json::{JsonKind, RawJson, locate_entries};
 ///
 /// # Errors
 /// Returns an error if the text is not JSON, or another value occupies the position of the list.
-pub fn switched(text: &str, name: &str, enabled: bool) -> Result<String, Box<NotEditable>> {
+pub fn set_hook_enabled(text: &str, name: &str, enabled: bool) -> Result<String, Box<NotEditable>> {
     let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    let (mark, text) = text.split_at(mark);
+    let (bom, text) = text.split_at(mark);
     let settings = Settings::read(text)?;
-    let cuts = if enabled { settings.enable(name)? } else { settings.disable(name)? };
-    let mut edited = mark.to_owned();
-    let mut at = 0;
-    for (range, replacement) in cuts {
-        edited.push_str(text.get(at..range.start).unwrap_or_default());
+    let replacements = if enabled { settings.enable(name)? } else { settings.disable(name)? };
+    let mut edited = bom.to_owned();
+    let mut position = 0;
+    for (range, replacement) in replacements {
+        edited.push_str(text.get(position..range.start).unwrap_or_default());
         edited.push_str(&replacement);
-        at = range.end;
+        position = range.end;
     }
-    edited.push_str(text.get(at..).unwrap_or_default());
+    edited.push_str(text.get(position..).unwrap_or_default());
     Ok(edited)
 }
 
@@ -39,7 +39,7 @@ pub fn with_server(text: Option<&str>) -> Result<String, Box<NotEditable>> {
     let (mark, text) = text.split_at(mark);
     let settings = Settings::read(text)?;
     let field = ("server", "\"auto\"");
-    let cut = match settings.present(&settings.root, "hooksConfig") {
+    let replacement = match settings.present(&settings.root, "hooksConfig") {
         Some(config) => {
             settings.expect(&config, "hooksConfig", JsonKind::Object, "an object")?;
             if settings.member(&config, field.0).is_some() {
@@ -53,12 +53,12 @@ pub fn with_server(text: Option<&str>) -> Result<String, Box<NotEditable>> {
         },
     };
     let mut edited = text.to_owned();
-    edited.replace_range(cut.0, &cut.1);
+    edited.replace_range(replacement.0, &replacement.1);
     Ok(format!("{mark}{edited}"))
 }
 
 /// Replacements in a text, in order.
-type Cuts = Vec<(Range<usize>, String)>;
+type Replacements = Vec<(Range<usize>, String)>;
 
 /// A settings text to edit.
 pub(super) struct Settings<'t> {
@@ -68,7 +68,7 @@ pub(super) struct Settings<'t> {
 }
 
 /// The deepest part of the list's path that exists.
-enum Found {
+enum DisabledList {
     List(RawJson),
     /// `disabled` is `null`.
     Null(RawJson),
@@ -85,7 +85,7 @@ impl<'t> Settings<'t> {
         let root = match document.root() {
             Ok(root) => root.value,
             Err(error) => {
-                document.not_json(&error);
+                document.report_not_json(&error);
                 let problem = document.into_diagnostics().into_iter().next();
                 return Err(Box::new(not_json(text, problem, error.reason())));
             }
@@ -100,20 +100,22 @@ impl<'t> Settings<'t> {
         self.member(object, name).filter(|value| !value.is_null())
     }
 
-    fn find(&self) -> Result<Found, Box<NotEditable>> {
+    fn find(&self) -> Result<DisabledList, Box<NotEditable>> {
         let Some(config) = self.member(&self.root, "hooksConfig") else {
-            return Ok(Found::Nothing);
+            return Ok(DisabledList::Nothing);
         };
         if config.is_null() {
-            return Ok(Found::NullConfig(config));
+            return Ok(DisabledList::NullConfig(config));
         }
         self.expect(&config, "hooksConfig", JsonKind::Object, "an object")?;
-        let Some(list) = self.member(&config, "disabled") else { return Ok(Found::Config(config)) };
+        let Some(list) = self.member(&config, "disabled") else {
+            return Ok(DisabledList::Config(config));
+        };
         if list.is_null() {
-            return Ok(Found::Null(list));
+            return Ok(DisabledList::Null(list));
         }
         self.expect(&list, "hooksConfig.disabled", JsonKind::Array, "an array of strings")?;
-        Ok(Found::List(list))
+        Ok(DisabledList::List(list))
     }
 
     /// Returns the last member with that name, which takes precedence.
@@ -133,14 +135,14 @@ impl<'t> Settings<'t> {
         if value.kind() == kind {
             return Ok(());
         }
-        let place = self.document.place_at(value.range(), path.to_owned());
+        let location = self.document.location_at(value.range(), path.to_owned());
         let name = if path.is_empty() { String::new() } else { format!("{path}: ") };
         let message = format!("{name}expected {expected}, found {}", value.kind());
-        Err(Box::new(NotEditable { place, message }))
+        Err(Box::new(NotEditable { location, message }))
     }
 
-    fn enable(&self, name: &str) -> Result<Cuts, Box<NotEditable>> {
-        let Found::List(list) = self.find()? else { return Ok(Vec::new()) };
+    fn enable(&self, name: &str) -> Result<Replacements, Box<NotEditable>> {
+        let DisabledList::List(list) = self.find()? else { return Ok(Vec::new()) };
         let items = list.to_items().unwrap_or_default();
         let is_named = |item: &RawJson| item.to_text().as_deref() == Some(name);
         let Some(last_kept) = items.iter().rposition(|item| !is_named(item)) else {
@@ -149,23 +151,23 @@ impl<'t> Settings<'t> {
         };
         // Cut each item with the separator after it; at the end, with the separator before it.
         let kept_and_next = items.iter().zip(items.iter().skip(1)).take(last_kept);
-        let mut cuts: Cuts = kept_and_next
+        let mut replacements: Replacements = kept_and_next
             .filter(|(item, _)| is_named(item))
             .map(|(item, next)| (item.start()..next.start(), String::new()))
             .collect();
         if let (Some(kept), Some(last)) = (items.get(last_kept), items.last())
             && last_kept + 1 < items.len()
         {
-            cuts.push((range(kept).end..range(last).end, String::new()));
+            replacements.push((range(kept).end..range(last).end, String::new()));
         }
-        Ok(cuts)
+        Ok(replacements)
     }
 
-    fn disable(&self, name: &str) -> Result<Cuts, Box<NotEditable>> {
+    fn disable(&self, name: &str) -> Result<Replacements, Box<NotEditable>> {
         let quoted = quoted(name);
         let list = format!("[{quoted}]");
-        let cut = match self.find()? {
-            Found::List(array) => {
+        let replacement = match self.find()? {
+            DisabledList::List(array) => {
                 let items = array.to_items().unwrap_or_default();
                 if items.iter().any(|item| item.to_text().as_deref() == Some(name)) {
                     return Ok(Vec::new());
@@ -182,15 +184,15 @@ impl<'t> Settings<'t> {
                     }
                 }
             }
-            Found::Null(null) => (range(&null), list),
-            Found::Config(config) => self.with_field(&config, ("disabled", &list)),
-            Found::NullConfig(null) => {
+            DisabledList::Null(null) => (range(&null), list),
+            DisabledList::Config(config) => self.with_field(&config, ("disabled", &list)),
+            DisabledList::NullConfig(null) => {
                 let colon = if self.is_dense(null.start()) { ":" } else { ": " };
                 (range(&null), format!("{{\"disabled\"{colon}{list}}}"))
             }
-            Found::Nothing => self.with_config(("disabled", &list)),
+            DisabledList::Nothing => self.with_config(("disabled", &list)),
         };
-        Ok(vec![cut])
+        Ok(vec![replacement])
     }
 
     /// Adds a field as the last member of a `hooksConfig`, formatted like the previous one.
@@ -237,14 +239,14 @@ impl<'t> Settings<'t> {
         (inside..inside, format!("{gap}\"hooksConfig\"{colon}{config},{next}"))
     }
 
-    fn blanks_after(&self, at: usize) -> &'t str {
-        let rest = self.text.get(at..).unwrap_or_default();
+    fn blanks_after(&self, offset: usize) -> &'t str {
+        let rest = self.text.get(offset..).unwrap_or_default();
         let length = rest.find(|character| !is_blank(character)).unwrap_or(rest.len());
         rest.get(..length).unwrap_or_default()
     }
 
-    fn blanks_before(&self, at: usize) -> &'t str {
-        let before = self.text.get(..at).unwrap_or_default();
+    fn blanks_before(&self, offset: usize) -> &'t str {
+        let before = self.text.get(..offset).unwrap_or_default();
         before.get(before.trim_end_matches(is_blank).len()..).unwrap_or_default()
     }
 
@@ -268,16 +270,16 @@ pub(super) fn quoted(text: &str) -> String {
 
 /// Returns the error for invalid JSON. Comments, common in other settings files, have their own.
 fn not_json(text: &str, problem: Option<Diagnostic>, reason: &str) -> NotEditable {
-    let place = problem.map(|problem| problem.place).unwrap_or_default();
-    let line = text.lines().nth(place.line.saturating_sub(1)).unwrap_or_default();
-    let mut rest = line.chars().skip(place.column.saturating_sub(1));
+    let location = problem.map(|problem| problem.location).unwrap_or_default();
+    let line = text.lines().nth(location.line.saturating_sub(1)).unwrap_or_default();
+    let mut rest = line.chars().skip(location.column.saturating_sub(1));
     let message = match (rest.next(), rest.next()) {
         (Some('/'), Some('/' | '*')) => {
             "a comment is not JSON, and the engine does not read files with one".to_owned()
         }
         _ => format!("it is not JSON: {reason}"),
     };
-    NotEditable { place, message }
+    NotEditable { location, message }
 }
 
 #[cfg(test)]

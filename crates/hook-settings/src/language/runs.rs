@@ -41,7 +41,7 @@ pub enum ForeignCommand {
         model: Option<String>,
     },
     /// No command: a registered hook that runs in another process and is called.
-    Called,
+    Registered,
     /// A tool of an MCP server (`mcp_tool`).
     McpTool {
         /// The server.
@@ -75,7 +75,7 @@ impl ForeignCommand {
             Self::Prompt { .. } => "prompt",
             Self::Agent { .. } => "agent",
             Self::McpTool { .. } => "mcp_tool",
-            Self::Called => "registered",
+            Self::Registered => "registered",
         }
     }
 
@@ -89,7 +89,7 @@ impl ForeignCommand {
         match self {
             Self::Prompt { .. } | Self::Agent { .. } => Some("a model (`model.ask`)"),
             Self::McpTool { .. } => Some("an MCP client (`mcp.call`)"),
-            Self::Shell { .. } | Self::Program { .. } | Self::Http(_) | Self::Called => None,
+            Self::Shell { .. } | Self::Program { .. } | Self::Http(_) | Self::Registered => None,
         }
     }
 
@@ -98,11 +98,11 @@ impl ForeignCommand {
         match self {
             Self::Shell { text, .. } => text.clone(),
             Self::Program { program, arguments } => {
-                let words = std::iter::once(program).chain(arguments);
-                words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+                let parts = std::iter::once(program).chain(arguments);
+                parts.map(|part| quoted(part)).collect::<Vec<_>>().join(" ")
             }
             Self::Http(request) => without_secrets(&request.url),
-            Self::Called => String::new(),
+            Self::Registered => String::new(),
             Self::Prompt { prompt, .. } | Self::Agent { prompt, .. } => prompt.clone(),
             Self::McpTool { server, tool, input } if input.fields().is_empty() => {
                 format!("{server} {tool}")
@@ -113,10 +113,10 @@ impl ForeignCommand {
 
     /// Returns everything that determines what runs, as one text: equal texts run the same, and any
     /// change changes the text.
-    pub fn terms(&self) -> String {
-        let mut terms = JsonObject::new();
+    pub fn spec(&self) -> String {
+        let mut spec = JsonObject::new();
         let mut put = |name: &str, value: RawJson| {
-            terms.insert(name, value);
+            spec.insert(name, value);
         };
         let text = |text: &str| RawJson::from_text(text);
         put("type", text(self.kind()));
@@ -160,15 +160,16 @@ impl ForeignCommand {
                 put("tool", text(tool));
                 put("input", input.as_raw().clone());
             }
-            Self::Called => {}
+            Self::Registered => {}
         }
-        terms.to_raw().as_str().to_owned()
+        spec.to_raw().as_str().to_owned()
     }
 }
 
 /// Quotes a word for a shell if necessary. Variables stay: the agent expands them.
 fn quoted(word: &str) -> Cow<'_, str> {
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || "_-./:=@%+,${}~".contains(it);
+    let is_plain =
+        |character: char| character.is_ascii_alphanumeric() || "_-./:=@%+,${}~".contains(character);
     match !word.is_empty() && word.chars().all(is_plain) {
         true => Cow::Borrowed(word),
         false => Cow::Owned(format!("\"{}\"", word.replace('\\', "\\\\").replace('"', "\\\""))),
@@ -178,11 +179,11 @@ fn quoted(word: &str) -> Cow<'_, str> {
 /// Returns a URL without credentials and without its query and fragment.
 fn without_secrets(url: &str) -> String {
     let path_at = url.find(['?', '#']).unwrap_or(url.len());
-    let (place, asked) = url.split_at(path_at);
-    let rest = if asked.starts_with('?') { "?…" } else { "" };
-    let (scheme, server) = match place.split_once("://") {
+    let (base, query) = url.split_at(path_at);
+    let rest = if query.starts_with('?') { "?…" } else { "" };
+    let (scheme, server) = match base.split_once("://") {
         Some((scheme, server)) => (format!("{scheme}://"), server),
-        None => (String::new(), place),
+        None => (String::new(), base),
     };
     let (host, path) = server.split_at(server.find(['/', '\\']).unwrap_or(server.len()));
     match host.rsplit_once('@') {
@@ -192,7 +193,7 @@ fn without_secrets(url: &str) -> String {
 }
 
 fn texts(all: &[String]) -> RawJson {
-    let all: Vec<RawJson> = all.iter().map(|it| RawJson::from_text(it)).collect();
+    let all: Vec<RawJson> = all.iter().map(|text| RawJson::from_text(text)).collect();
     RawJson::from_items(&all)
 }
 
@@ -246,9 +247,9 @@ mod tests {
             text: own(text),
             shell: shell.map(own),
         };
-        let program = |words: &[&str]| ForeignCommand::Program {
-            program: own(words[0]),
-            arguments: words[1..].iter().map(|it| own(it)).collect(),
+        let program = |arguments: &[&str]| ForeignCommand::Program {
+            program: own(arguments[0]),
+            arguments: arguments[1..].iter().map(|it| own(it)).collect(),
         };
         let all = [
             http(&|_| {}),
@@ -277,10 +278,10 @@ mod tests {
             program(&["a b"]),
             program(&["a", "b", "c"]),
         ];
-        let mut terms: Vec<String> = all.iter().map(ForeignCommand::terms).collect();
-        assert_eq!(terms, all.iter().map(ForeignCommand::terms).collect::<Vec<_>>());
-        terms.sort();
-        terms.dedup();
-        assert_eq!(terms.len(), all.len(), "{terms:#?}");
+        let mut specs: Vec<String> = all.iter().map(ForeignCommand::spec).collect();
+        assert_eq!(specs, all.iter().map(ForeignCommand::spec).collect::<Vec<_>>());
+        specs.sort();
+        specs.dedup();
+        assert_eq!(specs.len(), all.len(), "{specs:#?}");
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn without_slash(characters: &mut std::str::Chars<'_>) -> String {
         false => ranges.into_iter().flat_map(split_at_slash).collect(),
     });
     match members {
-        Some(members) => written(opening, members),
+        Some(members) => to_glob(opening, members),
         None => format!("{opening}{content}]"),
     }
 }
@@ -58,12 +58,12 @@ fn split_at_slash((first, last): (char, char)) -> impl Iterator<Item = (char, ch
     let whole = (!has_slash).then_some((first, last));
     // `.` and `0` are the neighbors of `/`.
     let before = (has_slash && first < '/').then_some((first, '.'));
-    let behind = (has_slash && last > '/').then_some(('0', last));
-    [whole, before, behind].into_iter().flatten()
+    let after = (has_slash && last > '/').then_some(('0', last));
+    [whole, before, after].into_iter().flatten()
 }
 
 /// Returns the set as a glob. Characters that are special at some positions are put at others.
-fn written(opening: &str, mut members: Vec<(char, char)>) -> String {
+fn to_glob(opening: &str, mut members: Vec<(char, char)>) -> String {
     // A set with only `/` becomes one that matches nothing: no path contains NUL.
     if members.is_empty() {
         members.push(('\0', '\0'));
@@ -74,11 +74,11 @@ fn written(opening: &str, mut members: Vec<(char, char)>) -> String {
     for (mut first, mut last) in members {
         while is_special(first) && first < last {
             specials.push(first);
-            first = next(first);
+            first = next_char(first);
         }
         while is_special(last) && first < last {
             specials.push(last);
-            last = before(last);
+            last = previous_char(last);
         }
         match is_special(first) {
             true => specials.push(first),
@@ -95,11 +95,11 @@ fn written(opening: &str, mut members: Vec<(char, char)>) -> String {
     format!("{opening}{bracket}{filler}{out}{marks}{hyphen}]")
 }
 
-fn next(character: char) -> char {
+fn next_char(character: char) -> char {
     char::from_u32(u32::from(character) + 1).unwrap_or(character)
 }
 
-fn before(character: char) -> char {
+fn previous_char(character: char) -> char {
     char::from_u32(u32::from(character) - 1).unwrap_or(character)
 }
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::filter::{Filter, FilterOutcome, Unmatched};
 use super::input::Facts;
-use super::listed::listed;
+use super::listed::format_list;
 use super::named::names_in;
 use super::object;
-use super::pattern::{Compiled, FOR_EVERYTHING, compile_pattern, consequence, when_broken};
+use super::pattern::{Compiled, RUNS_FOR_EVERYTHING, compile_pattern, consequence, fallback_rule};
 use super::reach;
 use super::rule::{MatchOutcome, MatcherProblem, Rule, TextPattern};
 use crate::language::{Calls, ForeignHook, calls};
@@ -16,7 +16,7 @@ use hook_json::text::nearest;
 use hook_json::text::shortened;
 use hook_protocol::event::Matching;
 use hook_protocol::tool::ToolKind;
-use hook_protocol::tool::our_name;
+use hook_protocol::tool::native_name;
 
 /// A matcher, compiled once when settings are loaded.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ pub struct Matcher {
     rule: Rule,
     filter: Option<Arc<Filter>>,
     /// The foreign hook, whose agent's rules count.
-    home: Option<Arc<ForeignHook>>,
+    foreign: Option<Arc<ForeignHook>>,
 }
 
 impl Matcher {
@@ -43,15 +43,15 @@ impl Matcher {
         fail_behavior: FailBehavior,
     ) -> (Self, Vec<MatcherProblem>) {
         match definition.as_deref() {
-            None => (Self { rule: Rule::Everything, ..Self::unused(None) }, Vec::new()),
+            None => (Self { rule: Rule::Everything, ..Self::disabled(None) }, Vec::new()),
             Some(MatcherDefinition::Text(text)) => {
                 let (rule, problem) = compile_text(text, matching, fail_behavior);
-                (Self { rule, ..Self::unused(definition) }, problem.into_iter().collect())
+                (Self { rule, ..Self::disabled(definition) }, problem.into_iter().collect())
             }
             Some(MatcherDefinition::Fields(fields)) => {
                 let object::Compiled { rule, filter, problems } =
                     object::compile(fields, matching, fail_behavior);
-                (Self { rule, filter, ..Self::unused(definition) }, problems)
+                (Self { rule, filter, ..Self::disabled(definition) }, problems)
             }
             Some(MatcherDefinition::Unreadable(text)) => {
                 let problem = MatcherProblem {
@@ -64,38 +64,38 @@ impl Matcher {
                     key: None,
                     item: None,
                 };
-                let rule = when_broken(fail_behavior);
-                (Self { rule, ..Self::unused(definition) }, vec![problem])
+                let rule = fallback_rule(fail_behavior);
+                (Self { rule, ..Self::disabled(definition) }, vec![problem])
             }
         }
     }
 
     /// Returns a matcher for a hook that must not run. It is not compiled, since a short pattern
     /// may compile to megabytes.
-    pub fn unused(definition: Option<Arc<MatcherDefinition>>) -> Self {
+    pub fn disabled(definition: Option<Arc<MatcherDefinition>>) -> Self {
         let object = match definition.as_deref() {
             Some(MatcherDefinition::Fields(fields)) => Some(fields.to_raw().as_str().into()),
             _ => None,
         };
-        Self { definition, object, rule: Rule::Nothing, filter: None, home: None }
+        Self { definition, object, rule: Rule::Nothing, filter: None, foreign: None }
     }
 
     /// Returns the matcher of a hook. A text of a foreign hook is compared by the rules of its
     /// agent, and an object is compared here.
     pub fn of(
         definition: Option<Arc<MatcherDefinition>>,
-        home: Option<&Arc<ForeignHook>>,
+        foreign: Option<&Arc<ForeignHook>>,
         matching: Matching,
         fail_behavior: FailBehavior,
     ) -> (Self, Vec<MatcherProblem>) {
-        let is_text = definition.as_deref().is_none_or(|it| it.as_text().is_some());
-        let (matcher, problems) = match home {
+        let is_text = definition.as_deref().is_none_or(|value| value.as_text().is_some());
+        let (matcher, problems) = match foreign {
             Some(_) if is_text => {
-                (Self { rule: Rule::Everything, ..Self::unused(definition) }, Vec::new())
+                (Self { rule: Rule::Everything, ..Self::disabled(definition) }, Vec::new())
             }
             _ => Self::compile(definition, matching, fail_behavior),
         };
-        (Self { home: home.cloned(), ..matcher }, problems)
+        (Self { foreign: foreign.cloned(), ..matcher }, problems)
     }
 
     /// Returns the kinds of tools that it demands.
@@ -105,21 +105,22 @@ impl Matcher {
 
     /// Returns the agent's name for the event, if this is a matcher of a foreign hook.
     pub fn foreign_event(&self) -> Option<&str> {
-        self.home.as_ref().map(|home| &*home.event)
+        self.foreign.as_ref().map(|foreign| &*foreign.event)
     }
 
     /// Returns `true` if it depends on more of the input than the event's subject.
-    pub fn asks(&self) -> bool {
-        self.filter.is_some() || self.home.is_some()
+    pub fn has_conditions(&self) -> bool {
+        self.filter.is_some() || self.foreign.is_some()
     }
 
     /// Checks the input.
-    pub fn ask(&self, facts: &Facts<'_>) -> FilterOutcome {
-        let is_for = |home: &Arc<ForeignHook>| !matches!(calls(home, facts.event()), Calls::None);
-        if self.home.as_ref().is_some_and(|home| !is_for(home)) {
-            return FilterOutcome::No(Unmatched::Home);
+    pub fn check(&self, facts: &Facts<'_>) -> FilterOutcome {
+        let is_match =
+            |foreign: &Arc<ForeignHook>| !matches!(calls(foreign, facts.event()), Calls::None);
+        if self.foreign.as_ref().is_some_and(|foreign| !is_match(foreign)) {
+            return FilterOutcome::No(Unmatched::Foreign);
         }
-        self.filter.as_ref().map_or(FilterOutcome::Yes, |filter| filter.ask(facts))
+        self.filter.as_ref().map_or(FilterOutcome::Yes, |filter| filter.check(facts))
     }
 
     /// Returns a part of the object form, shortened.
@@ -128,10 +129,10 @@ impl Matcher {
             return String::new();
         };
         match part {
-            Unmatched::Kind => listed(&fields.kinds),
-            Unmatched::Path => listed(&fields.paths),
+            Unmatched::Kind => format_list(&fields.kinds),
+            Unmatched::Path => format_list(&fields.paths),
             Unmatched::Command => shortened(fields.command_pattern.as_deref().unwrap_or_default()),
-            Unmatched::Home => String::new(),
+            Unmatched::Foreign => String::new(),
         }
     }
 
@@ -168,32 +169,32 @@ impl Matcher {
     /// Returns a suggestion if a matcher that is compared exactly is none of the possible values:
     /// it may have been meant as a pattern.
     pub fn hint(&self, matching: Matching) -> Option<String> {
-        let Matching::Exact { field, words } = matching else { return None };
+        let Matching::Exact { field, keywords } = matching else { return None };
         let text = match self.definition.as_deref() {
             Some(definition) => definition.as_text()?.trim(),
             None => return None,
         };
         let is_anything = text.is_empty() || text == "*" || matches!(self.rule, Rule::Nothing);
-        if is_anything || words.contains(&text) {
+        if is_anything || keywords.contains(&text) {
             return None;
         }
         let compiled = compile_pattern(text).ok();
-        let meant = |word: &&&str| {
+        let is_meant = |keyword: &&&str| {
             let compiled = compiled.as_ref();
-            compiled.is_some_and(|it| it.pattern.is_match(word).unwrap_or_default())
+            compiled
+                .is_some_and(|candidate| candidate.pattern.is_match(keyword).unwrap_or_default())
         };
-        let meant: Vec<String> =
-            words.iter().filter(meant).map(|word| format!("`{word}`")).collect();
-        match meant.as_slice() {
-            [] => {
-                nearest(text, words.iter().copied()).map(|word| format!("did you mean `{word}`?"))
-            }
-            all if all.len() == words.len() => Some(format!(
+        let matching_keywords: Vec<String> =
+            keywords.iter().filter(is_meant).map(|keyword| format!("`{keyword}`")).collect();
+        match matching_keywords.as_slice() {
+            [] => nearest(text, keywords.iter().copied())
+                .map(|keyword| format!("did you mean `{keyword}`?")),
+            all if all.len() == keywords.len() => Some(format!(
                 "matchers of `{field}` are no regular expressions; leave the matcher out to match \
                  every {field}"
             )),
-            [word] => {
-                Some(format!("matchers of `{field}` are no regular expressions; write {word}"))
+            [keyword] => {
+                Some(format!("matchers of `{field}` are no regular expressions; write {keyword}"))
             }
             some => Some(format!(
                 "matchers of `{field}` are no regular expressions; write one definition for each \
@@ -226,11 +227,11 @@ fn compile_text(
     let (rule, problem) = match matching {
         _ if trimmed.is_empty() || trimmed == "*" => (Rule::Everything, None),
         Matching::Always => (Rule::Everything, None),
-        Matching::Exact { field, words } => {
-            let problem = (!words.is_empty() && !words.contains(&trimmed)).then(|| {
-                let words = words.join(", ");
+        Matching::Exact { field, keywords } => {
+            let problem = (!keywords.is_empty() && !keywords.contains(&trimmed)).then(|| {
+                let expected = keywords.join(", ");
                 let reason =
-                    format!("it is compared exactly with `{field}`, which is one of {words}");
+                    format!("it is compared exactly with `{field}`, which is one of {expected}");
                 ("never matches", SettingsRule::MatcherNeverMatches, reason)
             });
             (Rule::Exactly(trimmed.to_owned()), problem)
@@ -239,17 +240,17 @@ fn compile_text(
             Ok(Compiled { pattern, unreachable }) => {
                 let problem = unreachable.map(|reason| {
                     let verdict = match reason {
-                        reach::ODD | reach::SLASHED => "probably matches no tool",
+                        reach::UNUSUAL | reach::DELIMITED => "probably matches no tool",
                         _ => "can match no tool",
                     };
                     (verdict, SettingsRule::MatcherNeverMatches, reason.to_owned())
                 });
-                let is_of_tools = matching == Matching::TOOL_NAME;
-                let names = names_in(trimmed).filter(|_| is_of_tools);
-                let names = names.into_iter().flatten().filter(|name| our_name(name).is_some());
+                let is_tool_name = matching == Matching::TOOL_NAME;
+                let names = names_in(trimmed).filter(|_| is_tool_name);
+                let names = names.into_iter().flatten().filter(|name| native_name(name).is_some());
                 let names = names.map(str::to_owned).collect();
                 (
-                    Rule::Pattern(Box::new(TextPattern { regex: pattern, is_of_tools, names })),
+                    Rule::Pattern(Box::new(TextPattern { regex: pattern, is_tool_name, names })),
                     problem,
                 )
             }
@@ -266,18 +267,18 @@ fn compile_text(
             }
         },
     };
-    let Some((verdict, broken, reason)) = problem else {
+    let Some((verdict, violated_rule, reason)) = problem else {
         return (rule, None);
     };
     let mut message = format!("the matcher `{}` {verdict}: {reason}", shortened(trimmed));
     let rule = match fail_behavior {
         FailBehavior::Continue => rule,
         FailBehavior::Block => {
-            message.push_str(FOR_EVERYTHING);
+            message.push_str(RUNS_FOR_EVERYTHING);
             Rule::Everything
         }
     };
-    (rule, Some(MatcherProblem { rule: broken, message, key: None, item: None }))
+    (rule, Some(MatcherProblem { rule: violated_rule, message, key: None, item: None }))
 }
 
 #[cfg(test)]
@@ -297,7 +298,7 @@ mod tests {
 
     #[test]
     fn tools_match_by_pattern_and_triggers_exactly() {
-        let exact = Matching::Exact { field: "source", words: &["resume"] };
+        let exact = Matching::Exact { field: "source", keywords: &["resume"] };
         for (text, matching, subject, expected) in [
             (None, Matching::TOOL_NAME, "anything", true),
             (Some(""), Matching::TOOL_NAME, "anything", true),
@@ -322,7 +323,7 @@ mod tests {
 
     #[test]
     fn a_matcher_of_a_guard_that_can_match_nothing_matches_everything() {
-        let exact = Matching::Exact { field: "source", words: &["startup", "resume"] };
+        let exact = Matching::Exact { field: "source", keywords: &["startup", "resume"] };
         for (text, matching, is_broken) in [
             ("write_file|(edit", Matching::TOOL_NAME, true),
             ("[bad", Matching::TOOL_NAME, true),
@@ -350,7 +351,7 @@ mod tests {
 
     #[test]
     fn a_matcher_that_cannot_do_what_it_seems_to_is_reported() {
-        let exact = Matching::Exact { field: "source", words: &["startup", "resume"] };
+        let exact = Matching::Exact { field: "source", keywords: &["startup", "resume"] };
         for (text, matching, said) in [
             ("startup|resume", exact, "never matches: it is compared exactly with `source`"),
             ("[bad", Matching::TOOL_NAME, "is compared literally"),
@@ -364,7 +365,7 @@ mod tests {
 
     #[test]
     fn a_pattern_where_words_are_compared_has_a_hint_what_to_write() {
-        let exact = Matching::Exact { field: "source", words: &["startup", "resume", "clear"] };
+        let exact = Matching::Exact { field: "source", keywords: &["startup", "resume", "clear"] };
         for (text, matching, hint) in [
             ("startup|resume", exact, Some("one definition for each of `startup`, `resume`")),
             (".*", exact, Some("leave the matcher out to match every source")),
@@ -385,7 +386,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(Matcher::unused(Some(Arc::new(".*".into()))).hint(exact), None);
+        assert_eq!(Matcher::disabled(Some(Arc::new(".*".into()))).hint(exact), None);
     }
 
     #[test]

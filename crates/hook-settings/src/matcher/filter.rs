@@ -24,7 +24,7 @@ const MAX_COMMANDS_BACKTRACKING: usize = 8 * 1024;
 /// The maximum size of a compiled pattern, in bytes.
 const MAX_COMPILED: usize = 4 * 1024 * 1024;
 /// The maximum number of compared texts that are shown.
-const SHOWN: usize = 5;
+const MAX_SHOWN: usize = 5;
 
 /// A matcher's conditions on the input.
 #[derive(Debug, Clone, Default)]
@@ -56,7 +56,7 @@ pub enum Unmatched {
     /// The command.
     Command,
     /// The rules of the foreign hook's agent.
-    Home,
+    Foreign,
 }
 
 impl Unmatched {
@@ -66,17 +66,17 @@ impl Unmatched {
             Self::Kind => KIND,
             Self::Path => PATH_PATTERN,
             Self::Command => COMMAND_PATTERN,
-            Self::Home => "matcher",
+            Self::Foreign => "matcher",
         }
     }
 
     /// Returns the noun for the compared values, in the singular and the plural.
-    pub fn compared_with(self) -> (&'static str, &'static str) {
+    pub fn nouns(self) -> (&'static str, &'static str) {
         match self {
             Self::Kind => ("kind of tool", "kinds of tool"),
             Self::Path => ("path", "paths"),
             Self::Command => ("command", "commands"),
-            Self::Home => ("event", "events"),
+            Self::Foreign => ("event", "events"),
         }
     }
 
@@ -86,9 +86,9 @@ impl Unmatched {
             Self::Path => facts.paths(),
             Self::Command => facts.commands(),
             Self::Kind => return (facts.kinds().map(|kind| kind.to_string()).collect(), 1),
-            Self::Home => return (Vec::new(), 0),
+            Self::Foreign => return (Vec::new(), 0),
         };
-        let shown = texts.list.iter().take(SHOWN).map(|text| shortened(text)).collect();
+        let shown = texts.list.iter().take(MAX_SHOWN).map(|text| shortened(text)).collect();
         (shown, texts.list.len())
     }
 }
@@ -99,21 +99,21 @@ impl Filter {
     }
 
     /// Checks the input.
-    pub(crate) fn ask(&self, facts: &Facts<'_>) -> FilterOutcome {
+    pub(crate) fn check(&self, facts: &Facts<'_>) -> FilterOutcome {
         if !self.kinds.is_empty() && !facts.kinds().any(|kind| self.kinds.contains(&kind)) {
             return FilterOutcome::No(Unmatched::Kind);
         }
         let mut gave_up = None;
-        let paths = self.paths.as_ref().map(|globs| (Unmatched::Path, ask_paths(globs, facts)));
+        let paths = self.paths.as_ref().map(|globs| (Unmatched::Path, check_paths(globs, facts)));
         let command = || {
             let command = self.command.as_ref()?;
-            Some((Unmatched::Command, command.ask(facts.commands())))
+            Some((Unmatched::Command, command.check(facts.commands())))
         };
         for (part, outcome) in paths.into_iter().chain(command()) {
             match outcome {
-                Asked::Yes => {}
-                Asked::No => return FilterOutcome::No(part),
-                Asked::GaveUp(why) => drop(gave_up.get_or_insert(why)),
+                PartOutcome::Yes => {}
+                PartOutcome::No => return FilterOutcome::No(part),
+                PartOutcome::GaveUp(reason) => drop(gave_up.get_or_insert(reason)),
             }
         }
         gave_up.map_or(FilterOutcome::Yes, FilterOutcome::GaveUp)
@@ -121,35 +121,35 @@ impl Filter {
 }
 
 /// The result of one part of a filter.
-enum Asked {
+enum PartOutcome {
     No,
     Yes,
     GaveUp(String),
 }
 
-impl Asked {
+impl PartOutcome {
     /// Returns the result if no text matches: texts that cannot be compared count as a match.
-    fn none_of(texts: &Texts, key: &str, what: &str) -> Self {
-        if let Some(field) = &texts.strange {
+    fn no_match(texts: &Texts, key: &str, noun: &str) -> Self {
+        if let Some(field) = &texts.invalid_field {
             return Self::GaveUp(format!(
                 "`{field}` of the input is not a string, which counts as a match of `{key}`"
             ));
         }
         if texts.too_many {
             return Self::GaveUp(format!(
-                "the input has more {what} than are compared, which counts as a match of `{key}`"
+                "the input has more {noun} than are compared, which counts as a match of `{key}`"
             ));
         }
-        if texts.unknown {
+        if texts.is_incomplete {
             return Self::GaveUp(format!(
-                "not all {what} of the call can be told, which counts as a match of `{key}`"
+                "not all {noun} of the call can be told, which counts as a match of `{key}`"
             ));
         }
         Self::No
     }
 }
 
-fn ask_paths(globs: &PathGlobs, facts: &Facts<'_>) -> Asked {
+fn check_paths(globs: &PathGlobs, facts: &Facts<'_>) -> PartOutcome {
     let directories = &facts.directories;
     let matches = |forms: &PathForms| {
         let is = |globs: &super::globs::Globs, compared, unknown| {
@@ -164,18 +164,18 @@ fn ask_paths(globs: &PathGlobs, facts: &Facts<'_>) -> Asked {
     for path in &facts.paths().list {
         // Each comparison has a fixed cost, too.
         compared += path.len() + 16;
-        if path.len() > MAX_PATH || compared > globs.longest {
+        if path.len() > MAX_PATH || compared > globs.max_bytes {
             let (too_long, limit) = match path.len() > MAX_PATH {
                 true => ("a path of the input is", MAX_PATH),
-                false => ("all paths of the input are", globs.longest),
+                false => ("all paths of the input are", globs.max_bytes),
             };
-            return Asked::GaveUp(format!(
+            return PartOutcome::GaveUp(format!(
                 "{too_long} longer than the {limit} bytes that `{PATH_PATTERN}` is compared with, \
                  which counts as a match"
             ));
         }
         if matches(&PathForms::of(path, directories)) {
-            return Asked::Yes;
+            return PartOutcome::Yes;
         }
         if path.contains('\0') {
             gave_up.get_or_insert(("has a NUL", path));
@@ -183,19 +183,19 @@ fn ask_paths(globs: &PathGlobs, facts: &Facts<'_>) -> Asked {
         if are_names {
             continue;
         }
-        match PathForms::at_home(path, directories) {
+        match PathForms::expand_tilde(path, directories) {
             Ok(None) => {}
-            Ok(Some(forms)) if matches(&forms) => return Asked::Yes,
+            Ok(Some(forms)) if matches(&forms) => return PartOutcome::Yes,
             Ok(Some(_)) => {}
             Err(()) => drop(gave_up.get_or_insert(("begins in a home directory not known", path))),
         }
     }
     match gave_up {
-        Some((why, path)) => Asked::GaveUp(format!(
-            "the path `{}` {why}, which counts as a match of `{PATH_PATTERN}`",
+        Some((reason, path)) => PartOutcome::GaveUp(format!(
+            "the path `{}` {reason}, which counts as a match of `{PATH_PATTERN}`",
             shortened(path)
         )),
-        None => Asked::none_of(facts.paths(), PATH_PATTERN, "paths"),
+        None => PartOutcome::no_match(facts.paths(), PATH_PATTERN, "paths"),
     }
 }
 
@@ -204,7 +204,7 @@ fn ask_paths(globs: &PathGlobs, facts: &Facts<'_>) -> Asked {
 pub(super) struct CommandPattern {
     engine: Engine,
     /// The maximum number of bytes of commands that it is compared with.
-    longest: usize,
+    max_bytes: usize,
 }
 
 #[derive(Debug, Clone)]
@@ -224,40 +224,40 @@ impl CommandPattern {
             .build(&javascript::with_ascii_boundaries(&translated.pattern));
         if let Ok(linear) = linear {
             let longest = MAX_COMMANDS.min(WORK_LIMIT / size.max(1));
-            return Ok(Self { engine: Engine::Linear(Box::new(linear)), longest });
+            return Ok(Self { engine: Engine::Linear(Box::new(linear)), max_bytes: longest });
         }
         let longest = MAX_COMMANDS_BACKTRACKING;
         let steps = WORK_LIMIT / longest / translated.copies.max(1);
         let built = RegexBuilder::new(&translated.pattern).backtrack_limit(steps).build();
         let regex = built.map_err(|error| error.to_string())?;
-        Ok(Self { engine: Engine::Backtracking(Box::new(regex)), longest })
+        Ok(Self { engine: Engine::Backtracking(Box::new(regex)), max_bytes: longest })
     }
 
-    fn ask(&self, commands: &Texts) -> Asked {
+    fn check(&self, commands: &Texts) -> PartOutcome {
         let mut compared = 0_usize;
         let too_long = || {
-            Asked::GaveUp(format!(
+            PartOutcome::GaveUp(format!(
                 "the command is longer than the {} bytes that `{COMMAND_PATTERN}` is compared with, \
                  which counts as a match",
-                self.longest
+                self.max_bytes
             ))
         };
         for command in &commands.list {
             // Each comparison has a fixed cost, too.
             compared += command.len() + 16;
-            if compared > self.longest + 16 {
+            if compared > self.max_bytes + 16 {
                 return too_long();
             }
             match self.is_match(command) {
-                Some(true) => return Asked::Yes,
+                Some(true) => return PartOutcome::Yes,
                 Some(false) => {}
                 None => {
-                    let why = "took too many steps and counts as a match; simplify it";
-                    return Asked::GaveUp(format!("matching `{COMMAND_PATTERN}` {why}"));
+                    let reason = "took too many steps and counts as a match; simplify it";
+                    return PartOutcome::GaveUp(format!("matching `{COMMAND_PATTERN}` {reason}"));
                 }
             }
         }
-        Asked::none_of(commands, COMMAND_PATTERN, "commands")
+        PartOutcome::no_match(commands, COMMAND_PATTERN, "commands")
     }
 
     /// Returns `None` if the match took too many steps.

@@ -41,7 +41,7 @@ pub(super) struct Directories {
 impl Directories {
     /// Returns the project if the agent works in it, else the working directory.
     fn outermost(&self) -> &str {
-        match path::below(&self.cwd, &self.project) {
+        match path::strip_directory(&self.cwd, &self.project) {
             Some(_) => &self.project,
             None => &self.cwd,
         }
@@ -66,7 +66,7 @@ impl PathForms {
 
     /// Returns the path with `~` as the home directory; `None` for a path without `~`, and an error
     /// if the directory that `~` stands for is unknown.
-    pub(super) fn at_home(given: &str, directories: &Directories) -> Result<Option<Self>, ()> {
+    pub(super) fn expand_tilde(given: &str, directories: &Directories) -> Result<Option<Self>, ()> {
         let given = path::with_slashes(given);
         let Some(rest) = given.strip_prefix('~') else { return Ok(None) };
         match &directories.home {
@@ -112,26 +112,34 @@ impl Globs {
         directories: &Directories,
         unknown: bool,
     ) -> bool {
-        let both = |set: &GlobSet, part: &dyn Fn(&str) -> Option<String>, other: &str| {
+        let matches_forms = |set: &GlobSet, part: &dyn Fn(&str) -> Option<String>, other: &str| {
             let matches = |text: &str| part(text).is_some_and(|part| set.is_match(part.as_str()));
             matches(&forms.normalized) || (compared == Compared::Any && matches(other))
         };
         let below = |set: &GlobSet, base: &str| {
-            both(set, &|text| path::below(text, base).map(str::to_owned), &forms.absolute)
+            matches_forms(
+                set,
+                &|text| path::strip_directory(text, base).map(str::to_owned),
+                &forms.absolute,
+            )
         };
         self.sets.iter().any(|(anchor, set)| match anchor {
-            Anchor::Name => both(set, &|text| Some(path::name(text).to_owned()), &forms.given),
-            Anchor::Root => both(set, &|text| Some(text.to_owned()), &forms.absolute),
+            Anchor::Name => {
+                matches_forms(set, &|text| Some(path::name(text).to_owned()), &forms.given)
+            }
+            Anchor::Root => matches_forms(set, &|text| Some(text.to_owned()), &forms.absolute),
             Anchor::Home => match &directories.home {
                 Some(home) => below(set, home),
                 None => unknown,
             },
             Anchor::Above(levels) => {
-                let at = |base: &str| below(set, path::ancestor(base, *levels));
+                let below_base = |base: &str| below(set, path::ancestor(base, *levels));
                 match compared {
-                    Compared::Any => at(&directories.cwd) || at(&directories.project),
+                    Compared::Any => {
+                        below_base(&directories.cwd) || below_base(&directories.project)
+                    }
                     // Exclusions count from the outermost directory on.
-                    Compared::Normalized => at(directories.outermost()),
+                    Compared::Normalized => below_base(directories.outermost()),
                 }
             }
         })
@@ -146,7 +154,7 @@ pub(super) struct PathGlobs {
     /// The globs of excluded paths, written with a leading `!`.
     pub(super) excluded: Globs,
     /// The maximum number of bytes of paths that they are compared with.
-    pub(super) longest: usize,
+    pub(super) max_bytes: usize,
 }
 
 impl PathGlobs {
@@ -158,33 +166,36 @@ impl PathGlobs {
         let (mut wanted, mut excluded) = (BTreeMap::new(), BTreeMap::new());
         let mut size = 0;
         for (index, written) in globs.iter().enumerate() {
-            let at = |reason: String| (index, reason);
+            let with_index = |reason: String| (index, reason);
             size += written.len();
             if size > MAX_GLOBS {
-                return Err(at(format!("all globs together are longer than {MAX_GLOBS} bytes")));
+                return Err(with_index(format!(
+                    "all globs together are longer than {MAX_GLOBS} bytes"
+                )));
             }
             let (builders, glob) = match written.strip_prefix('!') {
                 Some(glob) => (&mut excluded, glob),
                 None => (&mut wanted, written.as_str()),
             };
-            let Parsed { anchor, glob } = Parsed::of(glob).map_err(at)?;
+            let Parsed { anchor, glob } = Parsed::of(glob).map_err(with_index)?;
             let is_excluded = written.starts_with('!');
             if is_excluded && anchor == Anchor::Name && glob.bytes().all(|byte| byte == b'*') {
                 let reason = "it excludes every path; `!./**` is for paths outside of `cwd`";
-                return Err(at(reason.to_owned()));
+                return Err(with_index(reason.to_owned()));
             }
             let builder: &mut (usize, GlobSetBuilder) =
                 builders.entry(anchor).or_insert_with(|| (index, GlobSetBuilder::new()));
             // If the content of a directory is wanted, so is the directory: moving or removing it
             // moves or removes all of its content.
-            let directory = glob.strip_suffix("/**").filter(|it| !it.is_empty() && !is_excluded);
+            let directory =
+                glob.strip_suffix("/**").filter(|prefix| !prefix.is_empty() && !is_excluded);
             for glob in directory.into_iter().chain([&*glob]) {
                 let compiled = GlobBuilder::new(glob)
                     .literal_separator(true)
                     .backslash_escape(true)
                     .empty_alternates(true)
                     .build()
-                    .map_err(|error| at(error.kind().to_string()))?;
+                    .map_err(|error| with_index(error.kind().to_string()))?;
                 builder.1.add(compiled);
             }
         }
@@ -196,7 +207,7 @@ impl PathGlobs {
             Ok(Globs { sets: sets.collect::<Result<_, _>>()? })
         };
         let (wanted, excluded) = (built(wanted)?, built(excluded)?);
-        Ok(Self { wanted, excluded, longest: WORK_LIMIT / size.max(1) })
+        Ok(Self { wanted, excluded, max_bytes: WORK_LIMIT / size.max(1) })
     }
 }
 
@@ -209,9 +220,9 @@ struct Parsed {
 
 impl Parsed {
     fn of(glob: &str) -> Result<Self, String> {
-        let refuse = |reason: &str| Err(reason.to_owned());
+        let error = |reason: &str| Err(reason.to_owned());
         if glob.is_empty() {
-            return refuse("it is empty");
+            return error("it is empty");
         }
         if glob.len() > MAX_GLOB {
             return Err(format!("it is longer than {MAX_GLOB} bytes"));
@@ -222,13 +233,11 @@ impl Parsed {
                 [name] if name != "." && name != ".." => {
                     Ok(Self { anchor: Anchor::Name, glob: name.clone() })
                 }
-                _ => {
-                    refuse("`.` and `..` are the last component of no path; write a path with `/`")
-                }
+                _ => error("`.` and `..` are the last component of no path; write a path with `/`"),
             };
         }
         if list.last().is_some_and(String::is_empty) {
-            return refuse("it ends with `/`; write `/**` for all that is in a directory");
+            return error("it ends with `/`; write `/**` for all that is in a directory");
         }
         let mut list = list.as_slice();
         let mut anchor = Anchor::Above(0);
@@ -236,31 +245,31 @@ impl Parsed {
             [first, rest @ ..] if first.is_empty() => (anchor, list) = (Anchor::Root, rest),
             [first, rest @ ..] if first == "~" => (anchor, list) = (Anchor::Home, rest),
             [first, ..] if first.starts_with('~') => {
-                return refuse("only one's own home directory is known, as `~/`");
+                return error("only one's own home directory is known, as `~/`");
             }
             [first, ..] if path::is_absolute(first) => anchor = Anchor::Root,
             _ => {}
         }
-        let mut kept: Vec<&str> = Vec::new();
+        let mut components: Vec<&str> = Vec::new();
         for component in list {
             match component.as_str() {
                 "" | "." => {}
-                ".." => match (kept.pop(), &mut anchor) {
+                ".." => match (components.pop(), &mut anchor) {
                     (Some(name), _) if name.contains(['*', '?', '[', '{', '\\']) => {
-                        return refuse("`..` stands behind a wildcard");
+                        return error("`..` stands behind a wildcard");
                     }
                     (Some(_), _) | (None, Anchor::Root) => {}
                     (None, Anchor::Above(levels)) => *levels += 1,
-                    (None, _) => return refuse("`..` leads out of the home directory"),
+                    (None, _) => return error("`..` leads out of the home directory"),
                 },
-                name => kept.push(name),
+                name => components.push(name),
             }
         }
         let root = match anchor {
-            Anchor::Root if kept.first().is_none_or(|first| !path::is_absolute(first)) => "/",
+            Anchor::Root if components.first().is_none_or(|first| !path::is_absolute(first)) => "/",
             _ => "",
         };
-        Ok(Self { anchor, glob: format!("{root}{}", kept.join("/")) })
+        Ok(Self { anchor, glob: format!("{root}{}", components.join("/")) })
     }
 }
 
@@ -471,8 +480,8 @@ mod tests {
             ("!*", "excludes every path"),
             ("{{{{{{{{{a}}}}}}}}}", "deep"),
         ] {
-            let (_, said) = PathGlobs::compile(&[glob.to_owned()]).unwrap_err();
-            assert!(said.contains(reason), "{glob}: {said}");
+            let (_, error) = PathGlobs::compile(&[glob.to_owned()]).unwrap_err();
+            assert!(error.contains(reason), "{glob}: {error}");
         }
         let long = "a".repeat(MAX_GLOB + 1);
         assert_eq!(PathGlobs::compile(&["a".to_owned(), long]).unwrap_err().0, 1);
@@ -487,7 +496,7 @@ mod tests {
             let matched = globs.wanted.match_path(&forms, Compared::Any, &directories, unknown);
             assert_eq!(matched, unknown);
         }
-        assert!(PathForms::at_home("~/x", &directories).is_err());
+        assert!(PathForms::expand_tilde("~/x", &directories).is_err());
     }
 
     proptest! {
@@ -504,7 +513,7 @@ mod tests {
                 globs.wanted.match_path(&forms, Compared::Any, &directories, true);
                 globs.excluded.match_path(&forms, Compared::Normalized, &directories, false);
             }
-            let _ = PathForms::at_home(&path, &directories);
+            let _ = PathForms::expand_tilde(&path, &directories);
         }
 
         #[test]

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use super::globs::{Directories, PathForms};
 use super::path;
-use hook_json::{JsonKind, JsonSlice, RawJson, RawObject, Standing, Visited, visit_all};
+use hook_json::{JsonKind, JsonSlice, Position, RawJson, RawObject, Visited, visit_all};
 use hook_protocol::event::input::{HookInput, HostContext, RequestInput};
 use hook_protocol::tool::{
-    FileAccess, MARK, ShellCommand, ToolFiles, ToolKind, file_headers, path_field, paths_field,
-    resolved,
+    FileAccess, MARK, ShellCommand, ToolFiles, ToolKind, file_headers, path_argument,
+    paths_argument, resolve_path,
 };
 
 /// Fields that hold a command, as a string or as an array of words.
@@ -20,8 +20,8 @@ const COMMAND_FIELDS: [&str; 3] = ["command", "cmd", "script"];
 
 /// The maximum size of the paths, and of the commands, of one input, in bytes; each one counts as
 /// at least 64. More of them are not compared, and count as a match.
-const MAX_LOOKED_AT: usize = 1024 * 1024;
-const LEAST: usize = 64;
+const MAX_COMPARED_BYTES: usize = 1024 * 1024;
+const MIN_TEXT_BYTES: usize = 64;
 
 /// The parts of an event that matchers look at.
 #[derive(Debug, Clone)]
@@ -45,7 +45,7 @@ impl MatchInput {
         let (payload, extra) = (&event.payload, &event.extra);
         let value = match payload.tool_input() {
             Some(tool_input) => tool_input.as_raw().clone(),
-            None => RawObject::of(|out| {
+            None => RawObject::build(|out| {
                 payload.write(out);
                 out.fields(extra);
             })
@@ -63,12 +63,12 @@ impl MatchInput {
 
 /// The host's directories, from which a request's relative paths begin.
 #[derive(Debug, Clone)]
-pub struct Surroundings {
+pub struct HostDirectories {
     project: String,
     home: Option<String>,
 }
 
-impl Surroundings {
+impl HostDirectories {
     /// Creates the directories; `~` stands for `home`.
     pub fn new(project: &Path, home: Option<&std::ffi::OsStr>) -> Self {
         let project = std::path::absolute(project).unwrap_or_else(|_| project.to_path_buf());
@@ -93,14 +93,14 @@ impl Surroundings {
 pub struct Facts<'i> {
     input: &'i MatchInput,
     pub(super) directories: Directories,
-    found: OnceCell<Found>,
+    collected: OnceCell<Collected>,
 }
 
 impl<'i> Facts<'i> {
     /// Creates the subject of an input.
-    pub fn of(input: &'i MatchInput, surroundings: &Surroundings) -> Self {
-        let directories = surroundings.directories(&input.cwd);
-        Self { input, directories, found: OnceCell::new() }
+    pub fn of(input: &'i MatchInput, host: &HostDirectories) -> Self {
+        let directories = host.directories(&input.cwd);
+        Self { input, directories, collected: OnceCell::new() }
     }
 
     /// Returns the event's input.
@@ -113,11 +113,11 @@ impl<'i> Facts<'i> {
     pub fn kinds(&self) -> impl Iterator<Item = ToolKind> {
         let own = self.event().tool_kind();
         let call = self.event().tool_call();
-        let names = |access| call.is_some_and(|call| ToolFiles::are_named(&call, access));
+        let names = |access| call.is_some_and(|call| ToolFiles::may_access(&call, access));
         let is_other = matches!(own, Some(ToolKind::Mcp | ToolKind::Other));
         let writes = own != Some(ToolKind::FileWrite) && names(FileAccess::Write);
         let reads = is_other && names(FileAccess::Read);
-        let runs = is_other && call.is_some_and(|call| ShellCommand::is_in(&call));
+        let runs = is_other && call.is_some_and(|call| ShellCommand::has_command_argument(&call));
         let also = |is: bool, kind: ToolKind| is.then_some(kind);
         own.into_iter()
             .chain(also(writes, ToolKind::FileWrite))
@@ -126,28 +126,28 @@ impl<'i> Facts<'i> {
     }
 
     pub(super) fn paths(&self) -> &Texts {
-        &self.found().paths
+        &self.collected().paths
     }
 
     pub(super) fn commands(&self) -> &Texts {
-        &self.found().commands
+        &self.collected().commands
     }
 
-    fn found(&self) -> &Found {
-        self.found.get_or_init(|| {
-            let mut found = Found::of(&self.input.value);
-            self.add_resolved(&mut found.paths);
-            self.add_command(&mut found.commands);
-            found
+    fn collected(&self) -> &Collected {
+        self.collected.get_or_init(|| {
+            let mut collected = Collected::of(&self.input.value);
+            self.add_resolved(&mut collected.paths);
+            self.add_command(&mut collected.commands);
+            collected
         })
     }
 
     /// Adds the command of a shell tool whose argument has another name.
     fn add_command(&self, commands: &mut Texts) {
         if commands.list.is_empty()
-            && commands.strange.is_none()
+            && commands.invalid_field.is_none()
             && let Some(call) = self.event().tool_call()
-            && let Ok(Some(command)) = ShellCommand::of(&call)
+            && let Ok(Some(command)) = ShellCommand::from_call(&call)
         {
             commands.add(Cow::Owned(command.text));
         }
@@ -160,8 +160,8 @@ impl<'i> Facts<'i> {
             return;
         }
         let files = self.event().files();
-        paths.unknown |= !files.complete;
-        let directory = resolved(&self.directories.cwd, Path::new("/"));
+        paths.is_incomplete |= !files.complete;
+        let directory = resolve_path(&self.directories.cwd, Path::new("/"));
         let normalized = |path: &String| PathForms::of(path, &self.directories).normalized;
         let given: HashSet<String> = paths.list.iter().map(normalized).collect();
         for (path, _) in &files.list {
@@ -184,17 +184,17 @@ impl<'i> Facts<'i> {
 pub(super) struct Texts {
     pub(super) list: Vec<String>,
     /// A field that should hold one, and holds another kind of value.
-    pub(super) strange: Option<String>,
+    pub(super) invalid_field: Option<String>,
     /// `true` if there are more than are compared.
     pub(super) too_many: bool,
     /// `true` if the tool may have more of them than its arguments show.
-    pub(super) unknown: bool,
+    pub(super) is_incomplete: bool,
     bytes: usize,
 }
 
 impl Texts {
     fn add(&mut self, text: Cow<'_, str>) {
-        self.count(text.len().max(LEAST));
+        self.count(text.len().max(MIN_TEXT_BYTES));
         if !self.too_many {
             self.list.push(text.into_owned());
         }
@@ -202,19 +202,19 @@ impl Texts {
 
     fn count(&mut self, bytes: usize) {
         self.bytes = self.bytes.saturating_add(bytes);
-        self.too_many |= self.bytes > MAX_LOOKED_AT;
+        self.too_many |= self.bytes > MAX_COMPARED_BYTES;
     }
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Found {
+struct Collected {
     paths: Texts,
     commands: Texts,
 }
 
 /// The context that a value gives to the values inside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Around {
+enum Parent {
     Anything,
     /// The field whose elements are paths.
     Paths(&'static str),
@@ -222,53 +222,53 @@ enum Around {
     Words(&'static str),
 }
 
-impl Found {
+impl Collected {
     fn of(value: &RawJson) -> Self {
-        let mut found = Self::default();
+        let mut collected = Self::default();
         // `true` once the current command has a word.
         let mut has_word = false;
-        visit_all(value, Around::Anything, |around, standing, visited| {
-            let role = match (standing, around) {
-                (Standing::Field(name), _) => Role::of_field(name),
-                (Standing::Item, Around::Paths(field)) => Role::Path(field),
-                (Standing::Item, Around::Words(field)) => Role::Word(field),
-                (Standing::Item, Around::Anything) => Role::Other,
+        visit_all(value, Parent::Anything, |parent, position, visited| {
+            let role = match (position, parent) {
+                (Position::Field(name), _) => Role::of_field(name),
+                (Position::Item, Parent::Paths(field)) => Role::Path(field),
+                (Position::Item, Parent::Words(field)) => Role::Word(field),
+                (Position::Item, Parent::Anything) => Role::Other,
             };
             match (role, visited) {
                 (_, Visited::Leaf(leaf)) if leaf.is_null() => {}
                 (Role::Path(_) | Role::Paths(_), Visited::Leaf(leaf)) if is_text(leaf) => {
-                    found.read_patch(leaf);
-                    found.paths.add(leaf.text().unwrap_or_default());
+                    collected.read_patch(leaf);
+                    collected.paths.add(leaf.text().unwrap_or_default());
                 }
-                (Role::Paths(field), Visited::Array) => return Some(Around::Paths(field)),
+                (Role::Paths(field), Visited::Array) => return Some(Parent::Paths(field)),
                 (Role::Path(field) | Role::Paths(field), _) => {
-                    found.paths.strange.get_or_insert_with(|| field.to_owned());
+                    collected.paths.invalid_field.get_or_insert_with(|| field.to_owned());
                 }
                 (Role::Command(_), Visited::Leaf(leaf)) if is_text(leaf) => {
                     let text = leaf.text().unwrap_or_default();
-                    found.read_patch(leaf);
-                    found.commands.add(text);
+                    collected.read_patch(leaf);
+                    collected.commands.add(text);
                 }
                 (Role::Command(field), Visited::Array) => {
-                    found.commands.add(Cow::Borrowed(""));
+                    collected.commands.add(Cow::Borrowed(""));
                     has_word = false;
-                    return Some(Around::Words(field));
+                    return Some(Parent::Words(field));
                 }
                 (Role::Word(_), Visited::Leaf(leaf)) if is_text(leaf) => {
-                    found.read_patch(leaf);
-                    found.add_word(&leaf.text().unwrap_or_default(), has_word);
+                    collected.read_patch(leaf);
+                    collected.add_word(&leaf.text().unwrap_or_default(), has_word);
                     has_word = true;
                 }
                 (Role::Command(field) | Role::Word(field), _) => {
-                    found.commands.strange.get_or_insert_with(|| field.to_owned());
+                    collected.commands.invalid_field.get_or_insert_with(|| field.to_owned());
                 }
-                (Role::Other, Visited::Leaf(leaf)) => found.read_patch(leaf),
+                (Role::Other, Visited::Leaf(leaf)) => collected.read_patch(leaf),
                 (Role::Other, Visited::Object | Visited::Array) => {}
             }
             // With both over the limit, the rest cannot change the result.
-            (!(found.paths.too_many && found.commands.too_many)).then_some(Around::Anything)
+            (!(collected.paths.too_many && collected.commands.too_many)).then_some(Parent::Anything)
         });
-        found
+        collected
     }
 
     /// Adds a word to the last command.
@@ -310,10 +310,10 @@ enum Role {
 
 impl Role {
     fn of_field(name: &str) -> Self {
-        let among = |fields: &[&'static str]| fields.iter().copied().find(|field| *field == name);
-        let paths = || paths_field(name).map(Self::Paths);
-        let command = || among(&COMMAND_FIELDS).map(Self::Command);
-        path_field(name).map(Self::Path).or_else(paths).or_else(command).unwrap_or(Self::Other)
+        let find_in = |fields: &[&'static str]| fields.iter().copied().find(|field| *field == name);
+        let paths = || paths_argument(name).map(Self::Paths);
+        let command = || find_in(&COMMAND_FIELDS).map(Self::Command);
+        path_argument(name).map(Self::Path).or_else(paths).or_else(command).unwrap_or(Self::Other)
     }
 }
 
@@ -326,8 +326,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn found(json: &str) -> Found {
-        Found::of(&RawJson::parse(json).unwrap())
+    fn found(json: &str) -> Collected {
+        Collected::of(&RawJson::parse(json).unwrap())
     }
 
     #[test]
@@ -350,7 +350,7 @@ mod tests {
         ] {
             let found = found(json).paths;
             assert_eq!(found.list, paths, "{json}");
-            assert_eq!(found.strange.as_deref(), strange, "{json}");
+            assert_eq!(found.invalid_field.as_deref(), strange, "{json}");
         }
     }
 
@@ -369,7 +369,7 @@ mod tests {
         ] {
             let found = found(json).commands;
             assert_eq!(found.list, commands, "{json}");
-            assert_eq!(found.strange.as_deref(), strange, "{json}");
+            assert_eq!(found.invalid_field.as_deref(), strange, "{json}");
         }
     }
 
@@ -404,10 +404,10 @@ mod tests {
         ] {
             let value = RawJson::parse(json).unwrap();
             let begun = std::time::Instant::now();
-            let found = Found::of(&value);
+            let found = Collected::of(&value);
             let size = |texts: &Texts| texts.list.iter().map(String::len).sum::<usize>();
-            assert!(size(&found.paths) <= MAX_LOOKED_AT);
-            assert!(size(&found.commands) <= MAX_LOOKED_AT);
+            assert!(size(&found.paths) <= MAX_COMPARED_BYTES);
+            assert!(size(&found.commands) <= MAX_COMPARED_BYTES);
             assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
         }
     }
@@ -418,7 +418,7 @@ mod tests {
         #[test]
         fn any_json_gets_through(text in "(\"path\":|\"paths\":|\"command\":|\\[|\\]|\\{|\\}|,|\"a\"|7|null){0,30}") {
             if let Ok(value) = RawJson::parse(text) {
-                Found::of(&value);
+                Collected::of(&value);
             }
         }
     }

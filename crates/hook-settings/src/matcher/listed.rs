@@ -3,13 +3,13 @@
 use hook_json::text::shortened;
 
 /// The maximum number of names or globs shown in a message.
-const REPEATED: usize = 5;
+const MAX_LISTED: usize = 5;
 
 /// Returns the first few items of a list, for a message.
-pub(super) fn listed(list: &[String]) -> String {
-    let mut shown: Vec<String> = list.iter().take(REPEATED).map(|it| shortened(it)).collect();
-    if list.len() > REPEATED {
-        shown.push(format!("{} more", list.len() - REPEATED));
+pub(super) fn format_list(list: &[String]) -> String {
+    let mut shown: Vec<String> = list.iter().take(MAX_LISTED).map(|item| shortened(item)).collect();
+    if list.len() > MAX_LISTED {
+        shown.push(format!("{} more", list.len() - MAX_LISTED));
     }
     shown.join(", ")
 }

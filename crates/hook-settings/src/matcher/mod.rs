@@ -26,6 +26,6 @@ mod rule;
 pub use compiled::Matcher;
 pub use filter::{FilterOutcome, Unmatched};
 pub use input::MatchInput;
-pub use input::{Facts, Surroundings};
+pub use input::{Facts, HostDirectories};
 pub(crate) use named::names_in;
 pub use rule::{MatchOutcome, MatcherProblem};

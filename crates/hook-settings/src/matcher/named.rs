@@ -4,10 +4,12 @@
 pub(crate) fn names_in(pattern: &str) -> Option<impl Iterator<Item = &str>> {
     let mut inner = pattern.trim();
     for (before, after) in [("^", "$"), ("(?:", ")"), ("(", ")")] {
-        inner = inner.strip_prefix(before).and_then(|it| it.strip_suffix(after)).unwrap_or(inner);
+        inner =
+            inner.strip_prefix(before).and_then(|rest| rest.strip_suffix(after)).unwrap_or(inner);
     }
     let is_name = |part: &str| {
-        !part.is_empty() && part.chars().all(|it| it.is_ascii_alphanumeric() || it == '_')
+        !part.is_empty()
+            && part.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
     };
     inner.split('|').all(|part| is_name(part.trim())).then(|| inner.split('|').map(str::trim))
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::filter::{CommandPattern, Filter};
 use super::globs::PathGlobs;
-use super::pattern::{Compiled as CompiledPattern, compile_pattern, consequence, when_broken};
-use super::rule::{MatchOutcome, MatcherProblem, Rule, Tools, matches_a_name};
+use super::pattern::{Compiled as CompiledPattern, compile_pattern, consequence, fallback_rule};
+use super::rule::{MatchOutcome, MatcherProblem, Rule, Tools, matches_any_name};
 use crate::{
     COMMAND_PATTERN, FailBehavior, KIND, MatcherFields, PATH_PATTERN, Rule as SettingsRule, TOOL,
     TOOL_PATTERN,
@@ -13,7 +13,7 @@ use crate::{
 use hook_json::text::{nearest, shortened};
 use hook_protocol::event::Matching;
 use hook_protocol::event::input::MAX_TOOL_NAME;
-use hook_protocol::tool::{ToolKind, names_of};
+use hook_protocol::tool::{ToolKind, all_names};
 
 /// The result of compiling an object form.
 pub(super) struct Compiled {
@@ -57,10 +57,10 @@ pub(super) fn compile(
         }
     }
     let problems = compiler.problems;
-    let is_broken = problems.iter().any(|it| it.rule == SettingsRule::InvalidMatcher);
+    let is_broken = problems.iter().any(|problem| problem.rule == SettingsRule::InvalidMatcher);
     // A matcher that can match nothing is kept, unless the hook is a guard.
     if is_broken || (!problems.is_empty() && fail_behavior == FailBehavior::Block) {
-        return Compiled { rule: when_broken(fail_behavior), filter: None, problems };
+        return Compiled { rule: fallback_rule(fail_behavior), filter: None, problems };
     }
     let filter = (!filter.is_empty()).then(|| Arc::new(filter));
     Compiled { rule: tools, filter, problems }
@@ -76,15 +76,15 @@ impl Compiler {
         &mut self,
         rule: SettingsRule,
         (key, item): (&'static str, Option<usize>),
-        written: &str,
+        source: &str,
         verdict: &str,
     ) {
-        let then = match rule {
+        let suffix = match rule {
             // The message already says that it can match nothing.
             SettingsRule::MatcherNeverMatches if self.fail_behavior == FailBehavior::Continue => "",
             _ => consequence(self.fail_behavior),
         };
-        let message = format!("the matcher\'s `{key}` `{}` {verdict}{then}", shortened(written));
+        let message = format!("the matcher\'s `{key}` `{}` {verdict}{suffix}", shortened(source));
         self.problems.push(MatcherProblem { rule, message, key: Some(key), item });
     }
 
@@ -131,7 +131,7 @@ impl Compiler {
         }
         for (index, name) in fields.tools.iter().enumerate() {
             let item = (fields.tools.len() > 1).then_some(index);
-            if let Some(reason) = odd(name) {
+            if let Some(reason) = unusual_name(name) {
                 let never = SettingsRule::MatcherNeverMatches;
                 self.report(never, (TOOL, item), name, &format!("matches no tool: {reason}"));
             }
@@ -140,8 +140,9 @@ impl Compiler {
         let pattern = pattern.filter(|pattern| !pattern.is_empty() && *pattern != "*");
         let compiled = pattern.and_then(|pattern| match compile_pattern(pattern) {
             Ok(CompiledPattern { pattern: compiled, unreachable }) => {
-                let reaches =
-                    |name: &String| matches_a_name(&compiled, names_of(name)) != MatchOutcome::No;
+                let reaches = |name: &String| {
+                    matches_any_name(&compiled, all_names(name)) != MatchOutcome::No
+                };
                 let none = (!fields.tools.is_empty() && !fields.tools.iter().any(reaches))
                     .then_some("it matches no name of `tool`");
                 if let Some(reason) = unreachable.or(none) {
@@ -165,8 +166,9 @@ impl Compiler {
 }
 
 /// Returns the reason why hardly any tool has that name.
-fn odd(name: &str) -> Option<&'static str> {
-    let is_of_patterns = |letter: char| "|*^$()[]\\+?,".contains(letter) || letter.is_whitespace();
+fn unusual_name(name: &str) -> Option<&'static str> {
+    let is_of_patterns =
+        |character: char| "|*^$()[]\\+?,".contains(character) || character.is_whitespace();
     match name {
         "" => Some("no tool has an empty name"),
         long if long.len() > MAX_TOOL_NAME => {
@@ -185,7 +187,7 @@ mod tests {
     use crate::MatcherDefinition;
     use crate::matcher::Matcher;
 
-    const EXACT: Matching = Matching::Exact { field: "source", words: &["startup"] };
+    const EXACT: Matching = Matching::Exact { field: "source", keywords: &["startup"] };
 
     fn compiled(
         fields: MatcherFields,
@@ -227,8 +229,8 @@ mod tests {
             assert_eq!(problems, []);
             let matched = matcher.matches(Some(subject)) == MatchOutcome::Yes;
             assert_eq!(matched, unmatched.is_none(), "{subject}");
-            let said = matcher.unmatched_tool(subject);
-            assert_eq!(said, unmatched.map(|(key, text)| (key, text.to_owned())), "{subject}");
+            let outcome = matcher.unmatched_tool(subject);
+            assert_eq!(outcome, unmatched.map(|(key, text)| (key, text.to_owned())), "{subject}");
         }
     }
 
@@ -261,7 +263,7 @@ mod tests {
                 let guards = fail_behavior == FailBehavior::Block;
                 assert_eq!(problem.message.contains("runs for everything"), guards);
                 let everything = matcher.matches(Some("anything")) == MatchOutcome::Yes;
-                assert_eq!(everything && !matcher.asks(), guards, "{problem:?}");
+                assert_eq!(everything && !matcher.has_conditions(), guards, "{problem:?}");
             }
         }
     }

@@ -70,7 +70,7 @@ pub(super) fn ancestor(directory: &str, levels: usize) -> &str {
 }
 
 /// Returns the rest of a path that is inside a directory, or is that directory.
-pub(super) fn below<'p>(path: &'p str, directory: &str) -> Option<&'p str> {
+pub(super) fn strip_directory<'p>(path: &'p str, directory: &str) -> Option<&'p str> {
     let rest = path.strip_prefix(directory.trim_end_matches('/'))?;
     if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
 }
@@ -110,11 +110,11 @@ mod tests {
         assert_eq!(ancestor("/a/b/c", 3), "/");
         assert_eq!(ancestor("/a/b/c", 9), "/");
         assert_eq!(ancestor("/", 1), "/");
-        assert_eq!(below("/a/b", "/a"), Some("b"));
-        assert_eq!(below("/a", "/a"), Some(""));
-        assert_eq!(below("/ab", "/a"), None);
-        assert_eq!(below("/a", "/"), Some("a"));
-        assert_eq!(below("/", "/"), Some(""));
+        assert_eq!(strip_directory("/a/b", "/a"), Some("b"));
+        assert_eq!(strip_directory("/a", "/a"), Some(""));
+        assert_eq!(strip_directory("/ab", "/a"), None);
+        assert_eq!(strip_directory("/a", "/"), Some("a"));
+        assert_eq!(strip_directory("/", "/"), Some(""));
         assert_eq!(name("/a/.env/"), ".env");
         assert_eq!(name(".env"), ".env");
         assert_eq!(name("/"), "");
@@ -138,7 +138,7 @@ mod tests {
             prop_assert!(!once.split('/').any(|part| part == "." || part == ".."));
             prop_assert!(!once.contains("//"));
             prop_assert_eq!(normalized(&once), once.as_str());
-            let _ = (ancestor(&once, path.len()), below(&path, &once), name(&path));
+            let _ = (ancestor(&once, path.len()), strip_directory(&path, &once), name(&path));
         }
     }
 }

@@ -14,11 +14,11 @@ use hook_protocol::event::input::MAX_TOOL_NAME;
 pub(super) const WORK_LIMIT: usize = 200_000_000;
 
 /// The message about a guard whose matcher cannot work as intended.
-pub(super) const FOR_EVERYTHING: &str =
+pub(super) const RUNS_FOR_EVERYTHING: &str =
     "; the hook runs for everything, since its failBehavior is block";
 
 /// Returns the rule of a hook whose matcher cannot be used at all.
-pub(super) fn when_broken(fail_behavior: FailBehavior) -> Rule {
+pub(super) fn fallback_rule(fail_behavior: FailBehavior) -> Rule {
     match fail_behavior {
         FailBehavior::Block => Rule::Everything,
         FailBehavior::Continue => Rule::Nothing,
@@ -28,7 +28,7 @@ pub(super) fn when_broken(fail_behavior: FailBehavior) -> Rule {
 /// Returns the fallback of a matcher that cannot be used, for a message.
 pub(super) fn consequence(fail_behavior: FailBehavior) -> &'static str {
     match fail_behavior {
-        FailBehavior::Block => FOR_EVERYTHING,
+        FailBehavior::Block => RUNS_FOR_EVERYTHING,
         FailBehavior::Continue => "; the hook never runs",
     }
 }
@@ -45,8 +45,8 @@ pub(super) fn compile_pattern(source: &str) -> Result<Compiled, String> {
     let steps = WORK_LIMIT / MAX_TOOL_NAME / translated.copies.max(1);
     let built = RegexBuilder::new(&translated.pattern).backtrack_limit(steps).build();
     let pattern = built.map_err(|error| error.to_string())?;
-    let unreachable = match reach::is_slashed(source) {
-        true => Some(reach::SLASHED),
+    let unreachable = match reach::is_delimited(source) {
+        true => Some(reach::DELIMITED),
         false => reach::unreachable(&translated.pattern),
     };
     Ok(Compiled { pattern, unreachable })

@@ -5,18 +5,20 @@ use regex_syntax::hir::{Class, Hir, HirKind, Look};
 use hook_protocol::event::input::MAX_TOOL_NAME;
 
 /// The reason for names with spaces or commas, which are allowed but rare.
-pub(super) const ODD: &str =
+pub(super) const UNUSUAL: &str =
     "hardly any tool's name has blanks or commas; alternatives are separated by `|`";
 
 /// The reason for slashes at both ends, which delimit patterns in program code.
-pub(super) const SLASHED: &str =
+pub(super) const DELIMITED: &str =
     "slashes around it are part of it, and so are letters behind the last one; leave them out";
 
 /// Returns `true` if a pattern is written as in program code: `/write/i`.
-pub(super) fn is_slashed(written: &str) -> bool {
-    let Some(rest) = written.strip_prefix('/') else { return false };
+pub(super) fn is_delimited(source: &str) -> bool {
+    let Some(rest) = source.strip_prefix('/') else { return false };
     rest.rsplit_once('/').is_some_and(|(pattern, flags)| {
-        !pattern.is_empty() && flags.len() <= 4 && flags.bytes().all(|it| it.is_ascii_lowercase())
+        !pattern.is_empty()
+            && flags.len() <= 4
+            && flags.bytes().all(|flag| flag.is_ascii_lowercase())
     })
 }
 
@@ -24,7 +26,7 @@ pub(super) fn is_slashed(written: &str) -> bool {
 /// `None` if it may match one, or cannot be judged.
 pub(super) fn unreachable(pattern: &str) -> Option<&'static str> {
     let pattern = regex_syntax::parse(pattern).ok()?;
-    if let Some(reason) = never(&pattern) {
+    if let Some(reason) = never_matches(&pattern) {
         return Some(reason);
     }
     let properties = pattern.properties();
@@ -39,12 +41,13 @@ pub(super) fn unreachable(pattern: &str) -> Option<&'static str> {
     None
 }
 
-fn never(pattern: &Hir) -> Option<&'static str> {
+fn never_matches(pattern: &Hir) -> Option<&'static str> {
     match pattern.kind() {
         HirKind::Empty | HirKind::Look(_) => None,
         HirKind::Literal(literal) => {
-            let odd = literal.0.iter().any(|byte| byte.is_ascii_whitespace() || *byte == b',');
-            odd.then_some(ODD)
+            let is_unusual =
+                literal.0.iter().any(|byte| byte.is_ascii_whitespace() || *byte == b',');
+            is_unusual.then_some(UNUSUAL)
         }
         HirKind::Class(class) => {
             let empty = match class {
@@ -55,35 +58,37 @@ fn never(pattern: &Hir) -> Option<&'static str> {
         }
         HirKind::Repetition(repetition) => {
             if repetition.min > 0 {
-                never(&repetition.sub)
+                never_matches(&repetition.sub)
             } else {
                 None
             }
         }
-        HirKind::Capture(capture) => never(&capture.sub),
-        HirKind::Concat(parts) => parts.iter().find_map(never).or_else(|| misplaced_anchor(parts)),
+        HirKind::Capture(capture) => never_matches(&capture.sub),
+        HirKind::Concat(parts) => {
+            parts.iter().find_map(never_matches).or_else(|| misplaced_anchor(parts))
+        }
         HirKind::Alternation(parts) => {
-            let reasons: Option<Vec<_>> = parts.iter().map(never).collect();
+            let reasons: Option<Vec<_>> = parts.iter().map(never_matches).collect();
             let reasons = reasons?;
             // The weaker reason holds for all alternatives.
-            reasons.iter().find(|reason| **reason == ODD).or_else(|| reasons.first()).copied()
+            reasons.iter().find(|reason| **reason == UNUSUAL).or_else(|| reasons.first()).copied()
         }
     }
 }
 
 /// Finds a `^` after something, or a `$` before something.
 fn misplaced_anchor(parts: &[Hir]) -> Option<&'static str> {
-    let takes_room = |part: &Hir| part.properties().minimum_len().is_some_and(|least| least > 0);
+    let is_not_empty = |part: &Hir| part.properties().minimum_len().is_some_and(|least| least > 0);
     let starts = |part: &Hir| part.properties().look_set_prefix().contains(Look::Start);
     let ends = |part: &Hir| part.properties().look_set_suffix().contains(Look::End);
-    let pairs = || (1..parts.len()).filter_map(|at| parts.split_at_checked(at));
+    let pairs = || (1..parts.len()).filter_map(|index| parts.split_at_checked(index));
     if pairs()
-        .any(|(before, after)| before.iter().any(takes_room) && after.first().is_some_and(starts))
+        .any(|(before, after)| before.iter().any(is_not_empty) && after.first().is_some_and(starts))
     {
         return Some("`^` is the beginning of the name, and something must come before it");
     }
     if pairs()
-        .any(|(before, after)| before.last().is_some_and(ends) && after.iter().any(takes_room))
+        .any(|(before, after)| before.last().is_some_and(ends) && after.iter().any(is_not_empty))
     {
         return Some("`$` is the end of the name, and something must come after it");
     }
@@ -142,7 +147,7 @@ mod tests {
             pattern in "([a-c., ]|\\^|\\$|a\\*|\\(a\\|\\^\\)|b\\?|\\|){1,8}", name in "[a-c, ]{1,6}",
         ) {
             let odd_name = name.contains([' ', ',']);
-            if unreachable(&pattern).is_some_and(|reason| !(odd_name && reason == ODD)) {
+            if unreachable(&pattern).is_some_and(|reason| !(odd_name && reason == UNUSUAL)) {
                 let compiled = fancy_regex::Regex::new(&pattern).unwrap();
                 prop_assert!(!compiled.is_match(&name).unwrap(), "{} matches {}", pattern, name);
             }

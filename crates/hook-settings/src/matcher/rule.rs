@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use fancy_regex::Regex;
 
-use super::listed::listed;
+use super::listed::format_list;
 use crate::{Rule as SettingsRule, TOOL, TOOL_PATTERN};
-use hook_protocol::tool::{is_same_tool, names_of, text_subjects};
+use hook_protocol::tool::{all_names, is_same_tool, matcher_names};
 
 #[derive(Debug, Clone)]
 pub(super) enum Rule {
@@ -48,20 +48,20 @@ pub enum MatchOutcome {
 pub(super) struct TextPattern {
     pub(super) regex: Regex,
     /// `true` if it is compared with the name of a tool, which may have several.
-    pub(super) is_of_tools: bool,
+    pub(super) is_tool_name: bool,
     /// The names, if it consists only of tool names and agents have others for the same tools.
     pub(super) names: Vec<String>,
 }
 
 impl TextPattern {
     pub(super) fn matches(&self, subject: &str) -> MatchOutcome {
-        if !self.is_of_tools {
-            return matches_a_name(&self.regex, std::iter::once(Cow::Borrowed(subject)));
+        if !self.is_tool_name {
+            return matches_any_name(&self.regex, std::iter::once(Cow::Borrowed(subject)));
         }
         if self.names.iter().any(|name| is_same_tool(name, subject)) {
             return MatchOutcome::Yes;
         }
-        matches_a_name(&self.regex, text_subjects(subject))
+        matches_any_name(&self.regex, matcher_names(subject))
     }
 }
 
@@ -79,7 +79,8 @@ impl Tools {
             return MatchOutcome::No;
         }
         let pattern = self.pattern.as_ref();
-        pattern.map_or(MatchOutcome::Yes, |(pattern, _)| matches_a_name(pattern, names_of(subject)))
+        pattern
+            .map_or(MatchOutcome::Yes, |(pattern, _)| matches_any_name(pattern, all_names(subject)))
     }
 
     /// Returns `true` if one of the names is the tool's name in any agent.
@@ -90,21 +91,21 @@ impl Tools {
     /// Returns the key that does not match, and its value.
     pub(super) fn unmatched(&self, subject: &str) -> Option<(&'static str, String)> {
         if !self.has_name(subject) {
-            return Some((TOOL, listed(&self.names)));
+            return Some((TOOL, format_list(&self.names)));
         }
         let (pattern, written) = self.pattern.as_ref()?;
-        let matched = matches_a_name(pattern, names_of(subject));
+        let matched = matches_any_name(pattern, all_names(subject));
         (matched == MatchOutcome::No).then(|| (TOOL_PATTERN, written.clone()))
     }
 }
 
 /// Matches a pattern with each of a tool's names; one match is enough. A pattern that only excludes
 /// tools must match all: a tool excluded by one name is excluded.
-pub(super) fn matches_a_name<'n>(
+pub(super) fn matches_any_name<'n>(
     pattern: &Regex,
     mut names: impl Iterator<Item = Cow<'n, str>>,
 ) -> MatchOutcome {
-    let excludes = only_excludes(pattern.as_str());
+    let excludes = is_exclusion(pattern.as_str());
     let found = names.find_map(|name| match pattern.is_match(&*name) {
         Ok(matched) => (matched != excludes).then_some(match excludes {
             true => MatchOutcome::No,
@@ -116,19 +117,19 @@ pub(super) fn matches_a_name<'n>(
 }
 
 /// Returns `true` if a pattern only excludes names, and matches any other: `^(?!Bash$).*`.
-fn only_excludes(pattern: &str) -> bool {
+fn is_exclusion(pattern: &str) -> bool {
     let Some(rest) = pattern.strip_prefix("^(?!") else { return false };
     let mut depth = 1_u32;
-    let end = rest.char_indices().find(|(_, it)| {
-        match it {
+    let end = rest.char_indices().find(|(_, character)| {
+        match character {
             '(' => depth += 1,
             ')' => depth -= 1,
             _ => {}
         }
         depth == 0
     });
-    let behind = end.and_then(|(at, _)| rest.get(at + 1..));
-    behind.is_some_and(|behind| ["", ".*", ".+", ".*$", ".+$"].contains(&behind))
+    let tail = end.and_then(|(at, _)| rest.get(at + 1..));
+    tail.is_some_and(|behind| ["", ".*", ".+", ".*$", ".+$"].contains(&behind))
 }
 
 #[cfg(test)]
@@ -144,7 +145,7 @@ mod tests {
             ("Bash(?!x)", false),
             ("^(?!a", false),
         ] {
-            assert_eq!(only_excludes(pattern), expected, "{pattern}");
+            assert_eq!(is_exclusion(pattern), expected, "{pattern}");
         }
     }
 }

@@ -8,9 +8,9 @@
 mod patterns;
 mod replaced;
 
-pub(crate) use patterns::pattern_problem;
+pub(crate) use patterns::pattern_error;
 pub use patterns::{REDACTED, Redaction};
-pub use replaced::OwnWords;
+pub use replaced::Exemptions;
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use fancy_regex::{Regex, RegexBuilder};
 
-use super::replaced::{OwnWords, Replacing, replaced, replaced_in_text};
+use super::replaced::{Exemptions, Replacer, replace_in_json, replace_in_text};
 use crate::javascript::to_rust_pattern;
 
 /// The replacement for redacted values.
@@ -39,7 +39,7 @@ struct Pattern {
 const LOOKS_AROUND: [&str; 5] = ["^", "$", "(?=", "(?!", "(?<"];
 
 /// Returns the reason why a text is not a valid pattern, or `None`.
-pub(crate) fn pattern_problem(source: &str) -> Option<String> {
+pub(crate) fn pattern_error(source: &str) -> Option<String> {
     compile(source).err()
 }
 
@@ -51,7 +51,7 @@ fn compile(source: &str) -> Result<Pattern, String> {
     let translated = to_rust_pattern(source).map_err(|error| invalid(error.to_string()))?;
     let built = RegexBuilder::new(&translated.pattern).backtrack_limit(MAX_BACKTRACKS).build();
     let regex = built.map_err(|error| invalid(error.to_string()))?;
-    let looks_around = LOOKS_AROUND.iter().any(|it| source.contains(it));
+    let looks_around = LOOKS_AROUND.iter().any(|syntax| source.contains(syntax));
     match regex.is_match("") {
         Ok(false) => Ok(Pattern { regex, looks_around }),
         _ => Err("matches the empty text, and so nothing in particular".to_owned()),
@@ -78,12 +78,12 @@ impl Redaction {
     }
 
     /// Creates a redaction of everything, because the patterns are unknown.
-    pub fn withholding(why: impl Into<String>) -> Self {
-        Self { withheld: Some(why.into()), ..Self::default() }
+    pub fn withholding(reason: impl Into<String>) -> Self {
+        Self { withheld: Some(reason.into()), ..Self::default() }
     }
 
     /// Returns `true` if nothing is redacted.
-    pub fn is_none(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.patterns.is_empty() && self.fields.is_empty() && self.withheld.is_none()
     }
 
@@ -97,18 +97,18 @@ impl Redaction {
         if self.withheld.is_some() && !text.is_empty() {
             return Cow::Borrowed(REDACTED);
         }
-        if self.is_none() {
+        if self.is_empty() {
             return Cow::Borrowed(text);
         }
-        replaced_in_text(text, self)
+        replace_in_text(text, self)
     }
 
     /// Returns the redacted JSON, or `None` if it needs no change. `json` must be valid.
-    pub fn json(&self, json: &str, own: OwnWords<'_>) -> Option<String> {
-        if self.is_none() {
+    pub fn json(&self, json: &str, exempt: Exemptions<'_>) -> Option<String> {
+        if self.is_empty() {
             return None;
         }
-        replaced(json, self, own)
+        replace_in_json(json, self, exempt)
     }
 
     /// Returns `true` if values of the field are redacted.
@@ -117,9 +117,13 @@ impl Redaction {
     }
 
     /// Redacts matches of the selected patterns in the text, without a search for JSON.
-    fn matched<'t>(&self, text: &'t str, is_asked: impl Fn(&Pattern) -> bool) -> Cow<'t, str> {
+    fn redact_matches<'t>(
+        &self,
+        text: &'t str,
+        is_selected: impl Fn(&Pattern) -> bool,
+    ) -> Cow<'t, str> {
         let mut found: Vec<(usize, usize)> = Vec::new();
-        for pattern in self.patterns.iter().filter(|it| is_asked(it)) {
+        for pattern in self.patterns.iter().filter(|candidate| is_selected(candidate)) {
             for (count, matched) in pattern.regex.find_iter(text).enumerate() {
                 match matched {
                     Ok(matched) if count < MAX_MATCHES => {
@@ -140,40 +144,40 @@ impl Redaction {
         }
         found.sort_unstable();
         let mut out = String::with_capacity(text.len());
-        let (mut copied, mut until) = (0, None);
+        let (mut copied, mut covered_end) = (0, None);
         for (start, end) in found {
-            match until {
+            match covered_end {
                 // Overlapping matches are replaced together.
-                Some(covered) if start < covered => until = Some(end.max(covered)),
+                Some(covered) if start < covered => covered_end = Some(end.max(covered)),
                 _ => {
-                    let from = until.unwrap_or(copied);
+                    let from = covered_end.unwrap_or(copied);
                     out.push_str(text.get(from..start).unwrap_or_default());
                     out.push_str(REDACTED);
-                    (copied, until) = (end, Some(end));
+                    (copied, covered_end) = (end, Some(end));
                 }
             }
         }
-        out.push_str(text.get(until.unwrap_or(copied)..).unwrap_or_default());
+        out.push_str(text.get(covered_end.unwrap_or(copied)..).unwrap_or_default());
         Cow::Owned(out)
     }
 }
 
-impl Replacing for Redaction {
+impl Replacer for Redaction {
     fn replacement(&self) -> &'static str {
         REDACTED
     }
 
-    fn in_plain<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    fn replace_plain<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match self.withheld {
             Some(_) if !text.is_empty() => Cow::Borrowed(REDACTED),
-            _ => self.matched(text, |_| true),
+            _ => self.redact_matches(text, |_| true),
         }
     }
 
-    fn in_token<'t>(&self, token: &'t str) -> Cow<'t, str> {
+    fn replace_token<'t>(&self, token: &'t str) -> Cow<'t, str> {
         match self.withheld {
             Some(_) => Cow::Borrowed(token),
-            None => self.matched(token, |pattern| pattern.looks_around),
+            None => self.redact_matches(token, |pattern| pattern.looks_around),
         }
     }
 
@@ -181,7 +185,7 @@ impl Replacing for Redaction {
         Self::is_field(self, name)
     }
 
-    fn withholds(&self) -> bool {
+    fn withholds_all(&self) -> bool {
         self.withheld.is_some()
     }
 }

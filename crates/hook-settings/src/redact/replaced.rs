@@ -4,16 +4,16 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use hook_json::line::into_string;
-use hook_json::read::{read_string, string_text};
+use hook_json::read::{decode_string, read_string};
 use hook_json::scan::Scanner;
 use hook_json::strings::end_of_string;
 use hook_json::write::write_string;
 
 /// The parts of a message that belong to the protocol and are never redacted.
 #[derive(Debug, Clone, Copy)]
-pub struct OwnWords<'w> {
+pub struct Exemptions<'w> {
     /// Field names and texts that stay, wherever they occur.
-    pub words: &'w HashSet<String>,
+    pub texts: &'w HashSet<String>,
     /// Names of fields with engine-made objects. If values are withheld, objects of other fields
     /// are redacted as a whole.
     pub objects: &'w [&'static str],
@@ -24,39 +24,39 @@ pub struct OwnWords<'w> {
 const MAX_LEVELS: usize = 8;
 
 /// The rules of a replacement.
-pub(crate) trait Replacing {
+pub(crate) trait Replacer {
     /// Returns the replacement for a redacted value.
     fn replacement(&self) -> &'static str;
 
     /// Returns a text with the replacements that apply to it as plain text.
-    fn in_plain<'t>(&self, text: &'t str) -> Cow<'t, str>;
+    fn replace_plain<'t>(&self, text: &'t str) -> Cow<'t, str>;
 
     /// The same for a part of a text that is also compared as a whole: only the replacements that
     /// depend on where a text begins or ends.
-    fn in_token<'t>(&self, token: &'t str) -> Cow<'t, str>;
+    fn replace_token<'t>(&self, token: &'t str) -> Cow<'t, str>;
 
     /// Returns `true` if values of the field are replaced.
     fn is_field(&self, name: &str) -> bool;
 
     /// Returns `true` if all values are replaced, except those of the engine.
-    fn withholds(&self) -> bool;
+    fn withholds_all(&self) -> bool;
 }
 
 /// A copy of a text in which some ranges are replaced, in order.
-struct Copy<'t> {
+struct Rewriter<'t> {
     text: &'t str,
     out: String,
     copied: usize,
 }
 
-impl<'t> Copy<'t> {
+impl<'t> Rewriter<'t> {
     fn new(text: &'t str) -> Self {
         Self { text, out: String::new(), copied: 0 }
     }
 
-    fn replace(&mut self, start: usize, end: usize, with: &str) {
+    fn replace(&mut self, start: usize, end: usize, replacement: &str) {
         self.out.push_str(self.text.get(self.copied..start).unwrap_or_default());
-        self.out.push_str(with);
+        self.out.push_str(replacement);
         self.copied = end;
     }
 
@@ -71,7 +71,7 @@ impl<'t> Copy<'t> {
 }
 
 /// Returns a text as a JSON string.
-fn written(text: &str) -> String {
+fn to_json_string(text: &str) -> String {
     let mut out = Vec::with_capacity(text.len() + 2);
     write_string(&mut out, text);
     into_string(out)
@@ -79,14 +79,14 @@ fn written(text: &str) -> String {
 
 /// Replaces values in valid JSON, or returns `None` if there is nothing to replace. Texts of the
 /// protocol stay.
-pub(crate) fn replaced(
+pub(crate) fn replace_in_json(
     json: &str,
-    replacing: &impl Replacing,
-    own: OwnWords<'_>,
+    replacer: &impl Replacer,
+    exempt: Exemptions<'_>,
 ) -> Option<String> {
     let bytes = json.as_bytes();
-    let mut copy = Copy::new(json);
-    let replacement = written(replacing.replacement());
+    let mut copy = Rewriter::new(json);
+    let replacement = to_json_string(replacer.replacement());
     // For each open level, whether it is an object; and whether a name comes next.
     let (mut levels, mut is_name) = (Vec::new(), false);
     let mut at = 0;
@@ -108,10 +108,11 @@ pub(crate) fn replaced(
             }
             b'"' => {
                 let end = end_of_string(bytes, at).unwrap_or(bytes.len());
-                let said = string_text(json.get(at..end).unwrap_or_default()).unwrap_or_default();
-                let is_own = own.words.contains(&*said);
-                if !is_own && let Cow::Owned(new) = changed(&said, replacing) {
-                    copy.replace(at, end, &written(&new));
+                let decoded =
+                    decode_string(json.get(at..end).unwrap_or_default()).unwrap_or_default();
+                let is_exempt = exempt.texts.contains(&*decoded);
+                if !is_exempt && let Cow::Owned(new) = replaced_or_empty(&decoded, replacer) {
+                    copy.replace(at, end, &to_json_string(&new));
                 }
                 if !is_name {
                     at = end;
@@ -120,14 +121,15 @@ pub(crate) fn replaced(
                 is_name = false;
                 at = value_after(bytes, end);
                 let is_nested = matches!(bytes.get(at), Some(b'{' | b'['));
-                let is_known = is_own && (!is_nested || own.objects.contains(&&*said));
-                let is_foreign = replacing.withholds() && !is_known;
-                if !is_foreign && !replacing.is_field(&said) {
+                let is_engine_field =
+                    is_exempt && (!is_nested || exempt.objects.contains(&&*decoded));
+                let is_withheld = replacer.withholds_all() && !is_engine_field;
+                if !is_withheld && !replacer.is_field(&decoded) {
                     continue;
                 }
                 let end = end_of_value(json, at);
-                let text = string_text(json.get(at..end).unwrap_or_default());
-                if !text.is_some_and(|text| own.words.contains(&*text)) {
+                let text = decode_string(json.get(at..end).unwrap_or_default());
+                if !text.is_some_and(|text| exempt.texts.contains(&*text)) {
                     copy.replace(at, end, &replacement);
                 }
                 at = end;
@@ -137,7 +139,7 @@ pub(crate) fn replaced(
                 let end = end_of_value(json, at);
                 let text = json.get(at..end).unwrap_or_default();
                 let is_number = matches!(byte, b'0'..=b'9' | b'-');
-                if is_number && !replacing.withholds() && replacing.in_plain(text) != text {
+                if is_number && !replacer.withholds_all() && replacer.replace_plain(text) != text {
                     copy.replace(at, end, &replacement);
                 }
                 at = end.max(at + 1);
@@ -148,22 +150,22 @@ pub(crate) fn replaced(
 }
 
 /// Returns the text with replacements, owned if there are any, else empty.
-fn changed(text: &str, replacing: &impl Replacing) -> Cow<'static, str> {
-    match replaced_in_text(text, replacing) {
+fn replaced_or_empty(text: &str, replacer: &impl Replacer) -> Cow<'static, str> {
+    match replace_in_text(text, replacer) {
         new if new == text => Cow::Borrowed(""),
         new => Cow::Owned(new.into_owned()),
     }
 }
 
 /// Replaces values in a text, and in complete or partial JSON within it.
-pub(crate) fn replaced_in_text<'t>(text: &'t str, replacing: &impl Replacing) -> Cow<'t, str> {
-    at_level(text, replacing, MAX_LEVELS)
+pub(crate) fn replace_in_text<'t>(text: &'t str, replacer: &impl Replacer) -> Cow<'t, str> {
+    replace_at_level(text, replacer, MAX_LEVELS)
 }
 
-fn at_level<'t>(text: &'t str, replacing: &impl Replacing, levels: usize) -> Cow<'t, str> {
-    match in_embedded(text, replacing, levels) {
-        Some(new) => Cow::Owned(replacing.in_plain(&new).into_owned()),
-        None => replacing.in_plain(text),
+fn replace_at_level<'t>(text: &'t str, replacer: &impl Replacer, levels: usize) -> Cow<'t, str> {
+    match replace_embedded(text, replacer, levels) {
+        Some(new) => Cow::Owned(replacer.replace_plain(&new).into_owned()),
+        None => replacer.replace_plain(text),
     }
 }
 
@@ -171,13 +173,13 @@ fn at_level<'t>(text: &'t str, replacing: &impl Replacing, levels: usize) -> Cow
 ///
 /// The text may have quotes that belong to no JSON, so each quote is tried both as an opening and
 /// as a closing one. Each level reads every byte only a few times.
-fn in_embedded(text: &str, replacing: &impl Replacing, levels: usize) -> Option<String> {
+fn replace_embedded(text: &str, replacer: &impl Replacer, levels: usize) -> Option<String> {
     let bytes = text.as_bytes();
     let first = text.find('"')?;
-    let Some(deeper) = levels.checked_sub(1) else {
-        return Some(replacing.replacement().to_owned());
+    let Some(remaining) = levels.checked_sub(1) else {
+        return Some(replacer.replacement().to_owned());
     };
-    let mut copy = Copy::new(text);
+    let mut copy = Rewriter::new(text);
     let mut next = Some(first);
     let mut read_until = 0;
     while let Some(open) = next {
@@ -187,11 +189,11 @@ fn in_embedded(text: &str, replacing: &impl Replacing, levels: usize) -> Option<
             // first.
             let start = open - escapes;
             read_until = unescaped_quote(bytes, start);
-            let said =
+            let decoded =
                 read_string(&format!("\"{}\"", text.get(start..read_until).unwrap_or_default()));
-            let new = at_level(&said, replacing, deeper);
-            if new != said {
-                copy.replace(start, read_until, &inside(&new));
+            let new = replace_at_level(&decoded, replacer, remaining);
+            if new != decoded {
+                copy.replace(start, read_until, &escaped_content(&new));
                 next = find_quote(text, read_until);
                 continue;
             }
@@ -200,25 +202,25 @@ fn in_embedded(text: &str, replacing: &impl Replacing, levels: usize) -> Option<
         let end = closed.unwrap_or(bytes.len());
         let close = if closed.is_some() { end - 1 } else { end };
         let token = text.get(open + 1..close).unwrap_or_default();
-        let said = match token.contains('\\') {
+        let decoded = match token.contains('\\') {
             true => Cow::Owned(read_string(&format!("\"{token}\""))),
             false => Cow::Borrowed(token),
         };
         if closed.is_some()
             && let Some(value) = colon_after(bytes, end)
-            && replacing.is_field(&said)
+            && replacer.is_field(&decoded)
         {
             let end_of_value = end_of_value(text, value);
-            copy.replace(value, end_of_value, &written(replacing.replacement()));
+            copy.replace(value, end_of_value, &to_json_string(replacer.replacement()));
             next = find_quote(text, end_of_value);
             continue;
         }
         let new = match token.contains('\\') {
-            true => at_level(&said, replacing, deeper),
-            false => replacing.in_token(&said),
+            true => replace_at_level(&decoded, replacer, remaining),
+            false => replacer.replace_token(&decoded),
         };
-        if new != said {
-            copy.replace(open + 1, close, &inside(&new));
+        if new != decoded {
+            copy.replace(open + 1, close, &escaped_content(&new));
         }
         if closed.is_some()
             && let Some(value) = colon_after(bytes, end)
@@ -226,8 +228,8 @@ fn in_embedded(text: &str, replacing: &impl Replacing, levels: usize) -> Option<
         {
             let end_of_value = end_of_value(text, value);
             let number = text.get(value..end_of_value).unwrap_or_default();
-            if replacing.in_token(number) != number {
-                copy.replace(value, end_of_value, &written(replacing.replacement()));
+            if replacer.replace_token(number) != number {
+                copy.replace(value, end_of_value, &to_json_string(replacer.replacement()));
                 next = find_quote(text, end_of_value);
                 continue;
             }
@@ -239,8 +241,8 @@ fn in_embedded(text: &str, replacing: &impl Replacing, levels: usize) -> Option<
 }
 
 /// Returns a text as a JSON string without the quotes.
-fn inside(text: &str) -> String {
-    let written = written(text);
+fn escaped_content(text: &str) -> String {
+    let written = to_json_string(text);
     written.get(1..written.len().saturating_sub(1)).unwrap_or_default().to_owned()
 }
 
@@ -266,7 +268,7 @@ fn unescaped_quote(bytes: &[u8], from: usize) -> usize {
     bytes.len()
 }
 
-fn skip_blanks(bytes: &[u8], mut at: usize) -> usize {
+fn skip_whitespace(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
         at += 1;
     }
@@ -279,8 +281,8 @@ fn value_after(bytes: &[u8], name_end: usize) -> usize {
 }
 
 fn colon_after(bytes: &[u8], name_end: usize) -> Option<usize> {
-    let colon = skip_blanks(bytes, name_end);
-    (bytes.get(colon) == Some(&b':')).then(|| skip_blanks(bytes, colon + 1))
+    let colon = skip_whitespace(bytes, name_end);
+    (bytes.get(colon) == Some(&b':')).then(|| skip_whitespace(bytes, colon + 1))
 }
 
 /// Returns the end of the value at `start`, or the end of the text.

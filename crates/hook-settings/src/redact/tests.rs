@@ -10,9 +10,9 @@ fn redaction() -> Redaction {
 }
 
 fn in_json(redaction: &Redaction, json: &str) -> String {
-    let words = HashSet::from(["type", "message", "at", "SECRET1-word"].map(str::to_owned));
-    let own = OwnWords { words: &words, objects: &["message"] };
-    redaction.json(json, own).unwrap_or_else(|| json.to_owned())
+    let exempt_texts = HashSet::from(["type", "message", "at", "SECRET1-word"].map(str::to_owned));
+    let exempt = Exemptions { texts: &exempt_texts, objects: &["message"] };
+    redaction.json(json, exempt).unwrap_or_else(|| json.to_owned())
 }
 
 #[test]

@@ -12,7 +12,7 @@ mod payloads;
 mod settings;
 mod writer;
 
-pub use hook_json::field::{Field, Kind};
+pub use hook_json::field::{Field, FieldKind};
 pub use payloads::{event, output, payloads, request_input};
 pub use settings::settings;
 pub use writer::{View, reference};

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Field, Kind, View, document, reference};
+use super::{Field, FieldKind, View, document, reference};
 use hook_protocol::event::input::{BASE_FIELDS, TOOL_FIELDS};
 use hook_protocol::event::output::{COMMON_FIELDS, SPECIFIC_FIELDS};
 use hook_protocol::event::{HookEventName, ModelPayload};
@@ -40,23 +40,23 @@ fn input_name(event: HookEventName) -> String {
 fn definitions(events: impl Iterator<Item = HookEventName>) -> Map<String, Value> {
     let mut definitions = Map::new();
     for event in events {
-        definitions.insert(input_name(event), input(event));
-        definitions.insert(format!("{event}Output"), answer(event));
+        definitions.insert(input_name(event), input_schema(event));
+        definitions.insert(format!("{event}Output"), output_schema(event));
     }
     definitions.extend(stable_models());
     definitions
 }
 
 /// Returns the schema of a hook's input, in which every base field is present.
-fn input(event: HookEventName) -> Value {
+fn input_schema(event: HookEventName) -> Value {
     let base = BASE_FIELDS.iter().map(|field| Field { required: true, ..*field });
     let row = event.row();
     // Of an open payload, only the matcher's field is known.
     let subject = row.matching.field().filter(|_| row.is_open());
     let about = "What matchers are compared with.";
-    let subject = subject.map(|name| Field::required(name, Kind::Text, about));
-    let of_tool = TOOL_FIELDS.iter().filter(|_| event.is_about_a_tool());
-    let fields = base.chain(row.fields.iter().copied()).chain(of_tool.copied()).chain(subject);
+    let subject = subject.map(|name| Field::required(name, FieldKind::Text, about));
+    let tool_fields = TOOL_FIELDS.iter().filter(|_| event.is_tool_event());
+    let fields = base.chain(row.fields.iter().copied()).chain(tool_fields.copied()).chain(subject);
     let fields: Vec<Field> = fields.collect();
     let mut schema = View::Written.object(&fields, true);
     schema["properties"]["hook_event_name"]["const"] = json!(event.as_str());
@@ -74,19 +74,19 @@ pub fn request_input(event: HookEventName) -> Value {
     if row.model == ModelPayload::None {
         return schema;
     }
-    let mut either = Vec::new();
+    let mut alternatives = Vec::new();
     for (name, older) in model::OLDER_NAMES {
         if !row.fields.iter().any(|field| field.name == name) {
             continue;
         }
         schema["properties"][older] = schema["properties"][name].clone();
         schema["properties"][older]["description"] = json!(format!("Stands for {name}."));
-        either.push(json!({"anyOf": [{"required": [name]}, {"required": [older]}]}));
+        alternatives.push(json!({"anyOf": [{"required": [name]}, {"required": [older]}]}));
         if let Some(required) = schema["required"].as_array_mut() {
             required.retain(|required| required != name);
         }
     }
-    schema["allOf"] = json!(either);
+    schema["allOf"] = json!(alternatives);
     schema
 }
 
@@ -101,24 +101,25 @@ pub fn output() -> Value {
 }
 
 /// Returns the schema of a hook's answer.
-fn answer(event: HookEventName) -> Value {
+fn output_schema(event: HookEventName) -> Value {
     let specific: Vec<Field> =
         SPECIFIC_FIELDS.iter().filter(|field| event.row().acts_on(field.name)).copied().collect();
     let mut schema = View::Read.object(&COMMON_FIELDS, true);
     schema["description"] = json!(format!("What a hook of {event} may answer; all is optional."));
-    let mut described = View::Read.object(&specific, true);
-    described["type"] = json!(["object", "null"]);
-    described["description"] = schema["properties"]["hookSpecificOutput"]["description"].take();
-    schema["properties"]["hookSpecificOutput"] = described;
+    let mut specific_schema = View::Read.object(&specific, true);
+    specific_schema["type"] = json!(["object", "null"]);
+    specific_schema["description"] =
+        schema["properties"]["hookSpecificOutput"]["description"].take();
+    schema["properties"]["hookSpecificOutput"] = specific_schema;
     schema
 }
 
 /// Returns the definitions of the stable model types.
 fn stable_models() -> Map<String, Value> {
     [
-        (model::REQUEST, Kind::Open(&model::REQUEST_FIELDS)),
-        (model::RESPONSE, Kind::Open(&model::RESPONSE_FIELDS)),
-        (model::TOOL_CONFIG, Kind::Open(&model::TOOL_CONFIG_FIELDS)),
+        (model::REQUEST, FieldKind::Open(&model::REQUEST_FIELDS)),
+        (model::RESPONSE, FieldKind::Open(&model::RESPONSE_FIELDS)),
+        (model::TOOL_CONFIG, FieldKind::Open(&model::TOOL_CONFIG_FIELDS)),
     ]
     .into_iter()
     .map(|(name, kind)| (name.to_owned(), View::Read.kind(&kind)))

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{View, document, reference};
 use crate::{DEFINITION_FIELDS, HOOK_FIELDS, TOP_LEVEL};
-use hook_protocol::event::{EVERY, HookEventName, Matching};
+use hook_protocol::event::{HookEventName, Matching, WILDCARD};
 
 /// Returns the schema of a settings file (protocol.md §1).
 pub fn settings() -> Value {
@@ -23,9 +23,9 @@ pub fn settings() -> Value {
         let row = event.row();
         let name = format!("{event}Definition");
         let list = json!({
-            "description": about(event),
+            "description": description(event),
             "type": ["array", "null"],
-            "items": either(&name, IN_LANGUAGE),
+            "items": native_or_foreign(&name, FOREIGN_DEFINITION),
         });
         for alias in row.aliases {
             let mut list = list.clone();
@@ -37,11 +37,11 @@ pub fn settings() -> Value {
     }
     definitions.insert(EVERY_DEFINITION.to_owned(), definition(Matching::Always));
     events.insert(
-        EVERY.to_owned(),
+        WILDCARD.to_owned(),
         json!({
             "description": "Workers and modules, which say themselves which events are their own.",
             "type": ["array", "null"],
-            "items": either(EVERY_DEFINITION, IN_LANGUAGE),
+            "items": native_or_foreign(EVERY_DEFINITION, FOREIGN_DEFINITION),
         }),
     );
     events.sort_keys();
@@ -51,10 +51,10 @@ pub fn settings() -> Value {
             "description": "Hooks in the language of the agent that calls an event so.",
             "type": ["array", "null"],
             "minItems": 1,
-            "items": {"$ref": reference(IN_LANGUAGE)},
+            "items": {"$ref": reference(FOREIGN_DEFINITION)},
         }}),
     );
-    definitions.insert(IN_LANGUAGE.to_owned(), in_language());
+    definitions.insert(FOREIGN_DEFINITION.to_owned(), foreign_definition());
     definitions.insert("hook".to_owned(), hook());
     schema["$defs"] = Value::Object(definitions);
     schema
@@ -64,28 +64,28 @@ pub fn settings() -> Value {
 const EVERY_DEFINITION: &str = "everyDefinition";
 
 /// The schema name of a definition in an agent's language.
-const IN_LANGUAGE: &str = "definitionInLanguage";
+const FOREIGN_DEFINITION: &str = "definitionInLanguage";
 
 /// Returns a schema that selects one of two definitions by `language`.
-fn either(ours: &str, in_language: &str) -> Value {
+fn native_or_foreign(native: &str, foreign: &str) -> Value {
     json!({
         "if": {"type": "object", "properties": {"language": {"type": "string"}},
             "required": ["language"]},
-        "then": {"$ref": reference(in_language)},
-        "else": {"$ref": reference(ours)},
+        "then": {"$ref": reference(foreign)},
+        "else": {"$ref": reference(native)},
     })
 }
 
 /// Returns the schema of a definition in an agent's language, with the native fields it may have.
-fn in_language() -> Value {
+fn foreign_definition() -> Value {
     let text = |about: &str| json!({"description": about, "type": ["string", "null"]});
-    let ours = View::Read.object(&HOOK_FIELDS, false);
-    let said = |name: &str| ours["properties"][name].clone();
+    let native = View::Read.object(&HOOK_FIELDS, false);
+    let property = |name: &str| native["properties"][name].clone();
     let fields = json!({
-        "language": said("language"),
-        "failBehavior": said("failBehavior"),
-        "priority": said("priority"),
-        "description": said("description"),
+        "language": property("language"),
+        "failBehavior": property("failBehavior"),
+        "priority": property("priority"),
+        "description": property("description"),
         "pluginRoot": text(
             "The directory of the plugin that the hooks come with; a relative path begins at the project."
         ),
@@ -103,21 +103,21 @@ fn in_language() -> Value {
 }
 
 fn hook() -> Value {
-    let mut ours = View::Read.object(&HOOK_FIELDS, false);
-    ours["properties"]["language"] = json!({"type": "null"});
+    let mut native = View::Read.object(&HOOK_FIELDS, false);
+    native["properties"]["language"] = json!({"type": "null"});
     // The field required besides the type.
-    let needs = |name: &str| json!({"required": [name], "properties": {name: {"type": "string", "pattern": "\\S"}}});
-    ours["if"] = json!({"properties": {"type": {"const": "module"}}, "required": ["type"]});
-    (ours["then"], ours["else"]) = (needs("path"), needs("command"));
+    let requires = |name: &str| json!({"required": [name], "properties": {name: {"type": "string", "pattern": "\\S"}}});
+    native["if"] = json!({"properties": {"type": {"const": "module"}}, "required": ["type"]});
+    (native["then"], native["else"]) = (requires("path"), requires("command"));
     json!({
         "if": {"type": "object", "properties": {"language": {"type": "string"}},
             "required": ["language"]},
-        "then": in_language(),
-        "else": ours,
+        "then": foreign_definition(),
+        "else": native,
     })
 }
 
-fn about(event: HookEventName) -> String {
+fn description(event: HookEventName) -> String {
     match event.row().block_means {
         Some(means) => format!("Hooks of {event}. A block means: {means}."),
         None => format!("Hooks of {event}. A block means nothing."),
@@ -134,7 +134,7 @@ fn definition(matching: Matching) -> Value {
             matcher["description"] =
                 json!("Ignored: the event has nothing that a matcher is compared with.");
         }
-        Matching::Exact { field, words } => {
+        Matching::Exact { field, keywords: words } => {
             matcher["description"] = json!(format!(
                 "Compared exactly with `{field}`, which is one of {}; no regular expression.",
                 words.join(", ")

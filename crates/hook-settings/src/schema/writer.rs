@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Field, Kind};
+use super::{Field, FieldKind};
 
 /// The viewpoint from which tables are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub enum View {
 
 impl View {
     /// Returns the schema of an object with these fields.
-    pub fn object(self, fields: &[Field], open: bool) -> Value {
+    pub fn object(self, fields: &[Field], allows_more: bool) -> Value {
         let mut properties = Map::new();
         for field in fields {
             properties.insert(field.name.to_owned(), self.field(field));
@@ -30,7 +30,7 @@ impl View {
         if !required.is_empty() {
             schema["required"] = json!(required);
         }
-        schema["additionalProperties"] = json!(open);
+        schema["additionalProperties"] = json!(allows_more);
         schema
     }
 
@@ -38,7 +38,7 @@ impl View {
         let mut schema = json!({"description": field.about});
         let mut kind = self.kind(&field.kind);
         if !field.required && self != Self::Written {
-            or_null(&mut kind);
+            allow_null(&mut kind);
         }
         if let (Value::Object(schema), Value::Object(kind)) = (&mut schema, kind) {
             schema.extend(kind);
@@ -51,62 +51,62 @@ impl View {
     }
 
     /// Returns the schema of a value of that kind.
-    pub fn kind(self, kind: &Kind) -> Value {
+    pub fn kind(self, kind: &FieldKind) -> Value {
         match *kind {
-            Kind::Any => json!({}),
-            Kind::Text => json!({"type": "string"}),
+            FieldKind::Any => json!({}),
+            FieldKind::Text => json!({"type": "string"}),
             // The host's own values are not limited.
-            Kind::ShortText(_) if self == Self::Written => json!({"type": "string"}),
+            FieldKind::ShortText(_) if self == Self::Written => json!({"type": "string"}),
             // JSON Schema counts characters, of which there are no more than bytes.
-            Kind::TextUpTo(most) => json!({"type": "string", "maxLength": most}),
-            Kind::ShortText(most) => {
-                json!({"type": "string", "maxLength": most, "pattern": "^[^\\u0000]*$"})
+            FieldKind::TextUpTo(max) => json!({"type": "string", "maxLength": max}),
+            FieldKind::ShortText(max) => {
+                json!({"type": "string", "maxLength": max, "pattern": "^[^\\u0000]*$"})
             }
-            Kind::NonEmpty(None) => json!({"type": "string", "minLength": 1}),
-            Kind::NonEmpty(Some(most)) => {
-                json!({"type": "string", "minLength": 1, "maxLength": most})
+            FieldKind::NonEmpty(None) => json!({"type": "string", "minLength": 1}),
+            FieldKind::NonEmpty(Some(max)) => {
+                json!({"type": "string", "minLength": 1, "maxLength": max})
             }
-            Kind::NotBlank => json!({"type": "string", "pattern": "\\S"}),
-            Kind::Word(word) => json!({"const": word}),
-            Kind::Words(words) => json!({"enum": words}),
-            Kind::Bool => json!({"type": "boolean"}),
-            Kind::Number => json!({"type": "number"}),
-            Kind::Integer(least, most) => {
-                json!({"type": "integer", "minimum": least, "maximum": most})
+            FieldKind::NotBlank => json!({"type": "string", "pattern": "\\S"}),
+            FieldKind::Literal(literal) => json!({"const": literal}),
+            FieldKind::OneOf(names) => json!({"enum": names}),
+            FieldKind::Bool => json!({"type": "boolean"}),
+            FieldKind::Number => json!({"type": "number"}),
+            FieldKind::Integer(min, max) => {
+                json!({"type": "integer", "minimum": min, "maximum": max})
             }
-            Kind::Whole(least, None) => json!({"type": "integer", "minimum": least}),
-            Kind::Whole(least, Some(most)) => {
-                json!({"type": "integer", "minimum": least, "maximum": most})
+            FieldKind::Unsigned(min, None) => json!({"type": "integer", "minimum": min}),
+            FieldKind::Unsigned(min, Some(max)) => {
+                json!({"type": "integer", "minimum": min, "maximum": max})
             }
-            Kind::List => json!({"type": "array"}),
-            Kind::ListOf(kind) => json!({"type": "array", "items": self.kind(kind)}),
-            Kind::OneOrMore => json!({"anyOf": [
+            FieldKind::List => json!({"type": "array"}),
+            FieldKind::ListOf(kind) => json!({"type": "array", "items": self.kind(kind)}),
+            FieldKind::OneOrMore => json!({"anyOf": [
                 {"type": "string"},
                 {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 256},
             ]}),
-            Kind::TextOr(fields) => {
+            FieldKind::TextOr(fields) => {
                 json!({"anyOf": [{"type": "string"}, self.object(fields, false)]})
             }
-            Kind::AnyObject => json!({"type": "object"}),
-            Kind::Closed(fields) => self.object(fields, false),
-            Kind::Open(fields) => self.object(fields, true),
-            Kind::Map(names, fields) => json!({
+            FieldKind::AnyObject => json!({"type": "object"}),
+            FieldKind::Closed(fields) => self.object(fields, false),
+            FieldKind::Open(fields) => self.object(fields, true),
+            FieldKind::Map(names, fields) => json!({
                 "type": "object",
                 "propertyNames": {"pattern": names},
                 "additionalProperties": self.object(fields, false),
             }),
-            Kind::Variables => json!({
+            FieldKind::Variables => json!({
                 "type": "object",
                 "propertyNames": {"pattern": "^[^=\\u0000]+$"},
                 "additionalProperties":
-                    {"type": self.or_null_type("string"), "pattern": "^[^\\u0000]*$"},
+                    {"type": self.nullable_type("string"), "pattern": "^[^\\u0000]*$"},
             }),
-            Kind::Model(_) if self == Self::ReadFromCaller => json!({"type": "object"}),
-            Kind::Defined(name) | Kind::Model(name) => json!({"$ref": reference(name)}),
+            FieldKind::Model(_) if self == Self::ReadFromCaller => json!({"type": "object"}),
+            FieldKind::Defined(name) | FieldKind::Model(name) => json!({"$ref": reference(name)}),
         }
     }
 
-    fn or_null_type(self, name: &str) -> Value {
+    fn nullable_type(self, name: &str) -> Value {
         match self {
             Self::Written => json!(name),
             Self::Read | Self::ReadFromCaller => json!([name, "null"]),
@@ -120,19 +120,19 @@ pub fn reference(name: &str) -> String {
 }
 
 /// Accepts `null` for an absent field.
-fn or_null(schema: &mut Value) {
+fn allow_null(schema: &mut Value) {
     let Some(fields) = schema.as_object_mut() else { return };
     if let Some(Value::String(name)) = fields.get("type") {
-        let either = json!([name, "null"]);
-        fields.insert("type".to_owned(), either);
-    } else if let Some(Value::Array(words)) = fields.get_mut("enum") {
-        words.push(Value::Null);
-    } else if let Some(word) = fields.remove("const") {
-        fields.insert("enum".to_owned(), json!([word, null]));
+        let alternatives = json!([name, "null"]);
+        fields.insert("type".to_owned(), alternatives);
+    } else if let Some(Value::Array(values)) = fields.get_mut("enum") {
+        values.push(Value::Null);
+    } else if let Some(value) = fields.remove("const") {
+        fields.insert("enum".to_owned(), json!([value, null]));
     } else if let Some(Value::Array(kinds)) = fields.get_mut("anyOf") {
         kinds.push(json!({"type": "null"}));
     } else if fields.contains_key("$ref") {
-        let either = json!([Value::Object(std::mem::take(fields)), {"type": "null"}]);
-        fields.insert("anyOf".to_owned(), either);
+        let alternatives = json!([Value::Object(std::mem::take(fields)), {"type": "null"}]);
+        fields.insert("anyOf".to_owned(), alternatives);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use hook_json::shape::{ShapeError, keep_text, read_list, read_text};
+use hook_json::shape::{ShapeError, read_json_text, read_list, read_text};
 use hook_json::{JsonKind, JsonText, JsonWalk, RawJson};
 
 use crate::parts::Part;
@@ -18,11 +18,11 @@ pub(super) struct Blocks {
 #[derive(Debug)]
 struct Block {
     raw: RawJson,
-    kind: Kind,
+    kind: BlockKind,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum BlockKind {
     /// Text that hooks see. `plain` is `true` if there are no other fields.
     Text {
         text: JsonText,
@@ -57,8 +57,8 @@ impl Blocks {
 
     /// Returns `true` if a block is a tool result; it must directly follow the message with the
     /// call.
-    pub(super) fn answer_a_call(&self) -> bool {
-        self.blocks.iter().any(|block| matches!(block.kind, Kind::ToolResult))
+    pub(super) fn have_tool_result(&self) -> bool {
+        self.blocks.iter().any(|block| matches!(block.kind, BlockKind::ToolResult))
     }
 
     /// Returns the blocks with other texts. Blocks without text, and other content of blocks with
@@ -74,24 +74,24 @@ impl Blocks {
             if !self.blocks[index].is_plain() {
                 let message = "the hook's text leaves out this block; \
                                what it says beside its text is gone with it";
-                warnings.push(Warning::new(format!("{path}{}", place(index)), message));
+                warnings.push(Warning::new(format!("{path}{}", index_suffix(index)), message));
             }
         }
         // Nothing may precede the thinking at the start, not even a new text.
-        let is_thinking = |block: &&Block| matches!(block.kind, Kind::Thinking);
+        let is_thinking = |block: &&Block| matches!(block.kind, BlockKind::Thinking);
         let (first, rest) =
             self.blocks.split_at(self.blocks.iter().take_while(is_thinking).count());
-        let place = |index: usize| format!("{path}{}", place(first.len() + index));
-        let mut written: Vec<RawJson> = first.iter().map(|block| block.raw.clone()).collect();
-        written.extend(parts::rewritten(rest, portions, place, text_block, warnings));
-        written
+        let path_of = |index: usize| format!("{path}{}", index_suffix(first.len() + index));
+        let mut result: Vec<RawJson> = first.iter().map(|block| block.raw.clone()).collect();
+        result.extend(parts::rewritten(rest, portions, path_of, text_block, warnings));
+        result
     }
 
     /// Returns the blocks of thinking that these portions leave at the end, from the last one on;
     /// none if there was already thinking at the end.
-    pub(super) fn thinking_left_at_the_end(&self, portions: &[Portion]) -> Vec<usize> {
+    pub(super) fn trailing_thinking(&self, portions: &[Portion]) -> Vec<usize> {
         let dropped: HashSet<usize> = self.dropped(portions).collect();
-        let is_thinking = |index: &usize| matches!(self.blocks[*index].kind, Kind::Thinking);
+        let is_thinking = |index: &usize| matches!(self.blocks[*index].kind, BlockKind::Thinking);
         match self.blocks.len().checked_sub(1) {
             Some(last) if dropped.contains(&last) => (0..=last)
                 .rev()
@@ -134,19 +134,19 @@ impl Block {
             return Err(ShapeError::new("", "an object", raw.kind()));
         }
         let kind = match read_text("type", kind)?.as_deref() {
-            Some("text") => match keep_text("text", text)? {
-                Some(text) => Kind::Text { text, plain },
-                None => Kind::Other,
+            Some("text") => match read_json_text("text", text)? {
+                Some(text) => BlockKind::Text { text, plain },
+                None => BlockKind::Other,
             },
-            Some("tool_result") => Kind::ToolResult,
-            Some("thinking" | "redacted_thinking") => Kind::Thinking,
-            _ => Kind::Other,
+            Some("tool_result") => BlockKind::ToolResult,
+            Some("thinking" | "redacted_thinking") => BlockKind::Thinking,
+            _ => BlockKind::Other,
         };
         Ok(Self { raw: raw.to_raw(), kind })
     }
 
     fn is_plain(&self) -> bool {
-        matches!(self.kind, Kind::Text { plain: true, .. })
+        matches!(self.kind, BlockKind::Text { plain: true, .. })
     }
 }
 
@@ -157,13 +157,13 @@ impl Part for Block {
 
     fn text(&self) -> Option<&JsonText> {
         match &self.kind {
-            Kind::Text { text, .. } => Some(text),
+            BlockKind::Text { text, .. } => Some(text),
             _ => None,
         }
     }
 
     /// The API rejects a block of empty text, with or without other content.
-    fn says_more(&self) -> bool {
+    fn has_other_content(&self) -> bool {
         false
     }
 
@@ -176,14 +176,14 @@ impl Part for Block {
 
 /// Returns a block with only this text.
 pub(super) fn text_block(text: &str) -> RawJson {
-    text_block_of(RawJson::from_text(text))
+    block_from_text(RawJson::from_text(text))
 }
 
 /// Returns a block with only this string.
-pub(super) fn text_block_of(text: RawJson) -> RawJson {
+pub(super) fn block_from_text(text: RawJson) -> RawJson {
     json::object([("type", RawJson::from_text("text")), ("text", text)]).into()
 }
 
-fn place(index: usize) -> String {
+fn index_suffix(index: usize) -> String {
     format!("[{index}]")
 }

@@ -7,14 +7,14 @@ use hook_protocol::model::LlmResponse;
 use crate::{TranslateError, Translated, chunk};
 
 /// The text of an event, and the field that contains it.
-struct Shown {
+struct EventText {
     field: &'static str,
     text: String,
 }
 
 /// Translates the text of an event into a stable response, if it has text.
 pub(crate) fn to_stable_chunk(chunk: &RawObject) -> Result<Option<RawObject>, TranslateError> {
-    Ok(read(chunk)?.map(|shown| chunk::saying(shown.text)))
+    Ok(read(chunk)?.map(|shown| chunk::text_response(shown.text)))
 }
 
 /// Returns the event with the text of `answer`, which has one candidate with only text.
@@ -39,7 +39,7 @@ pub(crate) fn from_stable_chunk(
     Ok(Translated::complete(fields.to_raw()))
 }
 
-fn read(chunk: &RawObject) -> Result<Option<Shown>, ShapeError> {
+fn read(chunk: &RawObject) -> Result<Option<EventText>, ShapeError> {
     let mut reader = FieldReader::new(chunk.fields());
     let (field, kind) = match reader.text("type")?.as_deref() {
         Some("content_block_delta") => ("delta", "text_delta"),
@@ -52,5 +52,5 @@ fn read(chunk: &RawObject) -> Result<Option<Shown>, ShapeError> {
     if text("type")?.as_deref() != Some(kind) {
         return Ok(None);
     }
-    Ok(text("text")?.filter(|text| !text.is_empty()).map(|text| Shown { field, text }))
+    Ok(text("text")?.filter(|text| !text.is_empty()).map(|text| EventText { field, text }))
 }

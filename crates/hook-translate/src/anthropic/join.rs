@@ -10,7 +10,7 @@ use crate::json;
 use crate::{TranslateError, Translated, Warning};
 
 /// The kinds of deltas that continue a text of the block, and the field of the text in both.
-const TEXTS: [(&str, &str); 3] =
+const TEXT_DELTAS: [(&str, &str); 3] =
     [("text_delta", "text"), ("thinking_delta", "thinking"), ("compaction_delta", "content")];
 
 /// Joins events to the complete response.
@@ -20,11 +20,9 @@ const TEXTS: [(&str, &str); 3] =
 pub(crate) fn join_chunks(chunks: &[RawObject]) -> Result<Translated, TranslateError> {
     let mut stream = Stream::default();
     for (number, event) in chunks.iter().enumerate() {
-        let place = || format!("chunks[{number}]");
-        if let Some((field, message)) =
-            stream.take(event).map_err(|error| error.within(&place()))?
-        {
-            stream.warnings.push(Warning::new(format!("{}.{field}", place()), message));
+        let path = || format!("chunks[{number}]");
+        if let Some((field, message)) = stream.add(event).map_err(|error| error.within(&path()))? {
+            stream.warnings.push(Warning::new(format!("{}.{field}", path()), message));
         }
     }
     stream.complete()
@@ -47,7 +45,7 @@ struct Stream {
 type Remark = Option<(&'static str, &'static str)>;
 
 impl Stream {
-    fn take(&mut self, event: &RawObject) -> Result<Remark, ShapeError> {
+    fn add(&mut self, event: &RawObject) -> Result<Remark, ShapeError> {
         let mut fields = FieldReader::new(event.fields());
         let kind = fields.text("type")?;
         match kind.as_deref() {
@@ -63,7 +61,7 @@ impl Stream {
                     ShapeError::new("index", "the index of a block that has started", index)
                 })?;
                 let delta = required(fields.object("delta")?, "delta")?;
-                return block.take(&delta).map_err(|error| error.within("delta"));
+                return block.add(&delta).map_err(|error| error.within("delta"));
             }
             Some("message_delta") => self.change(fields)?,
             Some("message_stop") => self.stopped = true,
@@ -105,8 +103,8 @@ impl Stream {
         let Some(message) = &mut self.message else {
             return Err(ShapeError::new("type", "a message_start event first", "message_delta"));
         };
-        message.overlay(&delta.map(|delta| delta.fields()).unwrap_or_default());
-        json::overlay_given(message, &fields.rest());
+        message.merge(&delta.map(|delta| delta.fields()).unwrap_or_default());
+        json::overlay_given(message, &fields.into_rest());
         if let Some(usage) = usage {
             let counts = message.get("usage").and_then(|counts| counts.to_object().ok());
             let mut counts = counts.unwrap_or_default();
@@ -129,8 +127,8 @@ impl Stream {
         let mut blocks = Vec::with_capacity(self.blocks.len());
         for block in self.blocks.into_values() {
             let (block, remark) = block.complete()?;
-            let place = || format!("content[{}].input", blocks.len());
-            self.warnings.extend(remark.map(|remark| Warning::new(place(), remark)));
+            let path = || format!("content[{}].input", blocks.len());
+            self.warnings.extend(remark.map(|remark| Warning::new(path(), remark)));
             blocks.push(block);
         }
         message.insert("content", RawJson::from_items(&blocks));
@@ -154,14 +152,14 @@ impl Block {
         Self { fields, text: None, citations: Vec::new(), input: None }
     }
 
-    fn take(&mut self, delta: &RawObject) -> Result<Remark, ShapeError> {
+    fn add(&mut self, delta: &RawObject) -> Result<Remark, ShapeError> {
         let mut fields = FieldReader::new(delta.fields());
         let kind = fields.text("type")?;
         let mut string = |name| {
             let string = fields.of_kind(name, JsonKind::String, "a string")?;
             string.ok_or_else(|| ShapeError::new(name, "a string", "nothing"))
         };
-        let text = TEXTS.into_iter().find(|text| Some(text.0) == kind.as_deref());
+        let text = TEXT_DELTAS.into_iter().find(|text| Some(text.0) == kind.as_deref());
         match (kind.as_deref(), text) {
             (_, Some((_, name))) => {
                 let more = string(name)?;
@@ -196,10 +194,10 @@ impl Block {
             fields.insert(*name, text.to_raw("content")?);
         }
         if !self.citations.is_empty() {
-            let mut all =
+            let mut citations =
                 json::given(&fields, "citations").and_then(RawJson::to_items).unwrap_or_default();
-            all.extend(self.citations);
-            fields.insert("citations", RawJson::from_items(&all));
+            citations.extend(self.citations);
+            fields.insert("citations", RawJson::from_items(&citations));
         }
         if let Some(input) = self.input {
             let text = input.to_raw("input")?.to_text().unwrap_or_default();
@@ -218,9 +216,7 @@ impl Block {
 
 fn index(fields: &mut FieldReader) -> Result<u64, ShapeError> {
     let number = required(fields.number("index")?, "index")?;
-    number
-        .to_whole_number()
-        .ok_or_else(|| ShapeError::new("index", "a whole number", number.as_str()))
+    number.to_u64().ok_or_else(|| ShapeError::new("index", "a whole number", number.as_str()))
 }
 
 fn required<T>(value: Option<T>, name: &str) -> Result<T, ShapeError> {

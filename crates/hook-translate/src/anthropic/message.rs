@@ -6,7 +6,7 @@ use hook_protocol::model::{LlmMessage, LlmRole};
 
 use super::block::Blocks;
 use crate::conversation::Entry;
-use crate::spread::spread;
+use crate::spread::distribute;
 use crate::{Warning, json};
 
 /// An element of a request's `messages`.
@@ -58,7 +58,7 @@ impl Message {
     }
 
     /// Returns a message for a hook's message.
-    pub(super) fn of_hook(message: &LlmMessage) -> RawJson {
+    pub(super) fn from_hook(message: &LlmMessage) -> RawJson {
         let role = match message.role {
             LlmRole::Model => "assistant",
             LlmRole::User => "user",
@@ -75,8 +75,8 @@ impl Message {
 
     /// Returns `true` if it contains a tool result, and so must directly follow the message with
     /// the call.
-    pub(super) fn answers_a_call(&self) -> bool {
-        matches!(&self.content, Content::Blocks(blocks) if blocks.answer_a_call())
+    pub(super) fn has_tool_result(&self) -> bool {
+        matches!(&self.content, Content::Blocks(blocks) if blocks.have_tool_result())
     }
 }
 
@@ -85,7 +85,7 @@ impl Entry for Message {
         &self.raw
     }
 
-    fn said(&self) -> Option<LlmMessage> {
+    fn visible_message(&self) -> Option<LlmMessage> {
         let content = match &self.content {
             Content::Text(text) => text.clone(),
             Content::Blocks(blocks) => blocks.text()?,
@@ -99,20 +99,20 @@ impl Entry for Message {
             Content::Text(_) => RawJson::from_text(text),
             Content::Blocks(blocks) => {
                 let path = format!("{path}.content");
-                let portions = spread(&blocks.pieces(), text);
+                let portions = distribute(&blocks.pieces(), text);
                 // The API rejects a message that ends with thinking.
-                let led_nowhere = blocks.thinking_left_at_the_end(&portions);
-                let mut written = blocks.rewritten(portions, &path, warnings);
-                written.truncate(written.len().saturating_sub(led_nowhere.len()));
-                warnings.extend(led_nowhere.into_iter().map(|index| {
+                let dangling = blocks.trailing_thinking(&portions);
+                let mut result = blocks.rewritten(portions, &path, warnings);
+                result.truncate(result.len().saturating_sub(dangling.len()));
+                warnings.extend(dangling.into_iter().map(|index| {
                     let message = "the hook's text leaves out what this thinking led to; \
                                    it is gone with that";
                     Warning::new(format!("{path}[{index}]"), message)
                 }));
-                if written.is_empty() {
+                if result.is_empty() {
                     return None;
                 }
-                RawJson::from_items(&written)
+                RawJson::from_items(&result)
             }
         };
         let mut fields = self.raw.to_object().unwrap_or_default();

@@ -6,7 +6,7 @@ use hook_protocol::model::{LlmMessage, LlmRole};
 
 use super::message::Message;
 use crate::Warning;
-use crate::conversation::{Entry, Plan, place_between};
+use crate::conversation::{Entry, Plan, insertion_index};
 use crate::rewritten::Rewritten;
 
 /// The `messages` of a request.
@@ -32,22 +32,22 @@ impl Messages {
         given: &[LlmMessage],
         warnings: &mut Vec<Warning>,
     ) -> Option<Rewritten> {
-        let place_between = |before, after| {
-            place_between(self.items.len(), (before, after), |item| {
-                self.items[item].answers_a_call()
+        let insertion_index = |before, after| {
+            insertion_index(self.items.len(), (before, after), |item| {
+                self.items[item].has_tool_result()
             })
         };
-        let plan = Plan::of(&self.items, given, place_between)?;
-        let written = plan.written(&self.items, place, Message::of_hook, warnings);
-        Some(Rewritten::of("messages", self.items.iter().map(Entry::raw), written))
+        let plan = Plan::of(&self.items, given, insertion_index)?;
+        let result = plan.apply_to(&self.items, item_path, Message::from_hook, warnings);
+        Some(Rewritten::of("messages", self.items.iter().map(Entry::raw), result))
     }
 
     /// Returns `true` if one of them has the role `system`, which is usually a request's own field.
-    pub(super) fn have_system(&self) -> bool {
+    pub(super) fn has_system_message(&self) -> bool {
         self.items.iter().any(|message| message.role() == LlmRole::System)
     }
 }
 
-fn place(index: usize) -> String {
+fn item_path(index: usize) -> String {
     format!("messages[{index}]")
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use hook_json::shape::{FieldReader, fields_and};
+use hook_json::shape::{FieldReader, split_field};
 use hook_json::{JsonObject, JsonText, RawJson, RawObject};
 use hook_protocol::model::{LlmMessage, LlmRequest, LlmRole};
 
@@ -25,7 +25,7 @@ const STOP_SEQUENCES: (&str, &str) = ("stopSequences", "stop_sequences");
 
 /// Translates a request into the stable form.
 pub(crate) fn to_stable_request(request: &RawObject) -> Result<RawObject, TranslateError> {
-    let (fields, messages) = fields_and(request, "messages", Messages::read);
+    let (fields, messages) = split_field(request, "messages", Messages::read);
     let messages = messages.transpose()?.unwrap_or_default();
     let config = SHOWN_SETTINGS
         .into_iter()
@@ -49,7 +49,7 @@ pub(crate) fn from_stable_request(
 ) -> Result<Translated, TranslateError> {
     let given = LlmRequest::read(request)?;
     let mut warnings = Warning::unknown_in_request(&given.extra);
-    let own = base.map(|base| fields_and(base, "messages", Messages::read));
+    let own = base.map(|base| split_field(base, "messages", Messages::read));
     let (fields, messages) = own.unwrap_or_default();
     let mut reader = FieldReader::new(fields.clone());
     let mut changes = JsonObject::new();
@@ -62,7 +62,7 @@ pub(crate) fn from_stable_request(
     let messages = messages.transpose()?.unwrap_or_default();
     let mut rewritten = None;
     if let Some(given) = given.messages.as_deref() {
-        let (system, conversation) = divided(given, messages.have_system());
+        let (system, conversation) = divided(given, messages.has_system_message());
         rewritten = messages.overlaid(&conversation, &mut warnings);
         if !system.is_empty() {
             changes.insert("system", system::appended(fields.get("system"), &system)?);
@@ -86,8 +86,8 @@ pub(crate) fn from_stable_request(
         }
     }
     let value = match (base, rewritten) {
-        (Some(base), Some(messages)) => messages.laid_over(base, changes),
-        (Some(base), None) => base.overlaid(&changes),
+        (Some(base), Some(messages)) => messages.apply_to(base, changes),
+        (Some(base), None) => base.merged(&changes),
         (None, _) => changes.to_raw(),
     };
     Ok(Translated { value, warnings })

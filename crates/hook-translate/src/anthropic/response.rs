@@ -8,7 +8,7 @@ use super::block::Blocks;
 use super::usage::Usage;
 use super::{stop_reason, synthetic};
 use crate::json;
-use crate::spread::{Portion, spread, spread_list};
+use crate::spread::{Portion, distribute, distribute_list};
 use crate::{TranslateError, Translated, Warning};
 
 /// Translates a response into the stable form.
@@ -25,7 +25,7 @@ pub(crate) fn from_stable_response(
 ) -> Result<Translated, TranslateError> {
     let given = LlmResponse::read(response)?;
     let mut warnings = Warning::unknown_in_response(&given.extra);
-    warn_of_what_has_no_place(&given, &mut warnings);
+    warn_about_unsupported(&given, &mut warnings);
     let Some(original) = original else {
         return Ok(Translated { value: synthetic::response(&given), warnings });
     };
@@ -34,15 +34,15 @@ pub(crate) fn from_stable_response(
 
     let has_candidates = json::given(&response.fields(), "candidates").is_some();
     if let Some(portions) = base.portions(&given, has_candidates) {
-        let written = base.blocks.rewritten(portions, "content", &mut warnings);
-        changes.insert("content", RawJson::from_items(&written));
+        let content = base.blocks.rewritten(portions, "content", &mut warnings);
+        changes.insert("content", RawJson::from_items(&content));
     }
     let reason = given.candidates.first().and_then(|candidate| candidate.finish_reason.as_deref());
     let shown = base.stop_reason.as_deref().map(stop_reason::shown);
     if let Some(reason) = reason.filter(|reason| Some(*reason) != shown) {
-        let word = stop_reason::of_hook(reason, base.stop_reason.as_deref());
-        if Some(word) != base.stop_reason.as_deref() {
-            changes.insert("stop_reason", RawJson::from_text(word));
+        let name = stop_reason::from_stable(reason, base.stop_reason.as_deref());
+        if Some(name) != base.stop_reason.as_deref() {
+            changes.insert("stop_reason", RawJson::from_text(name));
         }
     }
     if let Some(usage) = &given.usage_metadata
@@ -50,11 +50,11 @@ pub(crate) fn from_stable_response(
     {
         changes.insert("usage", usage);
     }
-    Ok(Translated { value: original.overlaid(&changes), warnings })
+    Ok(Translated { value: original.merged(&changes), warnings })
 }
 
 /// Warns about content that responses of this SDK cannot express.
-fn warn_of_what_has_no_place(given: &LlmResponse, warnings: &mut Vec<Warning>) {
+fn warn_about_unsupported(given: &LlmResponse, warnings: &mut Vec<Warning>) {
     for index in 1..given.candidates.len() {
         let message = "the sdk's response has one candidate; this one is ignored";
         warnings.push(Warning::new(format!("candidates[{index}]"), message));
@@ -65,7 +65,7 @@ fn warn_of_what_has_no_place(given: &LlmResponse, warnings: &mut Vec<Warning>) {
         warnings.push(Warning::new("candidates[0].safetyRatings", message));
     }
     if let Some(reason) = &candidate.finish_reason
-        && !stop_reason::is_known(stop_reason::of_hook(reason, None))
+        && !stop_reason::is_known(stop_reason::from_stable(reason, None))
     {
         let message = "not a word of this sdk; it is given on as written";
         warnings.push(Warning::new("candidates[0].finishReason", message));
@@ -126,9 +126,9 @@ impl Response {
         };
         let is_same = |parts: &&[String]| self.blocks.texts() == **parts;
         if let Some(parts) = given_parts.filter(|parts| !is_same(parts)) {
-            return Some(spread_list(&pieces, parts));
+            return Some(distribute_list(&pieces, parts));
         }
         let text = given.text.as_deref()?;
-        (text != self.text().unwrap_or_default()).then(|| spread(&pieces, text))
+        (text != self.text().unwrap_or_default()).then(|| distribute(&pieces, text))
     }
 }

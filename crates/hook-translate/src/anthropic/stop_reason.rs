@@ -1,7 +1,7 @@
 //! Finish reasons: the names of hooks and of Anthropic.
 
 /// The API's names.
-const OWN: [&str; 7] = [
+const KNOWN: [&str; 7] = [
     "end_turn",
     "max_tokens",
     "stop_sequence",
@@ -28,9 +28,9 @@ const REFERENCE: [(&str, &str); 9] = [
 ];
 
 /// Returns the name that hooks see, which does not depend on the SDK.
-pub(super) fn shown(own: &str) -> &str {
-    match own {
-        own if ORDINARY.contains(&own) => "STOP",
+pub(super) fn shown(name: &str) -> &str {
+    match name {
+        name if ORDINARY.contains(&name) => "STOP",
         "max_tokens" | "model_context_window_exceeded" => "MAX_TOKENS",
         "refusal" => "SAFETY",
         other => other,
@@ -38,16 +38,16 @@ pub(super) fn shown(own: &str) -> &str {
 }
 
 /// Returns the `stop_reason` for a hook's `finishReason`, where the response had `original`.
-pub(super) fn of_hook<'w>(given: &'w str, original: Option<&'w str>) -> &'w str {
+pub(super) fn from_stable<'w>(given: &'w str, original: Option<&'w str>) -> &'w str {
     // In the stable form a tool call ends with `STOP`; it must not become an end of turn.
     let ordinary = original.filter(|original| ORDINARY.contains(original));
     match (given, ordinary) {
         ("STOP", Some(original)) => original,
-        _ => REFERENCE.into_iter().find(|word| word.0 == given).map_or(given, |word| word.1),
+        _ => REFERENCE.into_iter().find(|pair| pair.0 == given).map_or(given, |pair| pair.1),
     }
 }
 
 /// Returns `true` if the API has the name.
-pub(super) fn is_known(word: &str) -> bool {
-    OWN.contains(&word)
+pub(super) fn is_known(name: &str) -> bool {
+    KNOWN.contains(&name)
 }

@@ -8,7 +8,7 @@ use super::stop_reason;
 use crate::json;
 
 /// The placeholders for the id and the model of a response without them.
-const NOBODY: [(&str, &str); 2] = [("id", "msg_hook"), ("model", "hook")];
+const PLACEHOLDERS: [(&str, &str); 2] = [("id", "msg_hook"), ("model", "hook")];
 
 /// Returns a complete response for a hook's response.
 pub(super) fn response(given: &LlmResponse) -> RawObject {
@@ -21,16 +21,16 @@ pub(super) fn response(given: &LlmResponse) -> RawObject {
         texts.iter().filter(|text| !text.is_empty()).map(|text| text_block(text)).collect();
     let reason = candidate
         .and_then(|candidate| candidate.finish_reason.as_deref())
-        .map_or("end_turn", |reason| stop_reason::of_hook(reason, None));
+        .map_or("end_turn", |reason| stop_reason::from_stable(reason, None));
     let usage = given.usage_metadata.clone().unwrap_or_default();
     let UsageMetadata { prompt_token_count, candidates_token_count, .. } = usage;
-    let none = || RawJson::from_integer(0);
+    let zero = || RawJson::from_u64(0);
     let usage = json::object([
-        ("input_tokens", prompt_token_count.unwrap_or_else(none)),
-        ("output_tokens", candidates_token_count.unwrap_or_else(none)),
+        ("input_tokens", prompt_token_count.unwrap_or_else(zero)),
+        ("output_tokens", candidates_token_count.unwrap_or_else(zero)),
     ]);
     let text = RawJson::from_text;
-    let [id, model] = NOBODY.map(|(name, value)| (name, text(value)));
+    let [id, model] = PLACEHOLDERS.map(|(name, value)| (name, text(value)));
     json::object([
         id,
         ("type", text("message")),

@@ -27,7 +27,7 @@ pub(crate) fn from_stable_tool_config(
     let value = match (overlaid(base, &given, "", &mut warnings)?, base) {
         (Some(choice), _) => choice,
         (None, Some(base)) => base.clone(),
-        (None, None) => written(JsonObject::new(), "auto", None),
+        (None, None) => with_choice(JsonObject::new(), "auto", None),
     };
     Ok(Translated { value, warnings })
 }
@@ -84,7 +84,7 @@ fn overlaid(
     let mode = wanted.mode.as_deref().unwrap_or("AUTO");
     let names = wanted.allowed_function_names.as_deref();
     let message = match (mode, names) {
-        ("ANY", Some([name])) => return Ok(Some(written(fields, ONE_TOOL, Some(name)))),
+        ("ANY", Some([name])) => return Ok(Some(with_choice(fields, ONE_TOOL, Some(name)))),
         // The only name that the base permits is among them, and the choice must not become wider.
         ("ANY", Some(names)) if is_one_of(&shown, names) => return Ok(None),
         // No tool may be called, so no name is lost.
@@ -110,7 +110,7 @@ fn overlaid(
         let message = "not a mode of this sdk; it is given on as written";
         warnings.push(Warning::new(format!("{path}mode"), message));
     }
-    Ok(Some(written(fields, known.map_or(mode, |known| known.1), None)))
+    Ok(Some(with_choice(fields, known.map_or(mode, |known| known.1), None)))
 }
 
 fn is_one_of(shown: &ToolConfig, names: &[String]) -> bool {
@@ -121,7 +121,7 @@ fn is_one_of(shown: &ToolConfig, names: &[String]) -> bool {
 }
 
 /// Returns the fields of a choice with this `type` and `name`.
-fn written(mut fields: JsonObject, kind: &str, name: Option<&str>) -> RawObject {
+fn with_choice(mut fields: JsonObject, kind: &str, name: Option<&str>) -> RawObject {
     fields.insert("type", RawJson::from_text(kind));
     fields.remove("name");
     if let Some(name) = name {

@@ -7,7 +7,8 @@ use hook_protocol::model::UsageMetadata;
 use crate::Warning;
 
 /// The counts of tokens that the model read: new ones, and those written to and read from a cache.
-const READ: [&str; 3] = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
+const INPUT_COUNTS: [&str; 3] =
+    ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
 
 /// The `usage` of a response.
 #[derive(Debug, Default)]
@@ -24,24 +25,24 @@ impl Usage {
         let Some(usage) = response.object("usage")? else { return Ok(Self::default()) };
         let mut reader = FieldReader::new(usage.fields());
         let mut count = |name| reader.number(name).map_err(|error| error.within("usage"));
-        let (mut read, mut cached) = (None, 0_u64);
-        for name in READ {
-            let Some(count) = count(name)?.as_ref().and_then(RawJson::to_whole_number) else {
+        let (mut input, mut cached) = (None, 0_u64);
+        for name in INPUT_COUNTS {
+            let Some(count) = count(name)?.as_ref().and_then(RawJson::to_u64) else {
                 continue;
             };
-            read = Some(count.saturating_add(read.unwrap_or_default()));
-            if name != READ[0] {
+            input = Some(count.saturating_add(input.unwrap_or_default()));
+            if name != INPUT_COUNTS[0] {
                 cached = cached.saturating_add(count);
             }
         }
-        let written = count("output_tokens")?;
-        let total = read
-            .zip(written.as_ref().and_then(RawJson::to_whole_number))
-            .map(|(read, written)| read.saturating_add(written));
+        let output = count("output_tokens")?;
+        let total = input
+            .zip(output.as_ref().and_then(RawJson::to_u64))
+            .map(|(input, output)| input.saturating_add(output));
         let shown = UsageMetadata {
-            prompt_token_count: read.map(RawJson::from_integer),
-            candidates_token_count: written,
-            total_token_count: total.map(RawJson::from_integer),
+            prompt_token_count: input.map(RawJson::from_u64),
+            candidates_token_count: output,
+            total_token_count: total.map(RawJson::from_u64),
         };
         Ok(Self { raw: Some(usage), cached, shown: Some(shown) })
     }
@@ -66,8 +67,8 @@ impl Usage {
         if let Some(count) = &given.prompt_token_count
             && is_new(&given.prompt_token_count, shown.prompt_token_count)
         {
-            match count.to_whole_number().and_then(|count| count.checked_sub(self.cached)) {
-                Some(fresh) => changes.insert(READ[0], RawJson::from_integer(fresh)),
+            match count.to_u64().and_then(|count| count.checked_sub(self.cached)) {
+                Some(fresh) => changes.insert(INPUT_COUNTS[0], RawJson::from_u64(fresh)),
                 None => ignored(
                     "promptTokenCount",
                     "less than what the response says of its cache; it is ignored",
@@ -85,6 +86,6 @@ impl Usage {
         if changes.is_empty() {
             return None;
         }
-        Some(self.raw.as_ref().map_or_else(|| changes.to_raw(), |usage| usage.overlaid(&changes)))
+        Some(self.raw.as_ref().map_or_else(|| changes.to_raw(), |usage| usage.merged(&changes)))
     }
 }

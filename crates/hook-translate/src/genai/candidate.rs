@@ -46,7 +46,7 @@ impl Candidate {
     }
 
     /// Returns a candidate for a hook's candidate.
-    pub(super) fn of_hook(given: &LlmCandidate) -> RawJson {
+    pub(super) fn from_hook(given: &LlmCandidate) -> RawJson {
         let mut fields = JsonObject::new();
         if let Some(texts) = &given.parts {
             let parts = Parts::default().rewritten(
@@ -59,7 +59,7 @@ impl Candidate {
             fields.insert("content", json::object([("role", role), ("parts", parts)]));
         }
         let rest = LlmCandidate { parts: None, ..given.clone() };
-        fields.overlay(&Self::default().changes(&rest));
+        fields.merge(&Self::default().changes(&rest));
         fields.to_raw().into()
     }
 }
@@ -69,8 +69,8 @@ impl Alternative for Candidate {
         &self.shown
     }
 
-    fn holds_more_than_text(&self) -> bool {
-        self.parts.hold_more_than_text()
+    fn has_non_text(&self) -> bool {
+        self.parts.have_non_text()
     }
 
     fn fields(&self) -> &JsonObject {

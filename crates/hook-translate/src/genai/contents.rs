@@ -6,7 +6,7 @@ use hook_protocol::model::{LlmMessage, LlmRole};
 
 use super::content::Content;
 use crate::Warning;
-use crate::conversation::{Entry, Plan, place_between};
+use crate::conversation::{Entry, Plan, insertion_index};
 use crate::rewritten::{Overlaid, Rewritten};
 
 /// The `contents` of a request.
@@ -20,7 +20,7 @@ pub(super) struct Contents {
 /// The form of a new content. The SDK accepts a list of contents, or a list of strings and parts of
 /// the user, but no mixture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum NewContentForm {
     /// A content, as the others are.
     Content,
     /// A string, as the others are.
@@ -58,58 +58,58 @@ impl Contents {
         messages: &[LlmMessage],
         warnings: &mut Vec<Warning>,
     ) -> Result<Option<Overlaid>, ShapeError> {
-        let place_between = |before, after| {
-            place_between(self.items.len(), (before, after), |item| {
-                self.items[item].answers_a_call()
+        let insertion_index = |before, after| {
+            insertion_index(self.items.len(), (before, after), |item| {
+                self.items[item].has_function_response()
             })
         };
-        let Some(plan) = Plan::of(&self.items, messages, place_between) else {
+        let Some(plan) = Plan::of(&self.items, messages, insertion_index) else {
             return Ok(None);
         };
-        let form = self.form_of_new(plan.new_messages());
-        let wrapped = if form == Form::WrapAll { self.wrapped()? } else { Vec::new() };
-        let items = if form == Form::WrapAll { &wrapped } else { &self.items };
-        let path = |index| if self.single { "contents".to_owned() } else { place(index) };
+        let form = self.new_form(plan.new_messages());
+        let wrapped = if form == NewContentForm::WrapAll { self.wrapped()? } else { Vec::new() };
+        let items = if form == NewContentForm::WrapAll { &wrapped } else { &self.items };
+        let path = |index| if self.single { "contents".to_owned() } else { item_path(index) };
         let new = |message: &LlmMessage| match form {
-            Form::String => message.content.normalized(),
-            Form::Content | Form::WrapAll => Content::of_message(message),
+            NewContentForm::String => message.content.normalized(),
+            NewContentForm::Content | NewContentForm::WrapAll => Content::from_message(message),
         };
-        let written = plan.written(items, path, new, warnings);
-        Ok(Some(match written.as_slice() {
+        let result = plan.apply_to(items, path, new, warnings);
+        Ok(Some(match result.as_slice() {
             [item] if self.single => Overlaid::Value(item.clone()),
             items if self.single => Overlaid::Value(RawJson::from_items(items)),
             _ => Overlaid::Items(Rewritten::of(
                 "contents",
                 self.items.iter().map(Entry::raw),
-                written,
+                result,
             )),
         }))
     }
 
     /// Returns the form of new contents that the SDK accepts next to the others.
-    fn form_of_new<'m>(&self, mut new: impl Iterator<Item = &'m LlmMessage>) -> Form {
-        if self.items.is_empty() || self.items.iter().any(Content::is_spoken) {
-            Form::Content
+    fn new_form<'m>(&self, mut new: impl Iterator<Item = &'m LlmMessage>) -> NewContentForm {
+        if self.items.is_empty() || self.items.iter().any(Content::has_role) {
+            NewContentForm::Content
         } else if new.all(|message| message.role == LlmRole::User) {
-            Form::String
+            NewContentForm::String
         } else {
-            Form::WrapAll
+            NewContentForm::WrapAll
         }
     }
 
     fn wrapped(&self) -> Result<Vec<Content>, ShapeError> {
         let wrap = |(index, item): (usize, &Content)| {
             // Only a part outside of any content can fail as a content, because of its text.
-            let path = if self.single { "contents".to_owned() } else { place(index) };
-            let outside = |error: ShapeError| {
+            let path = if self.single { "contents".to_owned() } else { item_path(index) };
+            let as_part_error = |error: ShapeError| {
                 ShapeError::new(format!("{path}.text"), error.expected(), error.found())
             };
-            Content::read(&mut item.as_spoken().walk()).map_err(outside)
+            Content::read(&mut item.with_role().walk()).map_err(as_part_error)
         };
         self.items.iter().enumerate().map(wrap).collect()
     }
 }
 
-fn place(index: usize) -> String {
+fn item_path(index: usize) -> String {
     format!("contents[{index}]")
 }

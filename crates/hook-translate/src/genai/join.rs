@@ -16,7 +16,7 @@ pub(crate) fn join_chunks(chunks: &[RawObject]) -> Result<RawObject, TranslateEr
     }
     let mut response = Response::default();
     for (number, chunk) in chunks.iter().enumerate() {
-        response.take(chunk).map_err(|error| error.within(&format!("chunks[{number}]")))?;
+        response.add(chunk).map_err(|error| error.within(&format!("chunks[{number}]")))?;
     }
     response.complete()
 }
@@ -29,7 +29,7 @@ struct Response {
     text: Option<Joined>,
     candidates: Vec<Candidate>,
     /// The position of the candidate with an index.
-    places: HashMap<u64, usize>,
+    positions: HashMap<u64, usize>,
 }
 
 #[derive(Debug, Default)]
@@ -47,11 +47,11 @@ struct Part {
     /// `true` if the text is a thought.
     thought: bool,
     /// `true` if the text is joined from several parts.
-    grown: bool,
+    is_joined: bool,
 }
 
 impl Response {
-    fn take(&mut self, chunk: &RawObject) -> Result<(), ShapeError> {
+    fn add(&mut self, chunk: &RawObject) -> Result<(), ShapeError> {
         let mut fields = FieldReader::new(chunk.fields());
         if let Some(text) = fields.of_kind("text", JsonKind::String, "a string")? {
             self.text.get_or_insert_default().push(&text);
@@ -62,17 +62,20 @@ impl Response {
             self.fields.insert("candidates", RawJson::from_bool(true));
         }
         for (position, raw) in (0_u64..).zip(candidates.unwrap_or_default()) {
-            let place = || format!("candidates[{position}]");
+            let path = || format!("candidates[{position}]");
             let candidate =
-                raw.to_object().map_err(|_| ShapeError::new(place(), "an object", raw.kind()))?;
-            let index = candidate.get("index").and_then(RawJson::to_whole_number);
-            let at = *self.places.entry(index.unwrap_or(position)).or_insert_with(|| {
-                self.candidates.push(Candidate::default());
-                self.candidates.len() - 1
-            });
-            self.candidates[at].take(candidate).map_err(|error| error.within(&place()))?;
+                raw.to_object().map_err(|_| ShapeError::new(path(), "an object", raw.kind()))?;
+            let index = candidate.get("index").and_then(RawJson::to_u64);
+            let position_in_list =
+                *self.positions.entry(index.unwrap_or(position)).or_insert_with(|| {
+                    self.candidates.push(Candidate::default());
+                    self.candidates.len() - 1
+                });
+            self.candidates[position_in_list]
+                .add(candidate)
+                .map_err(|error| error.within(&path()))?;
         }
-        json::overlay_given(&mut self.fields, &fields.rest());
+        json::overlay_given(&mut self.fields, &fields.into_rest());
         Ok(())
     }
 
@@ -90,7 +93,7 @@ impl Response {
 }
 
 impl Candidate {
-    fn take(&mut self, candidate: JsonObject) -> Result<(), ShapeError> {
+    fn add(&mut self, candidate: JsonObject) -> Result<(), ShapeError> {
         let mut fields = FieldReader::new(candidate);
         if let Some(content) = fields.object("content")? {
             if self.content.is_none() {
@@ -106,12 +109,12 @@ impl Candidate {
                 _ => Vec::new(),
             };
             for (index, raw) in parts.into_iter().enumerate() {
-                let place = || format!("content.parts[{index}]");
-                self.append(Part::read(raw, place)?);
+                let path = || format!("content.parts[{index}]");
+                self.append(Part::read(raw, path)?);
             }
-            json::overlay_given(self.content.get_or_insert_default(), &content.rest());
+            json::overlay_given(self.content.get_or_insert_default(), &content.into_rest());
         }
-        json::overlay_given(&mut self.fields, &fields.rest());
+        json::overlay_given(&mut self.fields, &fields.into_rest());
         Ok(())
     }
 
@@ -122,7 +125,7 @@ impl Candidate {
             && let Ok(fields) = part.raw.to_object()
         {
             fields.get("text").into_iter().for_each(|more| text.push(more));
-            last.grown = true;
+            last.is_joined = true;
         } else {
             self.parts.push(part);
         }
@@ -141,25 +144,25 @@ impl Candidate {
 
 impl Part {
     /// Reads a part. `place` returns its path.
-    fn read(raw: RawJson, place: impl Fn() -> String) -> Result<Self, ShapeError> {
+    fn read(raw: RawJson, path: impl Fn() -> String) -> Result<Self, ShapeError> {
         if raw.is_null() {
-            return Ok(Self { raw, text: None, thought: false, grown: false });
+            return Ok(Self { raw, text: None, thought: false, is_joined: false });
         }
         let fields =
-            raw.to_object().map_err(|_| ShapeError::new(place(), "an object", raw.kind()))?;
+            raw.to_object().map_err(|_| ShapeError::new(path(), "an object", raw.kind()))?;
         let thought = fields.get("thought").and_then(RawJson::to_bool);
         let is_plain = fields.iter().all(|(name, _)| matches!(name, "text" | "thought"));
         let text = FieldReader::new(fields).of_kind("text", JsonKind::String, "a string");
-        let text = text.map_err(|error| error.within(&place()))?.filter(|_| is_plain).map(|text| {
+        let text = text.map_err(|error| error.within(&path()))?.filter(|_| is_plain).map(|text| {
             let mut joined = Joined::default();
             joined.push(&text);
             joined
         });
-        Ok(Self { raw, text, thought: thought == Some(true), grown: false })
+        Ok(Self { raw, text, thought: thought == Some(true), is_joined: false })
     }
 
     fn complete(self) -> Result<RawJson, TranslateError> {
-        let (Some(text), true) = (self.text, self.grown) else { return Ok(self.raw) };
+        let (Some(text), true) = (self.text, self.is_joined) else { return Ok(self.raw) };
         let mut fields = self.raw.to_object().unwrap_or_default();
         fields.insert("text", text.to_raw("text")?);
         Ok(fields.to_raw().into())

@@ -1,6 +1,6 @@
 //! The parts of a content, and changes to their text.
 
-use hook_json::shape::{ShapeError, keep_text, read_items};
+use hook_json::shape::{ShapeError, read_items, read_json_text};
 use hook_json::{JsonKind, JsonText, JsonWalk, RawJson};
 
 use crate::parts;
@@ -21,9 +21,9 @@ struct Part {
     text: Option<JsonText>,
     thought: bool,
     /// `true` if it contains a function response.
-    answers: bool,
+    is_function_response: bool,
     /// `true` if it has fields other than the text.
-    says_more: bool,
+    has_other_content: bool,
 }
 
 impl Parts {
@@ -60,12 +60,12 @@ impl Parts {
 
     /// Returns `true` if a part answers a function call; it must directly follow the content with
     /// the call.
-    pub(super) fn answer_a_call(&self) -> bool {
-        self.parts.iter().any(|part| part.answers)
+    pub(super) fn have_function_response(&self) -> bool {
+        self.parts.iter().any(|part| part.is_function_response)
     }
 
     /// Returns `true` if there is a part without text.
-    pub(super) fn hold_more_than_text(&self) -> bool {
+    pub(super) fn have_non_text(&self) -> bool {
         self.parts.iter().any(|part| part.text.is_none() && !part.raw.is_null())
     }
 
@@ -77,9 +77,10 @@ impl Parts {
         path: &str,
         warnings: &mut Vec<Warning>,
     ) -> Option<RawJson> {
-        let place = |index| if self.single { path.to_owned() } else { format!("{path}[{index}]") };
-        let written = parts::rewritten(&self.parts, portions, place, text_part, warnings);
-        match written.as_slice() {
+        let path_of =
+            |index| if self.single { path.to_owned() } else { format!("{path}[{index}]") };
+        let result = parts::rewritten(&self.parts, portions, path_of, text_part, warnings);
+        match result.as_slice() {
             [] => None,
             [part] if self.single => Some(part.clone()),
             parts => Some(RawJson::from_items(parts)),
@@ -91,21 +92,21 @@ impl Part {
     /// Reads the next value as a part.
     fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
         let mut text = None;
-        let (mut thought, mut answers, mut says_more) = (false, false, false);
+        let (mut thought, mut is_function_response, mut has_other_content) = (false, false, false);
         let raw = walk.entries(|walk, name| {
-            says_more |= name != "text";
+            has_other_content |= name != "text";
             match name {
                 "text" => text = Some(walk.value()),
                 "thought" => thought = walk.value().to_bool() == Some(true),
-                "functionResponse" => answers = !walk.value().is_null(),
+                "functionResponse" => is_function_response = !walk.value().is_null(),
                 _ => {}
             }
         });
         if !matches!(raw.kind(), JsonKind::Object | JsonKind::Null) {
             return Err(ShapeError::new("", "an object", raw.kind()));
         }
-        let text = keep_text("text", text)?;
-        Ok(Self { raw: raw.to_raw(), text, thought, answers, says_more })
+        let text = read_json_text("text", text)?;
+        Ok(Self { raw: raw.to_raw(), text, thought, is_function_response, has_other_content })
     }
 }
 
@@ -122,8 +123,8 @@ impl parts::Part for Part {
         self.thought
     }
 
-    fn says_more(&self) -> bool {
-        self.says_more
+    fn has_other_content(&self) -> bool {
+        self.has_other_content
     }
 
     fn with_text(&self, text: &str) -> RawJson {
@@ -135,10 +136,10 @@ impl parts::Part for Part {
 
 /// Returns a part with only this text.
 fn text_part(text: &str) -> RawJson {
-    text_part_of(RawJson::from_text(text))
+    part_from_text(RawJson::from_text(text))
 }
 
 /// Returns a part with only this string.
-pub(super) fn text_part_of(text: RawJson) -> RawJson {
+pub(super) fn part_from_text(text: RawJson) -> RawJson {
     json::object([("text", text)]).into()
 }

@@ -1,6 +1,6 @@
 //! Requests.
 
-use hook_json::shape::{FieldReader, fields_and};
+use hook_json::shape::{FieldReader, split_field};
 use hook_json::{JsonObject, RawJson, RawObject};
 use hook_protocol::model::LlmRequest;
 
@@ -18,7 +18,7 @@ const NO_SETTINGS: [&str; 4] = ["systemInstruction", "tools", "toolConfig", "saf
 
 /// Translates a request into the stable form.
 pub(crate) fn to_stable_request(request: &RawObject) -> Result<RawObject, TranslateError> {
-    let (fields, contents) = fields_and(request, "contents", Contents::read);
+    let (fields, contents) = split_field(request, "contents", Contents::read);
     let mut fields = FieldReader::new(fields);
     let model = fields.text("model")?;
     let contents = contents.transpose()?.unwrap_or_default();
@@ -44,7 +44,7 @@ pub(crate) fn from_stable_request(
     let given = LlmRequest::read(request)?;
     let mut warnings = Warning::unknown_in_request(&given.extra);
 
-    let own = base.map(|base| fields_and(base, "contents", Contents::read));
+    let own = base.map(|base| split_field(base, "contents", Contents::read));
     let (fields, contents) = own.unwrap_or_default();
     let mut fields = FieldReader::new(fields);
     let mut changes = JsonObject::new();
@@ -77,8 +77,8 @@ pub(crate) fn from_stable_request(
         None => {}
     }
     let value = match (base, rewritten) {
-        (Some(base), Some(contents)) => contents.laid_over(base, changes),
-        (Some(base), None) => base.overlaid(&changes),
+        (Some(base), Some(contents)) => contents.apply_to(base, changes),
+        (Some(base), None) => base.merged(&changes),
         (None, _) => changes.to_raw(),
     };
     Ok(Translated { value, warnings })
@@ -110,5 +110,5 @@ fn overlaid_config(
     if changes.is_empty() {
         return Ok(None);
     }
-    Ok(Some(base.map_or_else(|| changes.to_raw(), |base| base.overlaid(&changes))))
+    Ok(Some(base.map_or_else(|| changes.to_raw(), |base| base.merged(&changes))))
 }

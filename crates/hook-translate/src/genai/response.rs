@@ -33,7 +33,7 @@ pub(crate) fn from_stable_response(
     let base = Response::read(original.unwrap_or(&RawObject::empty()))?;
     let shown_text = base.candidates.text().unwrap_or_default();
     let text = given.text.as_deref().filter(|text| *text != shown_text);
-    let new = |given: &LlmCandidate, _| Candidate::of_hook(given);
+    let new = |given: &LlmCandidate, _| Candidate::from_hook(given);
     let candidates = if json::given(&response.fields(), "candidates").is_some() {
         base.candidates.overlaid(&given.candidates, text, new, &mut warnings)
     } else {
@@ -60,7 +60,7 @@ pub(crate) fn from_stable_response(
             None => {}
         }
     }
-    let value = original.map_or_else(|| changes.to_raw(), |original| original.overlaid(&changes));
+    let value = original.map_or_else(|| changes.to_raw(), |original| original.merged(&changes));
     Ok(Translated { value, warnings })
 }
 
@@ -95,7 +95,7 @@ impl Response {
 }
 
 fn read_candidates(items: &[RawJson]) -> Result<Alternatives<Candidate>, ShapeError> {
-    Alternatives::read("candidates", items, |raw, place| Candidate::read(raw, place))
+    Alternatives::read("candidates", items, |raw, path| Candidate::read(raw, path))
 }
 
 fn text_of(candidates: &[RawJson]) -> Result<String, TranslateError> {

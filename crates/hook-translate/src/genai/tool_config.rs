@@ -72,7 +72,7 @@ fn overlaid(base: &RawObject, given: &ToolConfig) -> Result<Option<RawObject>, S
         && given.allowed_function_names != shown.allowed_function_names
     {
         let names = ToolConfig { mode: None, ..given.clone() }.to_raw().fields();
-        calling.overlay(&names);
+        calling.merge(&names);
         changed = true;
     } else if given.allowed_function_names.is_none() && given.mode.as_deref() == Some("NONE") {
         // The API rejects a list of names if no function may be called.

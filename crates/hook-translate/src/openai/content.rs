@@ -1,6 +1,6 @@
 //! The content of a message: a string, or a list of parts.
 
-use hook_json::shape::{ShapeError, keep_text, read_items, read_text};
+use hook_json::shape::{ShapeError, read_items, read_json_text, read_text};
 use hook_json::{JsonKind, JsonObject, JsonSlice, JsonText, JsonWalk, RawJson};
 
 use crate::Warning;
@@ -15,7 +15,7 @@ const TEXT_TYPES: [&str; 3] = ["text", "input_text", "output_text"];
 pub(super) enum Content {
     /// No content, as in a message that only calls tools.
     #[default]
-    Nothing,
+    Absent,
     /// A string.
     Text(JsonText),
     /// A list of parts.
@@ -31,30 +31,30 @@ pub(super) struct Part {
 
 /// The `content` of an object that is not read to its end, and may turn out not to be a message.
 #[derive(Debug)]
-pub(super) enum Found<'v> {
+pub(super) enum PendingContent<'v> {
     /// The content, already read.
-    Read(Result<Content, ShapeError>),
+    Parsed(Result<Content, ShapeError>),
     /// The JSON of a content that is most likely not needed.
-    Left(JsonSlice<'v>),
+    Deferred(JsonSlice<'v>),
 }
 
-impl Default for Found<'_> {
+impl Default for PendingContent<'_> {
     fn default() -> Self {
-        Self::Read(Ok(Content::Nothing))
+        Self::Parsed(Ok(Content::Absent))
     }
 }
 
-impl<'v> Found<'v> {
+impl<'v> PendingContent<'v> {
     /// Steps over the next value, a `content`, and reads it if it is `likely` a message's.
-    pub(super) fn ahead(walk: &mut JsonWalk<'v>, likely: bool) -> Self {
-        if likely { Self::Read(Content::read(walk)) } else { Self::Left(walk.value()) }
+    pub(super) fn read_if_likely(walk: &mut JsonWalk<'v>, likely: bool) -> Self {
+        if likely { Self::Parsed(Content::read(walk)) } else { Self::Deferred(walk.value()) }
     }
 
     /// Reads the content, now known to be a message's.
     pub(super) fn content(self) -> Result<Content, ShapeError> {
         let content = match self {
-            Self::Read(content) => content,
-            Self::Left(raw) => Content::read(&mut raw.walk()),
+            Self::Parsed(content) => content,
+            Self::Deferred(raw) => Content::read(&mut raw.walk()),
         };
         content.map_err(|error| error.within("content"))
     }
@@ -65,7 +65,7 @@ impl Content {
     pub(super) fn of(fields: &JsonObject) -> Result<Self, ShapeError> {
         fields
             .get("content")
-            .map_or_else(Found::default, |raw| Found::Left(raw.as_slice()))
+            .map_or_else(PendingContent::default, |raw| PendingContent::Deferred(raw.as_slice()))
             .content()
     }
 
@@ -76,7 +76,7 @@ impl Content {
         }
         match JsonText::try_from(walk.value().to_raw()) {
             Ok(text) => Ok(Self::Text(text)),
-            Err(other) if other.is_null() => Ok(Self::Nothing),
+            Err(other) if other.is_null() => Ok(Self::Absent),
             Err(other) => Err(ShapeError::new("", "a string or an array", other.kind())),
         }
     }
@@ -84,8 +84,8 @@ impl Content {
     /// Returns the texts as pieces, in order.
     pub(super) fn pieces(&self) -> Vec<Piece<'_>> {
         match self {
-            Self::Nothing => Vec::new(),
-            Self::Text(text) => vec![Piece { text: text.read(), thought: false }],
+            Self::Absent => Vec::new(),
+            Self::Text(text) => vec![Piece { text: text.decode(), thought: false }],
             Self::Parts(parts) => parts::pieces(parts),
         }
     }
@@ -98,14 +98,14 @@ impl Content {
     /// Returns the joined text, if there is any.
     pub(super) fn text(&self) -> Option<JsonText> {
         match self {
-            Self::Nothing => None,
+            Self::Absent => None,
             Self::Text(text) => Some(text.clone()),
             Self::Parts(parts) => parts::text(parts),
         }
     }
 
     /// Returns `true` if there is a part without text.
-    pub(super) fn holds_more_than_text(&self) -> bool {
+    pub(super) fn has_non_text(&self) -> bool {
         matches!(self, Self::Parts(parts) if parts.iter().any(|part| part.text.is_none()))
     }
 
@@ -119,19 +119,20 @@ impl Content {
         warnings: &mut Vec<Warning>,
     ) -> Option<RawJson> {
         let Self::Parts(parts) = self else {
-            let text: String = portions.into_iter().map(|portion| self.after(portion)).collect();
+            let text: String =
+                portions.into_iter().map(|portion| self.edited_text(portion)).collect();
             return (!text.is_empty()).then(|| RawJson::from_text(&text));
         };
-        let place = |index| format!("{path}[{index}]");
-        let written = parts::rewritten(parts, portions, place, new, warnings);
-        (!written.is_empty()).then(|| RawJson::from_items(&written))
+        let path_of = |index| format!("{path}[{index}]");
+        let result = parts::rewritten(parts, portions, path_of, new, warnings);
+        (!result.is_empty()).then(|| RawJson::from_items(&result))
     }
 
     /// Returns the content without text, for a message that must stay without its text. A list that
     /// had a text part keeps one, since not every server accepts a list without parts.
     pub(super) fn emptied(&self) -> RawJson {
         let part = match self {
-            Self::Nothing | Self::Text(_) => return RawJson::from_text(""),
+            Self::Absent | Self::Text(_) => return RawJson::from_text(""),
             Self::Parts(parts) => parts.iter().find(|part| part.text.is_some()),
         };
         let part = part.map(|part| parts::Part::with_text(part, ""));
@@ -139,11 +140,11 @@ impl Content {
     }
 
     /// Returns the text of a string content after an edit.
-    fn after(&self, portion: Portion) -> String {
+    fn edited_text(&self, portion: Portion) -> String {
         match (portion, self) {
             (Portion::Change(_, text) | Portion::New(text), _) => text,
             (Portion::Keep(_) | Portion::KeepThought(_), Self::Text(text)) => {
-                text.read().into_owned()
+                text.decode().into_owned()
             }
             _ => String::new(),
         }
@@ -161,7 +162,7 @@ impl Part {
         })?;
         let text = match read_text("type", kind)? {
             Some(other) if !TEXT_TYPES.contains(&&*other) => None,
-            _ => keep_text("text", text)?,
+            _ => read_json_text("text", text)?,
         };
         Ok(Self { raw: raw.to_raw(), text })
     }
@@ -193,8 +194,8 @@ impl parts::Part for Part {
         self.text.as_ref()
     }
 
-    fn says_more(&self) -> bool {
-        says_more(&self.fields(), &["type", "text"])
+    fn has_other_content(&self) -> bool {
+        has_other_content(&self.fields(), &["type", "text"])
     }
 
     fn with_text(&self, text: &str) -> RawJson {
@@ -206,8 +207,8 @@ impl parts::Part for Part {
 
 /// Returns `true` if an object has other content than these fields. `null` and an empty list do not
 /// count: messages of the API have `"refusal": null` and `"annotations": []`.
-pub(super) fn says_more(fields: &JsonObject, known: &[&str]) -> bool {
-    let says_nothing =
+pub(super) fn has_other_content(fields: &JsonObject, known: &[&str]) -> bool {
+    let is_empty =
         |value: &RawJson| value.is_null() || value.to_items().is_some_and(|items| items.is_empty());
-    fields.iter().any(|(name, value)| !known.contains(&name) && !says_nothing(value))
+    fields.iter().any(|(name, value)| !known.contains(&name) && !is_empty(value))
 }

@@ -19,7 +19,7 @@ const GROWING: [&str; 2] = ["delta", "logprobs"];
 #[derive(Debug, Default)]
 pub(super) struct Growing {
     fields: Vec<(String, Value)>,
-    places: HashMap<String, usize>,
+    positions: HashMap<String, usize>,
 }
 
 #[derive(Debug)]
@@ -36,7 +36,7 @@ enum Value {
 #[derive(Debug, Default)]
 struct Items {
     items: Vec<Item>,
-    places: HashMap<String, usize>,
+    positions: HashMap<String, usize>,
 }
 
 #[derive(Debug)]
@@ -53,13 +53,13 @@ impl Growing {
 
     fn add_at(&mut self, fields: &JsonObject, grows: bool, depth: usize) {
         for (name, value) in fields.iter() {
-            let place = self.places.get(name).copied().unwrap_or_else(|| {
-                self.places.insert(name.to_owned(), self.fields.len());
+            let position = self.positions.get(name).copied().unwrap_or_else(|| {
+                self.positions.insert(name.to_owned(), self.fields.len());
                 self.fields.push((name.to_owned(), Value::Last(value.clone())));
                 self.fields.len() - 1
             });
             let grows = (grows || GROWING.contains(&name)) && !REPEATED.contains(&name);
-            self.fields[place].1.add(value, grows, depth);
+            self.fields[position].1.add(value, grows, depth);
         }
     }
 
@@ -137,13 +137,13 @@ impl Items {
             return;
         };
         let key = number.as_str();
-        let place = self.places.get(key).copied().unwrap_or_else(|| {
-            self.places.insert(key.to_owned(), self.items.len());
-            let number = number.to_whole_number().unwrap_or(u64::MAX);
+        let position = self.positions.get(key).copied().unwrap_or_else(|| {
+            self.positions.insert(key.to_owned(), self.items.len());
+            let number = number.to_u64().unwrap_or(u64::MAX);
             self.items.push(Item::Numbered(number, Growing::default()));
             self.items.len() - 1
         });
-        if let Some(Item::Numbered(_, joined)) = self.items.get_mut(place) {
+        if let Some(Item::Numbered(_, joined)) = self.items.get_mut(position) {
             joined.add_at(&fields, grows, depth + 1);
         }
     }

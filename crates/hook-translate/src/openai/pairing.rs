@@ -7,31 +7,31 @@ use std::collections::HashMap;
 
 /// The relation of an entry to the entries around it.
 #[derive(Debug)]
-pub(super) enum Tie {
+pub(super) enum Relation {
     /// None.
     Free,
     /// It calls tools, with these ids.
     Calls(Vec<String>),
     /// It is the result of the call with that id.
-    Answers(Option<String>),
+    ToolResult(Option<String>),
     /// It refers to an entry stored by the server, which may be a call.
-    Refers,
+    Reference,
     /// It must precede the next entry.
-    Leads,
+    RequiresNext,
 }
 
 /// The indices of a conversation at which a message may be inserted.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct OpenPositions {
     /// For each index, and for the end, the next index that is open.
     next_open: Vec<usize>,
 }
 
-impl Places {
+impl OpenPositions {
     /// Finds the open indices between entries with these relations.
-    pub(super) fn of(ties: impl Iterator<Item = Tie>) -> Self {
-        let ties: Vec<Tie> = ties.collect();
-        let end = ties.len();
+    pub(super) fn of(relations: impl Iterator<Item = Relation>) -> Self {
+        let relations: Vec<Relation> = relations.collect();
+        let end = relations.len();
         // The number of inseparable spans that begin and end at each index.
         let (mut begins, mut ends) = (vec![0_usize; end + 1], vec![0_usize; end + 1]);
         let mut close = |first: usize, last: usize| {
@@ -40,38 +40,40 @@ impl Places {
         };
         let mut callers: HashMap<&str, usize> = HashMap::new();
         let mut latest_caller = None;
-        for (index, tie) in ties.iter().enumerate() {
-            match tie {
-                Tie::Free => {}
-                Tie::Calls(ids) => {
+        for (index, relation) in relations.iter().enumerate() {
+            match relation {
+                Relation::Free => {}
+                Relation::Calls(ids) => {
                     latest_caller = Some(index);
                     callers.extend(ids.iter().map(|id| (id.as_str(), index)));
                 }
-                Tie::Refers => {
-                    let goes_on = index > 0 && matches!(ties[index - 1], Tie::Refers);
-                    latest_caller = latest_caller.filter(|_| goes_on).or(Some(index));
+                Relation::Reference => {
+                    let continues_run =
+                        index > 0 && matches!(relations[index - 1], Relation::Reference);
+                    latest_caller = latest_caller.filter(|_| continues_run).or(Some(index));
                 }
-                Tie::Answers(id) => {
+                Relation::ToolResult(id) => {
                     let caller = id.as_ref().and_then(|id| callers.get(id.as_str()).copied());
                     // The call may be in a part of the conversation that this request does not
                     // contain, so nothing may precede its results.
                     let first = caller.or(latest_caller).map_or(0, |caller| caller + 1);
                     close(first, index);
                 }
-                Tie::Leads if index + 1 < end => close(index + 1, index + 1),
-                Tie::Leads => {}
+                Relation::RequiresNext if index + 1 < end => close(index + 1, index + 1),
+                Relation::RequiresNext => {}
             }
         }
         let mut spans = 0;
         let mut is_open = vec![true; end + 1];
-        for place in 0..=end {
-            spans += begins[place];
-            is_open[place] = spans == 0;
-            spans -= ends[place];
+        for position in 0..=end {
+            spans += begins[position];
+            is_open[position] = spans == 0;
+            spans -= ends[position];
         }
         let mut next_open = vec![end; end + 1];
-        for place in (0..end).rev() {
-            next_open[place] = if is_open[place] { place } else { next_open[place + 1] };
+        for position in (0..end).rev() {
+            next_open[position] =
+                if is_open[position] { position } else { next_open[position + 1] };
         }
         Self { next_open }
     }
@@ -81,13 +83,13 @@ impl Places {
     /// next message. If all of these are closed, the next open one.
     pub(super) fn between(&self, before: Option<usize>, after: Option<usize>) -> usize {
         let end = self.next_open.len().saturating_sub(1);
-        let open = |place: usize| self.next_open.get(place).copied().unwrap_or(end);
+        let open = |position: usize| self.next_open.get(position).copied().unwrap_or(end);
         match (before, after) {
             (_, None) => end,
             (None, Some(_)) => open(0),
             (Some(before), Some(after)) => (before + 1..=after)
                 .rev()
-                .find(|&place| open(place) == place)
+                .find(|&position| open(position) == position)
                 .unwrap_or_else(|| open(after)),
         }
     }
@@ -98,16 +100,18 @@ mod tests {
     use super::*;
 
     /// `c1` calls, `a1` answers, `r` refers, `l` leads, anything else is free.
-    fn places(written: &str) -> Vec<usize> {
+    fn open_positions_of(written: &str) -> Vec<usize> {
         let tie = |entry: &str| match entry.split_at(1) {
-            ("c", ids) => Tie::Calls(ids.chars().map(String::from).collect()),
-            ("a", id) => Tie::Answers((!id.is_empty()).then(|| id.to_owned())),
-            ("r", _) => Tie::Refers,
-            ("l", _) => Tie::Leads,
-            _ => Tie::Free,
+            ("c", ids) => Relation::Calls(ids.chars().map(String::from).collect()),
+            ("a", id) => Relation::ToolResult((!id.is_empty()).then(|| id.to_owned())),
+            ("r", _) => Relation::Reference,
+            ("l", _) => Relation::RequiresNext,
+            _ => Relation::Free,
         };
-        let places = Places::of(written.split_whitespace().map(tie));
-        (0..places.next_open.len()).filter(|&place| places.next_open[place] == place).collect()
+        let positions = OpenPositions::of(written.split_whitespace().map(tie));
+        (0..positions.next_open.len())
+            .filter(|&place| positions.next_open[place] == place)
+            .collect()
     }
 
     #[test]
@@ -126,7 +130,7 @@ mod tests {
             ("m r r a1 a2 m", vec![0, 1, 5, 6]),
             ("l m l", vec![0, 2, 3]),
         ] {
-            assert_eq!(places(written), expected, "{written}");
+            assert_eq!(open_positions_of(written), expected, "{written}");
         }
     }
 }

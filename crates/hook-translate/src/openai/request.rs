@@ -1,6 +1,6 @@
 //! The common parts of requests of both APIs.
 
-use hook_json::shape::{FieldReader, ShapeError, fields_and};
+use hook_json::shape::{FieldReader, ShapeError, split_field};
 use hook_json::{JsonObject, JsonWalk, RawJson, RawObject};
 use hook_protocol::model::{LlmMessage, LlmRequest};
 
@@ -30,7 +30,7 @@ pub(super) trait Conversation: Default {
 
 /// Translates a request into the stable form.
 pub(super) fn to_stable<C: Conversation>(request: &RawObject) -> Result<RawObject, TranslateError> {
-    let (fields, conversation) = fields_and(request, C::FIELD, C::read);
+    let (fields, conversation) = split_field(request, C::FIELD, C::read);
     let model = FieldReader::new(fields.clone()).text("model")?;
     let stable = LlmRequest {
         model,
@@ -53,7 +53,7 @@ pub(super) fn from_stable<C: Conversation>(
         warnings.push(Warning::new(name, "not a field of a stable request; it is ignored"));
     }
 
-    let own = base.map(|base| fields_and(base, C::FIELD, C::read));
+    let own = base.map(|base| split_field(base, C::FIELD, C::read));
     let (fields, conversation) = own.unwrap_or_default();
     let mut changes = JsonObject::new();
     let model = FieldReader::new(fields.clone()).text("model")?;
@@ -61,8 +61,9 @@ pub(super) fn from_stable<C: Conversation>(
         changes.insert("model", RawJson::from_text(new));
     }
     let conversation = conversation.transpose()?.unwrap_or_default();
-    let laid = given.messages.as_deref().and_then(|new| conversation.overlaid(new, &mut warnings));
-    let rewritten = match laid {
+    let overlaid =
+        given.messages.as_deref().and_then(|new| conversation.overlaid(new, &mut warnings));
+    let rewritten = match overlaid {
         Some(Overlaid::Value(conversation)) => {
             changes.insert(C::FIELD, conversation);
             None
@@ -75,7 +76,7 @@ pub(super) fn from_stable<C: Conversation>(
         changes.insert(C::FIELD, list);
     }
     if let Some(config) = &given.config {
-        changes.overlay(&settings::changes(C::SETTINGS, config, &fields, &mut warnings));
+        changes.merge(&settings::changes(C::SETTINGS, config, &fields, &mut warnings));
     }
     // Always read, so that a base with an invalid tool choice is an error.
     let tool_config = given.tool_config.unwrap_or_default();
@@ -84,11 +85,11 @@ pub(super) fn from_stable<C: Conversation>(
     if base.is_some() && !choice.is_empty() && json::given(&fields, "tools").is_none() {
         warnings.push(Warning::no_tools_to_choose_from());
     } else {
-        changes.overlay(&choice);
+        changes.merge(&choice);
     }
     let value = match (base, rewritten) {
-        (Some(base), Some(items)) => items.laid_over(base, changes),
-        (Some(base), None) => base.overlaid(&changes),
+        (Some(base), Some(items)) => items.apply_to(base, changes),
+        (Some(base), None) => base.merged(&changes),
         (None, _) => changes.to_raw(),
     };
     Ok(Translated { value, warnings })

@@ -27,13 +27,14 @@ pub(super) fn read_given(
 /// Returns the token counts of a synthetic response; missing ones are zero.
 pub(super) fn synthetic_usage(names: &UsageNames, given: &UsageMetadata) -> RawObject {
     let [prompt, answer, total] = names.counts;
-    let count = |given: &Option<RawJson>| given.clone().unwrap_or_else(|| RawJson::from_integer(0));
-    let (asked, said) = (count(&given.prompt_token_count), count(&given.candidates_token_count));
-    let number = |count: &RawJson| count.to_whole_number().unwrap_or_default();
-    let both = || RawJson::from_integer(number(&asked).saturating_add(number(&said)));
-    let both = given.total_token_count.clone().unwrap_or_else(both);
+    let count = |given: &Option<RawJson>| given.clone().unwrap_or_else(|| RawJson::from_u64(0));
+    let (prompt_count, answer_count) =
+        (count(&given.prompt_token_count), count(&given.candidates_token_count));
+    let number = |count: &RawJson| count.to_u64().unwrap_or_default();
+    let sum = || RawJson::from_u64(number(&prompt_count).saturating_add(number(&answer_count)));
+    let sum = given.total_token_count.clone().unwrap_or_else(sum);
     let mut counts = JsonObject::new();
-    for (name, count) in [(prompt, asked), (answer, said), (total, both)] {
+    for (name, count) in [(prompt, prompt_count), (answer, answer_count), (total, sum)] {
         counts.insert(name, count);
     }
     counts.to_raw()

@@ -25,7 +25,7 @@ pub(super) fn may_be_shown(role: Option<JsonSlice<'_>>) -> bool {
 
 /// Returns the SDK's name of a role. A request has instructions by `system` or by `developer`, but
 /// models do not accept both; `system` is the name that this request uses.
-pub(super) fn written(role: LlmRole, system: &'static str) -> &'static str {
+pub(super) fn sdk_name(role: LlmRole, system: &'static str) -> &'static str {
     match role {
         LlmRole::User => "user",
         LlmRole::Model => "assistant",
@@ -39,6 +39,6 @@ pub(super) fn is_developer(role: Option<&str>) -> bool {
 }
 
 /// Returns the name of the system role, given for each message whether it has the newer name.
-pub(super) fn of_system(mut by_developer: impl Iterator<Item = bool>) -> &'static str {
+pub(super) fn system_name(mut by_developer: impl Iterator<Item = bool>) -> &'static str {
     if by_developer.any(|by_developer| by_developer) { "developer" } else { "system" }
 }

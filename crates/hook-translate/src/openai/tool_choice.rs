@@ -25,7 +25,7 @@ const ALLOWED: &str = "allowed_tools";
 const MODES: [(&str, &str); 3] = [("NONE", "none"), ("AUTO", "auto"), ("ANY", "required")];
 
 /// The types of tools that have names.
-const NAMED: [&str; 2] = ["function", "custom"];
+const NAMED_TYPES: [&str; 2] = ["function", "custom"];
 
 /// The position of the fields of a type of choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +70,7 @@ pub(super) fn from_stable(
     let base = base.cloned().unwrap_or_else(RawObject::empty);
     let mut warnings = Vec::new();
     let changes = changes(nesting, &given, "mode", &base.fields(), &mut warnings)?;
-    Ok(Translated { value: base.overlaid(&changes), warnings })
+    Ok(Translated { value: base.merged(&changes), warnings })
 }
 
 /// Returns the tool config of a request, if it is not the default.
@@ -106,13 +106,13 @@ pub(super) fn changes(
     if mode == base.shown.mode.as_ref() && names == base.shown.allowed_function_names.as_ref() {
         return Ok(changes);
     }
-    let word = mode.and_then(|mode| MODES.iter().find(|(known, _)| known == mode));
-    let word = word.map(|(_, word)| *word);
-    let choice = match (word, names) {
+    let sdk_mode = mode.and_then(|mode| MODES.iter().find(|(known, _)| known == mode));
+    let sdk_mode = sdk_mode.map(|(_, word)| *word);
+    let choice = match (sdk_mode, names) {
         (Some("none"), _) => Some(RawJson::from_text("none")),
         (_, Some(names)) if names.is_empty() => Some(RawJson::from_text("none")),
-        (word, Some(names)) => Some(nesting.chosen(&base, word, names, request)?),
-        (Some(word), None) => Some(RawJson::from_text(word)),
+        (sdk_mode, Some(names)) => Some(nesting.choice_of(&base, sdk_mode, names, request)?),
+        (Some(sdk_mode), None) => Some(RawJson::from_text(sdk_mode)),
         (None, None) => None,
     };
     if let Some(choice) = choice {
@@ -124,8 +124,8 @@ pub(super) fn changes(
 impl Nesting {
     fn read(self, request: &JsonObject) -> Result<Choice, ShapeError> {
         let Some(value) = json::given(request, FIELD) else { return Ok(Choice::default()) };
-        if let Some(word) = value.to_text() {
-            let shown = ToolConfig { mode: Some(shown_mode(word)), allowed_function_names: None };
+        if let Some(mode) = value.to_text() {
+            let shown = ToolConfig { mode: Some(shown_mode(mode)), allowed_function_names: None };
             return Ok(Choice { shown, ..Choice::default() });
         }
         let fields = value
@@ -170,7 +170,7 @@ impl Nesting {
     /// Returns the name of a tool, unless it is a hosted one.
     fn name_of(self, tool: &JsonObject) -> Result<Option<String>, ShapeError> {
         let kind = FieldReader::new(tool.clone()).text("type")?;
-        let Some(kind) = kind.filter(|kind| NAMED.contains(&kind.as_str())) else {
+        let Some(kind) = kind.filter(|kind| NAMED_TYPES.contains(&kind.as_str())) else {
             return Ok(None);
         };
         let name = FieldReader::new(self.inner(tool, &kind)?).text("name");
@@ -197,10 +197,10 @@ impl Nesting {
 
     /// Returns a choice of these tools. Hosted tools that `base` permits stay permitted, since the
     /// stable form does not contain them.
-    fn chosen(
+    fn choice_of(
         self,
         base: &Choice,
-        word: Option<&str>,
+        sdk_mode: Option<&str>,
         names: &[String],
         request: &JsonObject,
     ) -> Result<RawJson, TranslateError> {
@@ -213,19 +213,19 @@ impl Nesting {
             known.unwrap_or_else(|| self.tool(kind, name))
         };
         let mut tools: Vec<RawJson> = names.iter().map(tool).collect();
-        let was_list = base.kind.as_deref() == Some(ALLOWED);
-        if let ([tool], Some("required"), false) = (tools.as_slice(), word, was_list) {
+        let is_list = base.kind.as_deref() == Some(ALLOWED);
+        if let ([tool], Some("required"), false) = (tools.as_slice(), sdk_mode, is_list) {
             return Ok(tool.clone());
         }
         let mut fields = JsonObject::new();
-        if was_list {
+        if is_list {
             fields.clone_from(&base.fields);
             tools.extend(
                 base.tools.iter().filter(|tool| tool.name.is_none()).map(|tool| tool.raw.clone()),
             );
         }
         let mut inner = JsonObject::new();
-        inner.insert("mode", RawJson::from_text(word.unwrap_or("auto")));
+        inner.insert("mode", RawJson::from_text(sdk_mode.unwrap_or("auto")));
         inner.insert("tools", RawJson::from_items(&tools));
         fields.insert("type", RawJson::from_text(ALLOWED));
         Ok(self.with_inner(fields, ALLOWED, &inner)?.to_raw().into())
@@ -250,10 +250,10 @@ impl Nesting {
         changes: &JsonObject,
     ) -> Result<JsonObject, ShapeError> {
         match self {
-            Self::Flat => fields.overlay(changes),
+            Self::Flat => fields.merge(changes),
             Self::ByType => {
                 let mut inner = self.inner(&fields, kind)?;
-                inner.overlay(changes);
+                inner.merge(changes);
                 fields.insert(kind, inner.to_raw());
             }
         }
@@ -273,9 +273,9 @@ impl Nesting {
     }
 }
 
-fn shown_mode(word: String) -> String {
-    match MODES.iter().find(|(_, known)| *known == word) {
+fn shown_mode(sdk_mode: String) -> String {
+    match MODES.iter().find(|(_, known)| *known == sdk_mode) {
         Some((mode, _)) => (*mode).to_owned(),
-        None => word,
+        None => sdk_mode,
     }
 }

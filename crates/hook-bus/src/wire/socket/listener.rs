@@ -7,14 +7,14 @@ use tokio::net::{UnixListener, UnixStream};
 
 use super::SocketError;
 use super::peer::is_permitted;
-use super::place::SocketPlace;
+use super::place::SocketFile;
 
 /// A Unix socket that only its owner can use, for servers of other protocols than lines. Dropping
 /// it removes its file.
 #[derive(Debug)]
 pub struct SocketListener {
     listener: UnixListener,
-    place: SocketPlace,
+    file: SocketFile,
 }
 
 impl SocketListener {
@@ -23,13 +23,13 @@ impl SocketListener {
     /// # Errors
     /// If the socket cannot be created, or not safely.
     pub async fn bind(path: impl AsRef<Path>) -> Result<Self, SocketError> {
-        let (place, listener) = SocketPlace::take(path.as_ref()).await?;
-        Ok(Self { listener, place })
+        let (file, listener) = SocketFile::create(path.as_ref()).await?;
+        Ok(Self { listener, file })
     }
 
     /// Returns the path of the socket.
     pub fn path(&self) -> &Path {
-        self.place.path()
+        self.file.path()
     }
 
     /// Returns the next connection of a process of the same user or of root; others are closed and

@@ -25,16 +25,16 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::LineReader;
-use super::allowance::{HeldAllowance, LineAllowance};
-use super::client::{ClientEnd, serve_until_gone};
-use super::message::refused;
+use super::allowance::{ClientBudget, LineBudget};
+use super::client::{ClientEnd, serve_until_disconnected};
+use super::message::refused_line;
 use crate::system::HookSystem;
 pub use error::SocketError;
 pub use listener::SocketListener;
-pub use own::socket_of;
-pub use peer::{connect, group_of};
+pub use own::default_socket_path;
+pub use peer::{connect, process_group_of};
 use peer::{hung_up, is_permitted};
-use place::SocketPlace;
+use place::SocketFile;
 
 /// The default maximum number of clients of a server.
 pub const MAX_CLIENTS: usize = 64;
@@ -42,7 +42,7 @@ pub const MAX_CLIENTS: usize = 64;
 /// The first and the longest pause after a failure to accept: without free descriptors every
 /// attempt fails at once.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+const MAX_PAUSE: Duration = Duration::from_secs(1);
 
 /// A Unix socket that serves a hook system.
 /// ```
@@ -73,7 +73,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct SocketServer {
     listener: UnixListener,
-    place: SocketPlace,
+    file: SocketFile,
     max_clients: usize,
     connected: watch::Sender<usize>,
 }
@@ -86,9 +86,9 @@ impl SocketServer {
     /// # Errors
     /// If the socket cannot be created, or not safely.
     pub async fn bind(path: impl AsRef<Path>) -> Result<Self, SocketError> {
-        let (place, listener) = SocketPlace::take(path.as_ref()).await?;
+        let (file, listener) = SocketFile::create(path.as_ref()).await?;
         let connected = watch::Sender::new(0);
-        Ok(Self { listener, place, max_clients: MAX_CLIENTS, connected })
+        Ok(Self { listener, file, max_clients: MAX_CLIENTS, connected })
     }
 
     /// Sets the maximum number of clients; further ones are refused with a message.
@@ -105,7 +105,7 @@ impl SocketServer {
 
     /// Returns the path of the socket.
     pub fn path(&self) -> &Path {
-        self.place.path()
+        self.file.path()
     }
 
     /// Serves clients until `stop` is cancelled, each as [`serve_client`](super::serve_client)
@@ -117,27 +117,27 @@ impl SocketServer {
     /// # Cancellation
     /// Dropping the future closes every client's connection and cancels its requests.
     pub async fn serve(self, system: &Arc<HookSystem>, stop: &CancellationToken) {
-        let Self { listener, place, max_clients, connected } = self;
+        let Self { listener, file, max_clients, connected } = self;
         let mut clients =
-            Clients { tasks: JoinSet::new(), most: max_clients, allowance: LineAllowance::new() };
-        let mut pause = Pause::default();
+            Clients { tasks: JoinSet::new(), max_clients, line_budget: LineBudget::new() };
+        let mut pause = AcceptPause::default();
         loop {
             tokio::select! {
                 () = stop.cancelled() => break,
                 accepted = listener.accept(), if pause.until.is_none() => match accepted {
                     Ok((stream, _)) => {
-                        pause = Pause::default();
+                        pause = AcceptPause::default();
                         clients.admit(stream, system, stop);
                     }
                     Err(error) => pause.begin(&error),
                 },
-                () = pause.over() => pause.until = None,
+                () = pause.wait() => pause.until = None,
                 Some(ended) = clients.tasks.join_next() => log_end(ended),
             }
             connected.send_replace(clients.tasks.len());
         }
         // Remove the file first: a program that starts now may become the new server.
-        drop(place);
+        drop(file);
         drop(listener);
         while let Some(ended) = clients.tasks.join_next().await {
             log_end(ended);
@@ -148,9 +148,9 @@ impl SocketServer {
 /// The connected clients.
 struct Clients {
     tasks: JoinSet<io::Result<ClientEnd>>,
-    most: usize,
+    max_clients: usize,
     /// The memory limit of their unfinished lines, all together.
-    allowance: LineAllowance,
+    line_budget: LineBudget,
 }
 
 impl Clients {
@@ -163,33 +163,33 @@ impl Clients {
             refuse(&stream, "only the user that started this server may use it");
             return;
         }
-        if self.tasks.len() >= self.most {
+        if self.tasks.len() >= self.max_clients {
             let message = format!(
                 "this server has {} clients already, as many as it serves; try again later",
-                self.most
+                self.max_clients
             );
             refuse(&stream, &message);
             return;
         }
-        let watched = match again(&stream) {
+        let monitor = match second_handle(&stream) {
             Ok(watched) => watched,
             Err(error) => {
                 refuse(&stream, &format!("this server cannot serve another client now: {error}"));
                 return;
             }
         };
-        let (system, stop, group) = (Arc::clone(system), stop.clone(), group_of(&stream));
-        let allowance = self.allowance.clone();
+        let (system, stop, group) = (Arc::clone(system), stop.clone(), process_group_of(&stream));
+        let budget = self.line_budget.clone();
         self.tasks.spawn(async move {
             let (reader, writer) = stream.into_split();
-            let lines = LineReader::new(reader).within(HeldAllowance::of(&allowance));
-            serve_until_gone(&system, lines, writer, &stop, group, hung_up(watched)).await
+            let lines = LineReader::new(reader).with_budget(ClientBudget::new(&budget));
+            serve_until_disconnected(&system, lines, writer, &stop, group, hung_up(monitor)).await
         });
     }
 }
 
 /// Returns a second handle of the same connection, to watch it while the first is in use.
-fn again(stream: &UnixStream) -> io::Result<UnixStream> {
+fn second_handle(stream: &UnixStream) -> io::Result<UnixStream> {
     let other = std::os::unix::net::UnixStream::from(stream.as_fd().try_clone_to_owned()?);
     UnixStream::from_std(other)
 }
@@ -197,7 +197,7 @@ fn again(stream: &UnixStream) -> io::Result<UnixStream> {
 /// Sends the reason in one line, if that needs no waiting, and closes the connection.
 fn refuse(stream: &UnixStream, message: &str) {
     tracing::warn!(target: "hook::serve", "client refused: {message}");
-    let mut line = refused(message);
+    let mut line = refused_line(message);
     line.push(b'\n');
     let _ = stream.try_write(&line);
 }
@@ -212,20 +212,20 @@ fn log_end(ended: Result<io::Result<ClientEnd>, JoinError>) {
 
 /// A pause in accepting clients.
 #[derive(Default)]
-struct Pause {
+struct AcceptPause {
     until: Option<Instant>,
     last: Duration,
 }
 
-impl Pause {
+impl AcceptPause {
     fn begin(&mut self, error: &io::Error) {
         tracing::error!(target: "hook::serve", "no client can be let in: {error}");
-        self.last = (self.last * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE);
+        self.last = (self.last * 2).clamp(FIRST_PAUSE, MAX_PAUSE);
         self.until = Some(Instant::now() + self.last);
     }
 
     /// Waits for the end of the pause; pending if there is none.
-    async fn over(&self) {
+    async fn wait(&self) {
         match self.until {
             Some(until) => tokio::time::sleep_until(until).await,
             None => std::future::pending().await,

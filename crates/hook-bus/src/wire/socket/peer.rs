@@ -21,7 +21,7 @@ pub(super) fn is_permitted(stream: &UnixStream) -> bool {
 /// Returns the process group of the process that connected, if the system reports it. Each request
 /// compares it with those of running hooks, so that a hook's client without its token does not wait
 /// for the slot that its own hook holds.
-pub fn group_of(stream: &UnixStream) -> Option<u32> {
+pub fn process_group_of(stream: &UnixStream) -> Option<u32> {
     let peer = stream.peer_cred().ok()?.pid()?;
     let group = rustix::process::getpgid(rustix::process::Pid::from_raw(peer)).ok()?;
     u32::try_from(group.as_raw_nonzero().get()).ok()

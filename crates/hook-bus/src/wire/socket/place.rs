@@ -21,7 +21,7 @@ const ATTEMPTS: usize = 3;
 
 /// A socket's file. Dropping it removes the file, unless it was replaced.
 #[derive(Debug)]
-pub(super) struct SocketPlace {
+pub(super) struct SocketFile {
     path: PathBuf,
     identity: Identity,
 }
@@ -39,33 +39,36 @@ impl Identity {
     }
 }
 
-impl SocketPlace {
+impl SocketFile {
     /// Creates the socket and listens.
-    pub(super) async fn take(path: &Path) -> Result<(Self, UnixListener), SocketError> {
-        let making = Making { path };
-        let path = making.resolved()?;
+    pub(super) async fn create(path: &Path) -> Result<(Self, UnixListener), SocketError> {
+        let request = SocketRequest { path };
+        let path = request.resolve()?;
         let directory = path.parent().unwrap_or(Path::new("/"));
-        making.check(directory)?;
-        let room = Room::new(directory).map_err(|error| making.failed("its directory", error))?;
-        let staged = room.path.join("s");
+        request.check(directory)?;
+        let staging = PrivateDirectory::new(directory)
+            .map_err(|error| request.failed("its directory", error))?;
+        let staged = staging.path.join("s");
         let length = staged.as_os_str().len().max(path.as_os_str().len());
         if length > MAX_PATH {
             return Err(SocketError::PathTooLong { path, length: length - MAX_PATH });
         }
-        let listener = UnixListener::bind(&staged).map_err(|error| making.failed("bind", error))?;
+        let listener =
+            UnixListener::bind(&staged).map_err(|error| request.failed("bind", error))?;
         let mode = Permissions::from_mode(0o600);
-        fs::set_permissions(&staged, mode).map_err(|error| making.failed("chmod", error))?;
-        let made = fs::symlink_metadata(&staged).map_err(|error| making.failed("stat", error))?;
+        fs::set_permissions(&staged, mode).map_err(|error| request.failed("chmod", error))?;
+        let metadata =
+            fs::symlink_metadata(&staged).map_err(|error| request.failed("stat", error))?;
         for _ in 0..ATTEMPTS {
-            match appear(&staged, &path) {
+            match link_new(&staged, &path) {
                 Ok(()) => {
-                    let place = Self { path, identity: Identity::of(&made) };
-                    return Ok((place, listener));
+                    let file = Self { path, identity: Identity::of(&metadata) };
+                    return Ok((file, listener));
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    making.set_aside_stale(&path, &room).await?;
+                    request.remove_stale(&path, &staging).await?;
                 }
-                Err(error) => return Err(making.failed("link", error)),
+                Err(error) => return Err(request.failed("link", error)),
             }
         }
         Err(SocketError::AlreadyServed { path })
@@ -76,7 +79,7 @@ impl SocketPlace {
     }
 }
 
-impl Drop for SocketPlace {
+impl Drop for SocketFile {
     fn drop(&mut self) {
         let current = fs::symlink_metadata(&self.path);
         if current.is_ok_and(|current| Identity::of(&current) == self.identity) {
@@ -87,7 +90,7 @@ impl Drop for SocketPlace {
 }
 
 /// Links a file to a second path without ever replacing anything there.
-fn appear(staged: &Path, path: &Path) -> io::Result<()> {
+fn link_new(staged: &Path, path: &Path) -> io::Result<()> {
     match fs::hard_link(staged, path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
             // The file system has no hard links.
@@ -102,11 +105,11 @@ fn appear(staged: &Path, path: &Path) -> io::Result<()> {
 }
 
 /// A directory that only its owner can enter; dropping it removes it with its content.
-struct Room {
+struct PrivateDirectory {
     path: PathBuf,
 }
 
-impl Room {
+impl PrivateDirectory {
     fn new(parent: &Path) -> io::Result<Self> {
         let name = Uuid::new_v4().simple().to_string();
         let path = parent.join(format!(".{}", name.get(..8).unwrap_or(&name)));
@@ -115,24 +118,24 @@ impl Room {
     }
 }
 
-impl Drop for Room {
+impl Drop for PrivateDirectory {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.path);
     }
 }
 
 /// The requested path, for error messages.
-struct Making<'p> {
+struct SocketRequest<'p> {
     path: &'p Path,
 }
 
-impl Making<'_> {
+impl SocketRequest<'_> {
     fn failed(&self, doing: &'static str, source: io::Error) -> SocketError {
         SocketError::Make { path: self.path.to_owned(), doing, source }
     }
 
     /// Returns the path with its directory resolved, which is created if missing.
-    fn resolved(&self) -> Result<PathBuf, SocketError> {
+    fn resolve(&self) -> Result<PathBuf, SocketError> {
         let absolute = std::path::absolute(self.path);
         let absolute = absolute.map_err(|error| self.failed("its directory", error))?;
         let (Some(directory), Some(name)) = (absolute.parent(), absolute.file_name()) else {
@@ -166,18 +169,22 @@ impl Making<'_> {
     }
 
     /// Removes the file at the path, if it is the owner's stale socket.
-    async fn set_aside_stale(&self, path: &Path, room: &Room) -> Result<(), SocketError> {
-        let found = match fs::symlink_metadata(path) {
-            Ok(found) => found,
+    async fn remove_stale(
+        &self,
+        path: &Path,
+        staging: &PrivateDirectory,
+    ) -> Result<(), SocketError> {
+        let metadata = match fs::symlink_metadata(path) {
+            Ok(metadata) => metadata,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(self.failed("stat", error)),
         };
         let path = path.to_owned();
-        if !found.file_type().is_socket() {
+        if !metadata.file_type().is_socket() {
             return Err(SocketError::Taken { path });
         }
-        if found.uid() != geteuid().as_raw() {
-            return Err(SocketError::ForeignSocket { path, owner: found.uid() });
+        if metadata.uid() != geteuid().as_raw() {
+            return Err(SocketError::ForeignSocket { path, owner: metadata.uid() });
         }
         match UnixStream::connect(&path).await {
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
@@ -185,19 +192,20 @@ impl Making<'_> {
             // A server that is too busy to answer is alive.
             _ => return Err(SocketError::AlreadyServed { path }),
         }
-        let aside = room.path.join("stale");
-        match fs::rename(&path, &aside) {
+        let moved = staging.path.join("stale");
+        match fs::rename(&path, &moved) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(self.failed("rename", error)),
         }
-        let taken = fs::symlink_metadata(&aside).map_err(|error| self.failed("stat", error))?;
-        if Identity::of(&taken) != Identity::of(&found) {
+        let moved_metadata =
+            fs::symlink_metadata(&moved).map_err(|error| self.failed("stat", error))?;
+        if Identity::of(&moved_metadata) != Identity::of(&metadata) {
             // Another server came first; put its socket back.
-            let _ = appear(&aside, &path);
+            let _ = link_new(&moved, &path);
             return Err(SocketError::AlreadyServed { path });
         }
-        let _ = fs::remove_file(&aside);
+        let _ = fs::remove_file(&moved);
         Ok(())
     }
 }

@@ -13,39 +13,39 @@ use crate::error::CommandError;
 const CHUNK: usize = 64 * 1024;
 
 /// The time limit for trailing whitespace after the value, such as the end of its line.
-const ENDING: Duration = Duration::from_millis(20);
+const NEWLINE_TIMEOUT: Duration = Duration::from_millis(20);
 
 /// Reads the value on standard input, unchanged, with trailing whitespace that arrives with it.
 /// Further input is skipped.
 ///
 /// # Errors
 /// Returns an error if the value cannot be read, is too long, or is incomplete after that time.
-pub(super) async fn value(patience: Duration) -> Result<String, CommandError> {
+pub(super) async fn value(timeout: Duration) -> Result<String, CommandError> {
     let (send, mut chunks) = mpsc::channel(4);
     let thread = std::thread::Builder::new().name("stdin".to_owned());
     // The thread ends with the input, with the receiver, or with the process.
     thread.spawn(move || read(io::stdin().lock(), &send)).map_err(CommandError::Thread)?;
-    let mut reading = Reading::default();
+    let mut scanner = JsonScanner::default();
     let whole = async {
-        while reading.is_open() {
+        while scanner.is_open() {
             let Some(chunk) = chunks.recv().await else { break };
-            reading.take(&chunk.map_err(CommandError::Input)?).map_err(CommandError::Input)?;
+            scanner.take(&chunk.map_err(CommandError::Input)?).map_err(CommandError::Input)?;
         }
         Ok::<(), CommandError>(())
     };
-    match tokio::time::timeout(patience, whole).await {
+    match tokio::time::timeout(timeout, whole).await {
         Ok(read) => read?,
         Err(_) => {
             let text = "what stands there is no complete JSON value, and nothing more came";
             return Err(CommandError::Input(io::Error::new(io::ErrorKind::TimedOut, text)));
         }
     }
-    if reading.wants_ending()
-        && let Ok(Some(Ok(chunk))) = tokio::time::timeout(ENDING, chunks.recv()).await
+    if scanner.may_have_newline()
+        && let Ok(Some(Ok(chunk))) = tokio::time::timeout(NEWLINE_TIMEOUT, chunks.recv()).await
     {
-        reading.add_behind(&chunk);
+        scanner.push_rest(&chunk);
     }
-    Ok(reading.finish())
+    Ok(scanner.finish())
 }
 
 /// Reads on a separate thread, since the writer may never finish.
@@ -67,10 +67,10 @@ fn read(mut input: impl Read, send: &mpsc::Sender<io::Result<Vec<u8>>>) {
 
 /// The bytes read so far, and the state of the scanner.
 #[derive(Debug, Default)]
-struct Reading {
+struct JsonScanner {
     bytes: Vec<u8>,
     /// The number of scanned bytes.
-    seen: usize,
+    scanned: usize,
     /// The number of open brackets.
     depth: usize,
     in_string: bool,
@@ -79,7 +79,7 @@ struct Reading {
     end: Option<usize>,
 }
 
-impl Reading {
+impl JsonScanner {
     /// Returns `true` if the value is incomplete.
     fn is_open(&self) -> bool {
         self.end.is_none()
@@ -88,9 +88,9 @@ impl Reading {
     /// Appends and scans more bytes.
     fn take(&mut self, chunk: &[u8]) -> io::Result<()> {
         self.bytes.extend_from_slice(chunk);
-        while let (None, Some(byte)) = (self.end, self.bytes.get(self.seen)) {
-            self.look(*byte);
-            self.seen += 1;
+        while let (None, Some(byte)) = (self.end, self.bytes.get(self.scanned)) {
+            self.scan(*byte);
+            self.scanned += 1;
         }
         match self.end.unwrap_or(self.bytes.len()) > MAX_LINE {
             true => Err(io::Error::other(format!("it is longer than {MAX_LINE} bytes"))),
@@ -99,7 +99,7 @@ impl Reading {
     }
 
     /// Scans the next byte. The parser checks later that brackets match.
-    fn look(&mut self, byte: u8) {
+    fn scan(&mut self, byte: u8) {
         match byte {
             _ if self.is_escaped => self.is_escaped = false,
             b'\\' if self.in_string => self.is_escaped = true,
@@ -109,7 +109,7 @@ impl Reading {
             b'}' | b']' if self.depth > 0 => {
                 self.depth -= 1;
                 if self.depth == 0 {
-                    self.end = Some(self.seen + 1);
+                    self.end = Some(self.scanned + 1);
                 }
             }
             b' ' | b'\t' | b'\r' | b'\n' => {}
@@ -120,24 +120,24 @@ impl Reading {
     }
 
     /// Returns `true` if nothing after the value has been read yet.
-    fn wants_ending(&self) -> bool {
+    fn may_have_newline(&self) -> bool {
         self.end == Some(self.bytes.len())
     }
 
     /// Appends bytes that follow the value.
-    fn add_behind(&mut self, chunk: &[u8]) {
+    fn push_rest(&mut self, chunk: &[u8]) {
         self.bytes.extend_from_slice(chunk);
     }
 
     /// Returns the value with its trailing whitespace.
     fn finish(mut self) -> String {
         let end = self.end.unwrap_or(self.bytes.len());
-        let behind = self.bytes.get(end..).unwrap_or_default();
-        let blanks = behind.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        if blanks < behind.len() {
+        let rest = self.bytes.get(end..).unwrap_or_default();
+        let blanks = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        if blanks < rest.len() {
             tracing::warn!(
                 target: "hook::bridge",
-                "{} bytes behind the agent's JSON value were not read", behind.len() - blanks
+                "{} bytes behind the agent's JSON value were not read", rest.len() - blanks
             );
         }
         self.bytes.truncate(end + blanks);
@@ -151,7 +151,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn read(chunks: &[&[u8]]) -> (String, usize) {
-        let mut reading = Reading::default();
+        let mut reading = JsonScanner::default();
         let mut taken = 0;
         for chunk in chunks {
             if !reading.is_open() {

@@ -1,15 +1,15 @@
 //! Calls to the project's own server, if it runs. They need no start of an engine, and hooks that
 //! clients registered at the server run too.
 
-use hook_agents::{Agent, Asked};
-use hook_bus::bridge::Bridged;
+use hook_agents::{Agent, AgentRequest};
+use hook_bus::bridge::BridgeAnswer;
 use hook_json::text::PathText;
 
 use crate::context::Context;
 
 /// The maximum time by which the server answers before the call's deadline.
 #[cfg(unix)]
-const SLACK: std::time::Duration = std::time::Duration::from_secs(2);
+const MARGIN: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// Returns the answer of the project's own server, or `None` if there is none.
 ///
@@ -18,36 +18,36 @@ const SLACK: std::time::Duration = std::time::Duration::from_secs(2);
 #[cfg(unix)]
 pub(super) async fn ask(
     agent: &'static Agent,
-    asked: &Asked,
-    said: &str,
+    call: &AgentRequest,
+    payload: &str,
     context: &Context,
-) -> Result<Option<Bridged>, String> {
-    use hook_bus::wire::{self, AskError, BridgeMessage};
+) -> Result<Option<BridgeAnswer>, String> {
+    use hook_bus::wire::{self, BridgeMessage, ServerCallError};
 
-    use crate::context::time_to_answer;
+    use crate::context::answer_deadline;
     use crate::server::OwnServer;
 
     let Some(OwnServer { path, expected }) = OwnServer::of(context) else { return Ok(None) };
-    let deadline = time_to_answer(asked.patience());
+    let deadline = answer_deadline(call.timeout());
     let mut message =
-        BridgeMessage::new(agent, Some(asked.foreign_event().to_owned()), said.to_owned());
+        BridgeMessage::new(agent, Some(call.foreign_event().to_owned()), payload.to_owned());
     // The server answers before this call stops waiting, so no hook is started twice.
-    message.deadline = Some(deadline.saturating_sub(SLACK.min(deadline / 4)));
-    let once = async || {
+    message.deadline = Some(deadline.saturating_sub(MARGIN.min(deadline / 4)));
+    let attempt = async || {
         let stream = wire::connect(&path).await.map_err(|error| error.to_string());
-        let (reader, writer) = stream.map_err(AskError::Refused)?.into_split();
-        wire::ask(reader, writer, &expected, &message).await
+        let (reader, writer) = stream.map_err(ServerCallError::Refused)?.into_split();
+        wire::call_server(reader, writer, &expected, &message).await
     };
-    let asking = async {
-        let mut bridged = once().await;
-        if matches!(bridged, Err(AskError::OtherSettings)) {
+    let request = async {
+        let mut bridged = attempt().await;
+        if matches!(bridged, Err(ServerCallError::OtherSettings)) {
             // The server was told to reload its settings, and may have them now.
-            bridged = once().await;
+            bridged = attempt().await;
         }
         bridged.map(Some).map_err(|error| format!("{}: {error}", path.shown()))
     };
-    match tokio::time::timeout(deadline, asking).await {
-        Ok(answered) => answered,
+    match tokio::time::timeout(deadline, request).await {
+        Ok(answer) => answer,
         Err(_) => Err(format!("{} has not answered in time", path.shown())),
     }
 }
@@ -55,10 +55,10 @@ pub(super) async fn ask(
 #[cfg(not(unix))]
 pub(super) async fn ask(
     _: &'static Agent,
-    _: &Asked,
+    _: &AgentRequest,
     _: &str,
     _: &Context,
-) -> Result<Option<Bridged>, String> {
+) -> Result<Option<BridgeAnswer>, String> {
     Ok(None)
 }
 
@@ -74,10 +74,10 @@ pub(super) fn start(context: &Context) {
 
     use hook_files::file_lock::FileLock;
 
-    let Some(socket) = hook_bus::wire::socket_of(context.project()) else { return };
+    let Some(socket) = hook_bus::wire::default_socket_path(context.project()) else { return };
     // The server keeps the lock as its standard input for its whole life. So no second server
     // starts before the socket exists, and the next one can start however this one ended.
-    let lock = match FileLock::try_take(&socket.with_extension("starting")) {
+    let lock = match FileLock::try_acquire(&socket.with_extension("starting")) {
         Ok(Some(lock)) => lock,
         Ok(None) => return,
         Err(error) => {

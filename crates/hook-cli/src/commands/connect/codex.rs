@@ -14,22 +14,22 @@ use tokio::process::Command;
 
 use super::connection::Connection;
 use super::entries::{self, file_of, user_folder};
-use super::{edited, not_editable, show};
+use super::{edit_file, not_editable, show};
 use crate::error::CommandError;
 use crate::output::Printer;
 
 /// The time limit for Codex to list the hooks that it knows.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The maximum size of its answer, in bytes.
-const LONGEST: u64 = 8 << 20;
+const MAX_LENGTH: u64 = 8 << 20;
 
 /// The line above each decision that `hook` wrote.
 const MARK: &str = "# Written by `hook connect codex`.\n";
 
 /// An entry of `hook connect` that Codex knows.
 #[derive(Debug)]
-struct Known {
+struct KnownHook {
     key: String,
     hash: String,
     is_trusted: bool,
@@ -47,57 +47,57 @@ pub(super) async fn settle(
 ) -> Result<bool, CommandError> {
     let Connection { agent, scope, context, yes } = connection;
     // No one could agree, so Codex need not be asked.
-    let is_asked = std::io::IsTerminal::is_terminal(&std::io::stdin()) && printer.is_interactive();
-    if !yes && (!is_asked || context.json()) {
+    let can_ask = std::io::IsTerminal::is_terminal(&std::io::stdin()) && printer.is_interactive();
+    if !yes && (!can_ask || context.json()) {
         return Ok(false);
     }
     let file = file_of(agent, scope, context)?;
     let file = file.canonicalize().unwrap_or(file);
-    let wanted = entries::of(agent, scope, context).commands;
-    let found = match tokio::time::timeout(PATIENCE, hooks(&connection.folder())).await {
+    let commands = entries::of(agent, scope, context).commands;
+    let response = match tokio::time::timeout(TIMEOUT, query_hooks(&connection.folder())).await {
         Ok(found) => found,
         Err(_) => Err("it did not answer".to_owned()),
     };
-    let found = match found {
-        Ok(found) => of_ours(&found, &file, &wanted),
+    let known = match response {
+        Ok(list) => known_entries(&list, &file, &commands),
         Err(why) => {
             printer.warning(&format!("Codex could not be asked which hooks it knows: {why}"));
             return Ok(false);
         }
     };
-    if found.len() < wanted.len() {
+    if known.len() < commands.len() {
         printer.warning(&format!(
             "Codex knows {} of the {} entries: it reads those of a project only where it trusts the project",
-            found.len(),
-            wanted.len()
+            known.len(),
+            commands.len()
         ));
     }
-    let open: Vec<&Known> = found.iter().filter(|hook| !hook.is_trusted).collect();
-    if open.is_empty() {
-        return Ok(found.len() >= wanted.len());
+    let untrusted: Vec<&KnownHook> = known.iter().filter(|hook| !hook.is_trusted).collect();
+    if untrusted.is_empty() {
+        return Ok(known.len() >= commands.len());
     }
     let path = config(agent)?;
-    if !connection.agrees(&asking(open.len(), &path), printer).await? {
+    if !connection.confirms(&question_text(untrusted.len(), &path), printer).await? {
         return Ok(false);
     }
     let edit = |text: Option<&str>| {
-        let changed = with(text, &open);
+        let changed = with_trusted(text, &untrusted);
         // Whatever the file already says about an entry is the user's own.
         match changed.parse::<toml_edit::DocumentMut>() {
             Ok(_) => Ok(changed),
             Err(error) => {
                 let message = format!("the hashes do not fit into it: {}", error.message());
-                let wrong = hook_agents::NotEditable { at: 0..0, message };
-                Err(not_editable(text, wrong))
+                let parse_error = hook_agents::ForeignEditError { at: 0..0, message };
+                Err(not_editable(text, parse_error))
             }
         }
     };
-    let change = edited(&path, false, AbsentFile::Made, &edit)?;
+    let change = edit_file(&path, false, AbsentFile::Create, &edit)?;
     show(agent, &change, "agreed for", false, context, printer).await?;
-    Ok(found.len() >= wanted.len())
+    Ok(known.len() >= commands.len())
 }
 
-fn asking(entries: usize, path: &Path) -> String {
+fn question_text(entries: usize, path: &Path) -> String {
     format!("Let Codex CLI run these {entries} entries, by their hashes in {}?", path.shown())
 }
 
@@ -110,17 +110,17 @@ pub(super) fn question(
     let Connection { agent, scope, context, .. } = connection;
     let path = config(agent)?;
     let file = file_of(agent, scope, context)?;
-    let bytes = regular_file::read(&path, LONGEST).unwrap_or_default();
+    let bytes = regular_file::read(&path, MAX_LENGTH).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
-    let known = text.matches(MARK).count() - without(&text, &file).matches(MARK).count();
-    Ok((known < entries).then(|| asking(entries, &path)))
+    let known = text.matches(MARK).count() - without_trusted(&text, &file).matches(MARK).count();
+    Ok((known < entries).then(|| question_text(entries, &path)))
 }
 
 /// Returns the configuration with decisions about these hooks.
-fn with(text: Option<&str>, hooks: &[&Known]) -> String {
+fn with_trusted(text: Option<&str>, hooks: &[&KnownHook]) -> String {
     let mut out = text.unwrap_or_default().to_owned();
     for hook in hooks {
-        out = without_those(&out, |key| key == hook.key);
+        out = without_blocks(&out, |key| key == hook.key);
         // A new file begins with the first line.
         if text.is_some() || !out.is_empty() {
             out.push('\n');
@@ -132,18 +132,20 @@ fn with(text: Option<&str>, hooks: &[&Known]) -> String {
 }
 
 /// Returns the configuration without `hook`'s decisions about the hooks of a file.
-pub(super) fn without(text: &str, file: &Path) -> String {
+pub(super) fn without_trusted(text: &str, file: &Path) -> String {
     let files = [file.to_path_buf(), file.canonicalize().unwrap_or_default()];
-    let begins = files.map(|file| format!("{}:", file.shown()));
-    without_those(text, |key| begins.iter().any(|begin| begin != ":" && key.starts_with(begin)))
+    let prefixes = files.map(|file| format!("{}:", file.shown()));
+    without_blocks(text, |key| {
+        prefixes.iter().any(|prefix| prefix != ":" && key.starts_with(prefix))
+    })
 }
 
-fn without_those(text: &str, is_wanted: impl Fn(&str) -> bool) -> String {
+fn without_blocks(text: &str, is_removed: impl Fn(&str) -> bool) -> String {
     let mut out = String::new();
     let mut rest = text;
-    while let Some(at) = rest.find(MARK) {
-        let (before, block) = rest.split_at(at);
-        let end = block_of(block).filter(|(key, _)| is_wanted(key)).map(|(_, end)| end);
+    while let Some(index) = rest.find(MARK) {
+        let (before, block) = rest.split_at(index);
+        let end = block_of(block).filter(|(key, _)| is_removed(key)).map(|(_, end)| end);
         let is_line = before.ends_with('\n') || (before.is_empty() && out.is_empty());
         match end.filter(|_| is_line) {
             Some(end) => {
@@ -151,10 +153,10 @@ fn without_those(text: &str, is_wanted: impl Fn(&str) -> bool) -> String {
                 rest = block.get(end..).unwrap_or_default();
             }
             None => {
-                let (mark, behind) = block.split_at(MARK.len());
+                let (mark, after) = block.split_at(MARK.len());
                 out.push_str(before);
                 out.push_str(mark);
-                rest = behind;
+                rest = after;
             }
         }
     }
@@ -174,28 +176,29 @@ fn block_of(block: &str) -> Option<(String, usize)> {
 }
 
 /// Returns the entries of a file that Codex knows, from its answer.
-fn of_ours(found: &Value, file: &Path, wanted: &[(String, String)]) -> Vec<Known> {
-    let folders = found["data"].as_array().into_iter().flatten();
+fn known_entries(list: &Value, file: &Path, commands: &[(String, String)]) -> Vec<KnownHook> {
+    let folders = list["data"].as_array().into_iter().flatten();
     let hooks = folders.flat_map(|folder| folder["hooks"].as_array().into_iter().flatten());
-    let known = |hook: &Value| {
+    let known_hook = |hook: &Value| {
         let text = |name: &str| hook[name].as_str();
         let source = Path::new(text("sourcePath")?);
         let is_here = source == file || source.canonicalize().is_ok_and(|source| source == file);
         let command = text("command")?;
         let (key, hash) = (text("key")?, text("currentHash")?);
-        let is_ours = wanted.iter().any(|(_, known)| known == command);
-        let is_key = key.strip_prefix(text("sourcePath")?).is_some_and(|it| it.starts_with(':'));
-        (is_here && is_ours && is_key).then(|| Known {
+        let is_entry = commands.iter().any(|(_, known)| known == command);
+        let is_key =
+            key.strip_prefix(text("sourcePath")?).is_some_and(|rest| rest.starts_with(':'));
+        (is_here && is_entry && is_key).then(|| KnownHook {
             key: key.to_owned(),
             hash: hash.to_owned(),
             is_trusted: matches!(text("trustStatus"), Some("trusted" | "managed")),
         })
     };
-    hooks.filter_map(known).collect()
+    hooks.filter_map(known_hook).collect()
 }
 
 /// Asks Codex's app server for the hooks that Codex knows in a folder.
-async fn hooks(folder: &Path) -> Result<Value, String> {
+async fn query_hooks(folder: &Path) -> Result<Value, String> {
     let mut server = Command::new("codex")
         .args(["-c", "features.plugins=false", "app-server"])
         .current_dir(folder)
@@ -209,14 +212,14 @@ async fn hooks(folder: &Path) -> Result<Value, String> {
         return Err("it has no standard streams".to_owned());
     };
     let client = json!({"name": "hook", "title": "hook", "version": env!("CARGO_PKG_VERSION")});
-    let said = [
+    let requests = [
         json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"clientInfo": client}}),
         json!({"jsonrpc": "2.0", "method": "initialized"}),
         json!({"jsonrpc": "2.0", "id": 2, "method": "hooks/list", "params": {"cwds": [folder]}}),
     ];
-    let mut answers = BufReader::new(output.take(LONGEST)).lines();
+    let mut answers = BufReader::new(output.take(MAX_LENGTH)).lines();
     let mut answer = Value::Null;
-    for message in said {
+    for message in requests {
         let line = format!("{message}\n");
         input.write_all(line.as_bytes()).await.map_err(|error| error.to_string())?;
         let id = &message["id"];
@@ -245,8 +248,8 @@ async fn hooks(folder: &Path) -> Result<Value, String> {
 mod tests {
     use super::*;
 
-    fn known(key: &str) -> Known {
-        Known { key: key.to_owned(), hash: "sha256:0".to_owned(), is_trusted: false }
+    fn known(key: &str) -> KnownHook {
+        KnownHook { key: key.to_owned(), hash: "sha256:0".to_owned(), is_trusted: false }
     }
 
     #[test]
@@ -261,21 +264,21 @@ mod tests {
             "[a]\nb = 1\n\n\n",
             "# Written\n[a]\r\nb = 1\r\n",
         ] {
-            let written = with(Some(text), &[&one, &two]);
+            let written = with_trusted(Some(text), &[&one, &two]);
             assert!(written.parse::<toml_edit::DocumentMut>().is_ok(), "{written}");
-            assert_eq!(without(&written, file), text, "{written}");
+            assert_eq!(without_trusted(&written, file), text, "{written}");
             // A changed hash replaces the first one.
-            let again = with(Some(&written), &[&one, &two]);
-            assert_eq!(without(&again, file), text, "{again}");
+            let again = with_trusted(Some(&written), &[&one, &two]);
+            assert_eq!(without_trusted(&again, file), text, "{again}");
             assert_eq!(again.matches("stop:0:0").count(), 1);
-            let both = with(Some(&written), &[&other]);
-            assert_eq!(without(&both, file), with(Some(text), &[&other]));
+            let both = with_trusted(Some(&written), &[&other]);
+            assert_eq!(without_trusted(&both, file), with_trusted(Some(text), &[&other]));
         }
-        assert_eq!(without(&with(None, &[&one, &two]), file), "");
+        assert_eq!(without_trusted(&with_trusted(None, &[&one, &two]), file), "");
         // Keys and text of the user stay.
-        let mine = with(Some(""), &[&one]) + "enabled = false\n";
-        assert_eq!(without(&mine, file), mine);
-        let mine = with(Some(""), &[&one]).replace(MARK, "");
-        assert_eq!(without(&mine, file), mine);
+        let mine = with_trusted(Some(""), &[&one]) + "enabled = false\n";
+        assert_eq!(without_trusted(&mine, file), mine);
+        let mine = with_trusted(Some(""), &[&one]).replace(MARK, "");
+        assert_eq!(without_trusted(&mine, file), mine);
     }
 }

@@ -8,7 +8,7 @@ use super::scope::{Scope, home};
 use crate::render;
 
 /// The usual folders of installed binaries, as a shell writes them.
-const USUAL: [&str; 6] = [
+const USUAL_FOLDERS: [&str; 6] = [
     "~/.local/bin",
     "~/.cargo/bin",
     "/usr/local/bin",
@@ -18,7 +18,7 @@ const USUAL: [&str; 6] = [
 ];
 
 /// The text around the folder of the binary that wrote an entry of a project.
-const WRITTEN: (&str, &str) = (r#"[ "$_h" ] || _h="#, r#"; [ -x "$_h/hook" ]"#);
+const BINARY_MARKERS: (&str, &str) = (r#"[ "$_h" ] || _h="#, r#"; [ -x "$_h/hook" ]"#);
 
 /// Returns the command for the agent. In the user's settings it names this binary; in a project's
 /// it has to work for others too, who have the binary in another folder or not at all.
@@ -26,21 +26,21 @@ pub(crate) fn command(binary: &Path, agent: &Agent, event: &str, scope: Scope) -
     match scope {
         Scope::User => {
             let binary = render::shell_word(&binary.to_string_lossy());
-            format!("{binary} bridge {} {event}", agent.word())
+            format!("{binary} bridge {} {event}", agent.name())
         }
-        Scope::Project => of_project(binary, agent, event),
+        Scope::Project => project_command(binary, agent, event),
     }
 }
 
 /// Returns a command for any POSIX shell that finds `hook`: in the usual folders, then in `PATH`
 /// without folders of the project and of packages, then in this binary's folder. Without `hook`, it
 /// prints a message, and refuses what can be refused if the project has a guard.
-fn of_project(binary: &Path, agent: &Agent, event: &str) -> String {
-    let file = agent.entry_places().map(|entry| entry.in_project).unwrap_or_default();
-    let usual = USUAL.join(" ");
-    let (before, behind) = WRITTEN;
-    let written = written(binary).unwrap_or_else(|| "/".to_owned());
-    let missing = missing(agent, event);
+fn project_command(binary: &Path, agent: &Agent, event: &str) -> String {
+    let file = agent.entry().map(|entry| entry.in_project).unwrap_or_default();
+    let usual = USUAL_FOLDERS.join(" ");
+    let (before, behind) = BINARY_MARKERS;
+    let written = written_folder(binary).unwrap_or_else(|| "/".to_owned());
+    let missing = missing_binary_script(agent, event);
     // Some agents replace the names of variables that they know. They know none of these.
     format!(
         concat!(
@@ -61,13 +61,13 @@ fn of_project(binary: &Path, agent: &Agent, event: &str) -> String {
         written = written,
         behind = behind,
         missing = missing,
-        agent = agent.word(),
+        agent = agent.name(),
         event = event,
     )
 }
 
 /// Returns the part that runs if `hook` is missing.
-fn missing(agent: &Agent, event: &str) -> String {
+fn missing_binary_script(agent: &Agent, event: &str) -> String {
     // Searches from the agent's folder up to the project's.
     let guarded = concat!(
         r#"set +f; _d=$(pwd -P); while :; do "#,
@@ -79,19 +79,19 @@ fn missing(agent: &Agent, event: &str) -> String {
     );
     let guarded = if agent.can_refuse(event) { guarded } else { "" };
     // Such an agent shows standard error as an answer each time, so once per session is enough.
-    let is_told = !agent.reads_standard_error() || event == "SessionStart";
-    let told = match is_told {
+    let is_silent = !agent.reads_standard_error() || event == "SessionStart";
+    let warning = match is_silent {
         true => "echo 'hook is not installed here; its hooks do not run' >&2; ",
         false => "",
     };
     // This code tells an extension that no hook could be run.
-    let code = if agent.is_asked_by_extension() { 127 } else { 0 };
-    format!("{guarded}{told}exit {code}")
+    let code = if agent.uses_extension() { 127 } else { 0 };
+    format!("{guarded}{warning}exit {code}")
 }
 
 /// Returns the folder of a binary as a shell word, unless it is a usual one. A folder in the HOME
 /// directory is written without the user's name.
-fn written(binary: &Path) -> Option<String> {
+fn written_folder(binary: &Path) -> Option<String> {
     let folder = binary.parent()?;
     let below_home = home().and_then(|home| folder.strip_prefix(home).map(Path::to_path_buf).ok());
     let word = match below_home {
@@ -99,18 +99,20 @@ fn written(binary: &Path) -> Option<String> {
         Some(below) => format!("~/{}", render::shell_word(&below.to_string_lossy())),
         None => render::shell_word(&folder.to_string_lossy()),
     };
-    (!USUAL.contains(&word.as_str())).then_some(word)
+    (!USUAL_FOLDERS.contains(&word.as_str())).then_some(word)
 }
 
 /// Returns the binary that such a command names, if any. A project's command may find another one.
 pub(super) fn binary_of(command: &str) -> Option<PathBuf> {
-    if let Some((_, rest)) = command.split_once(WRITTEN.0) {
-        let word = render::last_shell_word(rest.split_once(WRITTEN.1)?.0)?;
+    if let Some((_, rest)) = command.split_once(BINARY_MARKERS.0) {
+        let word = render::last_shell_word(rest.split_once(BINARY_MARKERS.1)?.0)?;
         let folder = match word.strip_prefix('~') {
             Some(below) => home()?.join(below.trim_start_matches('/')),
             None => PathBuf::from(word),
         };
-        return Some(folder).filter(|it| it != Path::new("/")).map(|folder| folder.join("hook"));
+        return Some(folder)
+            .filter(|folder| folder != Path::new("/"))
+            .map(|folder| folder.join("hook"));
     }
     let (before, _) = command.rsplit_once(" bridge ")?;
     let word = render::last_shell_word(before)?;

@@ -31,7 +31,7 @@ impl Connection<'_> {
     }
 
     /// Returns `true` if the user agrees, by `--yes` or on a terminal. Otherwise asks no one.
-    pub(super) async fn agrees(
+    pub(super) async fn confirms(
         &self,
         question: &str,
         printer: &mut Printer,
@@ -39,8 +39,8 @@ impl Connection<'_> {
         if self.yes {
             return Ok(true);
         }
-        let is_asked = std::io::stdin().is_terminal() && printer.is_interactive();
-        if !is_asked || self.context.json() {
+        let can_ask = std::io::stdin().is_terminal() && printer.is_interactive();
+        if !can_ask || self.context.json() {
             return Ok(false);
         }
         printer.text(&format!("{question} [y/N] ")).await?;
@@ -52,12 +52,12 @@ impl Connection<'_> {
     pub(super) async fn show(
         &self,
         change: &FileChange,
-        word: &str,
+        verb: &str,
         dry_run: bool,
         printer: &mut Printer,
     ) -> Result<(), CommandError> {
         match change.is_change() {
-            true => show(self.agent, change, word, dry_run, self.context, printer).await,
+            true => show(self.agent, change, verb, dry_run, self.context, printer).await,
             false => Ok(()),
         }
     }

@@ -2,19 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use hook_agents::{Agent, Agreed, Consent};
+use hook_agents::{Agent, Consent, ConsentStatus};
 use hook_json::text::PathText;
 use hook_settings::edit::AbsentFile;
 
 use super::connection::Connection;
 use super::entries::{self, Scope, file_of, user_folder};
-use super::{codex, edited, not_editable};
+use super::{codex, edit_file, not_editable};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::output::Printer;
 
 /// Returns the path of the file with a consent.
-fn place(
+fn consent_path(
     consent: &Consent,
     agent: &'static Agent,
     scope: Scope,
@@ -33,10 +33,10 @@ pub(super) async fn settle(
     printer: &mut Printer,
 ) -> Result<(), CommandError> {
     let agent = connection.agent;
-    let Some(entry) = agent.entry_places() else { return Ok(()) };
-    let settled = match (agent.word(), agent.consent()) {
+    let Some(entry) = agent.entry() else { return Ok(()) };
+    let settled = match (agent.name(), agent.consent()) {
         ("codex", _) => codex::settle(connection, printer).await,
-        (_, Some(consent)) => written(connection, consent, printer).await,
+        (_, Some(consent)) => write_consent(connection, consent, printer).await,
         (_, None) => Ok(false),
     };
     let settled = settled.unwrap_or_else(|error| {
@@ -44,28 +44,28 @@ pub(super) async fn settle(
         false
     });
     if !settled {
-        printer.remark(entry.remains);
-        let can_be_written = agent.consent().is_some() || agent.word() == "codex";
+        printer.remark(entry.next_step);
+        let can_be_written = agent.consent().is_some() || agent.name() == "codex";
         if can_be_written && !connection.yes {
             let scope = match connection.scope {
                 Scope::User => "",
                 Scope::Project => " --scope project",
             };
-            printer.remark(&format!("`hook connect {}{scope} --yes` agrees to it", agent.word()));
+            printer.remark(&format!("`hook connect {}{scope} --yes` agrees to it", agent.name()));
         }
     }
     Ok(())
 }
 
 /// Shows what [`settle`] would ask and write for this many entries. Writes nothing.
-pub(super) async fn foresee(
+pub(super) async fn preview(
     connection: Connection<'_>,
     entries: usize,
     printer: &mut Printer,
 ) -> Result<(), CommandError> {
     let Connection { agent, scope, context, .. } = connection;
     let json = context.json();
-    if agent.word() == "codex" {
+    if agent.name() == "codex" {
         return match codex::question(connection, entries)? {
             Some(question) if !json => {
                 let text = "Codex says the hashes once the entries are there";
@@ -75,9 +75,9 @@ pub(super) async fn foresee(
         };
     }
     let Some(consent) = agent.consent() else { return Ok(()) };
-    let path = place(consent, agent, scope, context)?;
+    let path = consent_path(consent, agent, scope, context)?;
     let folder = connection.folder();
-    if standing(consent, &path, &folder)? != Agreed::Open {
+    if consent_status(consent, &path, &folder)? != ConsentStatus::Unset {
         return Ok(());
     }
     if !json {
@@ -86,23 +86,27 @@ pub(super) async fn foresee(
     if consent.file.is_none() {
         return Ok(());
     }
-    let give = |text: Option<&str>| {
-        consent.given(text, &folder).map_err(|error| not_editable(text, error))
+    let edit = |text: Option<&str>| {
+        consent.grant(text, &folder).map_err(|error| not_editable(text, error))
     };
-    let change = edited(&path, true, AbsentFile::Made, &give)?;
+    let change = edit_file(&path, true, AbsentFile::Create, &edit)?;
     connection.show(&change, "agreed for", true, printer).await
 }
 
 /// Returns the state of the consent for a folder, according to a file.
-fn standing(consent: &Consent, path: &Path, folder: &Path) -> Result<Agreed, CommandError> {
-    let standing = std::cell::Cell::new(Agreed::Open);
-    let look = |text: Option<&str>| {
-        let known = consent.standing(text, folder).map_err(|error| not_editable(text, error))?;
-        standing.set(known);
+fn consent_status(
+    consent: &Consent,
+    path: &Path,
+    folder: &Path,
+) -> Result<ConsentStatus, CommandError> {
+    let status = std::cell::Cell::new(ConsentStatus::Unset);
+    let inspect = |text: Option<&str>| {
+        let known = consent.status(text, folder).map_err(|error| not_editable(text, error))?;
+        status.set(known);
         Ok(text.unwrap_or_default().to_owned())
     };
-    edited(path, true, AbsentFile::Made, &look)?;
-    Ok(standing.get())
+    edit_file(path, true, AbsentFile::Create, &inspect)?;
+    Ok(status.get())
 }
 
 fn question(consent: &Consent, folder: &Path) -> String {
@@ -112,31 +116,31 @@ fn question(consent: &Consent, folder: &Path) -> String {
     }
 }
 
-async fn written(
+async fn write_consent(
     connection: Connection<'_>,
     consent: &Consent,
     printer: &mut Printer,
 ) -> Result<bool, CommandError> {
-    let path = place(consent, connection.agent, connection.scope, connection.context)?;
+    let path = consent_path(consent, connection.agent, connection.scope, connection.context)?;
     let folder = connection.folder();
-    match standing(consent, &path, &folder)? {
-        Agreed::Yes => return Ok(true),
-        Agreed::No => return Ok(false),
-        Agreed::Open => {}
+    match consent_status(consent, &path, &folder)? {
+        ConsentStatus::Granted => return Ok(true),
+        ConsentStatus::Refused => return Ok(false),
+        ConsentStatus::Unset => {}
     }
-    if !connection.agrees(&question(consent, &folder), printer).await? {
+    if !connection.confirms(&question(consent, &folder), printer).await? {
         return Ok(false);
     }
-    let give = |text: Option<&str>| {
-        consent.given(text, &folder).map_err(|error| not_editable(text, error))
+    let edit = |text: Option<&str>| {
+        consent.grant(text, &folder).map_err(|error| not_editable(text, error))
     };
-    let change = edited(&path, false, AbsentFile::Made, &give)?;
+    let change = edit_file(&path, false, AbsentFile::Create, &edit)?;
     connection.show(&change, "agreed for", false, printer).await?;
     Ok(true)
 }
 
 /// Withdraws the consent that was written for the agent, and nothing else.
-pub(super) async fn take_back(
+pub(super) async fn revoke(
     connection: Connection<'_>,
     dry_run: bool,
     printer: &mut Printer,
@@ -147,26 +151,27 @@ pub(super) async fn take_back(
         && !entries::of(agent, Scope::User, connection.context).commands.is_empty();
     let folder = connection.folder();
     let folder = (connection.scope == Scope::Project).then_some(folder);
-    if agent.word() == "codex" {
+    if agent.name() == "codex" {
         let path = codex::config(agent)?;
         let file = file_of(agent, connection.scope, connection.context)?;
-        let edit = |text: Option<&str>| Ok(codex::without(text.unwrap_or_default(), &file));
+        let edit = |text: Option<&str>| Ok(codex::without_trusted(text.unwrap_or_default(), &file));
         let is_empty = |text: &str| text.is_empty();
-        return undone(connection, &path, &edit, &is_empty, dry_run, printer).await;
+        return revert(connection, &path, &edit, &is_empty, dry_run, printer).await;
     }
-    let Some(consent) = agent.consent().filter(|it| it.file.is_some() && !is_wanted) else {
+    let Some(consent) = agent.consent().filter(|consent| consent.file.is_some() && !is_wanted)
+    else {
         return Ok(());
     };
-    let path = place(consent, agent, connection.scope, connection.context)?;
+    let path = consent_path(consent, agent, connection.scope, connection.context)?;
     let edit = |text: Option<&str>| {
-        let back = consent.taken_back(text.unwrap_or_default(), folder.as_deref());
-        back.map_err(|error| not_editable(text, error))
+        let reverted = consent.revoke(text.unwrap_or_default(), folder.as_deref());
+        reverted.map_err(|error| not_editable(text, error))
     };
-    let is_empty = |text: &str| consent.is_made_here(text);
-    undone(connection, &path, &edit, &is_empty, dry_run, printer).await
+    let is_empty = |text: &str| consent.is_created_file(text);
+    revert(connection, &path, &edit, &is_empty, dry_run, printer).await
 }
 
-async fn undone(
+async fn revert(
     connection: Connection<'_>,
     path: &Path,
     edit: &hook_settings::edit::Edit<'_>,
@@ -177,9 +182,9 @@ async fn undone(
     if !path.exists() {
         return Ok(());
     }
-    let change = edited(path, dry_run, AbsentFile::Made, edit)?;
+    let change = edit_file(path, dry_run, AbsentFile::Create, edit)?;
     if change.is_change() && is_made_here(&change.after) && !dry_run {
-        super::removed(path)?;
+        super::remove_file(path)?;
     }
     connection.show(&change, "taken back for", dry_run, printer).await
 }

@@ -23,29 +23,29 @@ pub(crate) struct Entries {
     pub(crate) file: PathBuf,
     /// The agent's events, each with its command.
     pub(crate) commands: Vec<(String, String)>,
-    standing: Standing,
+    status: EntryStatus,
 }
 
 /// The status of entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Standing {
+enum EntryStatus {
     /// The entries call this binary.
     Current,
     /// The entries call another binary, or differ otherwise.
     Other,
     /// The binary that the entries call does not exist.
-    Gone(PathBuf),
+    Missing(PathBuf),
 }
 
 impl Entries {
     /// Returns the reason to write the entries again, if there is one.
     pub(crate) fn stale(&self) -> Option<String> {
-        match &self.standing {
-            Standing::Current => None,
-            Standing::Other => {
+        match &self.status {
+            EntryStatus::Current => None,
+            EntryStatus::Other => {
                 Some("it calls another binary than this one: connect it again".to_owned())
             }
-            Standing::Gone(binary) => {
+            EntryStatus::Missing(binary) => {
                 let binary = binary.shown();
                 Some(format!("it calls {binary}, which is not there: connect it again"))
             }
@@ -54,12 +54,12 @@ impl Entries {
 
     /// Returns `true` if the called binary does not exist, so that no hook runs.
     pub(crate) fn is_broken(&self) -> bool {
-        matches!(self.standing, Standing::Gone(_))
+        matches!(self.status, EntryStatus::Missing(_))
     }
 
     /// Returns a summary in one line.
     pub(crate) fn line(&self) -> String {
-        let (found, all) = (self.commands.len(), self.agent.asks().count());
+        let (found, all) = (self.commands.len(), self.agent.connected_event_names().count());
         let stale = match self.stale() {
             Some(stale) => format!("; {stale}"),
             None => format!(", hook {}", env!("CARGO_PKG_VERSION")),
@@ -67,11 +67,11 @@ impl Entries {
         format!("{found} of {all} events, {}{stale}", self.file.shown())
     }
 
-    pub(crate) fn to_json(&self, is_here: bool) -> Value {
+    pub(crate) fn to_json(&self, is_installed: bool) -> Value {
         json!({
-            "agent": self.agent.word(), "here": is_here, "scope": self.scope.as_str(),
+            "agent": self.agent.name(), "here": is_installed, "scope": self.scope.as_str(),
             "file": self.file, "events": self.commands.len(),
-            "callsThisBinary": self.standing == Standing::Current, "works": !self.is_broken(),
+            "callsThisBinary": self.status == EntryStatus::Current, "works": !self.is_broken(),
         })
     }
 }
@@ -84,13 +84,13 @@ pub(crate) fn of(agent: &'static Agent, scope: Scope, context: &Context) -> Entr
     let binary = std::env::current_exe().unwrap_or_default();
     let is_current =
         |(event, known): &(String, String)| *known == command(&binary, agent, event, scope);
-    let gone = commands.iter().filter_map(|(_, command)| binary_of(command));
-    let standing = match gone.into_iter().find(|binary| !binary.exists()) {
-        Some(gone) => Standing::Gone(gone),
-        None if commands.iter().all(is_current) => Standing::Current,
-        None => Standing::Other,
+    let missing = commands.iter().filter_map(|(_, command)| binary_of(command));
+    let status = match missing.into_iter().find(|binary| !binary.exists()) {
+        Some(gone) => EntryStatus::Missing(gone),
+        None if commands.iter().all(is_current) => EntryStatus::Current,
+        None => EntryStatus::Other,
     };
-    Entries { agent, scope, file, commands, standing }
+    Entries { agent, scope, file, commands, status }
 }
 
 /// Returns `true` if an agent has an entry, for the user or in this project.
@@ -101,7 +101,7 @@ pub(crate) fn is_connected(agent: Option<&'static Agent>, context: &Context) -> 
 }
 
 /// Returns `true` if an agent seems to be used here: its user folder exists.
-pub(crate) fn is_here(agent: &Agent) -> bool {
+pub(crate) fn is_installed(agent: &Agent) -> bool {
     home().is_some_and(|home| agent.user_folder(&home).is_dir())
 }
 
@@ -116,22 +116,22 @@ pub(crate) fn file_of(
     scope: Scope,
     context: &Context,
 ) -> Result<PathBuf, CommandError> {
-    let Some(entry) = agent.entry_places() else {
+    let Some(entry) = agent.entry() else {
         let text = format!(
             "{} has no settings file of its own to be written; add `hook bridge {} EVENT` as a hook",
             agent.title(),
-            agent.word()
+            agent.name()
         );
         return Err(CommandError::Usage(text));
     };
     match scope {
-        Scope::Project => within(context.project(), entry.in_project),
+        Scope::Project => path_in_project(context.project(), entry.in_project),
         Scope::User => Ok(user_folder(agent)?.join(entry.file)),
     }
 }
 
 /// Returns a file of a project, or an error if a link leads out of the project.
-pub(crate) fn within(project: &Path, path: &str) -> Result<PathBuf, CommandError> {
+pub(crate) fn path_in_project(project: &Path, path: &str) -> Result<PathBuf, CommandError> {
     let path = project.join(path);
     let checked = project_file::check(project, &path);
     checked.map(|()| path).map_err(|error| CommandError::Usage(error.to_string()))

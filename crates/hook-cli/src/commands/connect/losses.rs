@@ -13,16 +13,16 @@ use crate::error::CommandError;
 use crate::render::counted;
 
 /// The maximum number of lines shown; the others are counted.
-const SHOWN: usize = 6;
+const MAX_SHOWN: usize = 6;
 
 /// Returns a warning if no hook runs in the project, with the next step.
 ///
 /// # Errors
 /// Returns an error if the settings cannot be read at all.
-pub(super) async fn unguarded(context: &Context) -> Result<Option<String>, CommandError> {
+pub(super) async fn no_hooks_warning(context: &Context) -> Result<Option<String>, CommandError> {
     let system = context.builder()?.build()?;
     // Errors are reported elsewhere.
-    let initialized = system.initialize_here().await.is_ok();
+    let initialized = system.initialize_blocking().await.is_ok();
     let hooks = system.hooks().unwrap_or_default();
     system.shutdown(Duration::ZERO).await;
     if !initialized || hooks.iter().any(|hook| hook.enabled && hook.trusted) {
@@ -44,85 +44,90 @@ pub(super) async fn unguarded(context: &Context) -> Result<Option<String>, Comma
 
 /// Returns the agent's events that hooks need: those that can be refused, those that hooks listen
 /// to, and connected ones, since other projects may need them.
-pub(super) fn needed(
+pub(super) fn needed_events(
     agent: &'static Agent,
     connected: &Entries,
     context: &Context,
 ) -> Vec<&'static str> {
-    let heard = Heard::of(agent, context);
-    let is_needed = |(theirs, ours): &(&'static str, &'static str)| {
-        agent.can_refuse(theirs)
-            || heard.all
-            || heard.counts.contains_key(*ours)
-            || connected.commands.iter().any(|(event, _)| event == theirs)
+    let listened = ListenedEvents::of(agent, context);
+    let is_needed = |(foreign, native): &(&'static str, &'static str)| {
+        agent.can_refuse(foreign)
+            || listened.all
+            || listened.counts.contains_key(*native)
+            || connected.commands.iter().any(|(event, _)| event == foreign)
     };
-    agent.asks().filter(is_needed).map(|(theirs, _)| theirs).collect()
+    agent.connected_event_names().filter(is_needed).map(|(foreign, _)| foreign).collect()
 }
 
 /// Returns the agent's unconnected events that hooks listen to.
 pub(crate) fn unconnected(entries: &Entries, context: &Context) -> Vec<&'static str> {
-    let heard = Heard::of(entries.agent, context);
-    let is_connected = |theirs: &str| entries.commands.iter().any(|(event, _)| event == theirs);
-    let asks = entries.agent.asks().collect::<Vec<_>>();
+    let listened = ListenedEvents::of(entries.agent, context);
+    let is_connected = |foreign: &str| entries.commands.iter().any(|(event, _)| event == foreign);
+    let asks = entries.agent.connected_event_names().collect::<Vec<_>>();
     // One connected name of an event is enough.
-    let is_lost = |ours: &str| {
-        !asks.iter().any(|(theirs, other)| *other == ours && is_connected(theirs))
-            && (heard.all || heard.counts.contains_key(ours))
+    let is_lost = |native: &str| {
+        !asks.iter().any(|(foreign, other)| *other == native && is_connected(foreign))
+            && (listened.all || listened.counts.contains_key(native))
     };
-    asks.iter().filter(|(_, ours)| is_lost(ours)).map(|(theirs, _)| *theirs).collect()
+    asks.iter().filter(|(_, native)| is_lost(native)).map(|(foreign, _)| *foreign).collect()
 }
 
 /// The events that hooks listen to, without hooks that the agent runs itself.
-struct Heard {
+struct ListenedEvents {
     /// The number of hooks of each event.
     counts: BTreeMap<String, usize>,
     /// `true` if some hooks declare their events only while running.
     all: bool,
 }
 
-impl Heard {
+impl ListenedEvents {
     fn of(agent: &Agent, context: &Context) -> Self {
         // Errors are reported elsewhere.
         let files = context.settings_files().unwrap_or_default();
-        let mut heard = Self { counts: BTreeMap::new(), all: false };
+        let mut listened = Self { counts: BTreeMap::new(), all: false };
         for file in &files {
             // The agent reads its own files itself.
-            let is_own = file.language.is_some_and(|language| language.name() == agent.word());
+            let is_own = file.language.is_some_and(|language| language.name() == agent.name());
             for entry in file.hooks.iter().filter(|_| !is_own) {
-                heard.all |= entry.event.is_every();
-                *heard.counts.entry(entry.event.as_str().to_owned()).or_default() += 1;
+                listened.all |= entry.event.is_wildcard();
+                *listened.counts.entry(entry.event.as_str().to_owned()).or_default() += 1;
             }
         }
-        heard
+        listened
     }
 }
 
 /// Returns the losses as lines. `events` are the agent's connected events.
-pub(super) fn of(agent: &'static Agent, events: &[&str], context: &Context) -> Vec<String> {
+pub(super) fn losses(agent: &'static Agent, events: &[&str], context: &Context) -> Vec<String> {
     let title = agent.title();
-    let hooks = Heard::of(agent, context).counts;
+    let hooks = ListenedEvents::of(agent, context).counts;
     let mut lines = Vec::new();
     for (event, count) in &hooks {
-        let asking: Vec<&str> =
-            agent.asks().filter(|(_, ours)| ours == event).map(|(theirs, _)| theirs).collect();
+        let foreign_events: Vec<&str> = agent
+            .connected_event_names()
+            .filter(|(_, native)| native == event)
+            .map(|(foreign, _)| foreign)
+            .collect();
         let hooks = counted(*count, "hook");
-        if asking.is_empty() {
+        if foreign_events.is_empty() {
             lines.push(format!("{event}: {title} never asks; {hooks} will not run there"));
-        } else if !asking.iter().any(|theirs| events.contains(theirs)) {
+        } else if !foreign_events.iter().any(|foreign| events.contains(foreign)) {
             lines.push(format!("{event}: not connected; {hooks} will not run there"));
         }
     }
-    for (theirs, ours) in agent.asks().filter(|(theirs, _)| events.contains(theirs)) {
-        let ignored = agent.ignores(theirs);
-        if hooks.contains_key(ours) && !ignored.is_empty() {
+    for (foreign, native) in
+        agent.connected_event_names().filter(|(foreign, _)| events.contains(foreign))
+    {
+        let ignored = agent.ignores(foreign);
+        if hooks.contains_key(native) && !ignored.is_empty() {
             let ignored = ignored.join("; ");
             lines.push(format!(
-                "{ours}: what {title} passes over at {theirs} of a hook's answer: {ignored}"
+                "{native}: what {title} passes over at {foreign} of a hook's answer: {ignored}"
             ));
         }
     }
-    if let Some(more @ 1..) = lines.len().checked_sub(SHOWN) {
-        lines.truncate(SHOWN);
+    if let Some(more @ 1..) = lines.len().checked_sub(MAX_SHOWN) {
+        lines.truncate(MAX_SHOWN);
         lines.push(format!("and {more} more"));
     }
     lines

@@ -2,7 +2,7 @@
 
 use hook_json::text::PathText;
 use hook_settings::HookSource;
-use hook_settings::edit::{AbsentFile, EditMode, edit_in_file, with_server};
+use hook_settings::edit::{AbsentFile, EditMode, edit_file, with_server};
 use serde_json::json;
 
 use crate::context::Context;
@@ -10,20 +10,21 @@ use crate::error::CommandError;
 use crate::output::Printer;
 
 /// Adds the setting to the user's settings, unless they have it, and reports the change.
-pub(super) async fn start_by_itself(
+pub(super) async fn enable_auto_start(
     dry_run: bool,
     context: &Context,
     printer: &mut Printer,
 ) -> Result<(), CommandError> {
     let files = context.settings_files().unwrap_or_default();
-    let is_on = files.iter().any(|it| it.source != HookSource::Project && it.config.starts_server);
+    let is_on =
+        files.iter().any(|file| file.source != HookSource::Project && file.config.starts_server);
     // Without a folder the user has no settings, and excluded settings must not change.
-    if is_on || context.leaves_user_out() || !context.named_paths().is_empty() {
+    if is_on || context.excludes_user() || !context.named_paths().is_empty() {
         return Ok(());
     }
     let Ok(path) = context.user_file() else { return Ok(()) };
     let mode = if dry_run { EditMode::Preview } else { EditMode::Write };
-    let change = match edit_in_file(&path, AbsentFile::Made, mode, &with_server) {
+    let change = match edit_file(&path, AbsentFile::Create, mode, &with_server) {
         Ok(change) => change,
         // The agents are connected all the same.
         Err(error) => {
@@ -38,9 +39,9 @@ pub(super) async fn start_by_itself(
         let object = json!({"file": path, "server": "auto", "changed": true});
         return printer.object(&object).await;
     }
-    let begins = if dry_run { "would write" } else { "wrote" };
+    let verb = if dry_run { "would write" } else { "wrote" };
     let text = format!(
-        "{begins} \"server\": \"auto\" into {}: the first call starts a server, which answers the next \
+        "{verb} \"server\": \"auto\" into {}: the first call starts a server, which answers the next \
          ones faster\n",
         path.shown()
     );

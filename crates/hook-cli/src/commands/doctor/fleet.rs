@@ -15,10 +15,10 @@ pub(super) async fn section(
     use hook_remote::nats::NatsBus;
 
     let Some(options) = arguments.options() else { return Ok(None) };
-    let bus = NatsBus::with(options.deadline(context.timeout().unwrap_or(present::PATIENCE)))?;
+    let bus = NatsBus::with(options.deadline(context.timeout().unwrap_or(present::DEADLINE)))?;
     let findings = match bus.engines(present::ROLL_CALL).await {
         Ok(engines) => present::findings(&engines, expected, arguments.expected_settings()),
-        Err(failure) => vec![present::unreached(&failure)],
+        Err(failure) => vec![present::unreachable(&failure)],
     };
     Ok(Some(Section { title: "Engines of the fleet", empty: "", findings }))
 }
@@ -48,7 +48,7 @@ mod present {
     use crate::render::{Finding, Health};
 
     /// The time limit for a connection.
-    pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+    pub(super) const DEADLINE: Duration = Duration::from_secs(5);
 
     /// The time limit for engines to answer a roll call.
     pub(super) const ROLL_CALL: Duration = Duration::from_secs(1);
@@ -56,7 +56,7 @@ mod present {
     /// The number of letters that identify a hash for people.
     const SHORT: usize = 12;
 
-    pub(super) fn unreached(failure: &StageFailure) -> Finding {
+    pub(super) fn unreachable(failure: &StageFailure) -> Finding {
         let finding = Finding::new(Health::Bad, "fleet", failure.message.clone());
         finding.fix("look whether the broker runs, and whether these credentials may ask there")
     }
@@ -67,7 +67,7 @@ mod present {
         expected: Option<usize>,
         settings: Option<&str>,
     ) -> Vec<Finding> {
-        let mut findings = all_of(engines);
+        let mut findings = engine_findings(engines);
         let serving = engines.iter().filter(|engine| engine.state == "serving").count();
         if let Some(expected) = expected.filter(|expected| serving < *expected) {
             let detail = format!("{serving} of {expected} engines serve");
@@ -76,25 +76,25 @@ mod present {
                 "look at what the engines say that are missing (`journalctl -u hook-engine`)",
             ));
         }
-        let others = engines.iter().filter(|engine| {
+        let mismatched = engines.iter().filter(|engine| {
             settings.is_some_and(|expected| engine.settings_hash.as_deref() != Some(expected))
         });
-        let others = others.count();
-        if others > 0 {
-            let detail = format!("{others} have other settings than are expected");
+        let mismatched = mismatched.count();
+        if mismatched > 0 {
+            let detail = format!("{mismatched} have other settings than are expected");
             findings.push(Finding::new(Health::Bad, "settings", detail));
         }
         findings
     }
 
-    fn all_of(engines: &[EngineStatus]) -> Vec<Finding> {
+    fn engine_findings(engines: &[EngineStatus]) -> Vec<Finding> {
         if engines.is_empty() {
             let finding = Finding::new(Health::Bad, "fleet", "no engine is there");
             return vec![finding.fix("start one with `hook serve --nats`")];
         }
-        let mut findings: Vec<Finding> = engines.iter().map(one).collect();
+        let mut findings: Vec<Finding> = engines.iter().map(engine_finding).collect();
         let settings = engines.iter().map(|engine| engine.settings_hash.as_deref());
-        if let Some(counts) = different(settings.map(|hash| hash.map_or("unknown", short))) {
+        if let Some(counts) = differing_counts(settings.map(|hash| hash.map_or("unknown", short))) {
             let detail = format!("they have different settings: {counts}");
             let finding = Finding::new(Health::Bad, "settings", detail);
             findings.push(finding.fix(
@@ -102,7 +102,9 @@ mod present {
                  at the same paths, and have them read again (SIGHUP)",
             ));
         }
-        if let Some(counts) = different(engines.iter().map(|engine| engine.queue_group.as_str())) {
+        if let Some(counts) =
+            differing_counts(engines.iter().map(|engine| engine.queue_group.as_str()))
+        {
             let detail = format!("they are in different queue groups: {counts}");
             let finding = Finding::new(Health::Bad, "groups", detail);
             findings.push(finding.fix(
@@ -110,15 +112,17 @@ mod present {
                  subject with the same `--queue`, or the others with another `--subject`",
             ));
         }
-        if let Some(counts) = different(engines.iter().map(|engine| engine.version.as_str())) {
+        if let Some(counts) = differing_counts(engines.iter().map(|engine| engine.version.as_str()))
+        {
             let detail = format!("they have different versions: {counts}");
-            findings
-                .push(Finding::new(Health::Odd, "versions", detail).fix("update the older ones"));
+            findings.push(
+                Finding::new(Health::Warning, "versions", detail).fix("update the older ones"),
+            );
         }
         findings
     }
 
-    fn one(engine: &EngineStatus) -> Finding {
+    fn engine_finding(engine: &EngineStatus) -> Finding {
         let hash = engine.settings_hash.as_deref().map_or("unknown", short);
         let detail = format!(
             "{}, version {}, settings {hash}, {} hooks, {} requests run and {} wait, {} answered, {} failed, \
@@ -132,32 +136,32 @@ mod present {
             engine.failed,
             engine.busy
         );
-        let health = if engine.state == "serving" { Health::Good } else { Health::Odd };
-        let (mut wrong, mut fix) = (Vec::new(), None);
+        let health = if engine.state == "serving" { Health::Good } else { Health::Warning };
+        let (mut problems, mut fix) = (Vec::new(), None);
         if engine.lost > 0 {
-            wrong.push(format!("at least {} messages for it were lost", engine.lost));
+            problems.push(format!("at least {} messages for it were lost", engine.lost));
             fix = Some("more came than it could look at, and askers ask again: start more engines");
         }
         if engine.events_missed > 0 {
-            wrong.push(format!("{} events were not published", engine.events_missed));
+            problems.push(format!("{} events were not published", engine.events_missed));
         }
         if engine.total_hooks == 0 {
-            wrong.push("no hook decides anything there".to_owned());
+            problems.push("no hook decides anything there".to_owned());
             fix = Some("give it settings with hooks (`--settings`), or stop it");
         }
         if engine.untrusted_hooks > 0 {
             let all = engine.total_hooks;
-            wrong
+            problems
                 .push(format!("{} of {all} hooks not trusted, so not run", engine.untrusted_hooks));
             fix = Some(
                 "on its machine, `hook trust` shows what would run and asks; then send it SIGHUP",
             );
         }
-        if wrong.is_empty() {
+        if problems.is_empty() {
             return Finding::new(health, short(&engine.id), detail);
         }
-        let detail = format!("{detail}; {}", wrong.join(", "));
-        let finding = Finding::new(Health::Odd, short(&engine.id), detail);
+        let detail = format!("{detail}; {}", problems.join(", "));
+        let finding = Finding::new(Health::Warning, short(&engine.id), detail);
         match fix {
             Some(fix) => finding.fix(fix),
             None => finding,
@@ -165,7 +169,7 @@ mod present {
     }
 
     /// Returns the number of engines per value, if the values differ.
-    fn different<'e>(values: impl Iterator<Item = &'e str>) -> Option<String> {
+    fn differing_counts<'e>(values: impl Iterator<Item = &'e str>) -> Option<String> {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for value in values {
             *counts.entry(value).or_default() += 1;

@@ -42,7 +42,7 @@ pub(super) fn files(context: &Context) -> Section {
             hooks => {
                 let detail =
                     format!("{} that no other agent runs{entries}", counted(hooks, "hook"));
-                Finding::new(Health::Odd, subject, detail).fix(format!(
+                Finding::new(Health::Warning, subject, detail).fix(format!(
                     "write \"agents\": [\"{name}\"] into hooksConfig, or give --agent {name}"
                 ))
             }
@@ -53,24 +53,24 @@ pub(super) fn files(context: &Context) -> Section {
 
 /// Returns the findings about agents that call `hook`.
 pub(super) fn connections(context: &Context) -> Section {
-    let agents = hook_agents::AGENTS.into_iter().filter(|agent| agent.entry_places().is_some());
+    let agents = hook_agents::AGENTS.into_iter().filter(|agent| agent.entry().is_some());
     let all = agents.flat_map(|agent| Scope::ALL.map(|scope| entries::of(agent, scope, context)));
     let findings = all.filter(|entries| !entries.commands.is_empty()).map(|entries| {
         let subject = format!("{} ({})", entries.agent.title(), entries.scope.as_str());
-        let again =
-            format!("hook connect {} --scope {}", entries.agent.word(), entries.scope.as_str());
+        let command =
+            format!("hook connect {} --scope {}", entries.agent.name(), entries.scope.as_str());
         match entries.stale() {
             None => match losses::unconnected(&entries, context).as_slice() {
                 [] => Finding::new(Health::Good, subject, entries.line()),
-                lost => {
-                    let events = lost.join(", ");
+                lost_events => {
+                    let events = lost_events.join(", ");
                     let detail = format!("hooks listen to {events}, which is not connected");
-                    Finding::new(Health::Odd, subject, detail).fix(again)
+                    Finding::new(Health::Warning, subject, detail).fix(command)
                 }
             },
             Some(_) => {
-                let health = if entries.is_broken() { Health::Bad } else { Health::Odd };
-                Finding::new(health, subject, entries.line()).fix(again)
+                let health = if entries.is_broken() { Health::Bad } else { Health::Warning };
+                Finding::new(health, subject, entries.line()).fix(command)
             }
         }
     });

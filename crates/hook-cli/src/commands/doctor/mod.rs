@@ -56,7 +56,7 @@ pub(crate) async fn run(
         return print(section.as_slice(), context, printer).await;
     }
     let system = context.builder()?.build()?;
-    let initialized = system.initialize_here().await;
+    let initialized = system.initialize_blocking().await;
     let checked = check(&context.sources(), &context.surroundings());
     let mut sections = vec![
         programs::section(&system, initialized.as_ref().err(), context.project()),

@@ -15,14 +15,14 @@ const INTERPRETERS: [&str; 3] = ["sh", "python3", "node"];
 
 pub(super) fn section(
     system: &HookSystem,
-    unfit: Option<&InitializeError>,
+    init_error: Option<&InitializeError>,
     project: &Path,
 ) -> Section {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let (path, left_out) = ProjectTree::of(project).outside(&path);
+    let (path, excluded) = ProjectTree::new(project).split_outside(&path);
     let mut findings = Vec::new();
-    if let Some(unfit) = unfit {
-        findings.push(Finding::new(Health::Bad, "engine", unfit.to_string()));
+    if let Some(error) = init_error {
+        findings.push(Finding::new(Health::Bad, "engine", error.to_string()));
     }
     if let Ok(shell) = system.shell() {
         let detail = format!("{}, which runs the commands of hooks", shell.shown());
@@ -32,10 +32,11 @@ pub(super) fn section(
         Some(path) => Finding::new(Health::Good, name, path.shown().to_string()),
         None => Finding::new(Health::Absent, name, "not in PATH; hooks written in it would fail"),
     }));
-    if !left_out.is_empty() {
-        let folders: Vec<String> = left_out.iter().map(|it| it.shown().to_string()).collect();
+    if !excluded.is_empty() {
+        let folders: Vec<String> =
+            excluded.iter().map(|folder| folder.shown().to_string()).collect();
         let detail = format!("hooks do not look for programs in {}", folders.join(", "));
-        findings.push(Finding::new(Health::Odd, "PATH", detail).fix(
+        findings.push(Finding::new(Health::Warning, "PATH", detail).fix(
             "name programs of the project by their paths, or let \"hooksConfig\": {\"environment\": {\"allow\": [\"PATH\"]}} of the user's settings have them looked for there",
         ));
     }

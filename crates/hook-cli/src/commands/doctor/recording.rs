@@ -27,7 +27,7 @@ fn finding(slow: &SlowHook, recording: &Recording) -> Option<Finding> {
     let subject = request.subject().unwrap_or_default();
     let detail = format!("{} ms for {event} {subject}", slow.duration.as_millis());
     let slow = slow.duration >= SLOW;
-    let health = if slow { Health::Odd } else { Health::Good };
+    let health = if slow { Health::Warning } else { Health::Good };
     let finding = Finding::new(health, hook.name.as_str(), detail.trim_end());
     Some(match slow {
         true => finding.fix("agents wait for it; do less in it, or give it a shorter timeout"),

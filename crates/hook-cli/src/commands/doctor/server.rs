@@ -7,21 +7,21 @@ use hook_json::text::PathText;
 
 use crate::context::Context;
 use crate::render::{Finding, Health, Section};
-use crate::server::{self, Asked};
+use crate::server::{self, ServerStates};
 
 /// Returns the findings about the project's own server, if one runs.
 pub(super) async fn section(context: &Context) -> Option<Section> {
     let findings = match server::ask(context).await {
-        Asked::NoServer => return None,
-        Asked::Told(path, states) => told(&path, &states),
-        Asked::Untold { path, why, is_of_these_settings } => {
-            vec![untold(&path, &why, is_of_these_settings, context.has_only_defaults())]
+        ServerStates::NoServer => return None,
+        ServerStates::Known(path, states) => state_findings(&path, &states),
+        ServerStates::Unknown { path, why, has_same_settings: is_of_these_settings } => {
+            vec![unknown_finding(&path, &why, is_of_these_settings, context.has_only_defaults())]
         }
     };
     Some(Section { title: "Workers of the server", empty: "", findings })
 }
 
-fn told(path: &Path, states: &WorkerStates) -> Vec<Finding> {
+fn state_findings(path: &Path, states: &WorkerStates) -> Vec<Finding> {
     let count = match states.omitted.saturating_add(states.workers.len() as u64) {
         0 => "it has no workers".to_owned(),
         1 => "it has 1 worker".to_owned(),
@@ -31,7 +31,7 @@ fn told(path: &Path, states: &WorkerStates) -> Vec<Finding> {
     findings.extend(states.workers.iter().map(worker));
     if states.omitted > 0 {
         let detail = format!("{} more are not told of", states.omitted);
-        findings.push(Finding::new(Health::Odd, "further workers", detail));
+        findings.push(Finding::new(Health::Warning, "further workers", detail));
     }
     findings
 }
@@ -47,7 +47,7 @@ fn worker(state: &WorkerState) -> Finding {
     }
     let health = match (status.is_broken(), &status.failure) {
         (true, _) => Health::Bad,
-        (false, Some(_)) => Health::Odd,
+        (false, Some(_)) => Health::Warning,
         (false, None) => Health::Good,
     };
     let finding = Finding::new(health, state.name(), status.to_string());
@@ -60,15 +60,20 @@ fn worker(state: &WorkerState) -> Finding {
     }
 }
 
-fn untold(path: &Path, why: &str, is_of_these_settings: bool, only_defaults: bool) -> Finding {
+fn unknown_finding(
+    path: &Path,
+    why: &str,
+    has_same_settings: bool,
+    only_defaults: bool,
+) -> Finding {
     let subject = path.shown().to_string();
-    match (is_of_these_settings, only_defaults) {
-        (false, true) => Finding::new(Health::Odd, subject, why)
+    match (has_same_settings, only_defaults) {
+        (false, true) => Finding::new(Health::Warning, subject, why)
             .fix("have it read them again (SIGHUP, or `hook-reload`)"),
         // With other settings named, this is expected.
         (false, false) => Finding::new(Health::Absent, subject, why),
         (true, _) => Finding::new(
-            Health::Odd,
+            Health::Warning,
             subject,
             format!("the state of its workers is unknown: {why}"),
         ),

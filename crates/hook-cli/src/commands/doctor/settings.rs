@@ -20,16 +20,18 @@ pub(super) fn section(context: &Context, checked: &[CheckedFile]) -> Section {
 
 fn file(source: &SettingsSource, checked: &[CheckedFile]) -> Finding {
     let subject = format!("{} {}", source.source, source.path.shown());
-    let is_it = |it: &&CheckedFile| it.file.path.as_ref() == Some(&source.path);
-    let Some(CheckedFile { file, .. }) = checked.iter().find(is_it) else {
+    let is_same_file =
+        |candidate: &&CheckedFile| candidate.file.path.as_ref() == Some(&source.path);
+    let Some(CheckedFile { file, .. }) = checked.iter().find(is_same_file) else {
         return Finding::new(Health::Absent, subject, "not there");
     };
     let hooks = counted(file.hooks.len(), "hook");
-    let of_severity =
-        |severity: Severity| file.diagnostics.iter().filter(|it| it.severity == severity).count();
+    let of_severity = |severity: Severity| {
+        file.diagnostics.iter().filter(|problem| problem.severity == severity).count()
+    };
     let (errors, warnings) = (of_severity(Severity::Error), of_severity(Severity::Warning));
     if errors + warnings > 0 {
-        let health = if errors > 0 { Health::Bad } else { Health::Odd };
+        let health = if errors > 0 { Health::Bad } else { Health::Warning };
         let all =
             format!("{hooks}, {}, {}", counted(errors, "error"), counted(warnings, "warning"));
         return Finding::new(health, subject, all).fix("`hook check` shows each with its line");
@@ -39,7 +41,7 @@ fn file(source: &SettingsSource, checked: &[CheckedFile]) -> Finding {
         && let Some(others) = OtherWriters::of(&source.path)
     {
         let detail = format!("{others}, and with it decide what runs");
-        return Finding::new(Health::Odd, subject, detail).fix(others.cure());
+        return Finding::new(Health::Warning, subject, detail).fix(others.fix());
     }
     Finding::new(Health::Good, subject, hooks)
 }
@@ -49,11 +51,11 @@ pub(super) fn duplicates(checked: &[CheckedFile], context: &Context) -> Section 
     let problems = checked.iter().flat_map(|file| &file.file.diagnostics);
     let duplicates = problems.filter(|problem| problem.rule == Rule::DuplicateHook);
     let findings = duplicates.map(|problem| {
-        let place = problem.place.to_string();
-        Finding::new(Health::Odd, place, &problem.message).fix(problem.help())
+        let location = problem.location.to_string();
+        Finding::new(Health::Warning, location, &problem.message).fix(problem.help())
     });
     let twins = Twins::of(context).all().map(|twin| {
-        Finding::new(Health::Odd, "several files", twin.to_string()).fix("remove one of them")
+        Finding::new(Health::Warning, "several files", twin.to_string()).fix("remove one of them")
     });
     let findings = findings.chain(twins).collect();
     Section { title: "Duplicates", empty: "no hook is defined twice", findings }
@@ -71,16 +73,18 @@ impl OtherWriters {
     pub(super) fn of(path: &Path) -> Option<Self> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let paths = [Some(path), folder].into_iter().flatten();
-        let writable: Vec<(&Path, u32)> =
-            paths.map(|path| (path, others_may_write(path))).filter(|(_, who)| *who != 0).collect();
+        let writable: Vec<(&Path, u32)> = paths
+            .map(|path| (path, others_may_write(path)))
+            .filter(|(_, mode_bits)| *mode_bits != 0)
+            .collect();
         (!writable.is_empty()).then(|| Self {
-            anybody: writable.iter().any(|(_, who)| who & 0o002 != 0),
+            anybody: writable.iter().any(|(_, mode_bits)| mode_bits & 0o002 != 0),
             paths: writable.iter().map(|(path, _)| path.to_path_buf()).collect(),
         })
     }
 
     /// Returns the command that fixes it.
-    pub(super) fn cure(&self) -> String {
+    pub(super) fn fix(&self) -> String {
         let paths: Vec<String> = self.paths.iter().map(|path| path.shown().to_string()).collect();
         format!("chmod go-w {}", paths.join(" "))
     }

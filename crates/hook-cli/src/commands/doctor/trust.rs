@@ -20,11 +20,11 @@ pub(super) fn section(context: &Context, system: &HookSystem) -> Section {
     let untrusted = others.len();
     let off = of_project().filter(|hook| !hook.enabled).count();
     if of_project().count() > 0 && blocking.len() + untrusted == 0 {
-        findings.push(Finding::new(Health::Good, subject(), of_which_off(&all, off)));
+        findings.push(Finding::new(Health::Good, subject(), trusted_summary(&all, off)));
     }
     if untrusted > 0 {
         let detail = format!("{untrusted} of {all} not trusted, so not run");
-        let finding = Finding::new(Health::Odd, subject(), detail);
+        let finding = Finding::new(Health::Warning, subject(), detail);
         findings.push(finding.fix("`hook trust` shows what would run and asks"));
     }
     for hook in blocking {
@@ -34,13 +34,14 @@ pub(super) fn section(context: &Context, system: &HookSystem) -> Section {
         findings.push(Finding::new(Health::Bad, subject, format!("blocks {}: {why}", hook.event)));
     }
     if let Ok(registry) = system.registry() {
-        let lost = registry.lost_guards().iter();
-        findings.extend(lost.map(|lost| Finding::new(Health::Odd, subject(), lost)));
+        let lost_guards = registry.lost_guards().iter();
+        findings
+            .extend(lost_guards.map(|warning| Finding::new(Health::Warning, subject(), warning)));
     }
     Section { title: "Trust", empty: "", findings }
 }
 
-fn of_which_off(all: &str, off: usize) -> String {
+fn trusted_summary(all: &str, off: usize) -> String {
     match off {
         0 => format!("{all}, all trusted"),
         off => format!("{all}, {off} switched off, the others trusted"),
@@ -49,7 +50,7 @@ fn of_which_off(all: &str, off: usize) -> String {
 
 fn store(context: &Context) -> Finding {
     let Some(store) = context.trust_store() else {
-        return Finding::new(Health::Odd, "trust store", "there is no home to keep it in")
+        return Finding::new(Health::Warning, "trust store", "there is no home to keep it in")
             .fix("set HOME or XDG_CONFIG_HOME");
     };
     let subject = format!("trust store {}", store.path().shown());
@@ -58,11 +59,11 @@ fn store(context: &Context) -> Finding {
     }
     if let Some(others) = OtherWriters::of(store.path()) {
         // A group often consists of its user alone.
-        let health = if others.anybody { Health::Bad } else { Health::Odd };
+        let health = if others.anybody { Health::Bad } else { Health::Warning };
         let detail = format!("{others}, and with it trust hooks in your name");
-        return Finding::new(health, subject, detail).fix(others.cure());
+        return Finding::new(health, subject, detail).fix(others.fix());
     }
-    match store.granted(context.project()) {
+    match store.grants(context.project()) {
         Ok(granted) => {
             let detail = format!("{} about this project", counted(granted.len(), "decision"));
             Finding::new(Health::Good, subject, detail)

@@ -11,7 +11,7 @@ use hook_settings::{Agents, HookEntry, SettingsFile, load};
 use crate::context::Context;
 
 /// The maximum size of a script to compare, in bytes.
-const LONGEST: u64 = 1 << 20;
+const MAX_LENGTH: u64 = 1 << 20;
 
 /// The duplicate hooks of several files.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(crate) struct Twin {
 
 impl fmt::Display for Twin {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let files: Vec<String> = self.files.iter().map(|it| it.shown().to_string()).collect();
+        let files: Vec<String> = self.files.iter().map(|path| path.shown().to_string()).collect();
         write!(
             formatter,
             "the hook `{}` of {} is in {}: where both count, it runs twice",
@@ -56,7 +56,7 @@ impl Twins {
         let mut found: BTreeMap<(String, String), Twin> = BTreeMap::new();
         for file in files {
             let Some(path) = &file.path else { continue };
-            for entry in file.hooks.iter().filter(|it| it.module.is_none()) {
+            for entry in file.hooks.iter().filter(|entry| entry.module.is_none()) {
                 let is_foreign = file.language.is_some();
                 let Some(key) = key(entry, is_foreign, project) else { continue };
                 let twin = found.entry((entry.event.as_str().to_owned(), key)).or_insert(Twin {
@@ -73,8 +73,8 @@ impl Twins {
     }
 
     /// Returns the duplicates of hooks in this file.
-    pub(crate) fn with(self, file: &Path) -> impl Iterator<Item = Twin> {
-        self.0.into_iter().filter(move |twin| twin.files.iter().any(|it| it == file))
+    pub(crate) fn with_file(self, file: &Path) -> impl Iterator<Item = Twin> {
+        self.0.into_iter().filter(move |twin| twin.files.iter().any(|path| path == file))
     }
 
     pub(super) fn all(self) -> impl Iterator<Item = Twin> {
@@ -87,8 +87,8 @@ impl Twins {
 fn key(entry: &HookEntry, is_foreign: bool, project: &Path) -> Option<String> {
     let text = entry.command.trim();
     // Drops quotes and braces around the variables by which agents name the project.
-    let plain: String = text.chars().filter(|it| !"\"'{}".contains(*it)).collect();
-    let words = plain.split_whitespace().filter(|word| word.contains('/'));
+    let unquoted: String = text.chars().filter(|character| !"\"'{}".contains(*character)).collect();
+    let words = unquoted.split_whitespace().filter(|word| word.contains('/'));
     let script = words.map(|word| match word.split_once('/') {
         Some((variable, rest)) if variable.starts_with('$') => project.join(rest),
         _ => project.join(word),
@@ -96,7 +96,7 @@ fn key(entry: &HookEntry, is_foreign: bool, project: &Path) -> Option<String> {
     let mut scripts = script.filter(|path: &PathBuf| path.is_file());
     match scripts.next() {
         Some(script) => {
-            let text = hook_files::regular_file::read(&script, LONGEST).ok()?;
+            let text = hook_files::regular_file::read(&script, MAX_LENGTH).ok()?;
             Some(hook_trust::sha256(&text))
         }
         None => is_foreign.then(|| text.to_owned()),

@@ -12,7 +12,7 @@ mod present {
 
     use hook_bus::HookSystem;
     use hook_json::text::PathText;
-    use hook_remote::grpc::{GrpcPlace, GrpcServer, TlsFiles};
+    use hook_remote::grpc::{GrpcEndpoint, GrpcServer, TlsFiles};
     use tokio_util::sync::CancellationToken;
 
     use super::super::{Arguments, own_socket};
@@ -28,22 +28,22 @@ mod present {
             arguments: &Arguments,
             project: &Path,
         ) -> Result<Option<Self>, CommandError> {
-            let Some(place) = &arguments.grpc else { return Ok(None) };
-            let place: GrpcPlace = place.parse()?;
+            let Some(text) = &arguments.grpc else { return Ok(None) };
+            let endpoint: GrpcEndpoint = text.parse()?;
             let files = arguments.tls_cert.clone().zip(arguments.tls_key.clone());
             let tls = files.map(|(certificate, key)| TlsFiles { certificate, key });
-            let token_file = match (&arguments.grpc_token_file, &place) {
+            let token_file = match (&arguments.grpc_token_file, &endpoint) {
                 (Some(path), _) => Some(path.clone()),
-                (None, GrpcPlace::Unix(_)) => None,
+                (None, GrpcEndpoint::Unix(_)) => None,
                 (None, _) => Some(own_socket(project)?.with_extension("grpc-token")),
             };
-            let server = GrpcServer::bind(&place, tls.as_ref(), token_file.as_deref()).await?;
+            let server = GrpcServer::bind(&endpoint, tls.as_ref(), token_file.as_deref()).await?;
             Ok(Some(Self(server)))
         }
 
         /// Prints the address, and the file with the token.
         pub(in super::super) fn announce(&self, printer: &mut Printer) {
-            printer.note(&format!("listening for gRPC on {}", self.0.place()));
+            printer.note(&format!("listening for gRPC on {}", self.0.endpoint()));
             if let Some(path) = self.0.token_file() {
                 printer.note(&format!("the token for gRPC is in {}", path.shown()));
             }

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::Socket;
 
 /// The maximum interval between checks.
-const LOOK: Duration = Duration::from_secs(5);
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Cancels `stop` after this many seconds without a client. Never does so without a number.
 #[cfg(unix)]
@@ -18,31 +18,32 @@ pub(super) fn end_unused(
     socket: Option<&Socket>,
     stop: &CancellationToken,
 ) -> impl Future<Output = Infallible> + use<> {
-    let (stop, watched) = (stop.clone(), socket.map(|it| (it.connected(), it.path().to_owned())));
+    let (stop, socket_watch) =
+        (stop.clone(), socket.map(|server| (server.connected(), server.path().to_owned())));
     async move {
-        if let (Some(seconds), Some((mut connected, socket))) = (seconds, watched) {
-            let patience = Duration::from_secs(seconds);
+        if let (Some(seconds), Some((mut connected, socket))) = (seconds, socket_watch) {
+            let timeout = Duration::from_secs(seconds);
             let identities = || {
                 [
                     std::env::current_exe().ok().as_deref().map(Identity::of),
                     Some(Identity::of(&socket)),
                 ]
             };
-            let begun = identities();
-            let mut since = Instant::now();
+            let initial = identities();
+            let mut last_used = Instant::now();
             loop {
                 tokio::select! {
                     changed = connected.changed() => {
                         if changed.is_err() {
                             break;
                         }
-                        since = Instant::now();
+                        last_used = Instant::now();
                     }
-                    () = tokio::time::sleep(patience.min(LOOK)) => {}
+                    () = tokio::time::sleep(timeout.min(CHECK_INTERVAL)) => {}
                 }
-                let is_unused = *connected.borrow() == 0 && since.elapsed() >= patience;
-                let now = identities();
-                if is_unused || now != begun {
+                let is_unused = *connected.borrow() == 0 && last_used.elapsed() >= timeout;
+                let current = identities();
+                if is_unused || current != initial {
                     stop.cancel();
                     break;
                 }
@@ -71,6 +72,8 @@ impl Identity {
         use std::os::unix::fs::MetadataExt;
         let metadata = std::fs::symlink_metadata(path).ok();
         // A socket's times change with its use.
-        Self(metadata.map(|it| (it.ino(), it.is_file().then(|| it.modified().ok()).flatten())))
+        Self(metadata.map(|metadata| {
+            (metadata.ino(), metadata.is_file().then(|| metadata.modified().ok()).flatten())
+        }))
     }
 }

@@ -31,8 +31,8 @@ mod present {
             engine: Option<&nats::Server>,
         ) -> Result<Option<Self>, CommandError> {
             let Some(address) = &arguments.metrics else { return Ok(None) };
-            let numbers = engine.map(nats::Server::numbers);
-            Ok(Some(Self(MetricsServer::bind(address, system, numbers).await?)))
+            let fleet_metrics = engine.map(nats::Server::metrics);
+            Ok(Some(Self(MetricsServer::bind(address, system, fleet_metrics).await?)))
         }
 
         /// Prints the address, and a warning if other machines can reach it.

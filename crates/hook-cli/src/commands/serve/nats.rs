@@ -7,26 +7,26 @@ pub(super) use present::Server;
 
 /// The maximum number of pending messages to print.
 #[cfg(feature = "remote")]
-const NEWS: usize = 64;
+const MAX_NOTICES: usize = 64;
 
 #[cfg(feature = "remote")]
 mod present {
     use std::sync::Arc;
 
     use hook_bus::HookSystem;
-    use hook_remote::metrics::FleetNumbers;
+    use hook_remote::metrics::FleetMetrics;
     use hook_remote::nats::NatsEngine;
     use tokio::sync::mpsc;
     use tokio_util::sync::CancellationToken;
 
     use super::super::Arguments;
-    use super::NEWS;
+    use super::MAX_NOTICES;
     use crate::error::CommandError;
 
     /// An engine of a fleet.
     pub(in super::super) struct Server {
         engine: NatsEngine,
-        told: mpsc::Sender<String>,
+        notices: mpsc::Sender<String>,
     }
 
     impl Server {
@@ -38,13 +38,13 @@ mod present {
             let engine = NatsEngine::new(&options)?.events(arguments.nats_events);
             let engine = engine.may_be_empty(arguments.allow_empty);
             let engine = engine.queue_group(&arguments.queue)?;
-            let (told, news) = mpsc::channel(NEWS);
-            Ok(Some((Self { engine, told }, news)))
+            let (notices, receiver) = mpsc::channel(MAX_NOTICES);
+            Ok(Some((Self { engine, notices }, receiver)))
         }
 
         /// Returns the metrics of this engine within the fleet.
-        pub(in super::super) fn numbers(&self) -> Arc<dyn FleetNumbers> {
-            self.engine.numbers()
+        pub(in super::super) fn metrics(&self) -> Arc<dyn FleetMetrics> {
+            self.engine.metrics()
         }
 
         pub(in super::super) async fn serve(
@@ -52,7 +52,7 @@ mod present {
             system: &Arc<HookSystem>,
             stop: &CancellationToken,
         ) -> Result<(), CommandError> {
-            Ok(self.engine.serve(system, stop, &self.told).await?)
+            Ok(self.engine.serve(system, stop, &self.notices).await?)
         }
     }
 }

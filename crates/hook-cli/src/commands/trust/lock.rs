@@ -1,7 +1,7 @@
 //! `hook trust --lock` and `--check`: reviewed hooks in a file that is committed with the project.
 
 use hook_json::text::one_line;
-use hook_trust::{LockCheck, Review, Standing, TrustLock};
+use hook_trust::{LockCheck, Review, TrustLock, TrustStatus};
 
 use super::reviewed::{ProjectHooks, Reviewed};
 use crate::context::Context;
@@ -19,8 +19,8 @@ pub(super) async fn write(
 ) -> Result<Status, CommandError> {
     let open: Vec<&str> = reviews
         .iter()
-        .filter(|it| !it.is_trusted())
-        .map(|it| it.review.entry.display_name())
+        .filter(|reviewed| !reviewed.is_trusted())
+        .map(|reviewed| reviewed.review.entry.display_name())
         .collect();
     if !open.is_empty() {
         let names: Vec<_> = open.iter().map(|name| one_line(name)).collect();
@@ -35,8 +35,8 @@ pub(super) async fn write(
         if entries.is_empty() && !path.exists() {
             continue;
         }
-        let of_project = reviews.iter().filter(|it| it.project == *project);
-        let lock = TrustLock::of(of_project.map(|it| &it.review));
+        let in_project = reviews.iter().filter(|reviewed| reviewed.project == *project);
+        let lock = TrustLock::of(in_project.map(|reviewed| &reviewed.review));
         lock.write(project)?;
         if context.json() {
             let line = serde_json::json!({"lock": path.to_string_lossy(), "hooks": lock.len()});
@@ -70,7 +70,7 @@ pub(super) async fn check(
         let lock = lock.unwrap_or_else(|| TrustLock::of([]));
         let LockCheck { reviews, gone, .. } = lock.check(project, entries);
         checked += reviews.len();
-        let is_open = |review: &&Review| review.standing != Standing::Trusted;
+        let is_open = |review: &&Review| review.status != TrustStatus::Trusted;
         failed += reviews.iter().filter(is_open).count() + gone.len();
         if context.json() {
             for review in &reviews {
@@ -85,16 +85,16 @@ pub(super) async fn check(
             printer.text(&render::unlocked(review, whole, printer)).await?;
         }
         if !gone.is_empty() {
-            printer.text(&render::gone(&gone, printer)).await?;
+            printer.text(&render::missing_hooks(&gone, printer)).await?;
         }
     }
     if failed > 0 {
-        let differ = match failed {
+        let message = match failed {
             1 => "1 hook is not as the lock says".to_owned(),
             count => format!("{count} hooks are not as the lock says"),
         };
         printer.problem(&format!(
-            "{differ}; review what changed with `hook trust`, then write and commit the lock with \
+            "{message}; review what changed with `hook trust`, then write and commit the lock with \
              `hook trust --lock`"
         ));
         return Ok(exit_code::FAILURE);
@@ -108,7 +108,7 @@ pub(super) async fn check(
         return Ok(exit_code::FAILURE);
     }
     if !context.json() {
-        printer.text(&render::as_locked(checked)).await?;
+        printer.text(&render::all_locked(checked)).await?;
     }
     Ok(exit_code::PROCEED)
 }

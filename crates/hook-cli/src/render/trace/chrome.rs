@@ -9,7 +9,7 @@ use std::time::Duration;
 use hook_bus::recording::{RecordedHook, RecordedRequest, Recording};
 use hook_json::ObjectWriter;
 
-use super::{answered_text, ended, microseconds, title};
+use super::{answered_text, ending, microseconds, title};
 
 /// The process id of the recording.
 const PROCESS: i128 = 1;
@@ -60,17 +60,17 @@ struct Lanes {
     /// The free lanes.
     free: BTreeSet<usize>,
     /// The used lanes, by the time at which they become free.
-    taken: BinaryHeap<Reverse<(Duration, usize)>>,
+    busy: BinaryHeap<Reverse<(Duration, usize)>>,
     count: usize,
 }
 
 impl Lanes {
     /// Returns the first free lane, and marks it as used until `end`.
     fn lane(&mut self, start: Duration, end: Duration) -> usize {
-        while let Some(Reverse((until, lane))) = self.taken.peek().copied()
+        while let Some(Reverse((until, lane))) = self.busy.peek().copied()
             && until <= start
         {
-            self.taken.pop();
+            self.busy.pop();
             self.free.insert(lane);
         }
         let lane = self.free.pop_first().unwrap_or_else(|| {
@@ -78,7 +78,7 @@ impl Lanes {
             self.count - 1
         });
         // An event takes at least a microsecond, so that it is visible.
-        self.taken.push(Reverse((end.max(start + Duration::from_micros(1)), lane)));
+        self.busy.push(Reverse((end.max(start + Duration::from_micros(1)), lane)));
         lane
     }
 
@@ -156,7 +156,7 @@ impl Event<'_> {
                     out.integer("request", request.number.into());
                     out.text("event", &title(request).0);
                     out.text("decision", outcome.as_str());
-                    out.text("ended", &ended(hook, outcome));
+                    out.text("ended", &ending(hook, outcome));
                     if let Some(group) = hook.group {
                         out.integer("group", group.number as i128);
                         out.integer("priority", group.priority.into());

@@ -9,7 +9,7 @@ use super::{answered_text, microseconds};
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Texts {
     /// No limit; values stay JSON values.
-    Whole,
+    Full,
     /// At most this much of each stream and of each value. Values are texts, since a cut value is
     /// no valid JSON.
     Cut { stream: usize, value: usize },
@@ -19,7 +19,7 @@ pub(super) enum Texts {
 pub(crate) fn trace_json(recording: &Recording) -> String {
     let mut out = Vec::new();
     for recorded in &recording.requests {
-        out.extend(ObjectWriter::line(|object| request(object, recorded, Texts::Whole)));
+        out.extend(ObjectWriter::line(|object| request(object, recorded, Texts::Full)));
         out.push(b'\n');
     }
     String::from_utf8_lossy(&out).into_owned()
@@ -46,11 +46,11 @@ pub(super) fn request(out: &mut ObjectWriter<'_>, request: &RecordedRequest, tex
     if request.granted() {
         out.bool("granted", true);
     }
-    if let Some(error) = request.answered(&["error"]) {
+    if let Some(error) = request.response_value(&["error"]) {
         out.raw("error", &error);
     }
     value(out, "input", request.input(), texts);
-    value(out, "finalOutput", request.answered(&["output", "finalOutput"]).as_ref(), texts);
+    value(out, "finalOutput", request.response_value(&["output", "finalOutput"]).as_ref(), texts);
     out.objects("hooks", &request.hooks, |out, recorded: &RecordedHook| {
         out.text("name", &recorded.name);
         out.text("type", &recorded.kind);
@@ -76,7 +76,7 @@ pub(super) fn request(out: &mut ObjectWriter<'_>, request: &RecordedRequest, tex
             out.text("endedBy", &hook.ended_by);
         });
     }
-    let warnings = request.answered(&["warnings"]).and_then(|warnings| warnings.to_items());
+    let warnings = request.response_value(&["warnings"]).and_then(|warnings| warnings.to_items());
     let warnings = warnings.unwrap_or_default();
     out.warnings_if_any(&warnings.iter().filter_map(RawJson::to_text).collect::<Vec<_>>());
 }
@@ -103,17 +103,17 @@ fn result(out: &mut ObjectWriter<'_>, hook: &RecordedHook, texts: Texts) {
 fn value(out: &mut ObjectWriter<'_>, name: &str, value: Option<&RawJson>, texts: Texts) {
     match (value, texts) {
         (None, _) => {}
-        (Some(value), Texts::Whole) => out.raw(name, value),
-        (Some(value), Texts::Cut { value: most, .. }) => cut(out, name, value.as_str(), most),
+        (Some(value), Texts::Full) => out.raw(name, value),
+        (Some(value), Texts::Cut { value: max, .. }) => cut(out, name, value.as_str(), max),
     }
 }
 
 /// Writes at most `most` bytes of a text, and the number of bytes cut off.
-fn cut(out: &mut ObjectWriter<'_>, name: &str, text: &str, most: usize) {
-    let end = (0..=most.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
-    let kept = text.get(..end.unwrap_or_default()).unwrap_or_default();
-    out.text(name, kept);
-    if kept.len() < text.len() {
-        out.integer(&format!("{name}Cut"), (text.len() - kept.len()) as i128);
+fn cut(out: &mut ObjectWriter<'_>, name: &str, text: &str, max: usize) {
+    let end = (0..=max.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    let shown = text.get(..end.unwrap_or_default()).unwrap_or_default();
+    out.text(name, shown);
+    if shown.len() < text.len() {
+        out.integer(&format!("{name}Cut"), (text.len() - shown.len()) as i128);
     }
 }

@@ -24,28 +24,30 @@ pub(super) fn title(request: &RecordedRequest) -> (String, Option<String>) {
 }
 
 /// Describes how a hook ended, in one or two words.
-fn ended(hook: &RecordedHook, outcome: RecordedOutcome) -> String {
+fn ending(hook: &RecordedHook, outcome: RecordedOutcome) -> String {
     let Some(result) = &hook.result else { return outcome.as_str().to_owned() };
     if result.get("timedOut").and_then(RawJson::to_bool) == Some(true) {
         return "timed out".to_owned();
     }
-    let word = || match hook.has_failed() {
+    let outcome_name = || match hook.has_failed() {
         // This includes a guard whose failure blocks.
         true => RecordedOutcome::Failed.as_str().to_owned(),
         false => outcome.as_str().to_owned(),
     };
     match (result.get("exitCode"), hook.text("signal")) {
         // The hook decided on stdout, which its exit code does not show.
-        (Some(code), _) if code.as_str() == "0" && outcome != RecordedOutcome::Proceed => word(),
+        (Some(code), _) if code.as_str() == "0" && outcome != RecordedOutcome::Proceed => {
+            outcome_name()
+        }
         (Some(code), _) => format!("exit {}", code.as_str()),
         (None, Some(signal)) => signal,
-        (None, None) => word(),
+        (None, None) => outcome_name(),
     }
 }
 
 /// Returns a text of the response, such as `["processed", "reason"]`.
 fn answered_text(request: &RecordedRequest, path: &[&str]) -> Option<String> {
-    request.answered(path)?.to_text()
+    request.response_value(path)?.to_text()
 }
 
 fn microseconds(time: Duration) -> i128 {

@@ -24,11 +24,11 @@ const SCRIPT: &str = concat!(
 
 /// The maximum size of each stream and value in the page, and of each kind in total, in bytes.
 /// Browsers keep all of it in memory.
-const STREAM: usize = 16 * 1024;
-const VALUE: usize = 64 * 1024;
-const ALL: usize = 32 * 1024 * 1024;
+const MAX_STREAM: usize = 16 * 1024;
+const MAX_VALUE: usize = 64 * 1024;
+const MAX_TOTAL: usize = 32 * 1024 * 1024;
 /// The minimum size of each, however many there are.
-const LEAST: usize = 512;
+const MIN_TEXT: usize = 512;
 
 /// Formats a recording with this name.
 pub(crate) fn trace_page(recording: &Recording, name: &str) -> String {
@@ -43,9 +43,9 @@ pub(crate) fn trace_page(recording: &Recording, name: &str) -> String {
     // Placeholders are searched in the template alone, never in an inserted part.
     let mut rest = PAGE;
     while let Some((before, after)) = rest.split_once("{{") {
-        let (word, after) = after.split_once("}}").unwrap_or((after, ""));
+        let (key, after) = after.split_once("}}").unwrap_or((after, ""));
         page.push_str(before);
-        if let Some((_, part)) = parts.iter().find(|(known, _)| *known == word) {
+        if let Some((_, part)) = parts.iter().find(|(known, _)| *known == key) {
             page.push_str(part);
         }
         rest = after;
@@ -56,10 +56,10 @@ pub(crate) fn trace_page(recording: &Recording, name: &str) -> String {
 
 fn data(recording: &Recording, name: &str) -> String {
     let hooks: usize = recording.requests.iter().map(|request| request.hooks.len()).sum();
-    let share = |count: usize, most: usize| (ALL / count.max(1)).clamp(LEAST, most);
+    let share = |count: usize, max: usize| (MAX_TOTAL / count.max(1)).clamp(MIN_TEXT, max);
     let texts = Texts::Cut {
-        stream: share(2 * hooks, STREAM),
-        value: share(2 * recording.requests.len(), VALUE),
+        stream: share(2 * hooks, MAX_STREAM),
+        value: share(2 * recording.requests.len(), MAX_VALUE),
     };
     let header = &recording.header;
     let out = ObjectWriter::line(|object| {
@@ -92,10 +92,10 @@ fn base64(bytes: &[u8]) -> String {
     for chunk in bytes.chunks(3) {
         let group = chunk.iter().fold(0_u32, |group, byte| group << 8 | u32::from(*byte));
         let group = group << (8 * (3 - chunk.len()));
-        for place in 0..4 {
-            let letter = (group >> (18 - 6 * place)) & 63;
+        for index in 0..4 {
+            let letter = (group >> (18 - 6 * index)) & 63;
             let letter = LETTERS.get(letter as usize).copied().unwrap_or(b'=');
-            out.push(if place > chunk.len() { '=' } else { letter.into() });
+            out.push(if index > chunk.len() { '=' } else { letter.into() });
         }
     }
     out

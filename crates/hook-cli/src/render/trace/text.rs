@@ -11,7 +11,7 @@ use hook_run::WorkerHistory;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::bar::Track;
-use super::{answered_text, ended, title};
+use super::{answered_text, ending, title};
 use crate::output::{Printer, Tone};
 use crate::render::counted;
 use hook_json::text;
@@ -32,7 +32,7 @@ const DURATION: usize = 9;
 /// The limits on the width of the column for names.
 const NAMES: std::ops::RangeInclusive<usize> = 16..=44;
 /// The minimum width of bars.
-const LEAST_BARS: usize = 8;
+const MIN_BARS: usize = 8;
 
 /// Formats a recording.
 pub(crate) fn trace_text(recording: &Recording, scale: Scale, printer: &Printer) -> String {
@@ -68,11 +68,11 @@ impl<'r> Page<'r> {
     fn new(recording: &'r Recording, scale: Scale, printer: &'r Printer) -> Self {
         let width = printer.width();
         let fixed = OFFSET + OUTCOME + DURATION;
-        let wanted = recording.requests.iter().map(longest_name).max().unwrap_or_default();
+        let longest = recording.requests.iter().map(longest_name).max().unwrap_or_default();
         // Names and bars share the remaining width.
-        let most = (width.saturating_sub(fixed + 2) / 2).clamp(*NAMES.start(), *NAMES.end());
-        let names = wanted.clamp(*NAMES.start(), most);
-        let bars = width.checked_sub(fixed + names + 2).filter(|bars| *bars >= LEAST_BARS);
+        let max_names = (width.saturating_sub(fixed + 2) / 2).clamp(*NAMES.start(), *NAMES.end());
+        let names = longest.clamp(*NAMES.start(), max_names);
+        let bars = width.checked_sub(fixed + names + 2).filter(|bars| *bars >= MIN_BARS);
         let workers = HashMap::new();
         Self { recording, scale, printer, names, bars, workers, out: String::new() }
     }
@@ -83,13 +83,14 @@ impl<'r> Page<'r> {
 
     fn head(&mut self) {
         let header = &self.recording.header;
-        let said = [("", &header.started_at), ("", &header.project), ("hook ", &header.engine)];
-        let said: Vec<String> = said
+        let header_parts =
+            [("", &header.started_at), ("", &header.project), ("hook ", &header.engine)];
+        let header_parts: Vec<String> = header_parts
             .into_iter()
             .filter(|(_, text)| !text.is_empty())
-            .map(|(word, text)| format!("{word}{}", folded(text)))
+            .map(|(prefix, text)| format!("{prefix}{}", folded(text)))
             .collect();
-        let _ = writeln!(self.out, "{}", self.paint(Tone::Quiet, &said.join("  ")));
+        let _ = writeln!(self.out, "{}", self.paint(Tone::Quiet, &header_parts.join("  ")));
         if let (Some(bars), Scale::Recording) = (self.bars, self.scale) {
             let end = format!("+{}", time(self.recording.duration));
             let blanks = (OFFSET + self.names + OUTCOME + DURATION + 2).saturating_sub(1);
@@ -102,28 +103,28 @@ impl<'r> Page<'r> {
     fn gap(&mut self, at: Duration, missed: u64) {
         let messages = if missed == 1 { "message" } else { "messages" };
         let text = format!("{:>10}  {missed} {messages} missed", offset(at));
-        let _ = writeln!(self.out, "{}", self.paint(Tone::Odd, &text));
+        let _ = writeln!(self.out, "{}", self.paint(Tone::Warning, &text));
     }
 
     fn request(&mut self, request: &RecordedRequest) {
         let outcome = request.outcome();
         let (event, subject) = title(request);
         let (event, subject) = (folded(&event), subject.map(|subject| folded(&subject)));
-        let (mut name, mut left) = fitted(&event, self.names);
+        let (mut name, mut padding) = fitted(&event, self.names);
         name = self.paint(Tone::Strong, &name);
-        if let (Some(subject), 3..) = (subject, left) {
-            let (subject, rest) = fitted(&subject, left - 1);
+        if let (Some(subject), 3..) = (subject, padding) {
+            let (subject, rest) = fitted(&subject, padding - 1);
             name = format!("{name} {}", self.paint(Tone::Plain, &subject));
-            left = rest;
+            padding = rest;
         }
-        let took = request.response.as_ref().map(|it| it.at.saturating_sub(request.at));
+        let took = request.response.as_ref().map(|response| response.at.saturating_sub(request.at));
         let track = self.track(request);
         let span = took.map(|_| (request.at, request.end()));
         self.line(Line {
             offset: offset(request.at),
-            name: format!("{name}{:left$}", ""),
+            name: format!("{name}{:padding$}", ""),
             outcome,
-            said: outcome.as_str(),
+            label: outcome.as_str(),
             took,
             span: span.or(Some((request.at, request.at))),
             track,
@@ -153,26 +154,26 @@ impl<'r> Page<'r> {
 
     /// Writes a line for a hook that did not run, without times.
     fn not_started(&mut self, skipped: &RecordedNotStarted) {
-        let (name, left) = fitted(&folded(&skipped.name), self.names.saturating_sub(2));
+        let (name, padding) = fitted(&folded(&skipped.name), self.names.saturating_sub(2));
         let why = format!("- not started, because of {}", folded(&skipped.ended_by));
         let room = self.printer.width().saturating_sub(OFFSET + self.names + 1);
         let why = self.paint(Tone::Quiet, &fitted(&why, room).0);
         let name = self.paint(Tone::Plain, &name);
-        let _ = writeln!(self.out, "{:OFFSET$}  {name}{:left$} {why}", "", "");
+        let _ = writeln!(self.out, "{:OFFSET$}  {name}{:padding$} {why}", "", "");
     }
 
     /// Writes the line of a hook, with the group's number for the first hook of a group.
     fn hook(&mut self, hook: &RecordedHook, group: Option<usize>, track: Option<Track>) {
         let outcome = hook.outcome();
-        let (name, left) = fitted(&folded(&hook.name), self.names.saturating_sub(2));
-        let name = format!("  {}{:left$}", self.paint(Tone::Plain, &name), "");
+        let (name, padding) = fitted(&folded(&hook.name), self.names.saturating_sub(2));
+        let name = format!("  {}{:padding$}", self.paint(Tone::Plain, &name), "");
         // A hook that never ended ran at least until the recording ended.
         let until = hook.end.unwrap_or(self.recording.duration);
         self.line(Line {
             offset: group.map(|group| format!("group {group}")).unwrap_or_default(),
             name,
             outcome,
-            said: &ended(hook, outcome),
+            label: &ending(hook, outcome),
             took: hook.duration(),
             span: Some((hook.start, until)),
             track,
@@ -193,15 +194,15 @@ impl<'r> Page<'r> {
     fn line(&mut self, line: Line<'_>) {
         let offset = line.offset;
         let (mark, tone) = mark(line.outcome);
-        let said = fitted(&folded(line.said), OUTCOME - 3).0;
-        let said = format!("{mark} {said}");
-        let blanks = (OUTCOME - 1).saturating_sub(said.width());
+        let label = fitted(&folded(line.label), OUTCOME - 3).0;
+        let label = format!("{mark} {label}");
+        let blanks = (OUTCOME - 1).saturating_sub(label.width());
         let took = line.took.map(time).unwrap_or_default();
         let mut out = format!(
             "{}  {} {}{:blanks$}{}",
             self.paint(Tone::Quiet, &format!("{offset:>10}")),
             line.name,
-            self.paint(tone, &said),
+            self.paint(tone, &label),
             "",
             self.paint(Tone::Quiet, &format!("{took:>DURATION$}")),
         );
@@ -245,10 +246,10 @@ impl<'r> Page<'r> {
             let (event, subject) = title(request);
             let about =
                 folded(&[Some(event), subject].into_iter().flatten().collect::<Vec<_>>().join(" "));
-            let (name, left) = fitted(&folded(&hook.name), 24);
+            let (name, padding) = fitted(&folded(&hook.name), 24);
             let _ = writeln!(
                 self.out,
-                "{:>10}  {}{:left$}  {}",
+                "{:>10}  {}{:padding$}  {}",
                 time(slow.duration),
                 self.paint(Tone::Plain, &name),
                 "",
@@ -259,11 +260,11 @@ impl<'r> Page<'r> {
             let _ = writeln!(self.out, "\n{}", self.paint(Tone::Strong, "Workers"));
         }
         for (hook, worker) in &summary.workers {
-            let (name, left) = fitted(&folded(hook), 24);
+            let (name, padding) = fitted(&folded(hook), 24);
             let tone = if worker.is_broken() { Tone::Bad } else { Tone::Quiet };
             let (name, how) =
                 (self.paint(Tone::Plain, &name), self.paint(tone, &worker.to_string()));
-            let _ = writeln!(self.out, "            {name}{:left$}  {how}", "");
+            let _ = writeln!(self.out, "            {name}{:padding$}  {how}", "");
         }
         if !summary.events.is_empty() {
             let head = format!(
@@ -273,16 +274,18 @@ impl<'r> Page<'r> {
             let _ = writeln!(self.out, "\n{}", self.paint(Tone::Strong, &head));
         }
         for totals in &summary.events {
-            let (name, left) = fitted(&folded(&totals.event), names);
-            let some = |it| if totals.hooks == 0 { "-".to_owned() } else { time(it) };
-            let (in_hooks, longest) = (some(totals.in_hooks), some(totals.longest));
+            let (name, padding) = fitted(&folded(&totals.event), names);
+            let duration_text =
+                |duration| if totals.hooks == 0 { "-".to_owned() } else { time(duration) };
+            let (in_hooks, longest) =
+                (duration_text(totals.in_hooks), duration_text(totals.longest));
             let _ = writeln!(
                 self.out,
-                "{}{:left$}  {:>8}  {:>7}  {:>5}  {:>6}  {:>9}  {:>9}",
+                "{}{:padding$}  {:>8}  {:>7}  {:>5}  {:>6}  {:>9}  {:>9}",
                 self.paint(Tone::Plain, &name),
                 "",
                 totals.requests,
-                totals.held_up,
+                totals.interrupted,
                 totals.hooks,
                 totals.failed_hooks,
                 in_hooks,
@@ -307,7 +310,7 @@ struct Line<'l> {
     /// The painted name, padded to the width of names.
     name: String,
     outcome: RecordedOutcome,
-    said: &'l str,
+    label: &'l str,
     took: Option<Duration>,
     span: Option<(Duration, Duration)>,
     track: Option<Track>,
@@ -317,11 +320,11 @@ struct Line<'l> {
 fn mark(outcome: RecordedOutcome) -> (char, Tone) {
     match outcome {
         RecordedOutcome::Proceed => ('✓', Tone::Good),
-        RecordedOutcome::Ask => ('?', Tone::Odd),
-        RecordedOutcome::Retry => ('↻', Tone::Odd),
+        RecordedOutcome::Ask => ('?', Tone::Warning),
+        RecordedOutcome::Retry => ('↻', Tone::Warning),
         RecordedOutcome::Block => ('✗', Tone::Bad),
         RecordedOutcome::Stop => ('■', Tone::Bad),
-        RecordedOutcome::Failed => ('!', Tone::Odd),
+        RecordedOutcome::Failed => ('!', Tone::Warning),
         RecordedOutcome::Unfinished => ('…', Tone::Quiet),
     }
 }
@@ -341,18 +344,20 @@ fn fitted(text: &str, columns: usize) -> (String, usize) {
         return (text.to_owned(), columns - text.width());
     }
     let mut fitted = String::new();
-    let mut left = columns.saturating_sub(1);
+    let mut remaining = columns.saturating_sub(1);
     for character in text.chars() {
-        let Some(rest) = left.checked_sub(character.width().unwrap_or_default()) else { break };
-        (left, _) = (rest, fitted.push(character));
+        let Some(rest) = remaining.checked_sub(character.width().unwrap_or_default()) else {
+            break;
+        };
+        (remaining, _) = (rest, fitted.push(character));
     }
     fitted.push('…');
-    (fitted, left)
+    (fitted, remaining)
 }
 
 /// Returns foreign text on one line, without control characters.
 fn folded(text: &str) -> String {
-    text::lines(text).split_whitespace().collect::<Vec<_>>().join(" ")
+    text::escaped_lines(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn offset(at: Duration) -> String {

@@ -15,7 +15,7 @@ mod words;
 
 pub use super::table::EventPayload;
 #[doc(hidden)]
-pub use asked::AskedBy;
+pub use asked::OriginalMessage;
 pub(crate) use payload::Payload;
 pub use payload::*;
 pub use request::*;

@@ -5,13 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::asked::AskedBy;
+use super::asked::OriginalMessage;
 use crate::event::row::{HookEventName, ModelPayload};
 use crate::event::table::EventPayload;
 use crate::model::OLDER_NAMES;
-use crate::tool::{ToolCall, ToolFiles, ToolKind, is_of_mcp_server};
-pub(super) use hook_json::field::{self, Field, Kind};
-use hook_json::shape::{FieldReader, ShapeError, repeated_field};
+use crate::tool::{ToolCall, ToolFiles, ToolKind, is_mcp_tool_name};
+pub(super) use hook_json::field::{self, Field, FieldKind};
+use hook_json::shape::{FieldReader, ShapeError, reject_duplicate_field};
 use hook_json::{JsonObject, ObjectWriter, RawObject};
 
 /// The maximum length of a request's value in the environment of a process, in bytes.
@@ -21,21 +21,21 @@ const MAX_ENVIRONMENT_VALUE: usize = 4 * 1024;
 pub static BASE_FIELDS: [Field; 5] = [
     Field::optional(
         "session_id",
-        Kind::ShortText(MAX_ENVIRONMENT_VALUE),
+        FieldKind::ShortText(MAX_ENVIRONMENT_VALUE),
         "Identifies the agent's session.",
     ),
     Field::optional(
         "transcript_path",
-        Kind::Text,
+        FieldKind::Text,
         "The file with the session's transcript; empty when there is none.",
     ),
     Field::optional(
         "cwd",
-        Kind::ShortText(MAX_ENVIRONMENT_VALUE),
+        FieldKind::ShortText(MAX_ENVIRONMENT_VALUE),
         "The agent's working directory.",
     ),
-    Field::optional("hook_event_name", Kind::Text, "The event."),
-    Field::optional("timestamp", Kind::Text, "When the event happened, ISO 8601."),
+    Field::optional("hook_event_name", FieldKind::Text, "The event."),
+    Field::optional("timestamp", FieldKind::Text, "When the event happened, ISO 8601."),
 ];
 
 /// The fields that the engine adds to every input about a tool. A request's own fields with these
@@ -43,24 +43,24 @@ pub static BASE_FIELDS: [Field; 5] = [
 pub static TOOL_FIELDS: [Field; 3] = [
     Field::required(
         "kind",
-        Kind::Words(&["shell", "file_read", "file_write", "web", "mcp", "agent", "other"]),
+        FieldKind::OneOf(&["shell", "file_read", "file_write", "web", "mcp", "agent", "other"]),
         "What the tool does.",
     ),
     Field::required(
         "files",
-        Kind::ListOf(&Kind::Open(&FILE_FIELDS)),
+        FieldKind::ListOf(&FieldKind::Open(&FILE_FIELDS)),
         "The files that the arguments name: those of a patch, too, and none of a shell command.",
     ),
     Field::optional(
         "filesComplete",
-        Kind::Bool,
+        FieldKind::Bool,
         "`false` where files are missing in `files`: there are too many, or one has no readable path.",
     ),
 ];
 
 static FILE_FIELDS: [Field; 2] = [
-    Field::required("path", Kind::Text, "Absolute, with links resolved."),
-    Field::required("access", Kind::Words(&["read", "write"]), "What the call does to it."),
+    Field::required("path", FieldKind::Text, "Absolute, with links resolved."),
+    Field::required("access", FieldKind::OneOf(&["read", "write"]), "What the call does to it."),
 ];
 
 /// An error about a payload that is invalid for its event.
@@ -119,7 +119,7 @@ pub struct RequestInput {
     pub extra: JsonObject,
     /// The agent's original message, if the agent has its own hook format.
     #[doc(hidden)]
-    pub asked: Option<Arc<AskedBy>>,
+    pub original: Option<Arc<OriginalMessage>>,
 }
 
 impl RequestInput {
@@ -128,7 +128,7 @@ impl RequestInput {
     /// # Errors
     /// Names the first field that violates protocol.md §2.
     pub fn read(event: HookEventName, fields: JsonObject) -> Result<Self, PayloadError> {
-        let repeated = repeated_field(&fields);
+        let repeated = reject_duplicate_field(&fields);
         let mut fields = FieldReader::new(fields);
         let read = |fields: &mut FieldReader| -> Result<_, ShapeError> {
             repeated?;
@@ -139,7 +139,7 @@ impl RequestInput {
             }
             // The engine sets this field itself (protocol.md §2).
             fields.any("hook_event_name");
-            if event.is_about_a_tool() {
+            if event.is_tool_event() {
                 TOOL_FIELDS.iter().for_each(|field| drop(fields.any(field.name)));
             }
             let base = BaseOverrides {
@@ -151,7 +151,7 @@ impl RequestInput {
             Ok((base, EventPayload::read(event, fields)?))
         };
         let (base, payload) = read(&mut fields).map_err(|shape| PayloadError { event, shape })?;
-        Ok(Self { payload, base, extra: fields.rest(), asked: None })
+        Ok(Self { payload, base, extra: fields.into_rest(), original: None })
     }
 
     /// Checks constraints that a payload's types do not express; reading has checked them already.
@@ -162,11 +162,11 @@ impl RequestInput {
         let check = || -> Result<(), ShapeError> {
             for (name, value) in [("session_id", &self.base.session_id), ("cwd", &self.base.cwd)] {
                 if let Some(value) = value {
-                    fits_environment(name, value)?;
+                    check_environment_value(name, value)?;
                 }
             }
             self.payload.check()?;
-            match self.forged_field() {
+            match self.duplicate_field() {
                 Some(name) => Err(ShapeError::new(name, "a field that is not a known one", "one")),
                 None => Ok(()),
             }
@@ -175,16 +175,18 @@ impl RequestInput {
     }
 
     /// Returns an unknown field with the name of a known one, which would be written twice.
-    fn forged_field(&self) -> Option<String> {
+    fn duplicate_field(&self) -> Option<String> {
         let known = self.payload.fields();
-        let added: &[Field] = if self.event().is_about_a_tool() { &TOOL_FIELDS } else { &[] };
+        let added: &[Field] = if self.event().is_tool_event() { &TOOL_FIELDS } else { &[] };
         let open = match &self.payload {
             EventPayload::Open(payload) => Some(payload.fields()),
             _ => None,
         };
         let mut names = self.extra.iter().chain(open.into_iter().flat_map(JsonObject::iter));
         names
-            .find(|(name, _)| [&BASE_FIELDS, known, added].iter().any(|all| field::has(all, name)))
+            .find(|(name, _)| {
+                [&BASE_FIELDS, known, added].iter().any(|all| field::has_field(all, name))
+            })
             .map(|(name, _)| name.to_owned())
     }
 
@@ -213,7 +215,7 @@ impl RequestInput {
             timestamp: base.timestamp.unwrap_or_else(timestamp),
             payload: self.payload,
             extra: self.extra,
-            asked: self.asked,
+            original: self.original,
         }
     }
 
@@ -234,7 +236,7 @@ impl<P: Into<EventPayload>> From<P> for RequestInput {
             payload: payload.into(),
             base: BaseOverrides::default(),
             extra: JsonObject::default(),
-            asked: None,
+            original: None,
         }
     }
 }
@@ -242,11 +244,11 @@ impl<P: Into<EventPayload>> From<P> for RequestInput {
 /// Takes a value for a process's environment, and checks that it fits (protocol.md §3).
 fn environment_value(fields: &mut FieldReader, name: &str) -> Result<Option<Arc<str>>, ShapeError> {
     let Some(value) = fields.text(name)? else { return Ok(None) };
-    fits_environment(name, &value)?;
+    check_environment_value(name, &value)?;
     Ok(Some(value.into()))
 }
 
-fn fits_environment(name: &str, value: &str) -> Result<(), ShapeError> {
+fn check_environment_value(name: &str, value: &str) -> Result<(), ShapeError> {
     const EXPECTED: &str = "at most 4 KiB without NUL";
     if value.contains('\0') {
         return Err(ShapeError::new(name, EXPECTED, "a NUL"));
@@ -287,7 +289,7 @@ pub struct EventInput {
     pub extra: JsonObject,
     /// The agent's original message, if the agent has its own hook format.
     #[doc(hidden)]
-    pub asked: Option<Arc<AskedBy>>,
+    pub original: Option<Arc<OriginalMessage>>,
     /// The working directory, absolute if the host's is. A request may give a relative one.
     pub directory: Arc<Path>,
 }
@@ -305,17 +307,17 @@ impl EventInput {
 
     /// Returns [`to_raw`](Self::to_raw) as bytes.
     pub fn to_json(&self) -> Vec<u8> {
-        self.written(Some(&self.files()))
+        self.serialize(Some(&self.files()))
     }
 
     /// Returns the fields without a tool call's `files`, which need the file system.
     #[doc(hidden)]
     pub fn fields_without_files(&self) -> JsonObject {
-        RawObject::from_written(self.written(None)).fields()
+        RawObject::from_written(self.serialize(None)).fields()
     }
 
     /// Returns the input as one line of JSON, with the files of its tool call if they are known.
-    pub fn written(&self, files: Option<&ToolFiles>) -> Vec<u8> {
+    pub fn serialize(&self, files: Option<&ToolFiles>) -> Vec<u8> {
         ObjectWriter::value(512, |object| {
             object.text("session_id", &self.session_id);
             object.text("transcript_path", &self.transcript_path);
@@ -340,17 +342,17 @@ impl EventInput {
 
     /// Returns the event's tool call; `None` if the event is not about a tool.
     pub fn tool_call(&self) -> Option<ToolCall<'_>> {
-        let call = ToolCall::of(self.payload.match_subject()?, self.payload.tool_input()?);
-        let of_server = match &self.payload {
+        let call = ToolCall::new(self.payload.match_subject()?, self.payload.tool_input()?);
+        let is_mcp = match &self.payload {
             EventPayload::BeforeTool(payload) => payload.mcp_context.is_some(),
             EventPayload::AfterTool(payload) => payload.mcp_context.is_some(),
             _ => false,
         };
-        Some(if of_server { call.at_server() } else { call })
+        Some(if is_mcp { call.assume_mcp() } else { call })
     }
 
     /// Returns `mcp_<server>_<tool>` for an MCP tool whose own name does not contain its server.
-    pub fn tool_at_server(&self) -> Option<String> {
+    pub fn qualified_mcp_name(&self) -> Option<String> {
         let call = self.tool_call().filter(|call| call.kind == ToolKind::Mcp)?;
         let context = match &self.payload {
             EventPayload::BeforeTool(payload) => payload.mcp_context.as_ref(),
@@ -358,14 +360,15 @@ impl EventInput {
             _ => None,
         };
         let server = &context?.server_name;
-        let is_said = is_of_mcp_server(call.name);
-        (!is_said)
+        let has_server = is_mcp_tool_name(call.name);
+        (!has_server)
             .then(|| format!("mcp_{server}_{}", call.name.rsplit("__").next().unwrap_or(call.name)))
     }
 
     /// Returns the files that the tool's arguments name.
     pub(crate) fn files(&self) -> ToolFiles {
-        self.tool_call().map_or_else(ToolFiles::none, |call| ToolFiles::of(&call, &self.directory))
+        self.tool_call()
+            .map_or_else(ToolFiles::empty, |call| ToolFiles::from_call(&call, &self.directory))
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use super::request::EventInput;
-use crate::tool::{FileCalls, ToolFiles, as_patch, file_calls};
+use crate::tool::{FileCalls, ToolFiles, file_calls, to_patch};
 use hook_json::RawObject;
 
 /// One event's input, shared by all hooks that get the same input. A clone is a handle.
@@ -41,13 +41,13 @@ impl HookInput {
     }
 
     /// Returns `true` if both are handles of the same input.
-    pub fn is_same(&self, other: &Self) -> bool {
+    pub fn ptr_eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
     /// Returns the JSON that a script reads on its standard input.
     pub fn json(&self) -> &[u8] {
-        self.shared.json.get_or_init(|| self.shared.input.written(Some(self.files())))
+        self.shared.json.get_or_init(|| self.shared.input.serialize(Some(self.files())))
     }
 
     /// Returns the files that the tool's arguments name.
@@ -59,14 +59,14 @@ impl HookInput {
     pub fn file_calls(&self) -> &FileCalls {
         self.shared.file_calls.get_or_init(|| match self.tool_call() {
             Some(call) => file_calls(&call, &self.directory),
-            None => FileCalls::AsItIs,
+            None => FileCalls::Unchanged,
         })
     }
 
     /// Returns the tool call as a patch.
     pub fn as_patch(&self) -> &Result<Option<RawObject>, String> {
         self.shared.patch.get_or_init(|| match self.tool_call() {
-            Some(call) => as_patch(&call, self.file_calls()),
+            Some(call) => to_patch(&call, self.file_calls()),
             None => Ok(None),
         })
     }

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::value::{FieldValue, Subject};
-pub(super) use hook_json::field::{Field, Kind};
-use hook_json::shape::{FieldReader, ShapeError, repeated_field};
+pub(super) use hook_json::field::{Field, FieldKind};
+use hook_json::shape::{FieldReader, ShapeError, reject_duplicate_field};
 use hook_json::{JsonObject, ObjectWriter};
 
 /// The maximum length of a tool's name, in bytes: patterns from settings are matched against it.
@@ -43,13 +43,13 @@ impl fmt::Display for ToolName {
 }
 
 impl FieldValue for ToolName {
-    const KIND: Kind = Kind::NonEmpty(Some(MAX_TOOL_NAME));
+    const KIND: FieldKind = FieldKind::NonEmpty(Some(MAX_TOOL_NAME));
     const EXPECTED: &'static str = Self::EXPECTED;
 
     fn take(fields: &mut FieldReader, name: &str) -> Result<Option<Self>, ShapeError> {
         match fields.text(name)? {
             None => Ok(None),
-            Some(text) => Self::new(text).map(Some).map_err(|error| error.of_field(name)),
+            Some(text) => Self::new(text).map(Some).map_err(|error| error.with_path(name)),
         }
     }
 
@@ -76,24 +76,24 @@ pub struct McpContext {
 }
 
 static MCP_CONTEXT_FIELDS: [Field; 2] = [
-    Field::required("server_name", Kind::Text, "The server's name."),
-    Field::optional("server_uri", Kind::Text, "Where the server is."),
+    Field::required("server_name", FieldKind::Text, "The server's name."),
+    Field::optional("server_uri", FieldKind::Text, "Where the server is."),
 ];
 
 impl FieldValue for McpContext {
-    const KIND: Kind = Kind::Open(&MCP_CONTEXT_FIELDS);
+    const KIND: FieldKind = FieldKind::Open(&MCP_CONTEXT_FIELDS);
     const EXPECTED: &'static str = "an object";
 
     fn take(fields: &mut FieldReader, name: &str) -> Result<Option<Self>, ShapeError> {
         let Some(context) = fields.object(name)? else { return Ok(None) };
         let context = context.fields();
-        repeated_field(&context).map_err(|error| error.within(name))?;
+        reject_duplicate_field(&context).map_err(|error| error.within(name))?;
         let mut fields = FieldReader::new(context);
         let mut read = || -> Result<_, ShapeError> {
             Ok((String::require(&mut fields, "server_name")?, fields.text("server_uri")?))
         };
         let (server_name, server_uri) = read().map_err(|error| error.within(name))?;
-        Ok(Some(Self { server_name, server_uri, extra: fields.rest() }))
+        Ok(Some(Self { server_name, server_uri, extra: fields.into_rest() }))
     }
 
     fn write(&self, name: &str, out: &mut ObjectWriter<'_>) {

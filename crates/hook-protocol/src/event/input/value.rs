@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::words::{
     CompactionReason, PreCompressTrigger, SessionEndReason, SessionStartSource, SwitchReason,
 };
-pub(super) use hook_json::field::Kind;
+pub(super) use hook_json::field::FieldKind;
 use hook_json::shape::{FieldReader, Required, ShapeError};
 use hook_json::text::shortened;
 use hook_json::{JsonArray, JsonKind, JsonNumber, ObjectWriter, RawJson, RawObject};
@@ -13,7 +13,7 @@ use hook_json::{JsonArray, JsonKind, JsonNumber, ObjectWriter, RawJson, RawObjec
 /// The type of a payload field. Reading a value validates it.
 pub(crate) trait FieldValue: Sized {
     /// The kind of value, for a schema.
-    const KIND: Kind;
+    const KIND: FieldKind;
 
     /// The expected value, for an error message.
     const EXPECTED: &'static str;
@@ -31,7 +31,7 @@ pub(crate) trait FieldValue: Sized {
 
 /// For large fields that few requests have: an absent one costs only a pointer.
 impl<T: FieldValue> FieldValue for Arc<T> {
-    const KIND: Kind = T::KIND;
+    const KIND: FieldKind = T::KIND;
     const EXPECTED: &'static str = T::EXPECTED;
 
     fn take(fields: &mut FieldReader, name: &str) -> Result<Option<Self>, ShapeError> {
@@ -44,7 +44,7 @@ impl<T: FieldValue> FieldValue for Arc<T> {
 }
 
 impl FieldValue for String {
-    const KIND: Kind = Kind::Text;
+    const KIND: FieldKind = FieldKind::Text;
     const EXPECTED: &'static str = "a string";
 
     fn take(fields: &mut FieldReader, name: &str) -> Result<Option<Self>, ShapeError> {
@@ -57,7 +57,7 @@ impl FieldValue for String {
 }
 
 impl FieldValue for bool {
-    const KIND: Kind = Kind::Bool;
+    const KIND: FieldKind = FieldKind::Bool;
     const EXPECTED: &'static str = "a boolean";
 
     fn take(fields: &mut FieldReader, name: &str) -> Result<Option<Self>, ShapeError> {
@@ -70,11 +70,11 @@ impl FieldValue for bool {
 }
 
 impl FieldValue for u64 {
-    const KIND: Kind = Kind::Whole(0, None);
+    const KIND: FieldKind = FieldKind::Unsigned(0, None);
     const EXPECTED: &'static str = "a whole number, not negative";
 
     fn take(fields: &mut FieldReader, name: &str) -> Result<Option<Self>, ShapeError> {
-        take_number(fields, name, Self::EXPECTED, RawJson::to_whole_number)
+        take_number(fields, name, Self::EXPECTED, RawJson::to_u64)
     }
 
     fn write(&self, name: &str, out: &mut ObjectWriter<'_>) {
@@ -83,11 +83,11 @@ impl FieldValue for u64 {
 }
 
 impl FieldValue for i64 {
-    const KIND: Kind = Kind::Integer(i64::MIN, i64::MAX);
+    const KIND: FieldKind = FieldKind::Integer(i64::MIN, i64::MAX);
     const EXPECTED: &'static str = "a whole number";
 
     fn take(fields: &mut FieldReader, name: &str) -> Result<Option<Self>, ShapeError> {
-        take_number(fields, name, Self::EXPECTED, RawJson::to_integer)
+        take_number(fields, name, Self::EXPECTED, RawJson::to_i64)
     }
 
     fn write(&self, name: &str, out: &mut ObjectWriter<'_>) {
@@ -96,7 +96,7 @@ impl FieldValue for i64 {
 }
 
 impl FieldValue for JsonNumber {
-    const KIND: Kind = Kind::Number;
+    const KIND: FieldKind = FieldKind::Number;
     const EXPECTED: &'static str = "a number";
 
     fn take(fields: &mut FieldReader, name: &str) -> Result<Option<Self>, ShapeError> {
@@ -109,7 +109,7 @@ impl FieldValue for JsonNumber {
 }
 
 impl FieldValue for JsonArray {
-    const KIND: Kind = Kind::List;
+    const KIND: FieldKind = FieldKind::List;
     const EXPECTED: &'static str = "an array";
 
     fn take(fields: &mut FieldReader, name: &str) -> Result<Option<Self>, ShapeError> {
@@ -123,7 +123,7 @@ impl FieldValue for JsonArray {
 }
 
 impl FieldValue for Vec<String> {
-    const KIND: Kind = Kind::ListOf(&Kind::Text);
+    const KIND: FieldKind = FieldKind::ListOf(&FieldKind::Text);
     const EXPECTED: &'static str = "an array of strings";
 
     fn take(fields: &mut FieldReader, name: &str) -> Result<Option<Self>, ShapeError> {
@@ -136,7 +136,7 @@ impl FieldValue for Vec<String> {
 }
 
 impl FieldValue for RawObject {
-    const KIND: Kind = Kind::AnyObject;
+    const KIND: FieldKind = FieldKind::AnyObject;
     const EXPECTED: &'static str = "an object";
 
     fn take(fields: &mut FieldReader, name: &str) -> Result<Option<Self>, ShapeError> {
@@ -150,7 +150,7 @@ impl FieldValue for RawObject {
 
 /// Any value, including `null`.
 impl FieldValue for RawJson {
-    const KIND: Kind = Kind::Any;
+    const KIND: FieldKind = FieldKind::Any;
     const EXPECTED: &'static str = "any value";
 
     fn take(fields: &mut FieldReader, name: &str) -> Result<Option<Self>, ShapeError> {
@@ -178,7 +178,7 @@ macro_rules! words {
     ($($words:ident)+) => {
         $(
             impl FieldValue for $words {
-                const KIND: Kind = Kind::Words($words::WORDS);
+                const KIND: FieldKind = FieldKind::OneOf($words::WORDS);
                 const EXPECTED: &'static str = $words::EXPECTED;
 
                 fn take(fields: &mut FieldReader, name: &str) -> Result<Option<Self>, ShapeError> {
@@ -209,9 +209,9 @@ fn take_word<W>(
     expected: &'static str,
     read: impl FnOnce(&str) -> Option<W>,
 ) -> Result<Option<W>, ShapeError> {
-    let Some(word) = fields.text(name)? else { return Ok(None) };
-    let unknown = || ShapeError::new(name, expected, format!("{:?}", shortened(&word)));
-    read(&word).ok_or_else(unknown).map(Some)
+    let Some(keyword) = fields.text(name)? else { return Ok(None) };
+    let unknown = || ShapeError::new(name, expected, format!("{:?}", shortened(&keyword)));
+    read(&keyword).ok_or_else(unknown).map(Some)
 }
 
 fn take_number<N>(
@@ -221,6 +221,6 @@ fn take_number<N>(
     read: impl FnOnce(&RawJson) -> Option<N>,
 ) -> Result<Option<N>, ShapeError> {
     let Some(number) = fields.number(name)? else { return Ok(None) };
-    let other = || ShapeError::new(name, expected, shortened(number.as_str()));
-    read(&number).ok_or_else(other).map(Some)
+    let invalid = || ShapeError::new(name, expected, shortened(number.as_str()));
+    read(&number).ok_or_else(invalid).map(Some)
 }

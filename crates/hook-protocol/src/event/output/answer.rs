@@ -8,7 +8,7 @@ use crate::event::{HookEventName, MergeStrategy};
 use hook_json::{JsonObject, ObjectWriter, RawJson, RawObject};
 
 /// The field of `hookSpecificOutput` that makes `tool_input` replace all arguments.
-pub const REPLACES: &str = "toolInputReplaces";
+pub const TOOL_INPUT_REPLACES: &str = "toolInputReplaces";
 
 /// The reason that is shown for a decision without one.
 #[doc(hidden)]
@@ -97,8 +97,8 @@ impl HookOutput {
     /// Another engine that merged the output has already warned about them.
     #[doc(hidden)]
     #[must_use]
-    pub fn without_unknown(mut self, event: HookEventName) -> Self {
-        if let (Some(specific), true) = (&mut self.hook_specific_output, event.is_about_a_model()) {
+    pub fn without_unknown_fields(mut self, event: HookEventName) -> Self {
+        if let (Some(specific), true) = (&mut self.hook_specific_output, event.is_model_event()) {
             let known = specific.iter().filter(|(name, _)| is_specific(name));
             *specific = known.map(|(name, value)| (name.to_owned(), value.clone())).collect();
         }
@@ -145,18 +145,18 @@ impl HookOutput {
 
     /// Returns the policy decision for the caller, from all fields that count on this event.
     pub fn policy(&self, event: HookEventName) -> PolicyDecision {
-        match event.row().merge.only_observes() {
+        match event.row().merge.is_observe_only() {
             true => PolicyDecision::Proceed,
-            false => self.strongest(event, |word| word.policy_on(event)),
+            false => self.strongest_policy(event, |decision| decision.policy_on(event)),
         }
     }
 
     /// Returns the policy decision, even if the event does not support it.
-    pub fn wanted(&self, event: HookEventName) -> PolicyDecision {
-        self.strongest(event, Decision::policy)
+    pub fn requested_policy(&self, event: HookEventName) -> PolicyDecision {
+        self.strongest_policy(event, Decision::policy)
     }
 
-    fn strongest(
+    fn strongest_policy(
         &self,
         event: HookEventName,
         meaning: impl Fn(&Decision) -> PolicyDecision,
@@ -167,8 +167,8 @@ impl HookOutput {
         if self.cancels(event) {
             return PolicyDecision::Block;
         }
-        let words = [self.decision.clone(), self.permission(event)];
-        words.iter().flatten().map(meaning).max().unwrap_or_default()
+        let decisions = [self.decision.clone(), self.permission_decision(event)];
+        decisions.iter().flatten().map(meaning).max().unwrap_or_default()
     }
 
     /// Returns `true` if this cancels the announced action, on events that have `cancel`.
@@ -180,9 +180,9 @@ impl HookOutput {
     /// Returns the [`effective_reason`](Self::effective_reason), or the permission decision's own
     /// reason if that decision is the stronger one.
     pub fn policy_reason(&self, event: HookEventName) -> String {
-        let meaning = |word: &Decision| word.policy_on(event);
+        let meaning = |decision: &Decision| decision.policy_on(event);
         let decided = self.decision.as_ref().map(meaning).unwrap_or_default();
-        self.permission(event)
+        self.permission_decision(event)
             .filter(|permission| meaning(permission) > decided && !self.should_stop_execution())
             .and_then(|_| self.specific_text("permissionDecisionReason"))
             .filter(|reason| !reason.is_empty())
@@ -191,31 +191,34 @@ impl HookOutput {
 
     /// Returns `true` if this explicitly allows the action and restricts nothing.
     pub fn allows(&self, event: HookEventName) -> bool {
-        let allows = |word: &Decision| matches!(word, Decision::Allow | Decision::Approve);
-        let words = [self.decision.clone(), self.permission(event)];
-        self.wanted(event) == PolicyDecision::Proceed && words.iter().flatten().any(allows)
+        let allows = |decision: &Decision| matches!(decision, Decision::Allow | Decision::Approve);
+        let decisions = [self.decision.clone(), self.permission_decision(event)];
+        self.requested_policy(event) == PolicyDecision::Proceed
+            && decisions.iter().flatten().any(allows)
     }
 
     /// Returns `true` if the user need not be asked, according to the native fields: an allow on
     /// events about permission, `permissionDecision` on others.
     pub fn approves(&self, event: HookEventName) -> bool {
-        let is_allow = |word: &Decision| matches!(word, Decision::Allow | Decision::Approve);
+        let is_allow =
+            |decision: &Decision| matches!(decision, Decision::Allow | Decision::Approve);
         let is_about_permission = event.row().merge == MergeStrategy::Permission;
         let decided = self.decision.as_ref().filter(|_| is_about_permission);
-        decided.is_some_and(is_allow) || self.permission(event).as_ref().is_some_and(is_allow)
+        decided.is_some_and(is_allow)
+            || self.permission_decision(event).as_ref().is_some_and(is_allow)
     }
 
     /// Returns `hookSpecificOutput.permissionDecision`, on events that have it.
-    pub fn permission(&self, event: HookEventName) -> Option<Decision> {
+    pub fn permission_decision(&self, event: HookEventName) -> Option<Decision> {
         if !event.row().has_permission_decision {
             return None;
         }
-        Some(Decision::from_word(&self.specific_text("permissionDecision")?))
+        Some(Decision::from_name(&self.specific_text("permissionDecision")?))
     }
 
     /// Returns `true` if `tool_input` replaces all arguments instead of being merged into them.
     pub fn replaces_tool_input(&self) -> bool {
-        self.specific(REPLACES).and_then(RawJson::to_bool) == Some(true)
+        self.specific(TOOL_INPUT_REPLACES).and_then(RawJson::to_bool) == Some(true)
             && self.specific("tool_input").is_some()
     }
 
@@ -251,7 +254,7 @@ impl HookOutput {
 
     /// Returns the output as JSON text.
     pub fn to_raw(&self) -> RawObject {
-        RawObject::of(|object| self.write(object))
+        RawObject::build(|object| self.write(object))
     }
 }
 

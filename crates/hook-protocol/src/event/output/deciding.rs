@@ -5,7 +5,7 @@
 //! written exactly as documented.
 
 use super::decision::Decision;
-use super::fields::stands_for;
+use super::fields::is_spelling_of;
 use crate::event::HookEventName;
 use crate::event::output::PolicyDecision;
 use hook_json::text::nearest;
@@ -23,7 +23,7 @@ pub(super) enum Level {
 
 /// A field that decides.
 #[derive(Debug)]
-pub(super) struct Deciding {
+pub(super) struct DecisionField {
     pub(super) name: &'static str,
     /// The name of the field with the reason.
     pub(super) reason: &'static str,
@@ -32,32 +32,36 @@ pub(super) struct Deciding {
     read: fn(&RawJson) -> Meaning,
 }
 
-pub(super) static CONTINUE: Deciding =
-    Deciding { name: "continue", reason: "stopReason", level: Level::Top, read: read_continue };
-pub(super) static DECISION: Deciding =
-    Deciding { name: "decision", reason: "reason", level: Level::Top, read: read_word };
-pub(super) static PERMISSION: Deciding = Deciding {
+pub(super) static CONTINUE: DecisionField = DecisionField {
+    name: "continue",
+    reason: "stopReason",
+    level: Level::Top,
+    read: read_continue,
+};
+pub(super) static DECISION: DecisionField =
+    DecisionField { name: "decision", reason: "reason", level: Level::Top, read: read_keyword };
+pub(super) static PERMISSION: DecisionField = DecisionField {
     name: "permissionDecision",
     reason: "permissionDecisionReason",
     level: Level::Specific,
-    read: read_word,
+    read: read_keyword,
 };
-pub(super) static CANCEL: Deciding =
-    Deciding { name: "cancel", reason: "reason", level: Level::Specific, read: read_cancel };
+pub(super) static CANCEL: DecisionField =
+    DecisionField { name: "cancel", reason: "reason", level: Level::Specific, read: read_cancel };
 
 /// The deciding fields of any event, then those of some events.
-static DECIDING: [&Deciding; 4] = [&CONTINUE, &DECISION, &PERMISSION, &CANCEL];
+static DECISION_FIELDS: [&DecisionField; 4] = [&CONTINUE, &DECISION, &PERMISSION, &CANCEL];
 
 /// Returns the deciding fields of an event; without one, those of any event.
-pub(super) fn deciding(event: Option<HookEventName>) -> &'static [&'static Deciding] {
+pub(super) fn decision_fields(event: Option<HookEventName>) -> &'static [&'static DecisionField] {
     match event.is_some_and(|event| event.row().acts_on(CANCEL.name)) {
-        true => &DECIDING,
-        false => DECIDING.split_last().map_or(&[], |(_, others)| others),
+        true => &DECISION_FIELDS,
+        false => DECISION_FIELDS.split_last().map_or(&[], |(_, others)| others),
     }
 }
 
 /// The restrictive keywords, with their inflections. A permissive keyword must not be added.
-const RESTRICTING_WORDS: [(&str, Decision); 15] = [
+const RESTRICTIVE_KEYWORDS: [(&str, Decision); 15] = [
     ("ask", Decision::Ask),
     ("asks", Decision::Ask),
     ("asked", Decision::Ask),
@@ -76,18 +80,19 @@ const RESTRICTING_WORDS: [(&str, Decision); 15] = [
 ];
 
 /// Other spellings of `"cancel": true`, besides the number 1.
-const OTHER_TRUE: [&str; 4] = ["true", "yes", "on", "1"];
+const TRUE_SPELLINGS: [&str; 4] = ["true", "yes", "on", "1"];
 
 /// Other spellings of `"continue": false`, besides the number 0.
-const OTHER_FALSE: [&str; 4] = ["false", "no", "off", "0"];
+const FALSE_SPELLINGS: [&str; 4] = ["false", "no", "off", "0"];
 
 /// Deciding fields of other agents: those with a keyword, with `true` or with `false` to block.
-const WORDS_ELSEWHERE: [&str; 4] = ["action", "behavior", "permission", "verdict"];
-const TRUE_ELSEWHERE: [&str; 5] = ["block", "blocked", "deny", "denied", "cancel"];
-const FALSE_ELSEWHERE: [&str; 6] = ["ok", "allow", "allowed", "approve", "approved", "proceed"];
+const FOREIGN_KEYWORD_FIELDS: [&str; 4] = ["action", "behavior", "permission", "verdict"];
+const FOREIGN_TRUE_FIELDS: [&str; 5] = ["block", "blocked", "deny", "denied", "cancel"];
+const FOREIGN_FALSE_FIELDS: [&str; 6] =
+    ["ok", "allow", "allowed", "approve", "approved", "proceed"];
 
 /// The maximum length of a keyword, in bytes.
-const LONGEST_WORD: usize = 64;
+const MAX_KEYWORD_LEN: usize = 64;
 
 /// The meaning of a deciding field's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,7 +108,7 @@ pub(super) enum Meaning {
         exact: bool,
     },
     /// An unknown value.
-    Unreadable(Unreadable),
+    Invalid(InvalidValue),
 }
 
 /// The effect of a restrictive value.
@@ -111,7 +116,7 @@ pub(super) enum Meaning {
 pub(super) enum Restriction {
     Stop,
     Cancel,
-    Word(Decision),
+    Decision(Decision),
 }
 
 impl Restriction {
@@ -119,7 +124,7 @@ impl Restriction {
         match self {
             Self::Stop => PolicyDecision::Stop,
             Self::Cancel => PolicyDecision::Block,
-            Self::Word(decision) => decision.policy(),
+            Self::Decision(decision) => decision.policy(),
         }
     }
 
@@ -128,41 +133,47 @@ impl Restriction {
         match self {
             Self::Stop => RawJson::from_bool(false),
             Self::Cancel => RawJson::from_bool(true),
-            Self::Word(decision) => RawJson::from_text(decision.as_str()),
+            Self::Decision(decision) => RawJson::from_text(decision.as_str()),
         }
     }
 }
 
 /// The reason why a value cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Unreadable {
+pub(super) enum InvalidValue {
     /// A value of another kind.
-    Kind { expected: JsonKind, found: JsonKind },
+    WrongKind { expected: JsonKind, found: JsonKind },
     /// An unknown keyword.
-    Word(String),
+    UnknownKeyword(String),
     /// A string where a boolean is expected.
     NotBoolean(String),
 }
 
-impl PartialEq for Deciding {
+impl PartialEq for DecisionField {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }
 }
 
-impl Deciding {
+impl DecisionField {
     pub(super) fn read(&self, value: &RawJson) -> Meaning {
         (self.read)(value)
     }
 
     /// Returns the field that a name stands for: the name itself, or the name in another case, with
     /// spaces around it, hyphens or underscores.
-    pub(super) fn named(name: &str, fields: &[&'static Deciding]) -> Option<&'static Deciding> {
-        fields.iter().find(|field| stands_for(name, field.name)).copied()
+    pub(super) fn find(
+        name: &str,
+        fields: &[&'static DecisionField],
+    ) -> Option<&'static DecisionField> {
+        fields.iter().find(|field| is_spelling_of(name, field.name)).copied()
     }
 
     /// Returns the field that a name is probably a misspelling of.
-    pub(super) fn misspelt(name: &str, fields: &[&'static Deciding]) -> Option<&'static Deciding> {
+    pub(super) fn find_misspelled(
+        name: &str,
+        fields: &[&'static DecisionField],
+    ) -> Option<&'static DecisionField> {
         let specific = fields.iter().filter(|field| field.level == Level::Specific);
         let known = nearest(name, super::COMMON_FIELDS.iter().map(|field| field.name))
             .or_else(|| nearest(name, specific.map(|field| field.name)))?;
@@ -171,17 +182,19 @@ impl Deciding {
 }
 
 /// Returns the decision if a field at the top of an output restricts in another agent's format.
-pub(super) fn restriction_elsewhere(name: &str, value: &RawJson) -> Option<Decision> {
-    let among = |names: &[&str]| names.iter().any(|known| stands_for(name, known));
+pub(super) fn foreign_restriction(name: &str, value: &RawJson) -> Option<Decision> {
+    let is_one_of = |names: &[&str]| names.iter().any(|known| is_spelling_of(name, known));
     match value.kind() {
-        JsonKind::String if among(&WORDS_ELSEWHERE) => match read_word(value) {
-            Meaning::Restrictive { decision: Restriction::Word(word), .. } => Some(word),
+        JsonKind::String if is_one_of(&FOREIGN_KEYWORD_FIELDS) => match read_keyword(value) {
+            Meaning::Restrictive { decision: Restriction::Decision(decision), .. } => {
+                Some(decision)
+            }
             _ => None,
         },
-        JsonKind::Bool if value.to_bool() == Some(true) && among(&TRUE_ELSEWHERE) => {
+        JsonKind::Bool if value.to_bool() == Some(true) && is_one_of(&FOREIGN_TRUE_FIELDS) => {
             Some(Decision::Block)
         }
-        JsonKind::Bool if value.to_bool() == Some(false) && among(&FALSE_ELSEWHERE) => {
+        JsonKind::Bool if value.to_bool() == Some(false) && is_one_of(&FOREIGN_FALSE_FIELDS) => {
             Some(Decision::Block)
         }
         _ => None,
@@ -189,88 +202,88 @@ pub(super) fn restriction_elsewhere(name: &str, value: &RawJson) -> Option<Decis
 }
 
 fn read_continue(value: &RawJson) -> Meaning {
-    read_bool(value, false, Restriction::Stop, (0.0, &OTHER_FALSE))
+    read_bool(value, false, Restriction::Stop, (0.0, &FALSE_SPELLINGS))
 }
 
 fn read_cancel(value: &RawJson) -> Meaning {
-    read_bool(value, true, Restriction::Cancel, (1.0, &OTHER_TRUE))
+    read_bool(value, true, Restriction::Cancel, (1.0, &TRUE_SPELLINGS))
 }
 
 /// Reads a boolean with one restrictive value, which a number and keywords also stand for.
 fn read_bool(
     value: &RawJson,
-    restricting: bool,
+    restrictive: bool,
     decision: Restriction,
-    (number, words): (f64, &[&str]),
+    (number, spellings): (f64, &[&str]),
 ) -> Meaning {
     let restricts = |exact| Meaning::Restrictive { decision, exact };
     match value.kind() {
         JsonKind::Null => Meaning::Absent,
-        JsonKind::Bool if value.to_bool() == Some(restricting) => restricts(true),
+        JsonKind::Bool if value.to_bool() == Some(restrictive) => restricts(true),
         JsonKind::Bool => Meaning::Permissive,
         JsonKind::Number if value.as_str().parse() == Ok(number) => restricts(false),
         JsonKind::String => {
             let text = value.to_text().unwrap_or_default();
-            match folded_word(&text) {
-                Some(word) if words.contains(&word.as_str()) => restricts(false),
-                _ => Meaning::Unreadable(Unreadable::NotBoolean(text)),
+            match normalized_keyword(&text) {
+                Some(keyword) if spellings.contains(&keyword.as_str()) => restricts(false),
+                _ => Meaning::Invalid(InvalidValue::NotBoolean(text)),
             }
         }
-        found => Meaning::Unreadable(Unreadable::Kind { expected: JsonKind::Bool, found }),
+        found => Meaning::Invalid(InvalidValue::WrongKind { expected: JsonKind::Bool, found }),
     }
 }
 
-fn read_word(value: &RawJson) -> Meaning {
+fn read_keyword(value: &RawJson) -> Meaning {
     match value.kind() {
         JsonKind::Null => Meaning::Absent,
-        JsonKind::String => meaning_of_word(value.to_text().unwrap_or_default()),
-        found => Meaning::Unreadable(Unreadable::Kind { expected: JsonKind::String, found }),
+        JsonKind::String => keyword_meaning(value.to_text().unwrap_or_default()),
+        found => Meaning::Invalid(InvalidValue::WrongKind { expected: JsonKind::String, found }),
     }
 }
 
-fn meaning_of_word(word: String) -> Meaning {
-    match Decision::from_word(&word) {
-        Decision::Other(word) => {
-            let known = folded_word(&word).and_then(|folded| {
-                RESTRICTING_WORDS.into_iter().find(|(known, _)| *known == folded)
+fn keyword_meaning(keyword: String) -> Meaning {
+    match Decision::from_name(&keyword) {
+        Decision::Other(unknown) => {
+            let known = normalized_keyword(&unknown).and_then(|normalized| {
+                RESTRICTIVE_KEYWORDS.into_iter().find(|(known, _)| *known == normalized)
             });
             match known {
                 Some((_, decision)) => {
-                    Meaning::Restrictive { decision: Restriction::Word(decision), exact: false }
+                    Meaning::Restrictive { decision: Restriction::Decision(decision), exact: false }
                 }
-                None => Meaning::Unreadable(Unreadable::Word(word)),
+                None => Meaning::Invalid(InvalidValue::UnknownKeyword(unknown)),
             }
         }
         known if known.policy() > PolicyDecision::Proceed => {
-            Meaning::Restrictive { decision: Restriction::Word(known), exact: true }
+            Meaning::Restrictive { decision: Restriction::Decision(known), exact: true }
         }
         _ => Meaning::Permissive,
     }
 }
 
 /// Returns a word in lower case, without the punctuation around it.
-fn folded_word(text: &str) -> Option<String> {
-    let word = text.trim_matches(|letter: char| !letter.is_alphanumeric());
-    (word.len() <= LONGEST_WORD).then(|| word.to_lowercase())
+fn normalized_keyword(text: &str) -> Option<String> {
+    let keyword = text.trim_matches(|character: char| !character.is_alphanumeric());
+    (keyword.len() <= MAX_KEYWORD_LEN).then(|| keyword.to_lowercase())
 }
 
-impl Unreadable {
+impl InvalidValue {
     /// Returns the problem, and a hint for solving it.
     pub(super) fn problem(&self, name: &str) -> (String, String) {
         match self {
-            Self::Kind { expected, found } => {
+            Self::WrongKind { expected, found } => {
                 (format!("{name} must be {expected}, found {found}"), format!("write {expected}"))
             }
             Self::NotBoolean(text) => (
                 format!("{name} must be a boolean, found a string"),
                 format!("write true or false instead of \"{}\"", shortened(text)),
             ),
-            Self::Word(word) => {
-                let hint = match Decision::nearest(word) {
+            Self::UnknownKeyword(keyword) => {
+                let hint = match Decision::nearest(keyword) {
                     Some(known) => format!("did you mean \"{known}\"?"),
-                    None => format!("the words are {}", Decision::WORDS.join(", ")),
+                    None => format!("the words are {}", Decision::NAMES.join(", ")),
                 };
-                (format!("{name} \"{}\" is not known", shortened(word)), hint)
+                (format!("{name} \"{}\" is not known", shortened(keyword)), hint)
             }
         }
     }
@@ -283,13 +296,13 @@ mod tests {
 
     #[test]
     fn no_other_spelling_allows_anything() {
-        for (word, decision) in RESTRICTING_WORDS {
-            assert!(decision.policy() > PolicyDecision::Proceed, "{word}");
-            assert_eq!(folded_word(word).as_deref(), Some(word));
+        for (keyword, decision) in RESTRICTIVE_KEYWORDS {
+            assert!(decision.policy() > PolicyDecision::Proceed, "{keyword}");
+            assert_eq!(normalized_keyword(keyword).as_deref(), Some(keyword));
         }
         for word in ["ALLOW", "Approve", "allow ", " approve", "allowed", "approved", "ok", "yes"] {
             let meaning = DECISION.read(&RawJson::from_text(word));
-            assert!(matches!(meaning, Meaning::Unreadable(Unreadable::Word(_))), "{word}");
+            assert!(matches!(meaning, Meaning::Invalid(InvalidValue::UnknownKeyword(_))), "{word}");
         }
     }
 
@@ -324,7 +337,7 @@ mod tests {
             ("reason", None),
             ("", None),
         ] {
-            assert_eq!(Deciding::named(name, deciding(None)), expected, "{name}");
+            assert_eq!(DecisionField::find(name, decision_fields(None)), expected, "{name}");
         }
     }
 

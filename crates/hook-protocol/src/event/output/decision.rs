@@ -33,15 +33,15 @@ const KNOWN: [(&str, Decision); 6] = [
 
 impl Decision {
     /// The known names.
-    pub(crate) const WORDS: [&'static str; 6] =
+    pub(crate) const NAMES: [&'static str; 6] =
         [KNOWN[0].0, KNOWN[1].0, KNOWN[2].0, KNOWN[3].0, KNOWN[4].0, KNOWN[5].0];
 
     /// Returns the decision with that name.
-    pub fn from_word(word: &str) -> Self {
+    pub fn from_name(name: &str) -> Self {
         KNOWN
             .into_iter()
-            .find(|(known, _)| *known == word)
-            .map_or_else(|| Self::Other(word.to_owned()), |(_, decision)| decision)
+            .find(|(known, _)| *known == name)
+            .map_or_else(|| Self::Other(name.to_owned()), |(_, decision)| decision)
     }
 
     /// Returns the name.
@@ -53,7 +53,7 @@ impl Decision {
             Self::Deny => "deny",
             Self::Approve => "approve",
             Self::Allow => "allow",
-            Self::Other(word) => word,
+            Self::Other(name) => name,
         }
     }
 
@@ -78,13 +78,13 @@ impl Decision {
     pub fn policy_on(&self, event: HookEventName) -> PolicyDecision {
         match self.policy() {
             PolicyDecision::Retry if event.row().retry_means.is_none() => PolicyDecision::Proceed,
-            wanted => wanted,
+            policy => policy,
         }
     }
 
     /// Returns the known name that is most similar to this one.
-    pub(crate) fn nearest(word: &str) -> Option<&'static str> {
-        nearest(word, KNOWN.iter().map(|(known, _)| *known))
+    pub(crate) fn nearest(name: &str) -> Option<&'static str> {
+        nearest(name, KNOWN.iter().map(|(known, _)| *known))
     }
 }
 
@@ -111,8 +111,8 @@ impl PolicyDecision {
 
     /// Returns the decision with that name in messages.
     #[doc(hidden)]
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|decision| decision.as_str() == word)
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|decision| decision.as_str() == name)
     }
 
     /// Returns the name in messages.

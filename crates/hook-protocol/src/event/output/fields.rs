@@ -4,7 +4,7 @@ use super::decision::Decision;
 use crate::event::HookEventName;
 use crate::model;
 use hook_json::JsonKind;
-pub(super) use hook_json::field::{Field, Kind};
+pub(super) use hook_json::field::{Field, FieldKind};
 
 /// The maximum delay before a retry, in milliseconds: ten minutes.
 pub(super) const MAX_RETRY_AFTER: u64 = 600_000;
@@ -12,103 +12,115 @@ pub(super) const MAX_RETRY_AFTER: u64 = 600_000;
 /// The fields that every output can have.
 #[doc(hidden)]
 pub static COMMON_FIELDS: [Field; 9] = [
-    Field::optional("continue", Kind::Bool, "`false` stops the agent."),
-    Field::optional("stopReason", Kind::Text, "Why it stops."),
-    Field::optional("suppressOutput", Kind::Bool, "`true` hides the message from the display."),
-    Field::optional("systemMessage", Kind::Text, "A message for the user and the model."),
+    Field::optional("continue", FieldKind::Bool, "`false` stops the agent."),
+    Field::optional("stopReason", FieldKind::Text, "Why it stops."),
+    Field::optional(
+        "suppressOutput",
+        FieldKind::Bool,
+        "`true` hides the message from the display.",
+    ),
+    Field::optional("systemMessage", FieldKind::Text, "A message for the user and the model."),
     Field::optional(
         "decision",
-        Kind::Words(&Decision::WORDS),
+        FieldKind::OneOf(&Decision::NAMES),
         "`block` or `deny` forbids, `retry` asks to try again after a while, `ask` asks the user, \
          `allow` or `approve` lets it happen.",
     ),
-    Field::optional("reason", Kind::Text, "Why it is decided so."),
+    Field::optional("reason", FieldKind::Text, "Why it is decided so."),
     Field::optional(
         "retryAfterMs",
-        Kind::Whole(0, Some(MAX_RETRY_AFTER)),
+        FieldKind::Unsigned(0, Some(MAX_RETRY_AFTER)),
         "How long to wait before the retry, in milliseconds; no time by default.",
     ),
     Field::optional(
         "skipRemaining",
-        Kind::Bool,
+        FieldKind::Bool,
         "`true`: hooks of later priorities do not run that are trusted no more than this one, guards \
          excepted.",
     ),
-    Field::optional("hookSpecificOutput", Kind::AnyObject, "What only this event knows."),
+    Field::optional("hookSpecificOutput", FieldKind::AnyObject, "What only this event knows."),
 ];
 
 /// The fields of `hookSpecificOutput` that the engine or the caller acts on.
 #[doc(hidden)]
 pub static SPECIFIC_FIELDS: [Field; 22] = [
-    Field::optional("hookEventName", Kind::Text, "The event, for scripts that say it."),
-    Field::optional("additionalContext", Kind::Text, "Text for the model."),
+    Field::optional("hookEventName", FieldKind::Text, "The event, for scripts that say it."),
+    Field::optional("additionalContext", FieldKind::Text, "Text for the model."),
     Field::optional(
         "permissionDecision",
-        Kind::Words(&Decision::WORDS),
+        FieldKind::OneOf(&Decision::NAMES),
         "Counts like `decision`; the stronger of both wins.",
     ),
-    Field::optional("permissionDecisionReason", Kind::Text, "Why it is decided so."),
+    Field::optional("permissionDecisionReason", FieldKind::Text, "Why it is decided so."),
     Field::optional(
         "tool_input",
-        Kind::AnyObject,
+        FieldKind::AnyObject,
         "Fields that replace those of the tool's input.",
     ),
     Field::optional(
         "toolInputReplaces",
-        Kind::Bool,
+        FieldKind::Bool,
         "`true`: `tool_input` takes the place of all arguments, and is not laid over them.",
     ),
     Field::optional(
         "llm_request",
-        Kind::Model(model::REQUEST),
+        FieldKind::Model(model::REQUEST),
         "Fields that replace those of the request.",
     ),
     Field::optional(
         "llm_response",
-        Kind::Model(model::RESPONSE),
+        FieldKind::Model(model::RESPONSE),
         "A response that takes the place of the model's.",
     ),
-    Field::optional("toolConfig", Kind::Defined(model::TOOL_CONFIG), "Which tools may be called."),
-    Field::optional("clearContext", Kind::Bool, "`true` asks for the conversation to be cleared."),
+    Field::optional(
+        "toolConfig",
+        FieldKind::Defined(model::TOOL_CONFIG),
+        "Which tools may be called.",
+    ),
+    Field::optional(
+        "clearContext",
+        FieldKind::Bool,
+        "`true` asks for the conversation to be cleared.",
+    ),
     Field::optional(
         "tool_response",
-        Kind::Any,
+        FieldKind::Any,
         "A response that takes the place of the tool's; of the same kind of JSON.",
     ),
     Field::optional(
         "message",
-        Kind::AnyObject,
+        FieldKind::AnyObject,
         "A message that is put before the prompt, with `customType`, `content`, `display` and \
          `details`; that of the first hook that gives one.",
     ),
     Field::optional(
         "messages",
-        Kind::List,
+        FieldKind::List,
         "A conversation that takes the place of this call's, in the agent's own shape.",
     ),
     Field::optional(
         "env",
-        Kind::AnyObject,
+        FieldKind::AnyObject,
         "Variables, as strings, for later hooks of the session that are trusted no more than this one.",
     ),
-    Field::optional("cancel", Kind::Bool, "`true`: it does not happen."),
+    Field::optional("cancel", FieldKind::Bool, "`true`: it does not happen."),
     Field::optional(
         "compaction",
-        Kind::AnyObject,
+        FieldKind::AnyObject,
         "What is used in place of the agent's own compression, in its shape.",
     ),
-    Field::optional("context", Kind::List, "Texts: more context for the summary."),
-    Field::optional("prompt", Kind::Text, "A prompt that is used, or sent."),
-    Field::optional("text", Kind::Text, "What the user is shown."),
-    Field::optional("preserveData", Kind::AnyObject, "What is kept beside the summary."),
+    Field::optional("context", FieldKind::List, "Texts: more context for the summary."),
+    Field::optional("prompt", FieldKind::Text, "A prompt that is used, or sent."),
+    Field::optional("text", FieldKind::Text, "What the user is shown."),
+    Field::optional("preserveData", FieldKind::AnyObject, "What is kept beside the summary."),
     Field::optional(
         "skipConversationRestore",
-        Kind::Bool,
+        FieldKind::Bool,
         "`true`: the conversation stays as it is at the branch.",
     ),
     Field::optional(
         "summary",
-        Kind::AnyObject,
+        FieldKind::AnyObject,
         "A `summary` of what is left, with `details`, used where the user wants one.",
     ),
 ];
@@ -124,22 +136,22 @@ pub(super) fn is_specific(name: &str) -> bool {
 }
 
 /// Returns `true` if a name equals a known one, ignoring case, spaces, hyphens and underscores.
-pub fn stands_for(name: &str, known: &str) -> bool {
-    fn letters(name: &str) -> impl Iterator<Item = char> {
+pub fn is_spelling_of(name: &str, known: &str) -> bool {
+    fn letters_of(name: &str) -> impl Iterator<Item = char> {
         let letters = name.trim().chars().filter(|letter| !matches!(letter, '_' | '-' | ' '));
         letters.flat_map(char::to_lowercase)
     }
-    name == known || letters(name).eq(letters(known))
+    name == known || letters_of(name).eq(letters_of(known))
 }
 
 /// Returns the fields of `hookSpecificOutput` that replace the caller's data on that event.
-pub(super) fn replacing(event: HookEventName) -> impl Iterator<Item = &'static str> {
+pub(super) fn replacing_fields(event: HookEventName) -> impl Iterator<Item = &'static str> {
     let fields = SPECIFIC_FIELDS.iter().filter(|field| is_data(field));
     fields.map(|field| field.name).filter(move |name| event.row().acts_on(name))
 }
 
 /// Returns `true` if a field of `hookSpecificOutput` replaces the caller's data on any event.
-pub(super) fn is_replacing(name: &str) -> bool {
+pub(super) fn is_replacing_field(name: &str) -> bool {
     let older = model::OLDER_NAMES.iter().find(|(_, older)| *older == name);
     let name = older.map_or(name, |(name, _)| *name);
     SPECIFIC_FIELDS.iter().any(|field| field.name == name && is_data(field))
@@ -153,13 +165,15 @@ fn is_data(field: &Field) -> bool {
 /// Returns the JSON kind that a field of an output must have; `None` if it can have any.
 pub(super) fn json_kind(field: &Field) -> Option<JsonKind> {
     match field.kind {
-        Kind::Any => None,
-        Kind::Bool => Some(JsonKind::Bool),
-        Kind::Whole(..) => Some(JsonKind::Number),
-        Kind::List | Kind::ListOf(_) => Some(JsonKind::Array),
-        Kind::AnyObject | Kind::Open(_) | Kind::Variables | Kind::Model(_) | Kind::Defined(_) => {
-            Some(JsonKind::Object)
-        }
+        FieldKind::Any => None,
+        FieldKind::Bool => Some(JsonKind::Bool),
+        FieldKind::Unsigned(..) => Some(JsonKind::Number),
+        FieldKind::List | FieldKind::ListOf(_) => Some(JsonKind::Array),
+        FieldKind::AnyObject
+        | FieldKind::Open(_)
+        | FieldKind::Variables
+        | FieldKind::Model(_)
+        | FieldKind::Defined(_) => Some(JsonKind::Object),
         _ => Some(JsonKind::String),
     }
 }

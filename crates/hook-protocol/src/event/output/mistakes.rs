@@ -5,17 +5,17 @@
 
 use super::answer::HookOutput;
 use super::fields::{COMMON_FIELDS, SPECIFIC_FIELDS};
-use super::fields::{is_common, is_specific, replacing, stands_for};
+use super::fields::{is_common, is_specific, is_spelling_of, replacing_fields};
 use crate::event::HookEventName;
 use hook_json::field;
 use hook_json::text::nearest;
 use hook_json::text::shortened;
 
 /// The maximum number of fields of one output that are compared with known names.
-pub(super) const COMPARED: usize = 64;
+pub(super) const MAX_COMPARED: usize = 64;
 
 /// Other agents' names for fields of `hookSpecificOutput`.
-const ELSEWHERE: [(&str, &str); 3] = [
+const FOREIGN_NAMES: [(&str, &str); 3] = [
     ("updatedInput", "tool_input"),
     ("model_request", "llm_request"),
     ("model_response", "llm_response"),
@@ -28,22 +28,23 @@ impl HookOutput {
     pub fn mistakes(&self, event: HookEventName) -> Vec<String> {
         let specific = self.hook_specific_output.as_ref();
         let specific_names = || specific.into_iter().flat_map(|fields| fields.iter()).map(name);
-        let beside = || self.extra.iter().map(name).take(COMPARED);
-        let inside = || specific_names().take(COMPARED).filter(|name| !is_specific(name));
+        let top_level = || self.extra.iter().map(name).take(MAX_COMPARED);
+        let specific_fields =
+            || specific_names().take(MAX_COMPARED).filter(|name| !is_specific(name));
         [
-            beside().find_map(|name| misspelt(name, event)),
-            beside().find(|name| is_misplaced(name, event)).map(|name| {
+            top_level().find_map(|name| misspelt(name, event)),
+            top_level().find(|name| is_misplaced(name, event)).map(|name| {
                 let name = shortened(name);
                 format!("`{name}` has no effect here; it belongs into `hookSpecificOutput`")
             }),
-            inside().find_map(|name| misspelt_inside(name, event)),
-            inside().find(|name| is_common(name)).map(|name| {
+            specific_fields().find_map(|name| misspelt_inside(name, event)),
+            specific_fields().find(|name| is_common(name)).map(|name| {
                 format!(
                     "`{name}` has no effect in `hookSpecificOutput`; it belongs beside it, not \
                      into it"
                 )
             }),
-            self.of_another_event(event),
+            self.wrong_event_name(event),
             specific_names().find(|name| is_specific(name) && !event.row().acts_on(name)).map(
                 |name| format!("`hookSpecificOutput.{name}` has no effect on {}", event.as_str()),
             ),
@@ -53,13 +54,14 @@ impl HookOutput {
         .collect()
     }
 
-    fn of_another_event(&self, event: HookEventName) -> Option<String> {
-        let said = self.specific_text("hookEventName")?;
+    fn wrong_event_name(&self, event: HookEventName) -> Option<String> {
+        let event_name = self.specific_text("hookEventName")?;
         // A hook written for another agent may use that agent's name for the event.
-        let meant = HookEventName::from_name(&said).or_else(|| HookEventName::elsewhere(&said));
-        (said != event.as_str() && meant != Some(event)).then(|| {
-            let said = shortened(&said);
-            format!("`hookEventName` says \"{said}\", but the event is {event}")
+        let named_event = HookEventName::from_name(&event_name)
+            .or_else(|| HookEventName::from_foreign_name(&event_name));
+        (event_name != event.as_str() && named_event != Some(event)).then(|| {
+            let shown = shortened(&event_name);
+            format!("`hookEventName` says \"{shown}\", but the event is {event}")
         })
     }
 }
@@ -72,18 +74,20 @@ fn name<V>((name, _): (&str, V)) -> &str {
 /// that repeats its input makes no mistake.
 fn is_misplaced(name: &str, event: HookEventName) -> bool {
     let row = event.row();
-    let acts_on = is_specific(name) && row.acts_on(name) && !field::has(row.fields, name);
+    let acts_on = is_specific(name) && row.acts_on(name) && !field::has_field(row.fields, name);
     let is_older = matches!(name, "permissionDecision" | "permissionDecisionReason");
-    acts_on || is_older || meant_replacing(name, event).is_some()
+    acts_on || is_older || replacing_field_for(name, event).is_some()
 }
 
 /// Returns the field that replaces something on that event and that a name stands for: the field's
 /// own name, another spelling of it, or another agent's name.
-pub(super) fn meant_replacing(name: &str, event: HookEventName) -> Option<&'static str> {
-    let elsewhere =
-        ELSEWHERE.iter().find(|(theirs, _)| stands_for(name, theirs)).map(|(_, ours)| *ours);
-    let name = elsewhere.unwrap_or(name);
-    replacing(event).find(|field| stands_for(name, field))
+pub(super) fn replacing_field_for(name: &str, event: HookEventName) -> Option<&'static str> {
+    let native_name = FOREIGN_NAMES
+        .iter()
+        .find(|(foreign, _)| is_spelling_of(name, foreign))
+        .map(|(_, native)| *native);
+    let name = native_name.unwrap_or(name);
+    replacing_fields(event).find(|field| is_spelling_of(name, field))
 }
 
 /// Returns a warning about a field beside `hookSpecificOutput` that looks like a known one.
@@ -101,7 +105,7 @@ pub(super) fn misspelt_inside(name: &str, event: HookEventName) -> Option<String
     if is_common(name) {
         return None;
     }
-    let known = meant_replacing(name, event).or_else(|| {
+    let known = replacing_field_for(name, event).or_else(|| {
         let known = SPECIFIC_FIELDS.iter().map(|field| field.name);
         nearest(name, known.filter(|known| event.row().acts_on(known)))
     })?;
@@ -194,7 +198,7 @@ mod tests {
     #[test]
     fn an_answer_of_very_many_fields_is_not_compared_without_end() {
         let mut fields = hook_json::JsonObject::new();
-        for index in 0..COMPARED {
+        for index in 0..MAX_COMPARED {
             fields.insert(format!("x{index}"), RawJson::parse("1").unwrap());
         }
         fields.insert("descision", RawJson::parse("1").unwrap());

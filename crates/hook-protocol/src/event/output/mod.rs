@@ -12,13 +12,13 @@ mod restricting;
 mod unapplied;
 mod views;
 
-pub use answer::REPLACES;
+pub use answer::TOOL_INPUT_REPLACES;
 pub use answer::{HookOutput, NO_REASON};
 pub use decision::{Decision, PolicyDecision};
-pub use fields::stands_for;
+pub use fields::is_spelling_of;
 pub use fields::{COMMON_FIELDS, SPECIFIC_FIELDS};
-pub use read::{Invalid, Reading};
-pub use views::changes;
+pub use read::{InvalidReason, ParsedOutput};
+pub use views::merged_changes;
 pub use views::{
     AfterAgentOutput, AfterModelOutput, AfterToolOutput, BeforeAgentOutput, BeforeModelOutput,
     BeforeToolOutput, BeforeToolSelectionOutput, PreCompressOutput,

@@ -4,22 +4,25 @@
 //! decision into the next one. So restrictions are searched at every depth, except in values that
 //! are the caller's own data.
 
-use super::deciding::{Deciding, Meaning};
+use super::deciding::{DecisionField, Meaning};
 use hook_json::RawJson;
 use hook_json::text::shortened;
 
 /// Returns the first restrictive occurrence of these fields at any depth of a value, as it is
 /// written. It does not recurse, and takes linear time.
-pub(super) fn restriction_within(value: &RawJson, fields: &[&'static Deciding]) -> Option<String> {
+pub(super) fn restriction_within(
+    value: &RawJson,
+    fields: &[&'static DecisionField],
+) -> Option<String> {
     let text = value.as_str();
-    let mut at = 0;
+    let mut position = 0;
     loop {
-        let open = at + text.get(at..)?.find('"')?;
+        let open = position + text.get(position..)?.find('"')?;
         let end = end_of_string(text, open);
         let key = text.get(open..end)?;
-        at = end;
+        position = end;
         let Some(rest) = text.get(end..)?.trim_start().strip_prefix(':') else { continue };
-        let Some(field) = name(key).and_then(|name| Deciding::named(&name, fields)) else {
+        let Some(field) = name(key).and_then(|name| DecisionField::find(&name, fields)) else {
             continue;
         };
         let rest = rest.trim_start();
@@ -50,10 +53,10 @@ fn scalar(text: &str) -> &str {
 /// Returns the end of the string that opens at `open`.
 fn end_of_string(text: &str, open: usize) -> usize {
     let mut bytes = text.bytes().enumerate().skip(open + 1);
-    while let Some((at, byte)) = bytes.next() {
+    while let Some((index, byte)) = bytes.next() {
         match byte {
             b'\\' => drop(bytes.next()),
-            b'"' => return at + 1,
+            b'"' => return index + 1,
             _ => {}
         }
     }
@@ -63,7 +66,7 @@ fn end_of_string(text: &str, open: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::output::deciding::deciding;
+    use crate::event::output::deciding::decision_fields;
 
     #[test]
     fn what_restricts_is_found_at_any_depth() {
@@ -84,7 +87,11 @@ mod tests {
             ("7", None),
         ] {
             let value = RawJson::parse(text).unwrap();
-            assert_eq!(restriction_within(&value, deciding(None)).as_deref(), expected, "{text}");
+            assert_eq!(
+                restriction_within(&value, decision_fields(None)).as_deref(),
+                expected,
+                "{text}"
+            );
         }
     }
 
@@ -92,6 +99,8 @@ mod tests {
     fn a_hundred_thousand_levels_overflow_no_stack() {
         let deep =
             format!("{}{{\"decision\":\"deny\"}}{}", "[".repeat(100_000), "]".repeat(100_000));
-        assert!(restriction_within(&RawJson::parse(deep).unwrap(), deciding(None)).is_some());
+        assert!(
+            restriction_within(&RawJson::parse(deep).unwrap(), decision_fields(None)).is_some()
+        );
     }
 }

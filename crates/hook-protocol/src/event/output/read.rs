@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use super::answer::HookOutput;
 use super::deciding::{
-    CANCEL, CONTINUE, DECISION, Deciding, Level, Meaning, PERMISSION, Restriction, Unreadable,
-    deciding, restriction_elsewhere,
+    CANCEL, CONTINUE, DECISION, DecisionField, InvalidValue, Level, Meaning, PERMISSION,
+    Restriction, decision_fields, foreign_restriction,
 };
 use super::decision::{Decision, PolicyDecision};
 use super::fields::{COMMON_FIELDS, SPECIFIC_FIELDS};
-use super::fields::{MAX_RETRY_AFTER, is_replacing, json_kind, stands_for};
-use super::mistakes::COMPARED;
+use super::fields::{MAX_RETRY_AFTER, is_replacing_field, is_spelling_of, json_kind};
+use super::mistakes::MAX_COMPARED;
 use super::nested::restriction_within;
 use crate::event::HookEventName;
 use crate::failure::InvalidAnswer;
@@ -23,23 +23,23 @@ use hook_json::{JsonKind, JsonObject, RawJson, RawObject};
 const SPECIFIC: &str = "hookSpecificOutput";
 
 /// The maximum number of mistakes reported for one output, of each kind.
-pub(super) const MAX_NOTES: usize = 8;
+pub(super) const MAX_REPORTED: usize = 8;
 
 /// An output with the results of reading it.
 #[derive(Debug, Default)]
-pub struct Reading {
+pub struct ParsedOutput {
     /// The answer.
     pub output: HookOutput,
     /// Warnings for the hook's author.
     pub warnings: Vec<String>,
     /// The reasons why the hook's decision is uncertain.
-    pub invalid: Vec<Invalid>,
+    pub invalid: Vec<InvalidReason>,
 }
 
 /// A reason why an output is invalid: a failure of a hook whose `failBehavior` is `block`, a
 /// warning to any other.
 #[derive(Debug, Clone)]
-pub struct Invalid {
+pub struct InvalidReason {
     /// The problem of the answer.
     pub answer: InvalidAnswer,
     /// The warning; `None` if another warning covers it.
@@ -52,35 +52,38 @@ impl HookOutput {
     /// is lost.
     pub fn read(fields: JsonObject, warnings: &mut Vec<String>) -> Self {
         let entries = fields.iter().map(|(name, value)| (name.to_owned(), value.clone()));
-        let Reading { output, warnings: own, invalid } = Reading::of(entries.collect(), None);
-        warnings.extend(own);
+        let ParsedOutput { output, warnings: own_warnings, invalid } =
+            ParsedOutput::of(entries.collect(), None);
+        warnings.extend(own_warnings);
         warnings.extend(invalid.into_iter().filter_map(|invalid| invalid.warning));
         output
     }
 
     /// Reads the output of a host's function again like that of a script, if a part of it that may
     /// decide is not written as documented.
-    pub fn checked(self, event: HookEventName) -> Reading {
-        let fields = deciding(Some(event));
+    pub fn revalidated(self, event: HookEventName) -> ParsedOutput {
+        let fields = decision_fields(Some(event));
 
         let unusual =
-            |level: Level, name: &str, value: &RawJson| match Deciding::named(name, fields) {
+            |level: Level, name: &str, value: &RawJson| match DecisionField::find(name, fields) {
                 Some(field) if field.name == name && field.level == level => {
                     matches!(
                         field.read(value),
-                        Meaning::Unreadable(_) | Meaning::Restrictive { exact: false, .. }
+                        Meaning::Invalid(_) | Meaning::Restrictive { exact: false, .. }
                     )
                 }
                 Some(_) => true,
                 None if level == Level::Specific
-                    && OLDER_NAMES.iter().any(|(_, it)| *it == name) =>
+                    && OLDER_NAMES.iter().any(|(_, older)| *older == name) =>
                 {
                     true
                 }
-                None if level == Level::Specific && is_replacing(name) => {
+                None if level == Level::Specific && is_replacing_field(name) => {
                     !matches!(value.kind(), JsonKind::Object | JsonKind::Null)
                 }
-                None => stands_for(name, SPECIFIC) || restriction_within(value, fields).is_some(),
+                None => {
+                    is_spelling_of(name, SPECIFIC) || restriction_within(value, fields).is_some()
+                }
             };
         let specific = self.hook_specific_output.as_ref();
         let is_unusual = matches!(self.decision, Some(Decision::Other(_)))
@@ -91,20 +94,24 @@ impl HookOutput {
         let too_long =
             self.retry_after.is_some_and(|after| after > Duration::from_millis(MAX_RETRY_AFTER));
         if is_unusual || too_long {
-            return Reading::of(self.to_raw().as_raw().to_entries(), Some(event));
+            return ParsedOutput::of(self.to_raw().as_raw().to_entries(), Some(event));
         }
-        Reading { output: self, ..Reading::default() }
+        ParsedOutput { output: self, ..ParsedOutput::default() }
     }
 }
 
-impl Reading {
+impl ParsedOutput {
     /// Reads the entries of an object, in which deciding fields may be repeated. Without an event,
     /// only the fields that decide on every event count.
     pub fn of(entries: Vec<(String, RawJson)>, event: Option<HookEventName>) -> Self {
-        let deciding = deciding(event);
-        let mut claims = Claims::collect(&entries, deciding);
-        let mut known = Known { fields: JsonObject::new(), deciding, reading: Self::default() };
-        known.reading.note_nested(&entries, deciding);
+        let fields = decision_fields(event);
+        let mut occurrences = Occurrences::collect(&entries, fields);
+        let mut known = KnownFields {
+            fields: JsonObject::new(),
+            decision_fields: fields,
+            parsed: Self::default(),
+        };
+        known.parsed.report_nested(&entries, fields);
         known.fields = entries.into_iter().collect();
         let mut output = HookOutput {
             should_continue: known.take(CONTINUE.name).and_then(|value| value.to_bool()),
@@ -114,7 +121,7 @@ impl Reading {
             decision: known
                 .take(DECISION.name)
                 .and_then(|value| value.to_text())
-                .map(|word| Decision::from_word(&word)),
+                .map(|name| Decision::from_name(&name)),
             reason: known.take_as("reason", RawJson::to_text),
             retry_after: known.retry_after(),
             skip_remaining: known.take_as("skipRemaining", RawJson::to_bool),
@@ -124,45 +131,45 @@ impl Reading {
             extra: JsonObject::new(),
         };
         output.extra = known.fields;
-        let mut reading = known.reading;
-        for field in deciding {
-            claims.settle(field, &mut output, &mut reading);
+        let mut reading = known.parsed;
+        for field in fields {
+            occurrences.apply_strictest(field, &mut output, &mut reading);
         }
-        reading.note_elsewhere(&output, deciding);
-        reading.note_misspelt(&output, deciding);
+        reading.report_foreign(&output, fields);
+        reading.report_misspelled(&output, fields);
         reading.output = output;
-        reading.shorten();
+        reading.truncate();
         reading
     }
 
     /// Returns `true` if the entries restrict anything on an event, also in another agent's format.
     pub fn restricts(entries: Vec<(String, RawJson)>, event: HookEventName) -> bool {
-        let elsewhere =
-            entries.iter().any(|(name, value)| restriction_elsewhere(name, value).is_some());
+        let is_foreign =
+            entries.iter().any(|(name, value)| foreign_restriction(name, value).is_some());
         let reading = Self::of(entries, Some(event));
-        elsewhere || reading.output.policy(event) > PolicyDecision::Proceed
+        is_foreign || reading.output.policy(event) > PolicyDecision::Proceed
     }
 
     /// Keeps the first few mistakes, since an output may have any number of fields.
-    fn shorten(&mut self) {
-        let left_out = self.warnings.len().saturating_sub(MAX_NOTES)
-            + self.invalid.len().saturating_sub(MAX_NOTES);
-        self.warnings.truncate(MAX_NOTES);
-        self.invalid.truncate(MAX_NOTES);
-        if left_out > 0 {
-            self.warnings.push(format!("and {left_out} more mistakes in the answer"));
+    fn truncate(&mut self) {
+        let omitted = self.warnings.len().saturating_sub(MAX_REPORTED)
+            + self.invalid.len().saturating_sub(MAX_REPORTED);
+        self.warnings.truncate(MAX_REPORTED);
+        self.invalid.truncate(MAX_REPORTED);
+        if omitted > 0 {
+            self.warnings.push(format!("and {omitted} more mistakes in the answer"));
         }
     }
 
     /// Reports restrictions nested deeper than decisions are read: the decision is uncertain.
     /// Outside the fields that hold data, text pasted into the output may have moved them there.
-    fn note_nested(&mut self, entries: &[(String, RawJson)], fields: &[&'static Deciding]) {
+    fn report_nested(&mut self, entries: &[(String, RawJson)], fields: &[&'static DecisionField]) {
         for (name, value) in entries {
             let found = match value.kind() {
-                JsonKind::Object if stands_for(name, SPECIFIC) => value
+                JsonKind::Object if is_spelling_of(name, SPECIFIC) => value
                     .to_entries()
                     .iter()
-                    .filter(|(name, _)| !is_replacing(name))
+                    .filter(|(name, _)| !is_replacing_field(name))
                     .find_map(|(_, value)| restriction_within(value, fields)),
                 // The wrong type is reported already.
                 _ if name == SPECIFIC => None,
@@ -175,34 +182,36 @@ impl Reading {
             let hint = "write it at the top of the answer, with jq or a JSON library, or call it \
                         otherwise if it is none";
             let answer = InvalidAnswer::new(reason, hint);
-            self.invalid.push(Invalid { answer, warning: Some(warning) });
+            self.invalid.push(InvalidReason { answer, warning: Some(warning) });
         }
     }
 
     /// Reports restrictions in another agent's format: the decision is uncertain.
-    fn note_elsewhere(&mut self, output: &HookOutput, fields: &[&'static Deciding]) {
-        for (name, value) in output.extra.iter().take(COMPARED) {
-            if Deciding::named(name, fields).is_some() {
+    fn report_foreign(&mut self, output: &HookOutput, fields: &[&'static DecisionField]) {
+        for (name, value) in output.extra.iter().take(MAX_COMPARED) {
+            if DecisionField::find(name, fields).is_some() {
                 continue;
             }
-            let Some(word) = restriction_elsewhere(name, value) else { continue };
+            let Some(decision) = foreign_restriction(name, value) else { continue };
             let written = entry(None, &shortened(name), &shortened(value.as_str()));
             let reason = format!("{written} is another agent's way to answer");
-            let meant = entry(None, DECISION.name, &format!("\"{}\"", word.as_str()));
-            let warning = format!("{reason} and has no effect; write {meant}");
-            let answer = InvalidAnswer::new(reason, format!("write {meant}"));
-            self.invalid.push(Invalid { answer, warning: Some(warning) });
+            let documented = entry(None, DECISION.name, &format!("\"{}\"", decision.as_str()));
+            let warning = format!("{reason} and has no effect; write {documented}");
+            let answer = InvalidAnswer::new(reason, format!("write {documented}"));
+            self.invalid.push(InvalidReason { answer, warning: Some(warning) });
         }
     }
 
     /// Reports misspelled deciding fields with a restrictive value: the decision is uncertain. The
     /// warning is among [`HookOutput::mistakes`].
-    fn note_misspelt(&mut self, output: &HookOutput, fields: &[&'static Deciding]) {
+    fn report_misspelled(&mut self, output: &HookOutput, fields: &[&'static DecisionField]) {
         let specific = output.hook_specific_output.iter().flat_map(JsonObject::iter);
-        for (name, value) in output.extra.iter().take(COMPARED).chain(specific.take(COMPARED)) {
-            if Deciding::named(name, fields).is_none()
-                && restriction_elsewhere(name, value).is_none()
-                && let Some(field) = Deciding::misspelt(name, fields)
+        for (name, value) in
+            output.extra.iter().take(MAX_COMPARED).chain(specific.take(MAX_COMPARED))
+        {
+            if DecisionField::find(name, fields).is_none()
+                && foreign_restriction(name, value).is_none()
+                && let Some(field) = DecisionField::find_misspelled(name, fields)
                 && matches!(field.read(value), Meaning::Restrictive { .. })
             {
                 let name = shortened(name);
@@ -210,7 +219,7 @@ impl Reading {
                     format!("`{name}` is not known"),
                     format!("did you mean `{}`?", field.name),
                 );
-                self.invalid.push(Invalid { answer, warning: None });
+                self.invalid.push(InvalidReason { answer, warning: None });
             }
         }
     }
@@ -225,8 +234,8 @@ fn entry(container: Option<&str>, name: &str, value: &str) -> String {
 }
 
 /// One occurrence of a deciding field in an output.
-struct Claim {
-    field: &'static Deciding,
+struct Occurrence {
+    field: &'static DecisionField,
     level: Level,
     /// The name of the containing object, unless that is the output itself.
     container: Option<String>,
@@ -237,9 +246,9 @@ struct Claim {
     reason: Option<RawJson>,
 }
 
-impl Claim {
+impl Occurrence {
     /// Returns `true` if the field has its exact name in the right object.
-    fn at_home(&self) -> bool {
+    fn is_canonical(&self) -> bool {
         self.level == self.field.level
             && self.name == self.field.name
             && self.container.as_ref().is_none_or(|name| name == SPECIFIC)
@@ -247,54 +256,71 @@ impl Claim {
 }
 
 /// All occurrences of deciding fields in an output.
-struct Claims(Vec<Claim>);
+struct Occurrences(Vec<Occurrence>);
 
-impl Claims {
-    fn collect(entries: &[(String, RawJson)], fields: &[&'static Deciding]) -> Self {
-        let mut claims = Vec::new();
-        collect_level(None, entries, fields, &mut claims);
+impl Occurrences {
+    fn collect(entries: &[(String, RawJson)], fields: &[&'static DecisionField]) -> Self {
+        let mut occurrences = Vec::new();
+        collect_level(None, entries, fields, &mut occurrences);
         // All of these objects count, so that pasted text cannot choose which one is read.
-        for (name, specific) in entries.iter().filter(|(name, _)| stands_for(name, SPECIFIC)) {
-            collect_level(Some(name), &specific.to_entries(), fields, &mut claims);
+        for (name, specific) in entries.iter().filter(|(name, _)| is_spelling_of(name, SPECIFIC)) {
+            collect_level(Some(name), &specific.to_entries(), fields, &mut occurrences);
         }
-        Self(claims)
+        Self(occurrences)
     }
 
     /// Applies the strictest occurrence of a field, and reports those that are not written as
     /// documented.
-    fn settle(&mut self, field: &'static Deciding, output: &mut HookOutput, reading: &mut Reading) {
-        let claims: Vec<Claim> = self.0.extract_if(.., |claim| claim.field == field).collect();
-        for claim in &claims {
-            if let Meaning::Unreadable(unreadable) = &claim.meaning {
-                reading.invalid.push(claim.invalid(unreadable));
+    fn apply_strictest(
+        &mut self,
+        field: &'static DecisionField,
+        output: &mut HookOutput,
+        reading: &mut ParsedOutput,
+    ) {
+        let occurrences: Vec<Occurrence> =
+            self.0.extract_if(.., |occurrence| occurrence.field == field).collect();
+        for occurrence in &occurrences {
+            if let Meaning::Invalid(value_error) = &occurrence.meaning {
+                reading.invalid.push(occurrence.invalid(value_error));
             }
         }
-        let at_home = claims.iter().filter(|claim| claim.at_home()).count();
-        if at_home > 1 {
+        let canonical_count =
+            occurrences.iter().filter(|occurrence| occurrence.is_canonical()).count();
+        if canonical_count > 1 {
             let name = field.name;
             reading.warnings.push(format!(
-                "`{name}` is written {at_home} times; the most restrictive one counts, if one \
+                "`{name}` is written {canonical_count} times; the most restrictive one counts, if one \
                  restricts, else the last"
             ));
         }
-        let strictest = claims.iter().rev().max_by_key(|claim| claim.rank());
-        let Some(claim) = strictest else { return };
-        let Meaning::Restrictive { decision, exact } = &claim.meaning else { return };
-        if claim.at_home() && *exact && claims.len() == 1 && claim.is_said_by(output) {
+        let strictest = occurrences.iter().rev().max_by_key(|occurrence| occurrence.rank());
+        let Some(occurrence) = strictest else { return };
+        let Meaning::Restrictive { decision, exact } = &occurrence.meaning else { return };
+        if occurrence.is_canonical()
+            && *exact
+            && occurrences.len() == 1
+            && occurrence.is_in_output(output)
+        {
             return;
         }
-        if !claim.at_home() || !exact {
-            reading.warnings.push(claim.correction(decision));
+        if !occurrence.is_canonical() || !exact {
+            reading.warnings.push(occurrence.correction(decision));
         }
-        claim.apply(decision, output);
-        let applied = || claims.iter().filter(|claim| claim.rank().is_some() && !claim.at_home());
+        occurrence.apply(decision, output);
+        let applied = || {
+            occurrences
+                .iter()
+                .filter(|occurrence| occurrence.rank().is_some() && !occurrence.is_canonical())
+        };
         let names = |container: Option<&str>| {
-            let here = applied().filter(move |claim| claim.container.as_deref() == container);
-            here.flat_map(|claim| {
-                let reason = (claim.level != field.level).then_some(field.reason);
-                [Some(claim.name.as_str()), reason].into_iter().flatten()
-            })
-            .collect::<HashSet<&str>>()
+            let in_container =
+                applied().filter(move |occurrence| occurrence.container.as_deref() == container);
+            in_container
+                .flat_map(|occurrence| {
+                    let reason = (occurrence.level != field.level).then_some(field.reason);
+                    [Some(occurrence.name.as_str()), reason].into_iter().flatten()
+                })
+                .collect::<HashSet<&str>>()
         };
         output.extra.remove_all(&names(None));
         if let Some(specific) = &mut output.hook_specific_output {
@@ -306,8 +332,8 @@ impl Claims {
 fn collect_level(
     container: Option<&str>,
     entries: &[(String, RawJson)],
-    fields: &[&'static Deciding],
-    claims: &mut Vec<Claim>,
+    fields: &[&'static DecisionField],
+    occurrences: &mut Vec<Occurrence>,
 ) {
     let level = if container.is_some() { Level::Specific } else { Level::Top };
     // Of several reasons, the last counts.
@@ -316,13 +342,13 @@ fn collect_level(
         (field.reason, last.next().map(|(_, reason)| reason.clone()))
     });
     let reasons: Vec<_> = reasons.collect();
-    let reason_of = |field: &Deciding| {
+    let reason_of = |field: &DecisionField| {
         let found = reasons.iter().find(|(name, _)| *name == field.reason)?;
         found.1.clone()
     };
     for (name, value) in entries {
-        let Some(field) = Deciding::named(name, fields) else { continue };
-        claims.push(Claim {
+        let Some(field) = DecisionField::find(name, fields) else { continue };
+        occurrences.push(Occurrence {
             field,
             level,
             container: container.map(str::to_owned),
@@ -334,7 +360,7 @@ fn collect_level(
     }
 }
 
-impl Claim {
+impl Occurrence {
     /// Returns the rank of the restriction; `None` if it does not restrict.
     fn rank(&self) -> Option<PolicyDecision> {
         match &self.meaning {
@@ -344,28 +370,28 @@ impl Claim {
     }
 
     /// Returns `true` if the output has this value. Of a repeated object, only the last was read.
-    fn is_said_by(&self, output: &HookOutput) -> bool {
+    fn is_in_output(&self, output: &HookOutput) -> bool {
         match self.field.level {
             Level::Top => true,
             Level::Specific => output.specific(self.field.name) == Some(&self.value),
         }
     }
 
-    fn shown_name(&self) -> String {
+    fn display_name(&self) -> String {
         let name = shortened(&self.name);
         match &self.container {
-            Some(container) if !self.at_home() => format!("{}.{name}", shortened(container)),
+            Some(container) if !self.is_canonical() => format!("{}.{name}", shortened(container)),
             _ => name,
         }
     }
 
-    fn invalid(&self, unreadable: &Unreadable) -> Invalid {
-        let (reason, hint) = unreadable.problem(&self.shown_name());
-        let warning = match unreadable {
-            Unreadable::Word(_) => format!("{reason} and has no effect; {hint}"),
+    fn invalid(&self, value_error: &InvalidValue) -> InvalidReason {
+        let (reason, hint) = value_error.problem(&self.display_name());
+        let warning = match value_error {
+            InvalidValue::UnknownKeyword(_) => format!("{reason} and has no effect; {hint}"),
             _ => format!("{reason}; it was ignored"),
         };
-        Invalid { answer: InvalidAnswer::new(reason, hint), warning: Some(warning) }
+        InvalidReason { answer: InvalidAnswer::new(reason, hint), warning: Some(warning) }
     }
 
     /// Returns a warning with the documented spelling.
@@ -375,8 +401,8 @@ impl Claim {
         let written = entry(container.as_deref(), &name, &value);
         let field = self.field;
         let container = (field.level == Level::Specific).then_some(SPECIFIC);
-        let meant = entry(container, field.name, decision.to_raw().as_str());
-        format!("{written} was read as {meant}; write it so")
+        let documented = entry(container, field.name, decision.to_raw().as_str());
+        format!("{written} was read as {documented}; write it so")
     }
 
     /// Writes the decision and its reason to the output.
@@ -387,10 +413,10 @@ impl Claim {
                 let specific = output.hook_specific_output.get_or_insert_default();
                 specific.insert(CANCEL.name, decision.to_raw());
             }
-            Restriction::Word(decision) if self.field == &DECISION => {
+            Restriction::Decision(decision) if self.field == &DECISION => {
                 output.decision = Some(decision.clone());
             }
-            Restriction::Word(_) => {
+            Restriction::Decision(_) => {
                 let specific = output.hook_specific_output.get_or_insert_default();
                 specific.insert(PERMISSION.name, decision.to_raw());
             }
@@ -408,7 +434,7 @@ impl Claim {
             Level::Top => {
                 let field = match decision {
                     Restriction::Stop => &mut output.stop_reason,
-                    Restriction::Cancel | Restriction::Word(_) => &mut output.reason,
+                    Restriction::Cancel | Restriction::Decision(_) => &mut output.reason,
                 };
                 *field = reason.to_text().or(field.take());
             }
@@ -420,13 +446,13 @@ impl Claim {
     }
 }
 
-struct Known {
+struct KnownFields {
     fields: JsonObject,
-    deciding: &'static [&'static Deciding],
-    reading: Reading,
+    decision_fields: &'static [&'static DecisionField],
+    parsed: ParsedOutput,
 }
 
-impl Known {
+impl KnownFields {
     fn take(&mut self, name: &str) -> Option<RawJson> {
         self.fields.remove(name).filter(|value| !value.is_null())
     }
@@ -448,12 +474,12 @@ impl Known {
         let name = "retryAfterMs";
         let number =
             self.take_as(name, |value| (value.kind() == JsonKind::Number).then(|| value.clone()))?;
-        let given: f64 = number.as_str().parse().ok()?;
-        let most = MAX_RETRY_AFTER as f64;
-        let milliseconds = given.clamp(0.0, most).ceil();
-        if milliseconds != given {
+        let requested: f64 = number.as_str().parse().ok()?;
+        let max = MAX_RETRY_AFTER as f64;
+        let milliseconds = requested.clamp(0.0, max).ceil();
+        if milliseconds != requested {
             let given = shortened(number.as_str());
-            self.reading.warnings.push(format!(
+            self.parsed.warnings.push(format!(
                 "{name} must be whole milliseconds from 0 to {MAX_RETRY_AFTER}, found {given}; \
                  {milliseconds} is used"
             ));
@@ -472,7 +498,7 @@ impl Known {
                         format!("both `{name}` and `{older}` are in {SPECIFIC}, and differ");
                     let warning = format!("{reason}; `{name}` counts");
                     let answer = InvalidAnswer::new(reason, "leave one out");
-                    self.reading.invalid.push(Invalid { answer, warning: Some(warning) });
+                    self.parsed.invalid.push(InvalidReason { answer, warning: Some(warning) });
                 }
                 Some(_) => {}
                 None => specific.insert(name, value),
@@ -485,11 +511,11 @@ impl Known {
             if found != expected {
                 specific.remove(name);
             }
-            let decides = self.deciding.iter().any(|field| field.name == name);
+            let decides = self.decision_fields.iter().any(|field| field.name == name);
             // Deciding fields are reported where they are read.
             if found != expected && found != JsonKind::Null && !decides {
                 let full_name = format!("{SPECIFIC}.{name}");
-                self.wrong_type(&full_name, expected, found, is_replacing(name));
+                self.wrong_type(&full_name, expected, found, is_replacing_field(name));
             }
         }
         specific
@@ -500,10 +526,10 @@ impl Known {
         let reason = format!("{name} must be {expected}, found {found}");
         let warning = format!("{reason}; it was ignored");
         if !decides {
-            return self.reading.warnings.push(warning);
+            return self.parsed.warnings.push(warning);
         }
         let answer = InvalidAnswer::new(reason, format!("write {expected}"));
-        self.reading.invalid.push(Invalid { answer, warning: Some(warning) });
+        self.parsed.invalid.push(InvalidReason { answer, warning: Some(warning) });
     }
 }
 
@@ -558,8 +584,8 @@ mod tests {
         );
     }
 
-    fn read(text: &str) -> Reading {
-        Reading::of(RawJson::parse(text).unwrap().to_entries(), None)
+    fn read(text: &str) -> ParsedOutput {
+        ParsedOutput::of(RawJson::parse(text).unwrap().to_entries(), None)
     }
 
     #[test]
@@ -657,7 +683,7 @@ mod tests {
             r#"{"continue":true,"decision":"allow","reason":"r","hookSpecificOutput":{"permissionDecision":"deny","tool_input":{"decision":"deny"}},"mine":{"decision":5,"was":"deny"}}"#,
             r#"{"hookSpecificOutput":{"decision":null,"mine":1},"permissionDecision":null}"#,
         ] {
-            let Reading { output, warnings, invalid } = read(text);
+            let ParsedOutput { output, warnings, invalid } = read(text);
             assert_eq!(output.to_raw().as_str(), text);
             assert!(warnings.is_empty() && invalid.is_empty(), "{warnings:?}");
         }

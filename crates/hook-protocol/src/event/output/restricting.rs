@@ -6,11 +6,11 @@ use crate::event::HookEventName;
 
 impl HookOutput {
     /// Returns the parts that block, ask or stop, with their reasons, and drops all others.
-    pub fn restricting(self, event: HookEventName) -> Self {
+    pub fn restriction(self, event: HookEventName) -> Self {
         let restricts = |decision: &Decision| decision.policy() > PolicyDecision::Proceed;
         let stops = self.should_stop_execution();
         let decides = self.decision.as_ref().is_some_and(restricts);
-        let permission = self.permission(event).filter(restricts);
+        let permission = self.permission_decision(event).filter(restricts);
         let cancels = self.cancels(event);
         let kept: &[&str] = match (&permission, cancels) {
             (None, false) => &[],
@@ -40,7 +40,7 @@ impl HookOutput {
 
     /// Adds the missing parts of a weaker one of the same hook; both only
     /// [restrict](Self::restricting).
-    pub fn completed_by(self, weaker: Self) -> Self {
+    pub fn merged_with(self, weaker: Self) -> Self {
         Self {
             should_continue: self.should_continue.or(weaker.should_continue),
             stop_reason: self.stop_reason.or(weaker.stop_reason),

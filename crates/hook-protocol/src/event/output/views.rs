@@ -1,7 +1,7 @@
 //! Typed views of each event's outputs, which are not copied (protocol.md §4).
 
 use super::answer::HookOutput;
-use crate::event::tool_mode::narrow;
+use crate::event::tool_mode::narrow_tool_config;
 use crate::model::ToolConfig;
 use hook_json::{JsonArray, JsonObject, RawJson, RawObject};
 
@@ -62,7 +62,7 @@ view! {
 }
 
 /// Merges every hook's changes to one object, in plan order.
-pub fn changes<'a>(
+pub fn merged_changes<'a>(
     outputs: impl Iterator<Item = &'a HookOutput>,
     name: &str,
 ) -> Option<JsonObject> {
@@ -73,7 +73,7 @@ pub fn changes<'a>(
         };
         match &mut merged {
             Some(merged) if name != "tool_input" || !output.replaces_tool_input() => {
-                merged.overlay(&later);
+                merged.merge(&later);
             }
             _ => merged = Some(later),
         }
@@ -86,10 +86,10 @@ impl BeforeToolOutput<'_> {
     /// it, shallow, in plan order. One with `toolInputReplaces` replaces everything before it.
     /// `None` if no hook changed them.
     pub fn modified_tool_input(&self, original: &RawObject) -> Option<RawObject> {
-        let changes = changes(self.outputs(), "tool_input")?;
+        let changes = merged_changes(self.outputs(), "tool_input")?;
         Some(match self.outputs().any(HookOutput::replaces_tool_input) {
             true => changes.to_raw(),
-            false => original.overlaid(&changes),
+            false => original.merged(&changes),
         })
     }
 }
@@ -112,7 +112,7 @@ impl BeforeModelOutput<'_> {
     /// Returns the stable request with every hook's `llm_request` merged into it, shallow, in plan
     /// order. `None` if no hook changed it.
     pub fn modified_llm_request(&self, original: &RawObject) -> Option<RawObject> {
-        changes(self.outputs(), "llm_request").map(|changes| original.overlaid(&changes))
+        merged_changes(self.outputs(), "llm_request").map(|changes| original.merged(&changes))
     }
 }
 
@@ -120,8 +120,8 @@ impl BeforeModelOutput<'_> {
     /// Returns the conversation that replaces this call's, in the agent's own format, from the last
     /// hook that gave one. That hook saw the changes of those before it. `None` if no hook did.
     pub fn messages(&self) -> Option<JsonArray> {
-        let given = self.outputs().rev().filter_map(|output| output.specific("messages"));
-        given.into_iter().find_map(|messages| JsonArray::try_from(messages.clone()).ok())
+        let conversations = self.outputs().rev().filter_map(|output| output.specific("messages"));
+        conversations.into_iter().find_map(|messages| JsonArray::try_from(messages.clone()).ok())
     }
 }
 
@@ -153,7 +153,7 @@ impl AfterModelOutput<'_> {
     /// Returns the stable response that replaces the model's: every hook's `llm_response` merged,
     /// shallow, in plan order. `None` unless it has text, or its first candidate has content.
     pub fn modified_response(&self) -> Option<RawObject> {
-        let response = changes(self.outputs(), "llm_response")?;
+        let response = merged_changes(self.outputs(), "llm_response")?;
         let has_text = response.get("text").is_some_and(|text| text.to_text().is_some());
         let first = response.get("candidates").and_then(|candidates| candidates.to_items());
         let first = first.and_then(|candidates| candidates.first()?.to_object().ok());
@@ -173,15 +173,15 @@ impl BeforeToolSelectionOutput<'_> {
                 allowed_function_names: None,
             });
         }
-        let given: Vec<ToolConfig> = self
+        let configs: Vec<ToolConfig> = self
             .outputs()
             .filter_map(|output| output.specific_object("toolConfig"))
             .map(|config| ToolConfig::read_leniently(&config.fields()))
             .collect();
-        if given.is_empty() {
+        if configs.is_empty() {
             return None;
         }
-        let mut narrowed = narrow(std::iter::once(base).chain(&given));
+        let mut narrowed = narrow_tool_config(std::iter::once(base).chain(&configs));
         if narrowed.allowed_function_names.as_ref().is_some_and(Vec::is_empty) {
             narrowed.mode = Some("NONE".to_owned());
         }

@@ -44,8 +44,8 @@ fn the_list_is_laid_out_as_the_file_is() {
             "\u{feff}{\"hooksConfig\":{\"disabled\":[\"x\"],\"dis\\u0061bled\":[\"a\",\"x\"]}}",
         ),
     ] {
-        assert_eq!(switched(before, "x", false).unwrap(), after, "{before}");
-        assert_eq!(switched(after, "x", false).unwrap(), after, "once is enough");
+        assert_eq!(set_hook_enabled(before, "x", false).unwrap(), after, "{before}");
+        assert_eq!(set_hook_enabled(after, "x", false).unwrap(), after, "once is enough");
     }
 }
 
@@ -62,10 +62,10 @@ fn every_mention_is_taken_off_with_its_comma() {
         ("[\n  \"x\",\n  \"x\",\n  \"b\",\n  \"\\u0078\",\n  \"x\"\n]", "[\n  \"b\"\n]"),
     ] {
         let file = |list: &str| format!("{{ \"hooksConfig\" : {{\"disabled\" :{list} }} }}\n");
-        assert_eq!(switched(&file(before), "x", true).unwrap(), file(after), "{before}");
+        assert_eq!(set_hook_enabled(&file(before), "x", true).unwrap(), file(after), "{before}");
     }
     for text in ["{}", "{\"hooksConfig\":null}", "{\"hooksConfig\":{\"disabled\":null}}"] {
-        assert_eq!(switched(text, "x", true).unwrap(), text);
+        assert_eq!(set_hook_enabled(text, "x", true).unwrap(), text);
     }
 }
 
@@ -84,8 +84,8 @@ fn what_cannot_be_edited_is_refused_with_its_place() {
         ),
     ] {
         for enabled in [true, false] {
-            let problem = switched(text, "x", enabled).unwrap_err();
-            assert_eq!(problem.place.to_string(), place, "{text}");
+            let problem = set_hook_enabled(text, "x", enabled).unwrap_err();
+            assert_eq!(problem.location.to_string(), place, "{text}");
             assert!(problem.message.starts_with(said), "{}", problem.message);
         }
     }
@@ -136,13 +136,13 @@ proptest! {
     fn on_and_off_change_the_list_alone((text, items) in file(), name in "[a-zé\"\\\\]{1,3}") {
         let names = |text: &str| parse(text, HookSource::User, None).config.disabled.clone();
         let before = names(&text);
-        let off = switched(&text, &name, false).unwrap();
+        let off = set_hook_enabled(&text, &name, false).unwrap();
         let mut expected = before.clone();
         if !expected.contains(&name) {
             expected.push(name.clone());
         }
         prop_assert_eq!(names(&off), expected, "{}", off);
-        let on = switched(&off, &name, true).unwrap();
+        let on = set_hook_enabled(&off, &name, true).unwrap();
         let kept: Vec<String> = before.iter().filter(|known| **known != name).cloned().collect();
         prop_assert_eq!(names(&on), kept, "{}", on);
         if items > 0 && !before.contains(&name) {
@@ -159,7 +159,7 @@ proptest! {
     #[test]
     fn any_text_is_edited_or_refused(text in "[{}\\[\\]\",:a-z0-9\\\\ \n]{0,80}", name in ".{0,4}") {
         for enabled in [true, false] {
-            if let Ok(edited) = switched(&text, &name, enabled) {
+            if let Ok(edited) = set_hook_enabled(&text, &name, enabled) {
                 prop_assert!(RawJson::parse(edited).is_ok());
             }
         }

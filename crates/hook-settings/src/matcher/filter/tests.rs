@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::*;
-use crate::matcher::{MatchInput, Surroundings};
+use crate::matcher::{HostDirectories, MatchInput};
 use hook_json::{JsonObject, RawJson, RawObject};
 use hook_protocol::event::input::{
     BeforeToolInput, HostContext, NotificationInput, RequestInput, ToolName,
@@ -27,8 +27,8 @@ fn ask_in(filter: &Filter, tool_input: &str, cwd: &str) -> FilterOutcome {
     ));
     let host = HostContext { session_id: "s".into(), cwd: cwd.into(), transcript_path: "".into() };
     let input = MatchInput::of(&input, &host);
-    let surroundings = Surroundings::new("/project".as_ref(), Some("/home/me".as_ref()));
-    filter.ask(&Facts::of(&input, &surroundings))
+    let surroundings = HostDirectories::new("/project".as_ref(), Some("/home/me".as_ref()));
+    filter.check(&Facts::of(&input, &surroundings))
 }
 
 fn ask(filter: &Filter, tool_input: &str) -> FilterOutcome {
@@ -131,16 +131,16 @@ fn an_event_without_tool_input_is_looked_at_as_a_whole() {
         NotificationInput::try_from(fields(r#"{"message":"m","details":{"file_path":"a.env"}}"#));
     let mut input = RequestInput::from(notification.unwrap());
     let host = HostContext { session_id: "s".into(), cwd: "/p".into(), transcript_path: "".into() };
-    let surroundings = Surroundings::new("/p".as_ref(), None);
-    let asked = |input: &RequestInput, glob: &str| {
+    let surroundings = HostDirectories::new("/p".as_ref(), None);
+    let outcome = |input: &RequestInput, glob: &str| {
         let input = MatchInput::of(input, &host);
-        filter(&[glob], None).ask(&Facts::of(&input, &surroundings)) == FilterOutcome::Yes
+        filter(&[glob], None).check(&Facts::of(&input, &surroundings)) == FilterOutcome::Yes
     };
-    assert!(asked(&input, "*.env"));
-    assert!(!asked(&input, "*.key"));
+    assert!(outcome(&input, "*.env"));
+    assert!(!outcome(&input, "*.key"));
     let extra: JsonObject = fields(r#"{"path":"b.key"}"#);
     input.extra = extra;
-    assert!(asked(&input, "*.key"));
+    assert!(outcome(&input, "*.key"));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use hook_protocol::model::LlmCandidate;
 
 use super::message::{text_part, without_text};
 use crate::alternatives::Alternative;
-use crate::openai::content::{Content, says_more};
+use crate::openai::content::{Content, has_other_content};
 use crate::openai::finish;
 use crate::spread::{Piece, Portion};
 use crate::{Warning, json};
@@ -67,15 +67,15 @@ impl Choice {
     }
 
     /// Returns a complete choice for a hook's candidate at that position.
-    pub(super) fn of_hook(given: &LlmCandidate, holder: Holder, position: usize) -> RawJson {
+    pub(super) fn from_hook(given: &LlmCandidate, holder: Holder, position: usize) -> RawJson {
         let index = given.index.clone();
-        let index = index.unwrap_or_else(|| RawJson::from_integer(position as u64));
+        let index = index.unwrap_or_else(|| RawJson::from_u64(position as u64));
         let text = given.parts.as_deref().unwrap_or_default().concat();
         let mut message = JsonObject::new();
         message.insert("role", RawJson::from_text("assistant"));
         message.insert("content", RawJson::from_text(&text));
         message.insert("refusal", RawJson::null());
-        let reason = given.finish_reason.as_deref().map_or("stop", finish::of_choice);
+        let reason = given.finish_reason.as_deref().map_or("stop", finish::chat_reason);
         json::object([
             ("index", index),
             (holder.field(), message.to_raw().into()),
@@ -91,8 +91,8 @@ impl Alternative for Choice {
         &self.shown
     }
 
-    fn holds_more_than_text(&self) -> bool {
-        self.content.holds_more_than_text() || says_more(&self.message, &["role", "content"])
+    fn has_non_text(&self) -> bool {
+        self.content.has_non_text() || has_other_content(&self.message, &["role", "content"])
     }
 
     fn fields(&self) -> &JsonObject {
@@ -108,7 +108,7 @@ impl Alternative for Choice {
         if let Some(reason) = &given.finish_reason
             && given.finish_reason != self.shown.finish_reason
         {
-            changes.insert("finish_reason", RawJson::from_text(finish::of_choice(reason)));
+            changes.insert("finish_reason", RawJson::from_text(finish::chat_reason(reason)));
         }
         if let Some(index) = &given.index
             && given.index != self.shown.index
@@ -124,8 +124,8 @@ impl Alternative for Choice {
         path: &str,
         warnings: &mut Vec<Warning>,
     ) -> (&'static str, RawObject) {
-        let place = format!("{path}.{}.content", self.holder.field());
-        let content = self.content.rewritten(portions, &place, text_part, warnings);
+        let content_path = format!("{path}.{}.content", self.holder.field());
+        let content = self.content.rewritten(portions, &content_path, text_part, warnings);
         let mut message = self.message.clone();
         if self.holder == Holder::Message && json::given(&message, "role").is_none() {
             message.insert("role", RawJson::from_text("assistant"));

@@ -8,7 +8,7 @@ use hook_protocol::model::LlmMessage;
 
 use super::message::Message;
 use crate::conversation::{Entry, Plan};
-use crate::openai::pairing::Places;
+use crate::openai::pairing::OpenPositions;
 use crate::openai::request::{self, Conversation};
 use crate::openai::role;
 use crate::openai::settings::Setting;
@@ -61,17 +61,18 @@ impl Conversation for Messages {
 
     fn overlaid(&self, messages: &[LlmMessage], warnings: &mut Vec<Warning>) -> Option<Overlaid> {
         // Most hooks insert nothing.
-        let places = LazyCell::new(|| Places::of(self.0.iter().map(Message::tie)));
-        let between = |before, after| places.between(before, after);
+        let open_positions =
+            LazyCell::new(|| OpenPositions::of(self.0.iter().map(Message::relation)));
+        let between = |before, after| open_positions.between(before, after);
         let plan = Plan::of(&self.0, messages, between)?;
-        let system = role::of_system(self.0.iter().map(Message::is_by_developer));
-        let new = |message: &LlmMessage| Message::of_hook(message, system);
-        let written = plan.written(&self.0, place, new, warnings);
+        let system = role::system_name(self.0.iter().map(Message::is_by_developer));
+        let new = |message: &LlmMessage| Message::from_hook(message, system);
+        let result = plan.apply_to(&self.0, item_path, new, warnings);
         let old = self.0.iter().map(Entry::raw);
-        Some(Overlaid::Items(Rewritten::of(Self::FIELD, old, written)))
+        Some(Overlaid::Items(Rewritten::of(Self::FIELD, old, result)))
     }
 }
 
-fn place(index: usize) -> String {
+fn item_path(index: usize) -> String {
     format!("messages[{index}]")
 }

@@ -44,7 +44,7 @@ pub(super) fn overlaid(
     let base = Response::read(original, holder)?;
     let shown_text = base.choices.text().unwrap_or_default();
     let text = given.text.as_deref().filter(|text| *text != shown_text);
-    let new = |given: &LlmCandidate, position| Choice::of_hook(given, holder, position);
+    let new = |given: &LlmCandidate, position| Choice::from_hook(given, holder, position);
     let choices = if given.candidates.is_empty() {
         text.map(|text| base.choices.with_text(text, new, &mut warnings))
     } else {
@@ -57,7 +57,7 @@ pub(super) fn overlaid(
     if let Some(usage) = given.usage_metadata.and_then(|usage| base.usage.overlaid(&usage)) {
         changes.insert(USAGE.field, usage);
     }
-    Ok(Translated { value: original.overlaid(&changes), warnings })
+    Ok(Translated { value: original.merged(&changes), warnings })
 }
 
 /// Returns the complete response of a hook that answers instead of the model.
@@ -72,13 +72,13 @@ fn synthetic(response: &RawObject) -> Result<Translated, TranslateError> {
         first.parts = Some(vec![text]);
     }
     let choice = |(position, given): (usize, &LlmCandidate)| {
-        Choice::of_hook(given, Holder::Message, position)
+        Choice::from_hook(given, Holder::Message, position)
     };
     let choices: Vec<RawJson> = given.candidates.iter().enumerate().map(choice).collect();
     let mut fields = json::object([
         ("id", RawJson::from_text("chatcmpl-hook")),
         ("object", RawJson::from_text("chat.completion")),
-        ("created", RawJson::from_integer(0)),
+        ("created", RawJson::from_u64(0)),
         ("model", RawJson::from_text("hook")),
         (CHOICES, RawJson::from_items(&choices)),
     ])
@@ -101,7 +101,7 @@ impl Response {
         let mut reader = FieldReader::new(response.fields());
         let choices = reader.items(CHOICES)?.unwrap_or_default();
         let choices =
-            Alternatives::read(CHOICES, &choices, |raw, place| Choice::read(raw, holder, place))?;
+            Alternatives::read(CHOICES, &choices, |raw, path| Choice::read(raw, holder, path))?;
         Ok(Self { choices, usage: Usage::read(&USAGE, &mut reader)? })
     }
 

@@ -17,13 +17,13 @@ const ONLY_IN_CHUNKS: [&str; 1] = ["obfuscation"];
 pub(crate) fn join_chunks(chunks: &[RawObject]) -> Result<Translated, TranslateError> {
     let mut growing = Growing::default();
     for (index, chunk) in chunks.iter().enumerate() {
-        let within = |error: ShapeError| error.within(&format!("chunks[{index}]"));
-        let read = Response::read(chunk, Holder::Delta).map_err(within)?;
+        let in_chunk = |error: ShapeError| error.within(&format!("chunks[{index}]"));
+        let read = Response::read(chunk, Holder::Delta).map_err(in_chunk)?;
         // Without an index, the choice of a delta is unknown.
-        let is_nameless = |candidate: &LlmCandidate| candidate.index.is_none();
-        if let Some(nameless) = read.shown().candidates.iter().position(is_nameless) {
-            let path = format!("{CHOICES}[{nameless}].index");
-            return Err(within(ShapeError::new(path, "a number", "nothing")).into());
+        let has_no_index = |candidate: &LlmCandidate| candidate.index.is_none();
+        if let Some(position) = read.shown().candidates.iter().position(has_no_index) {
+            let path = format!("{CHOICES}[{position}].index");
+            return Err(in_chunk(ShapeError::new(path, "a number", "nothing")).into());
         }
         growing.add(&chunk.fields());
     }

@@ -5,14 +5,14 @@ use hook_json::{JsonKind, JsonObject, JsonSlice, JsonText, JsonWalk, RawJson};
 use hook_protocol::model::{LlmMessage, LlmRole};
 
 use crate::conversation::Entry;
-use crate::openai::content::{Content, Found, object_or_null, says_more};
-use crate::openai::pairing::Tie;
+use crate::openai::content::{Content, PendingContent, has_other_content, object_or_null};
+use crate::openai::pairing::Relation;
 use crate::openai::role;
-use crate::spread::{Portion, spread};
+use crate::spread::{Portion, distribute};
 use crate::{Warning, json};
 
 /// The fields of a message that need not be kept without its text.
-const LABELS: [&str; 7] = ["type", "role", "content", "id", "status", "phase", "name"];
+const LABEL_FIELDS: [&str; 7] = ["type", "role", "content", "id", "status", "phase", "name"];
 
 const MESSAGE: &str = "message";
 
@@ -20,19 +20,19 @@ const MESSAGE: &str = "message";
 #[derive(Debug)]
 pub(super) struct Item {
     raw: RawJson,
-    form: Form,
+    form: ItemForm,
     /// `true` if the item before it requires it, so that it cannot be removed.
-    needed: bool,
+    is_required: bool,
 }
 
 #[derive(Debug)]
-enum Form {
+enum ItemForm {
     /// A string of the user.
     Text(JsonText),
     /// A message.
     Message(Message),
     /// Any other item: tool calls and their results, reasoning, references.
-    Other { kind: Kind, ids: Ids },
+    Other { kind: ItemKind, ids: Ids },
 }
 
 #[derive(Debug)]
@@ -40,13 +40,13 @@ struct Message {
     /// `true` for the role `developer`, another name of `system`.
     by_developer: bool,
     /// The role that hooks see, or `None` for a tool.
-    speaker: Option<LlmRole>,
+    shown_role: Option<LlmRole>,
     content: Content,
 }
 
 /// The kind of an item that is not a message, for its relation to others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ItemKind {
     /// An item that must precede the next one.
     Reasoning,
     /// A reference to an item stored by the server.
@@ -63,7 +63,7 @@ enum Kind {
     Unknown,
 }
 
-impl Kind {
+impl ItemKind {
     fn of(kind: Option<&str>) -> Self {
         match kind {
             None => Self::Untyped,
@@ -95,8 +95,8 @@ impl Item {
         let mut items = read_items(walk, Self::read)?;
         let mut needed = false;
         for item in &mut items {
-            item.needed = needed;
-            needed = item.leads();
+            item.is_required = needed;
+            needed = item.is_reasoning();
         }
         Ok(items)
     }
@@ -104,7 +104,7 @@ impl Item {
     /// Reads the next value as an item.
     fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
         let (mut kind, mut role) = (None, None);
-        let (mut content, mut ids) = (Found::default(), Ids::default());
+        let (mut content, mut ids) = (PendingContent::default(), Ids::default());
         // The fields that identify a message without a type.
         let (mut has_role, mut has_content) = (false, false);
         let raw = object_or_null(walk, |walk, name| match name {
@@ -117,7 +117,7 @@ impl Item {
             "content" => {
                 has_content = walk.kind() != JsonKind::Null;
                 let likely = may_be_message(kind) && role::may_be_shown(role);
-                content = Found::ahead(walk, likely);
+                content = PendingContent::read_if_likely(walk, likely);
             }
             "id" => ids.own = Some(walk.value().to_raw()),
             "call_id" => ids.call = Some(walk.value().to_raw()),
@@ -130,22 +130,22 @@ impl Item {
             None => has_role || has_content,
         };
         let form = match is_message {
-            true => Form::Message(Message::read(role, content)?),
-            false => Form::Other { kind: Kind::of(kind.as_deref()), ids },
+            true => ItemForm::Message(Message::read(role, content)?),
+            false => ItemForm::Other { kind: ItemKind::of(kind.as_deref()), ids },
         };
-        Ok(Self { raw: raw.to_raw(), form, needed: false })
+        Ok(Self { raw: raw.to_raw(), form, is_required: false })
     }
 
     /// Creates an item from an input that is a string.
-    pub(super) fn of_text(text: JsonText) -> Self {
-        Self { raw: text.as_raw().clone(), form: Form::Text(text), needed: false }
+    pub(super) fn from_text(text: JsonText) -> Self {
+        Self { raw: text.as_raw().clone(), form: ItemForm::Text(text), is_required: false }
     }
 
     /// Returns a message for a hook's message.
-    pub(super) fn of_hook(message: &LlmMessage, system: &'static str) -> RawJson {
+    pub(super) fn from_hook(message: &LlmMessage, system: &'static str) -> RawJson {
         json::object([
             ("type", RawJson::from_text("message")),
-            ("role", RawJson::from_text(role::written(message.role, system))),
+            ("role", RawJson::from_text(role::sdk_name(message.role, system))),
             ("content", message.content.normalized()),
         ])
         .into()
@@ -153,36 +153,36 @@ impl Item {
 
     /// Returns `true` for a message of the role `developer`, another name of `system`.
     pub(super) fn is_by_developer(&self) -> bool {
-        matches!(&self.form, Form::Message(message) if message.by_developer)
+        matches!(&self.form, ItemForm::Message(message) if message.by_developer)
     }
 
     /// Returns the content, if this is a message.
     pub(super) fn content(&self) -> Option<&Content> {
         match &self.form {
-            Form::Message(message) => Some(&message.content),
-            Form::Text(_) | Form::Other { .. } => None,
+            ItemForm::Message(message) => Some(&message.content),
+            ItemForm::Text(_) | ItemForm::Other { .. } => None,
         }
     }
 
     /// Returns the relation to the items around it.
-    pub(super) fn tie(&self) -> Tie {
-        let Form::Other { kind, ids } = &self.form else { return Tie::Free };
+    pub(super) fn relation(&self) -> Relation {
+        let ItemForm::Other { kind, ids } = &self.form else { return Relation::Free };
         let text = |id: &Option<RawJson>| id.as_ref().and_then(RawJson::to_text);
         let (own, call) = (|| text(&ids.own), || text(&ids.call));
         match kind {
-            Kind::Reasoning => Tie::Leads,
-            Kind::Reference => Tie::Refers,
-            Kind::Untyped if ids.own.is_some() => Tie::Refers,
-            Kind::ApprovalRequest => Tie::Calls(own().into_iter().collect()),
-            Kind::ApprovalResponse => Tie::Answers(text(&ids.request)),
-            Kind::Output => Tie::Answers(call().or_else(own)),
-            Kind::Call => Tie::Calls([call(), own()].into_iter().flatten().collect()),
-            Kind::Untyped | Kind::Unknown => Tie::Free,
+            ItemKind::Reasoning => Relation::RequiresNext,
+            ItemKind::Reference => Relation::Reference,
+            ItemKind::Untyped if ids.own.is_some() => Relation::Reference,
+            ItemKind::ApprovalRequest => Relation::Calls(own().into_iter().collect()),
+            ItemKind::ApprovalResponse => Relation::ToolResult(text(&ids.request)),
+            ItemKind::Output => Relation::ToolResult(call().or_else(own)),
+            ItemKind::Call => Relation::Calls([call(), own()].into_iter().flatten().collect()),
+            ItemKind::Untyped | ItemKind::Unknown => Relation::Free,
         }
     }
 
-    fn leads(&self) -> bool {
-        matches!(self.form, Form::Other { kind: Kind::Reasoning, .. })
+    fn is_reasoning(&self) -> bool {
+        matches!(self.form, ItemForm::Other { kind: ItemKind::Reasoning, .. })
     }
 
     /// Returns a message with other texts. It stays even if it is empty then. `path` is its path.
@@ -192,7 +192,7 @@ impl Item {
         path: &str,
         warnings: &mut Vec<Warning>,
     ) -> RawJson {
-        let Form::Message(message) = &self.form else { return self.raw.clone() };
+        let ItemForm::Message(message) = &self.form else { return self.raw.clone() };
         let content = message.rewritten(portions, path, warnings);
         let content = content.unwrap_or_else(|| message.content.emptied());
         with_content(self.fields(), content)
@@ -205,15 +205,15 @@ impl Item {
 }
 
 impl Message {
-    fn read(role: Option<JsonSlice<'_>>, content: Found<'_>) -> Result<Self, ShapeError> {
+    fn read(role: Option<JsonSlice<'_>>, content: PendingContent<'_>) -> Result<Self, ShapeError> {
         let role = read_text("role", role)?;
-        let speaker = role::shown(role.as_deref());
+        let shown_role = role::shown(role.as_deref());
         let by_developer = role::is_developer(role.as_deref());
-        let content = match speaker {
+        let content = match shown_role {
             Some(_) => content.content()?,
-            None => Content::Nothing,
+            None => Content::Absent,
         };
-        Ok(Self { by_developer, speaker, content })
+        Ok(Self { by_developer, shown_role, content })
     }
 
     fn rewritten(
@@ -223,7 +223,7 @@ impl Message {
         warnings: &mut Vec<Warning>,
     ) -> Option<RawJson> {
         let none = RawJson::from_items([]);
-        let new = |text: &str| match self.speaker {
+        let new = |text: &str| match self.shown_role {
             Some(LlmRole::Model) => output_text(text, &none),
             _ => input_text(text),
         };
@@ -236,25 +236,27 @@ impl Entry for Item {
         &self.raw
     }
 
-    fn said(&self) -> Option<LlmMessage> {
+    fn visible_message(&self) -> Option<LlmMessage> {
         let (role, content) = match &self.form {
-            Form::Text(text) => (LlmRole::User, text.clone()),
-            Form::Message(message) => (message.speaker?, message.content.text()?),
-            Form::Other { .. } => return None,
+            ItemForm::Text(text) => (LlmRole::User, text.clone()),
+            ItemForm::Message(message) => (message.shown_role?, message.content.text()?),
+            ItemForm::Other { .. } => return None,
         };
         Some(LlmMessage { role, content })
     }
 
     fn with_text(&self, text: &str, path: &str, warnings: &mut Vec<Warning>) -> Option<RawJson> {
         let message = match &self.form {
-            Form::Text(_) => return (!text.is_empty()).then(|| RawJson::from_text(text)),
-            Form::Message(message) => message,
-            Form::Other { .. } => return Some(self.raw.clone()),
+            ItemForm::Text(_) => return (!text.is_empty()).then(|| RawJson::from_text(text)),
+            ItemForm::Message(message) => message,
+            ItemForm::Other { .. } => return Some(self.raw.clone()),
         };
-        let portions = spread(&message.content.pieces(), text);
+        let portions = distribute(&message.content.pieces(), text);
         let content = match message.rewritten(portions, path, warnings) {
             Some(content) => content,
-            None if self.needed || says_more(&self.fields(), &LABELS) => message.content.emptied(),
+            None if self.is_required || has_other_content(&self.fields(), &LABEL_FIELDS) => {
+                message.content.emptied()
+            }
             None => return None,
         };
         Some(with_content(self.fields(), content))

@@ -42,13 +42,13 @@ pub(super) struct Output {
 
 #[derive(Debug, Default)]
 struct Item {
-    told: Told,
-    lists: BTreeMap<&'static str, BTreeMap<u64, Told>>,
+    object: PartialObject,
+    lists: BTreeMap<&'static str, BTreeMap<u64, PartialObject>>,
 }
 
 /// An object of an event, and the text that arrived later.
 #[derive(Debug, Default)]
-struct Told {
+struct PartialObject {
     fields: JsonObject,
     text: Option<(&'static str, String)>,
 }
@@ -57,40 +57,40 @@ impl Output {
     /// Adds the content of an event of that kind.
     pub(super) fn add(&mut self, kind: &str, mut event: FieldReader) -> Result<(), ShapeError> {
         let is_last = kind.ends_with(".done");
-        let Some(about) = kind.strip_suffix(".delta").or(kind.strip_suffix(".done")) else {
-            return self.begin(kind, &mut event);
+        let Some(subject) = kind.strip_suffix(".delta").or(kind.strip_suffix(".done")) else {
+            return self.add_start(kind, &mut event);
         };
-        if about == "response.output_item" {
+        if subject == "response.output_item" {
             return self.set_item(&mut event);
         }
-        if let Some((_, list)) = ELEMENTS.iter().find(|(event, _)| *event == about) {
+        if let Some((_, list)) = ELEMENTS.iter().find(|(event, _)| *event == subject) {
             return self.set_element(*list, &mut event);
         }
-        let Some(growth) = GROWTHS.iter().find(|growth| growth.event == about) else {
+        let Some(growth) = GROWTHS.iter().find(|growth| growth.event == subject) else {
             return Ok(());
         };
         let text = event.text(if is_last { growth.field } else { "delta" })?;
-        let place = place(&mut event, "output_index")?;
-        let item = self.items.entry(place).or_default();
-        let told = match growth.list {
-            None => &mut item.told,
+        let position = read_index(&mut event, "output_index")?;
+        let item = self.items.entry(position).or_default();
+        let target = match growth.list {
+            None => &mut item.object,
             Some((list, index)) => {
-                let index = self::place(&mut event, index)?;
+                let index = self::read_index(&mut event, index)?;
                 item.lists.entry(list).or_default().entry(index).or_default()
             }
         };
         let Some(text) = text else { return Ok(()) };
-        match &mut told.text {
+        match &mut target.text {
             Some((field, joined)) if !is_last && *field == growth.field => joined.push_str(&text),
             joined => *joined = Some((growth.field, text)),
         }
         Ok(())
     }
 
-    fn begin(&mut self, kind: &str, event: &mut FieldReader) -> Result<(), ShapeError> {
+    fn add_start(&mut self, kind: &str, event: &mut FieldReader) -> Result<(), ShapeError> {
         match kind.strip_suffix(".added") {
             Some("response.output_item") => self.set_item(event),
-            about => match ELEMENTS.iter().find(|(event, _)| Some(*event) == about) {
+            subject => match ELEMENTS.iter().find(|(event, _)| Some(*event) == subject) {
                 Some((_, list)) => self.set_element(*list, event),
                 None => Ok(()),
             },
@@ -100,8 +100,9 @@ impl Output {
     /// Sets an item, which replaces its earlier content.
     fn set_item(&mut self, event: &mut FieldReader) -> Result<(), ShapeError> {
         if let Some(item) = event.object("item")? {
-            let place = place(event, "output_index")?;
-            self.items.insert(place, Item { told: Told::whole(&item), ..Item::default() });
+            let position = read_index(event, "output_index")?;
+            self.items
+                .insert(position, Item { object: PartialObject::whole(&item), ..Item::default() });
         }
         Ok(())
     }
@@ -112,9 +113,9 @@ impl Output {
         event: &mut FieldReader,
     ) -> Result<(), ShapeError> {
         if let Some(element) = event.object("part")? {
-            let item = self.items.entry(place(event, "output_index")?).or_default();
+            let item = self.items.entry(read_index(event, "output_index")?).or_default();
             let elements = item.lists.entry(list).or_default();
-            elements.insert(place(event, index)?, Told::whole(&element));
+            elements.insert(read_index(event, index)?, PartialObject::whole(&element));
         }
         Ok(())
     }
@@ -128,7 +129,7 @@ impl Output {
 
 impl Item {
     fn joined(self) -> RawJson {
-        let mut fields = self.told.joined();
+        let mut fields = self.object.joined();
         for (list, elements) in self.lists {
             let elements: Vec<RawJson> =
                 elements.into_values().map(|element| element.joined().to_raw().into()).collect();
@@ -138,7 +139,7 @@ impl Item {
     }
 }
 
-impl Told {
+impl PartialObject {
     fn whole(object: &RawObject) -> Self {
         Self { fields: object.fields(), text: None }
     }
@@ -153,8 +154,8 @@ impl Told {
 }
 
 /// Reads an index in an event.
-fn place(event: &mut FieldReader, name: &str) -> Result<u64, ShapeError> {
+fn read_index(event: &mut FieldReader, name: &str) -> Result<u64, ShapeError> {
     const EXPECTED: &str = "a whole number";
     let Some(number) = event.of_kind(name, JsonKind::Number, EXPECTED)? else { return Ok(0) };
-    number.to_whole_number().ok_or_else(|| ShapeError::new(name, EXPECTED, number.as_str()))
+    number.to_u64().ok_or_else(|| ShapeError::new(name, EXPECTED, number.as_str()))
 }

@@ -8,7 +8,7 @@ use hook_protocol::model::{LlmMessage, LlmRole};
 
 use super::item::Item;
 use crate::conversation::{Entry, Plan};
-use crate::openai::pairing::Places;
+use crate::openai::pairing::OpenPositions;
 use crate::openai::request::{self, Conversation};
 use crate::openai::role;
 use crate::openai::settings::Setting;
@@ -59,7 +59,7 @@ impl Conversation for Input {
             return Ok(Self { items: Item::read_list(walk)?, single: false });
         }
         match JsonText::try_from(walk.value().to_raw()) {
-            Ok(text) => Ok(Self { items: vec![Item::of_text(text)], single: true }),
+            Ok(text) => Ok(Self { items: vec![Item::from_text(text)], single: true }),
             Err(other) if other.is_null() => Ok(Self::default()),
             Err(other) => Err(ShapeError::new("", "a string or an array", other.kind())),
         }
@@ -71,21 +71,22 @@ impl Conversation for Input {
 
     fn overlaid(&self, messages: &[LlmMessage], warnings: &mut Vec<Warning>) -> Option<Overlaid> {
         // Most hooks insert nothing.
-        let places = LazyCell::new(|| Places::of(self.items.iter().map(Item::tie)));
-        let between = |before, after| places.between(before, after);
+        let open_positions =
+            LazyCell::new(|| OpenPositions::of(self.items.iter().map(Item::relation)));
+        let between = |before, after| open_positions.between(before, after);
         let plan = Plan::of(&self.items, messages, between)?;
-        let system = role::of_system(self.items.iter().map(Item::is_by_developer));
-        let new = |message: &LlmMessage| Item::of_hook(message, system);
+        let system = role::system_name(self.items.iter().map(Item::is_by_developer));
+        let new = |message: &LlmMessage| Item::from_hook(message, system);
         let path = |index| match self.single {
             true => Self::FIELD.to_owned(),
             false => format!("{}[{index}]", Self::FIELD),
         };
-        let written = plan.written(&self.items, path, new, warnings);
+        let result = plan.apply_to(&self.items, path, new, warnings);
         if !self.single {
             let old = self.items.iter().map(Entry::raw);
-            return Some(Overlaid::Items(Rewritten::of(Self::FIELD, old, written)));
+            return Some(Overlaid::Items(Rewritten::of(Self::FIELD, old, result)));
         }
-        Some(Overlaid::Value(match written.as_slice() {
+        Some(Overlaid::Value(match result.as_slice() {
             [text] if text.kind() == JsonKind::String => text.clone(),
             items => list(items, system),
         }))
@@ -96,7 +97,7 @@ impl Conversation for Input {
 /// list cannot contain it.
 fn list(items: &[RawJson], system: &'static str) -> RawJson {
     let item = |item: &RawJson| match JsonText::try_from(item.clone()) {
-        Ok(content) => Item::of_hook(&LlmMessage { role: LlmRole::User, content }, system),
+        Ok(content) => Item::from_hook(&LlmMessage { role: LlmRole::User, content }, system),
         Err(item) => item,
     };
     RawJson::from_items(&items.iter().map(item).collect::<Vec<_>>())

@@ -8,7 +8,7 @@ use super::item::{Item, output_text};
 use crate::conversation::Entry;
 use crate::openai::finish;
 use crate::openai::response::{read_given, synthetic_usage};
-use crate::spread::{Piece, Portion, spread, spread_list};
+use crate::spread::{Piece, Portion, distribute, distribute_list};
 use crate::usage::{Usage, UsageNames};
 use crate::{TranslateError, Translated, Warning, json};
 
@@ -45,8 +45,8 @@ pub(crate) fn from_stable_response(
     let shown: Vec<&str> = pieces.iter().map(|piece| &*piece.text).collect();
     let parts = candidate.and_then(|candidate| candidate.parts.as_ref());
     let portions = match (parts, &given.text) {
-        (Some(texts), _) if *texts != shown => Some(spread_list(&pieces, texts)),
-        (_, Some(text)) if *text != shown.concat() => Some(spread(&pieces, text)),
+        (Some(texts), _) if *texts != shown => Some(distribute_list(&pieces, texts)),
+        (_, Some(text)) if *text != shown.concat() => Some(distribute(&pieces, text)),
         _ => None,
     };
     if let Some(portions) = portions {
@@ -61,7 +61,7 @@ pub(crate) fn from_stable_response(
     if let Some(usage) = given.usage_metadata.and_then(|usage| base.usage.overlaid(&usage)) {
         changes.insert(USAGE.field, usage);
     }
-    Ok(Translated { value: original.overlaid(&changes), warnings })
+    Ok(Translated { value: original.merged(&changes), warnings })
 }
 
 /// Returns the complete response of a hook that answers instead of the model.
@@ -70,12 +70,12 @@ fn synthetic(given: &LlmResponse) -> RawObject {
     let texts = candidate.and_then(|candidate| candidate.parts.clone());
     let text = texts.map(|texts| texts.concat()).or_else(|| given.text.clone());
     let reason = candidate.and_then(|candidate| candidate.finish_reason.as_deref());
-    let (status, incomplete) = finish::of_response(reason.unwrap_or("STOP"));
+    let (status, incomplete) = finish::response_status(reason.unwrap_or("STOP"));
     let null = RawJson::null;
     let mut fields = json::object([
         ("id", RawJson::from_text("resp_hook")),
         ("object", RawJson::from_text("response")),
-        ("created_at", RawJson::from_integer(0)),
+        ("created_at", RawJson::from_u64(0)),
         ("status", RawJson::from_text(status)),
         ("error", null()),
         ("incomplete_details", incomplete_details(incomplete)),
@@ -188,7 +188,7 @@ impl Response {
         let mut changes = JsonObject::new();
         let given = given.and_then(|given| given.finish_reason.as_ref());
         if let Some(reason) = given.filter(|reason| Some(*reason) != self.finish_reason.as_ref()) {
-            let (status, incomplete) = finish::of_response(reason);
+            let (status, incomplete) = finish::response_status(reason);
             changes.insert("status", RawJson::from_text(status));
             changes.insert("incomplete_details", incomplete_details(incomplete));
         }
@@ -203,7 +203,7 @@ impl Response {
             .iter()
             .map(|item| item.content().map_or(0, |content| content.pieces().len()))
             .collect();
-        let mut written: Vec<RawJson> = self.items.iter().map(|item| item.raw().clone()).collect();
+        let mut output: Vec<RawJson> = self.items.iter().map(|item| item.raw().clone()).collect();
         let mut portions = portions.into_iter().peekable();
         let mut first = 0;
         for (index, count) in counts.into_iter().enumerate().filter(|(_, count)| *count > 0) {
@@ -211,11 +211,11 @@ impl Response {
             while let Some(portion) = portions
                 .next_if(|portion| portion.piece().is_none_or(|piece| piece < first + count))
             {
-                own.push(portion.moved_back(first));
+                own.push(portion.shifted_back(first));
             }
             if own.iter().any(|portion| !matches!(portion, Portion::Keep(_))) {
                 let path = format!("{OUTPUT}[{index}]");
-                written[index] = self.items[index].rewritten(own, &path, warnings);
+                output[index] = self.items[index].rewritten(own, &path, warnings);
             }
             first += count;
         }
@@ -226,8 +226,8 @@ impl Response {
             })
             .collect();
         if !rest.is_empty() {
-            written.push(message(&rest, "completed"));
+            output.push(message(&rest, "completed"));
         }
-        written
+        output
     }
 }

@@ -25,11 +25,11 @@ pub(crate) fn join_chunks(events: &[RawObject]) -> Result<Translated, TranslateE
     let mut output = Output::default();
     let mut error = None;
     for (index, event) in events.iter().enumerate() {
-        let within = |error: ShapeError| error.within(&format!("chunks[{index}]"));
+        let in_chunk = |error: ShapeError| error.within(&format!("chunks[{index}]"));
         let fields = event.fields();
         let mut reader = FieldReader::new(fields.clone());
-        let kind = reader.text("type").map_err(within)?.unwrap_or_default();
-        let response = reader.object("response").map_err(within)?;
+        let kind = reader.text("type").map_err(in_chunk)?.unwrap_or_default();
+        let response = reader.object("response").map_err(in_chunk)?;
         if let Some(value) = response.as_ref().filter(|_| LAST.contains(&kind.as_str())) {
             return Ok(Translated::complete(value.clone()));
         }
@@ -37,24 +37,24 @@ pub(crate) fn join_chunks(events: &[RawObject]) -> Result<Translated, TranslateE
         if kind == "error" {
             error = Some(fields);
         } else {
-            output.add(&kind, reader).map_err(within)?;
+            output.add(&kind, reader).map_err(in_chunk)?;
         }
     }
     let mut response = snapshot.map(|snapshot| snapshot.fields()).unwrap_or_default();
     response.insert("output", output.joined());
     if let Some(error) = error {
         response.insert("status", RawJson::from_text("failed"));
-        response.insert("error", error_of(&error));
+        response.insert("error", error_object(&error));
     }
     let message = "the stream ended before the response did; this is what came of it";
     let warnings = vec![Warning::new("response", message)];
     Ok(Translated { value: response.to_raw(), warnings })
 }
 
-fn error_of(event: &JsonObject) -> RawObject {
-    let told = ["code", "message", "param"].into_iter();
+fn error_object(event: &JsonObject) -> RawObject {
+    let names = ["code", "message", "param"].into_iter();
     let field = |name: &str| Some((name.to_owned(), event.get(name)?.clone()));
-    told.filter_map(field).collect::<JsonObject>().to_raw()
+    names.filter_map(field).collect::<JsonObject>().to_raw()
 }
 
 /// Translates the text of an event into a stable response.
@@ -76,8 +76,8 @@ pub(crate) fn from_stable_chunk(
 ) -> Result<Translated, TranslateError> {
     let Some(shown) = shown(event)? else { return unshown_chunk(answer, event) };
     let (given, mut warnings) = read_given(answer)?;
-    let told = |candidate: &LlmCandidate| candidate.finish_reason.is_some();
-    if given.usage_metadata.is_some() || given.candidates.iter().any(told) {
+    let has_finish_reason = |candidate: &LlmCandidate| candidate.finish_reason.is_some();
+    if given.usage_metadata.is_some() || given.candidates.iter().any(has_finish_reason) {
         let message = "this chunk shows nothing but text; all else is ignored";
         warnings.push(Warning::new("candidates", message));
     }
@@ -95,7 +95,7 @@ pub(crate) fn from_stable_chunk(
             warnings.push(Warning::new("logprobs", message));
         }
     }
-    Ok(Translated { value: event.overlaid(&changes), warnings })
+    Ok(Translated { value: event.merged(&changes), warnings })
 }
 
 fn shown(event: &RawObject) -> Result<Option<String>, ShapeError> {

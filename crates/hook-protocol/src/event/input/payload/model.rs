@@ -2,12 +2,12 @@
 
 use super::{FieldValue, ModelPayloads, Payload, payload};
 use crate::model;
-pub(super) use hook_json::field::{Field, Kind};
+pub(super) use hook_json::field::{Field, FieldKind};
 use hook_json::shape::{FieldReader, ShapeError};
 use hook_json::{JsonArray, JsonNumber, JsonObject, ObjectWriter, RawObject};
 
-const REQUEST: Kind = Kind::Model(model::REQUEST);
-const RESPONSE: Kind = Kind::Model(model::RESPONSE);
+const REQUEST: FieldKind = FieldKind::Model(model::REQUEST);
+const RESPONSE: FieldKind = FieldKind::Model(model::RESPONSE);
 
 payload! {
     /// The model is about to be called.

@@ -82,7 +82,8 @@ impl AfterToolInput {
         self.is_error == Some(true)
             || is_marked
             || response.get("error").is_some_and(is_error)
-            || ToolKind::of_tool(self.tool_name.as_str()) == ToolKind::Shell && exit_code() != 0
+            || ToolKind::from_tool_name(self.tool_name.as_str()) == ToolKind::Shell
+                && exit_code() != 0
     }
 }
 

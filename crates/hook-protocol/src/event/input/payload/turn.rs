@@ -1,7 +1,7 @@
 //! The agent's turns: prompts, answers, subagents, commands, and what it tells the user.
 
 use super::{FieldValue, Payload, Subject, payload};
-pub(super) use hook_json::field::{Field, Kind};
+pub(super) use hook_json::field::{Field, FieldKind};
 use hook_json::shape::{FieldReader, Required, ShapeError};
 use hook_json::{JsonArray, JsonNumber, JsonObject, ObjectWriter, RawJson, RawObject};
 
@@ -250,15 +250,15 @@ payload! { @try_from NotificationInput }
 // Written by hand because its fields have defaults.
 impl Payload for NotificationInput {
     const FIELDS: &'static [Field] = &[
-        Field::required("message", Kind::NonEmpty(None), "What the agent says."),
+        Field::required("message", FieldKind::NonEmpty(None), "What the agent says."),
         Field::with_default(
             "notification_type",
-            Kind::Text,
+            FieldKind::Text,
             "\"other\"",
             "What kind of notification it is.",
         ),
-        Field::with_default("details", Kind::AnyObject, "{}", "More about it."),
-        Field::optional("level", Kind::Text, "How urgent it is."),
+        Field::with_default("details", FieldKind::AnyObject, "{}", "More about it."),
+        Field::optional("level", FieldKind::Text, "How urgent it is."),
     ];
     const SAMPLE: &'static str = concat!(
         r#"{"message":"The agent waits for your answer","notification_type":"other","#,

@@ -4,26 +4,26 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::consent::MissingGuard;
-use super::hook::{Hook, Suspension, check_of};
+use super::hook::{Hook, Suspension, trust_check};
 use super::shadowed::Shadowed;
 use super::switched_off::SwitchedOff;
 use super::switches::{Disabled, switched_off};
+use super::trust_decisions::MissingGuard;
 use hook_protocol::event::HookEventName;
 use hook_run::{
-    ExecutorMaker, HandlerHook, HookExecutor, HookIdentity, HookSpec, Runner, Worker, background,
+    ExecutorFactory, HandlerHook, HookExecutor, HookIdentity, HookSpec, Runner, Worker, background,
 };
 use hook_settings::matcher::{Matcher, MatcherProblem};
 use hook_settings::{
-    DEFAULT_PRIORITY, FailBehavior, HookEntry, HookSource, HooksConfig, Place, SettingsFile,
+    DEFAULT_PRIORITY, FailBehavior, HookEntry, HookSource, HooksConfig, Location, SettingsFile,
     TimeoutOrigin, WorkerRules,
 };
 use hook_trust::{Grant, Trust};
 
 /// The shared parts of all hooks of one file.
-pub(super) struct HookMaker<'f> {
+pub(super) struct HookFactory<'f> {
     file: &'f SettingsFile,
-    executors: ExecutorMaker,
+    executors: ExecutorFactory,
     default_timeout: Duration,
     disabled: &'f [Disabled<'f>],
     /// The file's index, and the shadowed hooks of all files.
@@ -33,7 +33,7 @@ pub(super) struct HookMaker<'f> {
     modules: Vec<(Vec<PathBuf>, Arc<Worker>)>,
 }
 
-impl<'f> HookMaker<'f> {
+impl<'f> HookFactory<'f> {
     /// Creates the maker for a file with the given trust. `project` is the host's; `disabled` are
     /// the names that any file disables.
     pub(super) fn new(
@@ -44,10 +44,10 @@ impl<'f> HookMaker<'f> {
         (disabled, shadowed): (&'f [Disabled<'f>], &'f Shadowed),
     ) -> Self {
         let folder = file.path.as_deref().and_then(Path::parent).unwrap_or(project);
-        let of_project = file.source == HookSource::Project;
-        let executors = runner.executors(&file.config, (file.project(project), folder), of_project);
+        let is_project = file.source == HookSource::Project;
+        let executors = runner.executors(&file.config, (file.project(project), folder), is_project);
         let default_timeout = runner.limits().timeout;
-        let mut maker = Self {
+        let mut factory = Self {
             file,
             executors,
             default_timeout,
@@ -56,29 +56,29 @@ impl<'f> HookMaker<'f> {
             shadowed,
             modules: Vec::new(),
         };
-        maker.modules = maker.module_workers(trust);
-        maker
+        factory.modules = factory.module_workers(trust);
+        factory
     }
 
     /// Returns one worker for each set of enabled modules with equal rules and variables.
     fn module_workers(&self, trust: &[Trust]) -> Vec<(Vec<PathBuf>, Arc<Worker>)> {
-        type Alike<'e> = (&'e WorkerRules, &'e [(String, String)]);
-        let mut groups: Vec<(Alike<'_>, Vec<(&HookEntry, &Trust)>)> = Vec::new();
-        for (at, (entry, trust)) in self.file.hooks.iter().zip(trust).enumerate() {
+        type GroupKey<'e> = (&'e WorkerRules, &'e [(String, String)]);
+        let mut groups: Vec<(GroupKey<'_>, Vec<(&HookEntry, &Trust)>)> = Vec::new();
+        for (index, (entry, trust)) in self.file.hooks.iter().zip(trust).enumerate() {
             let Some(rules) = entry.worker.as_ref().filter(|_| entry.module.is_some()) else {
                 continue;
             };
-            let is_on = self.switched_off(at, entry).is_empty();
-            if !(trust.is_given() && is_on) {
+            let is_on = self.switched_off(index, entry).is_empty();
+            if !(trust.is_trusted() && is_on) {
                 continue;
             }
-            let alike: Alike<'_> = (rules, &entry.env);
-            match groups.iter_mut().find(|(known, _)| *known == alike) {
+            let key: GroupKey<'_> = (rules, &entry.env);
+            match groups.iter_mut().find(|(known, _)| *known == key) {
                 Some((_, modules)) => modules.push((entry, trust)),
-                None => groups.push((alike, vec![(entry, trust)])),
+                None => groups.push((key, vec![(entry, trust)])),
             }
         }
-        let worker = |((rules, _), modules): (Alike<'_>, Vec<(&HookEntry, &Trust)>)| {
+        let worker = |((rules, _), modules): (GroupKey<'_>, Vec<(&HookEntry, &Trust)>)| {
             let worker = self.executors.module_worker(&modules, rules, &self.file.source);
             (modules.iter().filter_map(|(entry, _)| entry.module.clone()).collect(), worker)
         };
@@ -99,37 +99,44 @@ impl<'f> HookMaker<'f> {
             // A module that may not run; this worker is never started.
             None => self.executors.module_worker(&[(entry, trust)], rules, &self.file.source),
         };
-        self.executors.calling(entry, worker)
+        self.executors.worker_call_executor(entry, worker)
     }
 
     /// Returns the settings that disable an entry.
-    fn switched_off(&self, at: usize, entry: &HookEntry) -> Vec<SwitchedOff> {
+    fn switched_off(&self, entry_index: usize, entry: &HookEntry) -> Vec<SwitchedOff> {
         let mut by = switched_off(entry, self.file, self.disabled);
-        by.extend(self.shadowed.get(&(self.index, at)).cloned());
+        by.extend(self.shadowed.get(&(self.index, entry_index)).cloned());
         by
     }
 
     /// Returns the hook of an entry, and the problems with its matcher.
-    pub(super) fn hook(&self, at: usize, entry: &HookEntry, trust: Trust) -> (Hook, Vec<MatcherProblem>) {
+    pub(super) fn hook(
+        &self,
+        at: usize,
+        entry: &HookEntry,
+        trust: Trust,
+    ) -> (Hook, Vec<MatcherProblem>) {
         let file = self.file;
         let guards = trust.before().is_some_and(|before| is_guard(before, entry));
         // A module may have guards of its own, regardless of its settings.
         let changed = trust.before().filter(|_| guards || entry.module.is_some());
         let matcher = entry.matcher.clone();
         let (matcher, problems) = match (&trust, changed) {
-            (_, Some(before)) => (matcher_of(before, entry.event), Vec::new()),
-            (Trust::Missing { .. }, None) => (Matcher::unused(matcher), Vec::new()),
+            (_, Some(before)) => (trusted_matcher(before, entry.event), Vec::new()),
+            (Trust::Missing { .. }, None) => (Matcher::disabled(matcher), Vec::new()),
             _ => {
                 let matching = entry.event.row().matching;
-                Matcher::of(matcher, entry.home.as_ref(), matching, entry.fail_behavior)
+                Matcher::of(matcher, entry.foreign.as_ref(), matching, entry.fail_behavior)
             }
         };
         let suspended = changed.map(|_| Suspension::Changed);
-        let of_matcher = problems.iter().map(|it| it.message.clone());
+        let matcher_warnings = problems.iter().map(|problem| problem.message.clone());
         let timeout = entry.timeout.unwrap_or(self.default_timeout);
-        let executor = match (&entry.unreadable, &entry.home) {
+        let executor = match (&entry.unreadable, &entry.foreign) {
             (Some(why), _) => self.executors.unreadable(&entry.command, why),
-            (None, Some(home)) => self.executors.home_executor(&entry.command, home, &trust),
+            (None, Some(foreign)) => {
+                self.executors.foreign_executor(&entry.command, foreign, &trust)
+            }
             (None, None) => match (&entry.upstream, &entry.worker) {
                 (Some(rules), _) => self.executors.upstream(rules),
                 (None, Some(rules)) if let Some(path) = &entry.module => {
@@ -147,9 +154,9 @@ impl<'f> HookMaker<'f> {
                 true => FailBehavior::Block,
                 false => entry.fail_behavior,
             },
-            warnings: of_matcher.collect(),
+            warnings: matcher_warnings.collect(),
             slots: self.executors.slots.clone(),
-            check: check_of(&trust, suspended.as_ref()),
+            check: trust_check(&trust, suspended.as_ref()),
             kinds: matcher.kinds().to_vec(),
             ..HookSpec::new(event, name, &file.source, timeout, executor)
         };
@@ -158,12 +165,12 @@ impl<'f> HookMaker<'f> {
             name: entry.name.clone(),
             description: entry.description.clone(),
             source: file.source.clone(),
-            place: Some(entry.place.clone()),
+            location: Some(entry.location.clone()),
             matcher,
             priority: entry.priority,
             sequential: entry.sequential,
             in_turn: entry.module.is_some(),
-            is_stand_in: false,
+            is_placeholder: false,
             declared_by: None,
             module: entry.module.clone().map(Arc::new),
             timeout_origin: entry.timeout_origin,
@@ -179,24 +186,24 @@ impl<'f> HookMaker<'f> {
 /// foreign program called before a tool counts as one: agents have no keyword for guards.
 fn is_guard(before: &Grant, entry: &HookEntry) -> bool {
     before.fail_behavior().unwrap_or(entry.fail_behavior) == FailBehavior::Block
-        || before.is_of_home() && before.digest.is_some() && entry.event.is_before_a_tool()
+        || before.is_foreign() && before.digest.is_some() && entry.event.is_before_tool()
 }
 
 /// Returns the matcher that a guard was trusted with; one that matches everything if not recorded.
-fn matcher_of(before: &Grant, event: HookEventName) -> Matcher {
+fn trusted_matcher(before: &Grant, event: HookEventName) -> Matcher {
     // The field to compare may differ now, and a foreign hook was matched by its agent's rules.
-    let is_same = before.event_matches_alike(event) && !before.is_of_home();
+    let is_same = before.has_same_event_matching(event) && !before.is_foreign();
     let definition = before.matcher().flatten().filter(|_| is_same).map(Arc::new);
     Matcher::compile(definition, event.row().matching, FailBehavior::Block).0
 }
 
 /// Returns the hook for a missing guard, as it was trusted: its copy if its settings are gone; a
 /// hook that blocks if its settings have errors.
-pub(super) fn of_missing(guard: &MissingGuard, runner: &Runner) -> Option<Hook> {
+pub(super) fn missing_guard_hook(guard: &MissingGuard, runner: &Runner) -> Option<Hook> {
     let grant = &guard.grant;
-    let (trust, suspended, file) = match (&guard.running, guard.broken()) {
+    let (trust, suspended, file) = match (&guard.running, guard.broken_settings()) {
         (Some(granted), _) => {
-            let file = granted.entry().place.file.as_deref().cloned();
+            let file = granted.entry().location.file.as_deref().cloned();
             (Trust::Checked(Arc::clone(granted)), None, file)
         }
         (None, Some(file)) => {
@@ -215,7 +222,7 @@ pub(super) fn of_missing(guard: &MissingGuard, runner: &Runner) -> Option<Hook> 
     let timeout = entry.and_then(|entry| entry.timeout).unwrap_or(runner.limits().timeout);
     let spec = HookSpec {
         fail_behavior: FailBehavior::Block,
-        check: check_of(&trust, suspended.as_ref()),
+        check: trust_check(&trust, suspended.as_ref()),
         ..HookSpec::new(guard.event, name, &HookSource::Project, timeout, executor)
     };
     Some(Hook {
@@ -223,12 +230,12 @@ pub(super) fn of_missing(guard: &MissingGuard, runner: &Runner) -> Option<Hook> 
         name: grant.name.clone(),
         description: None,
         source: HookSource::Project,
-        place: file.map(Place::of_file),
-        matcher: matcher_of(grant, guard.event),
+        location: file.map(Location::of_file),
+        matcher: trusted_matcher(grant, guard.event),
         priority: entry.map_or(DEFAULT_PRIORITY, |entry| entry.priority),
         sequential: entry.is_some_and(|entry| entry.sequential),
         in_turn: false,
-        is_stand_in: false,
+        is_placeholder: false,
         declared_by: None,
         module: None,
         timeout_origin: TimeoutOrigin::Engine,
@@ -239,8 +246,8 @@ pub(super) fn of_missing(guard: &MissingGuard, runner: &Runner) -> Option<Hook> 
 }
 
 /// Returns a hook declared by a worker under `*`, with that worker's trust, switches and location.
-pub(super) fn of_declared(declared: &HandlerHook, worker: &Arc<Hook>, runner: &Runner) -> Hook {
-    let hook = of_handler(declared, runner);
+pub(super) fn declared_hook(declared: &HandlerHook, worker: &Arc<Hook>, runner: &Runner) -> Hook {
+    let hook = handler_hook(declared, runner);
     let spec = HookSpec {
         identity: HookIdentity::new(
             declared.name(),
@@ -263,7 +270,7 @@ pub(super) fn of_declared(declared: &HandlerHook, worker: &Arc<Hook>, runner: &R
     Hook {
         spec: Arc::new(spec),
         source: worker.source.clone(),
-        place: worker.place.clone(),
+        location: worker.location.clone(),
         module: worker.module.clone(),
         trust: worker.trust.clone(),
         declared_by: Some(Arc::clone(worker)),
@@ -271,7 +278,7 @@ pub(super) fn of_declared(declared: &HandlerHook, worker: &Arc<Hook>, runner: &R
     }
 }
 
-pub(super) fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
+pub(super) fn handler_hook(handler: &HandlerHook, runner: &Runner) -> Hook {
     let (matcher, problems) = handler.compiled_matcher();
     let (event, name) = (handler.event, Some(&*handler.name));
     let timeout = handler.timeout.unwrap_or(runner.limits().timeout);
@@ -280,7 +287,7 @@ pub(super) fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
     let spec = HookSpec {
         background: background(handler.background && !is_guard),
         fail_behavior: handler.fail_behavior,
-        warnings: problems.into_iter().map(|it| it.message).collect(),
+        warnings: problems.into_iter().map(|problem| problem.message).collect(),
         ..HookSpec::new(event, name, &handler.source, timeout, executor)
     };
     Hook {
@@ -288,19 +295,19 @@ pub(super) fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
         name: Some(handler.name.clone()),
         description: None,
         source: handler.source.clone(),
-        place: None,
+        location: None,
         matcher,
         priority: handler.priority,
         sequential: handler.sequential,
         in_turn: handler.in_turn,
-        is_stand_in: false,
+        is_placeholder: false,
         declared_by: None,
         module: None,
         timeout_origin: match handler.timeout {
             Some(_) => TimeoutOrigin::Hook,
             None => TimeoutOrigin::Engine,
         },
-        trust: Trust::Given,
+        trust: Trust::Always,
         suspended: None,
         switched_off: Vec::new(),
     }

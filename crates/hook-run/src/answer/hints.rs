@@ -2,18 +2,18 @@
 
 use std::borrow::Cow;
 
-use hook_protocol::event::output::{COMMON_FIELDS, stands_for};
+use hook_protocol::event::output::{COMMON_FIELDS, is_spelling_of};
 
 /// Checks for a field name that only answers have. `reason` is too common, and the fields of
 /// `hookSpecificOutput` occur only inside it.
-fn is_telling(name: &str) -> bool {
+fn is_answer_field(name: &str) -> bool {
     let common = COMMON_FIELDS.iter().map(|field| field.name).filter(|name| *name != "reason");
-    let mut telling = common.chain(["permissionDecision", "permissionDecisionReason"]);
-    telling.any(|known| stands_for(name, known))
+    let mut names = common.chain(["permissionDecision", "permissionDecisionReason"]);
+    names.any(|known| is_spelling_of(name, known))
 }
 
 /// The maximum length of a name, and of the gap between it and its colon, in bytes.
-const NEAR: usize = 64;
+const MAX_NAME_LENGTH: usize = 64;
 
 /// Counts the fields of an answer after the first opening brace of a text. The syntax may be JSON,
 /// nearly JSON or another language's: names in any quotes, or without quotes after a brace or
@@ -25,21 +25,21 @@ pub(crate) fn answer_fields(text: &[u8]) -> usize {
     };
     let Some(brace) = text.iter().position(|byte| *byte == b'{') else { return 0 };
     let colons = text.iter().enumerate().skip(brace).filter(|(_, byte)| **byte == b':');
-    colons.filter(|(colon, _)| ends_with_a_field(text.get(..*colon).unwrap_or_default())).count()
+    colons.filter(|(colon, _)| ends_with_field(text.get(..*colon).unwrap_or_default())).count()
 }
 
-fn ends_with_a_field(text: &[u8]) -> bool {
-    let text = without_last(text, |byte| byte.is_ascii_whitespace());
-    let unquoted = without_last(text, is_quote);
+fn ends_with_field(text: &[u8]) -> bool {
+    let text = trim_trailing(text, |byte| byte.is_ascii_whitespace());
+    let unquoted = trim_trailing(text, is_quote);
     let is_quoted = unquoted.len() < text.len();
     let is_name = |byte: u8| {
         byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-') || (is_quoted && byte == b' ')
     };
-    let before = without_last(unquoted, is_name);
+    let before = trim_trailing(unquoted, is_name);
     let name = unquoted.get(before.len()..).unwrap_or_default();
     let opens =
-        || matches!(without_last(before, |byte| byte.is_ascii_whitespace()), [.., b'{' | b',']);
-    std::str::from_utf8(name).is_ok_and(is_telling) && (is_quoted || opens())
+        || matches!(trim_trailing(before, |byte| byte.is_ascii_whitespace()), [.., b'{' | b',']);
+    std::str::from_utf8(name).is_ok_and(is_answer_field) && (is_quoted || opens())
 }
 
 /// Checks for a quote of any language; bytes outside ASCII count as typographic quotes.
@@ -48,8 +48,8 @@ fn is_quote(byte: u8) -> bool {
 }
 
 /// Strips trailing bytes of a kind from a text, up to the maximum length of a name.
-fn without_last(text: &[u8], is_kind: impl Fn(u8) -> bool) -> &[u8] {
-    let count = text.iter().rev().take(NEAR).take_while(|byte| is_kind(**byte)).count();
+fn trim_trailing(text: &[u8], is_kind: impl Fn(u8) -> bool) -> &[u8] {
+    let count = text.iter().rev().take(MAX_NAME_LENGTH).take_while(|byte| is_kind(**byte)).count();
     text.get(..text.len() - count).unwrap_or_default()
 }
 

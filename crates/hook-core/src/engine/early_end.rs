@@ -21,17 +21,17 @@ pub struct NotStarted {
 /// The decisions of earlier hooks to end or skip. A decision applies to later priorities, not to
 /// its own; among hooks that run in turn, it also applies to those behind it.
 #[derive(Default)]
-pub(super) struct Ended {
-    in_force: Ending,
+pub(super) struct EarlyEnd {
+    effective: EndDecisions,
     /// The decisions of the current priority.
-    said: Ending,
+    current: EndDecisions,
     /// The decisions of its hooks that run in turn.
-    said_in_turn: Ending,
+    current_in_turn: EndDecisions,
     priority: Option<i32>,
 }
 
 #[derive(Default)]
-struct Ending {
+struct EndDecisions {
     /// The hook that ended everything.
     all: Option<Arc<Hook>>,
     /// The most trusted hook that skips the remaining ones.
@@ -45,27 +45,27 @@ fn is_command(hook: &Hook) -> bool {
     hook.event == HookEventName::Command && hook.module().is_some()
 }
 
-impl Ended {
+impl EarlyEnd {
     /// Begins a group of a priority; `is_in_turn` is set for a group of one hook that runs in turn.
-    pub(super) fn begin(&mut self, priority: i32, is_in_turn: bool) {
+    pub(super) fn begin_group(&mut self, priority: i32, is_in_turn: bool) {
         let is_new = self.priority.replace(priority) != Some(priority);
-        let said = match (is_new, is_in_turn) {
-            (true, _) => std::mem::take(&mut self.said),
-            (false, true) => std::mem::take(&mut self.said_in_turn),
+        let previous = match (is_new, is_in_turn) {
+            (true, _) => std::mem::take(&mut self.current),
+            (false, true) => std::mem::take(&mut self.current_in_turn),
             (false, false) => return,
         };
         if is_new {
-            self.said_in_turn = Ending::default();
+            self.current_in_turn = EndDecisions::default();
         }
-        self.in_force.all = self.in_force.all.take().or(said.all);
-        self.in_force.command = self.in_force.command.take().or(said.command);
-        if let Some(hook) = said.remaining {
-            self.in_force.skip(&hook);
+        self.effective.all = self.effective.all.take().or(previous.all);
+        self.effective.command = self.effective.command.take().or(previous.command);
+        if let Some(hook) = previous.remaining {
+            self.effective.skip(&hook);
         }
     }
 
     /// Records the output of a hook.
-    pub(super) fn note(
+    pub(super) fn record(
         &mut self,
         event: HookEventName,
         hook: &Arc<Hook>,
@@ -79,27 +79,27 @@ impl Ended {
         };
         let skip_remaining = result.output.as_ref().and_then(|output| output.skip_remaining);
         let skips = result.success && skip_remaining == Some(true);
-        self.said.add(hook, ends, skips);
+        self.current.add(hook, ends, skips);
         if hook.in_turn {
-            self.said_in_turn.add(hook, ends, skips);
+            self.current_in_turn.add(hook, ends, skips);
         }
     }
 
     /// Returns the hook that prevents `hook` from starting, if any. Guards are never skipped, and a
     /// hook cannot skip one that is more trusted.
-    pub(super) fn keeps_out(&self, hook: &Hook) -> Option<&Arc<Hook>> {
+    pub(super) fn prevented_by(&self, hook: &Hook) -> Option<&Arc<Hook>> {
         let skips = |by: &&Arc<Hook>| {
             hook.fail_behavior != FailBehavior::Block
                 && hook.source.trust_rank() <= by.source.trust_rank()
         };
         // If several commands share a name, only the first runs, trusted or not.
-        let command = self.in_force.command.as_ref().filter(|_| is_command(hook));
-        let all = self.in_force.all.as_ref().or(command);
-        all.or_else(|| self.in_force.remaining.as_ref().filter(skips))
+        let command = self.effective.command.as_ref().filter(|_| is_command(hook));
+        let all = self.effective.all.as_ref().or(command);
+        all.or_else(|| self.effective.remaining.as_ref().filter(skips))
     }
 }
 
-impl Ending {
+impl EndDecisions {
     fn add(&mut self, hook: &Arc<Hook>, ends: bool, skips: bool) {
         if ends && self.all.is_none() {
             self.all = Some(Arc::clone(hook));
@@ -114,7 +114,7 @@ impl Ending {
 
     fn skip(&mut self, by: &Arc<Hook>) {
         let rank = |hook: &Arc<Hook>| hook.source.trust_rank();
-        if self.remaining.as_ref().is_none_or(|known| rank(known) < rank(by)) {
+        if self.remaining.as_ref().is_none_or(|current| rank(current) < rank(by)) {
             self.remaining = Some(Arc::clone(by));
         }
     }

@@ -17,7 +17,7 @@ use hook_settings::FailBehavior;
 use hook_settings::language::ForeignCommand;
 
 /// The inputs that the hooks of a plan received.
-pub(super) struct Told {
+pub(super) struct ReceivedInputs {
     /// The event's input.
     input: HookInput,
     /// Guards that received another input, by index in the plan.
@@ -26,7 +26,7 @@ pub(super) struct Told {
     approved: Vec<(usize, EventPayload)>,
 }
 
-impl Told {
+impl ReceivedInputs {
     pub(super) fn new(input: HookInput) -> Self {
         Self { input, changed: Vec::new(), approved: Vec::new() }
     }
@@ -36,9 +36,9 @@ impl Told {
     }
 
     /// Records the input of a guard if it differs from the event's.
-    pub(super) fn note(&mut self, plan: &Plan, place: usize, input: &HookInput) {
-        if is_guard(plan, place) && !input.is_same(&self.input) {
-            self.changed.push((place, input.clone()));
+    pub(super) fn record(&mut self, plan: &Plan, index: usize, input: &HookInput) {
+        if is_guard(plan, index) && !input.ptr_eq(&self.input) {
+            self.changed.push((index, input.clone()));
         }
     }
 
@@ -46,46 +46,45 @@ impl Told {
     pub(super) fn approved_by(
         &self,
         plan: &Plan,
-        place: usize,
+        index: usize,
         result: &HookExecutionResult,
     ) -> Option<EventPayload> {
-        let output = result.output.as_ref().filter(|_| is_guard(plan, place))?;
-        plan.event.row().chain.concerns(output).then(|| self.approved(place, result))
+        let output = result.output.as_ref().filter(|_| is_guard(plan, index))?;
+        plan.event.row().chain.is_changed_by(output).then(|| self.approved(index, result))
     }
 
     /// Records an approved payload.
-    pub(super) fn note_approved(&mut self, place: usize, approved: Option<EventPayload>) {
-        self.approved.extend(approved.map(|approved| (place, approved)));
+    pub(super) fn record_approved(&mut self, index: usize, approved: Option<EventPayload>) {
+        self.approved.extend(approved.map(|approved| (index, approved)));
     }
 
     /// Returns the payload that a guard approved: its input with its own changes.
-    fn approved(&self, place: usize, result: &HookExecutionResult) -> EventPayload {
-        if let Some((_, approved)) = self.approved.iter().find(|(known, _)| *known == place) {
+    fn approved(&self, index: usize, result: &HookExecutionResult) -> EventPayload {
+        if let Some((_, approved)) = self.approved.iter().find(|(known, _)| *known == index) {
             return approved.clone();
         }
-        let mut payload = self.of(place).payload.clone();
+        let mut payload = self.input_of(index).payload.clone();
         if let Some(output) = result.output.as_ref().filter(|_| result.success) {
             payload.apply(output);
         }
         payload
     }
 
-    fn of(&self, place: usize) -> &HookInput {
-        let changed = self.changed.iter().find(|(changed, _)| *changed == place);
+    fn input_of(&self, index: usize) -> &HookInput {
+        let changed = self.changed.iter().find(|(changed, _)| *changed == index);
         changed.map_or(&self.input, |(_, input)| input)
     }
 }
 
 /// Checks whether a hook is a guard, or a foreign hook that may refuse a tool.
-fn is_guard(plan: &Plan, place: usize) -> bool {
-    let hook = plan.hooks.get(place).map(|planned| &planned.hook);
+fn is_guard(plan: &Plan, index: usize) -> bool {
+    let hook = plan.hooks.get(index).map(|planned| &planned.hook);
     // Registered foreign hooks run concurrently with others and expect changes to their answers.
     let is_foreign = |hook: &Hook| {
-        hook.spec.executor.home().is_some_and(|home| home.command != ForeignCommand::Called)
+        hook.spec.executor.foreign().is_some_and(|home| home.command != ForeignCommand::Registered)
     };
     hook.is_some_and(|hook| {
-        hook.fail_behavior == FailBehavior::Block
-            || plan.event.is_before_a_tool() && is_foreign(hook)
+        hook.fail_behavior == FailBehavior::Block || plan.event.is_before_tool() && is_foreign(hook)
     })
 }
 
@@ -93,17 +92,17 @@ fn is_guard(plan: &Plan, place: usize) -> bool {
 ///
 /// Ready at once if the plan is inline. If no hook changed anything, this only looks at the
 /// results.
-pub(super) async fn ask_again(
+pub(super) async fn recheck_guards(
     (registry, runner): (&HookRegistry, &Runner),
     plan: &Plan,
-    told: Told,
+    received: ReceivedInputs,
     scope: &RunScope,
     finished: &mut FinishedHooks,
 ) -> Result<(), RunnerGone> {
-    let Some(payload) = changed_payload(plan, &told, finished) else { return Ok(()) };
+    let Some(payload) = changed_payload(plan, &received, finished) else { return Ok(()) };
     let mut stale = finished
-        .take(|place, result| is_guard(plan, place) && told.approved(place, result) != payload);
-    let changed = EventInput { payload, ..EventInput::clone(&told.input) };
+        .take(|index, result| is_guard(plan, index) && received.approved(index, result) != payload);
+    let changed = EventInput { payload, ..EventInput::clone(&received.input) };
     let late = match plan.has_unmatched_guards() {
         true => registry.late_guards(plan, &changed),
         false => Vec::new(),
@@ -116,7 +115,7 @@ pub(super) async fn ask_again(
     let number = plan.groups.len();
     for (index, guard) in late.into_iter().enumerate() {
         let started = runner.start(&guard.hook.spec, input.clone(), scope);
-        let mut result = verdict_of(started.finish().await?, &input);
+        let mut result = into_verdict(started.finish().await?, &input);
         result.warnings.extend(guard.warning);
         result.group = (number, guard.hook.priority);
         let ends = result.decision >= Some(PolicyDecision::Retry);
@@ -127,36 +126,40 @@ pub(super) async fn ask_again(
             return Ok(());
         }
     }
-    stale.sort_by_key(|(place, _)| *place);
-    let scope = RunScope { asked_again: true, ..scope.clone() };
-    let start = |(place, first): (usize, HookExecutionResult)| {
+    stale.sort_by_key(|(index, _)| *index);
+    let scope = RunScope { is_recheck: true, ..scope.clone() };
+    let start = |(index, first): (usize, HookExecutionResult)| {
         // The index comes from this plan, so it is valid.
-        let hook = &plan.hooks[place].hook.spec;
+        let hook = &plan.hooks[index].hook.spec;
         let started = runner.start(hook, input.clone(), &scope);
-        async move { (place, first, started.finish().await) }
+        async move { (index, first, started.finish().await) }
     };
     let mut stale = stale.into_iter().peekable();
     for group in &plan.groups {
         // Start the whole group before awaiting its first hook.
         let mut running = FuturesUnordered::new();
-        while let Some(guard) = stale.next_if(|(place, _)| group.hooks.contains(place)) {
+        while let Some(guard) = stale.next_if(|(index, _)| group.hooks.contains(index)) {
             running.push(start(guard));
         }
-        while let Some((place, first, again)) = running.next().await {
-            finished.results.push((place, merged(first, again?, &input)));
+        while let Some((index, first, second)) = running.next().await {
+            finished.results.push((index, merged(first, second?, &input)));
         }
     }
     Ok(())
 }
 
 /// Returns the payload that will run, if a hook changed it and no hook forbids it.
-fn changed_payload(plan: &Plan, told: &Told, finished: &FinishedHooks) -> Option<EventPayload> {
+fn changed_payload(
+    plan: &Plan,
+    received: &ReceivedInputs,
+    finished: &FinishedHooks,
+) -> Option<EventPayload> {
     let chain = plan.event.row().chain;
     let mut changes = Vec::new();
-    for (place, result) in &finished.results {
+    for (index, result) in &finished.results {
         let Some(output) = &result.output else { continue };
-        if result.success && chain.concerns(output) {
-            changes.push((*place, output));
+        if result.success && chain.is_changed_by(output) {
+            changes.push((*index, output));
         }
     }
     if changes.is_empty() {
@@ -166,8 +169,8 @@ fn changed_payload(plan: &Plan, told: &Told, finished: &FinishedHooks) -> Option
     if outputs.map(|output| output.policy(plan.event)).max() >= Some(PolicyDecision::Retry) {
         return None;
     }
-    changes.sort_by_key(|(place, _)| *place);
-    let mut payload = told.input.payload.clone();
+    changes.sort_by_key(|(index, _)| *index);
+    let mut payload = received.input.payload.clone();
     for (_, output) in changes {
         payload.apply(output);
     }
@@ -175,10 +178,10 @@ fn changed_payload(plan: &Plan, told: &Told, finished: &FinishedHooks) -> Option
 }
 
 /// Turns the result of a late guard into a verdict: its changes are no longer applied.
-fn verdict_of(result: HookExecutionResult, input: &HookInput) -> HookExecutionResult {
+fn into_verdict(result: HookExecutionResult, input: &HookInput) -> HookExecutionResult {
     let mut warnings = result.warnings;
     let changed = result.output.as_ref().filter(|_| result.success);
-    warnings.extend(changed.and_then(|output| warning_of_change(output, input)));
+    warnings.extend(changed.and_then(|output| late_change_warning(output, input)));
     let fields = input.event().row().chain.fields();
     let output = merged_output(None, result.output, fields);
     HookExecutionResult { decision: decision_of(input, &output), output, warnings, ..result }
@@ -189,7 +192,7 @@ fn decision_of(input: &HookInput, output: &Option<HookOutput>) -> Option<PolicyD
 }
 
 /// Returns a warning if the output changes the input, which is too late.
-fn warning_of_change(output: &HookOutput, input: &HookInput) -> Option<String> {
+fn late_change_warning(output: &HookOutput, input: &HookInput) -> Option<String> {
     let chain = input.event().row().chain;
     let mut changed = input.payload.clone();
     changed.apply(output);
@@ -205,18 +208,18 @@ fn warning_of_change(output: &HookOutput, input: &HookInput) -> Option<String> {
 /// Merges both runs of a guard: the verdict of the second, the changes of the first.
 fn merged(
     first: HookExecutionResult,
-    again: HookExecutionResult,
+    second: HookExecutionResult,
     input: &HookInput,
 ) -> HookExecutionResult {
     let chain = input.event().row().chain;
     let mut warnings = first.warnings;
-    for warning in again.warnings {
+    for warning in second.warnings {
         if !warnings.contains(&warning) {
             warnings.push(warning);
         }
     }
-    if again.success
-        && let Some(output) = &again.output
+    if second.success
+        && let Some(output) = &second.output
     {
         let mut changed = input.payload.clone();
         changed.apply(output);
@@ -228,16 +231,16 @@ fn merged(
             ));
         }
     }
-    let output = merged_output(first.output, again.output, chain.fields());
+    let output = merged_output(first.output, second.output, chain.fields());
     HookExecutionResult {
         group: first.group,
-        success: first.success && again.success,
+        success: first.success && second.success,
         decision: decision_of(input, &output),
         output,
-        duration: first.duration + again.duration,
-        queued: first.queued + again.queued,
+        duration: first.duration + second.duration,
+        queued: first.queued + second.queued,
         warnings,
-        ..again
+        ..second
     }
 }
 
@@ -245,44 +248,44 @@ fn merged(
 /// already. Other fields that both set come from the second.
 fn merged_output(
     first: Option<HookOutput>,
-    again: Option<HookOutput>,
+    second: Option<HookOutput>,
     changed: &[&str],
 ) -> Option<HookOutput> {
     let Some(first) = first else {
-        return again.map(|mut again| {
-            if let Some(specific) = &mut again.hook_specific_output {
+        return second.map(|mut output| {
+            if let Some(specific) = &mut output.hook_specific_output {
                 for field in changed {
                     specific.remove(field);
                 }
             }
-            again
+            output
         });
     };
-    let again = again.unwrap_or_default();
+    let second = second.unwrap_or_default();
     let mut extra = first.extra;
-    extra.overlay(&again.extra);
-    let specific = match (first.hook_specific_output, again.hook_specific_output) {
+    extra.merge(&second.extra);
+    let specific = match (first.hook_specific_output, second.hook_specific_output) {
         (None, None) => None,
-        (first, again) => {
+        (first, second) => {
             let mut specific = first.unwrap_or_default();
             specific.remove("permissionDecision");
             specific.remove("permissionDecisionReason");
-            let again = again.as_ref().into_iter().flat_map(JsonObject::iter);
-            for (name, value) in again.filter(|(name, _)| !changed.contains(name)) {
+            let second_fields = second.as_ref().into_iter().flat_map(JsonObject::iter);
+            for (name, value) in second_fields.filter(|(name, _)| !changed.contains(name)) {
                 specific.insert(name, value.clone());
             }
             Some(specific)
         }
     };
     Some(HookOutput {
-        should_continue: again.should_continue,
-        stop_reason: again.stop_reason,
-        decision: again.decision,
-        reason: again.reason,
-        retry_after: again.retry_after,
-        skip_remaining: again.skip_remaining.or(first.skip_remaining),
-        system_message: again.system_message.or(first.system_message),
-        suppress_output: again.suppress_output.or(first.suppress_output),
+        should_continue: second.should_continue,
+        stop_reason: second.stop_reason,
+        decision: second.decision,
+        reason: second.reason,
+        retry_after: second.retry_after,
+        skip_remaining: second.skip_remaining.or(first.skip_remaining),
+        system_message: second.system_message.or(first.system_message),
+        suppress_output: second.suppress_output.or(first.suppress_output),
         hook_specific_output: specific,
         extra,
     })

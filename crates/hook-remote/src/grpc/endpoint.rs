@@ -17,38 +17,38 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 /// The timeout of a TLS handshake.
-const HANDSHAKE: Duration = Duration::from_secs(10);
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The endpoint of a server: `unix:PATH` or `HOST:PORT`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum GrpcPlace {
+pub enum GrpcEndpoint {
     /// A Unix socket, for processes of the same user.
     Unix(PathBuf),
     /// A host and a port.
     Tcp(String),
 }
 
-impl FromStr for GrpcPlace {
+impl FromStr for GrpcEndpoint {
     type Err = GrpcError;
 
     fn from_str(text: &str) -> Result<Self, GrpcError> {
-        let wrong = || GrpcError::NoPlace { text: text.to_owned() };
+        let invalid = || GrpcError::InvalidEndpoint { text: text.to_owned() };
         match text.strip_prefix("unix:") {
-            Some("") => Err(wrong()),
+            Some("") => Err(invalid()),
             // The syntax of gRPC's own addresses: after `unix://` the path is absolute.
             Some(path) => Ok(Self::Unix(path.strip_prefix("//").unwrap_or(path).into())),
             None => match text.rsplit_once(':') {
                 Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => {
                     Ok(Self::Tcp(text.to_owned()))
                 }
-                _ => Err(wrong()),
+                _ => Err(invalid()),
             },
         }
     }
 }
 
-impl fmt::Display for GrpcPlace {
+impl fmt::Display for GrpcEndpoint {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unix(path) => write!(formatter, "unix:{}", path.shown()),
@@ -72,7 +72,7 @@ pub struct TlsFiles {
 pub enum GrpcError {
     /// The text is not a valid endpoint.
     #[error("expected unix:PATH or HOST:PORT as the place for gRPC, found `{text}`")]
-    NoPlace {
+    InvalidEndpoint {
         /// The invalid text.
         text: String,
     },
@@ -92,13 +92,13 @@ pub enum GrpcError {
     TlsOnUnix,
     /// A TCP endpoint was given without a token file.
     #[error("a server on TCP needs a file for its token")]
-    NoTokenFile,
+    MissingTokenFile,
     /// The token file is a file of another kind.
     #[error(
         "failed to write the token to {}: there is something else of that name; name another file, or move \
          it away", path.shown()
     )]
-    TokenTaken {
+    TokenFileExists {
         /// The file.
         path: PathBuf,
     },
@@ -148,7 +148,7 @@ pub(super) struct Accepted {
     /// The client's process group.
     pub(super) group: Option<u32>,
     /// `true` if the client is certainly on this machine and runs as the same user.
-    pub(super) is_near: bool,
+    pub(super) is_local: bool,
 }
 
 enum Stream {
@@ -165,8 +165,8 @@ impl Accepted {
             Stream::Unix(stream) => Ok(Box::new(stream)),
             Stream::Tcp(stream, None) => Ok(Box::new(stream)),
             Stream::Tcp(stream, Some(tls)) => {
-                let agreed = tokio::time::timeout(HANDSHAKE, tls.accept(stream)).await;
-                let stream = agreed.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+                let handshake = tokio::time::timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)).await;
+                let stream = handshake.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
                 Ok(Box::new(stream))
             }
         }
@@ -182,38 +182,41 @@ pub(super) enum Listener {
 
 impl Listener {
     /// Listens at an endpoint. Rejects one where the traffic could be read by others.
-    pub(super) async fn bind(place: &GrpcPlace, tls: Option<&TlsFiles>) -> Result<Self, GrpcError> {
-        match place {
-            GrpcPlace::Unix(_) if tls.is_some() => Err(GrpcError::TlsOnUnix),
+    pub(super) async fn bind(
+        endpoint: &GrpcEndpoint,
+        tls: Option<&TlsFiles>,
+    ) -> Result<Self, GrpcError> {
+        match endpoint {
+            GrpcEndpoint::Unix(_) if tls.is_some() => Err(GrpcError::TlsOnUnix),
             #[cfg(unix)]
-            GrpcPlace::Unix(path) => {
+            GrpcEndpoint::Unix(path) => {
                 Ok(Self::Unix(hook_bus::wire::SocketListener::bind(path).await?))
             }
             #[cfg(not(unix))]
-            GrpcPlace::Unix(_) => Err(GrpcError::NoUnix),
-            GrpcPlace::Tcp(address) => {
+            GrpcEndpoint::Unix(_) => Err(GrpcError::NoUnix),
+            GrpcEndpoint::Tcp(address) => {
                 let failed = |source| GrpcError::Listen { address: address.clone(), source };
                 let tls = tls.map(acceptor).transpose()?;
-                let found = tokio::net::lookup_host(address).await.map_err(failed)?;
-                let found: Vec<SocketAddr> = found.collect();
-                let outside = found.iter().find(|address| !address.ip().is_loopback());
+                let addresses = tokio::net::lookup_host(address).await.map_err(failed)?;
+                let addresses: Vec<SocketAddr> = addresses.collect();
+                let outside = addresses.iter().find(|address| !address.ip().is_loopback());
                 if let (Some(&address), None) = (outside, &tls) {
                     return Err(GrpcError::NotLoopback { address });
                 }
-                let listener = TcpListener::bind(found.as_slice()).await.map_err(failed)?;
+                let listener = TcpListener::bind(addresses.as_slice()).await.map_err(failed)?;
                 Ok(Self::Tcp(listener, tls))
             }
         }
     }
 
     /// Returns the endpoint, with the port that the system assigned for port 0.
-    pub(super) fn place(&self) -> GrpcPlace {
+    pub(super) fn endpoint(&self) -> GrpcEndpoint {
         match self {
             #[cfg(unix)]
-            Self::Unix(socket) => GrpcPlace::Unix(socket.path().to_owned()),
+            Self::Unix(socket) => GrpcEndpoint::Unix(socket.path().to_owned()),
             Self::Tcp(listener, _) => {
                 let address = listener.local_addr().map(|address| address.to_string());
-                GrpcPlace::Tcp(address.unwrap_or_default())
+                GrpcEndpoint::Tcp(address.unwrap_or_default())
             }
         }
     }
@@ -229,36 +232,37 @@ impl Listener {
                 let stream = socket.accept().await?;
                 let process = stream.peer_cred().ok().and_then(|peer| peer.pid());
                 let process = process.and_then(|process| u32::try_from(process).ok());
-                let group = hook_bus::wire::group_of(&stream);
-                Ok(Accepted { stream: Stream::Unix(stream), process, group, is_near: true })
+                let group = hook_bus::wire::process_group_of(&stream);
+                Ok(Accepted { stream: Stream::Unix(stream), process, group, is_local: true })
             }
             Self::Tcp(listener, tls) => {
                 let (stream, _) = listener.accept().await?;
                 // Messages are short, and the other side waits for each.
                 let _ = stream.set_nodelay(true);
                 let stream = Stream::Tcp(stream, tls.clone());
-                Ok(Accepted { stream, process: None, group: None, is_near: false })
+                Ok(Accepted { stream, process: None, group: None, is_local: false })
             }
         }
     }
 }
 
 fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, GrpcError> {
-    fn wrong(path: &Path, why: impl fmt::Display) -> GrpcError {
+    fn tls_error(path: &Path, why: impl fmt::Display) -> GrpcError {
         GrpcError::Tls { path: path.to_owned(), why: why.to_string() }
     }
     let path = &files.certificate;
     let certificates: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(path)
         .and_then(Iterator::collect)
-        .map_err(|error| wrong(path, error))?;
-    let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|error| wrong(&files.key, error))?;
+        .map_err(|error| tls_error(path, error))?;
+    let key =
+        PrivateKeyDer::from_pem_file(&files.key).map_err(|error| tls_error(&files.key, error))?;
     let provider = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .map_err(|error| wrong(path, error))?
+        .map_err(|error| tls_error(path, error))?
         .with_no_client_auth()
         .with_single_cert(certificates, key)
-        .map_err(|error| wrong(path, error))?;
+        .map_err(|error| tls_error(path, error))?;
     config.alpn_protocols = vec![b"h2".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
 }

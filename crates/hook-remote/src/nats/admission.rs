@@ -15,23 +15,23 @@ const WAITING_BYTES: usize = 64 * 1_024 * 1_024;
 
 /// The requests that an engine has taken and not answered.
 #[derive(Debug)]
-pub(super) struct Taken {
+pub(super) struct Admission {
     /// By reply subject, which others cannot guess.
     open: Mutex<HashMap<Arc<str>, CancellationToken>>,
     /// The permits of running requests.
-    turns: Semaphore,
-    may_run: usize,
+    run_permits: Semaphore,
+    max_running: usize,
     /// The permits of running and waiting requests.
-    places: Arc<Semaphore>,
-    may_be: usize,
-    room: Arc<Semaphore>,
+    slots: Arc<Semaphore>,
+    max_open: usize,
+    memory: Arc<Semaphore>,
     pub(super) counts: Counts,
 }
 
 /// The counters of requests since the engine started.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
-    pub(super) taken: AtomicU64,
+    pub(super) accepted: AtomicU64,
     pub(super) answered: AtomicU64,
     pub(super) failed: AtomicU64,
     pub(super) busy: AtomicU64,
@@ -51,7 +51,7 @@ impl Counts {
     /// Returns the counters of requests, by name.
     pub(super) fn all(&self) -> [(&'static str, u64); 6] {
         [
-            ("taken", &self.taken),
+            ("taken", &self.accepted),
             ("answered", &self.answered),
             ("failed", &self.failed),
             ("cancelled", &self.cancelled),
@@ -68,60 +68,60 @@ impl Counts {
 
 /// The slot of a taken request, which is freed on drop.
 #[derive(Debug)]
-pub(super) struct TakenPlace {
-    taken: Arc<Taken>,
+pub(super) struct AdmittedRequest {
+    admission: Arc<Admission>,
     reply: Arc<str>,
     pub(super) cancelled: CancellationToken,
-    _place: OwnedSemaphorePermit,
-    _room: OwnedSemaphorePermit,
+    _slot: OwnedSemaphorePermit,
+    _memory: OwnedSemaphorePermit,
 }
 
 /// The reason why a request was not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NotTaken {
+pub(super) enum Rejected {
     /// All slots are in use.
     Busy,
     /// The engine already has it; this is a repetition.
-    AlreadyTaken,
+    Duplicate,
 }
 
-impl Taken {
+impl Admission {
     /// Creates a queue with limits for running and for waiting requests.
-    pub(super) fn new(may_run: usize, may_wait: usize) -> Arc<Self> {
-        let may_run = may_run.clamp(1, Semaphore::MAX_PERMITS / 2);
-        let may_be = may_run.saturating_add(may_wait).min(Semaphore::MAX_PERMITS);
+    pub(super) fn new(max_running: usize, max_waiting: usize) -> Arc<Self> {
+        let max_running = max_running.clamp(1, Semaphore::MAX_PERMITS / 2);
+        let max_open = max_running.saturating_add(max_waiting).min(Semaphore::MAX_PERMITS);
         Arc::new(Self {
             open: Mutex::default(),
-            turns: Semaphore::new(may_run),
-            may_run,
-            places: Arc::new(Semaphore::new(may_be)),
-            may_be,
-            room: Arc::new(Semaphore::new(WAITING_BYTES / UNIT)),
+            run_permits: Semaphore::new(max_running),
+            max_running,
+            slots: Arc::new(Semaphore::new(max_open)),
+            max_open,
+            memory: Arc::new(Semaphore::new(WAITING_BYTES / UNIT)),
             counts: Counts::default(),
         })
     }
 
     /// Takes a request of that size in bytes.
-    pub(super) fn take(
+    pub(super) fn admit(
         self: &Arc<Self>,
         reply: &str,
         length: usize,
-    ) -> Result<TakenPlace, NotTaken> {
+    ) -> Result<AdmittedRequest, Rejected> {
         let mut open = self.open();
         // Checked first: a repeated request needs no slot.
         if open.contains_key(reply) {
-            return Err(NotTaken::AlreadyTaken);
+            return Err(Rejected::Duplicate);
         }
         let units = (length / UNIT + 1).min(WAITING_BYTES / UNIT);
-        let units = u32::try_from(units).map_err(|_| NotTaken::Busy)?;
-        let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| NotTaken::Busy)?;
-        let room = Arc::clone(&self.room).try_acquire_many_owned(units);
-        let room = room.map_err(|_| NotTaken::Busy)?;
+        let units = u32::try_from(units).map_err(|_| Rejected::Busy)?;
+        let slot = Arc::clone(&self.slots).try_acquire_owned().map_err(|_| Rejected::Busy)?;
+        let memory = Arc::clone(&self.memory).try_acquire_many_owned(units);
+        let memory = memory.map_err(|_| Rejected::Busy)?;
         let reply: Arc<str> = reply.into();
         let cancelled = CancellationToken::new();
         open.insert(Arc::clone(&reply), cancelled.clone());
-        let taken = Arc::clone(self);
-        Ok(TakenPlace { taken, reply, cancelled, _place: place, _room: room })
+        let admission = Arc::clone(self);
+        Ok(AdmittedRequest { admission, reply, cancelled, _slot: slot, _memory: memory })
     }
 
     /// Cancels the request with that reply subject, if the engine has it.
@@ -133,9 +133,9 @@ impl Taken {
     }
 
     /// Returns the number of running and of waiting requests.
-    pub(super) fn now(&self) -> (usize, usize) {
-        let running = self.may_run - self.turns.available_permits();
-        let all = self.may_be - self.places.available_permits();
+    pub(super) fn load(&self) -> (usize, usize) {
+        let running = self.max_running - self.run_permits.available_permits();
+        let all = self.max_open - self.slots.available_permits();
         (running, all.saturating_sub(running))
     }
 
@@ -144,26 +144,26 @@ impl Taken {
     }
 }
 
-impl TakenPlace {
+impl AdmittedRequest {
     /// Returns the reply subject.
     pub(super) fn reply(&self) -> &Arc<str> {
         &self.reply
     }
 
     /// Waits until the request may run. It runs as long as the permit is kept.
-    pub(super) async fn turn(&self) -> Option<tokio::sync::SemaphorePermit<'_>> {
+    pub(super) async fn run_permit(&self) -> Option<tokio::sync::SemaphorePermit<'_>> {
         // The semaphore is never closed.
-        self.taken.turns.acquire().await.ok()
+        self.admission.run_permits.acquire().await.ok()
     }
 
     pub(super) fn counts(&self) -> &Counts {
-        &self.taken.counts
+        &self.admission.counts
     }
 }
 
-impl Drop for TakenPlace {
+impl Drop for AdmittedRequest {
     fn drop(&mut self) {
-        self.taken.open().remove(&self.reply);
+        self.admission.open().remove(&self.reply);
     }
 }
 
@@ -173,19 +173,19 @@ mod tests {
 
     #[test]
     fn there_is_room_for_so_many_and_so_many_bytes() {
-        let taken = Taken::new(1, 1);
-        let first = taken.take("a", 10).unwrap();
-        assert_eq!(taken.take("a", 10).unwrap_err(), NotTaken::AlreadyTaken);
-        let second = taken.take("b", 10).unwrap();
-        assert_eq!(taken.take("c", 10).unwrap_err(), NotTaken::Busy);
-        assert_eq!(taken.take("a", 10).unwrap_err(), NotTaken::AlreadyTaken);
+        let taken = Admission::new(1, 1);
+        let first = taken.admit("a", 10).unwrap();
+        assert_eq!(taken.admit("a", 10).unwrap_err(), Rejected::Duplicate);
+        let second = taken.admit("b", 10).unwrap();
+        assert_eq!(taken.admit("c", 10).unwrap_err(), Rejected::Busy);
+        assert_eq!(taken.admit("a", 10).unwrap_err(), Rejected::Duplicate);
         drop(first);
-        assert_eq!(taken.take("c", WAITING_BYTES).unwrap_err(), NotTaken::Busy);
+        assert_eq!(taken.admit("c", WAITING_BYTES).unwrap_err(), Rejected::Busy);
         drop(second);
         // One that is larger than all is let in alone.
-        let large = taken.take("c", WAITING_BYTES * 2).unwrap();
+        let large = taken.admit("c", WAITING_BYTES * 2).unwrap();
         taken.cancel("c");
         assert!(large.cancelled.is_cancelled());
-        assert_eq!(taken.now(), (0, 1));
+        assert_eq!(taken.load(), (0, 1));
     }
 }

@@ -12,24 +12,24 @@ use hook_protocol::failure::HookFailure;
 const NO_CLIENT: &str = "an HTTP client (the feature `http` of hook-core)";
 
 /// The failure of a worker that has not declared its hooks.
-const UNDECLARED: &str = "the worker has not said which events its hooks listen to";
+const NOT_DECLARED: &str = "the worker has not said which events its hooks listen to";
 
 /// An `http` hook in a build without an HTTP client.
 #[derive(Debug)]
-pub(super) struct Unserved {
+pub(super) struct UnavailableHttpHook {
     pub(super) label: String,
 }
 
 /// A guard that cannot be read.
 #[derive(Debug)]
-pub(super) struct Unreadable {
+pub(super) struct UnreadableGuard {
     pub(super) label: String,
     pub(super) why: Arc<str>,
 }
 
 /// The placeholder for the hooks of a worker that has not declared them.
 #[derive(Debug)]
-struct Undeclared {
+struct UndeclaredHooks {
     label: String,
     worker: Arc<Worker>,
     /// The problem of the worker's declaration.
@@ -38,16 +38,16 @@ struct Undeclared {
 
 /// Returns the placeholder for the hooks of a worker whose declaration is missing, or is invalid
 /// because of `problem`.
-pub fn undeclared(
+pub fn undeclared_hooks(
     label: &str,
     worker: &Arc<Worker>,
     problem: Option<&str>,
 ) -> Arc<dyn HookExecutor> {
     let (worker, problem) = (Arc::clone(worker), problem.map(Box::from));
-    Arc::new(Undeclared { label: label.to_owned(), worker, problem })
+    Arc::new(UndeclaredHooks { label: label.to_owned(), worker, problem })
 }
 
-impl HookExecutor for Undeclared {
+impl HookExecutor for UndeclaredHooks {
     fn kind(&self) -> HookKind {
         self.worker.kind()
     }
@@ -67,14 +67,14 @@ impl HookExecutor for Undeclared {
     fn execute(&self, _call: HookCall) -> Execution {
         let reason = match (&self.problem, self.worker.status().failure) {
             (Some(problem), _) => problem.to_string(),
-            (None, Some(failure)) => format!("{UNDECLARED}: {failure}"),
-            (None, None) => UNDECLARED.to_owned(),
+            (None, Some(failure)) => format!("{NOT_DECLARED}: {failure}"),
+            (None, None) => NOT_DECLARED.to_owned(),
         };
         Execution::Done(Answer::failed(HookFailure::Live { reason }).into())
     }
 }
 
-impl HookExecutor for Unreadable {
+impl HookExecutor for UnreadableGuard {
     fn kind(&self) -> HookKind {
         HookKind::Command
     }
@@ -93,7 +93,7 @@ impl HookExecutor for Unreadable {
     }
 }
 
-impl HookExecutor for Unserved {
+impl HookExecutor for UnavailableHttpHook {
     fn kind(&self) -> HookKind {
         HookKind::Http
     }

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hook_json::text::shortened;
-use hook_protocol::event::{EVERY, EventDefinition, Events, HookEventName};
+use hook_protocol::event::{EventDefinition, Events, HookEventName, WILDCARD};
 use hook_settings::{
     Diagnostic, FailBehavior, HookEntry, HookSource, Search, SettingsFile, Severity,
 };
-use hook_trust::{Grant, Granted, Trust, TrustPolicy};
+use hook_trust::{Grant, Trust, TrustPolicy, TrustedHook};
 
 /// The trust decisions about settings.
-pub(super) struct Consent {
+pub(super) struct TrustDecisions {
     /// The trust of each file's hooks.
     pub(super) trust: Vec<Vec<Trust>>,
     /// For each file, `true` if its hooks may run: `false` if nothing of its project is trusted.
@@ -24,7 +24,7 @@ pub(super) struct Consent {
     pub(super) problems: Option<Diagnostic>,
 }
 
-impl Consent {
+impl TrustDecisions {
     /// Decides on all hooks of all projects. `project` is the host's. If an event is unknown
     /// because its declaration cannot be read, and a trusted guard listens to it, the event is
     /// added to `events`, so that the guard blocks it.
@@ -34,16 +34,16 @@ impl Consent {
         policy: &TrustPolicy,
         events: &mut Events,
     ) -> Self {
-        let given = |file: &SettingsFile| file.hooks.iter().map(|_| Trust::Given).collect();
-        let mut trust: Vec<Vec<Trust>> = files.iter().map(given).collect();
+        let all_given = |file: &SettingsFile| file.hooks.iter().map(|_| Trust::Always).collect();
+        let mut trust: Vec<Vec<Trust>> = files.iter().map(all_given).collect();
         let mut may_run = vec![true; files.len()];
         let mut missing = Vec::new();
         let projects = projects(files, project, policy);
-        let directories: Vec<&Path> = projects.iter().map(|it| &*it.directory).collect();
+        let directories: Vec<&Path> = projects.iter().map(|project| &*project.directory).collect();
         let (decided, problems) = policy.open(&directories);
         for (project, trusted) in projects.iter().zip(decided) {
-            let of_project = || project.files.iter().filter_map(|index| files.get(*index));
-            let entries: Vec<&HookEntry> = of_project().flat_map(|file| &file.hooks).collect();
+            let project_files = || project.files.iter().filter_map(|index| files.get(*index));
+            let entries: Vec<&HookEntry> = project_files().flat_map(|file| &file.hooks).collect();
             let decisions = trusted.decide(&entries, &project.directory);
             let mut decided = decisions.trust.into_iter();
             for index in &project.files {
@@ -57,50 +57,50 @@ impl Consent {
                 }
             }
             // A project's event declaration takes effect if a trusted hook of it listens to it.
-            for file in of_project() {
+            for file in project_files() {
                 let listening = project.files.iter().filter_map(|index| {
                     Some(files.get(*index)?.hooks.iter().zip(trust.get(*index)?))
                 });
-                let trusted = listening.flatten().filter(|(_, trust)| trust.is_given());
+                let trusted = listening.flatten().filter(|(_, trust)| trust.is_trusted());
                 let trusted: Vec<&HookEntry> = trusted.map(|(entry, _)| entry).collect();
                 for definition in &file.declared {
-                    if trusted.iter().any(|entry| definition.is_of(entry.event.row())) {
+                    if trusted.iter().any(|entry| definition.matches_row(entry.event.row())) {
                         // If the event is declared differently by another file, its guards block.
                         let _ = events.declare(definition.clone());
                     }
                 }
             }
             let has_errors = |file: &&SettingsFile| {
-                file.diagnostics.iter().any(|it| it.severity == Severity::Error)
+                file.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
             };
-            let broken = of_project().find(has_errors).and_then(|file| file.path.clone());
+            let broken = project_files().find(has_errors).and_then(|file| file.path.clone());
             let absence = match (&project.repository, broken) {
-                (Some(repository), _) => Absence::Beyond(repository.clone()),
-                (None, Some(file)) => Absence::Broken(file),
+                (Some(repository), _) => Absence::OutsideRepository(repository.clone()),
+                (None, Some(file)) => Absence::BrokenSettings(file),
                 (None, None) => Absence::Gone,
             };
             let guards = decisions.gone.into_iter().filter_map(|grant| {
                 // Any hook of a module may have been a guard, regardless of its settings.
-                if grant.fail_behavior() != Some(FailBehavior::Block) && !grant.is_of_module() {
+                if grant.fail_behavior() != Some(FailBehavior::Block) && !grant.is_module() {
                     return None;
                 }
-                let named = match &*grant.event {
-                    EVERY => EventDefinition::every(),
+                let known_event = match &*grant.event {
+                    WILDCARD => EventDefinition::wildcard(),
                     name => events.from_name(name),
                 };
-                let event = match (named, &absence) {
+                let event = match (known_event, &absence) {
                     (Some(event), _) => event,
-                    (None, Absence::Broken(_)) => {
+                    (None, Absence::BrokenSettings(_)) => {
                         events.declare(EventDefinition::new(grant.event.as_str())).ok()?
                     }
-                    (None, Absence::Gone | Absence::Beyond(_)) => {
+                    (None, Absence::Gone | Absence::OutsideRepository(_)) => {
                         EventDefinition::new(grant.event.as_str()).event().ok()?
                     }
                 };
                 // If the folder or its settings were deleted, the guard's copy keeps running.
                 let is_gone = project.files.is_empty() && matches!(absence, Absence::Gone);
                 let running =
-                    is_gone.then(|| trusted.without_settings(&grant, &project.directory)).flatten();
+                    is_gone.then(|| trusted.removed_hook(&grant, &project.directory)).flatten();
                 Some(MissingGuard {
                     running,
                     event,
@@ -141,9 +141,9 @@ fn projects(files: &[SettingsFile], host: &Path, policy: &TrustPolicy) -> Vec<Pr
     }
     // If settings files are given explicitly, the project's were not searched. Without a store, no
     // missing guard can be known.
-    let looks = matches!(policy, TrustPolicy::Store(_))
-        && (!found.is_empty() || files.iter().all(|it| it.source != HookSource::Explicit));
-    if looks {
+    let searches = matches!(policy, TrustPolicy::Store(_))
+        && (!found.is_empty() || files.iter().all(|file| file.source != HookSource::Explicit));
+    if searches {
         let Search { within, beyond } = Search::from(host);
         let repository = within.last().cloned();
         // A deleted settings file takes its guards with it, even one of an outer project.
@@ -161,7 +161,7 @@ fn projects(files: &[SettingsFile], host: &Path, policy: &TrustPolicy) -> Vec<Pr
 /// A trusted guard that is missing from the settings.
 pub(super) struct MissingGuard {
     /// The trusted copy that runs nevertheless.
-    pub(super) running: Option<Arc<Granted>>,
+    pub(super) running: Option<Arc<TrustedHook>>,
     pub(super) event: HookEventName,
     pub(super) grant: Arc<Grant>,
     project: PathBuf,
@@ -174,9 +174,9 @@ enum Absence {
     /// Its project's settings no longer contain it.
     Gone,
     /// Its project's settings file has errors, which may be the reason.
-    Broken(PathBuf),
+    BrokenSettings(PathBuf),
     /// Its project is outside this repository, whose root ends the search for settings.
-    Beyond(PathBuf),
+    OutsideRepository(PathBuf),
 }
 
 impl MissingGuard {
@@ -186,10 +186,10 @@ impl MissingGuard {
     }
 
     /// Returns the settings file whose errors hide it, if any.
-    pub(super) fn broken(&self) -> Option<&PathBuf> {
+    pub(super) fn broken_settings(&self) -> Option<&PathBuf> {
         match &self.absence {
-            Absence::Broken(file) => Some(file),
-            Absence::Gone | Absence::Beyond(_) => None,
+            Absence::BrokenSettings(file) => Some(file),
+            Absence::Gone | Absence::OutsideRepository(_) => None,
         }
     }
 
@@ -199,7 +199,7 @@ impl MissingGuard {
         let name = shortened(self.grant.display_name());
         let project = self.project.display();
         match &self.absence {
-            Absence::Broken(_) => None,
+            Absence::BrokenSettings(_) => None,
             Absence::Gone if self.running.is_some() => Some(format!(
                 "the trusted guard `{name}` is not in the settings of {project} any more, which are gone; it \
                  runs on from its copy; put them back, or take back its trust with `hook trust --revoke`"
@@ -208,7 +208,7 @@ impl MissingGuard {
                 "the trusted guard `{name}` is not in the settings of {project} any more; put it \
                  back, or take back its trust with `hook trust --revoke`"
             )),
-            Absence::Beyond(repository) => Some(format!(
+            Absence::OutsideRepository(repository) => Some(format!(
                 "the trusted guard `{name}` of {project} does not run here: {} is the root of a \
                  repository, and no settings are looked for around it; put the guard into its \
                  settings or the user's, or take back its trust with `hook trust --revoke \

@@ -13,7 +13,7 @@ use crate::output::message_line;
 
 /// Returns `true` if an invalid command line requests a response.
 pub(crate) fn is_wanted(arguments: &[OsString]) -> bool {
-    let has = |word: &str| arguments.iter().any(|argument| argument == word);
+    let has = |name: &str| arguments.iter().any(|argument| argument == name);
     has("fire") && has("--json")
 }
 
@@ -22,11 +22,11 @@ pub(crate) fn print(event: Option<&str>, failure: Failure, why: &str, status: St
     let code = match failure {
         Failure::Usage => FailureCode::InvalidRequest,
         Failure::Input => FailureCode::InvalidPayload,
-        Failure::Own | Failure::ClosedOutput => FailureCode::PlanningFailed,
+        Failure::Internal | Failure::ClosedOutput => FailureCode::PlanningFailed,
         Failure::Panic => FailureCode::InternalError,
     };
     let event = event.and_then(HookEventName::from_name);
-    let response = HookExecutionResponse::unheard(
+    let response = HookExecutionResponse::rejected(
         CorrelationId::generate(),
         event,
         StageFailure::new(code, format!("the event was not fired: {why}")),

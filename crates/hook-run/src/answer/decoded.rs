@@ -14,8 +14,8 @@ fn is_final(byte: u8) -> bool {
 
 /// A stream of a hook as text.
 #[derive(Debug)]
-pub(crate) struct Printed<'a> {
-    written: &'a [u8],
+pub(crate) struct DecodedOutput<'a> {
+    raw: &'a [u8],
     /// Decoded and without terminal codes.
     bytes: Cow<'a, [u8]>,
     text: Cow<'a, str>,
@@ -24,26 +24,26 @@ pub(crate) struct Printed<'a> {
     /// `true` if the stream is JSON, or nearly, in UTF-16.
     pub(crate) is_utf16: bool,
     /// `true` if the stream contained terminal codes.
-    pub(crate) has_codes: bool,
+    pub(crate) has_escape_codes: bool,
 }
 
-impl<'a> Printed<'a> {
+impl<'a> DecodedOutput<'a> {
     /// Decodes a captured stream. The text of truncated (`cut`) output stays empty.
-    pub(crate) fn read(written: &'a [u8], cut: bool) -> Self {
-        let utf16 = decoded_utf16(written).filter(|text| begins_like_json(text.as_bytes()));
+    pub(crate) fn read(raw: &'a [u8], truncated: bool) -> Self {
+        let utf16 = decoded_utf16(raw).filter(|text| begins_like_json(text.as_bytes()));
         let is_utf16 = utf16.is_some();
-        let decoded = utf16.map_or(Cow::Borrowed(written), |text| Cow::Owned(text.into_bytes()));
+        let decoded = utf16.map_or(Cow::Borrowed(raw), |text| Cow::Owned(text.into_bytes()));
         let has_codes = decoded.contains(&ESCAPE);
-        let bytes = if has_codes { Cow::Owned(without_codes(&decoded)) } else { decoded };
+        let bytes = if has_codes { Cow::Owned(strip_escape_codes(&decoded)) } else { decoded };
         let text = match &bytes {
-            _ if cut => Cow::default(),
+            _ if truncated => Cow::default(),
             Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
             Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(bytes).into_owned()),
         };
         let kept = trim_javascript(&text);
         let start = kept.as_ptr() as usize - text.as_ptr() as usize;
         let trimmed = start..start + kept.len();
-        Self { written, bytes, text, trimmed, is_utf16, has_codes }
+        Self { raw, bytes, text, trimmed, is_utf16, has_escape_codes: has_codes }
     }
 
     /// Returns the trimmed text; it is empty for truncated output.
@@ -57,8 +57,8 @@ impl<'a> Printed<'a> {
     }
 
     /// Returns the whole stream as text, and also the raw bytes if it was UTF-16.
-    pub(crate) fn readings(&self) -> impl Iterator<Item = &[u8]> {
-        std::iter::once(&*self.bytes).chain(self.is_utf16.then_some(self.written))
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &[u8]> {
+        std::iter::once(&*self.bytes).chain(self.is_utf16.then_some(self.raw))
     }
 
     /// Checks whether this was probably meant to be JSON: its first visible character, quotes
@@ -106,15 +106,15 @@ fn trim_javascript(text: &str) -> &str {
 /// Decodes UTF-16. The bytes count as such if an ASCII character beside a zero byte follows a byte
 /// order mark, or begins the text and is followed by another one.
 fn decoded_utf16(bytes: &[u8]) -> Option<String> {
-    let (marked, is_little) = match bytes {
+    let (mark_length, is_little_endian) = match bytes {
         [0xff, 0xfe, 1..=0x7f, 0, ..] => (2, true),
         [0xfe, 0xff, 0, 1..=0x7f, ..] => (2, false),
         [1..=0x7f, 0, 1..=0x7f, 0, ..] => (0, true),
         [0, 1..=0x7f, 0, 1..=0x7f, ..] => (0, false),
         _ => return None,
     };
-    let units = bytes.get(marked..).unwrap_or_default().chunks(2).map(|unit| match unit {
-        [low, high] if is_little => u16::from_le_bytes([*low, *high]),
+    let units = bytes.get(mark_length..).unwrap_or_default().chunks(2).map(|unit| match unit {
+        [low, high] if is_little_endian => u16::from_le_bytes([*low, *high]),
         [high, low] => u16::from_be_bytes([*high, *low]),
         _ => 0xfffd,
     });
@@ -122,13 +122,13 @@ fn decoded_utf16(bytes: &[u8]) -> Option<String> {
     Some(decoded.map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
 }
 
-fn without_codes(bytes: &[u8]) -> Vec<u8> {
+fn strip_escape_codes(bytes: &[u8]) -> Vec<u8> {
     let mut kept = Vec::with_capacity(bytes.len());
     let mut rest = bytes;
     while let Some(at) = rest.iter().position(|byte| *byte == ESCAPE) {
         let (before, code) = rest.split_at(at);
         kept.extend_from_slice(before);
-        rest = code.get(code_length(code)..).unwrap_or_default();
+        rest = code.get(escape_code_length(code)..).unwrap_or_default();
     }
     kept.extend_from_slice(rest);
     kept
@@ -136,7 +136,7 @@ fn without_codes(bytes: &[u8]) -> Vec<u8> {
 
 /// Returns the length of the code at an escape character. For an unknown code it is that of the
 /// escape character alone, so that no visible text is removed.
-fn code_length(code: &[u8]) -> usize {
+fn escape_code_length(code: &[u8]) -> usize {
     let length = match code.get(1) {
         Some(b'[') => {
             let parameters =
@@ -167,7 +167,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn read(bytes: &[u8]) -> String {
-        Printed::read(bytes, false).text().to_owned()
+        DecodedOutput::read(bytes, false).text().to_owned()
     }
 
     #[test]
@@ -197,14 +197,14 @@ mod tests {
                 &[&[0xff, 0xfe], &little[..]].concat(),
                 &[&[0xfe, 0xff], &big[..]].concat(),
             ] {
-                let printed = Printed::read(bytes, false);
+                let printed = DecodedOutput::read(bytes, false);
                 assert!(printed.is_utf16 && printed.text() == text.trim(), "{bytes:?}");
             }
         }
-        assert!(!Printed::read(b"\xff\xfe\n{\"a\":1}", false).is_utf16);
-        assert!(!Printed::read(b"a\0b\0\n{\"a\":1}", false).is_utf16);
-        assert!(!Printed::read(b"{\"a\":1}\0\0", false).is_utf16);
-        assert!(!Printed::read(b"\0{\"a\":1}", false).is_utf16);
+        assert!(!DecodedOutput::read(b"\xff\xfe\n{\"a\":1}", false).is_utf16);
+        assert!(!DecodedOutput::read(b"a\0b\0\n{\"a\":1}", false).is_utf16);
+        assert!(!DecodedOutput::read(b"{\"a\":1}\0\0", false).is_utf16);
+        assert!(!DecodedOutput::read(b"\0{\"a\":1}", false).is_utf16);
     }
 
     #[test]
@@ -221,7 +221,7 @@ mod tests {
             ("", false),
         ] {
             assert_eq!(
-                Printed::read(printed.as_bytes(), false).begins_like_json(),
+                DecodedOutput::read(printed.as_bytes(), false).begins_like_json(),
                 expected,
                 "{printed:?}"
             );
@@ -232,12 +232,12 @@ mod tests {
     fn positions_are_those_of_what_was_written() {
         for (printed, expected) in [("x", (1, 3)), (" \n\n  x", (3, 5)), ("  x", (1, 5))] {
             assert_eq!(
-                Printed::read(printed.as_bytes(), false).position(1, 3),
+                DecodedOutput::read(printed.as_bytes(), false).position(1, 3),
                 expected,
                 "{printed:?}"
             );
         }
-        assert_eq!(Printed::read(b"\n x", false).position(2, 7), (3, 7));
+        assert_eq!(DecodedOutput::read(b"\n x", false).position(2, 7), (3, 7));
     }
 
     proptest! {
@@ -251,7 +251,7 @@ mod tests {
 
         #[test]
         fn any_bytes_are_read(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
-            let printed = Printed::read(&bytes, false);
+            let printed = DecodedOutput::read(&bytes, false);
             printed.begins_like_json();
             printed.position(1, 1);
         }

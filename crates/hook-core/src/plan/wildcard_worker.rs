@@ -5,17 +5,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::hook::Hook;
-use super::made::of_declared;
+use super::hook_factory::declared_hook;
 use hook_protocol::event::{Events, HookEventName};
-use hook_run::{Declared, HandlerHook, Runner, Worker, WorkerHook, undeclared};
+use hook_run::{HandlerHook, Runner, Worker, WorkerDeclaration, WorkerHook, undeclared_hooks};
 use hook_settings::FailBehavior;
 
 /// A worker registered under `*`.
 #[derive(Debug)]
-pub struct OnEvery {
+pub struct WildcardWorker {
     pub(super) template: Arc<Hook>,
     /// The number of the effective declaration; 0 if there is none.
-    pub(super) in_force: AtomicU64,
+    pub(super) effective: AtomicU64,
     /// The problem with its last declaration.
     problem: Mutex<Option<String>>,
     /// The guards that it has declared so far. A guard stays even if another process of the worker
@@ -23,16 +23,16 @@ pub struct OnEvery {
     guards: Mutex<Vec<HandlerHook>>,
 }
 
-impl OnEvery {
+impl WildcardWorker {
     /// Returns the trusted workers among the hooks, including disabled ones.
     pub(super) fn of(hooks: &[Arc<Hook>]) -> Vec<Arc<Self>> {
-        let on_every = hooks.iter().filter(|hook| hook.event.is_every() && hook.is_trusted());
-        let known = on_every.filter(|hook| hook.worker().is_some());
-        known
+        let wildcard = hooks.iter().filter(|hook| hook.event.is_wildcard() && hook.is_trusted());
+        let workers = wildcard.filter(|hook| hook.worker().is_some());
+        workers
             .map(|hook| {
                 Arc::new(Self {
                     template: Arc::clone(hook),
-                    in_force: AtomicU64::new(0),
+                    effective: AtomicU64::new(0),
                     problem: Mutex::default(),
                     guards: Mutex::default(),
                 })
@@ -52,13 +52,16 @@ impl OnEvery {
 
     /// Returns `true` if the worker has no declaration yet, or one that is not in effect.
     pub fn is_due(&self) -> bool {
-        let said = self.worker().map_or(0, |worker| worker.declaration());
-        said == 0 || said != self.in_force.load(Ordering::Acquire)
+        let declaration = self.worker().map_or(0, |worker| worker.declaration_number());
+        declaration == 0 || declaration != self.effective.load(Ordering::Acquire)
     }
 
     /// Returns the declared hooks that belong to this entry, and its load error. A module has a
     /// part of them, any other worker all.
-    pub fn own<'d>(&self, declared: &'d Declared) -> (Vec<&'d WorkerHook>, Option<&'d str>) {
+    pub fn own_hooks<'d>(
+        &self,
+        declared: &'d WorkerDeclaration,
+    ) -> (Vec<&'d WorkerHook>, Option<&'d str>) {
         let Some(path) = self.template.module() else {
             return (declared.hooks.iter().collect(), None);
         };
@@ -81,7 +84,7 @@ impl OnEvery {
         let is_same = |one: &HandlerHook, other: &HandlerHook| {
             one.name() == other.name() && one.event() == other.event()
         };
-        let missing = guards.iter().filter(|known| hooks.iter().all(|it| !is_same(it, known)));
+        let missing = guards.iter().filter(|known| hooks.iter().all(|hook| !is_same(hook, known)));
         let missing: Vec<HandlerHook> = missing.cloned().collect();
         let names = missing.iter().map(|hook| hook.name().to_owned()).collect();
         hooks.extend(missing);
@@ -103,9 +106,10 @@ impl OnEvery {
     pub fn notice(&self) -> Option<String> {
         let problem = self.problem();
         let worker = self.worker()?;
-        let unknown = || (worker.declaration() == 0).then(|| worker.status().failure).flatten();
+        let unknown =
+            || (worker.declaration_number() == 0).then(|| worker.status().failure).flatten();
         let broken = || worker.broken().map(|why| why.to_string());
-        problem.or_else(broken).or_else(unknown).map(|text| self.template.says(&text))
+        problem.or_else(broken).or_else(unknown).map(|text| self.template.format_warning(&text))
     }
 
     /// Returns the display name.
@@ -132,7 +136,8 @@ impl OnEvery {
 
     /// Creates the engine's hooks from the declared ones.
     pub(super) fn hooks(&self, declared: &[HandlerHook], runner: &Runner) -> Vec<Arc<Hook>> {
-        let hooks = declared.iter().map(|hook| Arc::new(of_declared(hook, &self.template, runner)));
+        let hooks =
+            declared.iter().map(|hook| Arc::new(declared_hook(hook, &self.template, runner)));
         hooks.collect()
     }
 }
@@ -140,7 +145,7 @@ impl OnEvery {
 /// Returns hooks that block in place of unknown guards, on every event that can be blocked.
 /// `has_guard` is set if the worker has a guard, regardless of its settings. Any other unloaded
 /// module blocks only before tools. `problem` is the problem with the declaration.
-pub(super) fn stand_ins(
+pub(super) fn placeholders(
     template: &Arc<Hook>,
     events: &Events,
     has_guard: bool,
@@ -160,10 +165,10 @@ pub(super) fn stand_ins(
     blockable
         .map(|event| {
             let executor = match template.worker() {
-                Some(worker) => undeclared(template.executor.label(), worker, problem),
+                Some(worker) => undeclared_hooks(template.executor.label(), worker, problem),
                 None => Arc::clone(&template.executor),
             };
-            Arc::new(template.on_event(event, executor))
+            Arc::new(template.placeholder_for(event, executor))
         })
         .collect()
 }

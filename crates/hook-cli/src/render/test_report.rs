@@ -26,7 +26,7 @@ pub(crate) struct TestOutcome<'f> {
     /// The changes written into the file.
     pub(crate) changes: Vec<Change>,
     /// The changes that could not be written.
-    pub(crate) left: Vec<NotUpdated>,
+    pub(crate) not_updated: Vec<NotUpdated>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub(crate) enum TestStatus {
 }
 
 impl TestStatus {
-    fn word(self) -> &'static str {
+    fn as_str(self) -> &'static str {
         match self {
             Self::Passed => "passed",
             Self::Updated => "updated",
@@ -55,13 +55,13 @@ impl<'f> TestOutcome<'f> {
         test: &'f ScenarioTest,
         report: Option<TestReport>,
     ) -> Self {
-        Self { file, index, test, report, changes: Vec::new(), left: Vec::new() }
+        Self { file, index, test, report, changes: Vec::new(), not_updated: Vec::new() }
     }
 
     pub(crate) fn status(&self) -> TestStatus {
         match &self.report {
             None => TestStatus::Skipped,
-            Some(_) if !self.left.is_empty() => TestStatus::Failed,
+            Some(_) if !self.not_updated.is_empty() => TestStatus::Failed,
             Some(_) if !self.changes.is_empty() => TestStatus::Updated,
             Some(report) if report.passed() => TestStatus::Passed,
             Some(_) => TestStatus::Failed,
@@ -126,15 +126,15 @@ pub(crate) fn test_header(run: &TestRun<'_>, printer: &Printer) -> String {
 pub(crate) fn test_outcome(outcome: &TestOutcome<'_>, printer: &Printer) -> String {
     let mut out = status_line(outcome, printer);
     let Some(report) = &outcome.report else { return out };
-    for made in &outcome.changes {
-        change(&mut out, made, printer);
+    for change_made in &outcome.changes {
+        change(&mut out, change_made, printer);
     }
     if outcome.status() != TestStatus::Failed {
         return out;
     }
-    for left in &outcome.left {
-        let text = format!("  {} is not updated: {}\n", left.key, left.reason);
-        out.push_str(&printer.paint(Tone::Odd, &text));
+    for entry in &outcome.not_updated {
+        let text = format!("  {} is not updated: {}\n", entry.key, entry.reason);
+        out.push_str(&printer.paint(Tone::Warning, &text));
     }
     for found in &report.mismatches {
         mismatch(&mut out, found, printer);
@@ -165,7 +165,7 @@ fn streams(out: &mut String, result: &HookExecutionResult, printer: &Printer) {
         for line in text.lines().take(SHOWN_LINES) {
             let shown: String = line.chars().take(SHOWN_COLUMNS).collect();
             let cut = if shown.len() < line.len() { "…" } else { "" };
-            let _ = writeln!(out, "    {}{cut}", text::lines(&shown));
+            let _ = writeln!(out, "    {}{cut}", text::escaped_lines(&shown));
         }
         let more = text.lines().count().saturating_sub(SHOWN_LINES);
         if more > 0 {
@@ -197,7 +197,7 @@ pub(crate) fn test_json(outcome: &TestOutcome<'_>) -> Option<Value> {
         "file": outcome.file.to_string_lossy(),
         "line": outcome.test.line,
         "test": report.name,
-        "status": outcome.status().word(),
+        "status": outcome.status().as_str(),
         "passed": report.passed(),
         "duration": milliseconds(report.duration),
         "mismatches": mismatches,
@@ -212,10 +212,11 @@ pub(crate) fn test_json(outcome: &TestOutcome<'_>) -> Option<Value> {
         });
         line["updated"] = changes.collect();
     }
-    if !outcome.left.is_empty() {
-        let left = outcome.left.iter();
-        let left = left.map(|left| json!({"key": left.key, "reason": left.reason.to_string()}));
-        line["notUpdated"] = left.collect();
+    if !outcome.not_updated.is_empty() {
+        let not_updated = outcome.not_updated.iter();
+        let not_updated =
+            not_updated.map(|entry| json!({"key": entry.key, "reason": entry.reason.to_string()}));
+        line["notUpdated"] = not_updated.collect();
     }
     if !report.passed() {
         let mut response = report.response.clone();
@@ -242,7 +243,7 @@ pub(crate) fn test_summary(run: &TestRun<'_>, printer: &Printer) -> String {
     };
     let mut counts = vec![printer.paint(Tone::Good, &format!("{} passed", run.count(Passed)))];
     if run.count(Updated) > 0 {
-        counts.push(printer.paint(Tone::Odd, &format!("{} updated", run.count(Updated))));
+        counts.push(printer.paint(Tone::Warning, &format!("{} updated", run.count(Updated))));
     }
     let failed = if run.count(Failed) > 0 { Tone::Bad } else { Tone::Plain };
     counts.push(printer.paint(failed, &format!("{} failed", run.count(Failed))));
@@ -262,24 +263,24 @@ pub(crate) fn test_summary(run: &TestRun<'_>, printer: &Printer) -> String {
 }
 
 fn status_line(outcome: &TestOutcome<'_>, printer: &Printer) -> String {
-    let (word, tone) = match outcome.status() {
+    let (status_text, tone) = match outcome.status() {
         TestStatus::Passed => ("PASS", Tone::Good),
-        TestStatus::Updated => ("UPDATE", Tone::Odd),
+        TestStatus::Updated => ("UPDATE", Tone::Warning),
         TestStatus::Failed => ("FAIL", Tone::Bad),
-        TestStatus::Skipped => ("SKIP", Tone::Odd),
+        TestStatus::Skipped => ("SKIP", Tone::Warning),
     };
     let time = match &outcome.report {
         Some(report) => seconds(report.duration),
         None => format!("[{:9}]", ""),
     };
     let label = painted_label(outcome.file, outcome.test, printer);
-    format!("{} {time} {label}\n", column(tone, word, printer))
+    format!("{} {time} {label}\n", column(tone, status_text, printer))
 }
 
 /// Right-aligns a word in the first column.
-fn column(tone: Tone, word: &str, printer: &Printer) -> String {
+fn column(tone: Tone, label: &str, printer: &Printer) -> String {
     const WIDTH: usize = 12;
-    format!("{}{}", " ".repeat(WIDTH.saturating_sub(word.len())), printer.paint(tone, word))
+    format!("{}{}", " ".repeat(WIDTH.saturating_sub(label.len())), printer.paint(tone, label))
 }
 
 fn seconds(duration: Duration) -> String {

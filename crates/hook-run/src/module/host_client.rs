@@ -8,21 +8,21 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::live::{HostCall, HostCallError, HostServices, Programs, is_question, settled};
+use crate::live::{HostCall, HostCallError, HostServices, Programs, is_question, with_ui_fallback};
 use hook_json::text::shortened;
 use hook_json::{JsonObject, RawJson, RawObject};
 
 /// The maximum number of reported host failures per call.
-const MAX_LOST: usize = 16;
+const MAX_FAILURES: usize = 16;
 
 tokio::task_local! {
     /// The client of the call in progress on this task.
-    pub(super) static CALL: Asker;
+    pub(super) static CALL: HostClient;
 }
 
 /// A client for requests to the host.
 #[derive(Debug, Clone)]
-pub(super) struct Asker(Arc<Inner>);
+pub(super) struct HostClient(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -33,15 +33,15 @@ struct Inner {
     run_token: String,
     depth: u32,
     /// Cancelled when the call has ended.
-    over: CancellationToken,
+    ended: CancellationToken,
     /// The number of open questions to the user.
     questions: watch::Sender<usize>,
     /// The failures of the host that the handler does not see.
-    lost: Mutex<Vec<String>>,
+    failures: Mutex<Vec<String>>,
 }
 
 /// The call that host requests are made for.
-pub(super) struct AskedFor {
+pub(super) struct CallContext {
     pub(super) host: Option<Arc<dyn HostServices>>,
     pub(super) programs: Option<Arc<Programs>>,
     pub(super) hook: Arc<str>,
@@ -51,11 +51,11 @@ pub(super) struct AskedFor {
     pub(super) depth: u32,
 }
 
-impl Asker {
-    pub(super) fn new(asked: AskedFor) -> Self {
-        let AskedFor { host, programs, hook, correlation, run_token, depth } = asked;
+impl HostClient {
+    pub(super) fn new(context: CallContext) -> Self {
+        let CallContext { host, programs, hook, correlation, run_token, depth } = context;
         let (questions, _) = watch::channel(0);
-        let lost = Mutex::default();
+        let failures = Mutex::default();
         Self(Arc::new(Inner {
             host,
             programs,
@@ -63,15 +63,15 @@ impl Asker {
             correlation,
             run_token,
             depth,
-            over: CancellationToken::new(),
+            ended: CancellationToken::new(),
             questions,
-            lost,
+            failures,
         }))
     }
 
     /// Returns a guard that ends all requests when dropped.
-    pub(super) fn until_dropped(&self) -> DropGuard {
-        self.0.over.clone().drop_guard()
+    pub(super) fn end_on_drop(&self) -> DropGuard {
+        self.0.ended.clone().drop_guard()
     }
 
     /// Returns the number of open questions, and its future changes.
@@ -83,13 +83,13 @@ impl Asker {
         self.0.host.as_ref()
     }
 
-    pub(super) async fn ask(
+    pub(super) async fn request(
         &self,
         method: &str,
         params: JsonObject,
     ) -> Result<RawJson, HostCallError> {
         let Some(host) = &self.0.host else {
-            return settled(method, Err(HostCallError::unsupported(method)));
+            return with_ui_fallback(method, Err(HostCallError::unsupported(method)));
         };
         let _open = is_question(method).then(|| OpenQuestion::new(&self.0.questions));
         let call = HostCall {
@@ -99,34 +99,39 @@ impl Asker {
             correlation: self.0.correlation.clone(),
             run_token: self.0.run_token.clone(),
         };
-        let result = self.0.over.run_until_cancelled(async { host.call(call).await }).await;
-        let over = || Err(HostCallError::failed("the handler that asks has ended"));
-        settled(method, result.unwrap_or_else(over))
+        let result = self.0.ended.run_until_cancelled(async { host.call(call).await }).await;
+        let ended_error = || Err(HostCallError::failed("the handler that asks has ended"));
+        with_ui_fallback(method, result.unwrap_or_else(ended_error))
     }
 
     /// Makes a request. If it fails, returns the default and keeps the failure for a warning.
-    pub(super) async fn ask_or(&self, method: &str, params: JsonObject, none: RawJson) -> RawJson {
-        match self.ask(method, params).await {
+    pub(super) async fn request_or(
+        &self,
+        method: &str,
+        params: JsonObject,
+        default: RawJson,
+    ) -> RawJson {
+        match self.request(method, params).await {
             Ok(result) => result,
-            Err(HostCallError::Unsupported { .. }) => none,
+            Err(HostCallError::Unsupported { .. }) => default,
             Err(error) => {
-                let said = shortened(&error.to_string());
-                let mut lost = self.lost();
-                if lost.len() < MAX_LOST {
-                    lost.push(format!("`{method}` failed: {said}"));
+                let message = shortened(&error.to_string());
+                let mut failures = self.failures();
+                if failures.len() < MAX_FAILURES {
+                    failures.push(format!("`{method}` failed: {message}"));
                 }
-                none
+                default
             }
         }
     }
 
     /// Returns the failures since the last call of this method.
-    pub(super) fn take_lost(&self) -> Vec<String> {
-        std::mem::take(&mut *self.lost())
+    pub(super) fn take_failures(&self) -> Vec<String> {
+        std::mem::take(&mut *self.failures())
     }
 
-    fn lost(&self) -> MutexGuard<'_, Vec<String>> {
-        self.0.lost.lock().unwrap_or_else(PoisonError::into_inner)
+    fn failures(&self) -> MutexGuard<'_, Vec<String>> {
+        self.0.failures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn exec(&self, params: RawJson) -> Result<RawJson, HostCallError> {
@@ -220,7 +225,7 @@ impl ModuleHandle {
         self.state().ready = Some(host);
     }
 
-    pub(super) fn runs_programs_by(&self, programs: &Arc<Programs>) {
+    pub(super) fn set_programs(&self, programs: &Arc<Programs>) {
         self.state().programs = Arc::downgrade(programs);
     }
 
@@ -229,9 +234,9 @@ impl ModuleHandle {
     }
 
     /// Returns the client of the call in progress on this task, or else one for the module itself.
-    pub(super) fn asker(&self) -> Result<Asker, HostCallError> {
-        if let Ok(asker) = CALL.try_with(Asker::clone) {
-            return Ok(asker);
+    pub(super) fn client(&self) -> Result<HostClient, HostCallError> {
+        if let Ok(client) = CALL.try_with(HostClient::clone) {
+            return Ok(client);
         }
         let state = self.state();
         let host = state.ready.clone().ok_or_else(|| {
@@ -239,7 +244,7 @@ impl ModuleHandle {
                            and not while it registers them";
             HostCallError::failed(message)
         })?;
-        Ok(Asker::new(AskedFor {
+        Ok(HostClient::new(CallContext {
             host,
             programs: state.programs.upgrade(),
             hook: Arc::clone(self.path()),
@@ -262,7 +267,7 @@ impl ModuleHandle {
     ) -> Result<(), HostCallError> {
         let mut params = options;
         params.insert("message", message);
-        self.asker()?.ask("session.sendMessage", params).await.map(drop)
+        self.client()?.request("session.sendMessage", params).await.map(drop)
     }
 
     /// Appends an entry to the session that the model does not see (`session.appendEntry`).
@@ -279,7 +284,7 @@ impl ModuleHandle {
         if let Some(data) = data {
             params.insert("data", data);
         }
-        self.asker()?.ask("session.appendEntry", params).await.map(drop)
+        self.client()?.request("session.appendEntry", params).await.map(drop)
     }
 
     /// Runs a program to its end, under a timeout like a hook. All its child processes end with it.
@@ -305,20 +310,20 @@ impl ModuleHandle {
         }
         if let Some(timeout) = timeout {
             let milliseconds = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
-            params.insert("timeout", RawJson::from_integer(milliseconds));
+            params.insert("timeout", RawJson::from_u64(milliseconds));
         }
         let mut variables = JsonObject::new();
         for (name, value) in env {
             variables.insert(name, RawJson::from_text(&value));
         }
         params.insert("env", variables.to_raw());
-        let done = self.asker()?.exec(params.to_raw().into()).await?;
-        let fields = done.to_object().unwrap_or_default();
+        let result = self.client()?.exec(params.to_raw().into()).await?;
+        let fields = result.to_object().unwrap_or_default();
         let text = |name: &str| fields.get(name).and_then(RawJson::to_text).unwrap_or_default();
         Ok(ExecResult {
             stdout: text("stdout"),
             stderr: text("stderr"),
-            code: fields.get("code").and_then(RawJson::to_integer).unwrap_or(1),
+            code: fields.get("code").and_then(RawJson::to_i64).unwrap_or(1),
             killed: fields.get("killed").and_then(RawJson::to_bool) == Some(true),
         })
     }

@@ -16,8 +16,8 @@ pub(super) fn check(
         return Err(format!("it is the response to another request, `{other}`"));
     }
     match response.event_name() {
-        Some(named) if !is_same_event(named, event) => {
-            return Err(format!("it is about the event `{}`", shortened(named)));
+        Some(name) if !is_same_event(name, event) => {
+            return Err(format!("it is about the event `{}`", shortened(name)));
         }
         None if response.success() => return Err("it does not name its event".to_owned()),
         _ => {}
@@ -40,15 +40,16 @@ pub(super) fn check(
 }
 
 /// Compares events by all their names, since a request may use any of them.
-fn is_same_event(named: &str, asked: &str) -> bool {
-    let known = HookEventName::from_name(asked);
-    named == asked || (known.is_some() && known == HookEventName::from_name(named))
+fn is_same_event(named: &str, requested: &str) -> bool {
+    let known = HookEventName::from_name(requested);
+    named == requested || (known.is_some() && known == HookEventName::from_name(named))
 }
 
 /// Returns the strongest decision of a hook, by its listed decision and by its output.
 fn strongest(response: &HookExecutionResponse) -> PolicyDecision {
-    let said = response.hooks.iter().filter_map(|hook| hook.decision);
+    let decisions = response.hooks.iter().filter_map(|hook| hook.decision);
     let outputs = &response.processed.aggregated.all_outputs;
-    let wanted = response.event.map(|event| outputs.iter().map(move |output| output.policy(event)));
-    said.chain(wanted.into_iter().flatten()).max().unwrap_or_default()
+    let outputs_decisions =
+        response.event.map(|event| outputs.iter().map(move |output| output.policy(event)));
+    decisions.chain(outputs_decisions.into_iter().flatten()).max().unwrap_or_default()
 }

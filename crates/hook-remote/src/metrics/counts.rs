@@ -29,7 +29,7 @@ pub(super) const BUCKETS: [Duration; 14] = [
 ];
 
 /// The maximum number of requests without a response yet. Messages may be missed, so it is bounded.
-const MOST: usize = 64 * 1_024;
+const MAX_IN_FLIGHT: usize = 64 * 1_024;
 
 /// The counts since the server started.
 #[derive(Debug, Clone, Default)]
@@ -40,25 +40,25 @@ pub(super) struct Counts {
     pub(super) failures: BTreeMap<String, u64>,
     /// The number of requests in each bucket, not cumulative.
     pub(super) buckets: [u64; BUCKETS.len()],
-    pub(super) timed: u64,
-    pub(super) took: Duration,
+    pub(super) completed: u64,
+    pub(super) total_duration: Duration,
     pub(super) hooks_succeeded: u64,
     pub(super) hooks_failed: u64,
     /// The number of missed messages, which are in no other count.
     pub(super) missed: u64,
-    begun: HashMap<u64, Instant>,
+    started_at: HashMap<u64, Instant>,
 }
 
 impl Counts {
     /// Returns the number of requests without a response.
     pub(super) fn in_flight(&self) -> usize {
-        self.begun.len()
+        self.started_at.len()
     }
 
-    fn note(&mut self, entry: &JournalEntry) {
+    fn record(&mut self, entry: &JournalEntry) {
         match &entry.message {
-            JournalMessage::Request(_) if self.begun.len() < MOST => {
-                self.begun.insert(entry.request.number(), entry.at);
+            JournalMessage::Request(_) if self.started_at.len() < MAX_IN_FLIGHT => {
+                self.started_at.insert(entry.request.number(), entry.at);
             }
             JournalMessage::Progress(progress) => {
                 if let HookProgress::Finished(finished) = &**progress {
@@ -69,24 +69,24 @@ impl Counts {
                 }
             }
             JournalMessage::Response(response) => {
-                if let Some(begun) = self.begun.remove(&entry.request.number()) {
-                    self.time(entry.at.saturating_duration_since(begun));
+                if let Some(started_at) = self.started_at.remove(&entry.request.number()) {
+                    self.record_duration(entry.at.saturating_duration_since(started_at));
                 }
-                self.answered(response);
+                self.record_response(response);
             }
             _ => {}
         }
     }
 
-    fn time(&mut self, took: Duration) {
-        self.timed += 1;
-        self.took += took;
-        if let Some(index) = BUCKETS.iter().position(|bucket| took <= *bucket) {
+    fn record_duration(&mut self, duration: Duration) {
+        self.completed += 1;
+        self.total_duration += duration;
+        if let Some(index) = BUCKETS.iter().position(|bucket| duration <= *bucket) {
             self.buckets[index] += 1;
         }
     }
 
-    fn answered(&mut self, response: &HookExecutionResponse) {
+    fn record_response(&mut self, response: &HookExecutionResponse) {
         let event = response.event.map_or("unknown", HookEventName::as_str);
         let decision = response.processed.decision.as_str();
         *self.requests.entry((event, decision)).or_default() += 1;
@@ -98,9 +98,9 @@ impl Counts {
 
 /// Counts that are shared between the counting task and readers.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Counted(Arc<Mutex<Counts>>);
+pub(super) struct SharedCounts(Arc<Mutex<Counts>>);
 
-impl Counted {
+impl SharedCounts {
     /// Subscribes to a system's bus.
     pub(super) fn subscribe(system: &HookSystem) -> Subscription<JournalEntry> {
         system.bus().subscribe()
@@ -110,21 +110,21 @@ impl Counted {
     ///
     /// # Cancellation
     /// Dropping the future loses only later messages.
-    pub(super) async fn count(&self, mut happening: Subscription<JournalEntry>) {
-        while let Some(next) = happening.next().await {
+    pub(super) async fn count(&self, mut journal: Subscription<JournalEntry>) {
+        while let Some(received) = journal.next().await {
             let mut counts = self.lock();
-            match next {
-                Ok(entry) => counts.note(&entry),
+            match received {
+                Ok(entry) => counts.record(&entry),
                 Err(lagged) => {
                     counts.missed += lagged.missed();
                     // The missed messages may include responses to any of them.
-                    counts.begun.clear();
+                    counts.started_at.clear();
                 }
             }
         }
     }
 
-    pub(super) fn now(&self) -> Counts {
+    pub(super) fn snapshot(&self) -> Counts {
         self.lock().clone()
     }
 

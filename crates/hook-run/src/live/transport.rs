@@ -7,20 +7,20 @@ use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::host::HostCallError;
-use super::mailbox::{AskedOfHost, MAX_HOST_CALLS, Refusal};
-use super::message::{FromHook, ToHook, Told};
+use super::mailbox::{HostRequest, MAX_HOST_CALLS, Refusal};
+use super::message::{CallMessage, FromHook, ToHook};
 use super::methods::without_ui;
-use super::session::{CallSession, MessagePipe, Shared, gone};
+use super::session::{CallSession, MessagePipe, Shared, unavailable};
 use hook_json::text::{one_line, shortened};
 use hook_protocol::failure::HookFailure;
 
 /// The end of a session that transports messages, over pipes, a connection or a stream. When it is
 /// dropped, waiting calls fail; if the session lasts, they wait for the next transport.
-pub struct Carrier {
+pub struct Transport {
     shared: Arc<Shared>,
     number: u64,
     /// Calls that the previous transport may not have delivered.
-    again: VecDeque<Arc<Told>>,
+    resend: VecDeque<Arc<CallMessage>>,
     /// The reason of its end, if known.
     why: Option<HookFailure>,
     /// The permit of the message that was taken last.
@@ -29,14 +29,14 @@ pub struct Carrier {
 
 impl CallSession {
     /// Attaches a new transport, and detaches the previous one.
-    pub fn attach(&self) -> Carrier {
+    pub fn attach(&self) -> Transport {
         let shared = Arc::clone(self.shared());
-        let (number, again) = shared.attached();
-        Carrier { shared, number, again: again.into(), why: None, sending: None }
+        let (number, resend) = shared.attach();
+        Transport { shared, number, resend: resend.into(), why: None, sending: None }
     }
 }
 
-impl Carrier {
+impl Transport {
     /// Waits for the next message to send. This also confirms that earlier messages were sent.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl Carrier {
             if let Some(message) = self.try_next()? {
                 return Ok(message);
             }
-            self.shared.woken.notified().await;
+            self.shared.wake.notified().await;
         }
     }
 
@@ -60,8 +60,8 @@ impl Carrier {
     /// Fails like [`next`](Self::next).
     pub fn try_next(&mut self) -> Result<Option<ToHook>, HookFailure> {
         self.sending = None;
-        if let Some(told) = self.again.pop_front() {
-            return Ok(Some(ToHook::Call(told)));
+        if let Some(call) = self.resend.pop_front() {
+            return Ok(Some(ToHook::Call(call)));
         }
         let Some((message, permit)) = self.shared.next(self.number)? else { return Ok(None) };
         self.sending = Some(permit);
@@ -81,20 +81,20 @@ impl Carrier {
     /// Receives a message of the hook. Returns `true` if it was the answer to a call.
     pub fn take(&self, message: FromHook) -> bool {
         // The hook uses another connection now; messages on this one are ignored.
-        if !self.shared.is_carried_by(self.number) {
+        if !self.shared.is_attached(self.number) {
             return false;
         }
         match message {
-            FromHook::Answer { call, said } => return self.shared.answered(call, said),
+            FromHook::Answer { call, answer } => return self.shared.deliver_answer(call, answer),
             FromHook::HostCall { id, call, method, params } => {
-                let Some(held) = self.shared.room_to_ask(&params) else {
+                let Some(permit) = self.shared.reserve_for_host_request(&params) else {
                     let outcome = Err(HostCallError::TooMany { limit: MAX_HOST_CALLS });
-                    self.shared.say(ToHook::HostResult { id, outcome });
+                    self.shared.send(ToHook::HostResult { id, outcome });
                     return false;
                 };
-                let asked = AskedOfHost { id, method, params, held };
-                if let Err((asked, refusal)) = self.shared.asked_of_host(call, asked) {
-                    let AskedOfHost { id, method, .. } = asked;
+                let request = HostRequest { id, method, params, permit };
+                if let Err((request, refusal)) = self.shared.forward_host_request(call, request) {
+                    let HostRequest { id, method, .. } = request;
                     let outcome = match refusal {
                         Refusal::NoHost => {
                             without_ui(&method).ok_or_else(|| HostCallError::unsupported(&method))
@@ -102,7 +102,7 @@ impl Carrier {
                         Refusal::NoCall => Err(HostCallError::NoCall),
                         Refusal::TooMany => Err(HostCallError::TooMany { limit: MAX_HOST_CALLS }),
                     };
-                    self.shared.say(ToHook::HostResult { id, outcome });
+                    self.shared.send(ToHook::HostResult { id, outcome });
                 }
             }
             FromHook::Log { level, message } => log(&level, &message),
@@ -115,12 +115,12 @@ impl Carrier {
     /// Reports an unreadable message: its call fails or, if that is unknown, all unanswered calls
     /// that the hook has got.
     pub fn take_unreadable(&self, call: Option<u64>, why: String) {
-        if !self.shared.is_carried_by(self.number) {
+        if !self.shared.is_attached(self.number) {
             return;
         }
         match call {
-            Some(call) => self.shared.fail(call, gone(why)),
-            None => self.shared.fail_all(&gone(why)),
+            Some(call) => self.shared.fail(call, unavailable(why)),
+            None => self.shared.fail_all(&unavailable(why)),
         }
     }
 
@@ -135,17 +135,18 @@ impl Carrier {
     }
 }
 
-impl fmt::Debug for Carrier {
+impl fmt::Debug for Transport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Carrier").field("number", &self.number).finish_non_exhaustive()
     }
 }
 
-impl Drop for Carrier {
+impl Drop for Transport {
     fn drop(&mut self) {
         let why = self.why.take();
-        let why = || why.unwrap_or_else(|| gone("its connection was lost before it had answered"));
-        self.shared.detached(self.number, why);
+        let why =
+            || why.unwrap_or_else(|| unavailable("its connection was lost before it had answered"));
+        self.shared.detach(self.number, why);
     }
 }
 

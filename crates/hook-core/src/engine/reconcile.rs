@@ -17,50 +17,50 @@ type Change = (String, Option<RawJson>);
 
 /// The hook that last set each field, to warn if another hook sets it differently.
 #[derive(Default)]
-pub(super) struct Settled {
-    by: HashMap<(&'static str, String), (String, Option<RawJson>)>,
+pub(super) struct Reconciler {
+    last_changes: HashMap<(&'static str, String), (String, Option<RawJson>)>,
 }
 
-impl Settled {
+impl Reconciler {
     /// Reconciles the answer of a hook with earlier answers, which have changed the input since
     /// that hook received it. Returns `true` if the answer was adjusted.
-    pub(super) fn take(
+    pub(super) fn reconcile(
         &mut self,
         result: &mut HookExecutionResult,
-        told: &EventPayload,
-        now: &EventPayload,
+        original: &EventPayload,
+        current: &EventPayload,
     ) -> bool {
         let Some(output) = &mut result.output else { return false };
-        let chained = told.event().row().chain.overlaid();
-        let mut is_other = false;
+        let chained = original.event().row().chain.overlaid_field();
+        let mut is_adjusted = false;
         for field in REPLACING_FIELDS {
             let Some(given) = output.specific_object(field) else { continue };
             let replaces = field == "tool_input" && output.replaces_tool_input();
-            let objects = told.overlaid_object().zip(now.overlaid_object());
+            let objects = original.overlaid_object().zip(current.overlaid_object());
             let objects = objects.filter(|_| chained == Some(field));
-            let told = objects.map(|(told, _)| told.fields()).unwrap_or_default();
-            let changes = changes(&given.fields(), &told, replaces && objects.is_some());
-            if let Some((told, now)) = objects
-                && told != now
+            let original_fields = objects.map(|(told, _)| told.fields()).unwrap_or_default();
+            let changes = changes(&given.fields(), &original_fields, replaces && objects.is_some());
+            if let Some((old, latest)) = objects
+                && old != latest
             {
                 let new = match replaces {
-                    true => changed(now, &changes),
-                    false => without_repeated(&given, &changes, now),
+                    true => apply_changes(latest, &changes),
+                    false => without_repeated(&given, &changes, latest),
                 };
-                is_other |= new != given;
+                is_adjusted |= new != given;
                 set(output, field, new);
             }
             let hook = result.hook.display_name();
             for (name, value) in changes {
-                let warning = self.note((field, name), hook, value);
+                let warning = self.record((field, name), hook, value);
                 result.warnings.extend(warning);
             }
         }
-        is_other
+        is_adjusted
     }
 
     /// Records a change; returns a warning if another hook changed the field differently.
-    fn note(
+    fn record(
         &mut self,
         (field, name): (&'static str, String),
         hook: &str,
@@ -68,7 +68,7 @@ impl Settled {
     ) -> Option<String> {
         let shown = shortened(&name);
         let set = (hook.to_owned(), value.clone());
-        let (earlier, before) = self.by.insert((field, name), set)?;
+        let (earlier, before) = self.last_changes.insert((field, name), set)?;
         let is_same = match (&before, &value) {
             (Some(before), Some(value)) => before.is_same_value(value),
             (before, value) => before.is_none() && value.is_none(),
@@ -82,18 +82,19 @@ impl Settled {
 }
 
 /// Returns the fields of an answer that differ from the hook's input.
-fn changes(given: &JsonObject, told: &JsonObject, replaces: bool) -> Vec<Change> {
-    let is_new =
-        |name: &str, value: &RawJson| told.get(name).is_none_or(|told| !told.is_same_value(value));
+fn changes(given: &JsonObject, original: &JsonObject, replaces: bool) -> Vec<Change> {
+    let is_new = |name: &str, value: &RawJson| {
+        original.get(name).is_none_or(|old| !old.is_same_value(value))
+    };
     let new = given.iter().filter(|(name, value)| is_new(name, value));
     let new = new.map(|(name, value)| (name.to_owned(), Some(value.clone())));
-    let gone = told.iter().filter(|(name, _)| replaces && given.get(name).is_none());
+    let gone = original.iter().filter(|(name, _)| replaces && given.get(name).is_none());
     new.chain(gone.map(|(name, _)| (name.to_owned(), None))).collect()
 }
 
 /// Applies changes to the current arguments.
-fn changed(now: &RawObject, changes: &[Change]) -> RawObject {
-    let mut fields = now.fields();
+fn apply_changes(current: &RawObject, changes: &[Change]) -> RawObject {
+    let mut fields = current.fields();
     for (name, value) in changes {
         match value {
             Some(value) => fields.insert(name.as_str(), value.clone()),
@@ -104,15 +105,16 @@ fn changed(now: &RawObject, changes: &[Change]) -> RawObject {
 }
 
 /// Returns the fields of an answer, without unchanged ones that another hook has changed.
-fn without_repeated(given: &RawObject, changes: &[Change], now: &RawObject) -> RawObject {
-    let now = now.fields();
+fn without_repeated(given: &RawObject, changes: &[Change], current: &RawObject) -> RawObject {
+    let current_fields = current.fields();
     let given = given.fields();
     let is_change = |name: &str| changes.iter().any(|(changed, _)| changed == name);
-    let is_left = |name: &str, value: &RawJson| {
-        is_change(name) || now.get(name).is_some_and(|now| now.is_same_value(value))
+    let is_kept = |name: &str, value: &RawJson| {
+        is_change(name)
+            || current_fields.get(name).is_some_and(|latest| latest.is_same_value(value))
     };
-    let left = given.iter().filter(|(name, value)| is_left(name, value));
-    left.map(|(name, value)| (name.to_owned(), value.clone())).collect::<JsonObject>().to_raw()
+    let kept = given.iter().filter(|(name, value)| is_kept(name, value));
+    kept.map(|(name, value)| (name.to_owned(), value.clone())).collect::<JsonObject>().to_raw()
 }
 
 fn set(output: &mut HookOutput, field: &str, value: RawObject) {

@@ -6,21 +6,21 @@ use std::sync::Arc;
 
 use super::command::{CommandContext, CommandExecutor};
 use super::executor::HookExecutor;
-use super::hosted::HostedExecutor;
+use super::host_service::HostServiceExecutor;
 #[cfg(feature = "http")]
 use super::http::HttpExecutor;
 use super::live::{CallTarget, LiveExecutor, Programs};
 use super::slots::SlotQueue;
-use super::unserved::{Unreadable, Unserved};
+use super::unavailable::{UnavailableHttpHook, UnreadableGuard};
 use super::upstream::{UpstreamExecutor, Upstreams};
-use super::worker::{ModuleTerms, Worker, WorkerTerms, Workers};
+use super::worker::{ModuleSpec, Worker, WorkerSpec, Workers};
 use hook_settings::language::{ForeignCommand, ForeignHook};
 use hook_settings::{EnvironmentRules, HookEntry, HookSource, UpstreamRules, WorkerRules};
 use hook_trust::{Trust, module_digest};
 
 /// Creates executors for the hooks of one source.
 #[derive(Debug)]
-pub struct ExecutorMaker {
+pub struct ExecutorFactory {
     pub(super) context: Arc<CommandContext>,
     #[cfg(feature = "http")]
     pub(super) client: Arc<super::http::Client>,
@@ -37,7 +37,7 @@ pub struct ExecutorMaker {
     pub slots: Option<Arc<SlotQueue>>,
 }
 
-impl ExecutorMaker {
+impl ExecutorFactory {
     /// Returns the executor of a native command; a trusted command runs from its copy.
     pub fn executor(
         &self,
@@ -46,7 +46,8 @@ impl ExecutorMaker {
         trust: &Trust,
     ) -> Arc<dyn HookExecutor> {
         let context = Arc::clone(&self.context);
-        let script = trust.granted().map_or_else(|| command.to_owned(), |it| it.command());
+        let script =
+            trust.trusted_hook().map_or_else(|| command.to_owned(), |granted| granted.command());
         let variables = self.variables(trust);
         let command = command.to_owned();
         Arc::new(CommandExecutor::new(
@@ -60,7 +61,7 @@ impl ExecutorMaker {
     /// Returns the variables that a native hook gets beside its own.
     fn variables(&self, trust: &Trust) -> Vec<(OsString, OsString)> {
         let folder = || ("HOOK_DIR".into(), self.folder.as_os_str().to_owned());
-        trust.granted().map_or_else(|| vec![folder()], |it| it.variables())
+        trust.trusted_hook().map_or_else(|| vec![folder()], |granted| granted.variables())
     }
 
     /// Returns the executor of a native worker.
@@ -71,9 +72,9 @@ impl ExecutorMaker {
         source: &HookSource,
         trust: &Trust,
     ) -> Arc<dyn HookExecutor> {
-        let terms = WorkerTerms {
+        let spec = WorkerSpec {
             command: entry.command.clone(),
-            script: trust.granted().map(|it| it.command()),
+            script: trust.trusted_hook().map(|granted| granted.command()),
             variables: self.variables(trust),
             env: self.context.environment.own(&entry.env),
             environment: self.rules.clone(),
@@ -82,9 +83,9 @@ impl ExecutorMaker {
             granted: trust.files().map(str::to_owned),
             modules: Vec::new(),
         };
-        let granted = vec![trust.granted().cloned()];
-        let worker = self.workers.get(terms, granted, &self.context);
-        self.calling(entry, worker)
+        let granted = vec![trust.trusted_hook().cloned()];
+        let worker = self.workers.get(spec, granted, &self.context);
+        self.worker_call_executor(entry, worker)
     }
 
     /// Returns the worker that loads all modules of one process, each with its trusted files.
@@ -94,15 +95,16 @@ impl ExecutorMaker {
         rules: &WorkerRules,
         source: &HookSource,
     ) -> Arc<Worker> {
-        let terms_of = |(entry, trust): &(&HookEntry, &Trust)| {
+        let module_spec = |(entry, trust): &(&HookEntry, &Trust)| {
             let path = entry.module.clone().unwrap_or_default();
             let label = entry.display_name().to_owned();
             let granted = trust.files().map(str::to_owned);
             let loaded = granted.or_else(|| Some(module_digest(&path)));
-            let file = trust.granted().and_then(|it| it.module()).unwrap_or_else(|| path.clone());
-            ModuleTerms { path, file, label, loaded, is_granted: trust.granted().is_some() }
+            let file =
+                trust.trusted_hook().and_then(|copy| copy.module()).unwrap_or_else(|| path.clone());
+            ModuleSpec { path, file, label, loaded, is_granted: trust.trusted_hook().is_some() }
         };
-        let terms = WorkerTerms {
+        let spec = WorkerSpec {
             command: modules
                 .iter()
                 .map(|(entry, _)| module_path(entry))
@@ -118,14 +120,18 @@ impl ExecutorMaker {
             rules: rules.clone(),
             source: source.clone(),
             granted: None,
-            modules: modules.iter().map(terms_of).collect(),
+            modules: modules.iter().map(module_spec).collect(),
         };
-        let granted = modules.iter().map(|(_, trust)| trust.granted().cloned()).collect();
-        self.workers.get(terms, granted, &self.context)
+        let granted = modules.iter().map(|(_, trust)| trust.trusted_hook().cloned()).collect();
+        self.workers.get(spec, granted, &self.context)
     }
 
     /// Returns the executor that calls a worker for a hook.
-    pub fn calling(&self, entry: &HookEntry, worker: Arc<Worker>) -> Arc<dyn HookExecutor> {
+    pub fn worker_call_executor(
+        &self,
+        entry: &HookEntry,
+        worker: Arc<Worker>,
+    ) -> Arc<dyn HookExecutor> {
         let (label, id) = (&entry.command, entry.display_name());
         let session = CallTarget::Worker(worker);
         let running = &self.context.running;
@@ -134,30 +140,31 @@ impl ExecutorMaker {
     }
 
     /// Returns the executor of a foreign hook, shown as `label`.
-    pub fn home_executor(
+    pub fn foreign_executor(
         &self,
         label: &str,
-        home: &Arc<ForeignHook>,
+        foreign: &Arc<ForeignHook>,
         trust: &Trust,
     ) -> Arc<dyn HookExecutor> {
         let (label, context) = (label.to_owned(), Arc::clone(&self.context));
-        match &home.command {
+        match &foreign.command {
             ForeignCommand::Shell { .. } | ForeignCommand::Program { .. } => {
-                let granted = trust.granted();
-                let home = granted.map_or_else(|| Arc::clone(home), |it| it.home(home));
-                let variables = granted.map(|it| it.variables()).unwrap_or_default();
-                Arc::new(CommandExecutor::of_home(label, home, variables, context))
+                let granted = trust.trusted_hook();
+                let foreign =
+                    granted.map_or_else(|| Arc::clone(foreign), |copy| copy.foreign_hook(foreign));
+                let variables = granted.map(|copy| copy.variables()).unwrap_or_default();
+                Arc::new(CommandExecutor::for_foreign(label, foreign, variables, context))
             }
             #[cfg(feature = "http")]
             ForeignCommand::Http(_) => {
                 let client = Arc::clone(&self.client);
-                Arc::new(HttpExecutor::new(label, Arc::clone(home), context, client))
+                Arc::new(HttpExecutor::new(label, Arc::clone(foreign), context, client))
             }
             other => match other.service() {
                 Some(service) => {
-                    Arc::new(HostedExecutor::new(label, Arc::clone(home), service, context))
+                    Arc::new(HostServiceExecutor::new(label, Arc::clone(foreign), service, context))
                 }
-                None => Arc::new(Unserved { label }),
+                None => Arc::new(UnavailableHttpHook { label }),
             },
         }
     }
@@ -169,7 +176,7 @@ impl ExecutorMaker {
 
     /// Returns the executor of a guard that cannot be read, which fails with `why`.
     pub fn unreadable(&self, label: &str, why: &Arc<str>) -> Arc<dyn HookExecutor> {
-        Arc::new(Unreadable { label: label.to_owned(), why: Arc::clone(why) })
+        Arc::new(UnreadableGuard { label: label.to_owned(), why: Arc::clone(why) })
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures::FutureExt;
 use serde_json::Value;
 
-use super::answer::{Answer, answer_at_home, home_answer};
+use super::answer::{Answer, convert_foreign_answer, interpret_foreign_output};
 use super::command::CommandContext;
 use super::executor::{Execution, HookCall, HookExecutor, HookKind, HookStart, Permits, Run};
 use super::live::{HostCall, HostServices};
@@ -16,48 +16,48 @@ use hook_json::{JsonObject, RawJson, RawObject};
 use hook_protocol::event::input::EventInput;
 use hook_protocol::event::output::HookOutput;
 use hook_protocol::failure::{HookFailure, InvalidAnswer};
-use hook_settings::language::{Ended, ForeignAnswer, ForeignCommand, ForeignHook};
+use hook_settings::language::{ForeignAnswer, ForeignCommand, ForeignHook, ProcessOutput};
 
 /// The placeholder for the hook's input in a prompt.
 const ARGUMENTS: &str = "$ARGUMENTS";
 
 /// Runs a hook by asking the host.
 #[derive(Debug)]
-pub(super) struct HostedExecutor {
-    hook: Arc<HostedHook>,
+pub(super) struct HostServiceExecutor {
+    hook: Arc<HostServiceHook>,
 }
 
 #[derive(Debug)]
-struct HostedHook {
+struct HostServiceHook {
     label: String,
-    home: Arc<ForeignHook>,
+    foreign: Arc<ForeignHook>,
     service: &'static str,
     context: Arc<CommandContext>,
 }
 
-impl HostedExecutor {
+impl HostServiceExecutor {
     /// Creates the executor of a hook that needs this service of the host.
     pub(super) fn new(
         label: String,
-        home: Arc<ForeignHook>,
+        foreign: Arc<ForeignHook>,
         service: &'static str,
         context: Arc<CommandContext>,
     ) -> Self {
-        Self { hook: Arc::new(HostedHook { label, home, service, context }) }
+        Self { hook: Arc::new(HostServiceHook { label, foreign, service, context }) }
     }
 }
 
-impl HookExecutor for HostedExecutor {
+impl HookExecutor for HostServiceExecutor {
     fn kind(&self) -> HookKind {
-        match &self.hook.home.command {
+        match &self.hook.foreign.command {
             ForeignCommand::Agent { .. } => HookKind::Agent,
             ForeignCommand::McpTool { .. } => HookKind::McpTool,
             _ => HookKind::Prompt,
         }
     }
 
-    fn home(&self) -> Option<&ForeignHook> {
-        Some(&self.hook.home)
+    fn foreign(&self) -> Option<&ForeignHook> {
+        Some(&self.hook.foreign)
     }
 
     fn label(&self) -> &str {
@@ -79,47 +79,50 @@ impl HookExecutor for HostedExecutor {
 
     fn execute(&self, call: HookCall) -> Execution {
         let Some(host) = call.host.clone() else {
-            return Execution::Done(self.hook.unserved(self.kind()));
+            return Execution::Done(self.hook.unavailable(self.kind()));
         };
         let (hook, kind) = (Arc::clone(&self.hook), self.kind());
         Execution::Running(async move { hook.run(kind, call, host).await }.boxed())
     }
 }
 
-impl HostedHook {
-    fn unserved(&self, kind: HookKind) -> Run {
+impl HostServiceHook {
+    fn unavailable(&self, kind: HookKind) -> Run {
         let failure = HookFailure::NoService { kind: kind.as_str(), service: self.service };
         Answer::failed(failure).into()
     }
 
     async fn run(&self, kind: HookKind, call: HookCall, host: Arc<dyn HostServices>) -> Run {
-        let told =
-            self.home.language.told(&self.home, &call.input).unwrap_or_else(RawObject::empty);
-        let (method, params) = match self.wanted(&told) {
-            Ok(wanted) => wanted,
-            Err(why) => return Answer::failed(HookFailure::Live { reason: why }).into(),
+        let payload = self
+            .foreign
+            .language
+            .foreign_input(&self.foreign, &call.input)
+            .unwrap_or_else(RawObject::empty);
+        let (method, params) = match self.host_request(&payload) {
+            Ok(request) => request,
+            Err(reason) => return Answer::failed(HookFailure::Live { reason }).into(),
         };
         // Requests that the host makes for the hook count as coming from inside it.
         let CommandContext { running, environment, .. } = &*self.context;
         let running = running.enter(environment.outer_token.as_deref(), call.depth);
-        let wanted = HostCall {
+        let host_call = HostCall {
             method: method.to_owned(),
             params,
             hook: self.label.as_str().into(),
             correlation: call.correlation.clone(),
             run_token: running.token().to_owned(),
         };
-        let done = tokio::select! {
+        let outcome = tokio::select! {
             biased;
             () = call.cancel.cancelled() => return Answer::failed(HookFailure::Cancelled).into(),
             () = tokio::time::sleep(call.timeout) => {
                 return Answer::failed(HookFailure::TimedOut { after: call.timeout }).into();
             }
-            done = host.call(wanted) => done,
+            done = host.call(host_call) => done,
         };
-        match done {
-            Ok(result) => self.read(&call.input, &told, &result).into(),
-            Err(super::HostCallError::Unsupported { .. }) => self.unserved(kind),
+        match outcome {
+            Ok(result) => self.read(&call.input, &payload, &result).into(),
+            Err(super::HostCallError::Unsupported { .. }) => self.unavailable(kind),
             Err(error) => {
                 let message = shortened(&error.to_string());
                 Answer::failed(HookFailure::Reported { message }).into()
@@ -128,26 +131,26 @@ impl HostedHook {
     }
 
     /// Returns the method and parameters of the call to the host.
-    fn wanted(&self, told: &RawObject) -> Result<(&'static str, RawJson), String> {
+    fn host_request(&self, payload: &RawObject) -> Result<(&'static str, RawJson), String> {
         let mut params = JsonObject::new();
-        match &self.home.command {
+        match &self.foreign.command {
             ForeignCommand::McpTool { server, tool, input } => {
                 params.insert("server", RawJson::from_text(server));
                 params.insert("tool", RawJson::from_text(tool));
-                params.insert("arguments", filled(input, told)?);
+                params.insert("arguments", fill_arguments(input, payload)?);
                 Ok(("mcp.call", params.to_raw().as_raw().clone()))
             }
             ForeignCommand::Prompt { prompt, model, .. }
             | ForeignCommand::Agent { prompt, model } => {
-                let mut question = prompt.replace(ARGUMENTS, told.as_str());
+                let mut question = prompt.replace(ARGUMENTS, payload.as_str());
                 if !prompt.contains(ARGUMENTS) {
-                    let _ = write!(question, "\n\n{}", told.as_str());
+                    let _ = write!(question, "\n\n{}", payload.as_str());
                 }
                 params.insert("prompt", RawJson::from_text(&question));
                 if let Some(model) = model {
                     params.insert("model", RawJson::from_text(model));
                 }
-                let has_tools = matches!(self.home.command, ForeignCommand::Agent { .. });
+                let has_tools = matches!(self.foreign.command, ForeignCommand::Agent { .. });
                 params.insert("tools", RawJson::from_bool(has_tools));
                 params.insert("answer", RawJson::from_text("verdict"));
                 Ok(("model.ask", params.to_raw().as_raw().clone()))
@@ -157,32 +160,32 @@ impl HostedHook {
     }
 
     /// Interprets the host's result.
-    fn read(&self, input: &EventInput, told: &RawObject, result: &RawJson) -> Answer {
-        let said = text_of(result);
-        if let ForeignCommand::McpTool { .. } = self.home.command {
+    fn read(&self, input: &EventInput, payload: &RawObject, result: &RawJson) -> Answer {
+        let text = text_of(result);
+        if let ForeignCommand::McpTool { .. } = self.foreign.command {
             let is_error = result
                 .to_object()
-                .is_ok_and(|it| it.get("isError").and_then(RawJson::to_bool) == Some(true));
-            let said = said.unwrap_or_else(|| result.as_str().to_owned());
+                .is_ok_and(|fields| fields.get("isError").and_then(RawJson::to_bool) == Some(true));
+            let output = text.unwrap_or_else(|| result.as_str().to_owned());
             if is_error {
-                let message = shortened(&said);
+                let message = shortened(&output);
                 return Answer::failed(HookFailure::Reported { message });
             }
-            let ended = Ended { code: Some(0), stdout: &said, stderr: "" };
-            return answer_at_home(&self.home, input, told, &ended);
+            let ended = ProcessOutput { code: Some(0), stdout: &output, stderr: "" };
+            return interpret_foreign_output(&self.foreign, input, payload, &ended);
         }
-        let verdict = match said {
-            Some(said) => RawObject::parse(without_fence(&said)).ok().map(|it| it.fields()),
+        let verdict = match text {
+            Some(text) => RawObject::parse(without_fence(&text)).ok().map(|object| object.fields()),
             None => result.to_object().ok(),
         };
-        let ok = verdict.as_ref().and_then(|it| it.get("ok")).and_then(RawJson::to_bool);
+        let ok = verdict.as_ref().and_then(|fields| fields.get("ok")).and_then(RawJson::to_bool);
         match (ok, verdict) {
-            (Some(true), _) => home_answer(ForeignAnswer::default()),
+            (Some(true), _) => convert_foreign_answer(ForeignAnswer::default()),
             (Some(false), Some(verdict)) => {
                 let reason = verdict.get("reason").and_then(RawJson::to_text);
                 let reason = reason.unwrap_or_else(|| "a model said no".to_owned());
                 let output = Some(HookOutput::deny(reason));
-                home_answer(ForeignAnswer { output, ..ForeignAnswer::default() })
+                convert_foreign_answer(ForeignAnswer { output, ..ForeignAnswer::default() })
             }
             _ => Answer::failed(HookFailure::InvalidAnswer(InvalidAnswer::new(
                 "the model's answer is no verdict",
@@ -207,44 +210,44 @@ fn text_of(result: &RawJson) -> Option<String> {
 }
 
 /// Removes the Markdown code fence around a model's JSON, if there is one.
-fn without_fence(said: &str) -> &str {
-    let said = said.trim();
-    let inner = said.strip_prefix("```json").or_else(|| said.strip_prefix("```"));
-    inner.and_then(|inner| inner.strip_suffix("```")).unwrap_or(said)
+fn without_fence(text: &str) -> &str {
+    let trimmed = text.trim();
+    let inner = trimmed.strip_prefix("```json").or_else(|| trimmed.strip_prefix("```"));
+    inner.and_then(|inner| inner.strip_suffix("```")).unwrap_or(trimmed)
 }
 
 /// Fills in arguments: `${a.b}` is replaced by that field of the hook's input.
-fn filled(input: &RawObject, told: &RawObject) -> Result<RawJson, String> {
+fn fill_arguments(input: &RawObject, payload: &RawObject) -> Result<RawJson, String> {
     let mut value: Value = serde_json::from_str(input.as_str())
         .map_err(|error| format!("its `input` cannot be filled in: {error}"))?;
-    fill(&mut value, told);
+    fill(&mut value, payload);
     RawJson::from_value(&value).map_err(|error| format!("its `input` cannot be filled in: {error}"))
 }
 
-fn fill(value: &mut Value, told: &RawObject) {
+fn fill(value: &mut Value, payload: &RawObject) {
     match value {
-        Value::String(text) => *text = replaced(text, told),
-        Value::Array(items) => items.iter_mut().for_each(|item| fill(item, told)),
-        Value::Object(fields) => fields.values_mut().for_each(|value| fill(value, told)),
+        Value::String(text) => *text = expand(text, payload),
+        Value::Array(items) => items.iter_mut().for_each(|item| fill(item, payload)),
+        Value::Object(fields) => fields.values_mut().for_each(|value| fill(value, payload)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
-fn replaced(text: &str, told: &RawObject) -> String {
-    let mut done = String::new();
+fn expand(text: &str, payload: &RawObject) -> String {
+    let mut expanded = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
         let Some((path, after)) = after.split_once('}') else { break };
-        done.push_str(before);
+        expanded.push_str(before);
         // A missing field becomes empty text.
-        done.push_str(&part(told, path).unwrap_or_default());
+        expanded.push_str(&field_text(payload, path).unwrap_or_default());
         rest = after;
     }
-    done + rest
+    expanded + rest
 }
 
-fn part(told: &RawObject, path: &str) -> Option<String> {
-    let mut value = told.as_raw().clone();
+fn field_text(payload: &RawObject, path: &str) -> Option<String> {
+    let mut value = payload.as_raw().clone();
     for name in path.split('.') {
         value = value.to_object().ok()?.get(name)?.clone();
     }

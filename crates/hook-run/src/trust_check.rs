@@ -10,7 +10,7 @@ use super::executor::Slots;
 use super::threads::Threads;
 use hook_protocol::event::input::EventInput;
 use hook_protocol::failure::HookFailure;
-use hook_trust::Granted;
+use hook_trust::TrustedHook;
 
 /// A warning for the hook's user, sent when its check is done.
 pub(super) type Warning = oneshot::Receiver<Option<&'static str>>;
@@ -20,21 +20,21 @@ pub(super) type Warning = oneshot::Receiver<Option<&'static str>>;
 /// Reading the hook's files may be slow, so this runs on a thread. The thread holds the slots until
 /// it has finished, even if the caller is dropped, so there are never more such threads than slots.
 pub(super) async fn confirm(
-    granted: Arc<Granted>,
+    granted: Arc<TrustedHook>,
     input: &EventInput,
     slots: Slots,
     threads: &Threads,
 ) -> Result<(Slots, Warning), HookFailure> {
     let directory = PathBuf::from(&*input.cwd);
     let (sender, receiver) = oneshot::channel();
-    let (warning, warned) = oneshot::channel();
+    let (warning, warning_receiver) = oneshot::channel();
     let started = threads.run(move |worker| {
-        let confirmed = granted.still_holds(&directory).map(|()| (slots, warned));
+        let confirmed = granted.verify(&directory).map(|()| (slots, warning_receiver));
         // If the caller was dropped, this frees the slots.
         let _ = sender.send(confirmed);
-        let found = granted.warning();
+        let warning_text = granted.warning();
         worker.free();
-        let _ = warning.send(found);
+        let _ = warning.send(warning_text);
     });
     if let Err(source) = started {
         let attempt = "start a thread that reads what was trusted";
