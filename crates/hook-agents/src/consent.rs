@@ -135,7 +135,7 @@ impl Consent {
         Ok(head.to_owned() + &edited)
     }
 
-    /// Returns the text without what [`given`](Self::given) added, for one folder or all.
+    /// Returns the text without what `given` added, for one folder or all.
     ///
     /// # Errors
     /// Returns an error if the text is not JSON, or another value is in the way.

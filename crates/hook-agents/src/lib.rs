@@ -3,7 +3,7 @@
 //!
 //! Each agent is a table ([`Agent`]) in its own file, with functions only for what a table cannot
 //! express. The table is the [`Language`] of the agent's hooks when they run here. It also parses
-//! the agent's requests ([`Agent::asked`]) and renders the responses ([`Agent::say`]).
+//! the agent's requests (`Agent::asked`) and renders the responses (`Agent::say`).
 //!
 //! ```
 //! use hook_json::RawObject;

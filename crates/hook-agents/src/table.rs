@@ -168,7 +168,7 @@ pub(super) struct AgentEvent {
     /// Pairs of payload fields: the native name, and the agent's.
     pub(super) fields: &'static [(&'static str, &'static str)],
     /// Further fields of the agent that have no native field, or not always. They are sent if
-    /// [`value`](Self::value) returns one.
+    /// `value` returns one.
     pub(super) extra_fields: &'static [&'static str],
     /// Computes an agent's field that is no copy of a native field, from the native input.
     pub(super) foreign_value: Option<fn(&str, &JsonObject) -> Option<RawJson>>,

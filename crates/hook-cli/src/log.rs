@@ -8,7 +8,21 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::output::Printer;
 
 /// The first segments of the engine's own log targets: `hook`, and its crates.
-const OWN_CRATES: [&str; 5] = ["hook", "hook_core", "hook_bus", "hook_remote", "hook_translate"];
+const OWN_CRATES: [&str; 13] = [
+    "hook",
+    "hook_agents",
+    "hook_bus",
+    "hook_core",
+    "hook_files",
+    "hook_json",
+    "hook_protocol",
+    "hook_remote",
+    "hook_run",
+    "hook_settings",
+    "hook_shell",
+    "hook_translate",
+    "hook_trust",
+];
 
 /// Starts logging to stderr, filtered by `HOOK_LOG`, else by the number of `-v` flags.
 pub(crate) fn start(verbose: u8, printer: &mut Printer) {

@@ -33,7 +33,7 @@ impl FileLock {
     /// Takes the lock, waiting at most `patience`; blocks the thread.
     ///
     /// # Errors
-    /// As [`FileLock::try_take`], and if it stays held ([`io::ErrorKind::TimedOut`]).
+    /// As `FileLock::try_take`, and if it stays held ([`io::ErrorKind::TimedOut`]).
     pub fn acquire_within(path: &Path, timeout: Duration) -> io::Result<Self> {
         let start = Instant::now();
         let file = open(path)?;

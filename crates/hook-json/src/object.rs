@@ -22,7 +22,7 @@ const MAX_LINEAR_FIELDS: usize = 16;
 
 #[derive(Debug, Clone)]
 enum Fields {
-    /// At most [`FEW`] fields, as in nearly all objects.
+    /// At most `FEW` fields, as in nearly all objects.
     Linear(Vec<(String, RawJson)>),
     Hashed(Box<IndexMap<String, RawJson>>),
 }

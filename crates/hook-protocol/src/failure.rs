@@ -362,7 +362,7 @@ pub enum FailureCode {
     /// A panic in the engine or around a handler.
     InternalError,
     /// An unknown code in a message; see
-    /// [`StageFailure::code_word`](hook_core::StageFailure::code_word).
+    /// `StageFailure::code_word`.
     Other,
 }
 

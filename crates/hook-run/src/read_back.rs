@@ -1,8 +1,8 @@
 //! Results of hooks parsed from messages (protocol.md §6), for clients and recordings.
 //!
 //! Only the fields of the message are filled in: a parsed hook result has no
-//! [output](HookExecutionResult::output), and its failure is [the reported
-//! text](HookFailure::Told). Unknown fields are ignored.
+//! [output](HookExecutionResult::output), and its failure is the reported
+//! text. Unknown fields are ignored.
 
 use hook_json::RawObject;
 use hook_json::shape::{FieldReader, Required, ShapeError};

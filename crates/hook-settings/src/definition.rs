@@ -185,7 +185,7 @@ pub fn variables(env: &[(String, String)]) -> BTreeMap<&str, &str> {
     env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }
 
-/// Byte ranges of a hook's parts in its file. These need less memory than a [`Place`], and few are
+/// Byte ranges of a hook's parts in its file. These need less memory than a `Place`, and few are
 /// converted to one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct HookSpans {

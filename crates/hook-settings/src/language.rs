@@ -2,7 +2,7 @@
 //!
 //! A crate that knows an agent implements its [`Language`]. The engine runs a [`ForeignHook`] as
 //! that agent would; plan, limits, trust and merging are the same as for native hooks. If the
-//! client is itself an agent with foreign hooks, its original message is an [`AskedBy`]: hooks of
+//! client is itself an agent with foreign hooks, its original message is an `AskedBy`: hooks of
 //! the same agent get that message, not a translation of its translation.
 
 pub mod calls;

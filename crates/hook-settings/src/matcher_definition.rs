@@ -154,7 +154,7 @@ impl MatcherDefinition {
         entries.collect()
     }
 
-    /// Returns the matcher of a text and [`terms`](Self::terms); `Err` if an entry is unknown.
+    /// Returns the matcher of a text and `terms`; `Err` if an entry is unknown.
     pub fn from_spec(
         text: Option<&str>,
         spec: &BTreeMap<String, String>,

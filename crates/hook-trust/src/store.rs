@@ -171,7 +171,7 @@ impl TrustStore {
     /// and what else was. Nothing of them runs.
     ///
     /// # Errors
-    /// As [`granted`](Self::granted).
+    /// As `granted`.
     pub fn review(
         &self,
         project: &Path,

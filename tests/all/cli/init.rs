@@ -81,7 +81,7 @@ fn the_example_tells_accidents_from_work() {
 /// What the starter guard decides by itself about the input of a tool call.
 fn guard_says(input: &str) -> &'static str {
     use std::io::Write;
-    let script = workspace().join("crates/hook-core/src/settings/guard.sh");
+    let script = workspace().join("crates/hook-settings/src/guard.sh");
     let mut guard = Command::new("bash");
     guard.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut guard = guard.spawn().unwrap();

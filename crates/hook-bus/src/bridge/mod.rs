@@ -180,7 +180,7 @@ impl Bridge {
         self.pending_answer(system, response, unknown_guards).finish()
     }
 
-    /// Like [`answered_by`](Self::answered_by), before files are read and written.
+    /// Like `answered_by`, before files are read and written.
     pub(crate) fn pending_answer(
         &self,
         system: &HookSystem,

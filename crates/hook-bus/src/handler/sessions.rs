@@ -83,7 +83,7 @@ impl Sessions {
         env
     }
 
-    /// Like [`begin`](Self::begin), on this thread.
+    /// Like `begin`, on this thread.
     pub(crate) fn set_env_blocking(&self, session: Arc<str>, env: SessionEnv) -> Option<String> {
         let Some(files) = &self.files else {
             self.cache(CachedSession { id: session, env, stamp: None });

@@ -42,7 +42,7 @@ pub enum ServerCallError {
         /// The server's project.
         project: String,
     },
-    /// The server's settings are not the current ones. [`ask`] tells it to reload them.
+    /// The server's settings are not the current ones. `ask` tells it to reload them.
     #[error("its settings, or what is trusted of them, are not those that there are now")]
     OtherSettings,
     /// The server refused, with its message.

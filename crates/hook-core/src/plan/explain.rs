@@ -74,7 +74,7 @@ impl ExplainedHook {
         self.plan_index.is_some() && !self.hook.blocks_without_running()
     }
 
-    /// Returns the reason why it blocks the event without running ([`Hook::blocks_unrun`]).
+    /// Returns the reason why it blocks the event without running (`Hook::blocks_unrun`).
     pub fn blocks(&self) -> Option<String> {
         self.plan_index.and_then(|_| self.hook.suspension())
     }

@@ -137,7 +137,7 @@ pub fn truncated(text: &str, max_bytes: usize) -> &str {
     text.get(..end.unwrap_or_default()).unwrap_or_default()
 }
 
-/// Returns the [beginning] of a text, with the number of omitted bytes.
+/// Returns the beginning of a text, with the number of omitted bytes.
 pub fn truncated_with_count(text: &str, max_bytes: usize) -> String {
     let kept = truncated(text, max_bytes);
     match text.len() - kept.len() {

@@ -53,7 +53,7 @@ impl HookEventName {
 
 /// A built-in event as a type: one of [`events`].
 ///
-/// [`HandlerHook::on`](hook_run::HandlerHook::on) turns a function of
+/// `HandlerHook::on` turns a function of
 /// [`TypedInput`](super::TypedInput) and [`TypedAnswer`](super::TypedAnswer) into a handler.
 pub trait Event: 'static {
     /// The event's payload.
@@ -200,7 +200,7 @@ macro_rules! events {
         }
 
         /// A type for each built-in event, for handlers that listen to it:
-        /// [`HandlerHook::on`](hook_run::HandlerHook::on).
+        /// `HandlerHook::on`.
         pub mod events {
             use super::*;
 

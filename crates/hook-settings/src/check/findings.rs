@@ -16,7 +16,7 @@ pub struct CheckContext {
     pub environment: Vec<(OsString, OsString)>,
     /// The known events, besides those that settings declare.
     pub events: Events,
-    /// `true` if the host cannot query fleets of engines ([`Upstreams`](hook_run::Upstreams)).
+    /// `true` if the host cannot query fleets of engines (`Upstreams`).
     pub lacks_fleets: bool,
 }
 

@@ -39,7 +39,7 @@ impl HookOutput {
     }
 
     /// Adds the missing parts of a weaker one of the same hook; both only
-    /// [restrict](Self::restricting).
+    /// restrict.
     pub fn merged_with(self, weaker: Self) -> Self {
         Self {
             should_continue: self.should_continue.or(weaker.should_continue),

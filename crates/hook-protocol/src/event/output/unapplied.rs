@@ -21,7 +21,7 @@ use hook_json::text::shortened;
 use hook_json::{JsonKind, JsonObject, RawJson, RawObject};
 
 impl HookOutput {
-    /// Like [`unapplied`](Self::unapplied), but also removes a tool response that would change
+    /// Like `unapplied`, but also removes a tool response that would change
     /// nothing, so that it does not override another hook's.
     pub fn take_unapplied(&mut self, input: &EventInput) -> Vec<InvalidReason> {
         let invalid = self.unapplied(input);

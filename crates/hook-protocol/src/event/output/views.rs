@@ -15,7 +15,7 @@ macro_rules! view {
 
         impl<'a> $name<'a> {
             /// Creates a view of the outputs of one event, such as those of an
-            /// [`AggregatedHookResult`](hook_core::AggregatedHookResult). They should belong to the
+            /// `AggregatedHookResult`. They should belong to the
             /// view's event.
             pub fn new(outputs: &'a (impl AsRef<[HookOutput]> + ?Sized)) -> Self {
                 Self { outputs: outputs.as_ref() }
