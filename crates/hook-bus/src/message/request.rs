@@ -382,9 +382,9 @@ impl HookExecutionRequest {
         (self.correlation_id, self.body)
     }
 
-    /// Returns the request as one line of JSON, without the newline.
+    /// Returns the request as one line of JSON, without the newline, at any depth.
     pub fn to_json(&self) -> Vec<u8> {
-        ObjectWriter::line(|out| self.write(out))
+        ObjectWriter::value(512, |out| self.write(out))
     }
 
     /// Writes the fields of the message.

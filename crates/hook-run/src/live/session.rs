@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::mailbox::{CallEvent, HostRequest, Mailbox, Refusal};
 use super::message::{CallMessage, HookAnswer, ToHook};
 use crate::slots::SlotQueue;
-use hook_json::{RawJson, RawObject};
+use hook_json::{RawJson, RawObject, TooDeep};
 use hook_protocol::failure::HookFailure;
 
 /// The maximum number of calls in progress per session and nesting depth.
@@ -224,7 +224,7 @@ impl CallSession {
     /// Sends a call, once there is space in the buffer.
     ///
     /// # Errors
-    /// Returns an error if the session is not connected.
+    /// Returns an error if the session is not connected, or the input nests deeper than a message.
     ///
     /// # Cancellation
     /// Dropping the future sends nothing.
@@ -234,6 +234,7 @@ impl CallSession {
         with_host: bool,
     ) -> Result<PendingCall, HookFailure> {
         let CallRequest { hook, event, input, session, correlation, deadline, has_ui } = request;
+        TooDeep::check("input", input.as_raw()).map_err(|error| unavailable(error.to_string()))?;
         let mut message =
             CallMessage { call: 0, hook, event, input, session, correlation, deadline, has_ui };
         let permit = self.shared.reserve(message.approximate_size()).await;
