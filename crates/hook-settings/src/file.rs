@@ -238,7 +238,8 @@ impl<'t> Reader<'t> {
             // Other names belong to the agent that owns the file, unless they are misspelt.
             let known = || TOP_LEVEL.iter().map(|field| field.name);
             let message = || format!("`{}` is not read", shortened(&field.name));
-            let is_section = known().chain(["hook"]).any(|name| field.name.eq_ignore_ascii_case(name));
+            let is_section =
+                known().chain(["hook"]).any(|name| field.name.eq_ignore_ascii_case(name));
             if is_section {
                 self.document.unknown_name(Rule::MisspeltSection, field, message(), known());
                 self.misplaced_hooks.push(field.value.clone());
@@ -691,6 +692,12 @@ impl<'t> Reader<'t> {
 
     /// Blocks the event that is meant by a name if a guard stands in its definitions.
     fn keep_event_blocked(&mut self, name: &str, node: &Node, reason: &str) {
+        // What belongs beside `hooks` is no event; `hooks` itself may have some.
+        let is_option = MISPLACED_KEYS.iter().any(|(known, _)| *known == name)
+            || name != "hooks" && field::has_field(&TOP_LEVEL, name);
+        if is_option {
+            return;
+        }
         let known = self.events.from_name(name).or_else(|| HookEventName::from_foreign_name(name));
         let similar = || self.events.nearest(name).and_then(|name| self.events.from_name(name));
         let event = known.or_else(similar).unwrap_or(HookEventName::BeforeTool);

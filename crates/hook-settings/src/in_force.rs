@@ -72,16 +72,17 @@ fn is_broken(current: &SettingsFile, source: &SettingsSource, strict: bool) -> b
 
 /// Checks whether a guard is gone from a file that has errors, so that it may not be meant to be.
 fn lacks_guard(current: &SettingsFile, previous: &SettingsFile) -> bool {
-    let is_guard = |hook: &&HookEntry| {
-        hook.fail_behavior == FailBehavior::Block && hook.unreadable.is_none()
-    };
+    let is_guard =
+        |hook: &&HookEntry| hook.fail_behavior == FailBehavior::Block && hook.unreadable.is_none();
     let is_same = |one: &HookEntry, other: &HookEntry| {
         (one.event, &one.command, &one.name) == (other.event, &other.command, &other.name)
     };
     current.diagnostics.iter().any(|problem| problem.severity == Severity::Error)
-        && previous.hooks.iter().filter(is_guard).any(|guard| {
-            !current.hooks.iter().filter(is_guard).any(|hook| is_same(guard, hook))
-        })
+        && previous
+            .hooks
+            .iter()
+            .filter(is_guard)
+            .any(|guard| !current.hooks.iter().filter(is_guard).any(|hook| is_same(guard, hook)))
 }
 
 /// Returns the remains of a deleted file that had an upstream fleet: a warning for as long as the
