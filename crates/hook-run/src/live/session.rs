@@ -177,13 +177,15 @@ impl CallSession {
     /// Sends a request that is not an event, and waits for the answer.
     ///
     /// # Errors
-    /// Returns an error if the session is not connected, or ends without an answer.
+    /// Returns an error if the session is not connected, or ends without an answer, or if the input
+    /// nests deeper than a message.
     pub(crate) async fn request(
         &self,
         name: &str,
         input: RawObject,
         deadline: Instant,
     ) -> Result<HookAnswer, HookFailure> {
+        check_depth(&input)?;
         let request = CallRequest {
             hook: name.into(),
             event: name.into(),
@@ -224,7 +226,7 @@ impl CallSession {
     /// Sends a call, once there is space in the buffer.
     ///
     /// # Errors
-    /// Returns an error if the session is not connected, or the input nests deeper than a message.
+    /// Returns an error if the session is not connected.
     ///
     /// # Cancellation
     /// Dropping the future sends nothing.
@@ -234,7 +236,6 @@ impl CallSession {
         with_host: bool,
     ) -> Result<PendingCall, HookFailure> {
         let CallRequest { hook, event, input, session, correlation, deadline, has_ui } = request;
-        TooDeep::check("input", input.as_raw()).map_err(|error| unavailable(error.to_string()))?;
         let mut message =
             CallMessage { call: 0, hook, event, input, session, correlation, deadline, has_ui };
         let permit = self.shared.reserve(message.approximate_size()).await;
@@ -298,6 +299,11 @@ impl State {
 fn rest_of(mut line: Vec<u8>, written: usize) -> ToHook {
     line.pop();
     ToHook::Rest(line.split_off(written.min(line.len())))
+}
+
+/// Checks that a message holds the whole input of a call: nothing is cut of what a hook decides by.
+pub(super) fn check_depth(input: &RawObject) -> Result<(), HookFailure> {
+    TooDeep::check("input", input.as_raw()).map_err(|error| unavailable(error.to_string()))
 }
 
 /// Returns the failure of a hook that cannot be called.
