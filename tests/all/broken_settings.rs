@@ -82,3 +82,72 @@ async fn broken_settings_without_a_guard_cost_a_host_no_more_than_their_hooks() 
         assert!(response.processed.warnings[0].contains("none of its hooks run"));
     }
 }
+
+/// A guard with a mistake in each place where it, or what is around it, is skipped then.
+const SKIPPED: [&str; 9] = [
+    r#"{"hooks": {"BeforeTool": [{"hooks": [GUARD]}], "BeforeTool": []}}"#,
+    r#"{"hooks": {"BeforeTool": [{"hooks": [GUARD]}], "BeforeTool": null}}"#,
+    r#"{"hooks": {"BeforeTool": [{"hooks": [GUARD]}]}, "hooks": {}}"#,
+    r#"{"hook": {"BeforeTool": [{"hooks": [GUARD]}]}}"#,
+    r#"{"hooks": {"BeforeTool": {"hooks": [GUARD]}}}"#,
+    r#"{"hooks": {"BeforeTool": [{"hook": [GUARD]}]}}"#,
+    r#"{"hooks": {"BeforeTool": [{"hooks": [GUARD], "hooks": []}]}}"#,
+    r#"{"hooks": {"BeforeTool": [GUARD]}}"#,
+    r#"{"hooks": {"BeforeTool": [{"hooks": [{"type": "comand", "command": "echo no >&2; exit 2", "failBehavior": "block"}]}]}}"#,
+];
+const GUARD: &str =
+    r#"{"type": "command", "command": "echo no >&2; exit 2", "failBehavior": "block"}"#;
+
+async fn about_a_tool(system: &hook_bus::HookSystem) -> (PolicyDecision, Option<String>, String) {
+    let input = hook_tests::value(HookEventName::BeforeTool.sample_input().as_raw());
+    let response =
+        system.bus().request(HookExecutionRequest::new("BeforeTool", fields(input))).await;
+    let processed = response.processed;
+    (processed.decision, processed.reason.clone(), format!("{:?}", processed.warnings))
+}
+
+#[tokio::test]
+async fn fault_103_a_guard_that_is_skipped_blocks_its_event_at_a_start() {
+    for settings in SKIPPED {
+        let project = Project::new();
+        project.write("settings.json", &settings.replace("GUARD", GUARD));
+        let system = project.system();
+        let (decision, reason, warnings) = about_a_tool(&system).await;
+        assert_eq!(decision, PolicyDecision::Block, "{settings}");
+        let reason = reason.unwrap_or_default();
+        assert!(reason.contains("a guard that is skipped: "), "{settings}: {reason}");
+        assert_ne!(warnings, "[]", "{settings}");
+        let prompt = HookExecutionRequest::new("BeforeAgent", fields(json!({"prompt": "p"})));
+        let other = system.bus().request(prompt).await;
+        assert_eq!(other.processed.decision, PolicyDecision::Proceed, "{settings}");
+        project.write(
+            "settings.json",
+            &settings.replace("GUARD", GUARD).replace("\"block\"", "\"continue\""),
+        );
+        let (decision, ..) = about_a_tool(&project.system()).await;
+        assert_eq!(decision, PolicyDecision::Proceed, "{settings}");
+    }
+}
+
+#[tokio::test]
+async fn fault_103_a_guard_that_a_mistake_takes_away_goes_on_after_a_reload() {
+    for settings in SKIPPED.into_iter().chain([r#"{"hooks": {"BeforeTool": {}}}"#]) {
+        let project = Project::new();
+        let right = r#"{"hooks": {"BeforeTool": [{"hooks": [GUARD]}]}}"#.replace("GUARD", GUARD);
+        project.write("settings.json", &right);
+        let system = project.system();
+        assert_eq!(about_a_tool(&system).await.1.as_deref(), Some("no"));
+        project.write("settings.json", &settings.replace("GUARD", GUARD));
+        for _ in 0..2 {
+            system.reload().await.unwrap();
+            let (decision, reason, warnings) = about_a_tool(&system).await;
+            assert_eq!(decision, PolicyDecision::Block, "{settings}");
+            assert_eq!(reason.as_deref(), Some("no"), "{settings}");
+            assert!(warnings.contains("stays in force"), "{settings}: {warnings}");
+        }
+        // What is taken out without a mistake is gone.
+        project.write("settings.json", r#"{"hooks": {}}"#);
+        system.reload().await.unwrap();
+        assert_eq!(about_a_tool(&system).await.0, PolicyDecision::Proceed, "{settings}");
+    }
+}

@@ -5,7 +5,7 @@ use std::io::BufRead;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hook_bus::live::{HookRegister, RECONNECT_GRACE};
+use hook_bus::live::{HookRegister, LiveConnection, RECONNECT_GRACE};
 use hook_bus::{HookExecutionRequest, HookSystem};
 use hook_tests::{Project, SocketClient, SocketServed, fields, hook_binary, json, request};
 use rustix::process::Signal;
@@ -227,4 +227,52 @@ async fn fault_64_a_guard_that_fits_no_more_is_said() {
         warnings[0].contains("the guard g of the server before is not in force"),
         "{warnings:?}"
     );
+}
+
+#[tokio::test]
+async fn fault_102_a_guard_that_cannot_be_remembered_is_not_registered() {
+    let project = Project::with_settings(&json!({"hooks": {}}));
+    let (system, file) = remembering(&project);
+    let mut client = system.live_clients().connect();
+    let register = |id: &str, fails: &str| read(&self::register(id, fails));
+    client.register(register("first", "block")).unwrap();
+    // A folder stands where the file would be.
+    std::fs::remove_file(&file).unwrap();
+    std::fs::create_dir(&file).unwrap();
+    std::fs::write(file.join("x"), "").unwrap();
+    let refused = client.register(register("second", "block")).unwrap_err();
+    assert_eq!(refused.code(), "not_saved");
+    let text = refused.to_string();
+    assert!(text.contains("failed to remember the guards of this server"), "{text}");
+    client.register(register("no-guard", "continue")).unwrap();
+    let ids = |client: &LiveConnection| -> Vec<String> {
+        client.list().into_iter().map(|hook| hook.register.hook_id).collect()
+    };
+    assert_eq!(ids(&client), ["first", "no-guard"]);
+    // What would come back with the next server is not taken back either.
+    assert_eq!(client.unregister("first").unwrap_err().code(), "not_saved");
+    assert_eq!(ids(&client), ["first", "no-guard"]);
+    std::fs::remove_dir_all(&file).unwrap();
+    client.register(register("second", "block")).unwrap();
+    client.unregister("first").unwrap();
+    assert_eq!(ids(&client), ["no-guard", "second"]);
+    let saved = std::fs::read_to_string(&file).unwrap();
+    assert!(saved.contains("\"second\"") && !saved.contains("\"first\""), "{saved}");
+}
+
+#[test]
+fn fault_102_a_server_without_a_folder_for_its_state_says_so_at_its_start() {
+    let project = Project::with_settings(&json!({"hooks": {}}));
+    let socket = project.home().join("s");
+    let mut server = project.command(hook_binary());
+    server.args(["serve", "--socket"]).arg(&socket).env_remove("HOME").env_remove("XDG_STATE_HOME");
+    let mut server = server.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let mut lines = std::io::BufReader::new(server.stderr.take().unwrap()).lines();
+    let mut said = String::new();
+    while !said.contains("listening on ") {
+        said += &lines.next().unwrap().unwrap();
+    }
+    server.kill().unwrap();
+    server.wait().unwrap();
+    assert!(said.contains("guards that clients register will not outlive this server"), "{said}");
 }

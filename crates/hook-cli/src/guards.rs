@@ -2,10 +2,15 @@
 //! run, the event is blocked. The engine knows its hooks; the command knows whether the user's
 //! settings could be searched.
 
+use std::path::Path;
+
 use hook_bus::HookSystem;
+use hook_bus::live::guard_file;
+use hook_json::text::PathText;
 use hook_protocol::HookEventName;
 
 use crate::context::Context;
+use crate::output::Printer;
 
 /// Returns `true` if a guard of the event exists, or may exist.
 pub(crate) fn may_exist(event: HookEventName, system: &HookSystem, context: &Context) -> bool {
@@ -24,4 +29,29 @@ pub(crate) fn unknown(
         return Some(text.to_owned());
     }
     system.unread_guards(event)
+}
+
+/// Blocks for the guards that the server at `socket` remembers, since that server is not asked, for
+/// this reason.
+pub(crate) fn block_for_remembered(
+    system: &HookSystem,
+    socket: &Path,
+    reason: &str,
+    printer: &mut Printer,
+) {
+    let Some(file) = guard_file(socket) else { return };
+    let reason = format!(
+        "a program registered this guard at {}, where it cannot be asked: {reason}; start that program, \
+         and `hook serve --socket` in the project, again",
+        socket.shown()
+    );
+    match system.live_clients().block_for_guards_in(&file, &reason) {
+        Ok(warnings) => warnings.iter().for_each(|warning| printer.problem(warning)),
+        Err(error) => printer.problem(&format!(
+            "guards that programs registered at {} cannot be read, and what can be blocked is: {}: {error}; \
+             `hook serve --socket` in the project writes them anew",
+            socket.shown(),
+            file.shown()
+        )),
+    }
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use hook_remote::grpc::proto::hook_bus::HookExecutionRequest;
 use hook_remote::grpc::proto::hook_bus::hook_bus_client::HookBusClient;
 use hook_remote::grpc::proto::hooks::hook_service_client::HookServiceClient;
-use hook_remote::grpc::proto::hooks::{HookAction, HookResponse, RegisterHookRequest};
+use hook_remote::grpc::proto::hooks::{HookAction, HookConfig, HookResponse, RegisterHookRequest};
 use hook_remote::grpc::tonic::metadata::MetadataValue;
 use hook_remote::grpc::tonic::transport::Endpoint;
 use hook_remote::grpc::tonic::{Code, Request};
@@ -118,6 +118,36 @@ async fn on_a_socket_it_is_beside_the_lines() {
     HookBusClient::new(channel).request(before_tool()).await.unwrap();
     end(server);
     assert!(!lines.exists() && !grpc.exists());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn fault_102_guards_over_grpc_alone_block_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = format!("unix:{}", folder.path().join("grpc.sock").display());
+    let ask = async || {
+        let channel = Endpoint::from_shared(place.clone()).unwrap().connect().await.unwrap();
+        let response = HookBusClient::new(channel).request(before_tool()).await.unwrap();
+        let response: Value = serde_json::from_slice(&response.into_inner().json).unwrap();
+        response["processed"].clone()
+    };
+    let (mut server, _) = serve(folder.path(), &["--grpc", &place], 1);
+    assert_eq!(ask().await["decision"], "proceed");
+    let channel = Endpoint::from_shared(place.clone()).unwrap().connect().await.unwrap();
+    let config = HookConfig { fail_behavior: "block".to_owned(), ..HookConfig::default() };
+    let register = RegisterHookRequest {
+        event_type: "BeforeTool".to_owned(),
+        vocabulary: "native".to_owned(),
+        config: Some(config),
+        ..RegisterHookRequest::default()
+    };
+    HookServiceClient::new(channel).register_hook(register).await.unwrap();
+    server.0.kill().unwrap();
+    server.0.wait().unwrap();
+    let (_server, _) = serve(folder.path(), &["--grpc", &place], 1);
+    let processed = ask().await;
+    assert_eq!(processed["decision"], "block", "{processed}");
+    let reason = processed["reason"].as_str().unwrap();
+    assert!(reason.contains("its client has not come back yet"), "{reason}");
 }
 
 #[test]

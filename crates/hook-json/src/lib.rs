@@ -69,7 +69,7 @@ pub use shape::ShapeError;
 pub use slice::JsonSlice;
 pub use typed::{JsonArray, JsonNumber};
 pub use walk::JsonWalk;
-pub use write::ObjectWriter;
+pub use write::{ObjectWriter, TooDeep};
 
 pub use read::locate_entries;
 pub use visit::{Position, Visited, visit_all};

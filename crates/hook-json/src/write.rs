@@ -21,6 +21,17 @@ pub struct ObjectWriter<'a> {
     first: bool,
 }
 
+/// The error of a message that would have to leave out what its reader decides by.
+#[doc(hidden)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "failed to write the message: {fields} would nest deeper than its {MAX_LINE_DEPTH} levels of JSON, \
+     and nothing may be missing in it; send what nests less"
+)]
+pub struct TooDeep {
+    fields: String,
+}
+
 /// The output of a writer, with the state of the whole object.
 #[derive(Debug)]
 struct Sink {
@@ -30,6 +41,8 @@ struct Sink {
     depth: usize,
     /// The fields in which something nests too deep, since the last warning about them.
     cut: Vec<String>,
+    /// `true` if a warning about them would not do: the message is refused.
+    is_whole: bool,
 }
 
 #[derive(Debug)]
@@ -56,6 +69,19 @@ impl ObjectWriter<'_> {
             object.warnings_if_any::<&str>(&[]);
         });
         out.bytes
+    }
+
+    /// Writes a message whose reader decides by it, as a [line](Self::line) that lacks nothing.
+    ///
+    /// # Errors
+    /// Returns an error if it would have more than [`MAX_LINE_DEPTH`] levels.
+    pub fn whole_line(write: impl FnOnce(&mut ObjectWriter<'_>)) -> Result<Vec<u8>, TooDeep> {
+        let mut out = Sink { is_whole: true, ..Sink::new(Purpose::Line, 512) };
+        out.object(write);
+        match out.cut.is_empty() {
+            true => Ok(out.bytes),
+            false => Err(TooDeep { fields: field_names(&out.cut) }),
+        }
     }
 
     /// Like [`line`](Self::line), but returns the warning, for readers that do not know `warnings`.
@@ -211,7 +237,10 @@ impl ObjectWriter<'_> {
     /// Writes the field `warnings`: these texts, and a warning about values cut so far because they
     /// nest too deep. Call it once per message, after all fields that pass JSON through.
     pub fn warnings<S: AsRef<str>>(&mut self, warnings: &[S]) {
-        let cut = std::mem::take(&mut self.out.cut);
+        let cut = match self.out.is_whole {
+            true => Vec::new(),
+            false => std::mem::take(&mut self.out.cut),
+        };
         let depth_warning = (!cut.is_empty()).then(|| depth_warning(&cut));
         let warnings = warnings.iter().map(AsRef::as_ref).chain(depth_warning.as_deref());
         self.array("warnings", warnings, |out, text| out.string(text));
@@ -227,7 +256,13 @@ impl ObjectWriter<'_> {
 
 impl Sink {
     fn new(purpose: Purpose, capacity: usize) -> Self {
-        Self { bytes: Vec::with_capacity(capacity), purpose, depth: 0, cut: Vec::new() }
+        Self {
+            bytes: Vec::with_capacity(capacity),
+            purpose,
+            depth: 0,
+            cut: Vec::new(),
+            is_whole: false,
+        }
     }
 
     fn put(&mut self, bytes: &[u8]) {
@@ -310,18 +345,36 @@ impl Sink {
     }
 }
 
+impl TooDeep {
+    /// Checks a value that a message holds whole, as its field of this name.
+    ///
+    /// # Errors
+    /// Returns an error if the message would have more than [`MAX_LINE_DEPTH`] levels.
+    pub fn check(name: &str, value: &RawJson) -> Result<(), Self> {
+        match nullify_below(value.as_str(), MAX_LINE_DEPTH - 1) {
+            None => Ok(()),
+            Some(_) => Err(Self { fields: field_names(&[name.to_owned()]) }),
+        }
+    }
+}
+
 /// Returns the warning about fields in which something nests too deep for a line.
 fn depth_warning(fields: &[String]) -> String {
+    format!(
+        "more than {MAX_LINE_DEPTH} levels of JSON: what nests deeper in {} is null here",
+        field_names(fields)
+    )
+}
+
+/// Returns the names of the first of these fields.
+fn field_names(fields: &[String]) -> String {
     let names: Vec<String> = fields
         .iter()
         .take(MAX_NAMED_FIELDS)
         .map(|name| format!("`{}`", text::shortened(name)))
         .collect();
     let more = if fields.len() > MAX_NAMED_FIELDS { " and more" } else { "" };
-    format!(
-        "more than {MAX_LINE_DEPTH} levels of JSON: what nests deeper in {}{more} is null here",
-        names.join(", ")
-    )
+    format!("{}{more}", names.join(", "))
 }
 
 /// Writes a string. Quotes, backslashes and all line breaks are escaped.
@@ -372,6 +425,21 @@ mod tests {
                  what nests deeper in `c\\\\n` is null here\"]}}"
             )
         );
+    }
+
+    #[test]
+    fn a_whole_line_is_written_with_all_that_it_has_or_not_at_all() {
+        let whole = |levels| {
+            ObjectWriter::whole_line(|out| {
+                out.raw("a", &deep(levels));
+                out.warnings_if_any::<&str>(&[]);
+            })
+        };
+        assert_eq!(into_string(whole(99).unwrap()), format!("{{\"a\":{}}}", deep(99)));
+        let error = whole(100).unwrap_err();
+        assert!(error.to_string().contains("`a` would nest deeper than its 100 levels"), "{error}");
+        assert_eq!(TooDeep::check("a", &deep(99)), Ok(()));
+        assert_eq!(TooDeep::check("a", &deep(100)), Err(error));
     }
 
     #[test]

@@ -54,6 +54,8 @@ pub(super) struct Field {
     name_range: Range<usize>,
     /// `true` if the name is duplicated; this is the last one.
     pub(super) is_repeated: bool,
+    /// The objects and arrays under the same name before it, which do not count.
+    pub(super) earlier: Vec<Node>,
 }
 
 impl<'t> Document<'t> {
@@ -100,6 +102,7 @@ impl<'t> Document<'t> {
                 value: Node { value, path: format!("{}{joint}{}", node.path, entry.key) },
                 name: entry.key,
                 is_repeated: false,
+                earlier: Vec::new(),
             };
             match positions.get(&field.name) {
                 Some(position) => {
@@ -108,12 +111,15 @@ impl<'t> Document<'t> {
                         shortened(&field.name)
                     );
                     let earlier = std::mem::replace(&mut fields[*position], field);
-                    fields[*position].is_repeated = true;
-                    let location = self.location_at(earlier.name_range, earlier.value.path);
+                    let last = &mut fields[*position];
+                    last.is_repeated = true;
+                    last.earlier = earlier.earlier;
+                    let location = self.location_at(earlier.name_range, earlier.value.path.clone());
                     let mut diagnostic = Diagnostic::new(Rule::DuplicateKey, location, message);
                     // The ignored value may contain hooks.
                     if matches!(earlier.value.value.kind(), JsonKind::Object | JsonKind::Array) {
                         diagnostic.severity = Severity::Error;
+                        last.earlier.push(earlier.value);
                     }
                     self.push(diagnostic);
                 }
@@ -123,7 +129,7 @@ impl<'t> Document<'t> {
                 }
             }
         }
-        fields.retain(|field| !field.value.value.is_null());
+        fields.retain(|field| !field.value.value.is_null() || !field.earlier.is_empty());
         Some(fields)
     }
 
@@ -134,8 +140,9 @@ impl<'t> Document<'t> {
         let value = node.value.slice(entry.value);
         let path = format!("{}.{name}", node.path);
         let name_range = value.range();
-        let field =
-            Field { name: entry.key, value: Node { value, path }, name_range, is_repeated: false };
+        let value = Node { value, path };
+        let (is_repeated, earlier) = (false, Vec::new());
+        let field = Field { name: entry.key, value, name_range, is_repeated, earlier };
         Some(field).filter(|field| !field.value.value.is_null())
     }
 

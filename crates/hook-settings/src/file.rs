@@ -157,6 +157,8 @@ pub(super) struct Reader<'t> {
     has_fail_behavior: bool,
     /// `true` if this is a list of modules instead of a file.
     pub(super) is_list_of_modules: bool,
+    /// The values of keys that are misspelt `hooks`.
+    misplaced_hooks: Vec<Node>,
 }
 
 /// The consequence of an unreadable matcher for its hooks.
@@ -211,6 +213,7 @@ impl<'t> Reader<'t> {
             spans: FileSpans::default(),
             has_fail_behavior: false,
             is_list_of_modules: false,
+            misplaced_hooks: Vec::new(),
         }
     }
 
@@ -235,8 +238,11 @@ impl<'t> Reader<'t> {
             // Other names belong to the agent that owns the file, unless they are misspelt.
             let known = || TOP_LEVEL.iter().map(|field| field.name);
             let message = || format!("`{}` is not read", shortened(&field.name));
-            if known().any(|name| field.name.eq_ignore_ascii_case(name)) {
+            let is_section =
+                known().chain(["hook"]).any(|name| field.name.eq_ignore_ascii_case(name));
+            if is_section {
                 self.document.unknown_name(Rule::MisspeltSection, field, message(), known());
+                self.misplaced_hooks.push(field.value.clone());
             } else if nearest(&field.name, known()).is_some() {
                 self.document.unknown_name(Rule::UnknownSection, field, message(), known());
             }
@@ -248,6 +254,12 @@ impl<'t> Reader<'t> {
         for field in fields.iter().filter(|field| field.name == "hooks") {
             self.apply_misplaced_fail_behavior(&field.value);
             self.read_events(&field.value);
+            for node in &field.earlier {
+                self.keep_events_blocked(node, "`hooks` stands twice");
+            }
+        }
+        for node in std::mem::take(&mut self.misplaced_hooks) {
+            self.keep_events_blocked(&node, "it stands under another key than `hooks`");
         }
         self.add_discovered();
         self.drop_repeated_modules();
@@ -449,9 +461,13 @@ impl<'t> Reader<'t> {
     fn read_events(&mut self, node: &Node) {
         let Some(fields) = self.document.fields(node) else {
             self.document.wrong_kind(node, "an object", "no hook was read");
+            self.keep_events_blocked(node, "`hooks` is no object");
             return;
         };
         for field in &fields {
+            for node in &field.earlier {
+                self.keep_event_blocked(&field.name, node, "its event stands twice");
+            }
             let definitions = self.document.items(&field.value);
             let (foreign, native): (Vec<Node>, Vec<Node>) = definitions
                 .iter()
@@ -471,6 +487,8 @@ impl<'t> Reader<'t> {
                 self.read_unknown_event(guess, &field.name, &native);
             }
             let Some(definitions) = definitions else {
+                let reason = "its event is no array of hook definitions";
+                self.keep_event_blocked(&field.name, &field.value, reason);
                 if event.is_none() {
                     continue;
                 }
@@ -571,6 +589,7 @@ impl<'t> Reader<'t> {
         let Some(fields) = self.document.fields(node) else {
             let consequence = "the definition was skipped";
             self.document.wrong_kind(node, "an object", consequence);
+            self.keep_blocked(event, node, "its definition is no object");
             return;
         };
         let mut definition = Definition {
@@ -599,7 +618,12 @@ impl<'t> Reader<'t> {
                 }
                 "priority" => definition.priority = self.priority(&field.value, DEFAULT_PRIORITY),
                 "sequential" => definition.sequential = self.bool(&field.value).unwrap_or(false),
-                "hooks" => hooks = Some(field.value.clone()),
+                "hooks" => {
+                    hooks = Some(field.value.clone());
+                    for node in &field.earlier {
+                        self.keep_blocked(event, node, "`hooks` stands twice in its definition");
+                    }
+                }
                 name if flat && is_hook(name) => {}
                 _ => self.unknown_key(field, &DEFINITION_FIELDS),
             }
@@ -609,16 +633,19 @@ impl<'t> Reader<'t> {
             let help = "put the hook into the definition's list: \"hooks\": [ {\"type\": \
                           \"command\", \"command\": \"...\"} ]";
             self.document.report_with_help(Rule::MissingHooks, node, message, help);
+            self.keep_blocked(event, node, "its definition is a hook, and has no `hooks`");
             return;
         }
         let Some(hooks) = hooks else {
             let message = "the definition has no `hooks`; it was skipped";
             self.document.report(Rule::MissingHooks, node, message);
+            self.keep_blocked(event, node, "its definition has no `hooks`");
             return;
         };
         let Some(items) = self.document.items(&hooks) else {
             let consequence = "the definition was skipped";
             self.document.wrong_kind(&hooks, "an array of hooks", consequence);
+            self.keep_blocked(event, node, "the `hooks` of its definition are no array");
             return;
         };
         if items.is_empty() {
@@ -630,10 +657,10 @@ impl<'t> Reader<'t> {
                 foreign_hooks.push((index, item.clone()));
                 continue;
             }
-            if let Some(hook) = self.read_hook(&definition, item)
-                && self.may_listen_to_event(&hook, item)
-            {
-                self.hooks.push(hook);
+            let hook = self.read_hook(&definition, item);
+            match hook.filter(|hook| self.may_listen_to_event(hook, item)) {
+                Some(hook) => self.hooks.push(hook),
+                None => self.keep_blocked(event, item, "it is no hook as it stands there"),
             }
         }
         if !foreign_hooks.is_empty() {
@@ -649,6 +676,57 @@ impl<'t> Reader<'t> {
             let guards = read.into_iter().filter(is_kept);
             self.hooks.extend(guards);
         }
+    }
+
+    /// Blocks the events of guards in an object like `hooks` that is skipped.
+    fn keep_events_blocked(&mut self, node: &Node, reason: &str) {
+        let Ok(events) = node.value.to_object() else {
+            return self.keep_blocked(HookEventName::BeforeTool, node, reason);
+        };
+        for (name, value) in events.iter() {
+            if self.is_guard(value.as_str()) {
+                self.keep_event_blocked(name, node, reason);
+            }
+        }
+    }
+
+    /// Blocks the event that is meant by a name if a guard stands in its definitions.
+    fn keep_event_blocked(&mut self, name: &str, node: &Node, reason: &str) {
+        // What belongs beside `hooks` is no event; `hooks` itself may have some.
+        let is_option = MISPLACED_KEYS.iter().any(|(known, _)| *known == name)
+            || name != "hooks" && field::has_field(&TOP_LEVEL, name);
+        if is_option {
+            return;
+        }
+        let known = self.events.from_name(name).or_else(|| HookEventName::from_foreign_name(name));
+        let similar = || self.events.nearest(name).and_then(|name| self.events.from_name(name));
+        let event = known.or_else(similar).unwrap_or(HookEventName::BeforeTool);
+        self.keep_blocked(event, node, reason);
+    }
+
+    /// Blocks an event if a guard stands in a value that is skipped.
+    fn keep_blocked(&mut self, event: HookEventName, node: &Node, reason: &str) {
+        // A guard of a project is its user's to trust, and what it would run is not known.
+        if self.source == HookSource::Project || !self.is_guard(node.value.as_str()) {
+            return;
+        }
+        let event = if event.is_wildcard() { HookEventName::BeforeTool } else { event };
+        let reason = format!("a guard that is skipped: {reason}; fix it, or take it out");
+        let location = self.document.location(node);
+        self.hooks.push(HookEntry {
+            command: "skipped guard".to_owned(),
+            fail_behavior: FailBehavior::Block,
+            unreadable: Some(reason.into()),
+            ..HookEntry::of_file(event, &self.config, location)
+        });
+    }
+
+    /// Checks whether a guard stands in a text of settings.
+    fn is_guard(&self, text: &str) -> bool {
+        let is_by_default = self.config.fail_behavior == FailBehavior::Block
+            && text.contains("\"type\"")
+            && !text.contains(FAIL_BEHAVIOR);
+        mentions_guard(text) || is_by_default
     }
 
     /// Checks whether a hook may listen to its event: only workers and modules may use `*`, since

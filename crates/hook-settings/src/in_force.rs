@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use super::declaring::declare;
-use super::definition::{FileSpans, SettingsFile};
+use super::definition::{FileSpans, HookEntry, SettingsFile};
 use super::diagnostic::{Diagnostic, Location};
+use super::fail_behavior::FailBehavior;
 use super::load::load_all;
 use super::rule::Rule;
 use super::rule::Severity;
@@ -40,13 +41,21 @@ pub fn reload_files(
         };
         match previous.iter().find(is_same) {
             Some(previous_file)
-                if previous_file.was_read && is_broken(&current, source, strict) =>
+                if previous_file.was_read
+                    && (is_broken(&current, source, strict)
+                        || lacks_guard(&current, previous_file)) =>
             {
+                let mut kept = keep_previous(previous_file, current);
                 for definition in &previous_file.declared {
                     // If an event is declared differently now, its guards block.
-                    let _ = declare(&previous_file.source, definition.clone(), events);
+                    if let Err(error) = declare(&previous_file.source, definition.clone(), events) {
+                        let location = Location::of_file(&source.path);
+                        let message = format!("what the file declared before: {error}");
+                        let problem = Diagnostic::new(Rule::InvalidEvent, location, message);
+                        kept.diagnostics.push(problem);
+                    }
                 }
-                Some(keep_previous(previous_file, current))
+                Some(kept)
             }
             _ => Some(current),
         }
@@ -59,6 +68,21 @@ fn is_broken(current: &SettingsFile, source: &SettingsSource, strict: bool) -> b
         true => current.diagnostics.iter().any(|problem| problem.severity == Severity::Error),
         false => !current.was_read && !absence::is_absent(&source.path),
     }
+}
+
+/// Checks whether a guard is gone from a file that has errors, so that it may not be meant to be.
+fn lacks_guard(current: &SettingsFile, previous: &SettingsFile) -> bool {
+    let is_guard =
+        |hook: &&HookEntry| hook.fail_behavior == FailBehavior::Block && hook.unreadable.is_none();
+    let is_same = |one: &HookEntry, other: &HookEntry| {
+        (one.event, &one.command, &one.name) == (other.event, &other.command, &other.name)
+    };
+    current.diagnostics.iter().any(|problem| problem.severity == Severity::Error)
+        && previous
+            .hooks
+            .iter()
+            .filter(is_guard)
+            .any(|guard| !current.hooks.iter().filter(is_guard).any(|hook| is_same(guard, hook)))
 }
 
 /// Returns the remains of a deleted file that had an upstream fleet: a warning for as long as the

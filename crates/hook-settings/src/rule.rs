@@ -88,7 +88,7 @@ rules! {
         "a top-level key looks like `hooks` or `hooksConfig`, and is neither",
         "rename it, or leave it if it belongs to the agent";
     MisspeltSection "misspelt-section" Error,
-        "a top-level key is `hooks` or `hooksConfig` in another case, and is not read",
+        "a top-level key is `hook`, or `hooks` or `hooksConfig` in another case, and is not read",
         "write it as `hooks` or `hooksConfig`";
     UnknownKey "unknown-key" Warning,
         "a key is not known",
@@ -238,8 +238,8 @@ rules! {
         "a settings file is gone, and with it the fleet that was asked behind the hooks",
         "put the file back, or start the engine again without it";
     InvalidAuditLevel "invalid-audit-level" Warning,
-        "an `auditLevel` is none of `off`, `info` and `verbose`",
-        "write \"off\", \"info\" or \"verbose\"";
+        "an `auditLevel` is none of `off`, `info`, `decisions` and `verbose`",
+        "write \"off\", \"info\", \"decisions\" or \"verbose\"";
     NotForProjects "not-for-projects" Warning,
         "a key has no effect in this file, since only the user's and the machine's settings may have it",
         "move it to the user's settings, or remove it";

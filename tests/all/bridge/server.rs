@@ -1,10 +1,13 @@
 //! Agents that ask a running server of the project.
 #![cfg(unix)]
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
 use hook_tests::{Finished, Hook, Project, hook_binary};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 /// A running `hook serve --socket` at the project's own place; ended by being dropped.
@@ -276,4 +279,97 @@ fn a_server_knows_what_other_calls_have_changed_of_a_session() {
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, text.replace("first", "another")).unwrap();
     assert_eq!(reason(&asked(&project, &[])), "another yes");
+}
+
+/// A guard of a client for one tool, as the first message over a socket.
+const GUARD: &str = r#"{"type":"hook-register","hookId":"g","eventName":"BeforeTool",
+    "matcher":{"tool":"run_shell_command"},"config":{"failBehavior":"block"}}"#;
+
+/// Registers a guard at the project's server; the client is there until it is dropped.
+fn registered(socket: &Path) -> BufReader<UnixStream> {
+    let mut client = UnixStream::connect(socket).unwrap();
+    client.write_all((GUARD.replace('\n', "") + "\n").as_bytes()).unwrap();
+    let mut lines = BufReader::new(client);
+    for kind in ["hook-hello", "hook-registered"] {
+        let mut line = String::new();
+        lines.read_line(&mut line).unwrap();
+        assert!(line.contains(kind), "{line}");
+    }
+    lines
+}
+
+/// The socket of the project's own server.
+fn own_socket(project: &Project) -> PathBuf {
+    let mut folders = vec![project.home()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            if entry.file_type().unwrap().is_dir() {
+                folders.push(entry.path());
+            } else if entry.path().extension().is_some_and(|extension| extension == "sock") {
+                return entry.path();
+            }
+        }
+    }
+    panic!("there is no socket");
+}
+
+#[test]
+fn fault_101_guards_of_a_server_that_is_not_asked_block_where_another_engine_answers() {
+    let project = Project::new();
+    let mut server = Server::start(&project);
+    let socket = own_socket(&project);
+    let client = registered(&socket);
+    let blocked = |why: &str| {
+        let found = reason(&asked(&project, &[]));
+        assert!(found.contains("a program registered this guard at "), "{why}: {found}");
+        assert!(found.contains(why), "{why}: {found}");
+    };
+    let refuses = |line: Value| {
+        let mut other = Hook::new(&project, &["serve", "--stdio"]).stdin(format!("{line}\n")).run();
+        let response = other.lines().pop().unwrap_or_default();
+        other.stdout.clear();
+        (response["processed"]["decision"].clone(), response["processed"]["reason"].to_string())
+    };
+    let call = |tool: &str| {
+        json!({"type": "hook-execution-request", "eventName": "BeforeTool", "correlationId": "c",
+            "input": {"tool_name": tool, "tool_input": {}}})
+    };
+    // While it runs, an engine of one's own is one's own.
+    assert_eq!(refuses(call("run_shell_command")).0, "proceed");
+
+    let id = Pid::from_raw(server.0.id().cast_signed()).unwrap();
+    kill_process(id, Signal::STOP).unwrap();
+    blocked("timed out");
+    kill_process(id, Signal::CONT).unwrap();
+
+    // Others come until there is no room for one more.
+    let mut others = Vec::new();
+    let mut greeting = String::new();
+    while !greeting.contains("hook-refused") {
+        let mut other = BufReader::new(UnixStream::connect(&socket).unwrap());
+        greeting.clear();
+        other.read_line(&mut greeting).unwrap();
+        others.push(other);
+    }
+    blocked("it refused");
+    drop(others);
+
+    server.0.kill().unwrap();
+    server.0.wait().unwrap();
+    drop(client);
+    blocked("the server has ended");
+    // Clients start an engine of their own where none answers.
+    let (decision, why) = refuses(call("run_shell_command"));
+    assert_eq!(decision, "block");
+    assert!(why.contains("the project's own server has ended"), "{why}");
+    assert_eq!(refuses(call("read_file")).0, "proceed");
+
+    // What the guard does not see is not blocked, and neither is anything once it is gone.
+    std::fs::remove_file(&socket).unwrap();
+    blocked("the server has ended");
+    let guards = project.home().join(".local/state/hook/guards");
+    for entry in std::fs::read_dir(guards).unwrap() {
+        std::fs::remove_file(entry.unwrap().path()).unwrap();
+    }
+    assert_eq!(asked(&project, &[]).stdout, "");
 }

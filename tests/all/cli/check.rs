@@ -512,6 +512,7 @@ fn problems() -> Vec<(String, Vec<(Rule, &'static str)>)> {
         (r#"{"hooks":{},"hooks":{}}"#.to_owned(), vec![(Rule::DuplicateKey, "\"hooks\"")]),
         (r#"{"hoooks":{}}"#.to_owned(), vec![(Rule::UnknownSection, "\"hoooks\"")]),
         (r#"{"Hooks":{}}"#.to_owned(), vec![(Rule::MisspeltSection, "\"Hooks\"")]),
+        (r#"{"hook":{}}"#.to_owned(), vec![(Rule::MisspeltSection, "\"hook\"")]),
         (
             r#"{"hooks":{"BeforeTool":[{"hook":[]}]}}"#.to_owned(),
             vec![(Rule::MissingHooks, "{\"hook\":[]}"), (Rule::UnknownKey, "\"hook\"")],

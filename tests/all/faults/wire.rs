@@ -157,3 +157,62 @@ async fn fault_41_a_token_that_no_hook_has_is_a_warning() {
     let response = client.ask(&asked).await;
     assert_eq!(response["error"]["code"], "invalid_request", "{response}");
 }
+
+/// A worker that blocks what it finds `rm -rf` in.
+const GUARD: &str = r#"
+import json, sys
+print(json.dumps({"type": "hook-worker", "protocol": 1}), flush=True)
+for line in sys.stdin:
+    call = json.loads(line)
+    if call["type"] == "hook-call":
+        action = "block" if "rm -rf" in line else "continue"
+        print(json.dumps({"type": "hook-answer", "callId": call["callId"], "action": action}), flush=True)
+"#;
+
+#[tokio::test]
+async fn fault_100_a_live_guard_blocks_what_nests_too_deep_to_be_told() {
+    let request = |levels: usize, text: &str| {
+        let (open, close) = ("[".repeat(levels), "]".repeat(levels));
+        format!(
+            r#"{{"type":"hook-execution-request","eventName":"BeforeTool","correlationId":"c","input":{{"tool_name":"t","tool_input":{{"a":{open}"{text}"{close}}}}}}}"#
+        ) + "\n"
+    };
+    let project = Project::new();
+    let script = project.write("guard.py", GUARD);
+    let command = format!("python3 {}", script.display());
+    let worker =
+        json!({"type": "worker", "failBehavior": "block", "timeout": 60_000, "command": command});
+    let with_worker = json!({"hooks": {"BeforeTool": [{"hooks": [worker]}]}});
+    for settings in [with_worker, json!({"hooks": {}})] {
+        project.write("settings.json", &settings.to_string());
+        let served = SocketServed::start(&project, &[]).await;
+        let (mut asker, mut hooks) = (served.client().await, served.client().await);
+        let is_registered = settings["hooks"].get("BeforeTool").is_none();
+        if is_registered {
+            let guard = json!({"type": "hook-register", "hookId": "g", "eventName": "BeforeTool",
+                "config": {"timeout": 60_000, "failBehavior": "block"}});
+            assert_eq!(hooks.ask(&guard).await["type"], "hook-registered");
+        }
+        // The envelope, the input and the tool's input have a level each.
+        for (levels, text, decision) in [
+            (97, "ls", "proceed"),
+            (97, "rm -rf /", "block"),
+            (98, "rm -rf /", "block"),
+            (10_000, "rm -rf /", "block"),
+        ] {
+            asker.send(request(levels, text)).await;
+            if is_registered && levels == 97 {
+                let call = hooks.receive().await;
+                let action = if call.to_string().contains("rm -rf") { "block" } else { "continue" };
+                let answer =
+                    json!({"type": "hook-answer", "callId": call["callId"], "action": action});
+                hooks.send(format!("{answer}\n")).await;
+            }
+            let response = asker.receive().await;
+            assert_eq!(response["processed"]["decision"], decision, "{levels} {text}: {response}");
+            let error = response["hooks"][0]["error"].as_str().unwrap_or_default();
+            let is_refused = error.contains("`input` would nest deeper than its 100 levels");
+            assert_eq!(is_refused, levels > 97, "{error}");
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -136,11 +136,30 @@ impl LiveClients {
     /// # Errors
     /// If the file cannot be read or written. The next guard overwrites its content.
     pub fn save_guards_in(self: &Arc<Self>, file: PathBuf) -> io::Result<Vec<String>> {
-        let saved = remembered::read(&file);
+        let writable = remembered::check_writable(&file);
+        let restored = self.restore_guards(&file, "the server was started again");
         let _ = self.guard_file.set(file);
+        writable.and(restored)
+    }
+
+    /// Blocks for the guards that the server with this file has saved, since that server is not
+    /// asked, for this reason. Returns a warning for each guard that cannot be restored.
+    ///
+    /// # Errors
+    /// If the file cannot be read. Every event is blocked then.
+    pub fn block_for_guards_in(
+        self: &Arc<Self>,
+        file: &Path,
+        reason: &str,
+    ) -> io::Result<Vec<String>> {
+        self.restore_guards(file, reason)
+    }
+
+    fn restore_guards(self: &Arc<Self>, file: &Path, reason: &str) -> io::Result<Vec<String>> {
+        let saved = remembered::read(file);
         let mut warnings = Vec::new();
         if saved.as_ref().map_or(true, |guards| guards.iter().any(Option::is_none)) {
-            warnings.extend(self.block_every_event());
+            warnings.extend(self.block_every_event(reason));
         }
         for guard in saved? {
             let Some(SavedGuard { token, register }) = guard else {
@@ -148,7 +167,7 @@ impl LiveClients {
                 continue;
             };
             let id = hook_json::text::shortened(&register.hook_id);
-            if let Err(error) = self.restore(token, register) {
+            if let Err(error) = self.restore(token, register, reason) {
                 warnings
                     .push(format!("the guard {id} of the server before is not in force: {error}"));
             }
@@ -158,11 +177,11 @@ impl LiveClients {
 
     /// Blocks every event that can be blocked for [`RECONNECT_GRACE`], as an unreadable guard of
     /// the previous server might. Returns a warning for each failure.
-    fn block_every_event(self: &Arc<Self>) -> Vec<String> {
+    fn block_every_event(self: &Arc<Self>, reason: &str) -> Vec<String> {
         let events = HookEventName::all().filter(|event| event.row().block_means.is_some());
         let failures = events.filter_map(|event| {
             let register = HookRegister::new("unreadable-guards", event.as_str());
-            self.restore(token().into(), register).err()
+            self.restore(token().into(), register, reason).err()
         });
         let warning = |error| format!("guards of the server before are not in force: {error}");
         failures.map(warning).collect()
@@ -173,11 +192,12 @@ impl LiveClients {
         self: &Arc<Self>,
         token: Box<str>,
         register: HookRegister,
+        reason: &str,
     ) -> Result<(), NotRegistered> {
         let mut clients = self.lock_clients();
         let client = match clients.get(&token) {
             Some(client) => Arc::clone(client),
-            None => self.add_restored(token),
+            None => self.add_restored(token, reason),
         };
         let target = CallTarget::Client(client.session.clone());
         // Only guards are saved; some are guards by the settings' default.
@@ -194,10 +214,10 @@ impl LiveClients {
     }
 
     /// Creates a client of the previous server, which is removed unless it reconnects in time.
-    fn add_restored(self: &Arc<Self>, token: Box<str>) -> Arc<LiveClient> {
+    fn add_restored(self: &Arc<Self>, token: Box<str>, reason: &str) -> Arc<LiveClient> {
         let client = LiveClient::new(token, CallSession::lasting(), true);
         client.session.close(HookFailure::Live {
-            reason: "the server was started again, and its client has not come back yet".to_owned(),
+            reason: format!("{reason}, and its client has not come back yet"),
         });
         self.remove_after_grace(&client, 1);
         client
@@ -210,8 +230,7 @@ impl LiveClients {
             tokio::select! {
                 () = tokio::time::sleep(RECONNECT_GRACE) => {
                     clients.remove(&client, connection);
-                    let guards = clients.guards(&clients.lock_clients());
-                    clients.save_guards(&guards);
+                    clients.save_present_guards();
                 }
                 // Its guards stay saved for the next server.
                 () = clients.shutdown.cancelled() => {}
@@ -236,19 +255,28 @@ impl LiveClients {
     }
 
     /// Saves a list of guards, unless a later one is saved. Must be called without locks.
-    fn save_guards(&self, list: &GuardList) {
-        let Some(file) = self.guard_file.get() else { return };
+    ///
+    /// # Errors
+    /// If the file cannot be written. The next list is written all the same.
+    fn save_guards(&self, list: &GuardList) -> Result<(), NotRegistered> {
+        let Some(file) = self.guard_file.get() else { return Ok(()) };
         let mut last_written = self.written_list.lock().unwrap_or_else(PoisonError::into_inner);
         if *last_written >= list.number {
-            return;
+            return Ok(());
         }
+        remembered::write(file, &list.guards).map_err(|error| NotRegistered::NotSaved {
+            file: file.shown().to_string(),
+            problem: error.to_string(),
+        })?;
         *last_written = list.number;
-        if let Err(error) = remembered::write(file, &list.guards) {
-            let file = file.shown();
-            tracing::error!(
-                target: "hook::live",
-                "guards would not outlive this server: {file} cannot be written: {error}"
-            );
+        Ok(())
+    }
+
+    /// Saves the guards after some are gone. If that fails, the next server blocks for them, too.
+    fn save_present_guards(&self) {
+        let guards = self.guards(&self.lock_clients());
+        if let Err(error) = self.save_guards(&guards) {
+            tracing::error!(target: "hook::live", "guards that are gone are kept: {error}");
         }
     }
 
@@ -376,7 +404,8 @@ impl LiveConnection {
     /// Registers a hook of the client; it runs from the next request on.
     ///
     /// # Errors
-    /// If its description is invalid, its id is taken, or there are too many hooks.
+    /// If its description is invalid, its id is taken, there are too many hooks, or a guard cannot be
+    /// saved for the next server.
     pub fn register(&mut self, register: HookRegister) -> Result<(), NotRegistered> {
         let engine = &self.clients.engine;
         let hook =
@@ -397,9 +426,6 @@ impl LiveConnection {
             self.link = Link::Attached(self.client.session.attach());
         }
         let registration = engine.register(hook, None, Registrant::Client)?;
-        if let (Some(event), Some(former_token)) = (guarded_event, &self.former_token) {
-            engine.registered().record_found_guard(event, &register.hook_id, former_token);
-        }
         let id = register.hook_id.clone();
         state.hooks.insert(
             id.clone(),
@@ -411,13 +437,27 @@ impl LiveConnection {
             .or_insert_with(|| Arc::clone(&self.client));
         // The guard is back: its restored placeholder must not block any more.
         let restored = self.former_token.as_ref().and_then(|token| clients_by_token.get(token));
-        let replaced = restored.and_then(|client| client.lock().hooks.remove(&id));
+        let restored = restored.cloned();
+        let replaced = restored.as_ref().and_then(|client| client.lock().hooks.remove(&id));
         let is_changed = guarded_event.is_some() || replaced.is_some();
         let changed = is_changed.then(|| self.clients.guards(&clients_by_token));
         drop(clients_by_token);
+        let saved = changed.map_or(Ok(()), |guards| self.clients.save_guards(&guards));
+        if let Err(error) = saved {
+            // What its client is not told of must not run, and what it replaces goes on blocking.
+            let removed = self.client.lock().hooks.remove(&id);
+            if let (Some(client), Some(replaced)) = (restored, replaced) {
+                client.lock().hooks.insert(id, replaced);
+            }
+            drop(removed);
+            // Another client's list may have had it.
+            self.clients.save_present_guards();
+            return Err(error);
+        }
         drop(replaced);
-        if let Some(guards) = changed {
-            self.clients.save_guards(&guards);
+        if let (Some(event), Some(former_token)) = (guarded_event, &self.former_token) {
+            let registered = self.clients.engine.registered();
+            registered.record_found_guard(event, &id, former_token);
         }
         Ok(())
     }
@@ -425,7 +465,7 @@ impl LiveConnection {
     /// Unregisters a hook of the client. Requests in flight still call it.
     ///
     /// # Errors
-    /// If the client has no hook with this id.
+    /// If the client has no hook with this id, or a guard would come back with the next server.
     pub fn unregister(&mut self, hook_id: &str) -> Result<(), NotRegistered> {
         let clients_by_token = self.clients.lock_clients();
         let mut state = self.client.lock();
@@ -437,11 +477,11 @@ impl LiveConnection {
         drop(state);
         let changed = removed.guards.is_some().then(|| self.clients.guards(&clients_by_token));
         drop(clients_by_token);
-        drop(removed);
-        if let Some(guards) = changed {
-            self.clients.save_guards(&guards);
+        let saved = changed.map_or(Ok(()), |guards| self.clients.save_guards(&guards));
+        if saved.is_err() {
+            self.client.lock().hooks.insert(hook_id.to_owned(), removed);
         }
-        Ok(())
+        saved
     }
 
     /// Returns all hooks that clients have registered, ordered by client and id.
@@ -527,8 +567,7 @@ impl LiveConnection {
     pub fn disconnect(mut self) {
         if self.detach() {
             self.clients.remove(&self.client, self.number);
-            let guards = self.clients.guards(&self.clients.lock_clients());
-            self.clients.save_guards(&guards);
+            self.clients.save_present_guards();
         }
     }
 

@@ -75,6 +75,17 @@ pub enum NotRegistered {
     /// The client has reconnected over another connection.
     #[error("this client goes on over another connection; use that")]
     Superseded,
+    /// The file for the next server cannot be written, so nothing was changed.
+    #[error(
+        "failed to remember the guards of this server for the next one, so nothing was changed: {file} \
+         cannot be written: {problem}; make room there or let it be written, and try again"
+    )]
+    NotSaved {
+        /// The file.
+        file: String,
+        /// The error.
+        problem: String,
+    },
     /// The engine rejected the hook.
     #[error(transparent)]
     Refused(#[from] RegisterError),
@@ -93,6 +104,7 @@ impl NotRegistered {
             Self::DuplicateId { .. } => "duplicate_id",
             Self::UnknownId { .. } => "unknown_id",
             Self::Superseded => "superseded",
+            Self::NotSaved { .. } => "not_saved",
             Self::Refused(error) => error.code(),
         }
     }
@@ -111,6 +123,7 @@ impl NotRegistered {
                 }
             }
             Self::DuplicateId { .. } | Self::UnknownId { .. } => text("field", "hookId"),
+            Self::NotSaved { file, .. } => text("file", file),
             Self::Superseded => {}
             Self::Refused(error) => return error.details(),
         }

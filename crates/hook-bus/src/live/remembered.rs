@@ -22,24 +22,35 @@ pub(super) struct SavedGuard {
     pub(super) register: HookRegister,
 }
 
-/// Returns the path of the file with the guards of the server at a socket, in the user's state
-/// directory; `None` without one.
+/// Returns the path of the file with the guards of the server at a socket, which need not exist, or
+/// at another address, in the user's state directory; `None` without one.
 pub fn guard_file(socket: &Path) -> Option<PathBuf> {
-    let socket = fs::canonicalize(socket).unwrap_or_else(|_| socket.to_path_buf());
+    let folder = socket.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok();
+    let name =
+        socket.file_name().filter(|_| !socket.as_os_str().as_encoded_bytes().starts_with(b"grpc:"));
+    let socket =
+        folder.zip(name).map_or_else(|| socket.to_path_buf(), |(folder, name)| folder.join(name));
     let name = sha256(socket.as_os_str().as_encoded_bytes());
     let name = format!("{}.json", name.get(..32).unwrap_or(&name));
     Some(state_home()?.join("hook/guards").join(name))
 }
 
-/// Reads the guards of the previous server. If there is no file, checks that one can be written. A
-/// guard that cannot be read is `None`.
-pub(super) fn read(file: &Path) -> io::Result<Vec<Option<SavedGuard>>> {
-    let text = match regular_file::read_to_string(file, MAX_FILE_SIZE) {
+/// Checks that the file can be written if there is none.
+pub(super) fn check_writable(file: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             private_file::write(file, b"{}")?;
-            write(file, &[])?;
-            return Ok(Vec::new());
+            write(file, &[])
         }
+        _ => Ok(()),
+    }
+}
+
+/// Reads the guards of the previous server. A guard that cannot be read is `None`.
+pub(super) fn read(file: &Path) -> io::Result<Vec<Option<SavedGuard>>> {
+    let text = match regular_file::read_to_string(file, MAX_FILE_SIZE) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         text => text?,
     };
     let invalid = || io::Error::new(io::ErrorKind::InvalidData, "these are no guards");
@@ -63,7 +74,7 @@ pub(super) fn write(file: &Path, guards: &[SavedGuard]) -> io::Result<()> {
             _ => Ok(()),
         };
     }
-    let text = ObjectWriter::line(|out| {
+    let text = ObjectWriter::value(512, |out| {
         out.objects("guards", guards, |out, guard| {
             out.text("clientToken", &guard.token);
             out.object("register", |out| guard.register.write(out));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use hook_json::RawJson;
+use hook_json::{RawJson, TooDeep};
 use hook_run::{HostCall, HostCallError, HostServices};
 use tokio::sync::{mpsc, oneshot};
 
@@ -63,6 +63,10 @@ impl HostServices for ClientServices {
     fn call(&self, call: HostCall) -> BoxFuture<'static, Result<RawJson, HostCallError>> {
         if !self.offered.contains(&call.method) {
             let error = HostCallError::unsupported(&call.method);
+            return futures::future::ready(Err(error)).boxed();
+        }
+        if let Err(error) = TooDeep::check("params", &call.params) {
+            let error = HostCallError::failed(error.to_string());
             return futures::future::ready(Err(error)).boxed();
         }
         let calls = self.calls.clone();

@@ -19,7 +19,7 @@ pub use read_back::MessageError;
 pub(crate) use registration::ChangeCause;
 pub use registration::{HookRegistration, RegistrationChange};
 pub use request::HookExecutionRequest;
-pub(crate) use request::{Body, Invalid, Named, RequestFields};
+pub(crate) use request::{Body, Invalid, Named, RequestFields, read_deadline};
 pub use response::{AnsweringEngine, HookExecutionResponse};
 
 /// The `type` of each kind of message in JSON.

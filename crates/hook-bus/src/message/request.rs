@@ -382,12 +382,15 @@ impl HookExecutionRequest {
         (self.correlation_id, self.body)
     }
 
-    /// Returns the request as one line of JSON, without the newline.
+    /// Returns the request as one line of JSON for its server, without the newline, at any depth.
     pub fn to_json(&self) -> Vec<u8> {
-        ObjectWriter::line(|out| self.write(out))
+        ObjectWriter::value(512, |out| {
+            self.write(out);
+            out.optional_text("runToken", self.run_token());
+        })
     }
 
-    /// Writes the fields of the message.
+    /// Writes the fields of the message, without the run's token, which is its server's to know.
     pub fn write(&self, out: &mut ObjectWriter<'_>) {
         out.text("type", kind::REQUEST);
         out.optional_text("eventName", self.event_name());
@@ -527,16 +530,8 @@ fn envelope(fields: &RequestFields<'_>, event_name: Option<&str>) -> Result<Enve
     let input = read_field("input", fields.input, "an object", object)
         .map_err(to_message)?
         .ok_or("field `input`: expected the event's input as an object, found nothing")?;
-    let number = |value: JsonSlice<'_>| (value.kind() == JsonKind::Number).then(|| value.to_raw());
     let deadline =
-        read_field("deadlineMs", fields.deadline, "a number", number).map_err(to_message)?;
-    let deadline = match deadline {
-        None => None,
-        Some(number) => Some(to_milliseconds(&number).ok_or_else(|| {
-            let found = shortened(number.as_str());
-            format!("field `deadlineMs`: expected whole milliseconds, found {found}")
-        })?),
-    };
+        fields.deadline.map(|value| read_deadline(&value.to_raw())).transpose()?.flatten();
     let streams = boolean("streams", fields.streams)?.unwrap_or_default();
     let inputs = boolean("inputs", fields.inputs)?.unwrap_or_default();
     let run_token = read_text("runToken", fields.run_token).map_err(to_message)?.map(Box::from);
@@ -544,8 +539,20 @@ fn envelope(fields: &RequestFields<'_>, event_name: Option<&str>) -> Result<Enve
     Ok(Envelope { named, deadline, streams, inputs, run_token })
 }
 
-fn to_milliseconds(number: &RawJson) -> Option<Duration> {
-    number.to_u64().map(Duration::from_millis)
+/// Reads the field `deadlineMs`.
+///
+/// # Errors
+/// Returns an error if it is not `null` or a number of whole milliseconds.
+pub(crate) fn read_deadline(value: &RawJson) -> Result<Option<Duration>, String> {
+    let expected = match value.kind() {
+        JsonKind::Null => return Ok(None),
+        JsonKind::Number => match value.to_u64() {
+            Some(milliseconds) => return Ok(Some(Duration::from_millis(milliseconds))),
+            None => format!("whole milliseconds, found {}", shortened(value.as_str())),
+        },
+        other => format!("a number, found {other}"),
+    };
+    Err(format!("field `deadlineMs`: expected {expected}"))
 }
 
 #[cfg(test)]
@@ -554,7 +561,7 @@ mod tests {
 
     #[test]
     fn a_request_survives_its_json_form() {
-        let text = r#"{"type":"hook-execution-request","eventName":"BeforeTool","input":{"tool_input":{"n":1e007}},"correlationId":"c","deadlineMs":5,"streams":true,"inputs":true}"#;
+        let text = r#"{"type":"hook-execution-request","eventName":"BeforeTool","input":{"tool_input":{"n":1e007}},"correlationId":"c","deadlineMs":5,"streams":true,"inputs":true,"runToken":"t"}"#;
         assert_eq!(HookExecutionRequest::from_json(text).to_json(), text.as_bytes());
     }
 

@@ -10,7 +10,7 @@ use hook_protocol::Events;
 use hook_protocol::read_back::fields_once;
 
 use crate::bridge::{Bridge, BridgeAnswer};
-use crate::message::{CorrelationId, HookExecutionRequest};
+use crate::message::{CorrelationId, HookExecutionRequest, read_deadline};
 
 pub(super) const BRIDGE: &str = "hook-bridge";
 pub(super) const BRIDGE_ANSWER: &str = "hook-bridged";
@@ -51,8 +51,9 @@ impl BridgeMessage {
         let input_object = input_text.filter(|string| RawObject::parse(string.as_str()).is_ok());
         let input = input_object.ok_or("field `said`: expected a JSON object in a string")?;
         let event = text(&mut fields, "event")?;
-        let deadline = fields.any("deadlineMs").and_then(|value| value.to_u64());
-        Ok(Self { agent, event, input, deadline: deadline.map(Duration::from_millis), id: id? })
+        let deadline = fields.any("deadlineMs");
+        let deadline = deadline.map(|value| read_deadline(&value)).transpose()?.flatten();
+        Ok(Self { agent, event, input, deadline, id: id? })
     }
 
     /// Returns the line that a client sends. The agent's input is a string in it, since it may have

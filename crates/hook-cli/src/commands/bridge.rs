@@ -17,6 +17,8 @@ use hook_settings::language::Language;
 
 use super::background::{self, BackgroundArguments};
 use super::input::object_of;
+#[cfg(unix)]
+use super::serve::own_socket;
 use super::with_hooks_of;
 use crate::context::{Context, answer_deadline};
 use crate::error::CommandError;
@@ -93,16 +95,17 @@ pub(crate) async fn run(
         return refuse(agent, Some(call.foreign_event()), &error, context, printer).await;
     }
     let started = Instant::now();
-    let mut is_served = true;
+    let mut unasked = None;
     if context.has_only_defaults() && !arguments.rest.is_background_run() {
         match server::ask(agent, &call, &text, context).await {
             Ok(Some(bridged)) => {
                 tracing::info!(target: "hook::bridge", "the project's server was asked");
                 return write_answer(&bridged, printer).await;
             }
-            Ok(None) => is_served = false,
+            Ok(None) => unasked = Some(Unasked::NoServer),
             Err(why) => {
                 tracing::info!(target: "hook::bridge", "the server is not asked: {why}; the engine runs here");
+                unasked = Some(Unasked::Failed(why));
             }
         }
     }
@@ -112,8 +115,11 @@ pub(crate) async fn run(
     let system = builder.background(arguments.rest.background()).build()?;
     let bridged = with_hooks_of(&system, context, printer, async |system, _, printer| {
         arguments.rest.disable_skipped(system);
-        if !is_served && system.wants_server() {
+        if matches!(unasked, Some(Unasked::NoServer)) && system.wants_server() {
             server::start(context);
+        }
+        if let Some(unasked) = &unasked {
+            block_for_guards(unasked, context, system, printer);
         }
         bridge(arguments, agent, &call, &text, context, system, printer).await
     });
@@ -132,6 +138,31 @@ pub(crate) async fn run(
     }
     bridged
 }
+
+/// The reason why the project's own server did not answer.
+enum Unasked {
+    NoServer,
+    Failed(String),
+}
+
+/// Blocks for the guards that programs registered at the project's own server.
+#[cfg(unix)]
+fn block_for_guards(
+    unasked: &Unasked,
+    context: &Context,
+    system: &HookSystem,
+    printer: &mut Printer,
+) {
+    let Ok(socket) = own_socket(context.project()) else { return };
+    let reason = match unasked {
+        Unasked::NoServer => "the server has ended",
+        Unasked::Failed(why) => why,
+    };
+    guards::block_for_remembered(system, &socket, reason, printer);
+}
+
+#[cfg(not(unix))]
+fn block_for_guards(_: &Unasked, _: &Context, _: &HookSystem, _: &mut Printer) {}
 
 pub(super) fn agent(name: &str) -> Result<&'static Agent, CommandError> {
     NamedAgent::parse(name).map(|NamedAgent(agent)| agent).map_err(CommandError::Usage)

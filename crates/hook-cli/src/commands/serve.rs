@@ -24,6 +24,7 @@ use crate::context::{self, Context};
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 use crate::fleet::FleetArguments;
+use crate::guards;
 use crate::output::Printer;
 use crate::recording::{self, Recording};
 use crate::signals::{Hangup, until_drained};
@@ -131,10 +132,11 @@ pub(crate) async fn run(
         Some(path) => Some(Socket::bind(path).await?),
         None => None,
     };
-    if let Some(path) = &path {
-        restore_guards(system, path, printer);
-    }
     let remote = grpc::Server::bind(arguments, context.project()).await?;
+    match path.clone().or_else(|| remote.as_ref().map(grpc::Server::place)) {
+        Some(place) => restore_guards(system, &place, printer),
+        None => block_for_guards(system, context, printer).await,
+    }
     let (engine, notices) = nats::Server::of(arguments)?.unzip();
     let metrics = metrics::Server::bind(arguments, system, engine.as_ref()).await?;
     let mut recording = match &arguments.record {
@@ -190,9 +192,30 @@ pub(crate) async fn run(
     ended
 }
 
+/// Blocks for the guards of the project's own server, if that has ended: whoever starts this one may
+/// do so in its place.
+#[cfg(unix)]
+async fn block_for_guards(system: &HookSystem, context: &Context, printer: &mut Printer) {
+    let Ok(socket) = own_socket(context.project()) else { return };
+    if !context.has_only_defaults() || hook_bus::wire::connect(&socket).await.is_ok() {
+        return;
+    }
+    guards::block_for_remembered(system, &socket, "the project's own server has ended", printer);
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::unused_async, reason = "where there are sockets, it waits")]
+async fn block_for_guards(_: &HookSystem, _: &Context, _: &mut Printer) {}
+
 /// Activates guards of the previous server that clients have not registered again yet.
-fn restore_guards(system: &HookSystem, socket: &Path, printer: &mut Printer) {
-    let Some(file) = live::guard_file(socket) else { return };
+fn restore_guards(system: &HookSystem, place: &Path, printer: &mut Printer) {
+    let Some(file) = live::guard_file(place) else {
+        printer.problem(
+            "guards that clients register will not outlive this server: neither HOME nor \
+             XDG_STATE_HOME names a folder to remember them in; set one",
+        );
+        return;
+    };
     match system.live_clients().save_guards_in(file.clone()) {
         Ok(warnings) => warnings.iter().for_each(|warning| printer.problem(warning)),
         Err(error) => printer.problem(&format!(

@@ -78,6 +78,7 @@ pub(super) fn refusal(error: &NotRegistered) -> Status {
         "duplicate_id" => Status::already_exists(message),
         "limit_exceeded" => Status::resource_exhausted(message),
         "unknown_id" => Status::not_found(message),
+        "not_saved" => Status::unavailable(message),
         "superseded" => Status::aborted(message),
         _ => Status::invalid_argument(message),
     }

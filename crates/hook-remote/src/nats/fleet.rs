@@ -333,10 +333,11 @@ impl FleetRequest<'_> {
         if remaining.is_zero() {
             return Err(self.deadline_error("it could not be sent"));
         }
-        Ok(message::request_line(
+        message::request_line(
             &request.clone().with_deadline(remaining),
             self.fleet.broker.expected.as_deref(),
-        ))
+        )
+        .map_err(|error| StageFailure::new(FailureCode::InvalidRequest, error.to_string()))
     }
 
     /// Handles replies until a result, also while the request waits to be sent again.

@@ -4,7 +4,7 @@ use async_nats::{Message, StatusCode};
 use hook_bus::{CorrelationId, HookExecutionRequest, HookExecutionResponse};
 use hook_core::StageFailure;
 use hook_json::text::shortened;
-use hook_json::{JsonObject, ObjectWriter, RawJson, RawObject};
+use hook_json::{JsonObject, ObjectWriter, RawJson, RawObject, TooDeep};
 
 use super::consistency;
 
@@ -54,8 +54,14 @@ pub(super) fn fits(length: usize, max_payload: usize) -> bool {
 }
 
 /// Returns the line of a request, with the client's protocol and the expected settings.
-pub(super) fn request_line(request: &HookExecutionRequest, expected: Option<&str>) -> Vec<u8> {
-    ObjectWriter::line(|out| {
+///
+/// # Errors
+/// Returns an error if the request nests deeper than a message.
+pub(super) fn request_line(
+    request: &HookExecutionRequest,
+    expected: Option<&str>,
+) -> Result<Vec<u8>, TooDeep> {
+    ObjectWriter::whole_line(|out| {
         request.write(out);
         out.integer("protocol", PROTOCOL.into());
         out.text("version", env!("CARGO_PKG_VERSION"));

@@ -244,3 +244,22 @@ async fn a_build_that_knows_no_fleets_asks_none_and_blocks() {
     assert_eq!(result.decision, PolicyDecision::Block);
     assert!(result.reason.unwrap().contains("a way to fleets of engines"));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn fault_100_a_request_that_nests_too_deep_for_a_fleet_is_refused() {
+    let Some(broker) = Broker::start() else { return };
+    let seen = Seen::default();
+    let _engine = Engine::join(&broker, vec![guard(&seen)]).await;
+    let (builder, _folder) = builder(&json!({"nats": broker.url(), "events": ["BeforeTool"]}));
+    let system = builder.build().unwrap();
+    for (levels, expected) in [(90, PolicyDecision::Proceed), (150, PolicyDecision::Block)] {
+        let deep = format!(r#"{{"a":{}1{}}}"#, "[".repeat(levels), "]".repeat(levels));
+        let tool = hook_protocol::ToolName::new("read_file").unwrap();
+        let input = BeforeToolInput::new(tool, RawObject::parse(deep).unwrap());
+        let result = system.fire_before_tool(input).await;
+        assert_eq!(result.decision, expected, "{levels}: {result:?}");
+        let is_said = format!("{result:?}").contains("`input` would nest deeper");
+        assert_eq!(is_said, levels > 100, "{result:?}");
+    }
+    assert_eq!(seen.runs(), 1);
+}

@@ -17,7 +17,7 @@ use crate::slots::SlotQueue;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
-use super::session::{CallRequest, CallSession, PendingCall, ResultSender};
+use super::session::{CallRequest, CallSession, PendingCall, ResultSender, check_depth};
 use crate::answer::{Answer, interpret_foreign_output};
 use crate::executor::{
     CommandIdentity, Execution, HookCall, HookExecutor, HookKind, HookStart, Permits, Run,
@@ -278,6 +278,7 @@ impl LiveHook {
         call: &HookCall,
         deadline: Instant,
     ) -> Result<(PendingCall, u64), HookFailure> {
+        check_depth(&payload)?;
         let request = || CallRequest {
             hook: Arc::clone(&self.id),
             event: Arc::clone(&self.event),

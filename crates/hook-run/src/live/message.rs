@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::host::HostCallError;
 use hook_json::text::shortened;
-use hook_json::{JsonObject, ObjectWriter, RawJson, RawObject};
+use hook_json::{JsonObject, ObjectWriter, RawJson, RawObject, TooDeep};
 
 /// The maximum length of a line from a hook: 4 MiB.
 pub const MAX_LIVE_LINE: usize = 4 * 1024 * 1024;
@@ -84,12 +84,27 @@ impl CallMessage {
 }
 
 impl ToHook {
-    /// Returns the message as a line, without its end.
+    /// Returns the message as a line, without its end. A result that nests deeper than a message is
+    /// an error in it.
     pub fn to_line(&self) -> Vec<u8> {
-        if let Self::Rest(rest) = self {
-            return rest.clone();
+        match self {
+            Self::Rest(rest) => rest.clone(),
+            Self::HostResult { id, outcome: Ok(result) } => {
+                match TooDeep::check("result", result) {
+                    Ok(()) => self.written(),
+                    Err(error) => {
+                        let outcome = Err(HostCallError::failed(error.to_string()));
+                        Self::HostResult { id: id.clone(), outcome }.written()
+                    }
+                }
+            }
+            _ => self.written(),
         }
+    }
+
+    fn written(&self) -> Vec<u8> {
         ObjectWriter::line(|object| match self {
+            // Only an input that a message can hold is sent.
             Self::Call(call) => {
                 object.text("type", "hook-call");
                 object.text("callId", &call.call.to_string());

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::mailbox::{CallEvent, HostRequest, Mailbox, Refusal};
 use super::message::{CallMessage, HookAnswer, ToHook};
 use crate::slots::SlotQueue;
-use hook_json::{RawJson, RawObject};
+use hook_json::{RawJson, RawObject, TooDeep};
 use hook_protocol::failure::HookFailure;
 
 /// The maximum number of calls in progress per session and nesting depth.
@@ -177,13 +177,15 @@ impl CallSession {
     /// Sends a request that is not an event, and waits for the answer.
     ///
     /// # Errors
-    /// Returns an error if the session is not connected, or ends without an answer.
+    /// Returns an error if the session is not connected, or ends without an answer, or if the input
+    /// nests deeper than a message.
     pub(crate) async fn request(
         &self,
         name: &str,
         input: RawObject,
         deadline: Instant,
     ) -> Result<HookAnswer, HookFailure> {
+        check_depth(&input)?;
         let request = CallRequest {
             hook: name.into(),
             event: name.into(),
@@ -297,6 +299,11 @@ impl State {
 fn rest_of(mut line: Vec<u8>, written: usize) -> ToHook {
     line.pop();
     ToHook::Rest(line.split_off(written.min(line.len())))
+}
+
+/// Checks that a message holds the whole input of a call: nothing is cut of what a hook decides by.
+pub(super) fn check_depth(input: &RawObject) -> Result<(), HookFailure> {
+    TooDeep::check("input", input.as_raw()).map_err(|error| unavailable(error.to_string()))
 }
 
 /// Returns the failure of a hook that cannot be called.

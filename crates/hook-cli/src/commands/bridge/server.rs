@@ -22,7 +22,9 @@ pub(super) async fn ask(
     payload: &str,
     context: &Context,
 ) -> Result<Option<BridgeAnswer>, String> {
-    use hook_bus::wire::{self, BridgeMessage, ServerCallError};
+    use std::io::ErrorKind::{ConnectionRefused, NotFound};
+
+    use hook_bus::wire::{self, BridgeMessage, ServerCallError, SocketError};
 
     use crate::context::answer_deadline;
     use crate::server::OwnServer;
@@ -34,9 +36,17 @@ pub(super) async fn ask(
     // The server answers before this call stops waiting, so no hook is started twice.
     message.deadline = Some(deadline.saturating_sub(MARGIN.min(deadline / 4)));
     let attempt = async || {
-        let stream = wire::connect(&path).await.map_err(|error| error.to_string());
-        let (reader, writer) = stream.map_err(ServerCallError::Refused)?.into_split();
-        wire::call_server(reader, writer, &expected, &message).await
+        let (reader, writer) = match wire::connect(&path).await {
+            Ok(stream) => stream.into_split(),
+            // A killed server leaves its socket behind.
+            Err(SocketError::Connect { source, .. })
+                if matches!(source.kind(), ConnectionRefused | NotFound) =>
+            {
+                return Ok(None);
+            }
+            Err(error) => return Err(ServerCallError::Refused(error.to_string())),
+        };
+        wire::call_server(reader, writer, &expected, &message).await.map(Some)
     };
     let request = async {
         let mut bridged = attempt().await;
@@ -44,7 +54,7 @@ pub(super) async fn ask(
             // The server was told to reload its settings, and may have them now.
             bridged = attempt().await;
         }
-        bridged.map(Some).map_err(|error| format!("{}: {error}", path.shown()))
+        bridged.map_err(|error| format!("{}: {error}", path.shown()))
     };
     match tokio::time::timeout(deadline, request).await {
         Ok(answer) => answer,

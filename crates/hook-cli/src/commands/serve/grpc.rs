@@ -7,7 +7,7 @@ pub(super) use present::Server;
 
 #[cfg(feature = "remote")]
 mod present {
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
     use std::sync::Arc;
 
     use hook_bus::HookSystem;
@@ -41,6 +41,14 @@ mod present {
             Ok(Some(Self(server)))
         }
 
+        /// Returns the address as the place by which the guards of its clients are remembered.
+        pub(in super::super) fn place(&self) -> PathBuf {
+            match self.0.endpoint() {
+                GrpcEndpoint::Unix(path) => path,
+                endpoint => PathBuf::from(format!("grpc:{endpoint}")),
+            }
+        }
+
         /// Prints the address, and the file with the token.
         pub(in super::super) fn announce(&self, printer: &mut Printer) {
             printer.note(&format!("listening for gRPC on {}", self.0.endpoint()));
@@ -61,7 +69,7 @@ mod present {
 
 #[cfg(not(feature = "remote"))]
 mod absent {
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
     use std::sync::Arc;
 
     use hook_bus::HookSystem;
@@ -89,6 +97,10 @@ mod absent {
                         .to_owned(),
                 )),
             }
+        }
+
+        pub(in super::super) fn place(&self) -> PathBuf {
+            match *self {}
         }
 
         pub(in super::super) fn announce(&self, _: &mut Printer) {
