@@ -22,7 +22,7 @@ use super::{AGENTS, entry, kind};
 #[doc(hidden)]
 pub fn render_page(agent: &Agent) -> String {
     let mut page = format!(
-        "# {}\n\nGenerated from `crates/hook-translate/src/agents` by `HOOK_GENERATE=1 cargo test -p hook-tests --test all \
+        "# {}\n\nGenerated from `crates/hook-agents` by `HOOK_GENERATE=1 cargo test -p hook-tests --test all \
          cli::agents`; not to\nbe edited. All agents: [README.md](README.md).\n\n`{}` is its word in settings and on the \
          command line. ",
         agent.title, agent.name

@@ -30,7 +30,7 @@ fn is_up_to_date(path: &Path, text: &str) {
 
 fn index() -> String {
     format!(
-        "# Agents\n\nGenerated from `crates/hook-translate/src/agents` by `HOOK_GENERATE=1 cargo test -p hook-tests --test \
+        "# Agents\n\nGenerated from `crates/hook-agents` by `HOOK_GENERATE=1 cargo test -p hook-tests --test \
          all cli::agents`; not to\nbe edited.\n\nWhat each agent asks about once [`hook connect`](../cli/connect.md) has \
          connected it, and what of an answer it obeys. Each has a page\nwith its events, tools, files and rules.\n\n{}\n{LEGEND}",
         hook_agents::render_overview()

@@ -1,4 +1,4 @@
-//! The deciding fields of an output, in any spelling and position (protocol.md §4, "Decisions that
+//! The deciding fields of an output, in any spelling and position (reference/answers.md, "Decisions that
 //! are not written as they should").
 //!
 //! A restrictive value counts in other spellings too. A permissive value counts only if it is
