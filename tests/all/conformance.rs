@@ -1,4 +1,4 @@
-//! The recorded cases of tests/conformance, with real processes (protocol.md §2 to §5).
+//! The recorded cases of tests/conformance, with real processes (docs/reference).
 
 use futures::{StreamExt, stream};
 use hook_bus::HookExecutionRequest;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 const WRONG: &[(&str, &str)] = &[
     (
         "s1001-224",
-        "a denial followed by a comma is a denial: protocol.md §3, \"Noise\", departs from the \
+        "a denial followed by a comma is a denial: reference/answers.md, \"Noise\", departs from the \
          recorded engine, which took the whole for plain text",
     ),
     ("s1001-69", "fault 34: `DENY` is a denial"),

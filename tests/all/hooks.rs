@@ -1,4 +1,4 @@
-//! What protocol.md promises to hook scripts: input, environment, directory, chaining, identity,
+//! What docs/reference promises to hook scripts: input, environment, directory, chaining, identity,
 //! who may switch what off, model payloads.
 
 use std::fs;

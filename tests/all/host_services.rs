@@ -1,4 +1,4 @@
-//! What hooks ask of their host (protocol.md §6, "Host calls"), and hooks of other agents that their host is
+//! What hooks ask of their host (reference/messages.md, "Host calls"), and hooks of other agents that their host is
 //! to run.
 
 use std::sync::{Arc, Mutex};

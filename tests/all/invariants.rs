@@ -1,4 +1,4 @@
-//! The thirteen invariants of docs/architecture.md, each by a test named after it, driven over the
+//! The thirteen invariants of docs/dev/architecture.md, each by a test named after it, driven over the
 //! public bus.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Matchers that are objects: tools, paths and commands of the input (protocol.md §2).
+//! Matchers that are objects: tools, paths and commands of the input (reference/events.md).
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
 //! Hooks of clients: registered over a connection, called over it, and back after it was lost
-//! (protocol.md §6, "Live hooks").
+//! (reference/messages.md, "Live hooks").
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
 //! A server that is started again: the guards that clients had registered block until they are back
-//! (protocol.md §6, "Hooks of clients").
+//! (reference/messages.md, "Hooks of clients").
 
 use std::io::BufRead;
 use std::path::PathBuf;

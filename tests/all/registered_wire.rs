@@ -1,5 +1,5 @@
 //! What is said over lines of hooks of clients, by the server that the user has: what is no message, greetings,
-//! the order of lines, and what ends while a call is in flight (protocol.md §6, "Live hooks").
+//! the order of lines, and what ends while a call is in flight (reference/messages.md, "Live hooks").
 
 use std::time::{Duration, Instant};
 

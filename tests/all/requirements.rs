@@ -1,4 +1,4 @@
-//! docs/requirements.md names every requirement, docs/reliability.md every fault, and both only
+//! docs/dev/requirements.md names every requirement, docs/reliability.md every fault, and both only
 //! tests that exist.
 
 use std::collections::HashSet;
@@ -107,7 +107,7 @@ fn the_fault_table_is_complete_and_names_tests_that_exist() {
 
 #[test]
 fn the_requirements_page_is_complete_and_names_tests_that_exist() {
-    let page = fs::read_to_string(workspace().join("docs/requirements.md")).unwrap();
+    let page = fs::read_to_string(workspace().join("docs/dev/requirements.md")).unwrap();
     let rows = rows(&page);
     for id in expected() {
         let count = rows.iter().filter(|row| row[0] == id).count();

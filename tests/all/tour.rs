@@ -1,4 +1,4 @@
-//! The tours, pasted into bash: every command runs, and says what the page says that it says.
+//! The pages, pasted into bash: every command runs, and says what the page says that it says.
 
 use hook_tests::{Project, path_with_hook, stable, workspace};
 
@@ -86,23 +86,19 @@ fn check_in(blocks: &[Block], at_home: bool) {
 }
 
 #[test]
-fn the_tour_works_when_pasted() {
-    let page = std::fs::read_to_string(workspace().join("docs/tour.md")).unwrap();
-    // That part needs gRPC, and is played by the tests of hook-cli with it.
-    let (before, team) = page.split_once("\n## A team of three\n").unwrap();
-    let (_, after) = team.split_once("\n## ").unwrap();
-    check(&blocks(&format!("{before}\n## {after}")));
+fn the_guide_works_when_pasted() {
+    let page = std::fs::read_to_string(workspace().join("docs/guide.md")).unwrap();
+    check(&blocks(&page));
 }
 
 #[test]
-fn the_tour_of_the_readme_works_when_pasted() {
+fn the_hook_of_the_readme_and_its_test_work_when_pasted() {
     let page = std::fs::read_to_string(workspace().join("README.md")).unwrap();
-    let (_, tour) = page.split_once("## A tour\n").unwrap();
-    let (tour, _) = tour.split_once("\n## ").unwrap();
-    let blocks = blocks(tour);
-    let (built, rest) = blocks.split_first().unwrap();
-    assert!(built.commands.starts_with("cargo build -q -p hook-cli\n"), "{built:?}");
-    check(rest);
+    let (_, part) = page.split_once("## Write a hook\n").unwrap();
+    let (part, _) = part.split_once("\n## Works with").unwrap();
+    let blocks = blocks(part);
+    assert_eq!(blocks.len(), 2, "a hook and its test: {blocks:?}");
+    check(&blocks);
 }
 
 /// What the last of a part's blocks of commands says where the part is pasted by somebody who agrees to what
@@ -129,8 +125,6 @@ fn the_modules_of_the_pages_work_when_pasted() {
     }
     let refused =
         |reason: &str| format!("block  BeforeTool run_shell_command\n  reason: {reason}\n");
-    let part = ("## Modules", "Where there is no user");
-    pasted_part("README.md", part, &refused("the user does not want that"));
     let part = ("## From an empty file to a guard that asks", "The event comes in the words");
     pasted_part("docs/modules.md", part, &refused("rm -rf is not for agents"));
     let said = "greet  Greets somebody  .hooks/modules/greet.mjs\nHello, you there!\n";
@@ -195,24 +189,20 @@ mod workers {
     }
 
     #[test]
-    fn the_python_workers_of_the_pages_guard_when_pasted() {
+    fn the_python_worker_of_the_page_guards_when_pasted() {
         if let Err(why) = sdk_python::version() {
             return sdk_python::skipped(&why);
         }
-        for (page, heading) in
-            [("README.md", "## Hooks that stay alive"), ("docs/sdks.md", "## A worker")]
-        {
-            let part = part(page, heading);
-            let worker = block(&part, "python");
-            assert!(worker.lines().count() <= 10, "{page}");
-            let project = Project::new();
-            project.write(".hooks/guard.py", worker);
-            project.write(SETTINGS, block(&part, "json"));
-            let package = workspace().join("sdks/python/src");
-            install_for_user(&project, &package);
-            assert_guards(&project);
-            assert_asks(&project, ("python", "python3"));
-        }
+        let part = part("docs/sdks.md", "## A worker");
+        let worker = block(&part, "python");
+        assert!(worker.lines().count() <= 10, "{worker}");
+        let project = Project::new();
+        project.write(".hooks/guard.py", worker);
+        project.write(SETTINGS, block(&part, "json"));
+        let package = workspace().join("sdks/python/src");
+        install_for_user(&project, &package);
+        assert_guards(&project);
+        assert_asks(&project, ("python", "python3"));
     }
 
     /// Installs the package as `pip install --user` does.

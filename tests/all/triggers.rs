@@ -1,4 +1,4 @@
-//! What an agent does with its hooks' answers (protocol.md §8), every branch with a real script.
+//! What an agent does with its hooks' answers (reference/answers.md), every branch with a real script.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

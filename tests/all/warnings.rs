@@ -1,5 +1,5 @@
 //! What is wrong is told at every door: settings that cannot be read, hooks that are not trusted,
-//! hooks that failed (protocol.md §5, "ProcessedHookResult").
+//! hooks that failed (reference/answers.md, "ProcessedHookResult").
 
 use futures::stream;
 use hook_bus::triggers::{

@@ -73,7 +73,7 @@ impl AgentHost {
     }
 
     /// Sets the function that approves requests with the decision `ask`. Without it they are
-    /// blocked (protocol.md §8).
+    /// blocked (reference/answers.md).
     #[must_use]
     pub fn approver<F>(
         mut self,

@@ -67,7 +67,7 @@
 //! # Why no queue between caller and handler
 //!
 //! A request is served on the caller's task until it first has to wait: a queue and a wake-up would
-//! cost more than all the stages before (docs/performance.md).
+//! cost more than all the stages before (docs/dev/performance.md).
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
@@ -102,7 +102,15 @@ pub use handler::{
     DeclaredEvent, HookEventHandler, InitializeError, NotInitialized, RegisterError,
     RegisteredHook, Registrant, Registration, RemoteEngines, RemoteServing,
 };
+pub use hook_core::ProcessedHookResult;
+pub use hook_json::{RawJson, RawObject};
+pub use hook_protocol::{
+    EventDefinition, Events, HookEventName, HookOutput, PolicyDecision, ToolName, events,
+};
+pub use hook_run::{HandlerHook, HostCall, HostCallError, HostServices};
+pub use hook_settings::SettingsSource;
 pub use hook_translate::Sdk;
+pub use hook_trust::TrustPolicy;
 pub use host::{AgentHost, ApprovalRequest};
 pub use message::{
     AnsweringEngine, CorrelationId, EngineCheck, HookExecutionRequest, HookExecutionResponse,

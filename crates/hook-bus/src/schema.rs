@@ -1,4 +1,4 @@
-//! JSON Schema of the messages (protocol.md §6). Those of settings and payloads are in
+//! JSON Schema of the messages (reference/messages.md). Those of settings and payloads are in
 //! [`hook_settings::schema`].
 //!
 //! ```

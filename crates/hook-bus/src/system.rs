@@ -82,7 +82,7 @@ impl HookSystemBuilder {
         self
     }
 
-    /// Adds the native settings files of project, user and system (protocol.md §1), looked for each
+    /// Adds the native settings files of project, user and system (reference/settings.md), looked for each
     /// time settings are read. `config_home` is `$XDG_CONFIG_HOME` or its default; `None` skips the
     /// user's files.
     ///

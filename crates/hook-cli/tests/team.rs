@@ -1,4 +1,4 @@
-//! The team of three in docs/tour.md: a worker, a handler over gRPC, and a command guard one server.
+//! The team of three in docs/examples/sdk/team.md: a worker, a handler over gRPC, and a command guard one server.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that finds something else fails")]
@@ -21,8 +21,8 @@ fn workspace() -> PathBuf {
 
 /// The part of the page, as blocks of commands, each with what it says that they print.
 fn blocks() -> Vec<(String, Option<String>)> {
-    let page = std::fs::read_to_string(workspace().join("docs/tour.md")).unwrap();
-    let (_, part) = page.split_once("\n## A team of three\n").unwrap();
+    let page = std::fs::read_to_string(workspace().join("docs/examples/sdk/team.md")).unwrap();
+    let (_, part) = page.split_once("# A team of three\n").unwrap();
     let (part, _) = part.split_once("\n## ").unwrap();
     let mut blocks: Vec<(String, Option<String>)> = Vec::new();
     let mut pieces = part.split("```").skip(1).step_by(2);

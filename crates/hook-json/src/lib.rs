@@ -6,7 +6,7 @@
 //! Text is parsed further only on request: a [`JsonWalk`] reads several levels in one pass and
 //! gives each value as a [`JsonSlice`], and a [`JsonText`] is a string that is not decoded yet.
 //!
-//! This is the *one reader* of protocol.md §3: a lone surrogate becomes U+FFFD, the last of
+//! This is the *one reader* of reference/answers.md: a lone surrogate becomes U+FFFD, the last of
 //! duplicate keys wins, and numbers keep their digits.
 //!
 //! Every value has one normal form, created by [`RawJson::parse`] and kept by all writers: its text

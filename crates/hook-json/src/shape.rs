@@ -56,7 +56,7 @@ impl ShapeError {
 
 /// A reader that takes the known fields out of an object, and leaves the unknown ones.
 ///
-/// `null` means absence everywhere (protocol.md §6), except in a field that can have any value.
+/// `null` means absence everywhere (reference/messages.md), except in a field that can have any value.
 #[derive(Debug)]
 pub struct FieldReader {
     fields: JsonObject,

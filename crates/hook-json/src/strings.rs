@@ -1,7 +1,7 @@
 //! Scanning of strings as they are written, many bytes at a time.
 //!
 //! Texts of models are long and full of escapes, and most of them are only skipped. So the scan
-//! does not stop at escapes that do not matter, as a search for one byte does (docs/dependencies.md
+//! does not stop at escapes that do not matter, as a search for one byte does (docs/dev/dependencies.md
 //! has the numbers). Loops over blocks of a fixed size have no early exit, so that the compiler
 //! vectorizes them.
 

@@ -197,7 +197,7 @@ pub enum HookFailure {
 }
 
 /// The reason why a hook's decision is unknown: its answer is malformed JSON, or a deciding field
-/// in it cannot be read (protocol.md §3, "Invalid answers").
+/// in it cannot be read (reference/answers.md, "Invalid answers").
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InvalidAnswer {
@@ -259,7 +259,7 @@ impl HookFailure {
     }
 
     /// Returns `true` if the failure is listed among an event's errors. An unusual exit code is
-    /// not: it is a script's way to warn (protocol.md §3).
+    /// not: it is a script's way to warn (reference/answers.md).
     pub fn is_error(&self) -> bool {
         !matches!(self, Self::ExitCode { .. })
     }

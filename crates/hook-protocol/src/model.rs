@@ -1,5 +1,5 @@
-//! The stable model types: the form in which hook scripts see a model call of any SDK (protocol.md
-//! §7).
+//! The stable model types: the form in which hook scripts see a model call of any SDK
+//! (docs/model-sdks.md).
 //!
 //! They are deliberately text only. Every input field is optional, since a hook answers with only
 //! the fields to change. Unknown fields are kept in `extra`; numbers stay as written.

@@ -1,4 +1,4 @@
-//! Fields and answers parsed from messages (protocol.md §6), for clients and recordings.
+//! Fields and answers parsed from messages (reference/messages.md), for clients and recordings.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
 //! What a fleet costs, beside the limit of each piece of work measured by turns with it
-//! (docs/performance.md): `cargo bench -p hook-remote --features nats --bench fleet`. It needs
+//! (docs/dev/performance.md): `cargo bench -p hook-remote --features nats --bench fleet`. It needs
 //! `nats-server`.
 
 #![allow(

@@ -4,7 +4,7 @@
 //!
 //! 10,000 agents by default, each of which makes a tool call every 10 seconds on average (`PER_AGENT` a
 //! second), whose hooks take 15.14 milliseconds (`SERVICE_MS`) in one of 8 places (`PLACES`) that an engine has
-//! for processes: P4 in docs/performance.md. Requests come as they please (exponential times between them), and
+//! for processes: P4 in docs/dev/performance.md. Requests come as they please (exponential times between them), and
 //! hooks take longer or shorter (exponential, too). The broker gives each request to any engine, as a queue
 //! group does; there it waits for a place. What is shown is how long it waits there, for so many engines.
 

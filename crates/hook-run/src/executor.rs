@@ -98,7 +98,7 @@ impl HookKind {
 pub enum HookStart<'h> {
     /// As a function of the host.
     InProcess,
-    /// As a process without a shell (protocol.md §3); through the shell if that is impossible.
+    /// As a process without a shell (reference/answers.md); through the shell if that is impossible.
     Direct,
     /// Through this shell.
     Shell(&'h Path),

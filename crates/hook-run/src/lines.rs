@@ -15,7 +15,7 @@ const READ_SIZE: usize = 64 * 1024;
 /// One line that is not blank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
-    /// A line's text. Invalid UTF-8 is replaced, as everywhere (protocol.md §3).
+    /// A line's text. Invalid UTF-8 is replaced, as everywhere (reference/answers.md).
     Text {
         /// The line's number, from 1; blank lines count.
         number: usize,

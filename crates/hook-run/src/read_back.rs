@@ -1,4 +1,4 @@
-//! Results of hooks parsed from messages (protocol.md §6), for clients and recordings.
+//! Results of hooks parsed from messages (reference/messages.md), for clients and recordings.
 //!
 //! Only the fields of the message are filled in: a parsed hook result has no
 //! [output](HookExecutionResult::output), and its failure is the reported

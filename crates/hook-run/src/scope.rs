@@ -60,7 +60,7 @@ pub struct RunScope {
     pub hops: u32,
     /// The services that the caller offers to hooks.
     pub host: Option<Arc<dyn HostServices>>,
-    /// `true` if the hooks run again after a change (protocol.md §2, "Asking again").
+    /// `true` if the hooks run again after a change (reference/events.md, "Asking again").
     pub is_recheck: bool,
 }
 

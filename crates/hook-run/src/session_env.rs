@@ -1,4 +1,4 @@
-//! Variables that SessionStart hooks set for later hooks of the session (protocol.md §4).
+//! Variables that SessionStart hooks set for later hooks of the session (reference/answers.md).
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 //! Discovery of settings files: of a project and the projects around it, of the user, and of the
-//! system (protocol.md §1, "Sources").
+//! system (reference/settings.md, "Sources").
 
 use std::fs;
 use std::io::{self, Read};

@@ -1,5 +1,5 @@
 //! Reload of settings: if a file is broken now, its previous contents stay effective, so that an
-//! editing mistake disables no guard (protocol.md §1, "Diagnostics").
+//! editing mistake disables no guard (reference/settings.md, "Diagnostics").
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Settings: hooks, their locations, and the problems of settings files (protocol.md §1).
+//! Settings: hooks, their locations, and the problems of settings files (reference/settings.md).
 //!
 //! A [`SettingsSource`] names a file, [`load()`] loads a source and [`parse`] parses a text into a
 //! [`SettingsFile`]. All problems of a file are reported together; a broken entry does not affect

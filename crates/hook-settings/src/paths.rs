@@ -1,4 +1,4 @@
-//! The paths of settings and of the user's own folders (protocol.md §1, "Sources").
+//! The paths of settings and of the user's own folders (reference/settings.md, "Sources").
 
 use std::path::{Path, PathBuf};
 

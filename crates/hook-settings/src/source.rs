@@ -41,7 +41,7 @@ impl HookSource {
         }
     }
 
-    /// Checks whether this source may disable hooks of `other` (protocol.md §1).
+    /// Checks whether this source may disable hooks of `other` (reference/settings.md).
     pub(crate) fn may_disable(&self, other: &Self) -> bool {
         match self {
             Self::User | Self::System | Self::Explicit => self.trust_rank() > other.trust_rank(),

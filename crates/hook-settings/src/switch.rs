@@ -2,7 +2,7 @@
 
 use super::definition::SettingsFile;
 
-/// The files that contain hooks with one name, and the files that disable them (protocol.md §1,
+/// The files that contain hooks with one name, and the files that disable them (reference/settings.md,
 /// "Who may switch off whom").
 #[doc(hidden)]
 #[derive(Debug, Clone)]

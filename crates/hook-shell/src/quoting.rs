@@ -1,8 +1,9 @@
 //! Quoting of commands: adding quotes around project-directory variables, and finding an unclosed
 //! quote.
 //!
-//! An unquoted project-directory variable is made safe for directories with blanks (protocol.md
-//! §3): the variable is wrapped in double quotes; its value is never inserted into the command.
+//! An unquoted project-directory variable is made safe for directories with blanks
+//! (reference/answers.md): the variable is wrapped in double quotes; its value is never inserted
+//! into the command.
 
 use super::PROJECT_DIRECTORY;
 use super::lexer::{Lexer, OpenConstruct, Step};

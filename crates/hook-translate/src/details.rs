@@ -1,5 +1,5 @@
 //! Facts of a model call other than its text: prompts, tools, tool calls and token counts. Hooks
-//! get them as separate fields (protocol.md §7), for all SDKs.
+//! get them as separate fields (docs/model-sdks.md), for all SDKs.
 //!
 //! Malformed content is ignored here; the translation itself reports it.
 

@@ -6,7 +6,7 @@ use hook_json::text::shortened;
 
 use crate::Sdk;
 
-/// The reason why a payload could not be translated (`translation_failed` in protocol.md).
+/// The reason why a payload could not be translated (`translation_failed` in reference/messages.md).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TranslateError {

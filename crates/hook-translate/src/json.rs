@@ -9,7 +9,7 @@ pub(crate) fn object<const N: usize>(fields: [(&str, RawJson); N]) -> RawObject 
     fields.to_raw()
 }
 
-/// Returns a field's value, unless it is absent or `null` (protocol.md §6).
+/// Returns a field's value, unless it is absent or `null` (reference/messages.md).
 pub fn given<'a>(fields: &'a JsonObject, name: &str) -> Option<&'a RawJson> {
     fields.get(name).filter(|value| !value.is_null())
 }

@@ -1,7 +1,7 @@
 //! Model calls of vendor SDKs, translated to and from the stable form that hook scripts see.
 //!
 //! A hook for model calls must not depend on the SDK that makes them. So a request or response in
-//! an SDK's own JSON is translated to a stable one (protocol.md §7) before hooks run, and their
+//! an SDK's own JSON is translated to a stable one (docs/model-sdks.md) before hooks run, and their
 //! answers are applied to the SDK's JSON afterwards. The stable form is text only; the way back
 //! keeps everything that it cannot express.
 //!

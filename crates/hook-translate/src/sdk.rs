@@ -7,7 +7,7 @@ use hook_protocol::model::LlmRole;
 
 use crate::TranslateError;
 
-/// The form of a model payload (protocol.md §7).
+/// The form of a model payload (docs/model-sdks.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Sdk {

@@ -19,7 +19,7 @@ const MAX_FAILED_SEARCHES: usize = 64;
 pub(crate) struct Piece<'t> {
     /// The text that the hook saw.
     pub(crate) text: Cow<'t, str>,
-    /// `true` for a thought of the model, which a hook may edit but not remove (protocol.md §7).
+    /// `true` for a thought of the model, which a hook may edit but not remove (docs/model-sdks.md).
     pub(crate) thought: bool,
 }
 

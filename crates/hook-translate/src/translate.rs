@@ -50,7 +50,7 @@ pub fn to_stable_request(sdk: Sdk, request: &RawObject) -> Result<Translated, Tr
 }
 
 /// Translates a stable request into the SDK's form: `request` is applied to `base`, the SDK's own
-/// request, so that content which the stable form cannot express survives (protocol.md §7).
+/// request, so that content which the stable form cannot express survives (docs/model-sdks.md).
 ///
 /// `request` may be a whole stable request or only the fields of a hook's answer. One that changes
 /// nothing returns `base` byte for byte. Without a base, a new request is built. For

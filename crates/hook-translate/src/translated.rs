@@ -22,7 +22,7 @@ impl Translated {
 
 /// Content of a hook's answer that was not translated as written.
 ///
-/// Content that the stable form never shows is no warning, by contract (protocol.md §7).
+/// Content that the stable form never shows is no warning, by contract (docs/model-sdks.md).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
     path: String,

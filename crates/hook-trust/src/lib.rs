@@ -1,4 +1,4 @@
-//! Trust: hooks of a project run only what its user agreed to (protocol.md §1, "Trust").
+//! Trust: hooks of a project run only what its user agreed to (reference/settings.md, "Trust").
 //!
 //! A decision is bound to the hook as it would run, and to the folders of the files that it starts, by what is
 //! in them. Hooks of ours then run from a copy of these folders; others run where they are, and are compared

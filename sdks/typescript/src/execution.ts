@@ -1,4 +1,4 @@
-/** What a request is answered: docs/protocol.md of the project, §5 and §6. */
+/** What a request is answered: docs/reference/answers.md and messages.md. */
 
 /** Runs of one hook. Later engines may say more. */
 export interface HookRun {

@@ -1,4 +1,4 @@
-/** What the server says, one object a line: docs/protocol.md of the project, §6. */
+/** What the server says, one object a line: docs/reference/messages.md. */
 
 /** The version of this package, as in its package.json. */
 export const VERSION = "0.1.0";

@@ -8,7 +8,7 @@ import type {HookContext} from "./context.js";
 import {isObject} from "./messages.js";
 import type {HookResponse, NativeOutput, Vocabulary} from "./responses.js";
 
-/** All fields that are there must hold. Globs and patterns are those of docs/protocol.md, §2. */
+/** All fields that are there must hold. Globs and patterns are those of docs/reference/events.md. */
 export interface HookMatcher {
   /** What the tool does, such as `shell` or `file_write`, whatever the agent calls it. */
   kind?: string | string[];

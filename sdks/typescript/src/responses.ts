@@ -21,7 +21,7 @@ export type HookResponse =
   /** Hooks of later priorities do not start, guards excepted. */
   | {action: "skip"};
 
-/** A native answer (docs/protocol.md of the project, §4). */
+/** A native answer (docs/reference/answers.md). */
 export interface NativeOutput {
   decision?: "allow" | "approve" | "ask" | "block" | "deny" | "retry";
   reason?: string;

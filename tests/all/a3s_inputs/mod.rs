@@ -1,4 +1,4 @@
-//! What A3S's hooks are sent, and that docs/a3s.md says what is.
+//! What A3S's hooks are sent, and that docs/dev/a3s.md says what is.
 
 mod failed_tools;
 mod generation;

@@ -1,4 +1,4 @@
-//! docs/a3s.md says what is.
+//! docs/dev/a3s.md says what is.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use hook_protocol::event::input::BASE_FIELDS;
 use hook_tests::workspace;
 
 fn page() -> String {
-    fs::read_to_string(workspace().join("docs/a3s.md")).unwrap()
+    fs::read_to_string(workspace().join("docs/dev/a3s.md")).unwrap()
 }
 
 /// The cells of the table below a heading.

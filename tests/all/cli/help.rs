@@ -404,7 +404,7 @@ fn the_protocol_fits_a_narrow_terminal_and_names_every_event() {
       eventName and input, and answers with a line: type hook-answer, the callId,
       and as output what a hook writes. `hook init --worker python` writes one.
 
-      Try it with `hook fire`. docs/protocol.md has every detail.
+      Try it with `hook fire`. docs/reference has every detail.
     ----- stderr -----
     "#);
     assert!(page.lines().all(|line| line.chars().count() <= 80));

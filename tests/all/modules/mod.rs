@@ -19,8 +19,8 @@ use hook_tests::{fields, json};
 use serde_json::Value;
 
 #[test]
-fn the_protocol_has_each_method_of_hosts() {
-    let page = include_str!("../../../docs/protocol.md");
+fn the_reference_has_each_method_of_hosts() {
+    let page = include_str!("../../../docs/reference/messages.md");
     for method in HOST_METHODS {
         let row = format!("| `{}` | {} | {} |\n", method.name, method.params, method.result);
         assert!(page.contains(&row), "{row}");

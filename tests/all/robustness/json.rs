@@ -10,7 +10,7 @@ use super::{VERY_DEEP, check};
 
 const WORDS: &[&str] = &["a", "b", "", "tool_input", "é", "\u{1f600}", "a\"b", "\n"];
 
-/// What the reader takes and serde_json's values cannot hold (protocol.md §3, "Reading JSON").
+/// What the reader takes and serde_json's values cannot hold (reference/answers.md, "Reading JSON").
 const DOCUMENTED: [&str; 4] = [
     "number out of range",
     "recursion limit exceeded",

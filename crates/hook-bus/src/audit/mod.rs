@@ -1,4 +1,4 @@
-//! The audit: a record of hooks and decisions, for later inspection (protocol.md §6, "Audit").
+//! The audit: a record of hooks and decisions, for later inspection (reference/messages.md, "Audit").
 //!
 //! It is made from the messages on the bus. [`HookSystem::audit`](crate::HookSystem::audit) returns
 //! it as a stream of [`AuditEntry`], [`AuditLog`] writes it to a file.

@@ -521,7 +521,7 @@ impl<'e> Responder<'e> {
     }
 
     /// Answers a request that ended before all its hooks did. Results of finished hooks still count
-    /// if they forbid: a denial sticks (protocol.md §3).
+    /// if they forbid: a denial sticks (reference/answers.md).
     fn cut_off(
         self,
         plan: &Plan,

@@ -1,4 +1,4 @@
-//! Hooks registered while a system runs (protocol.md §1, "Registration at run time").
+//! Hooks registered while a system runs (reference/settings.md, "Registration at run time").
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};

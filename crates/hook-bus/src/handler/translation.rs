@@ -1,4 +1,4 @@
-//! Stage 5: translation of model payloads into the form that hooks see (protocol.md §7).
+//! Stage 5: translation of model payloads into the form that hooks see (docs/model-sdks.md).
 
 use hook_core::StageFailure;
 use hook_json::{JsonObject, RawJson, RawObject};

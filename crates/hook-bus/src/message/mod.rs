@@ -1,4 +1,4 @@
-//! The messages on the bus and their JSON form (protocol.md §6).
+//! The messages on the bus and their JSON form (reference/messages.md).
 
 mod correlation;
 mod engine_check;

@@ -1,4 +1,4 @@
-//! Reading responses and progress back from their JSON form (protocol.md §6).
+//! Reading responses and progress back from their JSON form (reference/messages.md).
 
 use std::sync::Arc;
 

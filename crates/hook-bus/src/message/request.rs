@@ -142,7 +142,7 @@ impl HookExecutionRequest {
     }
 
     /// Marks the request as made by a running hook that waits for the answer: the one with this
-    /// `HOOK_RUN_TOKEN` in its environment. The request then gets its own slots (protocol.md §6).
+    /// `HOOK_RUN_TOKEN` in its environment. The request then gets its own slots (reference/messages.md).
     ///
     /// The token is for the engine that serves the request. It is not in the JSON form.
     #[must_use]

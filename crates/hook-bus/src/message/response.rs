@@ -187,7 +187,7 @@ impl HookExecutionResponse {
             }
             Some(failure) => {
                 object.object("error", |out| write_failure(out, failure));
-                // Written only if the caller must not proceed (protocol.md §1).
+                // Written only if the caller must not proceed (reference/settings.md).
                 if self.processed.decision > PolicyDecision::Proceed {
                     object.object("processed", |out| self.processed.write(out));
                 }

@@ -300,7 +300,7 @@ fn diff_values(
     depth: usize,
     differences: &mut Vec<Difference>,
 ) {
-    // `null` means absent (protocol.md §6).
+    // `null` means absent (reference/messages.md).
     let (before, now) =
         (before.filter(|value| !value.is_null()), now.filter(|value| !value.is_null()));
     if before == now {

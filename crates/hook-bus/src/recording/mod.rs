@@ -1,4 +1,4 @@
-//! Recordings: all messages of a bus as JSON lines with times (protocol.md §6, "Recordings").
+//! Recordings: all messages of a bus as JSON lines with times (reference/messages.md, "Recordings").
 //!
 //! [`Recorder`] writes a recording, of lines made by [`RecordingLines`]. [`Recording`] reads one,
 //! with the hooks of each request and their times, and sends its requests again:

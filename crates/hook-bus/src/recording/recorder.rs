@@ -67,7 +67,7 @@ pub struct RecordingSize {
 /// A recorder of all messages on the bus of a hook system.
 ///
 /// It is a subscriber with the bus's usual limits: the bus does not wait for it, and the recording
-/// counts the messages that it missed. Values that settings redact (protocol.md §1) are left out.
+/// counts the messages that it missed. Values that settings redact (reference/settings.md) are left out.
 /// ```
 /// use hook_bus::HookSystem;
 /// use hook_bus::recording::Recorder;

@@ -71,7 +71,7 @@ pub struct RecordedHook {
     pub estimated: bool,
     /// The hook's group; `None` if all hooks of the request ran together, or it is not recorded.
     pub group: Option<RecordedGroup>,
-    /// The hook's result, with the fields of protocol.md §6; `None` if not recorded.
+    /// The hook's result, with the fields of reference/messages.md; `None` if not recorded.
     pub result: Option<JsonObject>,
 }
 

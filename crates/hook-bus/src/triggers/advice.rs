@@ -3,7 +3,7 @@
 
 use hook_core::ProcessedHookResult;
 
-/// The maximum size of the hooks' text for the model per event, in bytes (protocol.md §8).
+/// The maximum size of the hooks' text for the model per event, in bytes (reference/answers.md).
 const MAX_MODEL_TEXT: usize = 16 * 1024;
 
 /// The hooks' texts other than their decision.

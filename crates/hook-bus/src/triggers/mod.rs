@@ -1,5 +1,5 @@
 //! Triggers: functions around a tool call, a model call, a turn and a session, so that all agents
-//! apply their hooks' answers in the same way (protocol.md §8).
+//! apply their hooks' answers in the same way (reference/answers.md).
 //!
 //! | module | event | functions |
 //! | --- | --- | --- |

@@ -1,6 +1,6 @@
 //! Triggers around a model call: the tools it may use, the call and its request, and the answer
-//! (protocol.md §8). Requests and responses are in the format of the caller's SDK; hooks see and
-//! return the stable form (§7).
+//! (reference/answers.md). Requests and responses are in the format of the caller's SDK; hooks see and
+//! return the stable form (docs/model-sdks.md).
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use crate::host::{AgentHost, ApprovalRequest};
 /// A model call that the agent is about to make.
 #[derive(Debug, Clone)]
 pub struct ModelCall {
-    /// The SDK of the request; `None` to detect it (protocol.md §7).
+    /// The SDK of the request; `None` to detect it (docs/model-sdks.md).
     pub sdk: Option<Sdk>,
     /// The request, in the SDK's format.
     pub request: RawObject,

@@ -1,4 +1,4 @@
-//! A complete model call with its hooks, whose answer is streamed (protocol.md §8).
+//! A complete model call with its hooks, whose answer is streamed (reference/answers.md).
 //!
 //! Chunks are passed on as they arrive, and AfterModel fires once, on the complete answer, after it
 //! was displayed. To redact before display, use [`ChunkHooks::Each`], which runs every AfterModel

@@ -1,4 +1,4 @@
-//! Asking the user whether a tool may run, with hooks before and after (protocol.md §8).
+//! Asking the user whether a tool may run, with hooks before and after (reference/answers.md).
 
 use hook_json::RawObject;
 use hook_protocol::{

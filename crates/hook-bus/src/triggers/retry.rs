@@ -1,4 +1,4 @@
-//! Retries requested by hooks: after a delay and limited in number (protocol.md §8).
+//! Retries requested by hooks: after a delay and limited in number (reference/answers.md).
 
 use std::time::Duration;
 

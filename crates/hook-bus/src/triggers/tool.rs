@@ -1,4 +1,4 @@
-//! Triggers around a tool call: permission, input and result (protocol.md §8).
+//! Triggers around a tool call: permission, input and result (reference/answers.md).
 
 use std::future::Future;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! JSON lines: the messages outside the process (protocol.md §6).
+//! JSON lines: the messages outside the process (reference/messages.md).
 
 #[cfg_attr(not(unix), expect(dead_code, reason = "only a socket has several clients"))]
 mod allowance;

@@ -1,5 +1,5 @@
 //! What the engine costs, beside the limit of each piece of work measured by turns with it
-//! (docs/performance.md). `cargo limits` prints the table, `cargo limits P3 P22` these rows of it.
+//! (docs/dev/performance.md). `cargo limits` prints the table, `cargo limits P3 P22` these rows of it.
 
 #![allow(
     missing_docs,

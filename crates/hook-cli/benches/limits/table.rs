@@ -1,4 +1,4 @@
-//! The table of docs/performance.md.
+//! The table of docs/dev/performance.md.
 
 use crate::turns::Figures;
 

@@ -57,7 +57,7 @@ pub(crate) fn settings(printer: &Printer) -> String {
     page.title("hooksConfig: what holds for all hooks of the file");
     keys(&mut page, &CONFIG_FIELDS);
     page.paragraph(
-        "`hook schema settings` prints the JSON Schema, for editors. docs/protocol.md has every \
+        "`hook schema settings` prints the JSON Schema, for editors. docs/reference has every \
         detail.",
     );
     page.out
@@ -164,7 +164,7 @@ pub(crate) fn protocol(printer: &Printer) -> String {
     page.out.push_str(EXAMPLE_PYTHON);
     page.title("A worker");
     page.paragraph(WORKER);
-    page.paragraph("Try it with `hook fire`. docs/protocol.md has every detail.");
+    page.paragraph("Try it with `hook fire`. docs/reference has every detail.");
     page.out
 }
 
@@ -219,7 +219,7 @@ pub(crate) fn events_json() -> Value {
     json!({"events": HookEventName::all().map(event_json).collect::<Vec<_>>()})
 }
 
-/// The meaning of a hook's exit codes (protocol.md §3).
+/// The meaning of a hook's exit codes (reference/answers.md).
 const ENDINGS: [(&str, &str); 4] = [
     ("0", "its standard output is its answer"),
     ("2", "a denial; standard error is the reason"),
@@ -231,7 +231,7 @@ const ENDINGS: [(&str, &str); 4] = [
     ),
 ];
 
-/// The variables in a hook's environment (protocol.md §3).
+/// The variables in a hook's environment (reference/answers.md).
 const ENVIRONMENT: [(&str, &str); 4] = [
     ("HOOK_PROJECT_DIR", "the project directory; also as CLAUDE_, GEMINI_ and LLXPRT_PROJECT_DIR"),
     ("HOOK_EVENT_NAME", "the event"),

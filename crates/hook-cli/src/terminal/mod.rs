@@ -1,5 +1,5 @@
 //! The user at the terminal, for hooks that call their host: questions, notifications and a status
-//! line (protocol.md §6, "Host calls").
+//! line (reference/messages.md, "Host calls").
 //!
 //! | file | contents |
 //! | --- | --- |

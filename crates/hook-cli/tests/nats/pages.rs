@@ -1,4 +1,4 @@
-//! What README and docs/fleet.md have to paste, played in an empty folder; with a port of its own, since 4222
+//! What docs/fleet.md has to paste, played in an empty folder; with a port of its own, since 4222
 //! may be somebody's.
 
 use std::fs;
@@ -53,19 +53,6 @@ fn assert_says(said: &str, expected: &[&str]) {
     for expected in expected {
         assert!(said.contains(expected), "{expected}: {said}");
     }
-}
-
-#[test]
-fn the_fleet_of_the_readme_works_as_it_stands_there() {
-    if Broker::start().is_none() {
-        return;
-    }
-    let page = page("README.md");
-    let part = part(&page, "\n## A fleet\n", "\n## ");
-    let (_, commands) = blocks(part)[0];
-    let folder = tempfile::tempdir().unwrap();
-    let said = play(folder.path(), commands);
-    assert_says(&said, &["Engines of the fleet", "serving hooks.request.*"]);
 }
 
 #[test]

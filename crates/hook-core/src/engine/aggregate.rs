@@ -1,4 +1,4 @@
-//! Aggregation: merges the outputs of hooks by the event's merge strategy (protocol.md §5).
+//! Aggregation: merges the outputs of hooks by the event's merge strategy (reference/answers.md).
 
 use std::borrow::Cow;
 use std::time::Duration;

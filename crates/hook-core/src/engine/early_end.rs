@@ -1,4 +1,4 @@
-//! Hooks of a plan that do not start because of earlier outputs (protocol.md §2, "Groups").
+//! Hooks of a plan that do not start because of earlier outputs (reference/events.md, "Groups").
 
 use std::sync::Arc;
 

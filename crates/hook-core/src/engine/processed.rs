@@ -1,4 +1,4 @@
-//! The interpretation of hook outputs that all callers share (protocol.md §5,
+//! The interpretation of hook outputs that all callers share (reference/answers.md,
 //! "ProcessedHookResult").
 
 use std::sync::Arc;
@@ -53,7 +53,7 @@ pub struct ProcessedHookResult {
     pub warnings: Vec<String>,
 }
 
-/// A guard that did not run, and whose failure denies (protocol.md §1, `failBehavior`).
+/// A guard that did not run, and whose failure denies (reference/settings.md, `failBehavior`).
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

@@ -1,4 +1,4 @@
-//! The merged result of a request, parsed from a message (protocol.md §6).
+//! The merged result of a request, parsed from a message (reference/messages.md).
 
 use hook_json::RawObject;
 use hook_json::shape::{Required, ShapeError};

@@ -1,4 +1,4 @@
-//! Second calls of guards whose approval went stale (protocol.md §2, "Asking again").
+//! Second calls of guards whose approval went stale (reference/events.md, "Asking again").
 //!
 //! A guard approves the input it received. If another hook of the plan changes that input, the
 //! guard is called again with the input that will run. A guard whose matcher names paths or

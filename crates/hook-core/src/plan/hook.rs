@@ -198,7 +198,7 @@ impl Hook {
     }
 
     /// Returns the key for removing duplicates: command hooks of one event with the same key are
-    /// the same hook (protocol.md §1). Host functions have no key.
+    /// the same hook (reference/settings.md). Host functions have no key.
     pub(super) fn dedup_key(&self) -> Option<(Option<&str>, CommandIdentity<'_>)> {
         Some((self.name.as_deref(), self.executor.identity()?))
     }

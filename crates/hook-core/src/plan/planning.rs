@@ -1,4 +1,4 @@
-//! The hooks that an event runs, with their groups and order (protocol.md §2, "Plan").
+//! The hooks that an event runs, with their groups and order (reference/events.md, "Plan").
 
 use std::sync::Arc;
 

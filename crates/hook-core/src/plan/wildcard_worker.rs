@@ -1,4 +1,4 @@
-//! Workers registered under `*` in settings, which declare their hooks themselves (protocol.md §1,
+//! Workers registered under `*` in settings, which declare their hooks themselves (reference/settings.md,
 //! "Workers"). Until one has declared them, a guard blocks every event that can be blocked.
 
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,5 +1,5 @@
-//! Chaining: the changes that a hook's output makes to the input of the next group (protocol.md
-//! §2). Each event names one kind of chaining in its row.
+//! Chaining: the changes that a hook's output makes to the input of the next group
+//! (reference/events.md). Each event names one kind of chaining in its row.
 
 use super::output::HookOutput;
 use super::row::Chain;

@@ -450,7 +450,7 @@ impl Events {
         HookEventName::from_name(name).or_else(|| self.declared.get(name).copied())
     }
 
-    /// Returns all events: the built-in ones as in protocol.md §2, then the declared ones by name.
+    /// Returns all events: the built-in ones as in reference/events.md, then the declared ones by name.
     pub fn all(&self) -> impl Iterator<Item = HookEventName> {
         HookEventName::all().chain(self.declared())
     }

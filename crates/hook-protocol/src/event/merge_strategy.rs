@@ -1,6 +1,6 @@
 //! Strategies for merging several outputs into one.
 
-/// A strategy for merging the outputs of several hooks into one (protocol.md §5).
+/// A strategy for merging the outputs of several hooks into one (reference/answers.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MergeStrategy {
     /// Any stop wins, then any block, then any ask; texts are joined.

@@ -13,7 +13,7 @@ use hook_json::field::Field;
 /// The name in settings that stands for every event.
 pub const WILDCARD: &str = "*";
 
-/// An event that hooks can listen to (protocol.md §2): a row of the table. Copying it copies a
+/// An event that hooks can listen to (reference/events.md): a row of the table. Copying it copies a
 /// reference.
 #[derive(Clone, Copy)]
 pub struct HookEventName(&'static EventRow);

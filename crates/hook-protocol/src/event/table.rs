@@ -39,7 +39,7 @@ impl HookEventName {
     #[doc(hidden)]
     pub const COUNT: usize = EVENTS.len();
 
-    /// Returns all built-in events, in the order of protocol.md §2.
+    /// Returns all built-in events, in the order of reference/events.md.
     pub fn all() -> impl Iterator<Item = HookEventName> {
         EVENTS.iter().map(Self::of)
     }

@@ -1,4 +1,4 @@
-//! The output of a hook as text: decoded, and without terminal codes (protocol.md §3, "Standard
+//! The output of a hook as text: decoded, and without terminal codes (reference/answers.md, "Standard
 //! output on exit 0").
 
 use std::borrow::Cow;

@@ -1,4 +1,4 @@
-//! Hints that text was meant as an answer (protocol.md §3, "Invalid answers").
+//! Hints that text was meant as an answer (reference/answers.md, "Invalid answers").
 
 use std::borrow::Cow;
 

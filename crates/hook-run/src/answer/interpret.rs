@@ -1,5 +1,5 @@
 //! The answer of a finished command, from its exit code, standard output and standard error
-//! (protocol.md §3).
+//! (reference/answers.md).
 
 use super::decoded::{DecodedOutput, begins_like_json};
 use super::hints::answer_fields;

@@ -1,4 +1,4 @@
-//! Finding JSON objects in output that is not JSON as a whole (protocol.md §3, "Noise").
+//! Finding JSON objects in output that is not JSON as a whole (reference/answers.md, "Noise").
 //!
 //! A script may print a banner, debug lines or a file's content around its answer. One pass finds
 //! every complete object, in linear time and without recursion.

@@ -1,4 +1,4 @@
-//! The environment of a hook's process: shell, variables, directories (protocol.md §3).
+//! The environment of a hook's process: shell, variables, directories (reference/answers.md).
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
 //! Requests that a hook may make to its event's caller: a question to the user, a message to the
-//! session, a tool to run (protocol.md §6, "Host calls").
+//! session, a tool to run (reference/messages.md, "Host calls").
 
 use std::any::Any;
 use std::fmt;

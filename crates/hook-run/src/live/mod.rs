@@ -1,5 +1,5 @@
 //! Live hooks, which outlive their calls: one session per hook process or client, over any
-//! transport (protocol.md §6, "Live hooks").
+//! transport (reference/messages.md, "Live hooks").
 //!
 //! | file | contents |
 //! | --- | --- |

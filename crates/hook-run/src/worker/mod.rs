@@ -1,5 +1,5 @@
 //! Workers: processes of the engine that answer calls until they are not needed any more
-//! (protocol.md §1, "Workers").
+//! (reference/settings.md, "Workers").
 //!
 //! | file | contents |
 //! | --- | --- |

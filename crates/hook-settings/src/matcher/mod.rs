@@ -1,4 +1,4 @@
-//! Matchers: the tools, triggers and inputs that a hook is for (protocol.md §2).
+//! Matchers: the tools, triggers and inputs that a hook is for (reference/events.md).
 //!
 //! | module | content |
 //! | --- | --- |

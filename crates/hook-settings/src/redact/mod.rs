@@ -1,4 +1,4 @@
-//! Redaction: keeping secrets out of records and logs (protocol.md §1, `redact`).
+//! Redaction: keeping secrets out of records and logs (reference/settings.md, `redact`).
 //!
 //! A pattern's match in a text becomes [`REDACTED`], and so does the value of a field with a listed
 //! name. Texts are compared unescaped, and JSON within a text (for example, a hook's output) is

@@ -9,7 +9,7 @@ use hook_protocol::event::{HookEventName, ModelPayload};
 use hook_protocol::model;
 
 /// Returns the schema of one event's input on standard input; the output's is `#/$defs/EVENTOutput`
-/// (protocol.md §2 and §4).
+/// (reference/events.md, reference/answers.md).
 pub fn event(event: HookEventName) -> Value {
     let about = format!(
         "What a hook of {event} reads on standard input. What it answers on standard output is \

@@ -6,7 +6,7 @@ use super::{View, document, reference};
 use crate::{DEFINITION_FIELDS, HOOK_FIELDS, TOP_LEVEL};
 use hook_protocol::event::{HookEventName, Matching, WILDCARD};
 
-/// Returns the schema of a settings file (protocol.md §1).
+/// Returns the schema of a settings file (reference/settings.md).
 pub fn settings() -> Value {
     let mut schema = document(
         "settings",

@@ -1,4 +1,4 @@
-//! Anthropic's messages API (protocol.md §7).
+//! Anthropic's messages API (docs/model-sdks.md).
 //!
 //! The fields that hooks see, and those that their answers change:
 //!

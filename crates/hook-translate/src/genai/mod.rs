@@ -1,4 +1,4 @@
-//! Google's GenAI SDK, v1 (protocol.md §7).
+//! Google's GenAI SDK, v1 (docs/model-sdks.md).
 //!
 //! The fields that hooks see, and those that their answers change:
 //!

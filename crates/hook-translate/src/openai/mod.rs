@@ -1,4 +1,4 @@
-//! OpenAI's two APIs: [`chat`] completions and [`responses`] (protocol.md §7).
+//! OpenAI's two APIs: [`chat`] completions and [`responses`] (docs/model-sdks.md).
 //!
 //! Shared by both: the text of a message ([`content`]), its role ([`role`]), pairs of calls and
 //! answers ([`pairing`]), the [`settings`] and the [`tool_choice`] of a request, and the finish

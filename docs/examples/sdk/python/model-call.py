@@ -10,7 +10,7 @@ from hook_sdk import HookClient, Outcome
 def laid_onto(response: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
     """A response of OpenAI's chat completions with the text that hooks left.
 
-    What they changed comes in the stable form (protocol.md, section 7), with only the fields that
+    What they changed comes in the stable form (docs/model-sdks.md), with only the fields that
     they gave; what that does not show, such as calls of tools and ids, stays as it is.
     """
     stable = (outcome.modified or {}).get("llm_response") or {}

@@ -5,7 +5,7 @@ import {HookClient} from "hook-sdk";
 
 /**
  * A response of OpenAI's chat completions with the text that hooks left. What they changed comes in the
- * stable form (protocol.md, section 7), with only the fields that they gave; the rest stays as it is.
+ * stable form (docs/model-sdks.md), with only the fields that they gave; the rest stays as it is.
  *
  * @param {any} response
  * @param {{modified?: any}} fired

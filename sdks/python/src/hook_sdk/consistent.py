@@ -50,13 +50,13 @@ _DECIDING = frozenset(
         "compacting beforesessionswitch beforesessionbranch beforesessiontree command"
     ).split()
 )
-"""The events on which an answer decides (docs/protocol.md, §2). On others it changes nothing."""
+"""The events on which an answer decides (docs/reference/events.md). On others it changes nothing."""
 _PERMITTING = ("beforetool", "permissionrequest")
 """Those of them that have `permissionDecision`."""
 _CANCELLING = ("precompress", "beforesessionswitch", "beforesessionbranch", "beforesessiontree")
 """Those of them that have `cancel`, which is a block."""
 _RETRYING = ("beforetool", "toolerror", "permissiondenied")
-"""Those of them on which a retry means something (§8)."""
+"""Those of them on which a retry means something (docs/reference/answers.md)."""
 
 
 def _wants(answer: dict[str, Any], event: str) -> list[str]:

@@ -1,5 +1,5 @@
 /**
- * The engine's own events (docs/protocol.md of the project, §2): what a request says in `input`, and what
+ * The engine's own events (docs/reference/events.md): what a request says in `input`, and what
  * a native handler is told, which has the base fields as well. Times are milliseconds.
  */
 

@@ -8,7 +8,7 @@ import {isObject} from "../messages.js";
 /** From the weakest to the strongest. */
 const DECISIONS: readonly unknown[] = ["proceed", "ask", "retry", "block", "stop"];
 
-/** The events on which an answer decides (docs/protocol.md of the project, §2). On others it changes nothing. */
+/** The events on which an answer decides (docs/reference/events.md). On others it changes nothing. */
 const DECIDING = new Set([
   "BeforeTool", "AfterTool", "BeforeAgent", "AfterAgent", "SessionStart", "SessionEnd", "PreCompress", "BeforeModel",
   "AfterModel", "BeforeToolSelection", "Notification", "ToolError", "ToolBatch", "PermissionRequest",
@@ -22,7 +22,7 @@ const PERMITTING = new Set(["BeforeTool", "PermissionRequest"].map(plain));
 /** Those of them that have `cancel`, which is a block. */
 const CANCELLING = new Set(["PreCompress", "BeforeSessionSwitch", "BeforeSessionBranch", "BeforeSessionTree"].map(plain));
 
-/** Those of them on which a retry means something (§8). */
+/** Those of them on which a retry means something (docs/reference/answers.md). */
 const RETRYING = new Set(["BeforeTool", "ToolError", "PermissionDenied"].map(plain));
 
 /** What is wrong with a response to a request for an event; `undefined` of one that says one thing about it. */

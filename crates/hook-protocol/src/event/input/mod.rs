@@ -1,5 +1,5 @@
 //! The input of a hook: the base fields that every event has, and the event's own payload
-//! (protocol.md §2).
+//! (reference/events.md).
 //!
 //! A request carries a [`RequestInput`]: a checked payload, possibly with base fields of its own.
 //! [`RequestInput::complete`] adds the host's base fields and returns the [`EventInput`] that hooks

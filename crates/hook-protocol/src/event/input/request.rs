@@ -126,7 +126,7 @@ impl RequestInput {
     /// Reads and checks the input of an event.
     ///
     /// # Errors
-    /// Names the first field that violates protocol.md §2.
+    /// Names the first field that violates reference/events.md.
     pub fn read(event: HookEventName, fields: JsonObject) -> Result<Self, PayloadError> {
         let repeated = reject_duplicate_field(&fields);
         let mut fields = FieldReader::new(fields);
@@ -137,7 +137,7 @@ impl RequestInput {
                     fields.alias(older, name);
                 }
             }
-            // The engine sets this field itself (protocol.md §2).
+            // The engine sets this field itself (reference/events.md).
             fields.any("hook_event_name");
             if event.is_tool_event() {
                 TOOL_FIELDS.iter().for_each(|field| drop(fields.any(field.name)));
@@ -157,7 +157,7 @@ impl RequestInput {
     /// Checks constraints that a payload's types do not express; reading has checked them already.
     ///
     /// # Errors
-    /// Names the field that violates protocol.md §2.
+    /// Names the field that violates reference/events.md.
     pub fn check(&self) -> Result<(), PayloadError> {
         let check = || -> Result<(), ShapeError> {
             for (name, value) in [("session_id", &self.base.session_id), ("cwd", &self.base.cwd)] {
@@ -241,7 +241,7 @@ impl<P: Into<EventPayload>> From<P> for RequestInput {
     }
 }
 
-/// Takes a value for a process's environment, and checks that it fits (protocol.md §3).
+/// Takes a value for a process's environment, and checks that it fits (reference/answers.md).
 fn environment_value(fields: &mut FieldReader, name: &str) -> Result<Option<Arc<str>>, ShapeError> {
     let Some(value) = fields.text(name)? else { return Ok(None) };
     check_environment_value(name, &value)?;

@@ -9,7 +9,7 @@ macro_rules! words {
         }
 
         impl $name {
-            /// All variants, in the order of protocol.md §2.
+            /// All variants, in the order of reference/events.md.
             #[doc(hidden)]
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 

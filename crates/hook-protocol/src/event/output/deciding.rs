@@ -1,5 +1,5 @@
-//! The deciding fields of an output, in any spelling and position (protocol.md §4, "Decisions that
-//! are not written as they should").
+//! The deciding fields of an output, in any spelling and position (reference/answers.md, "Other ways
+//! to write a restriction").
 //!
 //! A restrictive value counts in other spellings too. A permissive value counts only if it is
 //! written exactly as documented.

@@ -98,7 +98,7 @@ pub enum PolicyDecision {
     Ask,
     /// Try again after a delay; the event defines the details.
     Retry,
-    /// Do not do it; the event defines the details (protocol.md §2).
+    /// Do not do it; the event defines the details (reference/events.md).
     Block,
     /// Stop the agent.
     Stop,

@@ -1,5 +1,5 @@
 //! The output of a hook: the output itself, its decision, and the typed views of each event's
-//! outputs (protocol.md §4).
+//! outputs (reference/answers.md).
 
 mod answer;
 mod deciding;

@@ -48,7 +48,7 @@ pub struct InvalidReason {
 
 impl HookOutput {
     /// Reads an output. Known fields of a wrong type are dropped and unknown decisions kept, each
-    /// with a warning. A restrictive decision counts in any spelling (protocol.md §4). Nothing else
+    /// with a warning. A restrictive decision counts in any spelling (reference/answers.md). Nothing else
     /// is lost.
     pub fn read(fields: JsonObject, warnings: &mut Vec<String>) -> Self {
         let entries = fields.iter().map(|(name, value)| (name.to_owned(), value.clone()));

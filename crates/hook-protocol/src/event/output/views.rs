@@ -1,4 +1,4 @@
-//! Typed views of each event's outputs, which are not copied (protocol.md §4).
+//! Typed views of each event's outputs, which are not copied (reference/answers.md).
 
 use super::answer::HookOutput;
 use crate::event::tool_mode::narrow_tool_config;

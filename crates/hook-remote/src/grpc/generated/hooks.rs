@@ -117,7 +117,7 @@ pub struct HookEvent {
     /// A JSON object: the event's own metadata.
     #[prost(bytes = "vec", tag = "10")]
     pub metadata: ::prost::alloc::vec::Vec<u8>,
-    /// JSON, a `hook-host-result` (docs/protocol.md); nothing else is set then.
+    /// JSON, a `hook-host-result` (docs/reference/messages.md); nothing else is set then.
     #[prost(bytes = "vec", optional, tag = "11")]
     pub host_result: ::core::option::Option<::prost::alloc::vec::Vec<u8>>,
 }
@@ -144,7 +144,7 @@ pub struct HookResponse {
     /// The handler failed.
     #[prost(string, optional, tag = "8")]
     pub error: ::core::option::Option<::prost::alloc::string::String>,
-    /// JSON, a `hook-host-call` (docs/protocol.md); nothing else counts then.
+    /// JSON, a `hook-host-call` (docs/reference/messages.md); nothing else counts then.
     #[prost(bytes = "vec", optional, tag = "9")]
     pub host_call: ::core::option::Option<::prost::alloc::vec::Vec<u8>>,
 }

@@ -1,4 +1,4 @@
-//! Chat completions (protocol.md §7).
+//! Chat completions (docs/model-sdks.md).
 //!
 //! The fields that hooks see, and those that their answers change:
 //!

@@ -1,4 +1,4 @@
-//! The responses API (protocol.md §7).
+//! The responses API (docs/model-sdks.md).
 //!
 //! The fields that hooks see, and those that their answers change:
 //!
