@@ -75,6 +75,13 @@ pub enum NotRegistered {
     /// The client has reconnected over another connection.
     #[error("this client goes on over another connection; use that")]
     Superseded,
+    /// The hook is a guard, and the engine is one of a fleet.
+    #[error(
+        "this engine is one of a fleet, whose other engines do not have this guard: it would see a share of the \
+         requests, and the others would go on; put it into the settings of all engines, as a worker for example, or \
+         register it with `failBehavior: continue`"
+    )]
+    GuardInFleet,
     /// The engine rejected the hook.
     #[error(transparent)]
     Refused(#[from] RegisterError),
@@ -93,6 +100,7 @@ impl NotRegistered {
             Self::DuplicateId { .. } => "duplicate_id",
             Self::UnknownId { .. } => "unknown_id",
             Self::Superseded => "superseded",
+            Self::GuardInFleet => "guard_in_fleet",
             Self::Refused(error) => error.code(),
         }
     }
@@ -112,6 +120,7 @@ impl NotRegistered {
             }
             Self::DuplicateId { .. } | Self::UnknownId { .. } => text("field", "hookId"),
             Self::Superseded => {}
+            Self::GuardInFleet => text("field", "config.failBehavior"),
             Self::Refused(error) => return error.details(),
         }
         details

@@ -79,6 +79,7 @@ pub(super) fn refusal(error: &NotRegistered) -> Status {
         "limit_exceeded" => Status::resource_exhausted(message),
         "unknown_id" => Status::not_found(message),
         "superseded" => Status::aborted(message),
+        "guard_in_fleet" => Status::failed_precondition(message),
         _ => Status::invalid_argument(message),
     }
 }
