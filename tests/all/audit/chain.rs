@@ -195,3 +195,103 @@ async fn fault_69_the_chain_goes_on_over_processes_that_share_a_file_are_killed_
         served.ended().await;
     }
 }
+
+/// Lets the server decide about one call, and waits until its audit has it.
+async fn decides(served: &SocketServed, file: &Path, id: &str) {
+    let answer = served.client().await.ask(&call("forbidden", id)).await;
+    assert_eq!(answer["processed"]["decision"], "block");
+    let begun = Instant::now();
+    while !fs::read_to_string(file).unwrap_or_default().contains(&format!("\"{id}\"")) {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{id}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+fn without_the_last_two(file: &Path) {
+    let text = fs::read_to_string(file).unwrap();
+    let all: Vec<&str> = text.lines().collect();
+    fs::write(file, all[..all.len() - 2].join("\n") + "\n").unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fault_105_lines_that_are_cut_off_while_a_server_writes_are_missed_in_the_next_one() {
+    type Damage = fn(&Path);
+    let damages: [(&str, Damage); 4] = [
+        ("cut off", without_the_last_two),
+        ("emptied", |file| fs::write(file, "").unwrap()),
+        ("removed", |file| fs::remove_file(file).unwrap()),
+        ("changed", |file| {
+            let text = fs::read_to_string(file).unwrap();
+            fs::write(file, text.replace("\"third\"", "\"\"") + "{}\n").unwrap();
+        }),
+    ];
+    for (name, damage) in damages {
+        let project = guarded();
+        let file = project.home().join("audit.jsonl");
+        let socket = project.home().join("run/hook.sock");
+        let arguments = ["--audit", file.to_str().unwrap()];
+        let mut served = SocketServed::start_with(&project, &socket, ":", &arguments).await;
+        for id in ["first", "second", "third"] {
+            decides(&served, &file, id).await;
+        }
+        assert_eq!(verify(&project, &[&file], &[]).status, 0, "{name}");
+        damage(&file);
+        decides(&served, &file, "fourth").await;
+        let said = served.says().await;
+        assert!(said.contains("were cut off or changed, or it was removed"), "{name}: {said}");
+        // It is said once, and the chain goes on from there.
+        decides(&served, &file, "fifth").await;
+        let found = verify(&project, &[&file], &[]);
+        assert_eq!(found.status, 1, "{name}: {}", found.stdout);
+        assert!(
+            found.stdout.contains("missing") && found.stdout.contains("1 problem"),
+            "{name}: {}",
+            found.stdout
+        );
+        served.signal(Signal::TERM);
+        served.ended().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fault_105_a_process_that_holds_the_lock_of_an_audit_costs_entries_and_that_is_said() {
+    let project = guarded();
+    let file = project.home().join("audit.jsonl");
+    let socket = project.home().join("run/hook.sock");
+    let arguments = ["--audit", file.to_str().unwrap()];
+    let mut served = SocketServed::start_with(&project, &socket, ":", &arguments).await;
+    decides(&served, &file, "first").await;
+    let locked = fs::File::open(&file).unwrap();
+    locked.lock().unwrap();
+    let answer = served.client().await.ask(&call("forbidden", "second")).await;
+    assert_eq!(answer["processed"]["decision"], "block");
+    let said = served.says().await;
+    assert!(said.contains("locked"), "{said}");
+    locked.unlock().unwrap();
+    decides(&served, &file, "third").await;
+    let lagged: Vec<Value> =
+        lines(&file).into_iter().filter(|line| line["kind"] == "lagged").collect();
+    assert_eq!((lagged.len(), &lagged[0]["missed"]), (1, &json!(1)), "{lagged:?}");
+    assert_eq!(verify(&project, &[&file], &[]).status, 0);
+    served.signal(Signal::TERM);
+    served.ended().await;
+}
+
+#[test]
+fn fault_105_verification_says_what_the_files_cannot_show() {
+    let project = guarded();
+    let file = audited(&project, &[call("forbidden", "1"), call("forbidden", "2")], &[]);
+    let text = verify(&project, &[&file], &[]).stdout;
+    assert!(text.contains("cut off at the end nothing here shows"), "{text}");
+    let kept = text.lines().find_map(|line| line.strip_prefix("last ")).unwrap();
+    let text = verify(&project, &[&file], &["--contains", kept]).stdout;
+    assert!(!text.contains("nothing here shows"), "{text}");
+    // The file is moved away, and another process begins the next one.
+    let moved = project.path().join("audit.1");
+    fs::rename(&file, &moved).unwrap();
+    let file = audited(&project, &[call("forbidden", "3")], &[]);
+    let both = verify(&project, &[&moved, &file], &["--json"]);
+    assert_eq!(both.status, 0, "{}", both.stdout);
+    let notes = found(&both)["notes"].to_string();
+    assert!(notes.contains("whether the end of the file before is whole"), "{notes}");
+}

@@ -40,9 +40,9 @@ pub(super) struct End {
 }
 
 impl End {
-    /// Reads it backwards from the file's end, whatever the length of its last line.
-    pub(super) fn read(file: &mut File) -> io::Result<Self> {
-        let length = file.metadata()?.len();
+    /// Reads the end of the first `length` bytes of a file backwards, whatever the length of the
+    /// last line.
+    pub(super) fn read_until(file: &mut File, length: u64) -> io::Result<Self> {
         let Some(end) = find_back(file, length, |byte| byte != b'\n')? else {
             return Ok(Self { length, last: None, is_torn: false });
         };
@@ -92,8 +92,9 @@ mod tests {
             let mut file = tempfile::tempfile().unwrap();
             file.write_all(text.as_bytes()).unwrap();
             let last = last.map(|line| hash_of(line.as_bytes()));
-            let expected = End { length: text.len() as u64, last, is_torn };
-            assert_eq!(End::read(&mut file).unwrap(), expected);
+            let length = text.len() as u64;
+            let expected = End { length, last, is_torn };
+            assert_eq!(End::read_until(&mut file, length).unwrap(), expected);
         }
     }
 }

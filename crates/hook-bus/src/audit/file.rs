@@ -1,9 +1,11 @@
 //! The file of an audit: whole lines, each with the hash of the previous one, and notes of missing
 //! entries.
 
-use std::fs::File;
+use std::fs::{File, Metadata, TryLockError};
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use hook_files::regular_file;
 use hook_json::ObjectWriter;
@@ -11,6 +13,12 @@ use hook_protocol::timestamp;
 
 use super::chain::{BEGINS, End, PREVIOUS, hash_of};
 use super::{AuditEntry, AuditKind};
+
+/// The time to wait for other processes that append to the file.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The time between two attempts to lock the file.
+const LOCK_INTERVAL: Duration = Duration::from_millis(2);
 
 /// A file to which lines are appended, each with one write. Several processes may append to it.
 #[derive(Debug)]
@@ -23,6 +31,8 @@ pub(super) struct AuditFile {
     end: Option<End>,
     /// The hash of that line, with which a new file continues.
     last: Option<String>,
+    /// `true` if that line is not in the file any more, and no line shows it yet.
+    is_cut: bool,
 }
 
 impl AuditFile {
@@ -32,56 +42,92 @@ impl AuditFile {
     }
 
     fn of(path: PathBuf, file: File) -> Self {
-        Self { path, file, lost: 0, end: None, last: None }
+        Self { path, file, lost: 0, end: None, last: None, is_cut: false }
     }
 
     /// Reopens the file by its name; if that fails, the old file stays in use.
     pub(super) fn reopen(&mut self) -> io::Result<()> {
-        (self.file, self.end) = (regular_file::append(&self.path)?, None);
+        let file = regular_file::append(&self.path)?;
+        if !is_same_file(&self.file.metadata()?, &file.metadata()?) {
+            self.end = None;
+        }
+        self.file = file;
         Ok(())
     }
 
     /// Writes entries. Entries that cannot be written are counted, and reported in a later entry.
+    /// Returns `true` if lines that were written here before are not in the file any more: the next
+    /// line then names the missing one as the previous line.
     ///
     /// # Errors
     /// The first error of writing an entry.
-    pub(super) fn write(&mut self, entries: &[AuditEntry]) -> io::Result<()> {
-        // Without the lock, another process could append between reading the end and writing.
-        let locked = match self.file.lock() {
-            // Some file systems have no locks; there only one process can write.
-            Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
-            locked => locked,
-        };
-        if let Err(error) = locked {
+    pub(super) fn write(&mut self, entries: &[AuditEntry]) -> io::Result<bool> {
+        if let Err(error) = self.restore_removed().and_then(|()| self.lock()) {
             self.lost += entries.len() as u64;
             return Err(error);
         }
-        let mut first_error = Ok(());
+        let (mut first_error, mut is_cut) = (Ok(()), false);
         for entry in entries {
-            let written = self.write_entry(entry);
+            let written = self.write_entry(entry, &mut is_cut);
             self.lost += u64::from(written.is_err());
             first_error = first_error.and(written);
         }
         let _ = self.file.unlock();
-        first_error
+        first_error.map(|()| is_cut)
     }
 
-    fn write_entry(&mut self, entry: &AuditEntry) -> io::Result<()> {
+    /// Locks the file: another process could append between reading the end and writing. A process
+    /// that is stopped may hold the lock for ever.
+    fn lock(&self) -> io::Result<()> {
+        let begun = Instant::now();
+        loop {
+            match self.file.try_lock() {
+                Ok(()) => return Ok(()),
+                // Some file systems have no locks; there only one process can write.
+                Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
+                    return Ok(());
+                }
+                Err(TryLockError::Error(error)) => return Err(error),
+                Err(TryLockError::WouldBlock) if begun.elapsed() < LOCK_TIMEOUT => {
+                    thread::sleep(LOCK_INTERVAL);
+                }
+                Err(TryLockError::WouldBlock) => {
+                    let seconds = LOCK_TIMEOUT.as_secs();
+                    let why =
+                        format!("another process has had it locked for more than {seconds} s");
+                    return Err(io::Error::new(io::ErrorKind::WouldBlock, why));
+                }
+            }
+        }
+    }
+
+    /// Makes the file anew if it was removed, since nobody could read what is written to it.
+    fn restore_removed(&mut self) -> io::Result<()> {
+        if is_removed(&self.file.metadata()?) {
+            self.reopen()?;
+            self.is_cut = self.last.is_some();
+        }
+        Ok(())
+    }
+
+    fn write_entry(&mut self, entry: &AuditEntry, is_cut: &mut bool) -> io::Result<()> {
         if self.lost > 0 {
             let mut gap = AuditEntry::new(timestamp(), AuditKind::Lagged);
             gap.missed = self.lost;
             gap.reason = Some("entries could not be written".to_owned());
-            self.write_line(&gap)?;
+            self.write_line(&gap, is_cut)?;
             self.lost = 0;
         }
-        self.write_line(entry)
+        self.write_line(entry, is_cut)
     }
 
-    fn write_line(&mut self, entry: &AuditEntry) -> io::Result<()> {
+    fn write_line(&mut self, entry: &AuditEntry, is_cut: &mut bool) -> io::Result<()> {
         let end = self.current_end()?;
-        // The first line of a new file continues the chain of the previous file.
-        let begins = end.last.is_none();
-        let previous = if begins { self.last.clone() } else { end.last };
+        // The first line of a new file continues the chain of the previous file. One behind a line
+        // that is missing names that, so that verification finds it.
+        let begins = end.last.is_none() && !self.is_cut;
+        let continues = begins || self.is_cut;
+        let previous = if continues { self.last.clone() } else { end.last };
         let mut line = ObjectWriter::line(|out| {
             entry.write(out);
             if begins {
@@ -104,19 +150,48 @@ impl AuditFile {
             let length = end.length + line.len() as u64;
             self.end = Some(End { length, last: Some(hash.clone()), is_torn: false });
             self.last = Some(hash);
+            *is_cut |= std::mem::take(&mut self.is_cut);
             return Ok(());
         }
         let message = format!("only {written} of {} bytes of a line were written", line.len());
         Err(io::Error::new(io::ErrorKind::WriteZero, message))
     }
 
-    /// Returns the file's end: the known one, or re-read if another process appended.
+    /// Returns the file's end: the known one, or re-read if another process appended. Notices if
+    /// the last line written here is not there any more.
     fn current_end(&mut self) -> io::Result<End> {
-        match self.end.take() {
-            Some(end) if self.file.metadata()?.len() == end.length => Ok(end),
-            _ => End::read(&mut self.file),
+        let length = self.file.metadata()?.len();
+        if let Some(known) = &self.end {
+            if known.length == length {
+                return Ok(known.clone());
+            }
+            self.is_cut |=
+                known.length > length || End::read_until(&mut self.file, known.length)? != *known;
         }
+        End::read_until(&mut self.file, length)
     }
+}
+
+#[cfg(unix)]
+fn is_same_file(one: &Metadata, other: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+#[cfg(not(unix))]
+fn is_same_file(_: &Metadata, _: &Metadata) -> bool {
+    false
+}
+
+#[cfg(unix)]
+fn is_removed(metadata: &Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::nlink(metadata) == 0
+}
+
+/// A file that is open cannot be removed there.
+#[cfg(not(unix))]
+fn is_removed(_: &Metadata) -> bool {
+    false
 }
 
 #[cfg(all(test, target_os = "linux"))]

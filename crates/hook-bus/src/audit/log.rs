@@ -56,6 +56,16 @@ pub enum AuditLogError {
         /// The system's error.
         source: io::Error,
     },
+    /// Lines of the file that were written here are gone.
+    #[error(
+        "lines of the audit file {} were cut off or changed, or it was removed, while this process wrote it; `hook audit \
+         verify` shows the place; to move the file away, rename it and send SIGHUP",
+        path.shown()
+    )]
+    Cut {
+        /// The file.
+        path: PathBuf,
+    },
 }
 
 /// An audit written to a file: one JSON object per line, each appended with one write.
@@ -135,18 +145,20 @@ impl AuditLog {
         }
         let written = self.with_file(move |file| file.write(&entries)).await;
         let was_failing = std::mem::replace(&mut self.is_failing, written.is_err());
-        if let Err(source) = written
-            && !was_failing
-        {
-            report(AuditLogError::Write { path: self.path.clone(), source });
+        let path = self.path.clone();
+        match written {
+            Ok(false) => {}
+            Ok(true) => report(AuditLogError::Cut { path }),
+            Err(_) if was_failing => {}
+            Err(source) => report(AuditLogError::Write { path, source }),
         }
     }
 
     /// Runs `work` with the file on a blocking thread.
-    async fn with_file(
+    async fn with_file<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut AuditFile) -> io::Result<()> + Send + 'static,
-    ) -> io::Result<()> {
+        work: impl FnOnce(&mut AuditFile) -> io::Result<T> + Send + 'static,
+    ) -> io::Result<T> {
         let file = Arc::clone(&self.file);
         let work = move || work(&mut file.lock().unwrap_or_else(PoisonError::into_inner));
         tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::other(error)))

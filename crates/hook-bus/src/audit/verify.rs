@@ -1,4 +1,5 @@
-//! Verification of audit files: no line was changed, and none is missing between others.
+//! Verification of audit files: no line was changed, and none is missing between others. Notes say
+//! what the files cannot show.
 
 use std::collections::HashSet;
 use std::io::{self, BufRead, BufReader, Read};
@@ -22,7 +23,8 @@ const MAX_LISTED: usize = 100;
 pub struct Verified {
     /// The number of lines.
     pub lines: u64,
-    /// The hash of the last line: keep it elsewhere, to detect later whether lines were cut off.
+    /// The hash of the last line: keep it elsewhere, to detect later whether lines were cut off
+    /// behind which nothing was written.
     pub last: Option<String>,
     /// The problems found, at most 100.
     pub problems: Vec<String>,
@@ -109,7 +111,8 @@ impl Verifier {
     }
 
     fn verify_line(&mut self, line: &[u8], location: &str, previous: Option<&str>) {
-        let Verified { problems, notes, .. } = &mut self.report;
+        // The last line of the files before.
+        let Verified { problems, notes, last, .. } = &mut self.report;
         let text = String::from_utf8_lossy(line).into_owned();
         let Ok(object) = RawObject::parse(text) else {
             // If it was changed, the hash in the next line will not match.
@@ -138,7 +141,8 @@ impl Verifier {
                     format!("{location}: it began a file, and other lines stand before it"),
                 );
             }
-            (Some(_), None) if !begins => {
+            // The first line of a file that was emptied while its process wrote it.
+            (Some(named), None) if !begins && !self.hashes.contains(&named) => {
                 note(problems, format!("{location}: lines before it are missing"));
             }
             (Some(named), _) => {
@@ -155,9 +159,27 @@ impl Verifier {
                             ),
                         ),
                     }
+                } else if last.as_deref() != Some(&*named) {
+                    note(
+                        notes,
+                        format!(
+                            "{location}: it goes on from a line before the last one of the file before; whether that \
+                             one's end is whole it does not show"
+                        ),
+                    );
                 }
             }
-            (None, _) if begins => {}
+            (None, _) if begins => {
+                if last.is_some() {
+                    note(
+                        notes,
+                        format!(
+                            "{location}: it was begun by a process that had written nothing before; whether the end of \
+                             the file before is whole it does not show"
+                        ),
+                    );
+                }
+            }
             (None, _) if self.is_chained => {
                 note(problems, format!("{location}: the line has no hash of the one before it"));
             }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -39,6 +39,8 @@ pub struct LiveClients {
     /// The number of guard lists made, and the number of the list last written.
     guard_lists: AtomicU64,
     written_list: Mutex<u64>,
+    /// `true` for an engine of a fleet, of whose requests a guard here would see a share alone.
+    refuses_guards: AtomicBool,
 }
 
 /// One client, over all its connections.
@@ -107,6 +109,22 @@ pub struct ListedHook {
 )]
 pub struct UnknownToken;
 
+/// The error of an engine that must have no guards of clients, and has some.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[error(
+    "clients have registered guards here ({}), which the other engines of the fleet do not have; put them into the \
+     settings of all engines, as a worker for example{}",
+    guards.join(", "),
+    file.as_ref().map(|file| format!(", and remove {}, where they are kept", file.shown())).unwrap_or_default()
+)]
+pub struct GuardsPresent {
+    /// Their ids.
+    pub guards: Vec<String>,
+    /// The file that saves them for the next server.
+    pub file: Option<PathBuf>,
+}
+
 /// The guards of all clients at one time.
 struct GuardList {
     number: u64,
@@ -125,6 +143,7 @@ impl LiveClients {
             guard_file: OnceLock::new(),
             guard_lists: AtomicU64::new(0),
             written_list: Mutex::new(0),
+            refuses_guards: AtomicBool::new(false),
         })
     }
 
@@ -173,6 +192,29 @@ impl LiveClients {
             }
         }
         Ok(warnings)
+    }
+
+    /// Refuses guards from now on, since other engines, which do not have them, also decide: each
+    /// guard would see a share of the requests.
+    ///
+    /// # Errors
+    /// If clients have guards already, or those of the previous server were restored.
+    pub fn refuse_guards(&self) -> Result<(), GuardsPresent> {
+        let clients = self.lock_clients();
+        self.refuses_guards.store(true, Ordering::Relaxed);
+        let mut guards = Vec::new();
+        for client in clients.values() {
+            let state = client.lock();
+            let ids = state.hooks.iter().filter(|(_, hook)| hook.guards.is_some());
+            guards.extend(ids.map(|(id, _)| hook_json::text::shortened(id)));
+        }
+        match guards.is_empty() {
+            true => Ok(()),
+            false => {
+                guards.sort();
+                Err(GuardsPresent { guards, file: self.guard_file.get().cloned() })
+            }
+        }
     }
 
     /// Blocks every event that can be blocked for [`RECONNECT_GRACE`], as an unreadable guard of
@@ -421,6 +463,9 @@ impl LiveConnection {
             return Err(NotRegistered::DuplicateId { id: register.hook_id });
         }
         let guarded_event = hook.is_guard_of(event).then_some(event);
+        if guarded_event.is_some() && self.clients.refuses_guards.load(Ordering::Relaxed) {
+            return Err(NotRegistered::GuardInFleet);
+        }
         // Attach before the hook can be called.
         if matches!(self.link, Link::Unused) {
             self.link = Link::Attached(self.client.session.attach());

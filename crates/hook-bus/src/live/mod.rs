@@ -22,7 +22,9 @@ mod states;
 pub(crate) mod workers;
 
 pub use crate::token::is_same_token;
-pub use clients::{ListedHook, LiveClients, LiveConnection, RECONNECT_GRACE, UnknownToken};
+pub use clients::{
+    GuardsPresent, ListedHook, LiveClients, LiveConnection, RECONNECT_GRACE, UnknownToken,
+};
 pub use modules::LoadedModule;
 pub use register::{HookRegister, NotRegistered};
 pub use remembered::guard_file;

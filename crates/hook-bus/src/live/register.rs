@@ -86,6 +86,13 @@ pub enum NotRegistered {
         /// The error.
         problem: String,
     },
+    /// The hook is a guard, and the engine is one of a fleet.
+    #[error(
+        "this engine is one of a fleet, whose other engines do not have this guard: it would see a share of the \
+         requests, and the others would go on; put it into the settings of all engines, as a worker for example, or \
+         register it with `failBehavior: continue`"
+    )]
+    GuardInFleet,
     /// The engine rejected the hook.
     #[error(transparent)]
     Refused(#[from] RegisterError),
@@ -105,6 +112,7 @@ impl NotRegistered {
             Self::UnknownId { .. } => "unknown_id",
             Self::Superseded => "superseded",
             Self::NotSaved { .. } => "not_saved",
+            Self::GuardInFleet => "guard_in_fleet",
             Self::Refused(error) => error.code(),
         }
     }
@@ -125,6 +133,7 @@ impl NotRegistered {
             Self::DuplicateId { .. } | Self::UnknownId { .. } => text("field", "hookId"),
             Self::NotSaved { file, .. } => text("file", file),
             Self::Superseded => {}
+            Self::GuardInFleet => text("field", "config.failBehavior"),
             Self::Refused(error) => return error.details(),
         }
         details

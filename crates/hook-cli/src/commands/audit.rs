@@ -54,7 +54,7 @@ pub(crate) async fn run(
     if json {
         printer.message(&message(&report)).await?;
     } else {
-        printer.text(&text(&report, printer)).await?;
+        printer.text(&text(&report, arguments.contains.is_some(), printer)).await?;
     }
     Ok(if is_intact { exit_code::PROCEED } else { exit_code::FAILURE })
 }
@@ -69,7 +69,8 @@ fn message(report: &Verified) -> Vec<u8> {
     })
 }
 
-fn text(report: &Verified, printer: &Printer) -> String {
+/// Returns the report as text. `is_end_known` is `true` if a hash was named that must be there.
+fn text(report: &Verified, is_end_known: bool, printer: &Printer) -> String {
     let mut out = String::new();
     let marked = [(Tone::Bad, "✗", &report.problems), (Tone::Quiet, "-", &report.notes)];
     for (tone, mark, lines) in marked {
@@ -85,6 +86,13 @@ fn text(report: &Verified, printer: &Printer) -> String {
     out.push_str(&format!("{}\n", printer.paint(tone, &verdict)));
     if let Some(last) = &report.last {
         out.push_str(&format!("last {last}\n"));
+        if !is_end_known {
+            let mark = printer.paint(Tone::Quiet, "-");
+            out.push_str(&format!(
+                "{mark} whether lines were cut off at the end nothing here shows: keep that hash elsewhere, and name it \
+                 with --contains\n"
+            ));
+        }
     }
     out
 }

@@ -4,6 +4,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -326,4 +327,64 @@ fn fault_68_a_broker_that_is_away_costs_five_seconds_and_then_the_guard_decides(
         assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
         assert_eq!(output.status.code(), Some(code), "{output:?}");
     }
+}
+
+/// Registers a hook with the engine at that socket, and returns the answer and the connection, whose end takes the hook
+/// away.
+fn register(socket: &Path, fail_behavior: &str) -> (Value, UnixStream) {
+    let mut client = UnixStream::connect(socket).unwrap();
+    client.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    let hook = json!({"type": "hook-register", "hookId": "mine", "eventName": "BeforeTool",
+        "config": {"failBehavior": fail_behavior}});
+    writeln!(client, "{hook}").unwrap();
+    let mut said = BufReader::new(client.try_clone().unwrap()).lines();
+    said.next().unwrap().unwrap();
+    (serde_json::from_str(&said.next().unwrap().unwrap()).unwrap(), client)
+}
+
+fn doctor(broker: &Broker, expected: &str) -> (Option<i32>, String) {
+    let mut command = hook(broker.folder.path());
+    command.args(["doctor", "--nats", &broker.url(), "--expect", expected]);
+    let output = command.output().unwrap();
+    (output.status.code(), String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn fault_104_an_engine_of_a_fleet_takes_no_guard_of_a_client() {
+    let Some(broker) = Broker::start() else { return };
+    let start = |name: &str, more: &[&str]| {
+        let mut command = serve(&broker, "one", &settings_with(GUARD));
+        command.args(["--socket", &format!("{name}.sock")]).args(more);
+        command
+    };
+    let socket = |name: &str| broker.path("one").join(format!("{name}.sock"));
+    let (_one, _, _said) = joined(&mut start("a", &[]));
+    let (_two, _, _said) = joined(&mut start("b", &[]));
+    let (refused, _client) = register(&socket("a"), "block");
+    assert_eq!(refused["error"]["code"], "guard_in_fleet", "{refused}");
+    assert_eq!(refused["error"]["details"]["field"], "config.failBehavior", "{refused}");
+    assert_eq!(doctor(&broker, "2").0, Some(0));
+
+    // Of hooks that only look on, each engine may have its own, and doctor says so.
+    let (taken, client) = register(&socket("a"), "continue");
+    assert_eq!(taken["type"], "hook-registered", "{taken}");
+    let (code, text) = doctor(&broker, "2");
+    assert!(code == Some(1) && text.contains("1 have 1 hooks, 1 have 2 hooks"), "{text}");
+    drop(client);
+
+    // Neither does one join that has such guards, of the server before at its socket.
+    let mut alone = hook(&broker.path("one"));
+    alone.args(["serve", "--socket", "c.sock", "--settings", "settings.json"]);
+    let mut alone = Engine(alone.stderr(Stdio::piped()).spawn().unwrap());
+    let mut said = BufReader::new(alone.0.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert!(said.any(|line| line.contains("listening on")));
+    let (taken, _client) = register(&socket("c"), "block");
+    assert_eq!(taken["type"], "hook-registered", "{taken}");
+    alone.signal(Signal::KILL);
+    alone.0.wait().unwrap();
+    let said = said_by(start("c", &[]));
+    assert!(said.contains("clients have registered guards here (mine)"), "{said}");
+    let file = said.split("and remove ").nth(1).unwrap().split(',').next().unwrap();
+    std::fs::remove_file(file).unwrap();
+    let (_three, _, _said) = joined(&mut start("c", &[]));
 }

@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
@@ -303,6 +304,88 @@ fn fault_70_doctor_ends_with_a_code_that_says_whether_the_fleet_is_as_expected()
     assert_eq!(doctor(&broker, &["--expect", "2"]).0, Some(1), "they differ");
     let usage = hook(broker.folder.path()).args(["doctor", "--expect", "1"]).output().unwrap();
     assert_eq!(usage.status.code(), Some(64), "{usage:?}");
+}
+
+#[test]
+fn fault_106_clients_that_say_nothing_or_come_again_and_again_keep_nobody_from_the_numbers() {
+    let Some(broker) = Broker::start() else { return };
+    if !has_curl() {
+        return;
+    }
+    let watched = Watched::start(&broker, "one", &settings_with(GUARD));
+    let connect = || TcpStream::connect(&watched.address).unwrap();
+    // Nothing, and half of a request.
+    let silent: Vec<TcpStream> = (0..500)
+        .map(|number| {
+            let mut client = connect();
+            if number % 2 == 0 {
+                let _ = client.write_all(b"GET /metrics HT");
+            }
+            client
+        })
+        .collect();
+    for _ in 0..3 {
+        assert_eq!(watched.curl("/health").as_deref(), Some("serving\n"));
+    }
+    drop(silent);
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..100 {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    if let Ok(mut client) = TcpStream::connect(&watched.address) {
+                        let _ = client.set_read_timeout(Some(Duration::from_secs(1)));
+                        let _ = client.read(&mut [0]);
+                    }
+                }
+            });
+        }
+        let answers: Vec<_> = (0..5).map(|_| watched.curl("/health")).collect();
+        is_over.store(true, Ordering::Relaxed);
+        assert!(answers.iter().all(Option::is_some), "{answers:?}");
+    });
+    assert_eq!(fire(&broker, &["--tool", "forbidden"]).status.code(), Some(2));
+}
+
+#[test]
+fn fault_106_a_request_that_fails_is_not_counted_as_one_that_went_on() {
+    let Some(broker) = Broker::start() else { return };
+    if !has_curl() {
+        return;
+    }
+    let watched = Watched::start(&broker, "one", &settings_with(GUARD));
+    let mut client = TcpStream::connect(("127.0.0.1", broker.port)).unwrap();
+    let subject = "hooks.request.Notification hooks.reply._.a.";
+    let invalid = r#"{"type": "hook-execution-request", "eventName": "Notification", "input": 1}"#;
+    let mut sent = "CONNECT {\"verbose\": false}\r\n".to_owned();
+    for (number, text) in ["{", invalid].iter().enumerate() {
+        sent += &format!("PUB {subject}{number} {}\r\n{text}\r\n", text.len());
+    }
+    client.write_all(sent.as_bytes()).unwrap();
+    let failed = "hook_request_failures_total";
+    until("both failed", || Scraped::of(&[&watched]).value(failed) == 2.0);
+    let now = Scraped::of(&[&watched]);
+    let decisions = now.select("hook_requests_total");
+    assert!(decisions.iter().all(|(labels, _)| labels["decision"] == "none"), "{decisions:?}");
+    assert_eq!(now.value("hook_requests_total"), 2.0);
+}
+
+#[test]
+fn fault_107_an_engine_whose_broker_is_frozen_does_not_say_that_it_serves() {
+    let Some(broker) = Broker::start() else { return };
+    if !has_curl() {
+        return;
+    }
+    let watched = Watched::start(&broker, "one", &settings_with(GUARD));
+    assert_eq!(watched.curl("/health").as_deref(), Some("serving\n"));
+    broker.signal("-STOP");
+    let begun = Instant::now();
+    until("it notices", || watched.curl("/health").is_none());
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    assert_eq!(Scraped::of(&[&watched]).value("hook_fleet_serving"), 0.0);
+    broker.signal("-CONT");
+    until("it is back", || watched.curl("/health").is_some());
+    assert_eq!(fire(&broker, &["--tool", "forbidden"]).status.code(), Some(2));
 }
 
 /// A program that ends with the test.

@@ -80,6 +80,7 @@ pub(super) fn refusal(error: &NotRegistered) -> Status {
         "unknown_id" => Status::not_found(message),
         "not_saved" => Status::unavailable(message),
         "superseded" => Status::aborted(message),
+        "guard_in_fleet" => Status::failed_precondition(message),
         _ => Status::invalid_argument(message),
     }
 }

@@ -8,7 +8,7 @@ use futures::StreamExt;
 use hook_bus::{
     HookExecutionResponse, HookProgress, HookSystem, JournalEntry, JournalMessage, Subscription,
 };
-use hook_protocol::HookEventName;
+use hook_protocol::{HookEventName, PolicyDecision};
 
 /// The upper bounds of the duration buckets.
 pub(super) const BUCKETS: [Duration; 14] = [
@@ -30,6 +30,9 @@ pub(super) const BUCKETS: [Duration; 14] = [
 
 /// The maximum number of requests without a response yet. Messages may be missed, so it is bounded.
 const MAX_IN_FLIGHT: usize = 64 * 1_024;
+
+/// The decision of a response without one.
+const UNDECIDED: &str = "none";
 
 /// The counts since the server started.
 #[derive(Debug, Clone, Default)]
@@ -88,7 +91,11 @@ impl Counts {
 
     fn record_response(&mut self, response: &HookExecutionResponse) {
         let event = response.event.map_or("unknown", HookEventName::as_str);
-        let decision = response.processed.decision.as_str();
+        // A failure that forbids nothing leaves the decision to whoever asked.
+        let decision = match response.processed.decision {
+            PolicyDecision::Proceed if !response.success() => UNDECIDED,
+            decision => decision.as_str(),
+        };
         *self.requests.entry((event, decision)).or_default() += 1;
         if let Some(failure) = response.error() {
             *self.failures.entry(failure.code.as_str().to_owned()).or_default() += 1;

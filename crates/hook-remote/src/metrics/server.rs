@@ -1,5 +1,6 @@
 //! The HTTP server: `GET /metrics` for the metrics, and `GET /health` for health checks.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
@@ -13,14 +14,18 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream, lookup_host};
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::counts::SharedCounts;
 use super::{FleetMetrics, text};
 
-/// The maximum number of connections. A further one is closed at once.
-const MAX_CONNECTIONS: usize = 16;
+/// The maximum number of connections. A further one closes the oldest, which is idle or reads
+/// slowly: an answer takes a moment.
+const MAX_CONNECTIONS: usize = 64;
+
+/// The pause after that, within which each of the others is answered.
+const CROWD_PAUSE: Duration = Duration::from_millis(1);
 
 /// The timeout for a connection's first request, and for each later one.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(60);
@@ -115,17 +120,24 @@ impl MetricsServer {
         let Self { listener, system, counted, journal: happening, fleet, .. } = self;
         let sources = MetricsSources { system, counted: counted.clone(), fleet };
         let accepting = async {
-            let mut connections = JoinSet::new();
+            let (mut connections, mut by_age) = (JoinSet::new(), VecDeque::new());
             loop {
                 tokio::select! {
                     accepted = listener.accept() => match accepted {
-                        Ok((stream, _)) if connections.len() < MAX_CONNECTIONS => {
-                            connections.spawn(connection(stream, sources.clone()));
+                        Ok((stream, _)) => {
+                            by_age.retain(|connection: &AbortHandle| !connection.is_finished());
+                            if by_age.len() >= MAX_CONNECTIONS
+                                && let Some(oldest) = by_age.pop_front()
+                            {
+                                oldest.abort();
+                                tracing::debug!(
+                                    target: "hook::metrics",
+                                    "the oldest of {MAX_CONNECTIONS} connections is closed for another one"
+                                );
+                                tokio::time::sleep(CROWD_PAUSE).await;
+                            }
+                            by_age.push_back(connections.spawn(connection(stream, sources.clone())));
                         }
-                        Ok(_) => tracing::warn!(
-                            target: "hook::metrics",
-                            "refused: there are {MAX_CONNECTIONS} connections already"
-                        ),
                         Err(error) => {
                             tracing::error!(target: "hook::metrics", "nobody can be let in: {error}");
                             tokio::time::sleep(PAUSE).await;

@@ -21,6 +21,9 @@ const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::fro
 /// The timeout of one attempt.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// The interval of pings. A broker that answers none for 15 to 20 seconds is away.
+const PING_INTERVAL: Duration = Duration::from_secs(5);
+
 /// The maximum number of the library's events that wait to be logged; further ones are dropped.
 const EVENTS: usize = 64;
 
@@ -271,6 +274,7 @@ impl Keeper {
         let mut options = ConnectOptions::new()
             .name(self.name)
             .connection_timeout(CONNECT_TIMEOUT)
+            .ping_interval(PING_INTERVAL)
             .subscription_capacity(self.unread)
             .reconnect_delay_callback(|attempt| {
                 let doubled = u32::try_from(attempt.saturating_sub(1)).unwrap_or(u32::MAX).min(8);

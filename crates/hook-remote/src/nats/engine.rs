@@ -134,14 +134,15 @@ impl NatsEngine {
     }
 
     /// Serves until `stop`, then leaves the group, finishes its requests and returns. Messages for
-    /// people go to `news`; if that is full, to the log only. An engine that loses its right to
+    /// people go to `notices`; if that is full, to the log only. An engine that loses its right to
     /// serve later joins again when it can, and is out of the group while its settings are unfit.
+    /// From now on the system refuses guards of clients, which other engines would not have.
     ///
     /// # Errors
     /// Fails before the first request if the broker rejects the engine or its subscription, if
     /// engines of another queue group serve, if the settings name the own fleet as `upstream` or
-    /// differ from the expected ones, or if there are no hooks or untrusted ones without
-    /// [`may_be_empty`](Self::may_be_empty).
+    /// differ from the expected ones, if clients have registered guards, or if there are no hooks or
+    /// untrusted ones without [`may_be_empty`](Self::may_be_empty).
     pub async fn serve(
         self,
         system: &Arc<HookSystem>,
@@ -150,6 +151,10 @@ impl NatsEngine {
     ) -> Result<(), NatsError> {
         let Self { broker, group, waiting, unread, events, may_be_empty, status: shared_status } =
             self;
+        // First, so that no guard is registered before.
+        if let Err(present) = system.live_clients().refuse_guards() {
+            return Err(NatsError::Unfit { why: present.to_string() });
+        }
         own_fleet::refuse(system, &broker)?;
         let fitness = Arc::new(Fitness::new(system, may_be_empty, broker.expected.clone()));
         if let Some(why) = fitness.problem() {
@@ -298,7 +303,10 @@ impl Member<'_> {
                             self.announce(format!("left the fleet: {why}"));
                             tokio::select! {
                                 () = stop.cancelled() => break,
-                                () = self.until_fit() => continue,
+                                () = self.until_fit() => {
+                                    self.status.is_leaving.store(false, Ordering::Relaxed);
+                                    continue;
+                                }
                             }
                         }
                     }
@@ -514,6 +522,8 @@ impl Member<'_> {
         requests: &mut Subscriber,
         asides: &mpsc::Sender<QueuedReply>,
     ) {
+        self.status.is_leaving.store(true, Ordering::Relaxed);
+        self.status.is_serving.store(false, Ordering::Relaxed);
         let leaving = async {
             self.status.report(client, EngineState::Draining).await;
             if requests.drain().await.is_ok() {

@@ -18,6 +18,9 @@ pub(super) const MAX_HOPS: u32 = 4;
 /// The space that is reserved for the broker's own protocol in a message.
 const OVERHEAD: usize = 1_024;
 
+/// The maximum length of a cancellation, in bytes; a broker lets no subject be longer.
+const MAX_CANCEL: usize = 8 * 1_024;
+
 /// The type of an engine's status message.
 pub(super) const ENGINE: &str = "hook-engine";
 
@@ -143,6 +146,10 @@ pub(super) fn cancel(reply: &str) -> Vec<u8> {
 
 /// Returns the reply subject of a cancelled request.
 pub(super) fn cancelled(payload: &[u8]) -> Option<String> {
+    // It is read between requests, which a long one would delay.
+    if payload.len() > MAX_CANCEL {
+        return None;
+    }
     let fields = fields_of(payload)?;
     let is_cancel = fields.get("type")?.to_text()? == CANCEL;
     fields.get("reply")?.to_text().filter(|_| is_cancel)

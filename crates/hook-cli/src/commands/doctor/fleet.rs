@@ -40,6 +40,7 @@ pub(super) async fn section(
 #[cfg(feature = "remote")]
 mod present {
     use std::collections::BTreeMap;
+    use std::fmt::Display;
     use std::time::Duration;
 
     use hook_core::StageFailure;
@@ -94,12 +95,22 @@ mod present {
         }
         let mut findings: Vec<Finding> = engines.iter().map(engine_finding).collect();
         let settings = engines.iter().map(|engine| engine.settings_hash.as_deref());
-        if let Some(counts) = differing_counts(settings.map(|hash| hash.map_or("unknown", short))) {
+        let settings = settings.map(|hash| hash.map_or("unknown", short));
+        if let Some(counts) = differing_counts(settings) {
             let detail = format!("they have different settings: {counts}");
             let finding = Finding::new(Health::Bad, "settings", detail);
             findings.push(finding.fix(
                 "one request may be decided otherwise than the next: give all the same settings and trust \
                  at the same paths, and have them read again (SIGHUP)",
+            ));
+        } else if let Some(counts) =
+            differing_counts(engines.iter().map(|engine| format!("{} hooks", engine.total_hooks)))
+        {
+            let detail = format!("they have the same settings and different hooks: {counts}");
+            let finding = Finding::new(Health::Bad, "hooks", detail);
+            findings.push(finding.fix(
+                "hooks that a client registered with one engine see the requests of that engine alone: put them into \
+                 the settings of all engines; hooks of workers are there once their workers have started",
             ));
         }
         if let Some(counts) =
@@ -169,8 +180,8 @@ mod present {
     }
 
     /// Returns the number of engines per value, if the values differ.
-    fn differing_counts<'e>(values: impl Iterator<Item = &'e str>) -> Option<String> {
-        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    fn differing_counts<V: Ord + Display>(values: impl Iterator<Item = V>) -> Option<String> {
+        let mut counts: BTreeMap<V, usize> = BTreeMap::new();
         for value in values {
             *counts.entry(value).or_default() += 1;
         }
