@@ -349,7 +349,7 @@ fn fault_82_data_and_what_hooks_write_are_left_out_and_programs_never_are() {
         (".hooks/calls.log", "x"),
         (".hooks/logs/a.txt", "x"),
         (".hooks/logs/a.py", "import os"),
-        (".hooks/__pycache__/a.pyc", "x"),
+        (".hooks/__pycache__/a.cpython-312.pyc", "x"),
         (".hooks/run", "#!/bin/sh"),
         (".hooks/lib.mjs", ""),
         (".hooks/settings.local.json", "{}"),
