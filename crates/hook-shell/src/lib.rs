@@ -33,7 +33,7 @@ pub use first_command::{expanded_words, leading_variable, plain_words};
 pub use glob::path_matches;
 pub use programs::{
     interpreter, is_builtin_or_keyword, is_filter, is_harmless_variable, options_before_script,
-    searches_parent_folders, words_before_program,
+    searches_parent_folders, searches_script_folder, words_before_program,
 };
 pub use quoting::{quote_project_directory, unclosed_quote};
 

@@ -273,6 +273,11 @@ pub fn searches_parent_folders(program: &str) -> bool {
     PARENT_SEARCHERS.contains(&without_version(base_name(program)))
 }
 
+/// Returns `true` if a program searches the script's folder for modules before all others.
+pub fn searches_script_folder(program: &str) -> bool {
+    ["pypy", "python"].contains(&without_version(base_name(program)))
+}
+
 /// Returns `true` if the word is a builtin or keyword of bash.
 pub fn is_builtin_or_keyword(word: &str) -> bool {
     BUILTINS_AND_KEYWORDS.contains(&word) || matches!(word, "[" | "[[" | "{" | "}" | "!")

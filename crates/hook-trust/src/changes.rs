@@ -110,7 +110,7 @@ impl Changes {
 
     /// Files that came, went, lead elsewhere, or contain something else.
     fn files(&mut self, before: &[ReviewedFile], after: &[ReviewedFile]) {
-        let exists = |file: &&ReviewedFile| file.bytes.is_some() || file.target.is_some();
+        let exists = |file: &&ReviewedFile| file.sha256().is_some() || file.target.is_some();
         let by_path = |files: &'_ [ReviewedFile]| -> BTreeMap<PathBuf, ReviewedFile> {
             files.iter().filter(exists).map(|file| (file.path.clone(), file.clone())).collect()
         };
@@ -135,7 +135,7 @@ impl Changes {
         let name = format!("{} is executable", path.display());
         let executable = |file: &ReviewedFile| Some(yes_or_no(file.executable));
         self.field(&name, executable(before), executable(after));
-        if before.bytes != after.bytes {
+        if before.sha256() != after.sha256() {
             self.0.push(Change::File {
                 path: path.to_path_buf(),
                 before: before.text().map(str::to_owned),

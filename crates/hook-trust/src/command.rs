@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::paths::{PROJECT, home_dir, relative_to_project, word_path};
 use hook_settings::HookEntry;
@@ -30,6 +30,8 @@ pub(super) struct Command {
     pub(super) opaque: BTreeSet<Opaque>,
     /// Whether a program in it looks for modules in the folders around a script's.
     pub(super) searches_parents: bool,
+    /// The interpreters that it gives files to.
+    interpreters: Vec<(PathBuf, String)>,
 }
 
 /// A word that is a path in the project.
@@ -56,8 +58,10 @@ pub(super) enum Opaque {
     Program(String),
     /// An interpreter that is not given a file of the project right away.
     Interpreter(String),
-    /// A file of installed packages, which are known by their lock file alone.
+    /// A file of installed packages, or of git.
     Package(String),
+    /// A path with `..`: it leads wherever the folder before it does, which may be a link.
+    Parent(String),
     /// A shell that is not read here.
     Shell(String),
 }
@@ -79,11 +83,12 @@ impl fmt::Display for Opaque {
                 "`{name}` is not given a file of the project as its script, behind plain options alone"
             ),
             Self::Package(path) => {
-                write!(
-                    formatter,
-                    "{path} is in installed packages, which only a lock file describes"
-                )
+                write!(formatter, "{path} is among installed packages or files of git")
             }
+            Self::Parent(path) => write!(
+                formatter,
+                "where the `..` in `{path}` leads may change; write the path without it"
+            ),
             Self::Shell(name) => write!(formatter, "commands of `{name}` are not read"),
         }
     }
@@ -101,6 +106,9 @@ impl Command {
         if let Some(module) = &entry.module {
             command.searches_parents = true;
             match relative_to_project(module, project) {
+                _ if has_parent(module, project) => {
+                    command.opaque.insert(Opaque::Parent(module.display().to_string()));
+                }
                 Some(path) => command.start(path),
                 None => {
                     command.opaque.insert(Opaque::Program(module.display().to_string()));
@@ -112,7 +120,11 @@ impl Command {
             Some(foreign) => {
                 command.opaque.extend(host_variables(entry, foreign));
                 let location = LaunchContext { project, directory: project, environment: &[] };
-                foreign.language.directory(foreign, &location)
+                let directory = foreign.language.directory(foreign, &location);
+                if has_parent(&directory, project) {
+                    command.opaque.insert(Opaque::Parent(directory.display().to_string()));
+                }
+                directory
             }
             None => project.to_path_buf(),
         };
@@ -209,9 +221,9 @@ impl Command {
 
     /// Notes a word that is a path in the project.
     fn note(&mut self, text: usize, word: &ShellWord, project: &Path, directory: &Path) {
-        let Some(path_text) = word.text.as_deref().filter(|value| !value.starts_with('-')) else {
-            return;
-        };
+        let is_path =
+            |value: &&str| !value.starts_with('-') && !has_parent(Path::new(value), project);
+        let Some(path_text) = word.text.as_deref().filter(is_path) else { return };
         if let Some(path) = relative_to_project(&word_path(path_text, project, directory), project)
         {
             let is_relative = !path_text.starts_with([PROJECT, '/', '~']);
@@ -239,12 +251,20 @@ impl Command {
             true => None,
             false => relative_to_project(&word_path(word, project, directory), project),
         };
+        if has_parent(Path::new(program), project) {
+            self.opaque.insert(Opaque::Parent((*program).replace(PROJECT, "…")));
+            return;
+        }
         let own = file(program).filter(|_| program.contains(['/', PROJECT]));
         // One of the project's own that is called so may be one, where it is given anything.
         if interpreter(program).is_some() && (own.is_none() || !arguments.is_empty()) {
             let index = options_before_script(program, arguments).filter(|_| own.is_none());
             let script = index.and_then(|index| arguments.get(index)).copied();
             // A folder, or a name without its ending, may be any file.
+            if let Some(script) = script.filter(|script| has_parent(Path::new(script), project)) {
+                self.opaque.insert(Opaque::Parent(script.replace(PROJECT, "…")));
+                return;
+            }
             let script = script.filter(|option| *option != "-").and_then(file);
             match script.filter(|script| !project.join(script).is_dir()) {
                 Some(script)
@@ -252,6 +272,7 @@ impl Command {
                         || has_extension(&script)
                         || project.join(&script).is_file() =>
                 {
+                    self.interpreters.push((script.clone(), (*program).to_owned()));
                     self.start(script);
                 }
                 _ => {
@@ -270,10 +291,16 @@ impl Command {
 
     fn start(&mut self, path: PathBuf) {
         let is_below = |name: &str| path.components().any(|part| part.as_os_str() == name);
-        if ["node_modules", ".venv", "venv"].into_iter().any(is_below) {
+        if ["node_modules", ".venv", "venv", ".git"].into_iter().any(is_below) {
             self.opaque.insert(Opaque::Package(path.display().to_string()));
         }
         self.started.push(path);
+    }
+
+    /// The interpreters that a file is given to by its name.
+    pub(super) fn interpreters_of(&self, script: &Path) -> impl Iterator<Item = &str> {
+        let of_script = self.interpreters.iter().filter(move |(path, _)| path == script);
+        of_script.map(|(_, program)| program.as_str())
     }
 
     /// The files of the project that are there and that it names.
@@ -324,6 +351,13 @@ impl Command {
     }
 }
 
+/// Whether a path has `..` behind the project's folder. Taking it off with the name before it is another path
+/// where that is a link.
+fn has_parent(path: &Path, project: &Path) -> bool {
+    let path = path.strip_prefix(project).unwrap_or(path);
+    path.components().any(|part| part == Component::ParentDir)
+}
+
 /// Whether a script of Node's is named with its ending, so that no other file is meant, be it there or not.
 fn has_extension(script: &Path) -> bool {
     const EXTENSIONS: [&str; 6] = ["js", "mjs", "cjs", "ts", "mts", "cts"];
@@ -336,7 +370,9 @@ pub(super) fn is_plain_interpreter(line: &str, project: &Path) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
     let Some((interpreter_path, mut rest)) = words.split_first() else { return false };
     let is_outside = |path: &str| {
-        path.starts_with('/') && relative_to_project(Path::new(path), project).is_none()
+        let path = Path::new(path);
+        let has_root = path.has_root() && !has_parent(path, Path::new("/"));
+        has_root && relative_to_project(path, project).is_none()
     };
     let mut program = *interpreter_path;
     if !is_outside(program) {

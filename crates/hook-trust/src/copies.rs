@@ -3,15 +3,12 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io::{self, Write};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::index::Index;
 use super::paths::resolved;
 use super::tree::{Entry, Listing, Scope};
 use hook_files::{private_folder, regular_file};
-
-/// How much of installed packages is copied at most: files, and bytes.
-const MAX_PACKAGES: (usize, u64) = (50_000, 1 << 30);
 
 /// The folder of these copies.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +53,7 @@ impl Copies {
     /// What tells the digest of a copy as it is.
     pub(super) fn index(&self, digest: &str, scope: &Scope) -> Index {
         Index::new(&self.path(digest), &copy_scope(scope), Some(&self.indexes()))
+            .of_copy(digest, self.list(digest))
     }
 
     /// Copies files that have that digest.
@@ -93,13 +91,22 @@ impl Copies {
         fs::rename(&copy, &path).inspect_err(|_| {
             let _ = remove(&copy);
         })?;
-        // Only now: a folder that cannot be written to cannot be renamed everywhere.
-        protect(&path)
+        private_folder::make(&self.indexes())?;
+        let list = listing.files.iter().filter(|(_, entry)| **entry != Entry::Absent);
+        let list: Vec<&[u8]> = list.map(|(path, _)| path.as_os_str().as_encoded_bytes()).collect();
+        fs::write(self.list(digest), list.join(&0))
+    }
+
+    /// The file with the names of all files of a copy.
+    fn list(&self, digest: &str) -> PathBuf {
+        self.indexes().join(digest)
     }
 
     /// Removes copies but those with these digests.
     pub(super) fn retain(&self, digests: &HashSet<&str>) {
-        for entry in fs::read_dir(&self.0).into_iter().flatten().flatten() {
+        let folders = [self.0.clone(), self.indexes()];
+        let entries = folders.iter().flat_map(fs::read_dir).flatten().flatten();
+        for entry in entries {
             let name = entry.file_name();
             let name = name.to_string_lossy();
             let is_copy = name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -136,11 +143,6 @@ fn write(project: &Path, listing: &Listing, copy: &Path) -> io::Result<()> {
             }
         }
     }
-    let mut remaining = MAX_PACKAGES;
-    let packages = listing.packages.iter().filter(|path| path.ends_with("node_modules"));
-    for path in packages {
-        copy_packages(project, (&project.join(path), &copy.join(path)), &mut remaining)?;
-    }
     Ok(())
 }
 
@@ -160,50 +162,6 @@ fn copy_file(from: &Path, to: &Path, executable: bool) -> io::Result<()> {
     file.flush()
 }
 
-/// Installed packages, of which links are kept that stay among them, or lead out of the project.
-fn copy_packages(
-    project: &Path,
-    (from, to): (&Path, &Path),
-    remaining: &mut (usize, u64),
-) -> io::Result<()> {
-    private_folder::make(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let (metadata, to) = (entry.metadata()?, to.join(entry.file_name()));
-        let files = remaining.0.checked_sub(1);
-        let bytes = remaining.1.checked_sub(if metadata.is_file() { metadata.len() } else { 0 });
-        let (Some(files), Some(bytes)) = (files, bytes) else {
-            return Err(io::Error::other("the installed packages are too many to be copied"));
-        };
-        *remaining = (files, bytes);
-        if metadata.is_dir() {
-            copy_packages(project, (&entry.path(), &to), remaining)?;
-        } else if metadata.is_symlink() {
-            let target = fs::read_link(entry.path())?;
-            let parents = target.components().filter(|part| *part == Component::ParentDir).count();
-            let target_path = resolved(&entry.path());
-            if target.is_relative() && parents < 2 {
-                link(&target, &to)?;
-            } else if !target_path.starts_with(resolved(project)) {
-                link(&target_path, &to)?;
-            }
-        } else if metadata.is_file() {
-            copy_file(&entry.path(), &to, is_executable(&metadata))?;
-        }
-    }
-    Ok(())
-}
-
-#[cfg(unix)]
-fn is_executable(metadata: &fs::Metadata) -> bool {
-    std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o111 != 0
-}
-
-#[cfg(not(unix))]
-fn is_executable(_: &fs::Metadata) -> bool {
-    false
-}
-
 #[cfg(unix)]
 fn link(target: &Path, at: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(target, at)
@@ -212,11 +170,6 @@ fn link(target: &Path, at: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 fn link(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
-}
-
-/// Takes the right to change a copy's folders: what a hook writes beside itself would be a change of it.
-fn protect(copy: &Path) -> io::Result<()> {
-    set_folder_modes(copy, 0o500)
 }
 
 fn set_folder_modes(folder: &Path, mode: u32) -> io::Result<()> {

@@ -1,5 +1,6 @@
 //! What trust in a hook covers: the folders of the files that it starts.
 
+use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -9,13 +10,16 @@ use super::tree::{Entry, Listing, Scope};
 use hook_files::regular_file;
 use hook_json::text::PathText;
 use hook_settings::HookEntry;
-use hook_shell::searches_parent_folders;
+use hook_shell::{searches_parent_folders, searches_script_folder};
 
 /// Where hooks of ours are.
 const HOOKS_FOLDER: &str = ".hooks";
 
 /// The longest file that is searched for what it opens, in bytes.
 const MAX_SEARCHED: u64 = 1 << 20;
+
+/// How much of a program is read for its first line, in bytes.
+const MAX_FIRST_LINE: u64 = 64 << 10;
 
 /// How many lines of a hook's files are named that open others.
 const MAX_LINES: usize = 20;
@@ -63,14 +67,42 @@ impl Cover {
             let digest = Index::new(project, &self.scope, None).digest()?;
             Ok::<_, super::tree::CoverError>(Covered { listing, digest })
         };
-        Some(read().map_err(|problem| problem.to_string()))
+        let read = read().map_err(|problem| problem.to_string());
+        Some(read.and_then(|covered| {
+            let is_left_out = |path: &&PathBuf| {
+                !covered.listing.files.contains_key(*path)
+                    && fs::symlink_metadata(project.join(path)).is_ok()
+            };
+            match self.scope.started.iter().find(is_left_out) {
+                None => Ok(covered),
+                Some(path) => Err(format!(
+                    "{} is started, and is not among the files that trust covers; start a file that no link \
+                     leads to, outside of `__pycache__` and virtual environments",
+                    path.shown()
+                )),
+            }
+        }))
     }
 
     /// Scripts whose first line may start or load more than the script, each with that line.
     pub(super) fn unknown_interpreters(&self, project: &Path) -> Vec<String> {
         let started = self.scope.started.iter().filter_map(|path| {
-            let line = first_line(&project.join(path));
-            let is_plain = line.is_empty() || is_plain_interpreter(&line, project);
+            let line = match first_line(&project.join(path)) {
+                FirstLine::None => return None,
+                FirstLine::Unknown => {
+                    let path = path.shown();
+                    return Some(format!(
+                        "the first line of {path} is too long or no UTF-8, so what it starts is not known"
+                    ));
+                }
+                FirstLine::Interpreter(line) => line,
+            };
+            // These read options there, and pass it over for a later one where it names something else.
+            let mut readers = self.command.interpreters_of(path).filter_map(|program| {
+                ["perl", "ruby"].into_iter().find(|name| program_name(program).starts_with(name))
+            });
+            let is_plain = is_plain_interpreter(&line, project)
+                && readers.all(|reader| line.contains(reader));
             let line = || hook_json::text::shortened(&line);
             (!is_plain).then(|| {
                 format!("{} begins with `#!{}`, which may run anything", path.shown(), line())
@@ -79,27 +111,67 @@ impl Cover {
         started.collect()
     }
 
-    /// Why a hook is to run where it is and not from a copy, if it is.
+    /// Scripts right in the project whose interpreter looks for modules beside them, where they run in place.
+    pub(super) fn uncovered_search_paths(&self, project: &Path) -> Vec<String> {
+        let is_in_root = |path: &&PathBuf| path.components().count() == 1;
+        let started = self.scope.started.iter().filter(is_in_root).filter_map(|path| {
+            let line = first_line(&project.join(path));
+            let mut programs = self.command.interpreters_of(path).chain(line.words());
+            let program = programs.find(|program| searches_script_folder(program))?;
+            Some(format!(
+                "`{}` looks for modules beside {}, which is anywhere in the project; put it into a folder \
+                 of its own",
+                program_name(program),
+                path.shown()
+            ))
+        });
+        started.collect()
+    }
+
+    /// Whether an interpreter of it looks for modules in the folders around a script's.
+    fn searches_parents(&self, project: &Path) -> bool {
+        let mut started = self.scope.started.iter().map(|path| project.join(path));
+        self.command.searches_parents
+            || started.any(|path| first_line(&path).words().any(searches_parent_folders))
+    }
+
+    /// Lines of its files that name their folder by its path in the project.
+    fn lines_naming_folder(&self, project: &Path, listing: &Listing) -> Vec<String> {
+        // A file that is covered alone has no folder of its own.
+        let is_folder = |root: &&PathBuf| !listing.files.contains_key(*root);
+        let roots: Vec<&PathBuf> = self.scope.roots.iter().filter(is_folder).collect();
+        matching_lines(project, listing, |line| roots.iter().any(|root| names_folder(line, root)))
+    }
+
+    /// Lines by which a program that runs from a copy may open its files in the project, which are not covered.
+    pub(super) fn lines_out_of_copy(
+        &self,
+        entry: &HookEntry,
+        project: &Path,
+        listing: &Listing,
+    ) -> Vec<String> {
+        match entry.foreign.is_none() && self.searches_parents(project) {
+            true => self.lines_naming_folder(project, listing),
+            false => Vec::new(),
+        }
+    }
+
+    /// Why a hook is to run where it is and not from a copy, if it is. One whose interpreter looks for modules
+    /// in the folders around never is: those are the project's.
     pub(super) fn in_place_reason(
         &self,
         entry: &HookEntry,
         project: &Path,
         listing: &Listing,
     ) -> Option<String> {
-        let looks_around = || {
-            let mut started = self.scope.started.iter().map(|path| project.join(path));
-            self.command.searches_parents
-                || started
-                    .any(|path| first_line(&path).split_whitespace().any(searches_parent_folders))
-        };
+        if self.searches_parents(project) {
+            return None;
+        }
         if entry.foreign.is_some() {
             let reason = "hooks of other agents find their project by their own path";
-            return (!looks_around()).then(|| reason.to_owned());
+            return Some(reason.to_owned());
         }
-        let line = matching_lines(project, listing, |line| {
-            self.scope.roots.iter().any(|root| names_folder(line, root))
-        });
-        let line = line.into_iter().next()?;
+        let line = self.lines_naming_folder(project, listing).into_iter().next()?;
         Some(format!(
             "{line} names its folder in the project; write `$(dirname \"$0\")` or `$HOOK_DIR` there"
         ))
@@ -133,13 +205,58 @@ impl Covered {
     }
 }
 
-/// The first line of a program, if it names its interpreter there.
-fn first_line(path: &Path) -> String {
+/// What the first line of a program says.
+enum FirstLine {
+    /// Nothing that the system or an interpreter reads.
+    None,
+    /// What stands behind `#!`.
+    Interpreter(String),
+    /// It cannot be told.
+    Unknown,
+}
+
+impl FirstLine {
+    fn words(&self) -> impl Iterator<Item = &str> {
+        let line = match self {
+            Self::Interpreter(line) => line,
+            Self::None | Self::Unknown => "",
+        };
+        line.split_whitespace()
+    }
+}
+
+/// The first line of a program, read as each of its readers does: the system takes some bytes of it, perl and ruby
+/// the whole, behind a byte order mark, and perl also behind blanks and a colon.
+fn first_line(path: &Path) -> FirstLine {
     let mut buffer = Vec::new();
-    let read = regular_file::open(path).and_then(|file| file.take(256).read_to_end(&mut buffer));
-    let line = buffer.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let line = line.strip_prefix(b"#!").filter(|_| read.is_ok()).unwrap_or_default();
-    String::from_utf8_lossy(line).into_owned()
+    let read = regular_file::open(path);
+    let read = read.and_then(|file| file.take(MAX_FIRST_LINE).read_to_end(&mut buffer));
+    if read.is_err() {
+        return FirstLine::None;
+    }
+    let is_utf_16 =
+        matches!(&*buffer, [0xfe, 0xff, ..] | [0xff, 0xfe, ..] | [0, _, ..] | [_, 0, ..]);
+    if is_utf_16 {
+        return FirstLine::Unknown;
+    }
+    let text = buffer.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&buffer).trim_ascii_start();
+    let text = text.strip_prefix(b":").unwrap_or(text).trim_ascii_start();
+    let Some(text) = text.strip_prefix(b"#!") else {
+        // It begins behind more blanks than were read.
+        let is_blank = text.is_empty() && buffer.len() as u64 == MAX_FIRST_LINE;
+        return if is_blank { FirstLine::Unknown } else { FirstLine::None };
+    };
+    let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let is_whole = line.len() < text.len() || (buffer.len() as u64) < MAX_FIRST_LINE;
+    match std::str::from_utf8(line) {
+        Ok(line) if is_whole && !line.contains('\0') => FirstLine::Interpreter(line.to_owned()),
+        _ => FirstLine::Unknown,
+    }
+}
+
+/// The name of a program without its folder.
+fn program_name(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
 }
 
 /// Lines of programs that are such, each with where it stands.

@@ -1,5 +1,6 @@
 //! The digest of folders, and an index by which it is known again without reading the files.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -10,7 +11,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::fingerprint::{hash_of, hexadecimal};
-use super::tree::{CoverError, Entry, Listing, Scope, Stamp, is_not_found};
+use super::tree::{
+    CoverError, Entry, Listing, Scope, Stamp, is_not_found, is_output_file, is_output_folder,
+};
 use hook_files::{private_folder, regular_file};
 
 /// A file that was written so long before it was read has another stamp when it is written again; in
@@ -20,6 +23,9 @@ const SETTLE_TIME: i128 = 2_500_000_000;
 /// How long an index may be, in bytes.
 const MAX_INDEX: u64 = 4 << 10;
 
+/// The same of a list of a copy's files: each name is at most as long as Linux lets a path be.
+const MAX_LIST: u64 = 64 << 20;
+
 /// What is known of the files of one scope.
 #[derive(Debug)]
 pub(super) struct Index {
@@ -27,7 +33,16 @@ pub(super) struct Index {
     scope: Scope,
     /// Where it is kept for the next process; nowhere without one.
     path: Option<PathBuf>,
+    copy: Option<CopyOf>,
     state: Mutex<State>,
+}
+
+/// What a copy was when it was made.
+#[derive(Debug)]
+struct CopyOf {
+    digest: String,
+    /// The file with the names of its files.
+    list: PathBuf,
 }
 
 #[derive(Debug, Default)]
@@ -51,7 +66,12 @@ impl Index {
         let name = hash_of(format!("{base:?} {scope:?}").as_bytes());
         let name = format!("{}.json", name.get(..32).unwrap_or(&name));
         let path = folder.map(|folder| folder.join(name));
-        Self { base: base.into(), scope: scope.clone(), path, state: Mutex::default() }
+        Self { base: base.into(), scope: scope.clone(), path, copy: None, state: Mutex::default() }
+    }
+
+    /// The same of a copy: what was written into it since is removed when it is looked at.
+    pub(super) fn of_copy(self, digest: &str, list: PathBuf) -> Self {
+        Self { copy: Some(CopyOf { digest: digest.to_owned(), list }), ..self }
     }
 
     /// The digest of the files as they are.
@@ -66,7 +86,13 @@ impl Index {
             Some((started, result)) if *started > requested => result.clone(),
             _ => {
                 let started = Instant::now();
-                let found = self.scan(&mut state);
+                let mut found = self.scan(&mut state);
+                if let Some(copy) = &self.copy
+                    && !found.as_ref().is_ok_and(|digest| *digest == copy.digest)
+                    && copy.remove_others(&self.base)
+                {
+                    found = self.scan(&mut state);
+                }
                 state.last = Some((started, found.clone()));
                 found
             }
@@ -120,6 +146,46 @@ impl Index {
         fs::write(&temporary, serde_json::to_vec(cached)?)?;
         fs::rename(&temporary, path)
     }
+}
+
+impl CopyOf {
+    /// Removes files that the copy was not made with, but for what hooks may write. Whether there were any: the
+    /// digest tells whether the others are what they were.
+    fn remove_others(&self, base: &Path) -> bool {
+        let Ok(list) = regular_file::read(&self.list, MAX_LIST) else { return false };
+        let known: HashSet<&[u8]> = list.split(|byte| *byte == 0).collect();
+        remove_others(base, Path::new(""), &known, None)
+    }
+}
+
+/// `outputs` says of a folder that hooks write to whether what they wrote there is left out of the digest.
+fn remove_others(
+    base: &Path,
+    folder: &Path,
+    known: &HashSet<&[u8]>,
+    outputs: Option<bool>,
+) -> bool {
+    let mut removed = false;
+    for entry in fs::read_dir(base.join(folder)).into_iter().flatten().flatten() {
+        let path = folder.join(entry.file_name());
+        let Ok(found) = entry.metadata() else { continue };
+        let name = path.as_os_str().as_encoded_bytes();
+        if found.is_dir() {
+            let is_empty = || {
+                let is_in_it = |file: &&[u8]| {
+                    file.strip_prefix(name).is_some_and(|rest| rest.starts_with(b"/"))
+                };
+                !known.iter().any(is_in_it)
+            };
+            let outputs = outputs.or_else(|| is_output_folder(&path).then(is_empty));
+            removed |= remove_others(base, &path, known, outputs);
+        } else if !known.contains(name)
+            && (outputs == Some(false) || !is_output_file(&path, &found, outputs.is_some()))
+        {
+            removed |= fs::remove_file(base.join(&path)).is_ok();
+        }
+    }
+    removed
 }
 
 /// A hash of what changes whenever one of the files does.

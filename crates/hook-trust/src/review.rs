@@ -30,6 +30,8 @@ pub struct Review {
     pub files: Vec<ReviewedFile>,
     /// Files in them that no decision covers, since its `data` takes them out.
     pub data: Vec<PathBuf>,
+    /// Virtual environments in them, of which no decision covers what is installed.
+    pub environments: Vec<PathBuf>,
     /// Why not all that it starts is known, one reason each. A decision about such a
     /// hook has to be made in so many words: see [`accept_opaque`](Self::accept_opaque).
     pub opaque: Vec<String>,
@@ -76,6 +78,9 @@ impl Review {
             true => cover.in_place_reason(entry, project, &covered.listing),
             false => Some("not all that it starts is known".to_owned()),
         });
+        if in_place.is_some() && opaque.is_empty() {
+            opaque.extend(cover.uncovered_search_paths(project));
+        }
         let files = |covered: &Covered| {
             ReviewedFile::read(project, &covered.listing, &cover.command.named_files(project))
         };
@@ -85,10 +90,21 @@ impl Review {
             files: covered.as_ref().map(files).unwrap_or_default(),
             loading_lines: covered
                 .as_ref()
-                .map(|covered| covered.loading_lines(project))
+                .map(|covered| {
+                    let mut lines = covered.loading_lines(project);
+                    let others = cover.lines_out_of_copy(entry, project, &covered.listing);
+                    lines.extend(others.into_iter().filter(|_| in_place.is_none()));
+                    lines.sort();
+                    lines.dedup();
+                    lines
+                })
                 .unwrap_or_default(),
             digest: covered.as_ref().map(|covered| covered.digest.clone()),
             folders: if covered.is_some() { cover.scope.roots.clone() } else { Vec::new() },
+            environments: covered
+                .as_ref()
+                .map(|covered| covered.listing.environments.clone())
+                .unwrap_or_default(),
             data: covered.map(|covered| covered.listing.data).unwrap_or_default(),
             opaque,
             in_place,

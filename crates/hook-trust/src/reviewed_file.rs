@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::fingerprint::hash_of;
-use super::tree::{Entry, Listing, MAX_BYTES};
+use super::tree::{Entry, Listing, MAX_BYTES, is_of_packages};
 use hook_files::regular_file;
 
 /// A file as it was when it was reviewed.
@@ -13,8 +13,9 @@ pub struct ReviewedFile {
     pub path: PathBuf,
     /// Where a link leads.
     pub target: Option<PathBuf>,
-    /// What is in it; absent when it was not read.
+    /// What is in it; absent when it was not read, and where it is one of installed packages.
     pub bytes: Option<Vec<u8>>,
+    sha256: Option<String>,
     /// Whether it can be executed.
     pub executable: bool,
     /// Whether the hook's command names it.
@@ -30,7 +31,12 @@ impl ReviewedFile {
 
     /// The SHA-256 of what is in it.
     pub fn sha256(&self) -> Option<String> {
-        self.bytes.as_deref().map(hash_of)
+        self.sha256.clone()
+    }
+
+    /// Whether it is one of installed packages, which are covered and not shown.
+    pub fn is_of_packages(&self) -> bool {
+        is_of_packages(&self.path)
     }
 
     /// Reads listed files.
@@ -43,8 +49,10 @@ impl ReviewedFile {
                     (None, regular_file::read(&base.join(path), MAX_BYTES).ok(), *executable)
                 }
             };
+            let sha256 = bytes.as_deref().map(hash_of);
+            let bytes = bytes.filter(|_| !is_of_packages(path));
             let is_named = named.contains(path);
-            Self { path: path.clone(), target, bytes, executable, is_named }
+            Self { path: path.clone(), target, bytes, sha256, executable, is_named }
         };
         listing.files.iter().map(file).collect()
     }

@@ -348,8 +348,8 @@ fn fault_82_data_and_what_hooks_write_are_left_out_and_programs_never_are() {
         (".hooks/words.txt", "words"),
         (".hooks/calls.log", "x"),
         (".hooks/logs/a.txt", "x"),
-        (".hooks/logs/a.py", "import os"),
-        (".hooks/__pycache__/a.pyc", "x"),
+        (".hooks/tmp/a.py", "import os"),
+        (".hooks/__pycache__/a.cpython-312.pyc", "x"),
         (".hooks/run", "#!/bin/sh"),
         (".hooks/lib.mjs", ""),
         (".hooks/settings.local.json", "{}"),
@@ -358,7 +358,7 @@ fn fault_82_data_and_what_hooks_write_are_left_out_and_programs_never_are() {
     }
     let shown = review(&consent);
     let covered =
-        [".hooks/a.sh", ".hooks/deep/a.sh", ".hooks/lib.mjs", ".hooks/logs/a.py", ".hooks/run"];
+        [".hooks/a.sh", ".hooks/deep/a.sh", ".hooks/lib.mjs", ".hooks/run", ".hooks/tmp/a.py"];
     assert_eq!(paths(&shown), covered);
     assert_eq!(shown.data, [Path::new(".hooks/words.txt")]);
     consent.trust();

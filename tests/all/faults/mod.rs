@@ -9,6 +9,7 @@ mod clock;
 #[cfg(unix)]
 mod command;
 mod consent;
+mod coverage;
 mod edits;
 mod environment;
 mod guards;

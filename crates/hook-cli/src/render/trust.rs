@@ -90,10 +90,26 @@ fn with_status(
     for folder in
         review.folders.iter().filter(|folder| review.files.iter().all(|file| file.path != **folder))
     {
-        let files = review.files.iter().filter(|file| file.path.starts_with(folder)).count();
-        field("folder", &format!("{} ({}), all of it", folder.display(), counted(files, "file")));
+        let files = review.files.iter().filter(|file| file.path.starts_with(folder));
+        let (packages, files) = files.partition::<Vec<_>, _>(|file| file.is_of_packages());
+        let files = counted(files.len(), "file");
+        let packages = match packages.len() {
+            0 => String::new(),
+            count => {
+                format!(", and {} of node_modules, which are not listed", counted(count, "file"))
+            }
+        };
+        let uncovered =
+            if review.environments.is_empty() { "all of it" } else { "but for what follows" };
+        field("folder", &format!("{} ({files}{packages}), {uncovered}", folder.display()));
     }
-    let (named, others): (Vec<_>, Vec<_>) = review.files.iter().partition(|file| file.is_named);
+    for environment in &review.environments {
+        let environment = environment.display();
+        let text = "what is installed in this virtual environment, known by its pyvenv.cfg";
+        field("not covered", &format!("{environment}: {text}"));
+    }
+    let listed = review.files.iter().filter(|file| file.is_named || !file.is_of_packages());
+    let (named, others): (Vec<_>, Vec<_>) = listed.partition(|file| file.is_named);
     let shown = if whole { others.len() } else { FIRST_FILES };
     for file in named.iter().chain(others.iter().take(shown)) {
         field("file", &about(file));
@@ -229,6 +245,8 @@ pub(crate) fn review_json(review: &Review, granted: bool) -> Value {
     put("files", review.files.iter().map(file_json).collect::<Vec<_>>().into());
     let data = review.data.iter().map(|file| file.to_string_lossy());
     put("data", data.collect::<Vec<_>>().into());
+    let environments = review.environments.iter().map(|folder| folder.to_string_lossy());
+    put("notCovered", environments.collect::<Vec<_>>().into());
     put("opaque", review.opaque.clone().into());
     put("opens", review.loading_lines.clone().into());
     put(
