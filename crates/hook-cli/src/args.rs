@@ -71,7 +71,7 @@ pub(crate) enum Command {
     List(Deferred<commands::list::Arguments>),
     /// List the commands that modules have, or run one
     #[command(name = "command")]
-    ModuleCommand(Deferred<commands::command::Arguments>),
+    Module(Deferred<commands::command::Arguments>),
     /// Check settings: every problem of every file, and how to fix it
     Check(Deferred<commands::check::Arguments>),
     /// Play scenarios and compare the responses with what is expected
@@ -135,7 +135,7 @@ impl Cli {
         let (common, command) = (&self.common, &self.command);
         let fires =
             matches!(command, Fire(_) | Bridge(_) | Run(_) | Test(_) | Serve(_) | Replay(_))
-                || matches!(command, Command::ModuleCommand(_));
+                || matches!(command, Command::Module(_));
         let starts = fires || matches!(command, Doctor(_) | Explain(_) | List(_));
         let has_project = !matches!(
             command,

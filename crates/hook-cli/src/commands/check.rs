@@ -10,8 +10,8 @@ use hook_settings::check::check;
 use hook_settings::{Diagnostic, Location, Rule, Severity};
 
 use crate::context::{Context, explicit_source};
-use crate::error::CommandError;
-use crate::exit_code::{self, Status};
+use crate::error::Result;
+use crate::exit_code;
 use crate::output::Printer;
 use crate::render::{check as render, sarif};
 
@@ -54,11 +54,7 @@ enum Format {
 /// The maximum size of a module whose lines are shown, in bytes.
 const MAX_MODULE: u64 = 4 << 20;
 
-pub(crate) async fn run(
-    arguments: &Arguments,
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
+pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     if !arguments.files.is_empty() {
         let why = "files were named to check; name this one beside them";
         context.refuse_named_settings(why)?;

@@ -23,8 +23,8 @@ use self::connection::Connection;
 use self::entries::{Entries, Scope, file_of};
 use super::bridge::agent;
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::exit_code::{self, Status};
+use crate::error::{CommandError, Result};
+use crate::exit_code;
 use crate::output::Printer;
 use crate::render;
 
@@ -95,11 +95,7 @@ pub(crate) struct DisconnectArguments {
     dry_run: bool,
 }
 
-pub(crate) async fn run(
-    arguments: &Arguments,
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
+pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     if arguments.list {
         return list(context, printer).await;
     }
@@ -139,7 +135,7 @@ async fn connect(
     arguments: &Arguments,
     context: &Context,
     printer: &mut Printer,
-) -> Result<(), CommandError> {
+) -> Result<()> {
     let path = file_of(agent, arguments.scope, context)?;
     let events = match arguments.events.as_slice() {
         [] => losses::needed_events(agent, &entries::of(agent, arguments.scope, context), context),
@@ -223,7 +219,7 @@ pub(crate) async fn disconnect(
     arguments: &DisconnectArguments,
     context: &Context,
     printer: &mut Printer,
-) -> Result<Status, CommandError> {
+) -> Result {
     let Some(name) = &arguments.agent else {
         return disconnect_all(arguments.dry_run, context, printer).await;
     };
@@ -236,7 +232,7 @@ pub(super) async fn disconnect_all(
     dry_run: bool,
     context: &Context,
     printer: &mut Printer,
-) -> Result<Status, CommandError> {
+) -> Result {
     let arguments = &DisconnectArguments { agent: None, all: true, scope: Scope::User, dry_run };
     let all = hook_agents::AGENTS.into_iter().filter(|agent| agent.entry().is_some());
     let targets = all.flat_map(|agent| Scope::ALL.map(|scope| (agent, scope)));
@@ -260,7 +256,7 @@ async fn disconnect_one(
     arguments: &DisconnectArguments,
     context: &Context,
     printer: &mut Printer,
-) -> Result<(), CommandError> {
+) -> Result<()> {
     let path = file_of(agent, scope, context)?;
     let edit = |text: Option<&str>| match text {
         Some(text) => without_consent(agent, text)
@@ -285,13 +281,8 @@ async fn disconnect_one(
 }
 
 /// Removes a file that has no content left.
-fn remove_file(path: &Path) -> Result<(), CommandError> {
-    let failed = |source| CommandError::Write {
-        what: "the settings file",
-        path: path.to_path_buf(),
-        source,
-    };
-    std::fs::remove_file(path).map_err(failed)
+fn remove_file(path: &Path) -> Result<()> {
+    std::fs::remove_file(path).map_err(CommandError::write("the settings file", path))
 }
 
 fn edit_file(
@@ -299,7 +290,7 @@ fn edit_file(
     dry_run: bool,
     absent: AbsentFile,
     edit: &hook_settings::edit::Edit<'_>,
-) -> Result<FileChange, CommandError> {
+) -> Result<FileChange> {
     let mode = if dry_run { EditMode::Preview } else { EditMode::Write };
     Ok(hook_settings::edit::edit_file(path, absent, mode, edit)?)
 }
@@ -308,7 +299,7 @@ fn not_editable(text: Option<&str>, error: hook_agents::ForeignEditError) -> Box
     NotEditable::at(text.unwrap_or_default(), error.at, error.message)
 }
 
-fn parse_events(agent: &Agent, named: &[String]) -> Result<Vec<&'static str>, CommandError> {
+fn parse_events(agent: &Agent, named: &[String]) -> Result<Vec<&'static str>> {
     let all: Vec<&'static str> = agent.connected_event_names().map(|(event, _)| event).collect();
     let known = |name: &String| {
         let found = all.iter().find(|event| *event == name).copied();
@@ -329,7 +320,7 @@ async fn show(
     dry_run: bool,
     context: &Context,
     printer: &mut Printer,
-) -> Result<(), CommandError> {
+) -> Result<()> {
     let path = change.path.shown().to_string();
     if context.json() {
         let object = json!({
@@ -350,7 +341,7 @@ async fn show(
     printer.text(&text).await
 }
 
-async fn list(context: &Context, printer: &mut Printer) -> Result<Status, CommandError> {
+async fn list(context: &Context, printer: &mut Printer) -> Result {
     let mut any_connected = false;
     for agent in hook_agents::AGENTS.into_iter().filter(|agent| agent.entry().is_some()) {
         let is_here = entries::is_installed(agent);

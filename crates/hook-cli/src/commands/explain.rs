@@ -10,8 +10,8 @@ use super::input::{DefaultInput, Input, InputArguments};
 use super::with_modules;
 use crate::complete;
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::exit_code::{self, Status};
+use crate::error::{CommandError, Result};
+use crate::exit_code;
 use crate::output::Printer;
 use crate::render;
 use crate::server::LiveStates;
@@ -36,11 +36,7 @@ pub(crate) struct Arguments {
     all: bool,
 }
 
-pub(crate) async fn run(
-    arguments: &Arguments,
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
+pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     let event = context.event(&arguments.event)?;
     let input = arguments.input.read(DefaultInput::Sample(event.sample_input()), printer).await?;
     arguments.input.advise(event, &input, printer);
@@ -63,7 +59,7 @@ async fn show(
     input: &Input,
     context: &Context,
     printer: &mut Printer,
-) -> Result<Status, CommandError> {
+) -> Result {
     if context.json() {
         for hook in &explanation.hooks {
             if arguments.all || hook.hook.event == event {

@@ -20,8 +20,8 @@ use serde_json::{Value, json};
 use super::bridge::agent;
 use super::connect::entries::{Scope, is_connected, path_in_project};
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::exit_code::{self, Status};
+use crate::error::Result;
+use crate::exit_code;
 use crate::output::Printer;
 use crate::render::{self, counted};
 
@@ -81,11 +81,7 @@ struct ImportPlan {
     unguarded: bool,
 }
 
-pub(crate) async fn run(
-    arguments: &Arguments,
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
+pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     let agent = agent(&arguments.agent)?;
     let plan = plan_import(agent, arguments, context)?;
     // All files are edited, or none: a preview detects files that cannot be edited.
@@ -128,7 +124,7 @@ pub(crate) async fn run(
     Ok(if plan.failed { exit_code::FAILURE } else { exit_code::PROCEED })
 }
 
-fn edit(target: &Target, mode: EditMode) -> Result<FileChange, CommandError> {
+fn edit(target: &Target, mode: EditMode) -> Result<FileChange> {
     let edit = |text: Option<&str>| with_definitions(text, &target.definitions);
     Ok(edit_file(&target.path, AbsentFile::Create, mode, &edit)?)
 }
@@ -152,7 +148,7 @@ fn plan_import(
     agent: &'static Agent,
     arguments: &Arguments,
     context: &Context,
-) -> Result<ImportPlan, CommandError> {
+) -> Result<ImportPlan> {
     let mut plan = ImportPlan::default();
     let sources = sources(agent, context);
     let mut events = Events::built_in();

@@ -9,8 +9,8 @@ use hook_protocol::HookEventName;
 use super::with_modules;
 use crate::complete;
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::exit_code::{self, Status};
+use crate::error::Result;
+use crate::exit_code;
 use crate::output::Printer;
 use crate::render;
 use crate::server::LiveStates;
@@ -29,11 +29,7 @@ pub(crate) struct Arguments {
     event: Option<String>,
 }
 
-pub(crate) async fn run(
-    arguments: &Arguments,
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
+pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     let event = arguments.event.as_deref().map(|name| context.event(name)).transpose()?;
     with_modules(context, None, printer, async |system, printer| {
         show(event, system, context, printer).await
@@ -46,7 +42,7 @@ async fn show(
     system: &HookSystem,
     context: &Context,
     printer: &mut Printer,
-) -> Result<Status, CommandError> {
+) -> Result {
     let mut listings = system.hooks()?;
     let states = LiveStates::of(context, &listings, printer).await;
     listings.retain(|listing| event.is_none_or(|event| listing.hook.event == event));

@@ -42,8 +42,8 @@ use hook_settings::FailBehavior;
 use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::exit_code::{self, Status};
+use crate::error::Result;
+use crate::exit_code;
 use crate::output::Printer;
 use crate::progress;
 use crate::signals::{Hangup, until_signalled};
@@ -58,12 +58,8 @@ const RELOAD: &str = "a running `hook serve` keeps the old settings until it get
 async fn with_hooks(
     context: &Context,
     printer: &mut Printer,
-    work: impl AsyncFnOnce(
-        &HookSystem,
-        &CancellationToken,
-        &mut Printer,
-    ) -> Result<Status, CommandError>,
-) -> Result<Status, CommandError> {
+    work: impl AsyncFnOnce(&HookSystem, &CancellationToken, &mut Printer) -> Result,
+) -> Result {
     with_hooks_of(&context.builder()?.build()?, context, printer, work).await
 }
 
@@ -73,8 +69,8 @@ async fn with_modules(
     context: &Context,
     ui: Option<Arc<dyn HostServices>>,
     printer: &mut Printer,
-    work: impl AsyncFnOnce(&HookSystem, &mut Printer) -> Result<Status, CommandError>,
-) -> Result<Status, CommandError> {
+    work: impl AsyncFnOnce(&HookSystem, &mut Printer) -> Result,
+) -> Result {
     let system = with_ui(context.builder()?, ui).build()?;
     with_hooks_of(&system, context, printer, async |system, stop, printer| {
         match loads_modules(system, stop, printer).await? {
@@ -90,7 +86,7 @@ async fn loads_modules(
     system: &HookSystem,
     stop: &CancellationToken,
     printer: &mut Printer,
-) -> Result<bool, CommandError> {
+) -> Result<bool> {
     tokio::select! {
         loaded = system.load_modules() => loaded?,
         () = stop.cancelled() => return Ok(false),
@@ -111,7 +107,7 @@ async fn loads_modules(
 }
 
 /// Loads the modules that may run, and reports failures. Settings problems are already reported.
-async fn try_modules(context: &Context, printer: &mut Printer) -> Result<Status, CommandError> {
+async fn try_modules(context: &Context, printer: &mut Printer) -> Result {
     let system = context.builder()?.build()?;
     system.initialize_blocking().await?;
     while_signals(&system, printer, async |system, stop, printer| {
@@ -125,12 +121,8 @@ async fn with_hooks_of(
     system: &HookSystem,
     context: &Context,
     printer: &mut Printer,
-    work: impl AsyncFnOnce(
-        &HookSystem,
-        &CancellationToken,
-        &mut Printer,
-    ) -> Result<Status, CommandError>,
-) -> Result<Status, CommandError> {
+    work: impl AsyncFnOnce(&HookSystem, &CancellationToken, &mut Printer) -> Result,
+) -> Result {
     context.initialize(system, printer).await?;
     while_signals(system, printer, work).await
 }
@@ -139,12 +131,8 @@ async fn with_hooks_of(
 async fn while_signals(
     system: &HookSystem,
     printer: &mut Printer,
-    work: impl AsyncFnOnce(
-        &HookSystem,
-        &CancellationToken,
-        &mut Printer,
-    ) -> Result<Status, CommandError>,
-) -> Result<Status, CommandError> {
+    work: impl AsyncFnOnce(&HookSystem, &CancellationToken, &mut Printer) -> Result,
+) -> Result {
     let stop = &CancellationToken::new();
     let lines = progress::lines(printer);
     let work = progress::show_while(system, lines, work(system, stop, printer));

@@ -11,10 +11,10 @@ use super::trace::read_recording;
 use super::with_hooks;
 use crate::complete;
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::exit_code::{self, Status};
+use crate::error::Result;
+use crate::exit_code;
 use crate::output::Printer;
-use crate::render::{self, ReplayTotals};
+use crate::render::{self, ReplayTotals, Replayed};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -36,11 +36,7 @@ pub(crate) struct Arguments {
     event: Option<String>,
 }
 
-pub(crate) async fn run(
-    arguments: &Arguments,
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
+pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     let only = arguments.event.as_deref().map(|name| context.event(name)).transpose()?;
     let recording = read_recording(&arguments.recording, printer).await?;
     let mut requests = recording.requests;
@@ -57,7 +53,7 @@ async fn replay(
     system: &HookSystem,
     stop: &CancellationToken,
     printer: &mut Printer,
-) -> Result<Status, CommandError> {
+) -> Result {
     let mut totals = ReplayTotals::default();
     for request in requests {
         let replayed = request.replay(system.bus()).await;
@@ -66,11 +62,7 @@ async fn replay(
             break;
         }
         totals.count(&replayed);
-        if context.json() {
-            printer.message(&render::replayed_json(request, &replayed)).await?;
-        } else {
-            printer.text(&render::replayed(request, &replayed, printer)).await?;
-        }
+        printer.show(Replayed { request, replayed: &replayed }).await?;
     }
     if !context.json() {
         printer.text(&render::replay_summary(&totals, printer)).await?;

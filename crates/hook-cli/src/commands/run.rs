@@ -12,8 +12,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::with_hooks_of;
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::exit_code::{self, Status};
+use crate::error::{CommandError, Result};
+use crate::exit_code;
 use crate::output::Printer;
 use crate::render;
 use crate::terminal::{UiArguments, with_ui};
@@ -37,11 +37,7 @@ pub(crate) struct Arguments {
     ui: UiArguments,
 }
 
-pub(crate) async fn run(
-    arguments: &Arguments,
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
+pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     let ui = arguments.ui.services(printer, arguments.script == Path::new("-"));
     let system = with_ui(context.builder()?, ui).build()?;
     with_hooks_of(&system, context, printer, async |system, stop, printer| {
@@ -56,17 +52,18 @@ async fn play_script(
     system: &HookSystem,
     stop: &CancellationToken,
     printer: &mut Printer,
-) -> Result<Status, CommandError> {
+) -> Result {
+    let unreadable = CommandError::read("the script", &arguments.script);
     let script: Box<dyn AsyncRead + Unpin> = if arguments.script == Path::new("-") {
         Box::new(tokio::io::stdin())
     } else {
         let file = tokio::fs::File::open(&arguments.script).await;
-        Box::new(file.map_err(|source| unreadable(arguments, source))?)
+        Box::new(file.map_err(&unreadable)?)
     };
     let as_messages = context.json() || !printer.is_interactive();
     let mut responses = pin!(play(system.bus(), script, arguments.concurrent.get(), stop));
     while let Some(response) = responses.next().await {
-        let response = response.map_err(|source| unreadable(arguments, source))?;
+        let response = response.map_err(&unreadable)?;
         if as_messages {
             printer.message(&response.to_json()).await?;
         } else {
@@ -74,8 +71,4 @@ async fn play_script(
         }
     }
     Ok(exit_code::PROCEED)
-}
-
-fn unreadable(arguments: &Arguments, source: std::io::Error) -> CommandError {
-    CommandError::Read { what: "the script", path: arguments.script.clone(), source }
 }

@@ -9,7 +9,7 @@ use hook_settings::language::Language;
 
 use super::entries::Entries;
 use crate::context::Context;
-use crate::error::CommandError;
+use crate::error::Result;
 use crate::render::counted;
 
 /// The maximum number of lines shown; the others are counted.
@@ -19,7 +19,7 @@ const MAX_SHOWN: usize = 6;
 ///
 /// # Errors
 /// Returns an error if the settings cannot be read at all.
-pub(super) async fn no_hooks_warning(context: &Context) -> Result<Option<String>, CommandError> {
+pub(super) async fn no_hooks_warning(context: &Context) -> Result<Option<String>> {
     let system = context.builder()?.build()?;
     // Errors are reported elsewhere.
     let initialized = system.initialize_blocking().await.is_ok();
