@@ -132,7 +132,7 @@ impl Printer {
     }
 
     /// Prints a result: as one line of JSON with `--json`, else as text for people.
-    pub(crate) async fn show<V: View>(&mut self, view: V) -> Result<(), CommandError> {
+    pub(crate) async fn show(&mut self, view: &impl View) -> Result<(), CommandError> {
         match self.json {
             true => self.message(&view.json()).await,
             false => self.text(&view.text(self)).await,

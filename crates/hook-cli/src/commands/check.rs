@@ -86,13 +86,10 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
     };
     match format {
         Format::Human => {
-            for file in &files {
-                for problem in &file.file.diagnostics {
-                    let text = render::problem(problem, &file.text, context.cwd(), printer);
-                    printer.text(&text).await?;
-                }
-            }
-            for (problem, text) in &modules {
+            let of_files = files
+                .iter()
+                .flat_map(|file| file.file.diagnostics.iter().map(|problem| (problem, &file.text)));
+            for (problem, text) in of_files.chain(modules.iter().map(|(one, text)| (one, text))) {
                 printer.text(&render::problem(problem, text, context.cwd(), printer)).await?;
             }
             if !files.is_empty() && modules.is_empty() {

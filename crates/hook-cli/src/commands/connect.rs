@@ -156,7 +156,7 @@ async fn connect(
             .map_err(|error| not_editable(text, error))
     };
     let change = edit_file(&path, arguments.dry_run, AbsentFile::Create, &edit)?;
-    show(agent, &change, "connected", arguments.dry_run, context, printer).await?;
+    show(agent, &change, "connected", arguments.dry_run, printer).await?;
     for loss in losses::losses(agent, &events, context) {
         printer.remark(&loss);
     }
@@ -275,7 +275,7 @@ async fn disconnect_one(
         remove_file(&path)?;
     }
     if !arguments.all || change.is_change() {
-        show(agent, &change, "disconnected", arguments.dry_run, context, printer).await?;
+        show(agent, &change, "disconnected", arguments.dry_run, printer).await?;
     }
     consent::revoke(connection, arguments.dry_run, printer).await
 }
@@ -318,27 +318,19 @@ async fn show(
     change: &FileChange,
     verb: &str,
     dry_run: bool,
-    context: &Context,
     printer: &mut Printer,
 ) -> Result<()> {
-    let path = change.path.shown().to_string();
-    if context.json() {
-        let object = json!({
-            "agent": agent.name(), "file": path, "changed": change.is_change(),
-            "events": agent.connections(&change.after).unwrap_or_default().len(),
-        });
-        return printer.object(&object).await;
-    }
-    let text = match (change.is_change(), dry_run) {
-        (false, _) => format!("{} is {verb} already: {path}\n", agent.title()),
-        (true, true) => {
-            let names = Some((&*path, &*path));
-            let diff = render::unified(&change.before, &change.after, names);
-            render::paint_diff(&diff, "", printer)
-        }
-        (true, false) => format!("{verb} {}: {path}\n", agent.title()),
+    let (title, path) = (agent.title(), change.path.shown().to_string());
+    let events = agent.connections(&change.after).unwrap_or_default().len();
+    let object = json!({
+        "agent": agent.name(), "file": path, "changed": change.is_change(), "events": events,
+    });
+    let text = |printer: &Printer| match (change.is_change(), dry_run) {
+        (false, _) => format!("{title} is {verb} already: {path}\n"),
+        (true, true) => render::file_diff(change, printer),
+        (true, false) => format!("{verb} {title}: {path}\n"),
     };
-    printer.text(&text).await
+    printer.show(&(object, text)).await
 }
 
 async fn list(context: &Context, printer: &mut Printer) -> Result {

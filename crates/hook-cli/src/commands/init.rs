@@ -67,7 +67,7 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
     };
     starter.write()?;
     let trusted = if arguments.user { true } else { trust(&starter, context)? };
-    printer.show(Initialized { starter: &starter, user: arguments.user, trusted }).await?;
+    printer.show(&Initialized { starter: &starter, user: arguments.user, trusted }).await?;
     for twin in Twins::of(context).with_file(&starter.settings) {
         printer.warning(&format!("{twin}: remove one of them"));
     }

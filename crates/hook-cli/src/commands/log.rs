@@ -62,7 +62,7 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
         }
     }
     for call in &last {
-        printer.show((call, |printer: &Printer| line(call, printer))).await?;
+        printer.show(&(call, |printer: &Printer| line(call, printer))).await?;
     }
     if last.is_empty() && !context.json() {
         printer.note(match has_calls {
@@ -96,22 +96,16 @@ fn line(call: &JsonObject, printer: &Printer) -> String {
     let about = [text("tool"), text("about")].into_iter().filter(|part| !part.is_empty());
     let about = about.collect::<Vec<_>>().join(" ");
     let reason = text("reason");
-    let milliseconds = call.get("milliseconds").map(|value| value.as_str().to_owned());
+    let milliseconds = call.get("milliseconds").map(RawJson::as_str).unwrap_or_default();
     let warnings = match call.get("warnings").and_then(RawJson::to_u64).unwrap_or_default() {
         0 => String::new(),
         warnings => format!(", {}", counted(warnings as usize, "warning")),
     };
-    format!(
-        "{} {} {} {}{}{} {}\n",
-        printer.paint(Tone::Quiet, &text("at")),
-        text("agent"),
-        text("event"),
-        printer.paint(tone, &decision),
-        if about.is_empty() { String::new() } else { format!("  {about}") },
-        if reason.is_empty() { String::new() } else { format!(": {reason}") },
-        printer.paint(
-            Tone::Quiet,
-            &format!("({} ms, {}{warnings})", milliseconds.unwrap_or_default(), text("by"))
-        ),
-    )
+    let at = printer.paint(Tone::Quiet, &text("at"));
+    let decision = printer.paint(tone, &decision);
+    let about = if about.is_empty() { about } else { format!("  {about}") };
+    let reason = if reason.is_empty() { reason } else { format!(": {reason}") };
+    let by = format!("({milliseconds} ms, {}{warnings})", text("by"));
+    let by = printer.paint(Tone::Quiet, &by);
+    format!("{at} {} {} {decision}{about}{reason} {by}\n", text("agent"), text("event"))
 }

@@ -53,7 +53,7 @@ pub(crate) async fn run(
         let path = folder.join(render::man_file_name(command));
         write(&path, command).map_err(CommandError::write("the page", &path))?;
         let text = |_: &Printer| format!("{}\n", escaped_lines(&path.shown().to_string()));
-        printer.show((json!({"file": path.to_string_lossy()}), text)).await?;
+        printer.show(&(json!({"file": path.to_string_lossy()}), text)).await?;
     }
     Ok(exit_code::PROCEED)
 }

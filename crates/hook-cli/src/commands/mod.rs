@@ -46,6 +46,7 @@ use crate::error::Result;
 use crate::exit_code;
 use crate::output::Printer;
 use crate::progress;
+use crate::render::plural;
 use crate::signals::{Hangup, until_signalled};
 use crate::terminal::with_ui;
 
@@ -143,12 +144,11 @@ async fn while_signals(
 
 /// Warns that async hooks were ended with the command.
 fn warn_of_killed(system: &HookSystem, printer: &mut Printer) {
-    let ended = match system.ended_in_background() {
-        0 => return,
-        1 => "1 async hook was".to_owned(),
-        hooks => format!("{hooks} async hooks were"),
-    };
-    printer.warning(&format!("{ended} ended with the command, before the work was done"));
+    let ended = system.ended_in_background();
+    if ended > 0 {
+        let hooks = plural(ended, "async hook was", "async hooks were");
+        printer.warning(&format!("{hooks} ended with the command, before the work was done"));
+    }
 }
 
 /// Returns `true` if both paths lead to the same existing file.

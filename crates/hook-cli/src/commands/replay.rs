@@ -4,8 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
-use hook_bus::HookSystem;
-use tokio_util::sync::CancellationToken;
 
 use super::trace::read_recording;
 use super::with_hooks;
@@ -42,30 +40,20 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
     let mut requests = recording.requests;
     requests.retain(|request| only.is_none_or(|event| request.is_for_event(event)));
     with_hooks(context, printer, async |system, stop, printer| {
-        replay(&requests, context, system, stop, printer).await
+        let mut totals = ReplayTotals::default();
+        for request in &requests {
+            let replayed = request.replay(system.bus()).await;
+            if stop.is_cancelled() {
+                // A result that a signal cut off does not reflect the hooks.
+                break;
+            }
+            totals.count(&replayed);
+            printer.show(&Replayed { request, replayed: &replayed }).await?;
+        }
+        if !context.json() {
+            printer.text(&render::replay_summary(&totals, printer)).await?;
+        }
+        Ok(if totals.changed == 0 { exit_code::PROCEED } else { exit_code::FAILURE })
     })
     .await
-}
-
-async fn replay(
-    requests: &[hook_bus::recording::RecordedRequest],
-    context: &Context,
-    system: &HookSystem,
-    stop: &CancellationToken,
-    printer: &mut Printer,
-) -> Result {
-    let mut totals = ReplayTotals::default();
-    for request in requests {
-        let replayed = request.replay(system.bus()).await;
-        if stop.is_cancelled() {
-            // A result that a signal cut off does not reflect the hooks.
-            break;
-        }
-        totals.count(&replayed);
-        printer.show(Replayed { request, replayed: &replayed }).await?;
-    }
-    if !context.json() {
-        printer.text(&render::replay_summary(&totals, printer)).await?;
-    }
-    Ok(if totals.changed == 0 { exit_code::PROCEED } else { exit_code::FAILURE })
 }

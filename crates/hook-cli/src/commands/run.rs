@@ -5,10 +5,8 @@ use std::pin::pin;
 
 use clap::Args;
 use futures::StreamExt;
-use hook_bus::HookSystem;
 use hook_bus::script::play;
 use tokio::io::AsyncRead;
-use tokio_util::sync::CancellationToken;
 
 use super::with_hooks_of;
 use crate::context::Context;
@@ -41,34 +39,24 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
     let ui = arguments.ui.services(printer, arguments.script == Path::new("-"));
     let system = with_ui(context.builder()?, ui).build()?;
     with_hooks_of(&system, context, printer, async |system, stop, printer| {
-        play_script(arguments, context, system, stop, printer).await
+        let unreadable = CommandError::read("the script", &arguments.script);
+        let script: Box<dyn AsyncRead + Unpin> = if arguments.script == Path::new("-") {
+            Box::new(tokio::io::stdin())
+        } else {
+            let file = tokio::fs::File::open(&arguments.script).await;
+            Box::new(file.map_err(&unreadable)?)
+        };
+        let as_messages = context.json() || !printer.is_interactive();
+        let mut responses = pin!(play(system.bus(), script, arguments.concurrent.get(), stop));
+        while let Some(response) = responses.next().await {
+            let response = response.map_err(&unreadable)?;
+            if as_messages {
+                printer.message(&response.to_json()).await?;
+            } else {
+                printer.text(&render::response(&response, printer)).await?;
+            }
+        }
+        Ok(exit_code::PROCEED)
     })
     .await
-}
-
-async fn play_script(
-    arguments: &Arguments,
-    context: &Context,
-    system: &HookSystem,
-    stop: &CancellationToken,
-    printer: &mut Printer,
-) -> Result {
-    let unreadable = CommandError::read("the script", &arguments.script);
-    let script: Box<dyn AsyncRead + Unpin> = if arguments.script == Path::new("-") {
-        Box::new(tokio::io::stdin())
-    } else {
-        let file = tokio::fs::File::open(&arguments.script).await;
-        Box::new(file.map_err(&unreadable)?)
-    };
-    let as_messages = context.json() || !printer.is_interactive();
-    let mut responses = pin!(play(system.bus(), script, arguments.concurrent.get(), stop));
-    while let Some(response) = responses.next().await {
-        let response = response.map_err(&unreadable)?;
-        if as_messages {
-            printer.message(&response.to_json()).await?;
-        } else {
-            printer.text(&render::response(&response, printer)).await?;
-        }
-    }
-    Ok(exit_code::PROCEED)
 }

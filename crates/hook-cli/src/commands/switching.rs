@@ -113,10 +113,8 @@ pub(crate) async fn run(
     }
     let outcome =
         Outcome { name: &target.name, enabled, dry_run: target.dry_run, edited, remaining };
-    if context.json() {
-        printer.object(&render::switched_json(&outcome)).await?;
-    } else {
-        printer.text(&render::switched(&outcome, printer)).await?;
+    printer.show(&outcome).await?;
+    if !context.json() {
         let changed = |edited: &Edited| edited.result.as_ref().is_ok_and(FileChange::is_change);
         let is_shared = |edited: &Edited| edited.source == HookSource::Project && changed(edited);
         if outcome.edited.iter().any(is_shared) {

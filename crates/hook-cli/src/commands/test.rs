@@ -173,7 +173,7 @@ fn matches_filter(arguments: &Arguments, file: &Path, name: &str) -> bool {
 async fn list(files: &[File], printer: &mut Printer) -> Result {
     for File { path: file, scenario, selected, .. } in files {
         for test in selected.iter().filter_map(|index| scenario.tests.get(*index)) {
-            printer.show(render::ListedTest { file, test }).await?;
+            printer.show(&render::ListedTest { file, test }).await?;
         }
     }
     Ok(exit_code::PROCEED)

@@ -44,13 +44,13 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
         let object = json!({"server": socket, "process": process, "ended": is_ended});
         let server = socket.shown();
         let text = |_: &Printer| format!("{what} the server at {server}, process {process}\n");
-        printer.show((object, text)).await?;
+        printer.show(&(object, text)).await?;
     }
     for (what, path) in remaining_paths(context) {
         let word = render::shell_word(&path.to_string_lossy());
         let word = one_line(&word);
         let text = |_: &Printer| format!("remains: {what}; remove with `rm -r {word}`\n");
-        printer.show((json!({"remains": what, "path": path}), text)).await?;
+        printer.show(&(json!({"remains": what, "path": path}), text)).await?;
     }
     Ok(status)
 }

@@ -27,7 +27,7 @@ mod trace;
 #[allow(clippy::disallowed_methods, reason = "each is escaped where it is shown")]
 mod trust;
 
-pub(crate) use diff::{paint_diff, unified};
+pub(crate) use diff::file_diff;
 pub(crate) use doctor::{diagnosis, section, section_json};
 pub(crate) use explain::{Explained, explained, explained_json, nothing_found};
 pub(crate) use findings::{Finding, Health, Section};
@@ -39,10 +39,8 @@ pub(crate) use man::{man_file_name, man_page};
 pub(crate) use mismatches::scenario_error;
 pub(crate) use replay::{ReplayTotals, Replayed, replay_summary};
 pub(crate) use response::response;
-pub(crate) use strings::{counted, last_shell_word, shell_word};
-pub(crate) use switching::{
-    Edited, Outcome, Reason, Remaining, remaining, switched, switched_json,
-};
+pub(crate) use strings::{counted, last_shell_word, plural, shell_word};
+pub(crate) use switching::{Edited, Outcome, Reason, Remaining, remaining};
 pub(crate) use tail::TailLines;
 pub(crate) use test_report::{
     ListedTest, TestOutcome, TestRun, test_header, test_json, test_label, test_outcome,

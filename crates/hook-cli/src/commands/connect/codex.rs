@@ -90,7 +90,7 @@ pub(super) async fn settle(connection: Connection<'_>, printer: &mut Printer) ->
         }
     };
     let change = edit_file(&path, false, AbsentFile::Create, &edit)?;
-    show(agent, &change, "agreed for", false, context, printer).await?;
+    show(agent, &change, "agreed for", false, printer).await?;
     Ok(known.len() >= commands.len())
 }
 

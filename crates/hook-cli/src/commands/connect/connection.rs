@@ -53,7 +53,7 @@ impl Connection<'_> {
         printer: &mut Printer,
     ) -> Result<()> {
         match change.is_change() {
-            true => show(self.agent, change, verb, dry_run, self.context, printer).await,
+            true => show(self.agent, change, verb, dry_run, printer).await,
             false => Ok(()),
         }
     }

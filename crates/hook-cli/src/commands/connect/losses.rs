@@ -10,7 +10,7 @@ use hook_settings::language::Language;
 use super::entries::Entries;
 use crate::context::Context;
 use crate::error::Result;
-use crate::render::counted;
+use crate::render::{counted, plural};
 
 /// The maximum number of lines shown; the others are counted.
 const MAX_SHOWN: usize = 6;
@@ -37,7 +37,7 @@ pub(super) async fn no_hooks_warning(context: &Context) -> Result<Option<String>
         count => format!(
             "no hook runs in this project, {project}: {} not trusted; `hook trust` shows what would \
              run and asks",
-            if count == 1 { "1 hook is".to_owned() } else { format!("{count} hooks are") }
+            plural(count, "hook is", "hooks are")
         ),
     }))
 }
