@@ -68,7 +68,7 @@ pub(crate) async fn dispatch(
         Command::Doctor(arguments) => doctor::run(arguments, &context()?, printer).await,
         Command::Schema(arguments) => schema::run(arguments, context, printer).await,
         Command::Completions(arguments) => completions::run(arguments, printer).await,
-        Command::Man(arguments) => man::run(arguments, json, Cli::command, printer).await,
+        Command::Man(arguments) => man::run(arguments, Cli::command, printer).await,
         Command::Help(arguments) => help::run(arguments, json, Cli::command, printer).await,
     }
 }

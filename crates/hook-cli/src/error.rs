@@ -16,7 +16,10 @@ use hook_settings::edit::EditError;
 use hook_settings::starter::StarterError;
 use hook_trust::{TrustLockError, TrustStoreError};
 
-use crate::exit_code::Failure;
+use crate::exit_code::{Failure, Status};
+
+/// The result of a command or of a part of it.
+pub(crate) type Result<T = Status, E = CommandError> = std::result::Result<T, E>;
 
 /// A failure of a command.
 #[derive(Debug, thiserror::Error)]
@@ -157,6 +160,16 @@ impl CommandError {
     #[cfg(not(unix))]
     pub(crate) fn no_sockets() -> Self {
         Self::Usage("--socket needs Unix sockets, which this system has not; use --stdio".into())
+    }
+
+    /// Returns the error for a file that cannot be read.
+    pub(crate) fn read(what: &'static str, path: &Path) -> impl Fn(io::Error) -> Self {
+        move |source| Self::Read { what, path: path.to_path_buf(), source }
+    }
+
+    /// Returns the error for a file that cannot be written.
+    pub(crate) fn write(what: &'static str, path: &Path) -> impl Fn(io::Error) -> Self {
+        move |source| Self::Write { what, path: path.to_path_buf(), source }
     }
 
     /// Creates the error for an output file that is also the input.

@@ -83,7 +83,7 @@ fn main() -> ExitCode {
     };
     let event = cli.event_to_answer();
     let exit_policy = ExitPolicy::new(cli.command.gives_verdict());
-    let mut printer = Printer::new(cli.common.color);
+    let mut printer = Printer::new(cli.common.color, cli.common.json);
     let (status, failure, reason) = match panics::catch(|| run(cli, &exit_policy, &mut printer)) {
         Some(Ok(status)) => (status, Failure::Internal, "it was ended before".to_owned()),
         Some(Err(error)) => {

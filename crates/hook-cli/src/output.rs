@@ -3,10 +3,10 @@
 use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
-use hook_json::{JsonObject, ObjectWriter, text};
+use hook_json::{ObjectWriter, RawObject, text};
 use hook_settings::{Diagnostic, Severity};
 use indicatif::{MultiProgress, ProgressDrawTarget};
-use serde_json::Value;
+use serde::Serialize;
 
 use crate::error::CommandError;
 use crate::options::Color;
@@ -46,6 +46,8 @@ const MAX_COLUMNS: usize = 1_000;
 #[derive(Debug)]
 pub(crate) struct Printer {
     color: Color,
+    /// `true` if results are printed as JSON.
+    json: bool,
     /// Progress lines, redrawn below all other output on the terminal.
     progress: MultiProgress,
     /// `true` if the command has other work to do than printing.
@@ -56,10 +58,11 @@ pub(crate) struct Printer {
 }
 
 impl Printer {
-    pub(crate) fn new(color: Color) -> Self {
+    pub(crate) fn new(color: Color, json: bool) -> Self {
         let progress = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
         Self {
             color,
+            json,
             progress,
             ignores_broken_pipe: false,
             has_answered: false,
@@ -78,7 +81,7 @@ impl Printer {
             Color::Always => Color::Always,
             Color::Auto | Color::Never => Color::Never,
         };
-        Self::new(color)
+        Self::new(color, self.json)
     }
 
     /// Returns the width for text in columns: that of `COLUMNS` or of the terminal, else 100.
@@ -124,12 +127,16 @@ impl Printer {
     }
 
     /// Prints an object as one line of JSON.
-    pub(crate) async fn object(&mut self, object: &Value) -> Result<(), CommandError> {
-        let line = ObjectWriter::line(|out| match JsonObject::try_from(object) {
-            Ok(fields) => out.fields(&fields),
-            Err(error) => out.text("error", &error.to_string()),
-        });
-        self.message(&line).await
+    pub(crate) async fn object(&mut self, object: &impl Serialize) -> Result<(), CommandError> {
+        self.message(&json_line(object)).await
+    }
+
+    /// Prints a result: as one line of JSON with `--json`, else as text for people.
+    pub(crate) async fn show(&mut self, view: &impl View) -> Result<(), CommandError> {
+        match self.json {
+            true => self.message(&view.json()).await,
+            false => self.text(&view.text(self)).await,
+        }
     }
 
     /// Prints text for people, with control sequences that could move the cursor escaped.
@@ -225,6 +232,36 @@ fn indent_continuation(text: &str) -> String {
         continued.push_str(&format!("\n{indent}{line}"));
     }
     continued
+}
+
+/// A result of a command, for programs and for people.
+pub(crate) trait View {
+    /// Returns the result as a line of JSON.
+    fn json(&self) -> Vec<u8>;
+
+    /// Returns the result as text, with a final newline.
+    fn text(&self, printer: &Printer) -> String;
+}
+
+/// An object, and the same as text.
+impl<S: Serialize, T: Fn(&Printer) -> String> View for (S, T) {
+    fn json(&self) -> Vec<u8> {
+        json_line(&self.0)
+    }
+
+    fn text(&self, printer: &Printer) -> String {
+        (self.1)(printer)
+    }
+}
+
+/// Returns an object as a line of JSON, as [`ObjectWriter::line`] writes it.
+pub(crate) fn json_line(object: &impl Serialize) -> Vec<u8> {
+    let object = serde_json::to_string(object).map_err(|error| error.to_string());
+    let object = object.and_then(|text| RawObject::parse(text).map_err(|error| error.to_string()));
+    ObjectWriter::line(|out| match object {
+        Ok(object) => out.fields(&object.fields()),
+        Err(error) => out.text("error", &error),
+    })
 }
 
 /// Returns a protocol message as a line for standard output.

@@ -10,8 +10,8 @@ use hook_settings::check::check;
 use hook_settings::{Diagnostic, Location, Rule, Severity};
 
 use crate::context::{Context, explicit_source};
-use crate::error::CommandError;
-use crate::exit_code::{self, Status};
+use crate::error::Result;
+use crate::exit_code;
 use crate::output::Printer;
 use crate::render::{check as render, sarif};
 
@@ -54,11 +54,7 @@ enum Format {
 /// The maximum size of a module whose lines are shown, in bytes.
 const MAX_MODULE: u64 = 4 << 20;
 
-pub(crate) async fn run(
-    arguments: &Arguments,
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
+pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     if !arguments.files.is_empty() {
         let why = "files were named to check; name this one beside them";
         context.refuse_named_settings(why)?;
@@ -90,13 +86,10 @@ pub(crate) async fn run(
     };
     match format {
         Format::Human => {
-            for file in &files {
-                for problem in &file.file.diagnostics {
-                    let text = render::problem(problem, &file.text, context.cwd(), printer);
-                    printer.text(&text).await?;
-                }
-            }
-            for (problem, text) in &modules {
+            let of_files = files
+                .iter()
+                .flat_map(|file| file.file.diagnostics.iter().map(|problem| (problem, &file.text)));
+            for (problem, text) in of_files.chain(modules.iter().map(|(one, text)| (one, text))) {
                 printer.text(&render::problem(problem, text, context.cwd(), printer)).await?;
             }
             if !files.is_empty() && modules.is_empty() {

@@ -9,8 +9,8 @@ use hook_protocol::HookEventName;
 
 use super::with_modules;
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::exit_code::{self, Status};
+use crate::error::{CommandError, Result};
+use crate::exit_code;
 use crate::output::{Printer, Tone};
 use crate::terminal::UiArguments;
 
@@ -33,11 +33,7 @@ pub(crate) struct Arguments {
     arguments: Vec<String>,
 }
 
-pub(crate) async fn run(
-    arguments: &Arguments,
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
+pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     let ui = arguments.ui.services(printer, false);
     with_modules(context, ui, printer, async |system, printer| {
         let all = system.commands().await?;
@@ -65,11 +61,7 @@ fn unknown_command(name: &str, all: &[CommandInfo]) -> String {
     }
 }
 
-async fn list(
-    all: &[CommandInfo],
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
+async fn list(all: &[CommandInfo], context: &Context, printer: &mut Printer) -> Result {
     if context.json() {
         for command in all {
             let line = ObjectWriter::line(|object| {
@@ -103,7 +95,7 @@ async fn run_command(
     system: &hook_bus::HookSystem,
     context: &Context,
     printer: &mut Printer,
-) -> Result<Status, CommandError> {
+) -> Result {
     let input = RawObject::build(|object: &mut ObjectWriter<'_>| {
         object.text("command_name", &command.name);
         object.text("arguments", arguments);

@@ -4,8 +4,8 @@ use clap::{Args, ValueEnum};
 use clap_complete::env::{Bash, Elvish, EnvCompleter, Fish, Powershell, Zsh};
 
 use crate::complete::VARIABLE;
-use crate::error::CommandError;
-use crate::exit_code::{self, Status};
+use crate::error::{CommandError, Result};
+use crate::exit_code;
 use crate::output::Printer;
 
 #[derive(Debug, Args)]
@@ -33,10 +33,7 @@ pub(crate) enum Shell {
     Powershell,
 }
 
-pub(crate) async fn run(
-    arguments: &Arguments,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
+pub(crate) async fn run(arguments: &Arguments, printer: &mut Printer) -> Result {
     let script = script(arguments.shell).map_err(CommandError::Output)?;
     printer.raw(&script).await?;
     Ok(exit_code::PROCEED)

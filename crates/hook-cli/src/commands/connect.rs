@@ -23,8 +23,8 @@ use self::connection::Connection;
 use self::entries::{Entries, Scope, file_of};
 use super::bridge::agent;
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::exit_code::{self, Status};
+use crate::error::{CommandError, Result};
+use crate::exit_code;
 use crate::output::Printer;
 use crate::render;
 
@@ -95,11 +95,7 @@ pub(crate) struct DisconnectArguments {
     dry_run: bool,
 }
 
-pub(crate) async fn run(
-    arguments: &Arguments,
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
+pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     if arguments.list {
         return list(context, printer).await;
     }
@@ -139,7 +135,7 @@ async fn connect(
     arguments: &Arguments,
     context: &Context,
     printer: &mut Printer,
-) -> Result<(), CommandError> {
+) -> Result<()> {
     let path = file_of(agent, arguments.scope, context)?;
     let events = match arguments.events.as_slice() {
         [] => losses::needed_events(agent, &entries::of(agent, arguments.scope, context), context),
@@ -160,7 +156,7 @@ async fn connect(
             .map_err(|error| not_editable(text, error))
     };
     let change = edit_file(&path, arguments.dry_run, AbsentFile::Create, &edit)?;
-    show(agent, &change, "connected", arguments.dry_run, context, printer).await?;
+    show(agent, &change, "connected", arguments.dry_run, printer).await?;
     for loss in losses::losses(agent, &events, context) {
         printer.remark(&loss);
     }
@@ -223,7 +219,7 @@ pub(crate) async fn disconnect(
     arguments: &DisconnectArguments,
     context: &Context,
     printer: &mut Printer,
-) -> Result<Status, CommandError> {
+) -> Result {
     let Some(name) = &arguments.agent else {
         return disconnect_all(arguments.dry_run, context, printer).await;
     };
@@ -236,7 +232,7 @@ pub(super) async fn disconnect_all(
     dry_run: bool,
     context: &Context,
     printer: &mut Printer,
-) -> Result<Status, CommandError> {
+) -> Result {
     let arguments = &DisconnectArguments { agent: None, all: true, scope: Scope::User, dry_run };
     let all = hook_agents::AGENTS.into_iter().filter(|agent| agent.entry().is_some());
     let targets = all.flat_map(|agent| Scope::ALL.map(|scope| (agent, scope)));
@@ -260,7 +256,7 @@ async fn disconnect_one(
     arguments: &DisconnectArguments,
     context: &Context,
     printer: &mut Printer,
-) -> Result<(), CommandError> {
+) -> Result<()> {
     let path = file_of(agent, scope, context)?;
     let edit = |text: Option<&str>| match text {
         Some(text) => without_consent(agent, text)
@@ -279,19 +275,14 @@ async fn disconnect_one(
         remove_file(&path)?;
     }
     if !arguments.all || change.is_change() {
-        show(agent, &change, "disconnected", arguments.dry_run, context, printer).await?;
+        show(agent, &change, "disconnected", arguments.dry_run, printer).await?;
     }
     consent::revoke(connection, arguments.dry_run, printer).await
 }
 
 /// Removes a file that has no content left.
-fn remove_file(path: &Path) -> Result<(), CommandError> {
-    let failed = |source| CommandError::Write {
-        what: "the settings file",
-        path: path.to_path_buf(),
-        source,
-    };
-    std::fs::remove_file(path).map_err(failed)
+fn remove_file(path: &Path) -> Result<()> {
+    std::fs::remove_file(path).map_err(CommandError::write("the settings file", path))
 }
 
 fn edit_file(
@@ -299,7 +290,7 @@ fn edit_file(
     dry_run: bool,
     absent: AbsentFile,
     edit: &hook_settings::edit::Edit<'_>,
-) -> Result<FileChange, CommandError> {
+) -> Result<FileChange> {
     let mode = if dry_run { EditMode::Preview } else { EditMode::Write };
     Ok(hook_settings::edit::edit_file(path, absent, mode, edit)?)
 }
@@ -308,7 +299,7 @@ fn not_editable(text: Option<&str>, error: hook_agents::ForeignEditError) -> Box
     NotEditable::at(text.unwrap_or_default(), error.at, error.message)
 }
 
-fn parse_events(agent: &Agent, named: &[String]) -> Result<Vec<&'static str>, CommandError> {
+fn parse_events(agent: &Agent, named: &[String]) -> Result<Vec<&'static str>> {
     let all: Vec<&'static str> = agent.connected_event_names().map(|(event, _)| event).collect();
     let known = |name: &String| {
         let found = all.iter().find(|event| *event == name).copied();
@@ -327,30 +318,22 @@ async fn show(
     change: &FileChange,
     verb: &str,
     dry_run: bool,
-    context: &Context,
     printer: &mut Printer,
-) -> Result<(), CommandError> {
-    let path = change.path.shown().to_string();
-    if context.json() {
-        let object = json!({
-            "agent": agent.name(), "file": path, "changed": change.is_change(),
-            "events": agent.connections(&change.after).unwrap_or_default().len(),
-        });
-        return printer.object(&object).await;
-    }
-    let text = match (change.is_change(), dry_run) {
-        (false, _) => format!("{} is {verb} already: {path}\n", agent.title()),
-        (true, true) => {
-            let names = Some((&*path, &*path));
-            let diff = render::unified(&change.before, &change.after, names);
-            render::paint_diff(&diff, "", printer)
-        }
-        (true, false) => format!("{verb} {}: {path}\n", agent.title()),
+) -> Result<()> {
+    let (title, path) = (agent.title(), change.path.shown().to_string());
+    let events = agent.connections(&change.after).unwrap_or_default().len();
+    let object = json!({
+        "agent": agent.name(), "file": path, "changed": change.is_change(), "events": events,
+    });
+    let text = |printer: &Printer| match (change.is_change(), dry_run) {
+        (false, _) => format!("{title} is {verb} already: {path}\n"),
+        (true, true) => render::file_diff(change, printer),
+        (true, false) => format!("{verb} {title}: {path}\n"),
     };
-    printer.text(&text).await
+    printer.show(&(object, text)).await
 }
 
-async fn list(context: &Context, printer: &mut Printer) -> Result<Status, CommandError> {
+async fn list(context: &Context, printer: &mut Printer) -> Result {
     let mut any_connected = false;
     for agent in hook_agents::AGENTS.into_iter().filter(|agent| agent.entry().is_some()) {
         let is_here = entries::is_installed(agent);

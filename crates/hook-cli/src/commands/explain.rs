@@ -3,15 +3,14 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use hook_core::Explanation;
-use hook_protocol::HookEventName;
+use hook_core::ExplainedHook;
 
-use super::input::{DefaultInput, Input, InputArguments};
+use super::input::{DefaultInput, InputArguments};
 use super::with_modules;
 use crate::complete;
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::exit_code::{self, Status};
+use crate::error::{CommandError, Result};
+use crate::exit_code;
 use crate::output::Printer;
 use crate::render;
 use crate::server::LiveStates;
@@ -36,11 +35,7 @@ pub(crate) struct Arguments {
     all: bool,
 }
 
-pub(crate) async fn run(
-    arguments: &Arguments,
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
+pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     let event = context.event(&arguments.event)?;
     let input = arguments.input.read(DefaultInput::Sample(event.sample_input()), printer).await?;
     arguments.input.advise(event, &input, printer);
@@ -50,36 +45,22 @@ pub(crate) async fn run(
     with_modules(context, None, printer, async |system, printer| {
         let explanation = system.explain(&request)?;
         let states = LiveStates::of(context, &system.hooks()?, printer).await;
-        show(&explanation, &states, arguments, event, &input, context, printer).await
+        if context.json() {
+            let is_shown = |hook: &&ExplainedHook| arguments.all || hook.hook.event == event;
+            for hook in explanation.hooks.iter().filter(is_shown) {
+                printer.message(&render::explained_json(&explanation, hook, &states)).await?;
+            }
+            return Ok(exit_code::PROCEED);
+        }
+        let explained = render::Explained {
+            explanation: &explanation,
+            states: &states,
+            is_sample_subject: input.is_sample && !arguments.input.names_tool(),
+            all: arguments.all,
+            sources: &context.sources(),
+        };
+        printer.text(&render::explained(&explained, printer)).await?;
+        Ok(exit_code::PROCEED)
     })
     .await
-}
-
-async fn show(
-    explanation: &Explanation,
-    states: &LiveStates,
-    arguments: &Arguments,
-    event: HookEventName,
-    input: &Input,
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
-    if context.json() {
-        for hook in &explanation.hooks {
-            if arguments.all || hook.hook.event == event {
-                printer.message(&render::explained_json(explanation, hook, states)).await?;
-            }
-        }
-        return Ok(exit_code::PROCEED);
-    }
-    let is_sample_subject = input.is_sample && !arguments.input.names_tool();
-    let explained = render::Explained {
-        explanation,
-        states,
-        is_sample_subject,
-        all: arguments.all,
-        sources: &context.sources(),
-    };
-    printer.text(&render::explained(&explained, printer)).await?;
-    Ok(exit_code::PROCEED)
 }

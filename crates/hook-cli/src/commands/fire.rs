@@ -21,7 +21,7 @@ use super::input::{DefaultInput, Input, InputArguments};
 use super::with_hooks_of;
 use crate::complete;
 use crate::context::{Context, UnknownEvent};
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::exit_code::{self, ExitPolicy, Failure, Status};
 use crate::fleet::FleetArguments;
 use crate::guards;
@@ -82,7 +82,7 @@ pub(crate) async fn run(
     context: &Context,
     exit_policy: &ExitPolicy,
     printer: &mut Printer,
-) -> Result<Status, CommandError> {
+) -> Result {
     let event = match context.event(&arguments.event) {
         Ok(event) => event,
         Err(no_event) => {
@@ -138,7 +138,7 @@ async fn ask_fleet(
     event: HookEventName,
     context: &Context,
     printer: &mut Printer,
-) -> Result<Status, CommandError> {
+) -> Result {
     // This system only handles signals: no settings are read, and no hooks run.
     let (idle, stop) =
         (&HookSystem::builder(context.project()).build()?, &CancellationToken::new());
@@ -162,7 +162,7 @@ async fn read(
     event: HookEventName,
     stop: &CancellationToken,
     printer: &mut Printer,
-) -> Result<Option<Input>, CommandError> {
+) -> Result<Option<Input>> {
     let default_input = match arguments.as_hook {
         // As a hook, the command decides about a real event, so no sample is used.
         true => DefaultInput::StandardInput,
@@ -189,7 +189,7 @@ async fn fire(
     system: &HookSystem,
     stop: &CancellationToken,
     printer: &mut Printer,
-) -> Result<Status, CommandError> {
+) -> Result {
     let Some(input) = read(arguments, event, stop, printer).await? else {
         return Ok(exit_code::FAILURE);
     };
@@ -225,7 +225,7 @@ async fn answer(
     context: &Context,
     system: Option<&HookSystem>,
     printer: &mut Printer,
-) -> Result<Status, CommandError> {
+) -> Result {
     let status = status(response);
     match show(arguments, fired, (response, background_hooks), context, system, printer).await {
         Ok(()) => Ok(status),
@@ -273,7 +273,7 @@ async fn show(
     context: &Context,
     system: Option<&HookSystem>,
     printer: &mut Printer,
-) -> Result<(), CommandError> {
+) -> Result<()> {
     if context.json() {
         return printer.message(&response.to_json()).await;
     }
@@ -329,10 +329,7 @@ fn request(arguments: &Arguments, context: &Context, input: &Input) -> HookExecu
 }
 
 /// Prints a hook's output on stdout, and its reason on stderr.
-async fn print_as_hook(
-    response: &HookExecutionResponse,
-    printer: &mut Printer,
-) -> Result<(), CommandError> {
+async fn print_as_hook(response: &HookExecutionResponse, printer: &mut Printer) -> Result<()> {
     let processed = &response.processed;
     if let Some(reason) = &processed.reason {
         printer.note(reason);

@@ -6,8 +6,8 @@ use hook_json::text::nearest;
 use hook_json::text::shortened;
 
 use crate::complete;
-use crate::error::CommandError;
-use crate::exit_code::{self, Status};
+use crate::error::{CommandError, Result};
+use crate::exit_code;
 use crate::output::Printer;
 use crate::render::TOPICS;
 
@@ -34,7 +34,7 @@ pub(crate) async fn run(
     json: bool,
     hook: fn() -> Command,
     printer: &mut Printer,
-) -> Result<Status, CommandError> {
+) -> Result {
     let name = arguments.topic.as_deref();
     let topic = TOPICS.iter().find(|topic| Some(topic.name) == name);
     if let (Some(topic), true) = (topic, json) {

@@ -15,13 +15,14 @@ use hook_settings::edit::{
 };
 use hook_settings::language::{ForeignFile, Language};
 use hook_settings::{Agents, IN_PROJECT, MAX_SETTINGS, SettingsSource, declare_events};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::bridge::agent;
 use super::connect::entries::{Scope, is_connected, path_in_project};
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::exit_code::{self, Status};
+use crate::error::Result;
+use crate::exit_code;
 use crate::output::Printer;
 use crate::render::{self, counted};
 
@@ -64,6 +65,7 @@ struct Target {
 }
 
 /// A part of the settings that cannot be imported, and its location.
+#[derive(Serialize)]
 struct Loss {
     file: PathBuf,
     line: usize,
@@ -81,11 +83,7 @@ struct ImportPlan {
     unguarded: bool,
 }
 
-pub(crate) async fn run(
-    arguments: &Arguments,
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
+pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     let agent = agent(&arguments.agent)?;
     let plan = plan_import(agent, arguments, context)?;
     // All files are edited, or none: a preview detects files that cannot be edited.
@@ -108,27 +106,25 @@ pub(crate) async fn run(
         }
         changes = written;
     }
-    if context.json() {
-        printer.object(&to_json(agent, arguments, &plan, &changes)).await?;
-    } else {
-        for (target, change) in plan.targets.iter().zip(&changes) {
-            printer.text(&render_target(agent, target, change, arguments.dry_run, printer)).await?;
-        }
+    let text = |printer: &Printer| {
+        let target = |(target, change)| text(agent, target, change, arguments.dry_run, printer);
+        let mut text: String = plan.targets.iter().zip(&changes).map(target).collect();
         if plan.targets.is_empty() {
-            printer.text(&format!("no hooks of {} are found\n", agent.title())).await?;
+            text.push_str(&format!("no hooks of {} are found\n", agent.title()));
         }
         for Loss { file, line, message } in &plan.losses {
-            let file = file.shown();
-            printer.text(&format!("lost: {file}:{line}: {message}\n")).await?;
+            text.push_str(&format!("lost: {}:{line}: {message}\n", file.shown()));
         }
-    }
+        text
+    };
+    printer.show(&(to_json(agent, arguments, &plan, &changes), text)).await?;
     if plan.targets.iter().any(|target| !target.definitions.is_empty()) {
         advise(agent, arguments, &plan, &changes, context, printer);
     }
     Ok(if plan.failed { exit_code::FAILURE } else { exit_code::PROCEED })
 }
 
-fn edit(target: &Target, mode: EditMode) -> Result<FileChange, CommandError> {
+fn edit(target: &Target, mode: EditMode) -> Result<FileChange> {
     let edit = |text: Option<&str>| with_definitions(text, &target.definitions);
     Ok(edit_file(&target.path, AbsentFile::Create, mode, &edit)?)
 }
@@ -152,7 +148,7 @@ fn plan_import(
     agent: &'static Agent,
     arguments: &Arguments,
     context: &Context,
-) -> Result<ImportPlan, CommandError> {
+) -> Result<ImportPlan> {
     let mut plan = ImportPlan::default();
     let sources = sources(agent, context);
     let mut events = Events::built_in();
@@ -250,7 +246,7 @@ fn counts(target: &Target, change: &FileChange) -> (usize, usize) {
     (number(&added), number(&target.definitions).saturating_sub(number(&added)))
 }
 
-fn render_target(
+fn text(
     agent: &Agent,
     target: &Target,
     change: &FileChange,
@@ -258,12 +254,11 @@ fn render_target(
     printer: &Printer,
 ) -> String {
     let (added, existing) = counts(target, change);
-    let path = change.path.shown().to_string();
-    let mut text = String::new();
-    if dry_run && change.is_change() {
-        let diff = render::unified(&change.before, &change.after, Some((&path, &path)));
-        text.push_str(&render::paint_diff(&diff, "", printer));
-    }
+    let path = change.path.shown();
+    let mut text = match dry_run && change.is_change() {
+        true => render::file_diff(change, printer),
+        false => String::new(),
+    };
     let title = agent.title();
     if added > 0 {
         let verb = if dry_run { "would import" } else { "imported" };
@@ -289,12 +284,8 @@ fn to_json(
         json!({"file": change.path, "from": target.from, "changed": change.is_change(),
             "added": added, "there": there})
     });
-    let losses = plan
-        .losses
-        .iter()
-        .map(|loss| json!({"file": loss.file, "line": loss.line, "message": loss.message}));
     json!({"agent": agent.name(), "dryRun": arguments.dry_run,
-        "files": files.collect::<Vec<_>>(), "lost": losses.collect::<Vec<_>>()})
+        "files": files.collect::<Vec<_>>(), "lost": plan.losses})
 }
 
 /// Prints advice about hooks that would run twice, and hooks that still need trust.

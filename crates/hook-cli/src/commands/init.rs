@@ -7,10 +7,10 @@ use hook_settings::starter::{Starter, StarterKind};
 
 use super::doctor::Twins;
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::exit_code::{self, Status};
+use crate::error::{CommandError, Result};
+use crate::exit_code;
 use crate::output::Printer;
-use crate::render;
+use crate::render::Initialized;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -56,11 +56,7 @@ impl Arguments {
     }
 }
 
-pub(crate) async fn run(
-    arguments: &Arguments,
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
+pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     let starter = if arguments.user {
         context.user_settings()?;
         Starter::of_user(context.config_home().ok_or(CommandError::NoHome)?, arguments.kind())
@@ -71,11 +67,7 @@ pub(crate) async fn run(
     };
     starter.write()?;
     let trusted = if arguments.user { true } else { trust(&starter, context)? };
-    if context.json() {
-        printer.object(&render::init_json(&starter, trusted)).await?;
-    } else {
-        printer.text(&render::init(&starter, arguments.user, trusted, printer)).await?;
-    }
+    printer.show(&Initialized { starter: &starter, user: arguments.user, trusted }).await?;
     for twin in Twins::of(context).with_file(&starter.settings) {
         printer.warning(&format!("{twin}: remove one of them"));
     }
@@ -94,7 +86,7 @@ pub(crate) async fn run(
 }
 
 /// Trusts the files just written, as the user requested. Files that appeared since are not trusted.
-fn trust(starter: &Starter, context: &Context) -> Result<bool, CommandError> {
+fn trust(starter: &Starter, context: &Context) -> Result<bool> {
     let Some(store) = context.trust_store() else { return Ok(false) };
     let path = Some(starter.settings.clone());
     let settings = parse(&starter.settings_text, HookSource::Project, path);

@@ -10,7 +10,7 @@ use hook_protocol::event::Matching;
 use hook_protocol::{HookEventName, RequestInput};
 use tokio::sync::oneshot;
 
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::output::Printer;
 
 #[derive(Debug, Args)]
@@ -55,11 +55,7 @@ impl InputArguments {
     ///
     /// # Errors
     /// Returns an error if the input cannot be read or is not JSON.
-    pub(crate) async fn read(
-        &self,
-        default: DefaultInput,
-        printer: &mut Printer,
-    ) -> Result<Input, CommandError> {
+    pub(crate) async fn read(&self, default: DefaultInput, printer: &mut Printer) -> Result<Input> {
         let tool = self.tool.as_deref();
         let (json, is_sample) = match (self.input.as_deref(), default) {
             (Some(given), _) => (parse(&read_input(given).await?, given)?, false),
@@ -158,7 +154,7 @@ fn with_tool(input: RawJson, tool: Option<&str>) -> (RawJson, bool) {
 const STANDARD_INPUT: &str = "-";
 
 /// Parses an input object. `given` is its value on the command line, for error messages.
-fn parse(text: &str, given: &str) -> Result<RawJson, CommandError> {
+fn parse(text: &str, given: &str) -> Result<RawJson> {
     let what = if given == STANDARD_INPUT { "standard input" } else { "--input" };
     let help = || match std::path::Path::new(given).is_file() {
         true => format!("did you mean @{given}?"),
@@ -176,16 +172,15 @@ fn parse(text: &str, given: &str) -> Result<RawJson, CommandError> {
 }
 
 /// Parses an object that was read from standard input.
-pub(super) fn object_of(text: &str) -> Result<RawObject, CommandError> {
+pub(super) fn object_of(text: &str) -> Result<RawObject> {
     let json = parse(text.trim(), STANDARD_INPUT)?;
     Ok(RawObject::try_from(json).unwrap_or_else(|_| RawObject::empty()))
 }
 
-async fn read_input(given: &str) -> Result<String, CommandError> {
+async fn read_input(given: &str) -> Result<String> {
     let bytes = match given.strip_prefix('@') {
-        Some(path) => regular_file::read(path.as_ref(), MAX_LINE as u64).map_err(|source| {
-            CommandError::Read { what: "the input", path: path.into(), source }
-        })?,
+        Some(path) => regular_file::read(path.as_ref(), MAX_LINE as u64)
+            .map_err(CommandError::read("the input", path.as_ref()))?,
         None if given == STANDARD_INPUT => read_standard_input().await?,
         None => return Ok(given.to_owned()),
     };
@@ -194,7 +189,7 @@ async fn read_input(given: &str) -> Result<String, CommandError> {
 
 /// Reads standard input to its end, on a separate thread: the writer may never finish, and the
 /// command must still react to signals.
-async fn read_standard_input() -> Result<Vec<u8>, CommandError> {
+async fn read_standard_input() -> Result<Vec<u8>> {
     let (read, answer) = oneshot::channel();
     let thread = std::thread::Builder::new().name("stdin".to_owned());
     // The thread ends with the input, or with the process.

@@ -3,14 +3,11 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use hook_bus::HookSystem;
-use hook_protocol::HookEventName;
-
 use super::with_modules;
 use crate::complete;
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::exit_code::{self, Status};
+use crate::error::Result;
+use crate::exit_code;
 use crate::output::Printer;
 use crate::render;
 use crate::server::LiveStates;
@@ -29,39 +26,26 @@ pub(crate) struct Arguments {
     event: Option<String>,
 }
 
-pub(crate) async fn run(
-    arguments: &Arguments,
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
+pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     let event = arguments.event.as_deref().map(|name| context.event(name)).transpose()?;
     with_modules(context, None, printer, async |system, printer| {
-        show(event, system, context, printer).await
+        let mut listings = system.hooks()?;
+        let states = LiveStates::of(context, &listings, printer).await;
+        listings.retain(|listing| event.is_none_or(|event| listing.hook.event == event));
+        // In run order: hooks of the same priority keep the order of the settings.
+        listings.sort_by_key(|listing| (listing.hook.event, listing.hook.priority));
+        if context.json() {
+            for listing in &listings {
+                printer.message(&render::listing_json(listing, &states)).await?;
+            }
+            return Ok(exit_code::PROCEED);
+        }
+        let text = match listings.is_empty() {
+            true => render::nothing_found(event, &context.sources(), printer),
+            false => render::listings(&listings, &states, printer),
+        };
+        printer.text(&text).await?;
+        Ok(exit_code::PROCEED)
     })
     .await
-}
-
-async fn show(
-    event: Option<HookEventName>,
-    system: &HookSystem,
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
-    let mut listings = system.hooks()?;
-    let states = LiveStates::of(context, &listings, printer).await;
-    listings.retain(|listing| event.is_none_or(|event| listing.hook.event == event));
-    // In run order: hooks of the same priority keep the order of the settings.
-    listings.sort_by_key(|listing| (listing.hook.event, listing.hook.priority));
-    if context.json() {
-        for listing in &listings {
-            printer.message(&render::listing_json(listing, &states)).await?;
-        }
-        return Ok(exit_code::PROCEED);
-    }
-    let text = match listings.is_empty() {
-        true => render::nothing_found(event, &context.sources(), printer),
-        false => render::listings(&listings, &states, printer),
-    };
-    printer.text(&text).await?;
-    Ok(exit_code::PROCEED)
 }

@@ -9,14 +9,15 @@ use clap::Args;
 use hook_bus::bridge::BridgeState;
 use hook_files::regular_file;
 use hook_json::text::one_line;
-use hook_json::{JsonObject, ObjectWriter, RawJson};
+use hook_json::{JsonObject, RawJson};
 
 use super::bridge::agent;
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::exit_code::{self, Status};
+use crate::error::{CommandError, Result};
+use crate::exit_code;
 use crate::options::count;
 use crate::output::{Printer, Tone};
+use crate::render::counted;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -39,11 +40,7 @@ pub(crate) struct Arguments {
     blocked: bool,
 }
 
-pub(crate) async fn run(
-    arguments: &Arguments,
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
+pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     let name = arguments.agent.as_deref().map(agent).transpose()?.map(|agent| agent.name());
     let log = BridgeState::for_user().ok_or(CommandError::NoHome)?.log();
     let mut has_calls = false;
@@ -65,11 +62,7 @@ pub(crate) async fn run(
         }
     }
     for call in &last {
-        if context.json() {
-            printer.message(&ObjectWriter::line(|out| out.fields(call))).await?;
-        } else {
-            printer.text(&line(call, printer)).await?;
-        }
+        printer.show(&(call, |printer: &Printer| line(call, printer))).await?;
     }
     if last.is_empty() && !context.json() {
         printer.note(match has_calls {
@@ -81,14 +74,11 @@ pub(crate) async fn run(
 }
 
 /// Reads the calls in a file, or returns `None` if it does not exist. Skips invalid lines.
-fn read_calls(path: &Path) -> Result<Option<impl Iterator<Item = JsonObject>>, CommandError> {
+fn read_calls(path: &Path) -> Result<Option<impl Iterator<Item = JsonObject>>> {
     let file: File = match regular_file::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => {
-            let what = "the log of calls";
-            return Err(CommandError::Read { what, path: path.to_path_buf(), source });
-        }
+        Err(error) => return Err(CommandError::read("the log of calls", path)(error)),
     };
     let lines = BufReader::new(file).split(b'\n').map_while(Result::ok);
     let object =
@@ -106,24 +96,16 @@ fn line(call: &JsonObject, printer: &Printer) -> String {
     let about = [text("tool"), text("about")].into_iter().filter(|part| !part.is_empty());
     let about = about.collect::<Vec<_>>().join(" ");
     let reason = text("reason");
-    let milliseconds = call.get("milliseconds").map(|value| value.as_str().to_owned());
-    let warnings = call.get("warnings").and_then(RawJson::to_u64).unwrap_or_default();
-    let warnings = match warnings {
+    let milliseconds = call.get("milliseconds").map(RawJson::as_str).unwrap_or_default();
+    let warnings = match call.get("warnings").and_then(RawJson::to_u64).unwrap_or_default() {
         0 => String::new(),
-        1 => ", 1 warning".to_owned(),
-        more => format!(", {more} warnings"),
+        warnings => format!(", {}", counted(warnings as usize, "warning")),
     };
-    format!(
-        "{} {} {} {}{}{} {}\n",
-        printer.paint(Tone::Quiet, &text("at")),
-        text("agent"),
-        text("event"),
-        printer.paint(tone, &decision),
-        if about.is_empty() { String::new() } else { format!("  {about}") },
-        if reason.is_empty() { String::new() } else { format!(": {reason}") },
-        printer.paint(
-            Tone::Quiet,
-            &format!("({} ms, {}{warnings})", milliseconds.unwrap_or_default(), text("by"))
-        ),
-    )
+    let at = printer.paint(Tone::Quiet, &text("at"));
+    let decision = printer.paint(tone, &decision);
+    let about = if about.is_empty() { about } else { format!("  {about}") };
+    let reason = if reason.is_empty() { reason } else { format!(": {reason}") };
+    let by = format!("({milliseconds} ms, {}{warnings})", text("by"));
+    let by = printer.paint(Tone::Quiet, &by);
+    format!("{at} {} {} {decision}{about}{reason} {by}\n", text("agent"), text("event"))
 }

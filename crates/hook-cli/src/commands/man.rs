@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Command};
 use clap_complete::engine::ArgValueCompleter;
-use hook_json::text::PathText;
+use hook_json::text::{PathText, escaped_lines};
 use serde_json::json;
 
 use crate::commands::help;
 use crate::complete;
-use crate::error::CommandError;
-use crate::exit_code::{self, Status};
+use crate::error::{CommandError, Result};
+use crate::exit_code;
 use crate::output::Printer;
 use crate::render;
 
@@ -31,10 +31,9 @@ pub(crate) struct Arguments {
 
 pub(crate) async fn run(
     arguments: &Arguments,
-    json: bool,
     hook: fn() -> Command,
     printer: &mut Printer,
-) -> Result<Status, CommandError> {
+) -> Result {
     let command = match &arguments.command {
         Some(name) => {
             help::command(hook(), name).ok_or_else(|| help::unknown(&hook(), name, false))?
@@ -52,18 +51,9 @@ pub(crate) async fn run(
     }
     for command in &commands {
         let path = folder.join(render::man_file_name(command));
-        write(&path, command).map_err(|source| CommandError::Write {
-            what: "the page",
-            path: path.clone(),
-            source,
-        })?;
-        if json {
-            printer.object(&json!({"file": path.to_string_lossy()})).await?;
-        } else {
-            printer
-                .text(&format!("{}\n", hook_json::text::escaped_lines(&path.shown().to_string())))
-                .await?;
-        }
+        write(&path, command).map_err(CommandError::write("the page", &path))?;
+        let text = |_: &Printer| format!("{}\n", escaped_lines(&path.shown().to_string()));
+        printer.show(&(json!({"file": path.to_string_lossy()}), text)).await?;
     }
     Ok(exit_code::PROCEED)
 }

@@ -42,10 +42,11 @@ use hook_settings::FailBehavior;
 use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::exit_code::{self, Status};
+use crate::error::Result;
+use crate::exit_code;
 use crate::output::Printer;
 use crate::progress;
+use crate::render::plural;
 use crate::signals::{Hangup, until_signalled};
 use crate::terminal::with_ui;
 
@@ -58,12 +59,8 @@ const RELOAD: &str = "a running `hook serve` keeps the old settings until it get
 async fn with_hooks(
     context: &Context,
     printer: &mut Printer,
-    work: impl AsyncFnOnce(
-        &HookSystem,
-        &CancellationToken,
-        &mut Printer,
-    ) -> Result<Status, CommandError>,
-) -> Result<Status, CommandError> {
+    work: impl AsyncFnOnce(&HookSystem, &CancellationToken, &mut Printer) -> Result,
+) -> Result {
     with_hooks_of(&context.builder()?.build()?, context, printer, work).await
 }
 
@@ -73,8 +70,8 @@ async fn with_modules(
     context: &Context,
     ui: Option<Arc<dyn HostServices>>,
     printer: &mut Printer,
-    work: impl AsyncFnOnce(&HookSystem, &mut Printer) -> Result<Status, CommandError>,
-) -> Result<Status, CommandError> {
+    work: impl AsyncFnOnce(&HookSystem, &mut Printer) -> Result,
+) -> Result {
     let system = with_ui(context.builder()?, ui).build()?;
     with_hooks_of(&system, context, printer, async |system, stop, printer| {
         match loads_modules(system, stop, printer).await? {
@@ -90,7 +87,7 @@ async fn loads_modules(
     system: &HookSystem,
     stop: &CancellationToken,
     printer: &mut Printer,
-) -> Result<bool, CommandError> {
+) -> Result<bool> {
     tokio::select! {
         loaded = system.load_modules() => loaded?,
         () = stop.cancelled() => return Ok(false),
@@ -111,7 +108,7 @@ async fn loads_modules(
 }
 
 /// Loads the modules that may run, and reports failures. Settings problems are already reported.
-async fn try_modules(context: &Context, printer: &mut Printer) -> Result<Status, CommandError> {
+async fn try_modules(context: &Context, printer: &mut Printer) -> Result {
     let system = context.builder()?.build()?;
     system.initialize_blocking().await?;
     while_signals(&system, printer, async |system, stop, printer| {
@@ -125,12 +122,8 @@ async fn with_hooks_of(
     system: &HookSystem,
     context: &Context,
     printer: &mut Printer,
-    work: impl AsyncFnOnce(
-        &HookSystem,
-        &CancellationToken,
-        &mut Printer,
-    ) -> Result<Status, CommandError>,
-) -> Result<Status, CommandError> {
+    work: impl AsyncFnOnce(&HookSystem, &CancellationToken, &mut Printer) -> Result,
+) -> Result {
     context.initialize(system, printer).await?;
     while_signals(system, printer, work).await
 }
@@ -139,12 +132,8 @@ async fn with_hooks_of(
 async fn while_signals(
     system: &HookSystem,
     printer: &mut Printer,
-    work: impl AsyncFnOnce(
-        &HookSystem,
-        &CancellationToken,
-        &mut Printer,
-    ) -> Result<Status, CommandError>,
-) -> Result<Status, CommandError> {
+    work: impl AsyncFnOnce(&HookSystem, &CancellationToken, &mut Printer) -> Result,
+) -> Result {
     let stop = &CancellationToken::new();
     let lines = progress::lines(printer);
     let work = progress::show_while(system, lines, work(system, stop, printer));
@@ -155,12 +144,11 @@ async fn while_signals(
 
 /// Warns that async hooks were ended with the command.
 fn warn_of_killed(system: &HookSystem, printer: &mut Printer) {
-    let ended = match system.ended_in_background() {
-        0 => return,
-        1 => "1 async hook was".to_owned(),
-        hooks => format!("{hooks} async hooks were"),
-    };
-    printer.warning(&format!("{ended} ended with the command, before the work was done"));
+    let ended = system.ended_in_background();
+    if ended > 0 {
+        let hooks = plural(ended, "async hook was", "async hooks were");
+        printer.warning(&format!("{hooks} ended with the command, before the work was done"));
+    }
 }
 
 /// Returns `true` if both paths lead to the same existing file.

@@ -4,17 +4,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
-use hook_bus::HookSystem;
-use tokio_util::sync::CancellationToken;
 
 use super::trace::read_recording;
 use super::with_hooks;
 use crate::complete;
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::exit_code::{self, Status};
+use crate::error::Result;
+use crate::exit_code;
 use crate::output::Printer;
-use crate::render::{self, ReplayTotals};
+use crate::render::{self, ReplayTotals, Replayed};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -36,44 +34,26 @@ pub(crate) struct Arguments {
     event: Option<String>,
 }
 
-pub(crate) async fn run(
-    arguments: &Arguments,
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
+pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     let only = arguments.event.as_deref().map(|name| context.event(name)).transpose()?;
     let recording = read_recording(&arguments.recording, printer).await?;
     let mut requests = recording.requests;
     requests.retain(|request| only.is_none_or(|event| request.is_for_event(event)));
     with_hooks(context, printer, async |system, stop, printer| {
-        replay(&requests, context, system, stop, printer).await
+        let mut totals = ReplayTotals::default();
+        for request in &requests {
+            let replayed = request.replay(system.bus()).await;
+            if stop.is_cancelled() {
+                // A result that a signal cut off does not reflect the hooks.
+                break;
+            }
+            totals.count(&replayed);
+            printer.show(&Replayed { request, replayed: &replayed }).await?;
+        }
+        if !context.json() {
+            printer.text(&render::replay_summary(&totals, printer)).await?;
+        }
+        Ok(if totals.changed == 0 { exit_code::PROCEED } else { exit_code::FAILURE })
     })
     .await
-}
-
-async fn replay(
-    requests: &[hook_bus::recording::RecordedRequest],
-    context: &Context,
-    system: &HookSystem,
-    stop: &CancellationToken,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
-    let mut totals = ReplayTotals::default();
-    for request in requests {
-        let replayed = request.replay(system.bus()).await;
-        if stop.is_cancelled() {
-            // A result that a signal cut off does not reflect the hooks.
-            break;
-        }
-        totals.count(&replayed);
-        if context.json() {
-            printer.message(&render::replayed_json(request, &replayed)).await?;
-        } else {
-            printer.text(&render::replayed(request, &replayed, printer)).await?;
-        }
-    }
-    if !context.json() {
-        printer.text(&render::replay_summary(&totals, printer)).await?;
-    }
-    Ok(if totals.changed == 0 { exit_code::PROCEED } else { exit_code::FAILURE })
 }

@@ -5,15 +5,13 @@ use std::pin::pin;
 
 use clap::Args;
 use futures::StreamExt;
-use hook_bus::HookSystem;
 use hook_bus::script::play;
 use tokio::io::AsyncRead;
-use tokio_util::sync::CancellationToken;
 
 use super::with_hooks_of;
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::exit_code::{self, Status};
+use crate::error::{CommandError, Result};
+use crate::exit_code;
 use crate::output::Printer;
 use crate::render;
 use crate::terminal::{UiArguments, with_ui};
@@ -37,45 +35,28 @@ pub(crate) struct Arguments {
     ui: UiArguments,
 }
 
-pub(crate) async fn run(
-    arguments: &Arguments,
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
+pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     let ui = arguments.ui.services(printer, arguments.script == Path::new("-"));
     let system = with_ui(context.builder()?, ui).build()?;
     with_hooks_of(&system, context, printer, async |system, stop, printer| {
-        play_script(arguments, context, system, stop, printer).await
+        let unreadable = CommandError::read("the script", &arguments.script);
+        let script: Box<dyn AsyncRead + Unpin> = if arguments.script == Path::new("-") {
+            Box::new(tokio::io::stdin())
+        } else {
+            let file = tokio::fs::File::open(&arguments.script).await;
+            Box::new(file.map_err(&unreadable)?)
+        };
+        let as_messages = context.json() || !printer.is_interactive();
+        let mut responses = pin!(play(system.bus(), script, arguments.concurrent.get(), stop));
+        while let Some(response) = responses.next().await {
+            let response = response.map_err(&unreadable)?;
+            if as_messages {
+                printer.message(&response.to_json()).await?;
+            } else {
+                printer.text(&render::response(&response, printer)).await?;
+            }
+        }
+        Ok(exit_code::PROCEED)
     })
     .await
-}
-
-async fn play_script(
-    arguments: &Arguments,
-    context: &Context,
-    system: &HookSystem,
-    stop: &CancellationToken,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
-    let script: Box<dyn AsyncRead + Unpin> = if arguments.script == Path::new("-") {
-        Box::new(tokio::io::stdin())
-    } else {
-        let file = tokio::fs::File::open(&arguments.script).await;
-        Box::new(file.map_err(|source| unreadable(arguments, source))?)
-    };
-    let as_messages = context.json() || !printer.is_interactive();
-    let mut responses = pin!(play(system.bus(), script, arguments.concurrent.get(), stop));
-    while let Some(response) = responses.next().await {
-        let response = response.map_err(|source| unreadable(arguments, source))?;
-        if as_messages {
-            printer.message(&response.to_json()).await?;
-        } else {
-            printer.text(&render::response(&response, printer)).await?;
-        }
-    }
-    Ok(exit_code::PROCEED)
-}
-
-fn unreadable(arguments: &Arguments, source: std::io::Error) -> CommandError {
-    CommandError::Read { what: "the script", path: arguments.script.clone(), source }
 }

@@ -8,8 +8,8 @@ use hook_protocol::Events;
 
 use crate::complete;
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::exit_code::{self, Status};
+use crate::error::{CommandError, Result};
+use crate::exit_code;
 use crate::output::Printer;
 
 #[derive(Debug, Args)]
@@ -31,9 +31,9 @@ pub(crate) struct Arguments {
 
 pub(crate) async fn run(
     arguments: &Arguments,
-    context: impl FnOnce() -> Result<Context, CommandError>,
+    context: impl FnOnce() -> Result<Context>,
     printer: &mut Printer,
-) -> Result<Status, CommandError> {
+) -> Result {
     let name = &arguments.name;
     let mut events = Events::built_in();
     let mut schema = named(name, &events);

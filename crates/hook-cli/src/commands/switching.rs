@@ -13,7 +13,7 @@ use hook_settings::{HookSource, SettingsSource};
 use super::RELOAD;
 use crate::complete;
 use crate::context::Context;
-use crate::error::{CommandError, UnknownHook};
+use crate::error::{CommandError, Result, UnknownHook};
 use crate::exit_code::{self, Status};
 use crate::output::Printer;
 use crate::render::{self, Edited, Outcome, Reason, Remaining};
@@ -66,7 +66,7 @@ pub(crate) async fn run(
     enabled: bool,
     context: &Context,
     printer: &mut Printer,
-) -> Result<Status, CommandError> {
+) -> Result {
     let user = target.user.then(|| context.user_settings()).transpose()?;
     let mut files = context.settings_files()?;
     let sources = select_sources(target, enabled, user, &files, context).inspect_err(|_| {
@@ -113,10 +113,8 @@ pub(crate) async fn run(
     }
     let outcome =
         Outcome { name: &target.name, enabled, dry_run: target.dry_run, edited, remaining };
-    if context.json() {
-        printer.object(&render::switched_json(&outcome)).await?;
-    } else {
-        printer.text(&render::switched(&outcome, printer)).await?;
+    printer.show(&outcome).await?;
+    if !context.json() {
         let changed = |edited: &Edited| edited.result.as_ref().is_ok_and(FileChange::is_change);
         let is_shared = |edited: &Edited| edited.source == HookSource::Project && changed(edited);
         if outcome.edited.iter().any(is_shared) {
@@ -144,7 +142,7 @@ fn select_sources(
     user: Option<SettingsSource>,
     files: &[SettingsFile],
     context: &Context,
-) -> Result<Vec<SettingsSource>, CommandError> {
+) -> Result<Vec<SettingsSource>> {
     let name = &target.name;
     let switches = Switches::of(name, files);
     // A name that only appears in a `disabled` list can be removed from it.
@@ -191,7 +189,7 @@ fn select_sources(
 
 /// Checks that hooks of one name all come from the same source. A guard must not be switched off
 /// because another hook has its name.
-fn check_single_owner(name: &str, chosen: &[SettingsSource]) -> Result<(), CommandError> {
+fn check_single_owner(name: &str, chosen: &[SettingsSource]) -> Result<()> {
     let Some(first) = chosen.first() else { return Ok(()) };
     if chosen.iter().all(|source| source.source == first.source) {
         return Ok(());

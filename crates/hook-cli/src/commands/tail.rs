@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hook_bus::wire::{Line, Tail};
+use hook_json::RawJson;
 use hook_json::text::PathText;
-use hook_json::{ObjectWriter, RawJson};
 
 use super::serve::own_socket;
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::exit_code::{self, Status};
+use crate::error::{CommandError, Result};
+use crate::exit_code;
 use crate::output::Printer;
 use crate::render;
 
@@ -28,11 +28,7 @@ pub(crate) struct Arguments {
     socket: Option<PathBuf>,
 }
 
-pub(crate) async fn run(
-    arguments: &Arguments,
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
+pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     let socket = match &arguments.socket {
         Some(socket) => socket.clone(),
         None => default_socket(context.project())?,
@@ -61,7 +57,7 @@ pub(crate) async fn run(
         };
         if context.json() {
             match RawJson::parse(text).and_then(|line| line.to_object()) {
-                Ok(line) => printer.message(&ObjectWriter::line(|out| out.fields(&line))).await?,
+                Ok(line) => printer.object(&line).await?,
                 Err(error) => printer.warning(&format!("a line is no JSON and left out: {error}")),
             }
         } else if let Some(line) = lines.line(text, printer) {
@@ -73,7 +69,7 @@ pub(crate) async fn run(
 }
 
 /// Returns the socket of the project's server, if it exists, else of the user's.
-fn default_socket(project: &Path) -> Result<PathBuf, CommandError> {
+fn default_socket(project: &Path) -> Result<PathBuf> {
     if let Ok(own) = own_socket(project)
         && own.exists()
     {
@@ -98,11 +94,11 @@ fn default_socket(project: &Path) -> Result<PathBuf, CommandError> {
 #[cfg(unix)]
 async fn connect(
     socket: &Path,
-) -> Result<(tokio::net::unix::OwnedReadHalf, tokio::net::unix::OwnedWriteHalf), CommandError> {
+) -> Result<(tokio::net::unix::OwnedReadHalf, tokio::net::unix::OwnedWriteHalf)> {
     Ok(hook_bus::wire::connect(socket).await?.into_split())
 }
 
 #[cfg(not(unix))]
-async fn connect(_: &Path) -> Result<(tokio::io::Empty, tokio::io::Empty), CommandError> {
+async fn connect(_: &Path) -> Result<(tokio::io::Empty, tokio::io::Empty)> {
     Err(CommandError::no_sockets())
 }

@@ -17,8 +17,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{is_same_file, with_hooks};
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::exit_code::{self, Status};
+use crate::error::{CommandError, Result};
+use crate::exit_code;
 use crate::options::count;
 use crate::output::Printer;
 use crate::render::{self, TestOutcome, TestRun};
@@ -87,11 +87,7 @@ struct File {
     selected: Vec<usize>,
 }
 
-pub(crate) async fn run(
-    arguments: &Arguments,
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
+pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     let (events, _) = context.events();
     let Some(files) = read(arguments, &events, printer)? else { return Ok(exit_code::FAILURE) };
     if files.iter().all(|file| file.selected.is_empty()) {
@@ -105,7 +101,7 @@ pub(crate) async fn run(
         return Ok(exit_code::FAILURE);
     }
     if arguments.list {
-        return list(&files, context, printer).await;
+        return list(&files, printer).await;
     }
     if let Some(report) = &arguments.junit
         && files.iter().any(|file| is_same_file(&file.path, report))
@@ -124,7 +120,7 @@ fn read(
     arguments: &Arguments,
     events: &Events,
     printer: &mut Printer,
-) -> Result<Option<Vec<File>>, CommandError> {
+) -> Result<Option<Vec<File>>> {
     let mut paths: Vec<PathBuf> = Vec::new();
     let mut seen = HashSet::new();
     for path in &arguments.scenarios {
@@ -139,9 +135,8 @@ fn read(
     let mut files = Vec::new();
     let mut broken = false;
     for path in paths {
-        let text = regular_file::read_to_string(&path, MAX_SCENARIO).map_err(|source| {
-            CommandError::Read { what: "the scenario", path: path.clone(), source }
-        })?;
+        let text = regular_file::read_to_string(&path, MAX_SCENARIO)
+            .map_err(CommandError::read("the scenario", &path))?;
         match Scenario::parse(&text, events) {
             Ok(scenario) => {
                 let is_selected = |index: &usize| {
@@ -175,19 +170,10 @@ fn matches_filter(arguments: &Arguments, file: &Path, name: &str) -> bool {
         })
 }
 
-async fn list(
-    files: &[File],
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
-    for file in files {
-        let tests = file.selected.iter().filter_map(|index| file.scenario.tests.get(*index));
-        for test in tests {
-            if context.json() {
-                printer.object(&render::listed_test_json(&file.path, test)).await?;
-            } else {
-                printer.text(&render::listed_test(&file.path, test, printer)).await?;
-            }
+async fn list(files: &[File], printer: &mut Printer) -> Result {
+    for File { path: file, scenario, selected, .. } in files {
+        for test in selected.iter().filter_map(|index| scenario.tests.get(*index)) {
+            printer.show(&render::ListedTest { file, test }).await?;
         }
     }
     Ok(exit_code::PROCEED)
@@ -200,7 +186,7 @@ async fn test(
     system: &HookSystem,
     stop: &CancellationToken,
     printer: &mut Printer,
-) -> Result<Status, CommandError> {
+) -> Result {
     let started = Instant::now();
     let select = |file: &File| file.selected.len();
     let mut run = TestRun {
@@ -269,11 +255,7 @@ async fn test(
     Ok(exit_code::FAILURE)
 }
 
-async fn show(
-    outcome: &TestOutcome<'_>,
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<(), CommandError> {
+async fn show(outcome: &TestOutcome<'_>, context: &Context, printer: &mut Printer) -> Result<()> {
     if context.json() {
         let Some(line) = render::test_json(outcome) else { return Ok(()) };
         return printer.object(&line).await;
@@ -282,11 +264,7 @@ async fn show(
 }
 
 /// Writes actual results into the files, and the changes into the outcomes.
-fn write_updates(
-    files: &[File],
-    outcomes: &mut [TestOutcome<'_>],
-    events: &Events,
-) -> Result<(), CommandError> {
+fn write_updates(files: &[File], outcomes: &mut [TestOutcome<'_>], events: &Events) -> Result<()> {
     let mut by_file: BTreeMap<&Path, Vec<&mut TestOutcome<'_>>> = BTreeMap::new();
     for outcome in outcomes {
         by_file.entry(outcome.file).or_default().push(outcome);
@@ -301,13 +279,8 @@ fn write_updates(
         let updated = update(&file.text, &reports, events)
             .map_err(|source| CommandError::Scenario { path: file.path.clone(), source })?;
         if !updated.changes.is_empty() {
-            replace_file(&file.path, file.text.as_bytes(), updated.text.as_bytes()).map_err(
-                |source| CommandError::Write {
-                    what: "the scenario",
-                    path: file.path.clone(),
-                    source,
-                },
-            )?;
+            replace_file(&file.path, file.text.as_bytes(), updated.text.as_bytes())
+                .map_err(CommandError::write("the scenario", &file.path))?;
         }
         for outcome in &mut outcomes {
             let changes = updated.changes.iter().filter(|change| change.test == outcome.index);
@@ -319,12 +292,11 @@ fn write_updates(
     Ok(())
 }
 
-fn write_junit(path: &Path, run: &TestRun<'_>) -> Result<(), CommandError> {
-    let failed =
-        |source| CommandError::Write { what: "the JUnit report", path: path.to_path_buf(), source };
-    let report = render::junit(run).to_string().map_err(std::io::Error::other).map_err(failed)?;
+fn write_junit(path: &Path, run: &TestRun<'_>) -> Result<()> {
+    let failed = CommandError::write("the JUnit report", path);
+    let report = render::junit(run).to_string().map_err(std::io::Error::other).map_err(&failed)?;
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(failed)?;
+        std::fs::create_dir_all(folder).map_err(&failed)?;
     }
     std::fs::write(path, report).map_err(failed)
 }

@@ -9,10 +9,10 @@ use hook_json::text::PathText;
 
 use super::is_same_file;
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::exit_code::{self, Status};
+use crate::error::{CommandError, Result};
+use crate::exit_code;
 use crate::output::Printer;
-use crate::render::{self, Scale};
+use crate::render::{self, Scale, counted};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -50,11 +50,7 @@ enum Format {
     Html,
 }
 
-pub(crate) async fn run(
-    arguments: &Arguments,
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
+pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     let path = &arguments.recording;
     if arguments.per_request && (arguments.format != Format::Text || context.json()) {
         let message = "--per-request is for --format text; the page has its own zoom";
@@ -75,7 +71,9 @@ pub(crate) async fn run(
         Format::Html => render::trace_page(&recording, &path.to_string_lossy()),
     };
     match &arguments.output {
-        Some(file) => write(file, &rendered).await?,
+        Some(file) => tokio::fs::write(file, &rendered)
+            .await
+            .map_err(CommandError::write("the trace", file))?,
         None if arguments.format == Format::Text && !context.json() => {
             printer.text(&rendered).await?;
         }
@@ -85,13 +83,8 @@ pub(crate) async fn run(
 }
 
 /// Reads a recording, and warns about missing parts.
-pub(crate) async fn read_recording(
-    path: &Path,
-    printer: &mut Printer,
-) -> Result<Recording, CommandError> {
-    let unreadable =
-        |source| CommandError::Read { what: "the recording", path: path.to_path_buf(), source };
-    let file = regular_file::open(path).map_err(unreadable)?;
+pub(crate) async fn read_recording(path: &Path, printer: &mut Printer) -> Result<Recording> {
+    let file = regular_file::open(path).map_err(CommandError::read("the recording", path))?;
     let recording = Recording::read(tokio::fs::File::from_std(file)).await;
     let recording =
         recording.map_err(|source| CommandError::Recording { path: path.to_path_buf(), source })?;
@@ -103,28 +96,21 @@ pub(crate) async fn read_recording(
         ));
     }
     if recording.ignored > 0 {
-        let lines = if recording.ignored == 1 { "line means" } else { "lines mean" };
+        let (lines, are) = match recording.ignored {
+            1 => ("1 line means".to_owned(), "is"),
+            lines => (format!("{lines} lines mean"), "are"),
+        };
         printer.warning(&format!(
-            "{path}: {} {lines} nothing to this version of hook and {} left out",
-            recording.ignored,
-            if recording.ignored == 1 { "is" } else { "are" },
+            "{path}: {lines} nothing to this version of hook and {are} left out"
         ));
     }
     let missed = recording.summary().missed;
     if missed > 0 {
-        let messages = if missed == 1 { "message" } else { "messages" };
+        let messages = counted(missed as usize, "message");
         printer.warning(&format!(
-            "{path}: the recorder fell behind and missed {missed} {messages}; requests and hooks \
-             around there may be incomplete"
+            "{path}: the recorder fell behind and missed {messages}; requests and hooks around there \
+             may be incomplete"
         ));
     }
     Ok(recording)
-}
-
-async fn write(path: &Path, text: &str) -> Result<(), CommandError> {
-    tokio::fs::write(path, text).await.map_err(|source| CommandError::Write {
-        what: "the trace",
-        path: path.to_path_buf(),
-        source,
-    })
 }

@@ -10,8 +10,7 @@ use serde_json::json;
 use super::connect;
 use super::serve::own_socket;
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::exit_code::Status;
+use crate::error::Result;
 use crate::output::Printer;
 use crate::render;
 
@@ -33,35 +32,25 @@ pub(crate) struct Arguments {
     dry_run: bool,
 }
 
-pub(crate) async fn run(
-    arguments: &Arguments,
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
+pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     let status = connect::disconnect_all(arguments.dry_run, context, printer).await?;
     for (socket, process) in servers(context).await {
         let is_ended = !arguments.dry_run && end(process);
-        if context.json() {
-            let object = json!({"server": socket, "process": process, "ended": is_ended});
-            printer.object(&object).await?;
-            continue;
-        }
         let what = match (arguments.dry_run, is_ended) {
             (true, _) => "would end",
             (false, true) => "ended",
             (false, false) => "could not end",
         };
-        let text = format!("{what} the server at {}, process {process}\n", socket.shown());
-        printer.text(&text).await?;
+        let object = json!({"server": socket, "process": process, "ended": is_ended});
+        let server = socket.shown();
+        let text = |_: &Printer| format!("{what} the server at {server}, process {process}\n");
+        printer.show(&(object, text)).await?;
     }
     for (what, path) in remaining_paths(context) {
-        if context.json() {
-            printer.object(&json!({"remains": what, "path": path})).await?;
-            continue;
-        }
         let word = render::shell_word(&path.to_string_lossy());
         let word = one_line(&word);
-        printer.text(&format!("remains: {what}; remove with `rm -r {word}`\n")).await?;
+        let text = |_: &Printer| format!("remains: {what}; remove with `rm -r {word}`\n");
+        printer.show(&(json!({"remains": what, "path": path}), text)).await?;
     }
     Ok(status)
 }

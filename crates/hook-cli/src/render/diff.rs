@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use hook_json::text::one_line;
+use hook_json::text::{PathText, one_line};
+use hook_settings::edit::FileChange;
 use similar::TextDiff;
 
 use crate::output::{Printer, Tone};
@@ -18,6 +19,12 @@ pub(crate) fn unified(before: &str, after: &str, name: Option<(&str, &str)>) -> 
         unified.header(&one_line(before), &one_line(after));
     }
     unified.to_string()
+}
+
+/// Returns the coloured diff of an edited file.
+pub(crate) fn file_diff(change: &FileChange, printer: &Printer) -> String {
+    let path = change.path.shown().to_string();
+    paint_diff(&unified(&change.before, &change.after, Some((&path, &path))), "", printer)
 }
 
 /// Colours a unified diff, with `indent` before each line.

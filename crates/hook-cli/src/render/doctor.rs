@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use hook_json::ObjectWriter;
+use serde::Serialize;
 
 use super::findings::{Finding, Health, Section};
-use crate::output::{Printer, Tone};
+use crate::output::{Printer, Tone, json_line};
 use crate::render::counted;
 use hook_json::text::one_line;
 
@@ -19,13 +19,10 @@ pub(crate) fn section(section: &Section, printer: &Printer) -> String {
             Health::Warning => ("!", Tone::Warning),
             Health::Bad => ("✗", Tone::Bad),
         };
-        let _ = writeln!(
-            out,
-            "  {} {}: {}",
-            printer.paint(tone, mark),
-            printer.paint(Tone::Plain, &one_line(&finding.subject)),
-            printer.paint(Tone::Quiet, &one_line(&finding.detail))
-        );
+        let mark = printer.paint(tone, mark);
+        let subject = printer.paint(Tone::Plain, &one_line(&finding.subject));
+        let detail = printer.paint(Tone::Quiet, &one_line(&finding.detail));
+        let _ = writeln!(out, "  {mark} {subject}: {detail}");
         if let Some(fix) = &finding.fix {
             let _ = writeln!(out, "    {}", printer.paint(tone, &format!("→ {}", one_line(fix))));
         }
@@ -39,15 +36,14 @@ pub(crate) fn section(section: &Section, printer: &Printer) -> String {
 
 /// Formats a section as lines of JSON, one for each finding.
 pub(crate) fn section_json(section: &Section) -> impl Iterator<Item = Vec<u8>> {
-    section.findings.iter().map(|finding| {
-        ObjectWriter::line(|object| {
-            object.text("section", section.title);
-            object.text("health", finding.health.as_str());
-            object.text("subject", &finding.subject);
-            object.text("detail", &finding.detail);
-            object.optional_text("fix", finding.fix.as_deref());
-        })
-    })
+    #[derive(Serialize)]
+    struct Line<'s> {
+        section: &'s str,
+        #[serde(flatten)]
+        finding: &'s Finding,
+    }
+
+    section.findings.iter().map(|finding| json_line(&Line { section: section.title, finding }))
 }
 
 /// Returns the last line. `run` of the `hooks` are trusted and enabled.
@@ -57,14 +53,9 @@ pub(crate) fn diagnosis<'f>(
     run: usize,
     printer: &Printer,
 ) -> String {
-    let (mut problems, mut warnings) = (0, 0);
-    for finding in findings {
-        match finding.health {
-            Health::Bad => problems += 1,
-            Health::Warning => warnings += 1,
-            Health::Good | Health::Absent => {}
-        }
-    }
+    let health: Vec<Health> = findings.map(|finding| finding.health).collect();
+    let [problems, warnings] = [Health::Bad, Health::Warning]
+        .map(|wanted| health.iter().filter(|health| **health == wanted).count());
     let (tone, text) = match (problems, warnings) {
         (0, 0) if hooks == 0 => {
             (Tone::Quiet, "there are no hooks; `hook init` writes a first one".to_owned())

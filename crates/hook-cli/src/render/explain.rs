@@ -13,7 +13,8 @@ use hook_settings::{DEFAULT_PRIORITY, TimeoutOrigin};
 use hook_settings::{FailBehavior, SettingsSource};
 
 use super::columns::{aligned, first_line};
-use super::hook::{matcher, origin, write_hook, write_location};
+use super::hook::{cells, write_hook, write_location};
+use super::plural;
 use super::response::duration;
 use crate::output::{Printer, Tone};
 use crate::server::LiveStates;
@@ -38,56 +39,52 @@ pub(crate) fn explained_json(
     explained: &ExplainedHook,
     states: &LiveStates,
 ) -> Vec<u8> {
-    ObjectWriter::line(|object| write_explained(object, explanation, explained, states))
-}
-
-fn write_explained(
-    object: &mut ObjectWriter<'_>,
-    explanation: &Explanation,
-    explained: &ExplainedHook,
-    states: &LiveStates,
-) {
-    write_hook(object, &explained.hook, states);
-    let subject = explanation.subject.as_deref();
-    object.optional_text("subject", subject.filter(|_| explained.hook.event == explanation.event));
-    object.bool("runs", explained.runs());
-    object.optional_text("blocks", explained.blocks().as_deref());
-    if let Some(position) = explained.plan_index {
-        object.integer("position", position as i128 + 1);
-        if let Some(group) = explanation.group_of(explained) {
-            object.integer("group", group as i128 + 1);
+    ObjectWriter::line(|object| {
+        write_hook(object, &explained.hook, states);
+        let subject = explanation.subject.as_deref();
+        object.optional_text(
+            "subject",
+            subject.filter(|_| explained.hook.event == explanation.event),
+        );
+        object.bool("runs", explained.runs());
+        object.optional_text("blocks", explained.blocks().as_deref());
+        if let Some(position) = explained.plan_index {
+            object.integer("position", position as i128 + 1);
+            if let Some(group) = explanation.group_of(explained) {
+                object.integer("group", group as i128 + 1);
+            }
+            let because = explanation.sequential_because.get(&explained.hook.priority);
+            let is_alone = because.is_some() || explained.hook.runs_in_turn();
+            object.text("mode", if is_alone { "sequential" } else { "parallel" });
+            object.optional_text("modeFrom", because.map(|hook| hook.display_name()));
         }
-        let because = explanation.sequential_because.get(&explained.hook.priority);
-        let is_alone = because.is_some() || explained.hook.runs_in_turn();
-        object.text("mode", if is_alone { "sequential" } else { "parallel" });
-        object.optional_text("modeFrom", because.map(|hook| hook.display_name()));
-    }
-    object.objects("reasons", &explained.reasons, |out, reason| {
-        out.text("code", reason.code());
-        out.text("message", &reason.to_string());
-        match reason {
-            NotRun::Disabled(by) => {
-                out.text("source", &by.source.to_string());
-                let file = by.file.as_ref().map(|file| file.to_string_lossy());
-                out.optional_text("file", file.as_deref());
-                out.optional_text("setting", by.switch.setting());
+        object.objects("reasons", &explained.reasons, |out, reason| {
+            out.text("code", reason.code());
+            out.text("message", &reason.to_string());
+            match reason {
+                NotRun::Disabled(by) => {
+                    out.text("source", &by.source.to_string());
+                    let file = by.file.as_ref().map(|file| file.to_string_lossy());
+                    out.optional_text("file", file.as_deref());
+                    out.optional_text("setting", by.switch.setting());
+                }
+                NotRun::PartNotMatched { part, pattern, compared, total, .. } => {
+                    out.text("part", part);
+                    out.text("pattern", pattern);
+                    out.texts("comparedWith", compared);
+                    out.integer("comparedCount", *total as i128);
+                }
+                NotRun::Untrusted { changed } => out.bool("changed", *changed),
+                NotRun::Duplicate { of } => {
+                    out.text("source", &of.source.to_string());
+                    write_location(out, of);
+                }
+                _ => {}
             }
-            NotRun::PartNotMatched { part, pattern, compared, total, .. } => {
-                out.text("part", part);
-                out.text("pattern", pattern);
-                out.texts("comparedWith", compared);
-                out.integer("comparedCount", *total as i128);
-            }
-            NotRun::Untrusted { changed } => out.bool("changed", *changed),
-            NotRun::Duplicate { of } => {
-                out.text("source", &of.source.to_string());
-                write_location(out, of);
-            }
-            _ => {}
-        }
-    });
-    object.texts("warnings", &explained.warnings);
-    object.optional_text("hint", explained.hint.as_deref());
+        });
+        object.texts("warnings", &explained.warnings);
+        object.optional_text("hint", explained.hint.as_deref());
+    })
 }
 
 /// Formats the explanation for people: hooks in run order, each followed by the reasons.
@@ -105,7 +102,7 @@ pub(crate) fn explained(explained: &Explained<'_>, printer: &Printer) -> String 
             out.push_str(&nothing_found(Some(event), explained.sources, printer));
         }
     } else {
-        let groups = Groups::of(explanation, &of_event);
+        let groups = Groups { explanation, hooks: &of_event };
         let heading = |index| groups.heading(index);
         lines(&mut out, &of_event, heading, explained.states, printer);
         let _ = writeln!(out, "\n{}", summary(explanation, of_event.len()));
@@ -118,8 +115,8 @@ pub(crate) fn explained(explained: &Explained<'_>, printer: &Printer) -> String 
         out.push('\n');
         lines(&mut out, &others, |_| None, explained.states, printer);
     } else if !others.is_empty() {
-        let hooks = if others.len() == 1 { "hook listens" } else { "hooks listen" };
-        let text = format!("{} {hooks} to other events; --all lists them", others.len());
+        let hooks = plural(others.len(), "hook listens", "hooks listen");
+        let text = format!("{hooks} to other events; --all lists them");
         let _ = writeln!(out, "{}", printer.paint(Tone::Quiet, &text));
     }
     out
@@ -155,7 +152,8 @@ fn every_event_hooks(
     }
     let _ = writeln!(out, "may listen to {event}, too, and would say so when it is loaded:");
     let row = |entry: &ExplainedHook| {
-        [(Tone::Plain, first_line(entry.hook.display_name())), (Tone::Quiet, origin(&entry.hook))]
+        let [name, _, origin] = cells(&entry.hook);
+        [name, origin]
     };
     let rows: Vec<_> = unknown.iter().map(|(entry, _)| row(entry)).collect();
     for ((_, why), line) in unknown.iter().zip(aligned(&rows, printer)) {
@@ -204,11 +202,7 @@ struct Groups<'g> {
     hooks: &'g [&'g ExplainedHook],
 }
 
-impl<'g> Groups<'g> {
-    fn of(explanation: &'g Explanation, hooks: &'g [&'g ExplainedHook]) -> Self {
-        Self { explanation, hooks }
-    }
-
+impl Groups<'_> {
     fn priority(&self, index: usize) -> Option<i32> {
         self.hooks.get(index).map(|explained| explained.hook.priority)
     }
@@ -275,19 +269,12 @@ fn lines(
     states: &LiveStates,
     printer: &Printer,
 ) {
-    let rows: Vec<_> = hooks
-        .iter()
-        .map(|explained| {
-            let hook = &explained.hook;
-            let position = explained.plan_index.map(|position| (position + 1).to_string());
-            [
-                (Tone::Plain, position.unwrap_or_default()),
-                (Tone::Plain, first_line(hook.display_name())),
-                (Tone::Warning, matcher(hook)),
-                (Tone::Quiet, origin(hook)),
-            ]
-        })
-        .collect();
+    let rows = hooks.iter().map(|explained| {
+        let position = explained.plan_index.map(|position| (position + 1).to_string());
+        let [name, matcher, origin] = cells(&explained.hook);
+        [(Tone::Plain, position.unwrap_or_default()), name, matcher, origin]
+    });
+    let rows: Vec<_> = rows.collect();
     for (index, (line, explained)) in aligned(&rows, printer).into_iter().zip(hooks).enumerate() {
         if let Some(heading) = heading(index) {
             let _ = writeln!(out, "  {}", printer.paint(Tone::Plain, &heading));
@@ -401,12 +388,9 @@ fn summary(explanation: &Explanation, of_event: usize) -> String {
         }
         _ => {}
     }
-    match explanation.blocking().count() {
-        0 => {}
-        1 => text.push_str("; 1 guard blocks this event"),
-        guards => {
-            let _ = write!(text, "; {guards} guards block this event");
-        }
+    let guards = explanation.blocking().count();
+    if guards > 0 {
+        let _ = write!(text, "; {} this event", plural(guards, "guard blocks", "guards block"));
     }
     text
 }

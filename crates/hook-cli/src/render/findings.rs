@@ -1,32 +1,24 @@
 //! The findings of an examination.
 
+use serde::Serialize;
+
 /// The condition of one thing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Health {
     /// In order.
     Good,
     /// Neither good nor bad, such as a file that need not be there.
     Absent,
     /// Hooks run, but perhaps not as intended.
+    #[serde(rename = "odd")]
     Warning,
     /// Hooks do not run as the settings say.
     Bad,
 }
 
-impl Health {
-    /// Returns the name in JSON.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Good => "good",
-            Self::Absent => "absent",
-            Self::Warning => "odd",
-            Self::Bad => "bad",
-        }
-    }
-}
-
 /// The result of one check.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub(crate) struct Finding {
     pub(crate) health: Health,
     /// The thing that was checked.
@@ -34,6 +26,7 @@ pub(crate) struct Finding {
     /// Its condition, in words.
     pub(crate) detail: String,
     /// The way to fix it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) fix: Option<String>,
 }
 

@@ -14,6 +14,7 @@ use hook_run::HookExecutionResult;
 use super::columns::{aligned, first_line};
 use super::json::pretty;
 use super::response::{answer_fields, duration, ending, field, not_started, tone};
+use super::{counted, plural};
 use crate::output::{Printer, Tone};
 use hook_json::text;
 
@@ -122,23 +123,18 @@ fn no_hook_reason(explanation: Option<&Explanation>) -> String {
             () => {}
         }
     }
-    let of_event = [(untrusted, "not trusted"), (off, "switched off")].map(|(count, what)| {
-        let hooks = if count == 1 { "hook of this event is" } else { "hooks of this event are" };
+    let of_event = |count, what: &str| {
+        let hooks = plural(count, "hook of this event is", "hooks of this event are");
         (count, format!("{hooks} {what}"))
-    });
-    let verb = if dynamic == 1 {
-        "that says itself what it listens to is"
-    } else {
-        "that say themselves what they listen to are"
     };
-    let dynamic_count =
-        (dynamic, format!("{} {verb} not trusted", if dynamic == 1 { "hook" } else { "hooks" }));
-    let counts: Vec<String> = of_event
-        .into_iter()
-        .chain([dynamic_count])
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
-        .collect();
+    let dynamic_hooks = plural(
+        dynamic,
+        "hook that says itself what it listens to is not trusted",
+        "hooks that say themselves what they listen to are not trusted",
+    );
+    let all = [of_event(untrusted, "not trusted"), of_event(off, "switched off")];
+    let all = all.into_iter().chain([(dynamic, dynamic_hooks)]);
+    let counts: Vec<String> = all.filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
     match counts.is_empty() {
         true => "no hook matches".to_owned(),
         false => counts.join(", "),
@@ -267,8 +263,7 @@ fn excerpt(text: &str) -> String {
     let mut lines: Vec<String> = text.lines().take(MAX_LINES).map(line_excerpt).collect();
     let more = text.lines().count().saturating_sub(MAX_LINES);
     if more > 0 {
-        let noun = if more == 1 { "line" } else { "lines" };
-        lines.push(format!("… {more} more {noun}; --full shows all"));
+        lines.push(format!("… {}; --full shows all", counted(more, "more line")));
     }
     text::escaped_lines(&lines.join("\n"))
 }
@@ -358,23 +353,16 @@ fn summary(fired: &Fired<'_>, printer: &Printer) -> String {
         }
     }
     let number = fired.response.hooks.len();
-    let hooks = if number == 1 { "hook" } else { "hooks" };
-    let mut text = format!("{number} {hooks} in {}", duration(fired.elapsed));
+    let mut text = format!("{} in {}", counted(number, "hook"), duration(fired.elapsed));
     if number > 1 {
         let counts: Vec<String> =
             counts.iter().map(|(label, count)| format!("{count} {label}")).collect();
         let _ = write!(text, ": {}", counts.join(", "));
     }
-    match fired.response.not_started.len() {
-        0 => {}
-        skipped => {
-            let _ = write!(text, "; {skipped} not started");
-        }
-    }
-    match fired.background_hooks.len() {
-        0 => {}
-        left => {
-            let _ = write!(text, "; {left} async");
+    let skipped = (fired.response.not_started.len(), "not started");
+    for (count, what) in [skipped, (fired.background_hooks.len(), "async")] {
+        if count > 0 {
+            let _ = write!(text, "; {count} {what}");
         }
     }
     printer.paint(Tone::Quiet, &text)

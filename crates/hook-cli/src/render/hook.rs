@@ -4,7 +4,8 @@ use hook_core::Hook;
 use hook_json::ObjectWriter;
 use hook_settings::MatcherDefinition;
 
-use super::columns::first_line;
+use super::columns::{Cell, first_line};
+use crate::output::Tone;
 use crate::server::LiveStates;
 
 /// Writes the JSON fields of a hook.
@@ -58,15 +59,13 @@ pub(super) fn write_location(object: &mut ObjectWriter<'_>, hook: &Hook) {
     }
 }
 
-/// Returns the matcher as written, or `*` if there is none.
-pub(super) fn matcher(hook: &Hook) -> String {
-    first_line(hook.matcher.text().filter(|text| !text.trim().is_empty()).unwrap_or("*"))
-}
-
-/// Returns the source of a hook, and its location if it has one.
-pub(super) fn origin(hook: &Hook) -> String {
-    match &hook.location {
-        Some(location) => first_line(&format!("{} {location}", hook.source)),
-        None => first_line(&hook.source.to_string()),
-    }
+/// Returns the name of a hook, its matcher as written, and its source with the location.
+pub(super) fn cells(hook: &Hook) -> [Cell; 3] {
+    let matcher = hook.matcher.text().filter(|text| !text.trim().is_empty()).unwrap_or("*");
+    let origin = match &hook.location {
+        Some(location) => format!("{} {location}", hook.source),
+        None => hook.source.to_string(),
+    };
+    [(Tone::Plain, hook.display_name()), (Tone::Warning, matcher), (Tone::Quiet, &origin)]
+        .map(|(tone, text)| (tone, first_line(text)))
 }

@@ -10,7 +10,7 @@ use hook_run::ModuleCommand;
 use hook_settings::DEFAULT_PRIORITY;
 
 use super::columns::{aligned, first_line};
-use super::hook::{matcher, origin, write_hook};
+use super::hook::{cells, write_hook};
 use crate::output::{Printer, Tone};
 use crate::server::LiveStates;
 
@@ -35,14 +35,7 @@ pub(crate) fn listing_json(listing: &HookListing, states: &LiveStates) -> Vec<u8
 
 /// Formats hooks for people, by event, in run order.
 pub(crate) fn listings(listings: &[HookListing], states: &LiveStates, printer: &Printer) -> String {
-    let row = |listing: &HookListing| {
-        [
-            (Tone::Plain, first_line(listing.hook.display_name())),
-            (Tone::Warning, matcher(&listing.hook)),
-            (Tone::Quiet, origin(&listing.hook)),
-        ]
-    };
-    let rows: Vec<_> = listings.iter().map(row).collect();
+    let rows: Vec<_> = listings.iter().map(|listing| cells(&listing.hook)).collect();
     let lines: Vec<_> = listings.iter().zip(aligned(&rows, printer)).collect();
     let mut out = String::new();
     let events: BTreeSet<_> = listings.iter().map(|listing| listing.hook.event).collect();
@@ -142,40 +135,40 @@ fn entry(
 }
 
 /// Returns the description of a hook, and the reasons why it does not run.
-fn notes(listing: &HookListing, states: &LiveStates) -> impl Iterator<Item = String> {
-    let untrusted_since = listing.hook.changed_since_trusted();
-    let blocks = suspension(listing).map(|why| format!("blocks its event: {why}"));
-    let untrusted = (!listing.trusted && blocks.is_none())
-        .then_some(NotRun::Untrusted { changed: untrusted_since });
-    let disabled = listing.disabled_by.iter().cloned().map(NotRun::Disabled);
-    let why = untrusted.into_iter().chain(disabled).map(|reason| reason.to_string());
-    let is_async = listing.hook.runs_in_background();
-    let background =
-        is_async.then(|| "async: nothing waits for it, and it cannot block".to_owned());
-    let is_module = listing.hook.module().is_some();
-    let is_worker = !is_module && listing.hook.worker().is_some();
-    let worker = is_worker.then(|| match states.describe(&listing.hook) {
-        Some(status) => format!("worker: stays alive and answers calls; {status}"),
-        None => "worker: stays alive and answers calls".to_owned(),
-    });
+fn notes(listing: &HookListing, states: &LiveStates) -> Vec<String> {
+    let hook = &listing.hook;
+    let mut notes: Vec<String> = hook.description.clone().into_iter().collect();
+    if hook.module().is_none() && hook.worker().is_some() {
+        let status = states.describe(hook).map(|status| format!("; {status}")).unwrap_or_default();
+        notes.push(format!("worker: stays alive and answers calls{status}"));
+    }
     // Hooks declared by a module have the module's own listing.
-    let module = match is_module && listing.hook.event.is_wildcard() {
-        true => self::module(listing, states),
-        false => Vec::new(),
-    };
-    let about = listing.hook.description.clone().into_iter().chain(worker).chain(module);
-    let is_opaque = !listing.hook.opaque().is_empty();
-    let opaque = is_opaque.then(|| {
-        let reasons = listing.hook.opaque().join("; ");
-        format!("opaque: runs in place, and not all that it starts is known: {reasons}")
-    });
-    let changed = listing.hook.runs_trusted_copy().then(|| {
-        "its folder changed since it was trusted; the trusted copy runs; `hook trust` shows the \
-         difference"
-            .to_owned()
-    });
-    let about = about.chain(background).chain(opaque).chain(changed);
-    about.chain(blocks).chain(why)
+    if hook.module().is_some() && hook.event.is_wildcard() {
+        notes.extend(module(listing, states));
+    }
+    if hook.runs_in_background() {
+        notes.push("async: nothing waits for it, and it cannot block".to_owned());
+    }
+    if !hook.opaque().is_empty() {
+        let reasons = hook.opaque().join("; ");
+        notes
+            .push(format!("opaque: runs in place, and not all that it starts is known: {reasons}"));
+    }
+    if hook.runs_trusted_copy() {
+        let note = "its folder changed since it was trusted; the trusted copy runs; `hook trust` \
+                    shows the difference";
+        notes.push(note.to_owned());
+    }
+    match suspension(listing) {
+        Some(why) => notes.push(format!("blocks its event: {why}")),
+        None if listing.trusted => {}
+        None => {
+            let untrusted = NotRun::Untrusted { changed: hook.changed_since_trusted() };
+            notes.push(untrusted.to_string());
+        }
+    }
+    notes.extend(listing.disabled_by.iter().map(|by| NotRun::Disabled(by.clone()).to_string()));
+    notes
 }
 
 /// Describes a module's content, or the reason why it is not loaded.

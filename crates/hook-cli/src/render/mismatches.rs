@@ -48,12 +48,9 @@ fn difference(expected: &Value, found: &Value, printer: &Printer) -> String {
     let (expected, found) = (lines_of(expected), lines_of(found));
     let mut configured = TextDiff::configure();
     let difference = configured.timeout(TIMEOUT).diff_lines(&expected, &found);
-    let _ = writeln!(
-        out,
-        "    {} {}",
-        printer.paint(Tone::Good, "- expected"),
-        printer.paint(Tone::Bad, "+ found")
-    );
+    let [minus, plus] = [(Tone::Good, "- expected"), (Tone::Bad, "+ found")]
+        .map(|(tone, text)| printer.paint(tone, text));
+    let _ = writeln!(out, "    {minus} {plus}");
     for (index, group) in difference.grouped_ops(CONTEXT_LINES).iter().enumerate() {
         if index > 0 {
             out.push_str("      …\n");
@@ -94,19 +91,14 @@ pub(super) fn plain_text(mismatch: &Mismatch) -> String {
 
 /// Writes a change that was made to a scenario.
 pub(super) fn change(out: &mut String, change: &Change, printer: &Printer) {
-    let text_line = match (&change.before, &change.after) {
-        (Some(before), Some(after)) => {
-            let _ = writeln!(out, "  {}", printer.paint(Tone::Strong, &change.key.to_string()));
-            let _ = writeln!(out, "    before: {}", text::escaped_lines(&before.to_string()));
-            let _ = writeln!(out, "    now:    {}", text::escaped_lines(&after.to_string()));
-            return;
-        }
+    let lines = match (&change.before, &change.after) {
+        (Some(before), Some(after)) => format!("before: {before}\n    now:    {after}"),
         (None, Some(after)) => format!("added: {after}"),
         (Some(before), None) => format!("removed, since nothing is there; it was {before}"),
         (None, None) => return,
     };
     let key = printer.paint(Tone::Strong, &change.key.to_string());
-    let _ = writeln!(out, "  {key}\n    {}", text::escaped_lines(&text_line));
+    let _ = writeln!(out, "  {key}\n    {}", text::escaped_lines(&lines));
 }
 
 /// Formats an error in a scenario, with its line.

@@ -27,26 +27,24 @@ mod trace;
 #[allow(clippy::disallowed_methods, reason = "each is escaped where it is shown")]
 mod trust;
 
-pub(crate) use diff::{paint_diff, unified};
+pub(crate) use diff::file_diff;
 pub(crate) use doctor::{diagnosis, section, section_json};
 pub(crate) use explain::{Explained, explained, explained_json, nothing_found};
 pub(crate) use findings::{Finding, Health, Section};
 pub(crate) use fire::{Fired, fired};
 pub(crate) use hooks::{listing_json, listings};
-pub(crate) use init::{init, init_json};
+pub(crate) use init::Initialized;
 pub(crate) use junit::junit;
 pub(crate) use man::{man_file_name, man_page};
 pub(crate) use mismatches::scenario_error;
-pub(crate) use replay::{ReplayTotals, replay_summary, replayed, replayed_json};
+pub(crate) use replay::{ReplayTotals, Replayed, replay_summary};
 pub(crate) use response::response;
-pub(crate) use strings::{counted, last_shell_word, shell_word};
-pub(crate) use switching::{
-    Edited, Outcome, Reason, Remaining, remaining, switched, switched_json,
-};
+pub(crate) use strings::{counted, last_shell_word, plural, shell_word};
+pub(crate) use switching::{Edited, Outcome, Reason, Remaining, remaining};
 pub(crate) use tail::TailLines;
 pub(crate) use test_report::{
-    TestOutcome, TestRun, listed_test, listed_test_json, test_header, test_json, test_label,
-    test_outcome, test_summary,
+    ListedTest, TestOutcome, TestRun, test_header, test_json, test_label, test_outcome,
+    test_summary,
 };
 pub(crate) use topics::TOPICS;
 pub(crate) use trace::{Scale, trace_chrome, trace_json, trace_page, trace_text};

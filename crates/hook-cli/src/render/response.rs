@@ -110,23 +110,12 @@ fn hook(out: &mut String, result: &HookExecutionResult, printer: &Printer) {
         (Some(PolicyDecision::Retry), None) => ("↻", Tone::Warning),
         _ => ("✓", Tone::Good),
     };
-    let mut ended = ending(result);
-    if !ended.is_empty() {
-        ended.insert(0, ' ');
-    }
-    let details = format!(
-        "{} {}{ended} {}",
-        result.hook.origin(),
-        duration(result.duration),
-        decision.map_or("said nothing", PolicyDecision::as_str),
-    );
-    let _ = writeln!(
-        out,
-        "  {} {} {}",
-        printer.paint(mark_tone, mark),
-        printer.paint(Tone::Plain, &first_line(result.hook.display_name())),
-        printer.paint(Tone::Quiet, &details)
-    );
+    let said = decision.map_or("said nothing", PolicyDecision::as_str);
+    let details = [&*result.hook.origin(), &duration(result.duration), &ending(result), said];
+    let details = details.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+    let mark = printer.paint(mark_tone, mark);
+    let name = printer.paint(Tone::Plain, &first_line(result.hook.display_name()));
+    let _ = writeln!(out, "  {mark} {name} {}", printer.paint(Tone::Quiet, &details));
     let mut indented = |tone, text: &str| {
         let _ = writeln!(out, "      {}", printer.paint(tone, &text.replace('\n', "\n      ")));
     };

@@ -2,8 +2,12 @@
 
 /// Formats a count of things whose plural ends in "s".
 pub(crate) fn counted(number: usize, what: &str) -> String {
-    let ending = if number == 1 { "" } else { "s" };
-    format!("{number} {what}{ending}")
+    plural(number, what, &format!("{what}s"))
+}
+
+/// Formats a count, followed by `one` or `many`.
+pub(crate) fn plural(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
 }
 
 /// Quotes a text as a shell word, for commands that users copy.

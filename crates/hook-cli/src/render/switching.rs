@@ -1,6 +1,5 @@
 //! The output of `hook enable` and `hook disable`.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use hook_json::text::{PathText, one_line};
@@ -9,7 +8,7 @@ use hook_settings::edit::{EditError, FileChange};
 use serde_json::{Value, json};
 
 use super::diff;
-use crate::output::{Printer, Tone};
+use crate::output::{Printer, Tone, View, json_line};
 
 /// The result for one file.
 pub(crate) struct Edited {
@@ -44,64 +43,58 @@ pub(crate) struct Outcome<'a> {
     pub(crate) remaining: Vec<Remaining>,
 }
 
-/// Formats the result for people: a line for each file, or the diff with `--dry-run`.
-pub(crate) fn switched(outcome: &Outcome<'_>, printer: &Printer) -> String {
-    let mut out = String::new();
-    let name = printer.paint(Tone::Strong, &one_line(outcome.name));
-    let verb = if outcome.enabled { "enabled" } else { "disabled" };
-    for edited in &outcome.edited {
-        let Ok(change) = &edited.result else { continue };
-        let file_text = format!("{} ({})", edited.path.shown(), edited.source);
-        let file_text = printer.paint(Tone::Quiet, &file_text);
-        let _ = match (change.is_change(), outcome.dry_run) {
-            (true, true) => write!(out, "{}", diff::paint_diff(&file_diff(edited), "", printer)),
-            (true, false) => writeln!(out, "{verb} {name} in {file_text}"),
-            (false, _) => writeln!(out, "{name} is already {verb} in {file_text}"),
-        };
-    }
-    if outcome.edited.is_empty() && outcome.remaining.is_empty() {
-        let _ = writeln!(out, "{name} is already {verb}");
-    }
-    out
-}
-
-/// Formats the result as JSON.
-pub(crate) fn switched_json(outcome: &Outcome<'_>) -> Value {
-    let file = |edited: &Edited| {
-        let mut file = json!({
-            "file": edited.path.to_string_lossy(),
-            "source": edited.source.to_string(),
-        });
-        match &edited.result {
-            Ok(change) => file["changed"] = change.is_change().into(),
-            Err(error) => {
-                file["changed"] = false.into();
+impl View for Outcome<'_> {
+    fn json(&self) -> Vec<u8> {
+        let file = |edited: &Edited| {
+            let changed = edited.result.as_ref().is_ok_and(FileChange::is_change);
+            let mut file = json!({
+                "file": edited.path.to_string_lossy(), "source": edited.source.to_string(),
+                "changed": changed,
+            });
+            if let Err(error) = &edited.result {
                 file["error"] = error.to_string().into();
             }
-        }
-        if outcome.dry_run {
-            file["diff"] = file_diff(edited).into();
-        }
-        file
-    };
-    let remaining = |remaining: &Remaining| {
-        json!({
-            "file": remaining.path.as_ref().map(|path| path.to_string_lossy()),
-            "source": remaining.source.to_string(),
-            "because": match remaining.reason {
+            if self.dry_run {
+                file["diff"] = file_diff(edited).into();
+            }
+            file
+        };
+        let remaining = |remaining: &Remaining| {
+            let because = match remaining.reason {
                 Reason::Listed => "disabled",
                 Reason::AllOff => "enabled",
                 Reason::OutOfReach => "rank",
-            },
-        })
-    };
-    json!({
-        "name": outcome.name,
-        "enabled": outcome.enabled,
-        "dryRun": outcome.dry_run,
-        "files": outcome.edited.iter().map(file).collect::<Vec<_>>(),
-        "remaining": outcome.remaining.iter().map(remaining).collect::<Vec<_>>(),
-    })
+            };
+            let file = remaining.path.as_ref().map(|path| path.to_string_lossy());
+            json!({"file": file, "source": remaining.source.to_string(), "because": because})
+        };
+        json_line(&json!({
+            "name": self.name, "enabled": self.enabled, "dryRun": self.dry_run,
+            "files": self.edited.iter().map(file).collect::<Value>(),
+            "remaining": self.remaining.iter().map(remaining).collect::<Value>(),
+        }))
+    }
+
+    /// Returns a line for each file, or the diff with `--dry-run`.
+    fn text(&self, printer: &Printer) -> String {
+        let mut out = String::new();
+        let name = printer.paint(Tone::Strong, &one_line(self.name));
+        let verb = if self.enabled { "enabled" } else { "disabled" };
+        for edited in &self.edited {
+            let Ok(change) = &edited.result else { continue };
+            let file = format!("{} ({})", edited.path.shown(), edited.source);
+            let file = printer.paint(Tone::Quiet, &file);
+            out.push_str(&match (change.is_change(), self.dry_run) {
+                (true, true) => diff::paint_diff(&file_diff(edited), "", printer),
+                (true, false) => format!("{verb} {name} in {file}\n"),
+                (false, _) => format!("{name} is already {verb} in {file}\n"),
+            });
+        }
+        if self.edited.is_empty() && self.remaining.is_empty() {
+            out.push_str(&format!("{name} is already {verb}\n"));
+        }
+        out
+    }
 }
 
 /// Describes why a hook is not in the requested state.

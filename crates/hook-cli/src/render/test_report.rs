@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::columns::first_line;
 use super::mismatches::{change, mismatch};
 use super::{counted, response};
-use crate::output::{Printer, Tone};
+use crate::output::{Printer, Tone, View, json_line};
 use hook_json::text::{self, PathText, one_line};
 
 /// The outcome of a test.
@@ -106,14 +106,21 @@ fn painted_label(file: &Path, test: &ScenarioTest, printer: &Printer) -> String 
     )
 }
 
-/// Formats a test in a list.
-pub(crate) fn listed_test(file: &Path, test: &ScenarioTest, printer: &Printer) -> String {
-    format!("{}\n", painted_label(file, test, printer))
+/// A test in a list.
+pub(crate) struct ListedTest<'f> {
+    pub(crate) file: &'f Path,
+    pub(crate) test: &'f ScenarioTest,
 }
 
-/// Formats a test in a list as JSON.
-pub(crate) fn listed_test_json(file: &Path, test: &ScenarioTest) -> Value {
-    json!({"file": file.to_string_lossy(), "test": test.name, "line": test.line})
+impl View for ListedTest<'_> {
+    fn json(&self) -> Vec<u8> {
+        let ScenarioTest { name, line, .. } = self.test;
+        json_line(&json!({"file": self.file.to_string_lossy(), "test": name, "line": line}))
+    }
+
+    fn text(&self, printer: &Printer) -> String {
+        format!("{}\n", painted_label(self.file, self.test, printer))
+    }
 }
 
 /// Returns the line before all tests.
@@ -181,34 +188,20 @@ const SHOWN_COLUMNS: usize = 400;
 /// Formats one test as JSON. Returns `None` if it was not played.
 pub(crate) fn test_json(outcome: &TestOutcome<'_>) -> Option<Value> {
     let report = outcome.report.as_ref()?;
-    let mismatches: Vec<Value> = report
-        .mismatches
-        .iter()
-        .map(|mismatch| {
-            json!({
-                "path": mismatch.path,
-                "key": mismatch.key.as_ref().map(ToString::to_string),
-                "expected": mismatch.expected,
-                "found": mismatch.found,
-            })
-        })
-        .collect();
+    let mismatches = report.mismatches.iter().map(|mismatch| {
+        let key = mismatch.key.as_ref().map(ToString::to_string);
+        json!({"path": mismatch.path, "key": key, "expected": mismatch.expected,
+            "found": mismatch.found})
+    });
     let mut line = json!({
-        "file": outcome.file.to_string_lossy(),
-        "line": outcome.test.line,
-        "test": report.name,
-        "status": outcome.status().as_str(),
-        "passed": report.passed(),
-        "duration": milliseconds(report.duration),
-        "mismatches": mismatches,
+        "file": outcome.file.to_string_lossy(), "line": outcome.test.line, "test": report.name,
+        "status": outcome.status().as_str(), "passed": report.passed(),
+        "duration": milliseconds(report.duration), "mismatches": mismatches.collect::<Value>(),
     });
     if !outcome.changes.is_empty() {
         let changes = outcome.changes.iter().map(|change| {
-            json!({
-                "key": change.key.to_string(),
-                "before": change.before,
-                "after": change.after,
-            })
+            let key = change.key.to_string();
+            json!({"key": key, "before": change.before, "after": change.after})
         });
         line["updated"] = changes.collect();
     }

@@ -15,7 +15,7 @@ use tokio::process::Command;
 use super::connection::Connection;
 use super::entries::{self, file_of, user_folder};
 use super::{edit_file, not_editable, show};
-use crate::error::CommandError;
+use crate::error::Result;
 use crate::output::Printer;
 
 /// The time limit for Codex to list the hooks that it knows.
@@ -36,15 +36,12 @@ struct KnownHook {
 }
 
 /// Returns the path of the user's configuration.
-pub(super) fn config(agent: &Agent) -> Result<PathBuf, CommandError> {
+pub(super) fn config(agent: &Agent) -> Result<PathBuf> {
     Ok(user_folder(agent)?.join("config.toml"))
 }
 
 /// Writes the hashes of the entries, if the user agrees. Returns `true` if Codex runs all of them.
-pub(super) async fn settle(
-    connection: Connection<'_>,
-    printer: &mut Printer,
-) -> Result<bool, CommandError> {
+pub(super) async fn settle(connection: Connection<'_>, printer: &mut Printer) -> Result<bool> {
     let Connection { agent, scope, context, yes } = connection;
     // No one could agree, so Codex need not be asked.
     let can_ask = std::io::IsTerminal::is_terminal(&std::io::stdin()) && printer.is_interactive();
@@ -93,7 +90,7 @@ pub(super) async fn settle(
         }
     };
     let change = edit_file(&path, false, AbsentFile::Create, &edit)?;
-    show(agent, &change, "agreed for", false, context, printer).await?;
+    show(agent, &change, "agreed for", false, printer).await?;
     Ok(known.len() >= commands.len())
 }
 
@@ -103,10 +100,7 @@ fn question_text(entries: usize, path: &Path) -> String {
 
 /// Returns the question for this many entries that do not exist yet, or `None` if that many
 /// decisions are written already.
-pub(super) fn question(
-    connection: Connection<'_>,
-    entries: usize,
-) -> Result<Option<String>, CommandError> {
+pub(super) fn question(connection: Connection<'_>, entries: usize) -> Result<Option<String>> {
     let Connection { agent, scope, context, .. } = connection;
     let path = config(agent)?;
     let file = file_of(agent, scope, context)?;

@@ -10,7 +10,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use super::entries::Scope;
 use super::show;
 use crate::context::Context;
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::output::Printer;
 
 /// One connection whose agent may need consent.
@@ -31,11 +31,7 @@ impl Connection<'_> {
     }
 
     /// Returns `true` if the user agrees, by `--yes` or on a terminal. Otherwise asks no one.
-    pub(super) async fn confirms(
-        &self,
-        question: &str,
-        printer: &mut Printer,
-    ) -> Result<bool, CommandError> {
+    pub(super) async fn confirms(&self, question: &str, printer: &mut Printer) -> Result<bool> {
         if self.yes {
             return Ok(true);
         }
@@ -55,9 +51,9 @@ impl Connection<'_> {
         verb: &str,
         dry_run: bool,
         printer: &mut Printer,
-    ) -> Result<(), CommandError> {
+    ) -> Result<()> {
         match change.is_change() {
-            true => show(self.agent, change, verb, dry_run, self.context, printer).await,
+            true => show(self.agent, change, verb, dry_run, printer).await,
             false => Ok(()),
         }
     }

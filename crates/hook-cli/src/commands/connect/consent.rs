@@ -10,7 +10,7 @@ use super::connection::Connection;
 use super::entries::{self, Scope, file_of, user_folder};
 use super::{codex, edit_file, not_editable};
 use crate::context::Context;
-use crate::error::CommandError;
+use crate::error::Result;
 use crate::output::Printer;
 
 /// Returns the path of the file with a consent.
@@ -19,7 +19,7 @@ fn consent_path(
     agent: &'static Agent,
     scope: Scope,
     context: &Context,
-) -> Result<PathBuf, CommandError> {
+) -> Result<PathBuf> {
     match consent.file {
         Some(file) => Ok(user_folder(agent)?.join(file)),
         None => file_of(agent, scope, context),
@@ -28,10 +28,7 @@ fn consent_path(
 
 /// Asks for the agent's missing consent and writes it, or prints what is left to do. The entries
 /// are written by now, so a failure here is only a warning.
-pub(super) async fn settle(
-    connection: Connection<'_>,
-    printer: &mut Printer,
-) -> Result<(), CommandError> {
+pub(super) async fn settle(connection: Connection<'_>, printer: &mut Printer) -> Result<()> {
     let agent = connection.agent;
     let Some(entry) = agent.entry() else { return Ok(()) };
     let settled = match (agent.name(), agent.consent()) {
@@ -62,7 +59,7 @@ pub(super) async fn preview(
     connection: Connection<'_>,
     entries: usize,
     printer: &mut Printer,
-) -> Result<(), CommandError> {
+) -> Result<()> {
     let Connection { agent, scope, context, .. } = connection;
     let json = context.json();
     if agent.name() == "codex" {
@@ -94,11 +91,7 @@ pub(super) async fn preview(
 }
 
 /// Returns the state of the consent for a folder, according to a file.
-fn consent_status(
-    consent: &Consent,
-    path: &Path,
-    folder: &Path,
-) -> Result<ConsentStatus, CommandError> {
+fn consent_status(consent: &Consent, path: &Path, folder: &Path) -> Result<ConsentStatus> {
     let status = std::cell::Cell::new(ConsentStatus::Unset);
     let inspect = |text: Option<&str>| {
         let known = consent.status(text, folder).map_err(|error| not_editable(text, error))?;
@@ -120,7 +113,7 @@ async fn write_consent(
     connection: Connection<'_>,
     consent: &Consent,
     printer: &mut Printer,
-) -> Result<bool, CommandError> {
+) -> Result<bool> {
     let path = consent_path(consent, connection.agent, connection.scope, connection.context)?;
     let folder = connection.folder();
     match consent_status(consent, &path, &folder)? {
@@ -144,7 +137,7 @@ pub(super) async fn revoke(
     connection: Connection<'_>,
     dry_run: bool,
     printer: &mut Printer,
-) -> Result<(), CommandError> {
+) -> Result<()> {
     let agent = connection.agent;
     // The user's entries still need it.
     let is_wanted = connection.scope == Scope::Project
@@ -178,7 +171,7 @@ async fn revert(
     is_made_here: &dyn Fn(&str) -> bool,
     dry_run: bool,
     printer: &mut Printer,
-) -> Result<(), CommandError> {
+) -> Result<()> {
     if !path.exists() {
         return Ok(());
     }

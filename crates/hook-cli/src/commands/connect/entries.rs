@@ -13,7 +13,7 @@ use super::command::{binary_of, command};
 pub(crate) use super::scope::Scope;
 use super::scope::home;
 use crate::context::Context;
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 
 /// The entries of `hook connect` in one settings file of an agent.
 #[derive(Debug)]
@@ -106,16 +106,12 @@ pub(crate) fn is_installed(agent: &Agent) -> bool {
 }
 
 /// Returns the folder of an agent's user settings.
-pub(super) fn user_folder(agent: &Agent) -> Result<PathBuf, CommandError> {
+pub(super) fn user_folder(agent: &Agent) -> Result<PathBuf> {
     home().map(|home| agent.user_folder(&home)).ok_or(CommandError::NoHome)
 }
 
 /// Returns the agent's settings file of a scope.
-pub(crate) fn file_of(
-    agent: &Agent,
-    scope: Scope,
-    context: &Context,
-) -> Result<PathBuf, CommandError> {
+pub(crate) fn file_of(agent: &Agent, scope: Scope, context: &Context) -> Result<PathBuf> {
     let Some(entry) = agent.entry() else {
         let text = format!(
             "{} has no settings file of its own to be written; add `hook bridge {} EVENT` as a hook",
@@ -131,7 +127,7 @@ pub(crate) fn file_of(
 }
 
 /// Returns a file of a project, or an error if a link leads out of the project.
-pub(crate) fn path_in_project(project: &Path, path: &str) -> Result<PathBuf, CommandError> {
+pub(crate) fn path_in_project(project: &Path, path: &str) -> Result<PathBuf> {
     let path = project.join(path);
     let checked = project_file::check(project, &path);
     checked.map(|()| path).map_err(|error| CommandError::Usage(error.to_string()))

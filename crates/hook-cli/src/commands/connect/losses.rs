@@ -9,8 +9,8 @@ use hook_settings::language::Language;
 
 use super::entries::Entries;
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::render::counted;
+use crate::error::Result;
+use crate::render::{counted, plural};
 
 /// The maximum number of lines shown; the others are counted.
 const MAX_SHOWN: usize = 6;
@@ -19,7 +19,7 @@ const MAX_SHOWN: usize = 6;
 ///
 /// # Errors
 /// Returns an error if the settings cannot be read at all.
-pub(super) async fn no_hooks_warning(context: &Context) -> Result<Option<String>, CommandError> {
+pub(super) async fn no_hooks_warning(context: &Context) -> Result<Option<String>> {
     let system = context.builder()?.build()?;
     // Errors are reported elsewhere.
     let initialized = system.initialize_blocking().await.is_ok();
@@ -37,7 +37,7 @@ pub(super) async fn no_hooks_warning(context: &Context) -> Result<Option<String>
         count => format!(
             "no hook runs in this project, {project}: {} not trusted; `hook trust` shows what would \
              run and asks",
-            if count == 1 { "1 hook is".to_owned() } else { format!("{count} hooks are") }
+            plural(count, "hook is", "hooks are")
         ),
     }))
 }

@@ -6,7 +6,7 @@ use hook_settings::edit::{AbsentFile, EditMode, edit_file, with_server};
 use serde_json::json;
 
 use crate::context::Context;
-use crate::error::CommandError;
+use crate::error::Result;
 use crate::output::Printer;
 
 /// Adds the setting to the user's settings, unless they have it, and reports the change.
@@ -14,7 +14,7 @@ pub(super) async fn enable_auto_start(
     dry_run: bool,
     context: &Context,
     printer: &mut Printer,
-) -> Result<(), CommandError> {
+) -> Result<()> {
     let files = context.settings_files().unwrap_or_default();
     let is_on =
         files.iter().any(|file| file.source != HookSource::Project && file.config.starts_server);
@@ -35,15 +35,12 @@ pub(super) async fn enable_auto_start(
     if !change.is_change() {
         return Ok(());
     }
-    if context.json() {
-        let object = json!({"file": path, "server": "auto", "changed": true});
-        return printer.object(&object).await;
-    }
-    let verb = if dry_run { "would write" } else { "wrote" };
-    let text = format!(
-        "{verb} \"server\": \"auto\" into {}: the first call starts a server, which answers the next \
-         ones faster\n",
-        path.shown()
-    );
-    printer.text(&text).await
+    let (verb, shown) = (if dry_run { "would write" } else { "wrote" }, path.shown());
+    let text = |_: &Printer| {
+        format!(
+            "{verb} \"server\": \"auto\" into {shown}: the first call starts a server, which answers \
+             the next ones faster\n"
+        )
+    };
+    printer.show(&(json!({"file": path, "server": "auto", "changed": true}), text)).await
 }

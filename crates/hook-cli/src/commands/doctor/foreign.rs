@@ -9,8 +9,7 @@ use hook_settings::{Agents, load};
 use crate::commands::connect::entries::{self, Scope};
 use crate::commands::connect::losses;
 use crate::context::Context;
-use crate::render::counted;
-use crate::render::{Finding, Health, Section};
+use crate::render::{Finding, Health, Section, counted, plural};
 
 /// Returns the findings about the agents' own files.
 pub(super) fn files(context: &Context) -> Section {
@@ -30,8 +29,7 @@ pub(super) fn files(context: &Context) -> Section {
         // The agent calls `hook` by these entries; they are no hooks of their own.
         let entries = match file.entries {
             0 => String::new(),
-            1 => "; 1 entry of `hook connect`".to_owned(),
-            entries => format!("; {entries} entries of `hook connect`"),
+            entries => format!("; {} of `hook connect`", plural(entries, "entry", "entries")),
         };
         Some(match file.hooks.len() {
             0 => Finding::new(Health::Absent, subject, format!("no hooks of its own{entries}")),
@@ -40,8 +38,8 @@ pub(super) fn files(context: &Context) -> Section {
                 Finding::new(Health::Good, subject, detail)
             }
             hooks => {
-                let detail =
-                    format!("{} that no other agent runs{entries}", counted(hooks, "hook"));
+                let hooks = counted(hooks, "hook");
+                let detail = format!("{hooks} that no other agent runs{entries}");
                 Finding::new(Health::Warning, subject, detail).fix(format!(
                     "write \"agents\": [\"{name}\"] into hooksConfig, or give --agent {name}"
                 ))

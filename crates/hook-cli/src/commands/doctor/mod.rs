@@ -18,8 +18,8 @@ use hook_settings::check::check;
 
 pub(crate) use self::twins::Twins;
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::exit_code::{self, Status};
+use crate::error::Result;
+use crate::exit_code;
 use crate::fleet::FleetArguments;
 use crate::output::Printer;
 use crate::render::{self, Health, Section};
@@ -46,11 +46,7 @@ pub(crate) struct Arguments {
     expect: Option<usize>,
 }
 
-pub(crate) async fn run(
-    arguments: &Arguments,
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
+pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     if let Some(expected) = arguments.expect {
         let section = fleet::section(&arguments.fleet, Some(expected), context).await?;
         return print(section.as_slice(), context, printer).await;
@@ -84,11 +80,7 @@ pub(crate) async fn run(
 }
 
 /// Prints the findings. Returns the failure code if one of them is bad.
-async fn print(
-    sections: &[Section],
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
+async fn print(sections: &[Section], context: &Context, printer: &mut Printer) -> Result {
     for section in sections {
         if context.json() {
             for line in render::section_json(section) {

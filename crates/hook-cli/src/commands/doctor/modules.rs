@@ -3,7 +3,7 @@
 use hook_bus::HookSystem;
 use hook_bus::live::LoadedModule;
 
-use crate::render::{Finding, Health, Section};
+use crate::render::{Finding, Health, Section, counted};
 
 /// Loads the modules that may run, and returns the findings, if there are modules.
 pub(super) async fn section(system: &HookSystem) -> Option<Section> {
@@ -19,8 +19,7 @@ fn finding(module: &LoadedModule) -> Finding {
         None => {
             let commands = match module.commands.len() {
                 0 => String::new(),
-                1 => ", with 1 command".to_owned(),
-                count => format!(", with {count} commands"),
+                count => format!(", with {}", counted(count, "command")),
             };
             Finding::new(Health::Good, module.name.as_str(), format!("is loaded{commands}"))
         }

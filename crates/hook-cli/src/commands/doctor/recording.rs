@@ -6,14 +6,14 @@ use std::time::Duration;
 use hook_bus::recording::{Recording, SlowHook};
 
 use crate::commands::trace::read_recording;
-use crate::error::CommandError;
+use crate::error::Result;
 use crate::output::Printer;
 use crate::render::{Finding, Health, Section};
 
 /// The duration from which an agent's user notices the wait.
 const SLOW: Duration = Duration::from_secs(1);
 
-pub(super) async fn section(path: &Path, printer: &mut Printer) -> Result<Section, CommandError> {
+pub(super) async fn section(path: &Path, printer: &mut Printer) -> Result<Section> {
     let recording = read_recording(path, printer).await?;
     let slowest = recording.summary().slowest;
     let findings = slowest.iter().filter_map(|slow| finding(slow, &recording)).collect();

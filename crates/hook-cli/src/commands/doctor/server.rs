@@ -6,7 +6,7 @@ use hook_bus::live::{WorkerState, WorkerStates};
 use hook_json::text::PathText;
 
 use crate::context::Context;
-use crate::render::{Finding, Health, Section};
+use crate::render::{Finding, Health, Section, counted};
 use crate::server::{self, ServerStates};
 
 /// Returns the findings about the project's own server, if one runs.
@@ -24,8 +24,7 @@ pub(super) async fn section(context: &Context) -> Option<Section> {
 fn state_findings(path: &Path, states: &WorkerStates) -> Vec<Finding> {
     let count = match states.omitted.saturating_add(states.workers.len() as u64) {
         0 => "it has no workers".to_owned(),
-        1 => "it has 1 worker".to_owned(),
-        count => format!("it has {count} workers"),
+        count => format!("it has {}", counted(count as usize, "worker")),
     };
     let mut findings = vec![Finding::new(Health::Good, path.shown().to_string(), count)];
     findings.extend(states.workers.iter().map(worker));
@@ -39,11 +38,8 @@ fn state_findings(path: &Path, states: &WorkerStates) -> Vec<Finding> {
 fn worker(state: &WorkerState) -> Finding {
     let status = &state.status;
     if !status.is_known() {
-        return Finding::new(
-            Health::Good,
-            state.name(),
-            "not started, since nothing called it yet",
-        );
+        let detail = "not started, since nothing called it yet";
+        return Finding::new(Health::Good, state.name(), detail);
     }
     let health = match (status.is_broken(), &status.failure) {
         (true, _) => Health::Bad,

@@ -9,7 +9,10 @@ use std::time::Duration;
 use hook_bus::recording::{RecordedHook, RecordedRequest, Recording};
 use hook_json::ObjectWriter;
 
-use super::{answered_text, ending, microseconds, title};
+use super::{
+    answered_text, ending, joined_title, microseconds, title, write_grant, write_group,
+    write_not_started,
+};
 
 /// The process id of the recording.
 const PROCESS: i128 = 1;
@@ -37,7 +40,7 @@ pub(crate) fn trace_chrome(recording: &Recording) -> String {
         let lane = HOOKS + hooks.lane(hook.start, end);
         events.push(Event::Hook { request, hook, lane, end });
     }
-    let all = metadata(requests.count(), hooks.count()).into_iter().chain(events);
+    let all = metadata(requests.count, hooks.count).into_iter().chain(events);
     let all =
         all.chain(recording.gaps.iter().map(|gap| Event::Gap { at: gap.at, missed: gap.missed }));
     let mut out = ObjectWriter::line(|object| {
@@ -81,10 +84,6 @@ impl Lanes {
         self.busy.push(Reverse((end.max(start + Duration::from_micros(1)), lane)));
         lane
     }
-
-    fn count(&self) -> usize {
-        self.count
-    }
 }
 
 enum Event<'r> {
@@ -121,9 +120,7 @@ impl Event<'_> {
                 out.object("args", |out| out.text("name", name));
             }
             Self::Request { request, lane, end } => {
-                let (event, subject) = title(request);
-                let name = subject.map_or(event.clone(), |subject| format!("{event} {subject}"));
-                complete(out, &name, "request", (request.at, *end), *lane);
+                complete(out, &joined_title(request), "request", (request.at, *end), *lane);
                 out.object("args", |out| {
                     out.integer("request", request.number.into());
                     out.text("decision", request.outcome().as_str());
@@ -131,19 +128,8 @@ impl Event<'_> {
                     out.optional_text("reason", reason.as_deref());
                     let error = answered_text(request, &["error", "message"]);
                     out.optional_text("error", error.as_deref());
-                    if let Some(after) = request.retry_after() {
-                        out.milliseconds("retryAfterMs", after);
-                    }
-                    if request.granted() {
-                        out.bool("granted", true);
-                    }
-                    let not_started = request.not_started();
-                    if !not_started.is_empty() {
-                        out.objects("notStarted", &not_started, |out, hook| {
-                            out.text("name", &hook.name);
-                            out.text("endedBy", &hook.ended_by);
-                        });
-                    }
+                    write_grant(out, request);
+                    write_not_started(out, request);
                     if let Some(input) = request.input() {
                         out.raw("input", input);
                     }
@@ -157,10 +143,7 @@ impl Event<'_> {
                     out.text("event", &title(request).0);
                     out.text("decision", outcome.as_str());
                     out.text("ended", &ending(hook, outcome));
-                    if let Some(group) = hook.group {
-                        out.integer("group", group.number as i128);
-                        out.integer("priority", group.priority.into());
-                    }
+                    write_group(out, hook);
                     for (name, value) in hook.result.iter().flat_map(|result| result.iter()) {
                         if matches!(
                             name,

@@ -3,7 +3,7 @@
 use hook_bus::recording::{RecordedHook, RecordedRequest, Recording};
 use hook_json::{ObjectWriter, RawJson};
 
-use super::{answered_text, microseconds};
+use super::{answered_text, microseconds, write_grant, write_group, write_not_started};
 
 /// The limits on long texts, in bytes.
 #[derive(Debug, Clone, Copy)]
@@ -40,12 +40,7 @@ pub(super) fn request(out: &mut ObjectWriter<'_>, request: &RecordedRequest, tex
     for name in ["reason", "systemMessage", "additionalContext"] {
         out.optional_text(name, answered_text(request, &["processed", name]).as_deref());
     }
-    if let Some(after) = request.retry_after() {
-        out.milliseconds("retryAfterMs", after);
-    }
-    if request.granted() {
-        out.bool("granted", true);
-    }
+    write_grant(out, request);
     if let Some(error) = request.response_value(&["error"]) {
         out.raw("error", &error);
     }
@@ -63,19 +58,10 @@ pub(super) fn request(out: &mut ObjectWriter<'_>, request: &RecordedRequest, tex
         if recorded.estimated {
             out.bool("estimated", true);
         }
-        if let Some(group) = recorded.group {
-            out.integer("group", group.number as i128);
-            out.integer("priority", group.priority.into());
-        }
+        write_group(out, recorded);
         result(out, recorded, texts);
     });
-    let not_started = request.not_started();
-    if !not_started.is_empty() {
-        out.objects("notStarted", &not_started, |out, hook| {
-            out.text("name", &hook.name);
-            out.text("endedBy", &hook.ended_by);
-        });
-    }
+    write_not_started(out, request);
     let warnings = request.response_value(&["warnings"]).and_then(|warnings| warnings.to_items());
     let warnings = warnings.unwrap_or_default();
     out.warnings_if_any(&warnings.iter().filter_map(RawJson::to_text).collect::<Vec<_>>());

@@ -9,7 +9,7 @@ mod text;
 use std::time::Duration;
 
 use hook_bus::recording::{RecordedHook, RecordedOutcome, RecordedRequest};
-use hook_json::RawJson;
+use hook_json::{ObjectWriter, RawJson};
 
 pub(crate) use chrome::trace_chrome;
 pub(crate) use json::trace_json;
@@ -21,6 +21,43 @@ pub(super) fn title(request: &RecordedRequest) -> (String, Option<String>) {
     let nameless = if request.response.is_some() { "not a request" } else { "?" };
     let event = request.event_name.clone().unwrap_or_else(|| nameless.to_owned());
     (event, request.subject())
+}
+
+/// Returns the name of a request's event, followed by its subject.
+fn joined_title(request: &RecordedRequest) -> String {
+    match title(request) {
+        (event, Some(subject)) => format!("{event} {subject}"),
+        (event, None) => event,
+    }
+}
+
+/// Writes what a response says beside the decision: when to retry, and that it grants.
+fn write_grant(out: &mut ObjectWriter<'_>, request: &RecordedRequest) {
+    if let Some(after) = request.retry_after() {
+        out.milliseconds("retryAfterMs", after);
+    }
+    if request.granted() {
+        out.bool("granted", true);
+    }
+}
+
+/// Writes the hooks that were not started, if there are any.
+fn write_not_started(out: &mut ObjectWriter<'_>, request: &RecordedRequest) {
+    let not_started = request.not_started();
+    if !not_started.is_empty() {
+        out.objects("notStarted", &not_started, |out, hook| {
+            out.text("name", &hook.name);
+            out.text("endedBy", &hook.ended_by);
+        });
+    }
+}
+
+/// Writes the group of a hook, if it has one.
+fn write_group(out: &mut ObjectWriter<'_>, hook: &RecordedHook) {
+    if let Some(group) = hook.group {
+        out.integer("group", group.number as i128);
+        out.integer("priority", group.priority.into());
+    }
 }
 
 /// Describes how a hook ended, in one or two words.

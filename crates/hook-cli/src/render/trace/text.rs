@@ -5,13 +5,14 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use hook_bus::recording::{
-    RecordedHook, RecordedNotStarted, RecordedOutcome, RecordedRequest, Recording, RecordingSummary,
+    EventTotals, RecordedHook, RecordedNotStarted, RecordedOutcome, RecordedRequest, Recording,
+    RecordingSummary,
 };
 use hook_run::WorkerHistory;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::bar::Track;
-use super::{answered_text, ending, title};
+use super::{answered_text, ending, joined_title, title};
 use crate::output::{Printer, Tone};
 use crate::render::counted;
 use hook_json::text;
@@ -81,16 +82,24 @@ impl<'r> Page<'r> {
         self.printer.paint(tone, text)
     }
 
+    /// Returns a text in a column of this width, shortened or padded.
+    fn column(&self, tone: Tone, text: &str, columns: usize) -> String {
+        let (text, padding) = fitted(&folded(text), columns);
+        format!("{}{:padding$}", self.paint(tone, &text), "")
+    }
+
+    /// Writes the title of a part of the summary.
+    fn title(&mut self, title: &str) {
+        let _ = writeln!(self.out, "\n{}", self.paint(Tone::Strong, title));
+    }
+
     fn head(&mut self) {
         let header = &self.recording.header;
-        let header_parts =
-            [("", &header.started_at), ("", &header.project), ("hook ", &header.engine)];
-        let header_parts: Vec<String> = header_parts
-            .into_iter()
-            .filter(|(_, text)| !text.is_empty())
-            .map(|(prefix, text)| format!("{prefix}{}", folded(text)))
-            .collect();
-        let _ = writeln!(self.out, "{}", self.paint(Tone::Quiet, &header_parts.join("  ")));
+        let parts = [("", &header.started_at), ("", &header.project), ("hook ", &header.engine)];
+        let parts = parts.iter().filter(|(_, text)| !text.is_empty());
+        let parts = parts.map(|(prefix, text)| format!("{prefix}{}", folded(text)));
+        let head = parts.collect::<Vec<_>>().join("  ");
+        let _ = writeln!(self.out, "{}", self.paint(Tone::Quiet, &head));
         if let (Some(bars), Scale::Recording) = (self.bars, self.scale) {
             let end = format!("+{}", time(self.recording.duration));
             let blanks = (OFFSET + self.names + OUTCOME + DURATION + 2).saturating_sub(1);
@@ -101,8 +110,7 @@ impl<'r> Page<'r> {
     }
 
     fn gap(&mut self, at: Duration, missed: u64) {
-        let messages = if missed == 1 { "message" } else { "messages" };
-        let text = format!("{:>10}  {missed} {messages} missed", offset(at));
+        let text = format!("{:>10}  {} missed", offset(at), counted(missed as usize, "message"));
         let _ = writeln!(self.out, "{}", self.paint(Tone::Warning, &text));
     }
 
@@ -154,24 +162,22 @@ impl<'r> Page<'r> {
 
     /// Writes a line for a hook that did not run, without times.
     fn not_started(&mut self, skipped: &RecordedNotStarted) {
-        let (name, padding) = fitted(&folded(&skipped.name), self.names.saturating_sub(2));
         let why = format!("- not started, because of {}", folded(&skipped.ended_by));
         let room = self.printer.width().saturating_sub(OFFSET + self.names + 1);
         let why = self.paint(Tone::Quiet, &fitted(&why, room).0);
-        let name = self.paint(Tone::Plain, &name);
-        let _ = writeln!(self.out, "{:OFFSET$}  {name}{:padding$} {why}", "", "");
+        let name = self.column(Tone::Plain, &skipped.name, self.names.saturating_sub(2));
+        let _ = writeln!(self.out, "{:OFFSET$}  {name} {why}", "");
     }
 
     /// Writes the line of a hook, with the group's number for the first hook of a group.
     fn hook(&mut self, hook: &RecordedHook, group: Option<usize>, track: Option<Track>) {
         let outcome = hook.outcome();
-        let (name, padding) = fitted(&folded(&hook.name), self.names.saturating_sub(2));
-        let name = format!("  {}{:padding$}", self.paint(Tone::Plain, &name), "");
+        let name = self.column(Tone::Plain, &hook.name, self.names.saturating_sub(2));
         // A hook that never ended ran at least until the recording ended.
         let until = hook.end.unwrap_or(self.recording.duration);
         self.line(Line {
             offset: group.map(|group| format!("group {group}")).unwrap_or_default(),
-            name,
+            name: format!("  {name}"),
             outcome,
             label: &ending(hook, outcome),
             took: hook.duration(),
@@ -238,58 +244,41 @@ impl<'r> Page<'r> {
         let events = summary.events.iter().map(|totals| folded(&totals.event).width());
         let names = events.max().unwrap_or_default().clamp(5, *NAMES.end());
         if !summary.slowest.is_empty() {
-            let _ = writeln!(self.out, "\n{}", self.paint(Tone::Strong, "Slowest hooks"));
+            self.title("Slowest hooks");
         }
         for slow in &summary.slowest {
             let Some(request) = self.recording.requests.get(slow.request) else { continue };
             let Some(hook) = request.hooks.get(slow.hook) else { continue };
-            let (event, subject) = title(request);
-            let about =
-                folded(&[Some(event), subject].into_iter().flatten().collect::<Vec<_>>().join(" "));
-            let (name, padding) = fitted(&folded(&hook.name), 24);
-            let _ = writeln!(
-                self.out,
-                "{:>10}  {}{:padding$}  {}",
-                time(slow.duration),
-                self.paint(Tone::Plain, &name),
-                "",
-                self.paint(Tone::Quiet, &format!("{} {about}", offset(request.at))),
-            );
+            let about = format!("{} {}", offset(request.at), folded(&joined_title(request)));
+            let about = self.paint(Tone::Quiet, &about);
+            let name = self.column(Tone::Plain, &hook.name, 24);
+            let _ = writeln!(self.out, "{:>10}  {name}  {about}", time(slow.duration));
         }
         if !summary.workers.is_empty() {
-            let _ = writeln!(self.out, "\n{}", self.paint(Tone::Strong, "Workers"));
+            self.title("Workers");
         }
         for (hook, worker) in &summary.workers {
-            let (name, padding) = fitted(&folded(hook), 24);
+            let name = self.column(Tone::Plain, hook, 24);
             let tone = if worker.is_broken() { Tone::Bad } else { Tone::Quiet };
-            let (name, how) =
-                (self.paint(Tone::Plain, &name), self.paint(tone, &worker.to_string()));
-            let _ = writeln!(self.out, "            {name}{:padding$}  {how}", "");
+            let how = self.paint(tone, &worker.to_string());
+            let _ = writeln!(self.out, "{:OFFSET$}{name}  {how}", "");
         }
         if !summary.events.is_empty() {
             let head = format!(
                 "{:names$}  {:>8}  {:>7}  {:>5}  {:>6}  {:>9}  {:>9}",
                 "Event", "requests", "held up", "hooks", "failed", "in hooks", "longest"
             );
-            let _ = writeln!(self.out, "\n{}", self.paint(Tone::Strong, &head));
+            self.title(&head);
         }
         for totals in &summary.events {
-            let (name, padding) = fitted(&folded(&totals.event), names);
-            let duration_text =
-                |duration| if totals.hooks == 0 { "-".to_owned() } else { time(duration) };
-            let (in_hooks, longest) =
-                (duration_text(totals.in_hooks), duration_text(totals.longest));
+            let name = self.column(Tone::Plain, &totals.event, names);
+            let [in_hooks, longest] = [totals.in_hooks, totals.longest]
+                .map(|duration| if totals.hooks == 0 { "-".to_owned() } else { time(duration) });
+            let EventTotals { requests, interrupted, hooks, failed_hooks, .. } = totals;
             let _ = writeln!(
                 self.out,
-                "{}{:padding$}  {:>8}  {:>7}  {:>5}  {:>6}  {:>9}  {:>9}",
-                self.paint(Tone::Plain, &name),
-                "",
-                totals.requests,
-                totals.interrupted,
-                totals.hooks,
-                totals.failed_hooks,
-                in_hooks,
-                longest,
+                "{name}  {requests:>8}  {interrupted:>7}  {hooks:>5}  {failed_hooks:>6}  \
+                 {in_hooks:>9}  {longest:>9}"
             );
         }
         let last = format!(
@@ -300,7 +289,7 @@ impl<'r> Page<'r> {
             time(self.recording.duration),
             time(summary.waited),
         );
-        let _ = writeln!(self.out, "\n{}", self.paint(Tone::Strong, &last));
+        self.title(&last);
     }
 }
 
