@@ -76,6 +76,9 @@ impl Review {
             true => cover.in_place_reason(entry, project, &covered.listing),
             false => Some("not all that it starts is known".to_owned()),
         });
+        if in_place.is_some() {
+            opaque.extend(cover.without_engine_variables(entry, project));
+        }
         let files = |covered: &Covered| {
             ReviewedFile::read(project, &covered.listing, &cover.command.named_files(project))
         };
@@ -165,6 +168,7 @@ impl Review {
             command: self.entry.command.clone(),
             form: CURRENT_FORM,
             replaced: false,
+            replaces: self.replaces().map(|grant| grant.fingerprint.clone()),
             digest: self.digest.clone(),
             folders: self
                 .folders

@@ -337,6 +337,7 @@ fn outcome(
             Some(
                 HookFailure::Untrusted
                 | HookFailure::UntrustedFromDirectory { .. }
+                | HookFailure::NotInSettings { .. }
                 | HookFailure::TrustedCopy { .. },
             ),
         ) => ("!", Tone::Warning, "not trusted"),
