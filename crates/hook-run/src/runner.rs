@@ -32,10 +32,10 @@ use super::tree::{EndSignal, Sweeper};
 use super::upstream::Upstreams;
 use super::worker::Workers;
 use hook_files::project_tree::ProjectTree;
-use hook_shell::started_programs;
 use hook_protocol::event::input::HookInput;
 use hook_protocol::failure::HookFailure;
 use hook_settings::HooksConfig;
+use hook_shell::started_programs;
 
 /// Runs hooks, and owns every task and process that it starts.
 #[derive(Debug)]

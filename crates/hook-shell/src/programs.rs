@@ -300,8 +300,7 @@ pub fn ignores_variables(line: &str) -> bool {
     };
     let isolated = |word: &str| is_cluster(word, &['E', 'I', 'X']);
     let has = |names: &[&str]| programs.iter().any(|program| names.contains(program));
-    has(&["env"]) && words().any(cleared)
-        || has(&["python", "pypy"]) && words().any(isolated)
+    has(&["env"]) && words().any(cleared) || has(&["python", "pypy"]) && words().any(isolated)
 }
 
 /// Returns `true` if the word is a cluster of short options with one of these.

@@ -9,7 +9,7 @@ use super::tree::{Entry, Listing, Scope};
 use hook_files::regular_file;
 use hook_json::text::PathText;
 use hook_settings::HookEntry;
-use hook_shell::{ignores_variables, searches_parent_folders};
+use hook_shell::{ignores_variables, interpreter, searches_parent_folders};
 
 /// Where hooks of ours are.
 const HOOKS_FOLDER: &str = ".hooks";
@@ -114,10 +114,10 @@ impl Cover {
             let reason = "hooks of other agents find their project by their own path";
             return (!looks_around()).then(|| reason.to_owned());
         }
-        let line = matching_lines(project, listing, |line| {
+        let (lines, _) = matching_lines(project, listing, |_, line| {
             self.scope.roots.iter().any(|root| names_folder(line, root))
         });
-        let line = line.into_iter().next()?;
+        let line = lines.into_iter().next()?;
         Some(format!(
             "{line} names its folder in the project; write `$(dirname \"$0\")` or `$HOOK_DIR` there"
         ))
@@ -125,11 +125,59 @@ impl Cover {
 }
 
 impl Covered {
-    /// Lines of its files by which they open others: what those are is not covered.
-    pub(super) fn loading_lines(&self, project: &Path) -> Vec<String> {
-        const LOADERS: [&str; 16] = [
-            ". ./",
-            "source ",
+    /// The first lines of its files by which they open others, and how many more there are: what those are
+    /// is not covered.
+    pub(super) fn loading_lines(&self, project: &Path) -> (Vec<String>, usize) {
+        matching_lines(project, &self.listing, |language, line| language.opens(line))
+    }
+}
+
+/// How lines of a file are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ScriptLanguage {
+    /// Shells, and what is not known.
+    Shell,
+    /// Python, Ruby and Perl.
+    Hash,
+    /// JavaScript, TypeScript and PHP.
+    Slash,
+}
+
+impl ScriptLanguage {
+    fn of(path: &Path, text: &str) -> Self {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        let line = text.lines().next().filter(|line| line.starts_with("#!")).unwrap_or_default();
+        let is_of = |names: &[&str]| names.iter().any(|name| line.contains(name));
+        match extension.unwrap_or_default() {
+            "js" | "mjs" | "cjs" | "jsx" | "ts" | "mts" | "cts" | "tsx" | "php" => Self::Slash,
+            "py" | "pyw" | "rb" | "pl" | "pm" => Self::Hash,
+            _ if is_of(&["node", "deno", "bun", "tsx", "php"]) => Self::Slash,
+            _ if is_of(&["python", "pypy", "ruby", "perl"]) => Self::Hash,
+            _ => Self::Shell,
+        }
+    }
+
+    /// The line without the comment that it is, if it is nothing else.
+    fn code(self, line: &str) -> Option<&str> {
+        let code = line.trim_start();
+        match self {
+            Self::Shell | Self::Hash => (!code.starts_with('#')).then_some(code),
+            Self::Slash => {
+                // Code may stand behind the end of a comment.
+                let code = match code.rsplit_once("*/") {
+                    Some((_, rest)) => rest.trim_start(),
+                    None if code.starts_with("/*") || code.starts_with("* ") => return None,
+                    None => code,
+                };
+                (!code.starts_with("//") && !code.is_empty()).then_some(code)
+            }
+        }
+    }
+
+    /// Whether a line opens files that it names by a path, or has something do so.
+    fn opens(self, line: &str) -> bool {
+        const EVERYWHERE: [&str; 15] = [
+            "_PROJECT_DIR",
             "make ",
             "npx ",
             "npm ",
@@ -138,17 +186,88 @@ impl Covered {
             "uv run",
             "bunx ",
             "cargo ",
-            "_PROJECT_DIR",
+            "just ",
+            "getcwd",
+            "process.cwd",
+            "eval(",
+            "eval ",
+            "PWD",
+        ];
+        const HASH: [&str; 18] = [
             "importlib",
             "runpy",
-            "exec(open(",
+            "exec(",
+            "execfile(",
+            "__import__",
+            "sys.path",
+            "site.addsitedir",
+            "subprocess",
+            "os.system",
+            "os.exec",
+            "os.popen",
+            "popen(",
+            "require_relative",
+            "$LOAD_PATH",
+            "load ",
+            "do \"",
+            "use lib",
+            "system(",
+        ];
+        const SLASH: [&str; 10] = [
             "__dirname",
             "import.meta.",
+            "child_process",
+            "createRequire",
+            "exec(",
+            "execSync(",
+            "execFile",
+            "spawn",
+            "new Function(",
+            "vm.",
         ];
-        matching_lines(project, &self.listing, |line| {
-            LOADERS.iter().any(|loader| line.contains(loader))
-        })
+        let has = |patterns: &[&str]| patterns.iter().any(|pattern| line.contains(pattern));
+        has(&EVERYWHERE)
+            || match self {
+                Self::Shell => opens_in_shell(line),
+                Self::Hash => has(&HASH),
+                Self::Slash => has(&SLASH) || loads_by_path(line),
+            }
     }
+}
+
+/// Whether a line of a shell's script has a command that sources a file, starts one of its own folder or
+/// another by its path, or gives one to an interpreter.
+fn opens_in_shell(line: &str) -> bool {
+    const KEYWORDS: [&str; 10] =
+        ["if", "then", "else", "elif", "do", "while", "until", "!", "exec", "command"];
+    let is_path = |word: &str| {
+        let word = word.trim_start_matches(['"', '\'']);
+        let is_system = ["/bin/", "/usr/", "/dev/", "/opt/", "/tmp/"];
+        word.contains('/') && !is_system.iter().any(|folder| word.starts_with(folder))
+    };
+    line.split([';', '&', '|', '(', ')', '`', '{', '}']).any(|command| {
+        let words = command.split_whitespace();
+        let mut words = words.skip_while(|word| KEYWORDS.contains(word));
+        match words.next() {
+            Some("." | "source") => true,
+            Some(program) if interpreter(program).is_some() => {
+                words.any(|word| !word.starts_with(['-', '<', '>']))
+            }
+            Some(program) => is_path(program) && !program.contains('='),
+            None => false,
+        }
+    })
+}
+
+/// Whether a line of JavaScript imports a file by its path.
+fn loads_by_path(line: &str) -> bool {
+    let is_loading = ["import", "export", "require", "from"].iter().any(|word| line.contains(word));
+    let by_path = ["\"./", "'./", "`./", "\"../", "'../", "`../", "\"/", "'/", "`/", "${"];
+    let is_computed = ["import(", "require("].iter().any(|call| {
+        let argument = line.split_once(call).map(|(_, argument)| argument.trim_start());
+        argument.is_some_and(|argument| !argument.starts_with(['"', '\'', '`']))
+    });
+    is_loading && by_path.iter().any(|path| line.contains(path)) || is_computed
 }
 
 /// The first line of a program, if it names its interpreter there.
@@ -160,13 +279,13 @@ fn first_line(path: &Path) -> String {
     String::from_utf8_lossy(line).into_owned()
 }
 
-/// Lines of programs that are such, each with where it stands.
+/// The first lines of programs that are such, each with where it stands, and how many more there are.
 fn matching_lines(
     project: &Path,
     listing: &Listing,
-    predicate: impl Fn(&str) -> bool,
-) -> Vec<String> {
-    let mut found = Vec::new();
+    predicate: impl Fn(ScriptLanguage, &str) -> bool,
+) -> (Vec<String>, usize) {
+    let (mut found, mut more) = (Vec::new(), 0);
     for (path, entry) in &listing.files {
         let Entry::File { stamp, .. } = entry else { continue };
         let is_text = |path: &Path| {
@@ -177,22 +296,23 @@ fn matching_lines(
         if stamp.size > MAX_SEARCHED || !is_text(path) {
             continue;
         }
-        let Ok(text) = regular_file::read_to_string(&project.join(path), MAX_SEARCHED) else {
+        let Ok(bytes) = regular_file::read(&project.join(path), MAX_SEARCHED) else {
             continue;
         };
+        let text = String::from_utf8_lossy(&bytes);
+        let language = ScriptLanguage::of(path, &text);
         for (number, line) in text.lines().enumerate() {
-            let code = line.trim_start();
-            let is_comment = ["#", "//", "*", "/*"].iter().any(|marker| code.starts_with(marker));
-            if !is_comment && predicate(code) {
+            if let Some(code) = language.code(line).filter(|code| predicate(language, code)) {
+                if found.len() == MAX_LINES {
+                    more += 1;
+                    continue;
+                }
                 let shown = hook_json::text::shortened(code);
                 found.push(format!("{}:{}: {shown}", path.display(), number + 1));
             }
-            if found.len() == MAX_LINES {
-                return found;
-            }
         }
     }
-    found
+    (found, more)
 }
 
 /// Whether a line names a folder by its path in the project.

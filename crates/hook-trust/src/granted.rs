@@ -90,9 +90,9 @@ impl TrustedHook {
             digest: grant.digest.clone(),
             in_project,
             copy,
-            caches: indexes.copies.map(|copies| {
-                copies.cache(grant.digest.as_deref().unwrap_or(&grant.fingerprint))
-            }),
+            caches: indexes
+                .copies
+                .map(|copies| copies.cache(grant.digest.as_deref().unwrap_or(&grant.fingerprint))),
             is_strict: grant.strict,
             has_changed: false,
             opaque: grant.opaque.clone(),
@@ -166,8 +166,7 @@ impl TrustedHook {
     fn start_directory(&self, event: &Path) -> PathBuf {
         let Some(foreign) = &self.entry.foreign else { return event.to_path_buf() };
         // A command whose directory depends on variables of the host is opaque, and known by no words.
-        let context =
-            LaunchContext { project: &self.project, directory: event, environment: &[] };
+        let context = LaunchContext { project: &self.project, directory: event, environment: &[] };
         foreign.language.directory(foreign, &context)
     }
 
@@ -175,9 +174,8 @@ impl TrustedHook {
     fn project_variable(&self) -> &'static str {
         let [own, ..] = PROJECT_DIRECTORY;
         let Some(foreign) = &self.entry.foreign else { return own };
-        let is_project = |name: &&str| {
-            matches!(foreign.language.variable(name), Some(HookDirectory::Project))
-        };
+        let is_project =
+            |name: &&str| matches!(foreign.language.variable(name), Some(HookDirectory::Project));
         PROJECT_DIRECTORY.into_iter().find(is_project).unwrap_or(own)
     }
 

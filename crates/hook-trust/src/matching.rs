@@ -47,7 +47,8 @@ impl<'g> Matched<'g> {
                 entries.iter().map(fits).collect()
             }
         };
-        let mut used: HashSet<&str> = fits.iter().flatten().map(|grant| &*grant.fingerprint).collect();
+        let mut used: HashSet<&str> =
+            fits.iter().flatten().map(|grant| &*grant.fingerprint).collect();
         let outdated: Vec<&'g Grant> =
             latest.iter().copied().filter(|grant| !used.contains(&*grant.fingerprint)).collect();
         let changed = changed(entries, &fits, &outdated);
@@ -57,14 +58,15 @@ impl<'g> Matched<'g> {
             .filter(|grant| !used.contains(&*grant.fingerprint))
             .map(|grant| ((grant.name.as_deref(), &*grant.command), grant))
             .collect();
-        let hook = |((entry, fits), changed): ((&&HookEntry, &Option<&'g Grant>), &Option<&'g Grant>)| {
-            let moved = || moved.get(&(entry.name.as_deref(), &*entry.command)).copied();
-            match (fits, changed) {
-                (Some(grant), _) => Match::Current(grant),
-                (None, Some(grant)) => Match::Changed(grant),
-                (None, None) => moved().map_or(Match::None, Match::OtherEvent),
-            }
-        };
+        let hook =
+            |((entry, fits), changed): ((&&HookEntry, &Option<&'g Grant>), &Option<&'g Grant>)| {
+                let moved = || moved.get(&(entry.name.as_deref(), &*entry.command)).copied();
+                match (fits, changed) {
+                    (Some(grant), _) => Match::Current(grant),
+                    (None, Some(grant)) => Match::Changed(grant),
+                    (None, None) => moved().map_or(Match::None, Match::OtherEvent),
+                }
+            };
         let hooks: Vec<Match<'g>> = entries.iter().zip(&fits).zip(&changed).map(hook).collect();
         let gone = latest.into_iter().filter(|grant| !used.contains(&*grant.fingerprint));
         Self { gone: gone.collect(), hooks }
@@ -119,7 +121,9 @@ impl Trait {
     ) -> Option<Key<'k>> {
         let key = Key { event, name, command: Some(command), matcher: None, blocks: None };
         match self {
-            Self::Matcher => Some(Key { matcher: Some(matcher()?), blocks: Some(blocks()?), ..key }),
+            Self::Matcher => {
+                Some(Key { matcher: Some(matcher()?), blocks: Some(blocks()?), ..key })
+            }
             Self::FailBehavior => Some(Key { blocks: Some(blocks()?), ..key }),
             Self::Identity => Some(key),
             Self::Name => name.map(|_| Key { command: None, ..key }),

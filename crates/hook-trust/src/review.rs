@@ -37,6 +37,8 @@ pub struct Review {
     pub in_place: Option<String>,
     /// Lines of its files by which they open others, which no decision covers.
     pub loading_lines: Vec<String>,
+    /// How many more such lines there are.
+    pub more_loading_lines: usize,
     /// Whether it is to run only where its folders are what was trusted, also from a copy.
     pub strict: bool,
     pub(super) opaque_accepted: bool,
@@ -82,14 +84,14 @@ impl Review {
         let files = |covered: &Covered| {
             ReviewedFile::read(project, &covered.listing, &cover.command.named_files(project))
         };
+        let (loading_lines, more_loading_lines) =
+            covered.as_ref().map(|covered| covered.loading_lines(project)).unwrap_or_default();
         Self {
             entry: entry.clone(),
             fingerprint: fingerprint(entry),
             files: covered.as_ref().map(files).unwrap_or_default(),
-            loading_lines: covered
-                .as_ref()
-                .map(|covered| covered.loading_lines(project))
-                .unwrap_or_default(),
+            loading_lines,
+            more_loading_lines,
             digest: covered.as_ref().map(|covered| covered.digest.clone()),
             folders: if covered.is_some() { cover.scope.roots.clone() } else { Vec::new() },
             data: covered.map(|covered| covered.listing.data).unwrap_or_default(),

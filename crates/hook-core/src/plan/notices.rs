@@ -70,8 +70,5 @@ pub(super) fn notices(hooks: &[Arc<Hook>], missing: &[MissingGuard]) -> ByEvent<
 pub(super) fn lost_guards(missing: &[MissingGuard]) -> Vec<String> {
     let missing = missing.iter().filter_map(MissingGuard::notice);
     let mut known = HashSet::new();
-    missing
-        .filter(|notice| known.insert(notice.clone()))
-        .collect()
+    missing.filter(|notice| known.insert(notice.clone())).collect()
 }
-
