@@ -37,11 +37,29 @@ impl ProjectTree {
         })
     }
 
-    /// Splits a list of folders such as `PATH`: the absolute ones outside the project, as a list,
-    /// and the removed ones.
+    /// Splits a list of folders such as `NODE_PATH`: the absolute ones outside the project, as a
+    /// list, and the removed ones.
     pub fn split_outside(&self, list: &OsStr) -> (OsString, Vec<PathBuf>) {
-        let (kept, removed): (Vec<PathBuf>, Vec<PathBuf>) = std::env::split_paths(list)
-            .partition(|folder| folder.is_absolute() && !self.contains(folder));
+        self.split(list, |_| true)
+    }
+
+    /// Splits `PATH` likewise: a folder in which one of these programs is a link into the project
+    /// is removed, too.
+    pub fn split_search_path<'n>(
+        &self,
+        list: &OsStr,
+        programs: impl Iterator<Item = &'n str> + Clone,
+    ) -> (OsString, Vec<PathBuf>) {
+        let is_link_inside = |path: PathBuf| {
+            path.symlink_metadata().is_ok_and(|found| found.is_symlink()) && self.contains(&path)
+        };
+        self.split(list, |folder| !programs.clone().any(|name| is_link_inside(folder.join(name))))
+    }
+
+    fn split(&self, list: &OsStr, is_kept: impl Fn(&Path) -> bool) -> (OsString, Vec<PathBuf>) {
+        let is_outside = |folder: &Path| folder.is_absolute() && !self.contains(folder);
+        let (kept, removed): (Vec<PathBuf>, Vec<PathBuf>) =
+            std::env::split_paths(list).partition(|folder| is_outside(folder) && is_kept(folder));
         // Joining split paths cannot fail.
         (std::env::join_paths(kept).unwrap_or_default(), removed)
     }

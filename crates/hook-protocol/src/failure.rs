@@ -119,6 +119,15 @@ pub enum HookFailure {
         /// The file.
         file: PathBuf,
     },
+    /// A trusted guard is not in its project's settings any more.
+    #[error(
+        "it is trusted, but not in the settings of {} any more, and there is no copy that could run; the user \
+         can put it back, or revoke the trust with `hook trust --revoke`", project.shown()
+    )]
+    NotInSettings {
+        /// The project.
+        project: PathBuf,
+    },
     /// The command, or a file that it runs, differs from the trusted one.
     #[error(
         "it, or a file that it runs, changed since it was trusted or is gone, so it does not run; the \
@@ -137,13 +146,15 @@ pub enum HookFailure {
     /// From the input's directory, the command names a file other than the trusted one, or no file.
     #[error(
         "`{script}` is another file, or none, from the working directory {}, so it is not the one \
-         that was trusted; write \"$HOOK_PROJECT_DIR\"/{} in the settings, which is the same from \
+         that was trusted; write \"${variable}\"/{} in the settings, which is the same from \
          everywhere", directory.shown(), script.trim_start_matches("./")
     )]
     UntrustedFromDirectory {
         /// The script, as the command spells it.
         script: String,
-        /// The input's directory.
+        /// The variable that has the project's directory.
+        variable: &'static str,
+        /// The directory in which it would be started.
         directory: PathBuf,
     },
     /// Hooks that fire events are nested too deep.
@@ -249,6 +260,39 @@ impl HookFailure {
                 Some(format!("exit code {code} says that what it runs was not found"))
             }
             _ => None,
+        }
+    }
+
+    /// Returns `true` if a hook was not started that was trusted as it was, or that nothing is wrong with: what
+    /// it guards is not guarded then.
+    pub fn is_missed_start(&self) -> bool {
+        match self {
+            Self::Untrusted
+            | Self::TrustedCopy { .. }
+            | Self::UntrustedFromDirectory { .. }
+            | Self::BrokenSettings { .. }
+            | Self::NotInSettings { .. }
+            | Self::Spawn { .. }
+            | Self::Directory { .. }
+            | Self::TooDeep { .. } => true,
+            Self::TimedOut { .. }
+            | Self::Signal { .. }
+            | Self::ExitCode { .. }
+            | Self::OutputTooLarge { .. }
+            | Self::InvalidAnswer(_)
+            | Self::Io { .. }
+            | Self::Request { .. }
+            | Self::NoService { .. }
+            | Self::Live { .. }
+            | Self::Reported { .. }
+            | Self::Unreadable { .. }
+            | Self::Handler { .. }
+            | Self::Panicked { .. }
+            | Self::ThreadsExhausted { .. }
+            | Self::HandlersTooDeep { .. }
+            | Self::Cancelled
+            | Self::NotCalled { .. }
+            | Self::Received { .. } => false,
         }
     }
 

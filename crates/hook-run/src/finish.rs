@@ -40,10 +40,10 @@ pub(crate) fn finish(
         output.as_mut().map(|output| output.take_unapplied(&run_input.input)).unwrap_or_default();
     let mut invalid = invalid.into_iter().chain(unapplied);
     // Hooks of other agents guard their tools, but their settings have no `failBehavior`.
-    let is_changed_guard = hook.executor.foreign().is_some()
+    let is_missed_guard = hook.executor.foreign().is_some()
         && hook.event.is_before_tool()
-        && matches!(failure, Some(HookFailure::Untrusted | HookFailure::TrustedCopy { .. }));
-    if hook.fail_behavior == FailBehavior::Block || is_changed_guard {
+        && failure.as_ref().is_some_and(HookFailure::is_missed_start);
+    if hook.fail_behavior == FailBehavior::Block || is_missed_guard {
         if failure.is_none()
             && let Some(first) = invalid.next()
         {
@@ -132,6 +132,8 @@ fn deny_for_failure(
             // Nothing failed; the user has to decide first.
             HookFailure::Untrusted
             | HookFailure::TrustedCopy { .. }
+            | HookFailure::UntrustedFromDirectory { .. }
+            | HookFailure::NotInSettings { .. }
             | HookFailure::BrokenSettings { .. } => {
                 format!("blocked, because the guard `{name}` could not check this: {failure}")
             }

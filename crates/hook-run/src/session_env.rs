@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hook_json::{JsonObject, RawJson};
-use hook_shell::loaders::is_loader;
+use hook_shell::loaders::is_forbidden_in_project;
 
 /// The number of variables that one hook may set.
 const MAX_VARIABLES: usize = 64;
@@ -11,9 +11,8 @@ const MAX_VARIABLES: usize = 64;
 /// The maximum length of a name and its value together, in bytes.
 const MAX_VARIABLE: usize = 4 * 1024;
 
-/// Variables that hooks may not set, in addition to those that [programs load](is_loader): the
-/// paths of programs, and the engine's own variables. A `*` at the end matches any suffix.
-const RESERVED: [&str; 3] = ["PATH", "CDPATH", "HOOK_*"];
+/// The engine's own variables, which hooks may not set, either.
+const ENGINE_VARIABLES: &str = "HOOK_";
 
 /// The variables that hooks set for a session. A clone is a handle.
 #[doc(hidden)]
@@ -115,11 +114,10 @@ fn problem(name: &str, value: &str) -> Option<&'static str> {
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let begins = name.bytes().next().is_some_and(|first| !first.is_ascii_digit());
     let upper = name.to_ascii_uppercase();
-    let is_reserved = |reserved: &&str| match reserved.strip_suffix('*') {
-        Some(beginning) => upper.starts_with(beginning),
-        None => upper == *reserved,
+    let is_reserved = || {
+        [name, &upper].into_iter().any(is_forbidden_in_project)
+            || upper.starts_with(ENGINE_VARIABLES)
     };
-    let is_reserved = || RESERVED.iter().any(is_reserved) || is_loader(name) || is_loader(&upper);
     match () {
         () if !begins || !name.bytes().all(is_name) => Some("that is no name of a variable"),
         () if is_reserved() => Some("hooks may not set it for one another"),
@@ -173,6 +171,9 @@ mod tests {
             "HOME",
             "XDG_CONFIG_HOME",
             "CDPATH",
+            "GEM_PATH",
+            "MAKEFILES",
+            "DOTNET_STARTUP_HOOKS",
             "PROMPT_COMMAND",
             "",
             "1A",

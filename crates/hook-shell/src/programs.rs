@@ -6,6 +6,26 @@ const INTERPRETERS: [&str; 19] = [
     "python", "rbash", "ruby", "sh", "ts-node", "tsx", "zsh",
 ];
 
+/// Interpreters under the names that first lines of scripts give them.
+const VERSIONED_INTERPRETERS: [&str; 13] = [
+    "pypy3",
+    "python2",
+    "python3",
+    "python3.8",
+    "python3.9",
+    "python3.10",
+    "python3.11",
+    "python3.12",
+    "python3.13",
+    "python3.14",
+    "python3.15",
+    "lua5.4",
+    "perl5",
+];
+
+/// Programs that start the program in their arguments.
+const STARTERS: [&str; 3] = ["env", "nice", "timeout"];
+
 /// Interpreters that load only their script, its own imports and installed files, with the letters
 /// of options that do not change this. Other interpreters load files depending on their directory.
 const PLAIN_INTERPRETERS: [(&str, &str); 13] = [
@@ -268,6 +288,30 @@ pub fn is_harmless_variable(name: &str) -> bool {
     HARMLESS_VARIABLES.contains(&name) || name.starts_with("LC_")
 }
 
+/// Returns `true` if a line with these words starts a program without variables that the engine has
+/// set: python's options do that, and `env`'s.
+pub fn ignores_variables(line: &str) -> bool {
+    let words = || line.split([' ', '\t', '"', '\'', ';', '|', '&', '(', ')']);
+    let programs: Vec<&str> = words().map(|word| without_version(base_name(word))).collect();
+    let cleared = |word: &str| {
+        matches!(word, "-" | "--ignore-environment")
+            || word.starts_with("--unset")
+            || is_cluster(word, &['i', 'u'])
+    };
+    let isolated = |word: &str| is_cluster(word, &['E', 'I', 'X']);
+    let has = |names: &[&str]| programs.iter().any(|program| names.contains(program));
+    has(&["env"]) && words().any(cleared) || has(&["python", "pypy"]) && words().any(isolated)
+}
+
+/// Returns `true` if the word is a cluster of short options with one of these.
+fn is_cluster(word: &str, letters: &[char]) -> bool {
+    word.strip_prefix('-').is_some_and(|cluster| {
+        !cluster.starts_with('-')
+            && cluster.chars().all(|letter| letter.is_ascii_alphabetic())
+            && cluster.contains(letters)
+    })
+}
+
 /// Returns `true` if a program searches the script's folder and its parents for modules.
 pub fn searches_parent_folders(program: &str) -> bool {
     PARENT_SEARCHERS.contains(&without_version(base_name(program)))
@@ -288,6 +332,13 @@ pub fn is_builtin_or_keyword(word: &str) -> bool {
 pub fn interpreter(word: &str) -> Option<&str> {
     let name = base_name(word);
     INTERPRETERS.contains(&without_version(name)).then_some(name)
+}
+
+/// Names of programs that a transparent command starts, as far as they have no version of their own: those
+/// that must not be a project's.
+pub fn started_programs() -> impl Iterator<Item = &'static str> + Clone {
+    let filters = FILTERS.iter().map(|(name, _)| *name).filter(|name| !is_builtin_or_keyword(name));
+    INTERPRETERS.into_iter().chain(VERSIONED_INTERPRETERS).chain(STARTERS).chain(filters)
 }
 
 /// Returns the name of a program without its folder.

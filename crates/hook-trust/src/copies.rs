@@ -25,9 +25,23 @@ impl Copies {
         self.0.join("index")
     }
 
-    /// Where interpreters may keep what they compile.
-    pub(super) fn caches(&self) -> PathBuf {
+    /// Where interpreters may keep what they compile of hooks with that digest: what was compiled of other
+    /// files is not looked at, however much these have their times and sizes.
+    pub(super) fn cache(&self, digest: &str) -> PathBuf {
+        self.caches().join(digest)
+    }
+
+    fn caches(&self) -> PathBuf {
         self.0.join("cache")
+    }
+
+    /// Removes caches but those of hooks with these digests.
+    pub(super) fn retain_caches(&self, digests: &HashSet<&str>) {
+        for entry in fs::read_dir(self.caches()).into_iter().flatten().flatten() {
+            if !digests.contains(&*entry.file_name().to_string_lossy()) {
+                let _ = remove(&entry.path());
+            }
+        }
     }
 
     /// Refuses a folder that a project could write to.

@@ -10,7 +10,7 @@ use super::tree::{Entry, Listing, Scope};
 use hook_files::regular_file;
 use hook_json::text::PathText;
 use hook_settings::HookEntry;
-use hook_shell::{searches_parent_folders, searches_script_folder};
+use hook_shell::{ignores_variables, interpreter, searches_parent_folders, searches_script_folder};
 
 /// Where hooks of ours are.
 const HOOKS_FOLDER: &str = ".hooks";
@@ -140,7 +140,8 @@ impl Cover {
         // A file that is covered alone has no folder of its own.
         let is_folder = |root: &&PathBuf| !listing.files.contains_key(*root);
         let roots: Vec<&PathBuf> = self.scope.roots.iter().filter(is_folder).collect();
-        matching_lines(project, listing, |line| roots.iter().any(|root| names_folder(line, root)))
+        let names_it = |_, line: &str| roots.iter().any(|root| names_folder(line, root));
+        matching_lines(project, listing, names_it).0
     }
 
     /// Lines by which a program that runs from a copy may open its files in the project, which are not covered.
@@ -154,6 +155,28 @@ impl Cover {
             true => self.lines_naming_folder(project, listing),
             false => Vec::new(),
         }
+    }
+
+    /// Why what interpreters have compiled beside a script that runs in place may be read: its command or its
+    /// first line takes away the variable that has them look elsewhere.
+    pub(super) fn without_engine_variables(
+        &self,
+        entry: &HookEntry,
+        project: &Path,
+    ) -> Option<String> {
+        let lines =
+            self.scope.started.iter().filter_map(|path| match first_line(&project.join(path)) {
+                FirstLine::Interpreter(line) => Some(line),
+                FirstLine::None | FirstLine::Unknown => None,
+            });
+        let line = std::iter::once(entry.command.clone())
+            .chain(lines)
+            .find(|line| ignores_variables(line))?;
+        Some(format!(
+            "`{}` has the interpreter read what is compiled in `__pycache__`, which is not covered; leave out \
+             `-I`, `-E`, `-X` and `env -i`",
+            hook_json::text::shortened(&line)
+        ))
     }
 
     /// Why a hook is to run where it is and not from a copy, if it is. One whose interpreter looks for modules
@@ -179,11 +202,59 @@ impl Cover {
 }
 
 impl Covered {
-    /// Lines of its files by which they open others: what those are is not covered.
-    pub(super) fn loading_lines(&self, project: &Path) -> Vec<String> {
-        const LOADERS: [&str; 16] = [
-            ". ./",
-            "source ",
+    /// The first lines of its files by which they open others, and how many more there are: what those are
+    /// is not covered.
+    pub(super) fn loading_lines(&self, project: &Path) -> (Vec<String>, usize) {
+        matching_lines(project, &self.listing, |language, line| language.opens(line))
+    }
+}
+
+/// How lines of a file are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ScriptLanguage {
+    /// Shells, and what is not known.
+    Shell,
+    /// Python, Ruby and Perl.
+    Hash,
+    /// JavaScript, TypeScript and PHP.
+    Slash,
+}
+
+impl ScriptLanguage {
+    fn of(path: &Path, text: &str) -> Self {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        let line = text.lines().next().filter(|line| line.starts_with("#!")).unwrap_or_default();
+        let is_of = |names: &[&str]| names.iter().any(|name| line.contains(name));
+        match extension.unwrap_or_default() {
+            "js" | "mjs" | "cjs" | "jsx" | "ts" | "mts" | "cts" | "tsx" | "php" => Self::Slash,
+            "py" | "pyw" | "rb" | "pl" | "pm" => Self::Hash,
+            _ if is_of(&["node", "deno", "bun", "tsx", "php"]) => Self::Slash,
+            _ if is_of(&["python", "pypy", "ruby", "perl"]) => Self::Hash,
+            _ => Self::Shell,
+        }
+    }
+
+    /// The line without the comment that it is, if it is nothing else.
+    fn code(self, line: &str) -> Option<&str> {
+        let code = line.trim_start();
+        match self {
+            Self::Shell | Self::Hash => (!code.starts_with('#')).then_some(code),
+            Self::Slash => {
+                // Code may stand behind the end of a comment.
+                let code = match code.rsplit_once("*/") {
+                    Some((_, rest)) => rest.trim_start(),
+                    None if code.starts_with("/*") || code.starts_with("* ") => return None,
+                    None => code,
+                };
+                (!code.starts_with("//") && !code.is_empty()).then_some(code)
+            }
+        }
+    }
+
+    /// Whether a line opens files that it names by a path, or has something do so.
+    fn opens(self, line: &str) -> bool {
+        const EVERYWHERE: [&str; 15] = [
+            "_PROJECT_DIR",
             "make ",
             "npx ",
             "npm ",
@@ -192,17 +263,88 @@ impl Covered {
             "uv run",
             "bunx ",
             "cargo ",
-            "_PROJECT_DIR",
+            "just ",
+            "getcwd",
+            "process.cwd",
+            "eval(",
+            "eval ",
+            "PWD",
+        ];
+        const HASH: [&str; 18] = [
             "importlib",
             "runpy",
-            "exec(open(",
+            "exec(",
+            "execfile(",
+            "__import__",
+            "sys.path",
+            "site.addsitedir",
+            "subprocess",
+            "os.system",
+            "os.exec",
+            "os.popen",
+            "popen(",
+            "require_relative",
+            "$LOAD_PATH",
+            "load ",
+            "do \"",
+            "use lib",
+            "system(",
+        ];
+        const SLASH: [&str; 10] = [
             "__dirname",
             "import.meta.",
+            "child_process",
+            "createRequire",
+            "exec(",
+            "execSync(",
+            "execFile",
+            "spawn",
+            "new Function(",
+            "vm.",
         ];
-        matching_lines(project, &self.listing, |line| {
-            LOADERS.iter().any(|loader| line.contains(loader))
-        })
+        let has = |patterns: &[&str]| patterns.iter().any(|pattern| line.contains(pattern));
+        has(&EVERYWHERE)
+            || match self {
+                Self::Shell => opens_in_shell(line),
+                Self::Hash => has(&HASH),
+                Self::Slash => has(&SLASH) || loads_by_path(line),
+            }
     }
+}
+
+/// Whether a line of a shell's script has a command that sources a file, starts one of its own folder or
+/// another by its path, or gives one to an interpreter.
+fn opens_in_shell(line: &str) -> bool {
+    const KEYWORDS: [&str; 10] =
+        ["if", "then", "else", "elif", "do", "while", "until", "!", "exec", "command"];
+    let is_path = |word: &str| {
+        let word = word.trim_start_matches(['"', '\'']);
+        let is_system = ["/bin/", "/usr/", "/dev/", "/opt/", "/tmp/"];
+        word.contains('/') && !is_system.iter().any(|folder| word.starts_with(folder))
+    };
+    line.split([';', '&', '|', '(', ')', '`', '{', '}']).any(|command| {
+        let words = command.split_whitespace();
+        let mut words = words.skip_while(|word| KEYWORDS.contains(word));
+        match words.next() {
+            Some("." | "source") => true,
+            Some(program) if interpreter(program).is_some() => {
+                words.any(|word| !word.starts_with(['-', '<', '>']))
+            }
+            Some(program) => is_path(program) && !program.contains('='),
+            None => false,
+        }
+    })
+}
+
+/// Whether a line of JavaScript imports a file by its path.
+fn loads_by_path(line: &str) -> bool {
+    let is_loading = ["import", "export", "require", "from"].iter().any(|word| line.contains(word));
+    let by_path = ["\"./", "'./", "`./", "\"../", "'../", "`../", "\"/", "'/", "`/", "${"];
+    let is_computed = ["import(", "require("].iter().any(|call| {
+        let argument = line.split_once(call).map(|(_, argument)| argument.trim_start());
+        argument.is_some_and(|argument| !argument.starts_with(['"', '\'', '`']))
+    });
+    is_loading && by_path.iter().any(|path| line.contains(path)) || is_computed
 }
 
 /// What the first line of a program says.
@@ -259,13 +401,13 @@ fn program_name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
-/// Lines of programs that are such, each with where it stands.
+/// The first lines of programs that are such, each with where it stands, and how many more there are.
 fn matching_lines(
     project: &Path,
     listing: &Listing,
-    predicate: impl Fn(&str) -> bool,
-) -> Vec<String> {
-    let mut found = Vec::new();
+    predicate: impl Fn(ScriptLanguage, &str) -> bool,
+) -> (Vec<String>, usize) {
+    let (mut found, mut more) = (Vec::new(), 0);
     for (path, entry) in &listing.files {
         let Entry::File { stamp, .. } = entry else { continue };
         let is_text = |path: &Path| {
@@ -276,22 +418,23 @@ fn matching_lines(
         if stamp.size > MAX_SEARCHED || !is_text(path) {
             continue;
         }
-        let Ok(text) = regular_file::read_to_string(&project.join(path), MAX_SEARCHED) else {
+        let Ok(bytes) = regular_file::read(&project.join(path), MAX_SEARCHED) else {
             continue;
         };
+        let text = String::from_utf8_lossy(&bytes);
+        let language = ScriptLanguage::of(path, &text);
         for (number, line) in text.lines().enumerate() {
-            let code = line.trim_start();
-            let is_comment = ["#", "//", "*", "/*"].iter().any(|marker| code.starts_with(marker));
-            if !is_comment && predicate(code) {
+            if let Some(code) = language.code(line).filter(|code| predicate(language, code)) {
+                if found.len() == MAX_LINES {
+                    more += 1;
+                    continue;
+                }
                 let shown = hook_json::text::shortened(code);
                 found.push(format!("{}:{}: {shown}", path.display(), number + 1));
             }
-            if found.len() == MAX_LINES {
-                return found;
-            }
         }
     }
-    found
+    (found, more)
 }
 
 /// Whether a line names a folder by its path in the project.

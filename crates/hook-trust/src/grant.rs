@@ -39,6 +39,9 @@ pub struct Grant {
     /// trust --use`).
     #[serde(default, skip_serializing_if = "is_default")]
     pub replaced: bool,
+    /// The fingerprint of the decision whose place it took, if that was about the hook with other terms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) replaces: Option<String>,
     /// The digest of the folders that it covers; absent where it covers none, or where they cannot be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
@@ -179,23 +182,8 @@ impl Grant {
         Some(entry)
     }
 
-    /// Whether two decisions may be about one hook: on the same event, with the same name or the same
-    /// command.
-    pub(super) fn is_related_to(&self, other: &Self) -> bool {
-        let same_name = self.name.is_some() && self.name == other.name;
-        self.event == other.event && (same_name || self.command == other.command)
-    }
-
     pub(super) fn identity(&self) -> (&str, Option<&str>, &str) {
         (&self.event, self.name.as_deref(), &self.command)
-    }
-
-    /// Whether this decision is about a hook that an earlier decision was about: the same event,
-    /// name, command and variables.
-    pub(super) fn is_for_same_hook(&self, earlier: &Self) -> bool {
-        let variables = |grant: &Self| grant.seen.as_ref().map(|seen| seen.env.clone());
-        self.identity() == earlier.identity()
-            && variables(earlier).is_none_or(|before| Some(before) == variables(self))
     }
 
     /// Whether it is bound to the same as another one.

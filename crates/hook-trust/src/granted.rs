@@ -12,7 +12,8 @@ use super::index::Index;
 use super::tree::Scope;
 use hook_protocol::failure::HookFailure;
 use hook_settings::HookEntry;
-use hook_settings::language::{ForeignCommand, ForeignHook};
+use hook_settings::language::{ForeignCommand, ForeignHook, HookDirectory, LaunchContext};
+use hook_shell::PROJECT_DIRECTORY;
 
 /// The warning where a copy runs and the folder in the project is another one by now.
 #[doc(hidden)]
@@ -44,7 +45,7 @@ pub struct TrustedHook {
     in_project: Arc<Index>,
     /// The copy that it runs from, if it does.
     copy: Option<(PathBuf, Arc<Index>)>,
-    /// Where interpreters keep what they compile.
+    /// Where interpreters keep what they compile of it as it was trusted.
     caches: Option<PathBuf>,
     is_strict: bool,
     /// Whether its folder in the project was another one when this was looked at first.
@@ -89,7 +90,9 @@ impl TrustedHook {
             digest: grant.digest.clone(),
             in_project,
             copy,
-            caches: indexes.copies.map(Copies::caches),
+            caches: indexes
+                .copies
+                .map(|copies| copies.cache(grant.digest.as_deref().unwrap_or(&grant.fingerprint))),
             is_strict: grant.strict,
             has_changed: false,
             opaque: grant.opaque.clone(),
@@ -148,12 +151,32 @@ impl TrustedHook {
         }
         // Where that directory is gone, the hook runs in the project.
         let directory = if directory.is_dir() { directory } else { &self.project };
-        match self.cover.command.differs_in(directory, &self.project) {
-            Some(script) => {
-                Err(HookFailure::UntrustedFromDirectory { script, directory: directory.into() })
-            }
+        let directory = self.start_directory(directory);
+        match self.cover.command.differs_in(&directory, &self.project) {
+            Some(script) => Err(HookFailure::UntrustedFromDirectory {
+                script,
+                variable: self.project_variable(),
+                directory,
+            }),
             None => Ok(()),
         }
+    }
+
+    /// The directory in which it is started for an event of that directory: its agent decides.
+    fn start_directory(&self, event: &Path) -> PathBuf {
+        let Some(foreign) = &self.entry.foreign else { return event.to_path_buf() };
+        // A command whose directory depends on variables of the host is opaque, and known by no words.
+        let context = LaunchContext { project: &self.project, directory: event, environment: &[] };
+        foreign.language.directory(foreign, &context)
+    }
+
+    /// The variable that has the project's directory for it.
+    fn project_variable(&self) -> &'static str {
+        let [own, ..] = PROJECT_DIRECTORY;
+        let Some(foreign) = &self.entry.foreign else { return own };
+        let is_project =
+            |name: &&str| matches!(foreign.language.variable(name), Some(HookDirectory::Project));
+        PROJECT_DIRECTORY.into_iter().find(is_project).unwrap_or(own)
     }
 
     /// What the hook's user should know: that its copy runs, since its folder in the project is another one. It

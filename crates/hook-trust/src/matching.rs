@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::fingerprint::fingerprint;
 use super::grant::Grant;
-use hook_settings::HookEntry;
+use hook_settings::{FailBehavior, HookEntry, MatcherDefinition};
 
 /// The decision that a hook has.
 #[derive(Debug, Clone, Copy)]
@@ -47,25 +47,28 @@ impl<'g> Matched<'g> {
                 entries.iter().map(fits).collect()
             }
         };
-        let mut used: HashSet<*const Grant> =
-            fits.iter().flatten().map(|grant| std::ptr::from_ref(*grant)).collect();
-        let is_unused = |taken: &HashSet<*const Grant>, grant: &'g Grant| {
-            !taken.contains(&std::ptr::from_ref(grant))
-        };
-        let outdated = Outdated::of(latest.iter().copied().filter(|grant| is_unused(&used, grant)));
-        let hook = |(entry, fits): (&&HookEntry, &Option<&'g Grant>)| {
-            fits.map_or_else(|| outdated.find(entry), Match::Current)
-        };
-        let hooks: Vec<Match<'g>> = entries.iter().zip(&fits).map(hook).collect();
-        for hook in &hooks {
-            if let Match::Changed(grant) = hook {
-                used.insert(std::ptr::from_ref(*grant));
-            }
-        }
-        let has_successor =
-            |grant: &Grant| fits.iter().flatten().any(|found| found.is_for_same_hook(grant));
-        let gone =
-            latest.into_iter().filter(|grant| is_unused(&used, grant) && !has_successor(grant));
+        let mut used: HashSet<&str> =
+            fits.iter().flatten().map(|grant| &*grant.fingerprint).collect();
+        let outdated: Vec<&'g Grant> =
+            latest.iter().copied().filter(|grant| !used.contains(&*grant.fingerprint)).collect();
+        let changed = changed(entries, &fits, &outdated);
+        used.extend(changed.iter().flatten().map(|grant| &*grant.fingerprint));
+        let moved: HashMap<(Option<&str>, &str), &'g Grant> = outdated
+            .into_iter()
+            .filter(|grant| !used.contains(&*grant.fingerprint))
+            .map(|grant| ((grant.name.as_deref(), &*grant.command), grant))
+            .collect();
+        let hook =
+            |((entry, fits), changed): ((&&HookEntry, &Option<&'g Grant>), &Option<&'g Grant>)| {
+                let moved = || moved.get(&(entry.name.as_deref(), &*entry.command)).copied();
+                match (fits, changed) {
+                    (Some(grant), _) => Match::Current(grant),
+                    (None, Some(grant)) => Match::Changed(grant),
+                    (None, None) => moved().map_or(Match::None, Match::OtherEvent),
+                }
+            };
+        let hooks: Vec<Match<'g>> = entries.iter().zip(&fits).zip(&changed).map(hook).collect();
+        let gone = latest.into_iter().filter(|grant| !used.contains(&*grant.fingerprint));
         Self { gone: gone.collect(), hooks }
     }
 }
@@ -74,42 +77,86 @@ fn identity(entry: &HookEntry) -> (&str, Option<&str>, &str) {
     (entry.event.as_str(), entry.name.as_deref(), &entry.command)
 }
 
-/// Decisions that fit no hook any more, by what a hook can still be known by. Of several the latest counts.
-#[derive(Default)]
-struct Outdated<'g> {
-    by_identity: HashMap<(&'g str, Option<&'g str>, &'g str), &'g Grant>,
-    by_name: HashMap<(&'g str, &'g str), &'g Grant>,
-    by_command: HashMap<(&'g str, &'g str), &'g Grant>,
-    by_name_and_command: HashMap<(Option<&'g str>, &'g str), &'g Grant>,
+/// What a hook that changed may still be known by, the surest first.
+#[derive(Debug, Clone, Copy)]
+enum Trait {
+    Matcher,
+    FailBehavior,
+    Identity,
+    Name,
+    Command,
 }
 
-impl<'g> Outdated<'g> {
-    fn of(grants: impl Iterator<Item = &'g Grant>) -> Self {
-        let mut outdated = Self::default();
-        for grant in grants {
-            let (event, name, command) = grant.identity();
-            outdated.by_identity.insert((event, name, command), grant);
-            if let Some(name) = name {
-                outdated.by_name.insert((event, name), grant);
-            }
-            outdated.by_command.insert((event, command), grant);
-            outdated.by_name_and_command.insert((name, command), grant);
-        }
-        outdated
+/// What a hook is compared by.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Key<'k> {
+    event: &'k str,
+    name: Option<&'k str>,
+    command: Option<&'k str>,
+    matcher: Option<Option<MatcherDefinition>>,
+    blocks: Option<bool>,
+}
+
+impl Trait {
+    const ALL: [Self; 5] =
+        [Self::Matcher, Self::FailBehavior, Self::Identity, Self::Name, Self::Command];
+
+    fn of_entry<'k>(self, entry: &'k HookEntry) -> Option<Key<'k>> {
+        let matcher = || Some(entry.matcher.as_deref().cloned());
+        let blocks = || Some(entry.fail_behavior == FailBehavior::Block);
+        self.key(identity(entry), matcher, blocks)
     }
 
-    fn find(&self, entry: &HookEntry) -> Match<'g> {
-        let (event, name, command) = identity(entry);
-        let by_name = || name.and_then(|name| self.by_name.get(&(event, name)));
-        let same_event = self
-            .by_identity
-            .get(&(event, name, command))
-            .or_else(by_name)
-            .or_else(|| self.by_command.get(&(event, command)));
-        match (same_event, self.by_name_and_command.get(&(name, command))) {
-            (Some(grant), _) => Match::Changed(grant),
-            (None, Some(grant)) => Match::OtherEvent(grant),
-            (None, None) => Match::None,
+    fn of_grant<'k>(self, grant: &'k Grant) -> Option<Key<'k>> {
+        let blocks = || Some(grant.fail_behavior()? == FailBehavior::Block);
+        self.key(grant.identity(), || grant.matcher(), blocks)
+    }
+
+    /// `None` where one of its parts is not known.
+    fn key<'k>(
+        self,
+        (event, name, command): (&'k str, Option<&'k str>, &'k str),
+        matcher: impl FnOnce() -> Option<Option<MatcherDefinition>>,
+        blocks: impl FnOnce() -> Option<bool>,
+    ) -> Option<Key<'k>> {
+        let key = Key { event, name, command: Some(command), matcher: None, blocks: None };
+        match self {
+            Self::Matcher => {
+                Some(Key { matcher: Some(matcher()?), blocks: Some(blocks()?), ..key })
+            }
+            Self::FailBehavior => Some(Key { blocks: Some(blocks()?), ..key }),
+            Self::Identity => Some(key),
+            Self::Name => name.map(|_| Key { command: None, ..key }),
+            Self::Command => Some(Key { name: None, ..key }),
         }
     }
+}
+
+/// Finds for each hook without a decision that fits the one that it had before it changed. A decision is
+/// about one hook alone: of several hooks with one name and command, each keeps its own. Of several decisions
+/// the latest counts.
+fn changed<'g>(
+    entries: &[&HookEntry],
+    fits: &[Option<&'g Grant>],
+    outdated: &[&'g Grant],
+) -> Vec<Option<&'g Grant>> {
+    let mut changed: Vec<Option<&'g Grant>> = vec![None; entries.len()];
+    let mut taken: HashSet<&str> = HashSet::new();
+    for kind in Trait::ALL {
+        let mut by_key: HashMap<Key<'_>, Vec<&'g Grant>> = HashMap::new();
+        for grant in outdated.iter().filter(|grant| !taken.contains(&*grant.fingerprint)) {
+            if let Some(key) = kind.of_grant(grant) {
+                by_key.entry(key).or_default().push(grant);
+            }
+        }
+        for ((entry, fits), found) in entries.iter().zip(fits).zip(&mut changed) {
+            if fits.is_some() || found.is_some() || by_key.is_empty() {
+                continue;
+            }
+            let grants = kind.of_entry(entry).and_then(|key| by_key.get_mut(&key));
+            *found = grants.and_then(Vec::pop);
+            taken.extend(found.map(|grant| &*grant.fingerprint));
+        }
+    }
+    changed
 }

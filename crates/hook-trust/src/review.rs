@@ -39,6 +39,8 @@ pub struct Review {
     pub in_place: Option<String>,
     /// Lines of its files by which they open others, which no decision covers.
     pub loading_lines: Vec<String>,
+    /// How many more such lines there are.
+    pub more_loading_lines: usize,
     /// Whether it is to run only where its folders are what was trusted, also from a copy.
     pub strict: bool,
     pub(super) opaque_accepted: bool,
@@ -80,25 +82,24 @@ impl Review {
         });
         if in_place.is_some() && opaque.is_empty() {
             opaque.extend(cover.uncovered_search_paths(project));
+            opaque.extend(cover.without_engine_variables(entry, project));
         }
         let files = |covered: &Covered| {
             ReviewedFile::read(project, &covered.listing, &cover.command.named_files(project))
         };
+        let (mut loading_lines, more_loading_lines) =
+            covered.as_ref().map(|covered| covered.loading_lines(project)).unwrap_or_default();
+        if let (Some(covered), None) = (&covered, &in_place) {
+            loading_lines.extend(cover.lines_out_of_copy(entry, project, &covered.listing));
+            loading_lines.sort();
+            loading_lines.dedup();
+        }
         Self {
             entry: entry.clone(),
             fingerprint: fingerprint(entry),
             files: covered.as_ref().map(files).unwrap_or_default(),
-            loading_lines: covered
-                .as_ref()
-                .map(|covered| {
-                    let mut lines = covered.loading_lines(project);
-                    let others = cover.lines_out_of_copy(entry, project, &covered.listing);
-                    lines.extend(others.into_iter().filter(|_| in_place.is_none()));
-                    lines.sort();
-                    lines.dedup();
-                    lines
-                })
-                .unwrap_or_default(),
+            loading_lines,
+            more_loading_lines,
             digest: covered.as_ref().map(|covered| covered.digest.clone()),
             folders: if covered.is_some() { cover.scope.roots.clone() } else { Vec::new() },
             environments: covered
@@ -181,6 +182,7 @@ impl Review {
             command: self.entry.command.clone(),
             form: CURRENT_FORM,
             replaced: false,
+            replaces: self.replaces().map(|grant| grant.fingerprint.clone()),
             digest: self.digest.clone(),
             folders: self
                 .folders

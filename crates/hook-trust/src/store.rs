@@ -1,6 +1,7 @@
 //! The file in which a user's decisions are kept.
 
-use std::collections::{BTreeMap, HashSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -228,10 +229,14 @@ impl TrustStore {
                     Some(&grant.fingerprint) == replaced || grant.fingerprint == new.fingerprint
                 };
                 // What an earlier version meant by a decision does not come back.
-                granted.retain(|grant| {
-                    !(grant.is_outdated() && (is_earlier(grant) || new.is_for_same_hook(grant)))
-                });
-                granted.iter_mut().for_each(|grant| grant.replaced |= is_earlier(grant));
+                granted.retain(|grant| !(grant.is_outdated() && is_earlier(grant)));
+                for grant in granted.iter_mut() {
+                    grant.replaced |= is_earlier(grant);
+                    // This hook is another one than that which took the place of one like it.
+                    if replaced.is_none() && grant.replaces.as_ref() == Some(&new.fingerprint) {
+                        grant.replaces = None;
+                    }
+                }
                 if !granted.iter().any(|grant| new.is_equivalent(grant)) {
                     granted.push(new.clone());
                 }
@@ -295,26 +300,34 @@ impl TrustStore {
             let has_prefix = |found: &String| digest.len() >= 8 && found.starts_with(digest);
             grant.digest.as_ref().is_some_and(has_prefix) && !grant.is_outdated()
         };
-        let found: Vec<Grant> = self.grants(project)?.into_iter().filter(matches_digest).collect();
-        if found.is_empty() {
+        if !self.grants(project)?.iter().any(matches_digest) {
             return Err(TrustStoreError::UnknownDigest { digest: digest.to_owned() });
         }
+        let used = RefCell::new(Vec::new());
         self.change(
             || Ok(()),
             |contents| {
                 let granted = contents.projects.entry(key(project)).or_default();
-                for selected in &found {
-                    for grant in granted.iter_mut() {
-                        let is_same_hook = grant.fingerprint == selected.fingerprint
-                            || grant.is_related_to(selected);
-                        if is_same_hook {
-                            grant.replaced = !grant.is_equivalent(selected);
-                        }
+                let hooks = hooks_of(granted);
+                // Of one hook the latest of them counts.
+                let latest: HashMap<usize, usize> = granted
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, grant)| matches_digest(grant))
+                    .filter_map(|(index, _)| Some((*hooks.get(index)?, index)))
+                    .collect();
+                for (index, (grant, hook)) in granted.iter_mut().zip(&hooks).enumerate() {
+                    if let Some(selected) = latest.get(hook) {
+                        grant.replaced = *selected != index;
                     }
                 }
+                let mut indexes: Vec<usize> = latest.into_values().collect();
+                indexes.sort_unstable();
+                let grants = indexes.into_iter().filter_map(|index| granted.get(index).cloned());
+                *used.borrow_mut() = grants.collect();
             },
         )?;
-        Ok(found)
+        Ok(used.into_inner())
     }
 
     /// Takes back everything that was trusted in a project.
@@ -418,8 +431,11 @@ impl TrustStore {
             match file.replace(before.as_deref(), &text, NewFile::Private).map_err(io)? {
                 ReplaceOutcome::Replaced => {
                     let grants = contents.projects.values().flatten();
-                    let digests = grants.filter_map(|grant| grant.digest.as_deref());
-                    self.copies.retain(&digests.collect());
+                    let digests = grants.clone().filter_map(|grant| grant.digest.as_deref());
+                    let digests: HashSet<&str> = digests.collect();
+                    self.copies.retain(&digests);
+                    let fingerprints = grants.map(|grant| &*grant.fingerprint);
+                    self.copies.retain_caches(&digests.into_iter().chain(fingerprints).collect());
                     return Ok(());
                 }
                 ReplaceOutcome::Conflict => {
@@ -436,6 +452,27 @@ impl TrustStore {
     fn io(&self, attempt: &'static str, source: io::Error) -> TrustStoreError {
         TrustStoreError::Io { attempt, path: self.path.clone(), source }
     }
+}
+
+/// Which hook each decision is about, as the index of one decision about it: decisions with one fingerprint are
+/// about one hook, and so is one that took the place of another.
+fn hooks_of(grants: &[Grant]) -> Vec<usize> {
+    let mut hooks: Vec<usize> = (0..grants.len()).collect();
+    let mut by_fingerprint: HashMap<&str, usize> = HashMap::new();
+    for (index, grant) in grants.iter().enumerate() {
+        let first = *by_fingerprint.entry(&grant.fingerprint).or_insert(index);
+        hooks[index] = first;
+    }
+    for grant in grants {
+        let of = |fingerprint: &str| {
+            by_fingerprint.get(fingerprint).and_then(|index| hooks.get(*index)).copied()
+        };
+        let earlier = grant.replaces.as_deref().and_then(of);
+        if let (Some(earlier), Some(own)) = (earlier, of(&grant.fingerprint)) {
+            hooks.iter_mut().filter(|hook| **hook == own).for_each(|hook| *hook = earlier);
+        }
+    }
+    hooks
 }
 
 /// A project by its real path, so that a link to it is the same project. A path that is no text is

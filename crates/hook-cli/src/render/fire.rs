@@ -332,6 +332,7 @@ fn outcome(
             Some(
                 HookFailure::Untrusted
                 | HookFailure::UntrustedFromDirectory { .. }
+                | HookFailure::NotInSettings { .. }
                 | HookFailure::TrustedCopy { .. },
             ),
         ) => ("!", Tone::Warning, "not trusted"),

@@ -127,6 +127,9 @@ fn with_status(
     for line in &review.loading_lines {
         field("opens", &format!("what this line opens is not covered: {line}"));
     }
+    if review.more_loading_lines > 0 {
+        field("opens", &format!("and {} more", counted(review.more_loading_lines, "such line")));
+    }
     match (&review.in_place, review.digest.is_some()) {
         (Some(why), true) => field("runs", &format!("in place, and not once it changed: {why}")),
         (None, true) => field("runs", "from a copy of what is trusted"),
@@ -249,6 +252,9 @@ pub(crate) fn review_json(review: &Review, granted: bool) -> Value {
     put("notCovered", environments.collect::<Vec<_>>().into());
     put("opaque", review.opaque.clone().into());
     put("opens", review.loading_lines.clone().into());
+    if review.more_loading_lines > 0 {
+        put("opensMore", review.more_loading_lines.into());
+    }
     put(
         "folders",
         review.folders.iter().map(|folder| folder.to_string_lossy()).collect::<Vec<_>>().into(),

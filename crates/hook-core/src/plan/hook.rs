@@ -60,6 +60,8 @@ pub(super) enum Suspension {
     Changed,
     /// Its settings file has errors and does not contain it.
     BrokenSettings(PathBuf),
+    /// It is not in the settings of that project any more.
+    Removed(PathBuf),
 }
 
 impl Suspension {
@@ -67,6 +69,7 @@ impl Suspension {
         match self {
             Self::Changed => HookFailure::Untrusted,
             Self::BrokenSettings(file) => HookFailure::BrokenSettings { file: file.clone() },
+            Self::Removed(project) => HookFailure::NotInSettings { project: project.clone() },
         }
     }
 }

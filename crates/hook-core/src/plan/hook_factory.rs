@@ -130,6 +130,11 @@ impl<'f> HookFactory<'f> {
             }
         };
         let suspended = changed.map(|_| Suspension::Changed);
+        let mut switched_off = self.switched_off(at, entry);
+        if changed.is_some_and(Grant::was_enabled) {
+            // A project switches a trusted guard off once its user agrees.
+            switched_off.retain(|by| by.source != HookSource::Project);
+        }
         let matcher_warnings = problems.iter().map(|problem| problem.message.clone());
         let timeout = entry.timeout.unwrap_or(self.default_timeout);
         let executor = match (&entry.unreadable, &entry.foreign) {
@@ -176,7 +181,7 @@ impl<'f> HookFactory<'f> {
             timeout_origin: entry.timeout_origin,
             trust,
             suspended,
-            switched_off: self.switched_off(at, entry),
+            switched_off,
         };
         (hook, problems)
     }
@@ -197,21 +202,23 @@ fn trusted_matcher(before: &Grant, event: HookEventName) -> Matcher {
     Matcher::compile(definition, event.row().matching, FailBehavior::Block).0
 }
 
-/// Returns the hook for a missing guard, as it was trusted: its copy if its settings are gone; a
-/// hook that blocks if its settings have errors.
+/// Returns the hook for a missing guard, as it was trusted: its copy if it is gone, else a hook that
+/// blocks.
 pub(super) fn missing_guard_hook(guard: &MissingGuard, runner: &Runner) -> Option<Hook> {
     let grant = &guard.grant;
-    let (trust, suspended, file) = match (&guard.running, guard.broken_settings()) {
-        (Some(granted), _) => {
+    let (trust, suspended, file) = match &guard.running {
+        Some(granted) => {
             let file = granted.entry().location.file.as_deref().cloned();
             (Trust::Checked(Arc::clone(granted)), None, file)
         }
-        (None, Some(file)) => {
-            let suspended = Suspension::BrokenSettings(file.clone());
-            let trust = Trust::Missing { before: Some(Arc::clone(grant)) };
-            (trust, Some(suspended), Some(file.clone()))
+        None => {
+            let suspended = guard.suspension()?;
+            let file = match &suspended {
+                Suspension::BrokenSettings(file) => Some(file.clone()),
+                Suspension::Changed | Suspension::Removed(_) => None,
+            };
+            (Trust::Missing { before: Some(Arc::clone(grant)) }, Some(suspended), file)
         }
-        (None, None) => return None,
     };
     let entry = guard.running.as_ref().map(|granted| granted.entry());
     let env = grant.seen.as_ref().map_or(&[][..], |seen| &seen.env);

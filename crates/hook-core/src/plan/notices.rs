@@ -5,10 +5,8 @@ use std::sync::Arc;
 
 use super::hook::Hook;
 use super::trust_decisions::MissingGuard;
-use hook_json::text::PathText;
 use hook_protocol::event::ByEvent;
-use hook_settings::{Diagnostic, HookSource, Severity};
-use hook_trust::Grant;
+use hook_settings::{Diagnostic, Severity};
 
 /// The end of the notice about hooks that were never trusted.
 pub const NOT_TRUSTED: &str =
@@ -47,8 +45,6 @@ pub(super) fn notices(hooks: &[Arc<Hook>], missing: &[MissingGuard]) -> ByEvent<
         let (notices, untrusted) = by_event.get_or_default(hook.event);
         if let Some(why) = hook.suspended.as_ref().filter(|_| hook.switched_off.is_empty()) {
             notices.push(hook.format_warning(&why.failure().to_string()));
-        } else if let Some(notice) = switched_off_since_trusted(hook) {
-            notices.push(notice);
         } else if !hook.trust.is_trusted() {
             *untrusted += 1;
         }
@@ -69,29 +65,10 @@ pub(super) fn notices(hooks: &[Arc<Hook>], missing: &[MissingGuard]) -> ByEvent<
     })
 }
 
-/// Returns the trusted guards that are missing or disabled, for all events. Duplicates are removed:
+/// Returns the trusted guards that are missing and do not block, for all events. Duplicates are removed:
 /// a guard may have been trusted several times.
-pub(super) fn lost_guards(hooks: &[Arc<Hook>], missing: &[MissingGuard]) -> Vec<String> {
+pub(super) fn lost_guards(missing: &[MissingGuard]) -> Vec<String> {
     let missing = missing.iter().filter_map(MissingGuard::notice);
     let mut known = HashSet::new();
-    hooks
-        .iter()
-        .filter_map(|hook| switched_off_since_trusted(hook))
-        .chain(missing)
-        .filter(|notice| known.insert(notice.clone()))
-        .collect()
-}
-
-/// Returns a warning if a guard was enabled when it was trusted, and its own settings disable it
-/// now. There is no warning if the user disables it.
-fn switched_off_since_trusted(hook: &Hook) -> Option<String> {
-    hook.suspended.as_ref()?;
-    let was_on = hook.trust.before().is_some_and(Grant::was_enabled);
-    let by_others = hook.switched_off.iter().any(|by| by.source != HookSource::Project);
-    let by = hook.switched_off.first().filter(|_| was_on && !by_others)?;
-    let file = by.file.as_ref().map(|file| format!(", {}", file.shown())).unwrap_or_default();
-    Some(hook.format_warning(&format!(
-        "this trusted guard is off now, by {by}{file}; switch it on, agree to that with `hook \
-         trust`, or take back its trust with `hook trust --revoke`"
-    )))
+    missing.filter(|notice| known.insert(notice.clone())).collect()
 }

@@ -162,7 +162,7 @@ impl HookRegistry {
         let table =
             PlanTable::new(planned_hooks(hooks.iter().chain(expanded.iter().flatten()), &[]));
         let notices = notices(&hooks, &trust_decisions.missing);
-        let lost_guards = lost_guards(&hooks, &trust_decisions.missing);
+        let lost_guards = lost_guards(&trust_decisions.missing);
         let mut settings_errors = settings_errors(&diagnostics, &reported_with_hooks);
         // A missing guard under `*` concerns every event.
         let of_every = trust_decisions.missing.iter().filter(|guard| guard.event.is_wildcard());

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::hook::Suspension;
 use hook_json::text::shortened;
 use hook_protocol::event::{EventDefinition, Events, HookEventName, WILDCARD};
 use hook_settings::{
@@ -97,8 +98,8 @@ impl TrustDecisions {
                         EventDefinition::new(grant.event.as_str()).event().ok()?
                     }
                 };
-                // If the folder or its settings were deleted, the guard's copy keeps running.
-                let is_gone = project.files.is_empty() && matches!(absence, Absence::Gone);
+                // Whatever removed it from the settings, the guard's copy keeps running.
+                let is_gone = matches!(absence, Absence::Gone);
                 let running =
                     is_gone.then(|| trusted.removed_hook(&grant, &project.directory)).flatten();
                 Some(MissingGuard {
@@ -185,10 +186,14 @@ impl MissingGuard {
         &self.project
     }
 
-    /// Returns the settings file whose errors hide it, if any.
-    pub(super) fn broken_settings(&self) -> Option<&PathBuf> {
+    /// Returns why it blocks if no copy of it runs. One outside the repository does not block, and neither
+    /// does another agent's: whether its file is read is for the user's `agents` to say.
+    pub(super) fn suspension(&self) -> Option<Suspension> {
         match &self.absence {
-            Absence::BrokenSettings(file) => Some(file),
+            Absence::BrokenSettings(file) => Some(Suspension::BrokenSettings(file.clone())),
+            Absence::Gone if !self.grant.is_foreign() => {
+                Some(Suspension::Removed(self.project.clone()))
+            }
             Absence::Gone | Absence::OutsideRepository(_) => None,
         }
     }
@@ -201,9 +206,10 @@ impl MissingGuard {
         match &self.absence {
             Absence::BrokenSettings(_) => None,
             Absence::Gone if self.running.is_some() => Some(format!(
-                "the trusted guard `{name}` is not in the settings of {project} any more, which are gone; it \
-                 runs on from its copy; put them back, or take back its trust with `hook trust --revoke`"
+                "the trusted guard `{name}` is not in the settings of {project} any more; it runs on from its \
+                 copy; put it back, or take back its trust with `hook trust --revoke`"
             )),
+            Absence::Gone if self.suspension().is_some() => None,
             Absence::Gone => Some(format!(
                 "the trusted guard `{name}` is not in the settings of {project} any more; put it \
                  back, or take back its trust with `hook trust --revoke`"

@@ -66,7 +66,7 @@ struct Program {
     /// The direct start of a command that needs no shell.
     direct: Option<DirectCommand>,
     env: Vec<(String, String)>,
-    /// Additional variables beside the hook's own.
+    /// The engine's variables for a trusted hook, beside the hook's own.
     extra_variables: Vec<(OsString, OsString)>,
     /// The hook's definition in the other agent, for a foreign hook.
     foreign: Option<Arc<ForeignHook>>,
@@ -327,7 +327,6 @@ impl Program {
             if let Some(file) = env_file {
                 launch.variables.push((file.name.into(), file.path().into()));
             }
-            launch.variables.extend(self.extra_variables.iter().cloned());
             return ProcessTree::spawn(self.foreign_process(&launch, &run));
         }
         let is_own =
@@ -360,6 +359,8 @@ impl Program {
         let mut process = Command::new(program);
         process.args(&launch.arguments).current_dir(&launch.directory).env_clear();
         process.envs(self.context.environment.foreign_variables(launch, run));
+        // Behind the filter of what a project may set: these are the engine's.
+        process.envs(self.extra_variables.iter().map(|(name, value)| (name, value)));
         process
     }
 
