@@ -393,7 +393,7 @@ fn json_has_everything_that_people_see() {
             "terms": {}, "files": [{"path": "guard.sh", "executable": true, "size": 40,
                 "sha256": "73e99590fbc49dc1d47a819fddbb4579bb5448fc7e39e2f808081967a55de3f8", "content": "#!/bin/sh\n# Says no.\necho no >&2\nexit 2\n"}],
             "folders": ["guard.sh"], "digest": "53c75c3e22812bd45611fc9d0424db1cd94277e6bbf7191d9d4bae509f10cad1",
-            "data": [], "opaque": [], "opens": [], "standing": "new", "changes": [], "fingerprint": null, "granted": false})
+            "data": [], "notCovered": [], "opaque": [], "opens": [], "standing": "new", "changes": [], "fingerprint": null, "granted": false})
     );
     assert_eq!(lines[0]["files"][0]["path"], "guard.sh");
     assert_eq!(lines[0]["description"], "says no");
