@@ -406,7 +406,7 @@ async fn fault_37_a_hook_that_is_no_guard_is_only_missed() {
 }
 
 #[tokio::test]
-async fn fault_38_a_trusted_guard_that_is_gone_or_off_is_missed_until_its_trust_is_taken_back() {
+async fn fault_38_a_trusted_guard_that_is_gone_or_off_guards_on_until_its_trust_is_taken_back() {
     let off = |config: Value| guard(json!({"hooksConfig": config}));
     let other_event = guard(json!({})).replace("BeforeTool", "AfterTool");
     for (what, settings) in [
@@ -417,20 +417,42 @@ async fn fault_38_a_trusted_guard_that_is_gone_or_off_is_missed_until_its_trust_
         ("all off", Some(off(json!({"enabled": false})))),
     ] {
         let (project, store) = guarded();
+        write_script(&project, "exit 2");
+        let hooks = parse(&project.read(SETTINGS), HookSource::Project, None).hooks;
+        store.grant(&project.path(), &hooks).unwrap();
         match &settings {
             Some(settings) => drop(project.write(SETTINGS, settings)),
             None => std::fs::remove_file(project.path().join(SETTINGS)).unwrap(),
         }
-        for tool in ["edit", "read"] {
-            let (blocks, _, warnings) = verdict(&with_store(&project, &store), tool).await;
-            assert!(!blocks, "{what}");
-            let says = |it: &&String| it.contains("guard") && it.contains("hook trust --revoke");
-            assert_eq!(warnings.iter().filter(says).count(), 1, "{what}: {warnings:?}");
+        let (blocks, _, warnings) = verdict(&with_store(&project, &store), "edit").await;
+        assert!(blocks, "{what}");
+        let says = |it: &&String| it.contains("guard") && it.contains("hook trust");
+        assert_eq!(warnings.iter().filter(says).count(), 1, "{what}: {warnings:?}");
+        assert!(!verdict(&with_store(&project, &store), "read").await.0, "{what}");
+        if let Some(settings) = settings {
+            // Agreed to, it is as the settings say.
+            let hooks = parse(&settings, HookSource::Project, None).hooks;
+            store.grant(&project.path(), &hooks).unwrap();
+            let is_gone = hooks.is_empty();
+            assert_eq!(verdict(&with_store(&project, &store), "edit").await.0, is_gone, "{what}");
         }
         store.revoke(&project.path()).unwrap();
-        let (_, _, warnings) = verdict(&with_store(&project, &store), "edit").await;
-        assert!(!warnings.iter().any(|it| it.contains("--revoke")), "{what}: {warnings:?}");
+        let (blocks, _, warnings) = verdict(&with_store(&project, &store), "edit").await;
+        assert!(
+            !blocks && !warnings.iter().any(|it| it.contains("--revoke")),
+            "{what}: {warnings:?}"
+        );
     }
+
+    // One without a copy blocks.
+    let (project, store) = guarded();
+    let command = guard(json!({"command": "exit 0"}));
+    project.write(SETTINGS, &command);
+    let hooks = parse(&command, HookSource::Project, None).hooks;
+    store.grant(&project.path(), &hooks).unwrap();
+    project.write(SETTINGS, "{}");
+    let (blocks, reason, _) = verdict(&with_store(&project, &store), "edit").await;
+    assert!(blocks && reason.contains("not in the settings"), "{reason}");
 
     // Also for who works in a directory below.
     let (project, store) = guarded();
@@ -470,7 +492,8 @@ async fn fault_85_a_trusted_guard_whose_folder_is_gone_guards_on_until_its_trust
     std::fs::remove_dir_all(project.path().join(".hooks")).unwrap();
     let (blocks, reason, warnings) = verdict(&with_store(&project, &store), "edit").await;
     assert!(blocks && !reason.contains("trust"), "{reason}");
-    let gone = warnings.iter().filter(|it| it.contains("are gone") && it.contains("--revoke"));
+    let gone =
+        warnings.iter().filter(|it| it.contains("runs on from its") && it.contains("--revoke"));
     assert_eq!(gone.count(), 1, "{warnings:?}");
     assert!(!verdict(&with_store(&project, &store), "read").await.0, "the matcher holds");
     store.revoke(&project.path()).unwrap();

@@ -16,6 +16,8 @@ mod guards;
 mod host;
 mod lines;
 mod load;
+#[cfg(unix)]
+mod missed;
 mod output;
 #[cfg(unix)]
 mod sdks;

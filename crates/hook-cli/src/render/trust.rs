@@ -128,7 +128,7 @@ fn with_status(
         field("opens", &format!("what this line opens is not covered: {line}"));
     }
     if review.more_loading_lines > 0 {
-        field("opens", &format!("and {} more", counted(review.more_loading_lines, "such line")));
+        field("opens", &format!("and {} more", review.more_loading_lines));
     }
     match (&review.in_place, review.digest.is_some()) {
         (Some(why), true) => field("runs", &format!("in place, and not once it changed: {why}")),

@@ -1,0 +1,306 @@
+//! What has a trusted guard run as something else, or not at all.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+use hook_tests::{Finished, Hook, Project};
+use serde_json::{Value, json};
+
+const SETTINGS: &str = ".hooks/settings.json";
+
+fn program(project: &Project, path: &str, text: &str) {
+    let path = project.write(path, text);
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn run(project: &Project, arguments: &[&str]) -> Finished {
+    Hook::new(project, arguments).run()
+}
+
+fn trust(project: &Project, arguments: &[&str]) {
+    let trusted = run(project, &[&["trust", "--yes"], arguments].concat());
+    assert_eq!(trusted.status, 0, "{trusted:?}");
+}
+
+/// What a tool's call gets from a directory of the project, with the reason.
+fn fire_from(project: &Project, tool: &str, directory: &str, agent: &[&str]) -> (bool, String) {
+    let directory = project.path().join(directory);
+    let input = json!({"cwd": directory, "tool_name": tool, "tool_input": {}}).to_string();
+    let fire = ["fire", "BeforeTool", "--tool", tool, "--input", &input];
+    let finished = run(project, &[&fire, agent].concat());
+    (finished.status == 2, format!("{}{}", finished.stdout, finished.stderr))
+}
+
+fn fire(project: &Project, tool: &str) -> (bool, String) {
+    fire_from(project, tool, "", &[])
+}
+
+fn guard(matcher: &str, changes: &Value) -> Value {
+    let mut hook = json!({"type": "command", "name": "guard", "command": ".hooks/guard.sh",
+        "failBehavior": "block"});
+    for (key, value) in changes.as_object().into_iter().flatten() {
+        hook[key] = value.clone();
+    }
+    json!({"matcher": matcher, "hooks": [hook]})
+}
+
+fn settings(definitions: &[Value]) -> String {
+    json!({"hooks": {"BeforeTool": definitions}}).to_string()
+}
+
+/// A hook of Claude's in python, which exits as another file of its folder says.
+fn claude_in_python(command: &str, code: u8) -> Project {
+    let project = Project::new();
+    let main = "#!/usr/bin/python3 -I\nimport os, sys\nsys.path.insert(0, os.path.dirname(__file__))\nimport rules\nprint(rules.TEXT, file=sys.stderr)\nsys.exit(rules.CODE)\n";
+    program(&project, ".claude/hooks/guard.py", main);
+    rules(&project, code);
+    let hooks = json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command",
+        "command": command}]}]}});
+    project.write(".claude/settings.json", &hooks.to_string());
+    project
+}
+
+/// Rules of one length and one time, whatever they say.
+fn rules(project: &Project, code: u8) {
+    let path = project
+        .write(".claude/hooks/rules.py", &format!("TEXT = 'reviewed {code}'\nCODE = {code}\n"));
+    let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000);
+    fs::File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+}
+
+const CLAUDE: [&str; 2] = ["--agent", "claude"];
+
+#[test]
+fn fault_96_nothing_compiled_beside_a_python_hook_that_runs_in_place_is_read() {
+    let command = "python3 \"$CLAUDE_PROJECT_DIR\"/.claude/hooks/guard.py";
+    let project = claude_in_python(command, 2);
+    trust(&project, &CLAUDE);
+    project.write("other.py", "TEXT = 'compiled'\nCODE = 0\n");
+    let compile = "import importlib.util, py_compile\npy_compile.compile('other.py', cfile=importlib.util.cache_from_source('.claude/hooks/rules.py'), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)";
+    let compiled = project.command("python3").args(["-c", compile]).status().unwrap();
+    assert!(compiled.success() && project.path().join(".claude/hooks/__pycache__").is_dir());
+    let (blocks, shown) = fire_from(&project, "Bash", "", &CLAUDE);
+    assert!(blocks && shown.contains("reviewed 2") && !shown.contains("compiled"), "{shown}");
+}
+
+#[test]
+fn fault_96_what_was_compiled_of_files_that_were_trusted_before_is_not_read() {
+    let command = "python3 \"$CLAUDE_PROJECT_DIR\"/.claude/hooks/guard.py";
+    let project = claude_in_python(command, 0);
+    trust(&project, &CLAUDE);
+    let (blocks, shown) = fire_from(&project, "Bash", "", &CLAUDE);
+    assert!(!blocks && shown.contains("reviewed 0"), "{shown}");
+    rules(&project, 2);
+    trust(&project, &CLAUDE);
+    let (blocks, shown) = fire_from(&project, "Bash", "", &CLAUDE);
+    assert!(blocks && shown.contains("reviewed 2"), "{shown}");
+    // What is compiled of a hook goes with its decision.
+    let cache = project.home().join(".local/share/hook/trusted/cache");
+    assert_eq!(fs::read_dir(&cache).unwrap().count(), 2);
+    assert_eq!(run(&project, &["trust", "--revoke"]).status, 0);
+    assert_eq!(fs::read_dir(&cache).unwrap().count(), 0);
+}
+
+#[test]
+fn fault_96_a_hook_in_place_that_takes_away_the_engines_variables_needs_its_own_yes() {
+    for command in [
+        "\"$CLAUDE_PROJECT_DIR\"/.claude/hooks/guard.py",
+        "python3 -I \"$CLAUDE_PROJECT_DIR\"/.claude/hooks/guard.py",
+    ] {
+        let project = claude_in_python(command, 2);
+        let refused = run(&project, &["trust", "--yes", "--agent", "claude"]);
+        assert_eq!(refused.status, 1, "{refused:?}");
+        assert!(refused.stdout.contains("opaque"), "{refused:?}");
+    }
+}
+
+#[test]
+fn fault_97_of_several_guards_of_one_name_and_command_each_has_its_own_decision() {
+    let (shell, write) = (guard("run_shell_command", &json!({})), guard("write_file", &json!({})));
+    let plain = guard("write_file", &json!({"failBehavior": "continue"}));
+    for other in [&write, &plain] {
+        let project = Project::new();
+        program(&project, ".hooks/guard.sh", "#!/bin/sh\necho first >&2\nexit 2\n");
+        project.write(SETTINGS, &settings(&[shell.clone(), other.clone()]));
+        trust(&project, &[]);
+        project.write(SETTINGS, &settings(&[other.clone()]));
+        let (blocks, shown) = fire(&project, "run_shell_command");
+        assert!(blocks && shown.contains("--revoke"), "{shown}");
+        // Both changed: each is another one still, and trusted as such leaves none behind.
+        let changed = |hook: &Value| {
+            let mut hook = hook.clone();
+            hook["hooks"][0]["timeout"] = json!(9000);
+            hook
+        };
+        project.write(SETTINGS, &settings(&[changed(other), changed(&shell)]));
+        let (blocks, shown) = fire(&project, "run_shell_command");
+        assert!(blocks && shown.contains("changed since it was trusted"), "{shown}");
+        trust(&project, &[]);
+        let (blocks, shown) = fire(&project, "run_shell_command");
+        assert!(blocks && shown.contains("first") && !shown.contains("--revoke"), "{shown}");
+        let (_, shown) = fire(&project, "read_file");
+        assert!(!shown.contains("--revoke"), "{shown}");
+    }
+}
+
+#[test]
+fn fault_97_a_digest_that_is_used_again_brings_all_of_its_hooks_back() {
+    let project = Project::new();
+    program(&project, ".hooks/guard.sh", "#!/bin/sh\necho first >&2\nexit 2\n");
+    let both = [guard("run_shell_command", &json!({})), guard("write_file", &json!({}))];
+    project.write(SETTINGS, &settings(&both));
+    trust(&project, &[]);
+    let listed = run(&project, &["trust", "--list", "--json"]);
+    let digest = listed.lines()[0]["digest"].as_str().unwrap().to_owned();
+    program(&project, ".hooks/guard.sh", "#!/bin/sh\necho second >&2\nexit 2\n");
+    // Of one of them the terms change, too.
+    let changed = guard("write_file", &json!({"timeout": 9000}));
+    project.write(SETTINGS, &settings(&[both[0].clone(), changed]));
+    trust(&project, &[]);
+    project.write(SETTINGS, &settings(&both));
+    assert_eq!(run(&project, &["trust", "--use", &digest]).status, 0);
+    for tool in ["run_shell_command", "write_file"] {
+        let (blocks, shown) = fire(&project, tool);
+        assert!(blocks && shown.contains("first") && !shown.contains("second"), "{shown}");
+    }
+}
+
+#[test]
+fn fault_98_a_trusted_hook_of_another_agent_runs_or_blocks_from_every_directory() {
+    let deny = "#!/bin/sh\necho reviewed >&2\nexit 2\n";
+    let copilot = json!({"version": 1, "hooks": {"preToolUse": [{"type": "command",
+        "bash": "./guard.sh", "cwd": "tools"}]}});
+    let cursor =
+        json!({"version": 1, "hooks": {"preToolUse": [{"command": ".cursor/hooks/guard.sh"}]}});
+    let claude = json!({"hooks": {"PreToolUse": [{"hooks": [{"type": "command",
+        "command": ".claude/hooks/guard.sh"}]}]}});
+    for (agent, file, hooks, script, runs_below) in [
+        ("copilot", ".github/hooks/x.json", copilot, "tools/guard.sh", true),
+        ("cursor", ".cursor/hooks.json", cursor, ".cursor/hooks/guard.sh", true),
+        ("claude", ".claude/settings.json", claude, ".claude/hooks/guard.sh", false),
+    ] {
+        let project = Project::new();
+        program(&project, script, deny);
+        // One of the same name is not it.
+        program(&project, &format!("below/{script}"), "#!/bin/sh\nexit 0\n");
+        project.write(file, &hooks.to_string());
+        let agent = ["--agent", agent];
+        trust(&project, &agent);
+        let (blocks, shown) = fire_from(&project, "run_shell_command", "", &agent);
+        assert!(blocks && shown.contains("reviewed"), "{agent:?}: {shown}");
+        let (blocks, shown) = fire_from(&project, "run_shell_command", "below", &agent);
+        assert!(blocks, "{agent:?}: {shown}");
+        let reason = if runs_below { "reviewed" } else { "\"$CLAUDE_PROJECT_DIR\"/.claude/hooks" };
+        assert!(shown.contains(reason), "{agent:?}: {shown}");
+    }
+}
+
+#[test]
+fn fault_99_a_variable_by_which_programs_load_is_in_one_table_for_all_who_set_some() {
+    for name in [
+        "CDPATH",
+        "FPATH",
+        "GEM_HOME",
+        "GEM_PATH",
+        "MAKEFILES",
+        "DOTNET_STARTUP_HOOKS",
+        "TCLLIBPATH",
+    ] {
+        let project = Project::new();
+        let script = "#!/bin/sh\nprintenv | sort >&2\nexit 2\n";
+        program(&project, ".hooks/guard.sh", script);
+        let env = json!({"env": {name: "evil"}});
+        project.write(SETTINGS, &settings(&[guard("run_shell_command", &env)]));
+        assert_eq!(run(&project, &["trust", "--yes"]).status, 1, "{name} is opaque");
+        trust(&project, &["--opaque"]);
+        let (blocks, shown) = fire(&project, "run_shell_command");
+        assert!(blocks && !shown.contains(&format!("{name}=evil")), "{shown}");
+    }
+}
+
+#[test]
+fn fault_99_an_interpreter_that_is_a_link_into_the_project_is_not_started() {
+    let project = Project::new();
+    fs::create_dir_all(project.path().join(".git")).unwrap();
+    program(&project, ".hooks/guard.sh", "#!/usr/bin/env bash\nexit 2\n");
+    let command = json!({"command": "true && .hooks/guard.sh"});
+    project.write(SETTINGS, &settings(&[guard("run_shell_command", &command)]));
+    trust(&project, &[]);
+    let folder = project.home().join("bin");
+    fs::create_dir_all(&folder).unwrap();
+    for name in ["bash", "sh", "env", "python3"] {
+        let evil = format!("#!/bin/sh\necho {name} > \"{}/evil\"\n", project.home().display());
+        program(&project, &format!("bin/{name}"), &evil);
+        symlink(project.path().join("bin").join(name), folder.join(name)).unwrap();
+    }
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let fire = ["fire", "BeforeTool", "--tool", "run_shell_command"];
+    let finished = Hook::new(&project, &fire).env("PATH", &path).run();
+    assert_eq!(finished.status, 2, "{finished:?}");
+    assert!(!Path::new(&project.home()).join("evil").exists(), "{finished:?}");
+    let doctor = Hook::new(&project, &["doctor"]).env("PATH", &path).run();
+    assert!(doctor.stdout.contains("hooks do not look for programs in"), "{doctor:?}");
+}
+
+#[test]
+fn fault_99_lines_that_open_other_files_are_listed_by_language_and_never_dropped_in_silence() {
+    let opened = |path: &str, text: &[u8]| {
+        let project = Project::new();
+        program(&project, ".hooks/guard.sh", "#!/bin/sh\nexit 2\n");
+        let file = project.path().join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+        project.write(SETTINGS, &settings(&[guard("run_shell_command", &json!({}))]));
+        let review = run(&project, &["trust", "--json"]);
+        let review = &review.lines()[0];
+        let more = review.get("opensMore").and_then(Value::as_u64).unwrap_or_default();
+        review["opens"].as_array().unwrap().len() + more as usize
+    };
+    let count = |path: &str, lines: &[&str]| {
+        for line in lines {
+            assert_eq!(opened(path, line.as_bytes()), 1, "{path}: {line}");
+        }
+    };
+    count(
+        ".hooks/lib/a.sh",
+        &[
+            "*) . \"$PWD/rules.sh\";; esac",
+            ". ../rules.sh",
+            ". lib/rules.sh",
+            "*) . ./evil.sh;;",
+            ". \"./rules.sh\"",
+            "bash tools/x.sh",
+            "sh ./x.sh",
+            "python3 tools/x.py",
+            "node tools/x.js",
+            "eval \"$(cat rules.sh)\"",
+            "./run.sh",
+            "exec tools/run",
+            "perl tools/x.pl",
+            "just lint",
+        ],
+    );
+    count(
+        ".hooks/lib/a.mjs",
+        &[
+            "import x from \"../src/x.js\";",
+            "const y = require(\"../src/y\");",
+            "await import(process.cwd() + \"/z.mjs\");",
+            "/**/ import \"../q.js\";",
+            "require(\"child_process\").execSync(\"./run.sh\");",
+        ],
+    );
+    count(
+        ".hooks/lib/b.py",
+        &[
+            "sys.path.insert(0, os.getcwd()); import rules",
+            "exec(open(\"rules.py\").read())",
+            "exec(compile(open(\"r.py\").read(), \"r\", \"exec\"))",
+            "subprocess.run([\"./run.sh\"])",
+            "subprocess.run([\"bash\", \"tools/x.sh\"])",
+        ],
+    );
+    assert_eq!(opened(".hooks/lib/c.sh", b"# \xff\nsource ./evil.sh\n# source ./no.sh\n"), 1);
+    assert_eq!(opened(".hooks/lib/d.sh", ". ./x.sh\n".repeat(30).as_bytes()), 30);
+}
