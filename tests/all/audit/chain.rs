@@ -222,7 +222,7 @@ async fn fault_105_lines_that_are_cut_off_while_a_server_writes_are_missed_in_th
         ("removed", |file| fs::remove_file(file).unwrap()),
         ("changed", |file| {
             let text = fs::read_to_string(file).unwrap();
-            fs::write(file, text.replace("\"third\"", "\"\"") + "{}\n").unwrap();
+            fs::write(file, text.replace("\"third\"", "\"another one\"")).unwrap();
         }),
     ];
     for (name, damage) in damages {
