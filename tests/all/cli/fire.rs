@@ -69,7 +69,7 @@ fn a_tool_can_be_named_with_the_sample_and_an_input_is_taken_as_it_is() {
     status: 1
     ----- stdout -----
     error  BeforeTool
-      error: invalid BeforeTool input: field `tool_name`: expected a non-empty string of at most 1 KiB, found nothing
+      error: invalid_payload: invalid BeforeTool input: field `tool_name`: expected a non-empty string of at most 1 KiB, found nothing
     ----- stderr -----
     note: the input names no tool; give it with --tool NAME
     ");

@@ -90,7 +90,7 @@ fn nobody_is_asked_without_a_terminal_or_a_wish_for_it() {
 fn a_hook_may_notify_and_say_how_it_stands() {
     let notify = asking("ui.notify", r#"{"message": "look\u001b[2J", "type": "warning"}"#, 1);
     let (_, shown) = without_colour(&notify, &[]).on_terminal().finish();
-    assert!(shown.contains("warning: look\\u{1b}[2J"), "{shown:?}");
+    assert!(shown.contains("warning: asker: look\\u{1b}[2J"), "{shown:?}");
     let status = asking("ui.setStatus", r#"{"key": "k", "text": "two\twords"}"#, 1);
     let (_, shown) = without_colour(&status, &[]).on_terminal().finish();
     assert!(shown.contains("two words"), "{shown:?}");

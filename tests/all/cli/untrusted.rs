@@ -120,12 +120,12 @@ fn a_trusted_guard_that_is_gone_is_a_warning_from_every_folder_of_the_project() 
 }
 
 #[test]
-fn a_guard_that_the_project_switched_off_is_a_warning() {
+fn a_guard_that_the_project_switched_off_blocks_its_event() {
     let project = trusted();
     assert_eq!(run(&project, &["disable", "guard"]).status, 0);
     for command in [&["list"][..], &["explain", "BeforeTool"], &["fire", "BeforeTool"]] {
         let finished = run(&project, command);
-        let warned = finished.stderr.matches("this trusted guard is off now").count();
+        let warned = finished.stderr.matches("the guard `guard` blocks BeforeTool").count();
         assert_eq!(warned, 1, "{command:?}: {finished:?}");
     }
 }

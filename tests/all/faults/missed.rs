@@ -124,7 +124,7 @@ fn fault_97_of_several_guards_of_one_name_and_command_each_has_its_own_decision(
         program(&project, ".hooks/guard.sh", "#!/bin/sh\necho first >&2\nexit 2\n");
         project.write(SETTINGS, &settings(&[shell.clone(), other.clone()]));
         trust(&project, &[]);
-        project.write(SETTINGS, &settings(&[other.clone()]));
+        project.write(SETTINGS, &settings(std::slice::from_ref(other)));
         let (blocks, shown) = fire(&project, "run_shell_command");
         assert!(blocks && shown.contains("--revoke"), "{shown}");
         // Both changed: each is another one still, and trusted as such leaves none behind.
