@@ -9,7 +9,7 @@ use super::tree::{Entry, Listing, Scope};
 use hook_files::regular_file;
 use hook_json::text::PathText;
 use hook_settings::HookEntry;
-use hook_shell::{ignores_variables, interpreter, searches_parent_folders};
+use hook_shell::{interpreter, searches_parent_folders};
 
 /// Where hooks of ours are.
 const HOOKS_FOLDER: &str = ".hooks";
@@ -77,24 +77,6 @@ impl Cover {
             })
         });
         started.collect()
-    }
-
-    /// Why what interpreters have compiled beside a script that runs in place may be read: its command or its
-    /// first line takes away the variable that has them look elsewhere.
-    pub(super) fn without_engine_variables(
-        &self,
-        entry: &HookEntry,
-        project: &Path,
-    ) -> Option<String> {
-        let lines = self.scope.started.iter().map(|path| first_line(&project.join(path)));
-        let line = std::iter::once(entry.command.clone())
-            .chain(lines)
-            .find(|line| ignores_variables(line))?;
-        Some(format!(
-            "`{}` has the interpreter read what is compiled in `__pycache__`, which is not covered; leave out \
-             `-I`, `-E`, `-X` and `env -i`",
-            hook_json::text::shortened(&line)
-        ))
     }
 
     /// Why a hook is to run where it is and not from a copy, if it is.

@@ -78,9 +78,6 @@ impl Review {
             true => cover.in_place_reason(entry, project, &covered.listing),
             false => Some("not all that it starts is known".to_owned()),
         });
-        if in_place.is_some() {
-            opaque.extend(cover.without_engine_variables(entry, project));
-        }
         let files = |covered: &Covered| {
             ReviewedFile::read(project, &covered.listing, &cover.command.named_files(project))
         };
