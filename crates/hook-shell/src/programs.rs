@@ -288,30 +288,6 @@ pub fn is_harmless_variable(name: &str) -> bool {
     HARMLESS_VARIABLES.contains(&name) || name.starts_with("LC_")
 }
 
-/// Returns `true` if a line with these words starts a program without variables that the engine has
-/// set: python's options do that, and `env`'s.
-pub fn ignores_variables(line: &str) -> bool {
-    let words = || line.split([' ', '\t', '"', '\'', ';', '|', '&', '(', ')']);
-    let programs: Vec<&str> = words().map(|word| without_version(base_name(word))).collect();
-    let cleared = |word: &str| {
-        matches!(word, "-" | "--ignore-environment")
-            || word.starts_with("--unset")
-            || is_cluster(word, &['i', 'u'])
-    };
-    let isolated = |word: &str| is_cluster(word, &['E', 'I', 'X']);
-    let has = |names: &[&str]| programs.iter().any(|program| names.contains(program));
-    has(&["env"]) && words().any(cleared) || has(&["python", "pypy"]) && words().any(isolated)
-}
-
-/// Returns `true` if the word is a cluster of short options with one of these.
-fn is_cluster(word: &str, letters: &[char]) -> bool {
-    word.strip_prefix('-').is_some_and(|cluster| {
-        !cluster.starts_with('-')
-            && cluster.chars().all(|letter| letter.is_ascii_alphabetic())
-            && cluster.contains(letters)
-    })
-}
-
 /// Returns `true` if a program searches the script's folder and its parents for modules.
 pub fn searches_parent_folders(program: &str) -> bool {
     PARENT_SEARCHERS.contains(&without_version(base_name(program)))

@@ -10,7 +10,7 @@ use super::tree::{Entry, Listing, Scope};
 use hook_files::regular_file;
 use hook_json::text::PathText;
 use hook_settings::HookEntry;
-use hook_shell::{ignores_variables, interpreter, searches_parent_folders, searches_script_folder};
+use hook_shell::{interpreter, searches_parent_folders, searches_script_folder};
 
 /// Where hooks of ours are.
 const HOOKS_FOLDER: &str = ".hooks";
@@ -155,28 +155,6 @@ impl Cover {
             true => self.lines_naming_folder(project, listing),
             false => Vec::new(),
         }
-    }
-
-    /// Why what interpreters have compiled beside a script that runs in place may be read: its command or its
-    /// first line takes away the variable that has them look elsewhere.
-    pub(super) fn without_engine_variables(
-        &self,
-        entry: &HookEntry,
-        project: &Path,
-    ) -> Option<String> {
-        let lines =
-            self.scope.started.iter().filter_map(|path| match first_line(&project.join(path)) {
-                FirstLine::Interpreter(line) => Some(line),
-                FirstLine::None | FirstLine::Unknown => None,
-            });
-        let line = std::iter::once(entry.command.clone())
-            .chain(lines)
-            .find(|line| ignores_variables(line))?;
-        Some(format!(
-            "`{}` has the interpreter read what is compiled in `__pycache__`, which is not covered; leave out \
-             `-I`, `-E`, `-X` and `env -i`",
-            hook_json::text::shortened(&line)
-        ))
     }
 
     /// Why a hook is to run where it is and not from a copy, if it is. One whose interpreter looks for modules

@@ -82,7 +82,6 @@ impl Review {
         });
         if in_place.is_some() && opaque.is_empty() {
             opaque.extend(cover.uncovered_search_paths(project));
-            opaque.extend(cover.without_engine_variables(entry, project));
         }
         let files = |covered: &Covered| {
             ReviewedFile::read(project, &covered.listing, &cover.command.named_files(project))

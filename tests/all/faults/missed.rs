@@ -52,7 +52,7 @@ fn settings(definitions: &[Value]) -> String {
 /// A hook of Claude's in python, which exits as another file of its folder says.
 fn claude_in_python(command: &str, code: u8) -> Project {
     let project = Project::new();
-    let main = "#!/usr/bin/python3 -I\nimport os, sys\nsys.path.insert(0, os.path.dirname(__file__))\nimport rules\nprint(rules.TEXT, file=sys.stderr)\nsys.exit(rules.CODE)\n";
+    let main = "#!/usr/bin/env python3\nimport sys\nimport rules\nprint(rules.TEXT, file=sys.stderr)\nsys.exit(rules.CODE)\n";
     program(&project, ".claude/hooks/guard.py", main);
     rules(&project, code);
     let hooks = json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command",
@@ -104,11 +104,15 @@ fn fault_96_what_was_compiled_of_files_that_were_trusted_before_is_not_read() {
 
 #[test]
 fn fault_96_a_hook_in_place_that_takes_away_the_engines_variables_needs_its_own_yes() {
-    for command in [
-        "\"$CLAUDE_PROJECT_DIR\"/.claude/hooks/guard.py",
-        "python3 -I \"$CLAUDE_PROJECT_DIR\"/.claude/hooks/guard.py",
+    for (first_line, command) in [
+        ("#!/usr/bin/python3 -I", "\"$CLAUDE_PROJECT_DIR\"/.claude/hooks/guard.py"),
+        ("#!/usr/bin/env -i python3", "\"$CLAUDE_PROJECT_DIR\"/.claude/hooks/guard.py"),
+        ("#!/usr/bin/env python3", "python3 -I \"$CLAUDE_PROJECT_DIR\"/.claude/hooks/guard.py"),
+        ("#!/usr/bin/env python3", "python3 -sE \"$CLAUDE_PROJECT_DIR\"/.claude/hooks/guard.py"),
+        ("#!/usr/bin/env python3", "env -i python3 \"$CLAUDE_PROJECT_DIR\"/.claude/hooks/guard.py"),
     ] {
         let project = claude_in_python(command, 2);
+        program(&project, ".claude/hooks/guard.py", &format!("{first_line}\nimport rules\n"));
         let refused = run(&project, &["trust", "--yes", "--agent", "claude"]);
         assert_eq!(refused.status, 1, "{refused:?}");
         assert!(refused.stdout.contains("opaque"), "{refused:?}");
