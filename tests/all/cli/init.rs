@@ -55,7 +55,10 @@ fn a_project_gets_a_hook_that_works_at_once() {
     let fire = [&fire[..], &[r#"{"tool_input":{"command":"rm -rf /"}}"#]].concat();
     let finished = Hook::new(&project, &fire).run();
     assert_eq!(finished.status, 2, "{finished:?}");
-    assert!(finished.stdout.contains("reason: guard: rm -rf deletes without a way back"), "{finished:?}");
+    assert!(
+        finished.stdout.contains("reason: guard: rm -rf deletes without a way back"),
+        "{finished:?}"
+    );
     // What the project is for is not in the guard's way.
     let nothing = Hook::new(&project, &["fire", "BeforeTool", "--tool", "read_file"]).run();
     assert!(nothing.stdout.contains("no hook matches"), "{nothing:?}");
