@@ -113,22 +113,25 @@ pub enum HookFailure {
     /// The settings file of a trusted guard cannot be read, or an error in it hides the guard.
     #[error(
         "it is trusted, but missing from the settings file {}, which has errors; the user can fix \
-         them, or revoke the trust with `hook trust --revoke`", file.shown()
+         them, or take back the trust in it with `{revoke}`", file.shown()
     )]
     BrokenSettings {
         /// The file.
         file: PathBuf,
+        /// The command that takes back the trust.
+        revoke: String,
     },
-    /// The command, or a file that it runs, differs from the trusted one.
-    #[error(
-        "it, or a file that it runs, changed since it was trusted or is gone, so it does not run; the \
-         user can review the change with `hook trust`"
-    )]
-    Untrusted,
+    /// The hook, or a file that its trust covers, differs from what was trusted.
+    #[error("{reason}")]
+    Untrusted {
+        /// The change, and the command that shows it.
+        reason: String,
+    },
     /// The trusted copy that the hook runs from was changed or removed.
     #[error(
         "the copy that it runs from, {}, was changed or removed since it was trusted, so it does not run; \
-         the user can restore it with `hook trust`", copy.shown()
+         the user can restore it with `hook trust`; what the hook itself writes there belongs elsewhere, or \
+         into its `data`", copy.shown()
     )]
     TrustedCopy {
         /// The copy.

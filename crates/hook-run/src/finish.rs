@@ -42,7 +42,7 @@ pub(crate) fn finish(
     // Hooks of other agents guard their tools, but their settings have no `failBehavior`.
     let is_changed_guard = hook.executor.foreign().is_some()
         && hook.event.is_before_tool()
-        && matches!(failure, Some(HookFailure::Untrusted | HookFailure::TrustedCopy { .. }));
+        && matches!(failure, Some(HookFailure::Untrusted { .. } | HookFailure::TrustedCopy { .. }));
     if hook.fail_behavior == FailBehavior::Block || is_changed_guard {
         if failure.is_none()
             && let Some(first) = invalid.next()
@@ -130,7 +130,7 @@ fn deny_for_failure(
         let name = hook.display_name();
         output.reason = Some(match failure {
             // Nothing failed; the user has to decide first.
-            HookFailure::Untrusted
+            HookFailure::Untrusted { .. }
             | HookFailure::TrustedCopy { .. }
             | HookFailure::BrokenSettings { .. } => {
                 format!("blocked, because the guard `{name}` could not check this: {failure}")

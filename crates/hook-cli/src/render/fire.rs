@@ -10,8 +10,10 @@ use hook_json::{RawJson, RawObject};
 use hook_protocol::{HookEventName, HookFailure, PolicyDecision};
 use hook_run::Captured;
 use hook_run::HookExecutionResult;
+use hook_trust::review_command;
 
 use super::columns::{aligned, first_line};
+use super::counted;
 use super::json::pretty;
 use super::response::{answer_fields, duration, ending, field, not_started, tone};
 use crate::output::{Printer, Tone};
@@ -76,10 +78,7 @@ pub(crate) fn fired(fired: &Fired<'_>, printer: &Printer) -> String {
         && response.not_started.is_empty()
     {
         if response.success() {
-            let text = format!(
-                "{}; `hook explain` with the same arguments says why",
-                no_hook_reason(fired.explanation)
-            );
+            let text = no_hook_reason(fired.explanation);
             let _ = writeln!(out, "  {}", printer.paint(Tone::Quiet, &text));
         }
         return out;
@@ -107,9 +106,13 @@ pub(crate) fn fired(fired: &Fired<'_>, printer: &Printer) -> String {
 /// The hint for authors who end a hook with exit code 1.
 const EXIT_1: &str = "exit 1 is a failure, and the tool runs; exit 2 refuses; `failBehavior: block` makes failures refuse";
 
+/// The end of a reason that does not say all.
+const EXPLAIN: &str = "`hook explain` with the same arguments says why";
+
 /// Returns the reasons why no hook ran that can be fixed, counted over the hooks.
 fn no_hook_reason(explanation: Option<&Explanation>) -> String {
     let hooks = explanation.into_iter().flat_map(|explanation| &explanation.hooks);
+    let agents: Vec<&str> = hooks.clone().filter_map(|hook| hook.hook.agent()).collect();
     let (mut untrusted, mut off, mut dynamic) = (0, 0, 0);
     for hook in hooks {
         let has = |code| hook.reasons.iter().any(|reason| reason.code() == code);
@@ -133,6 +136,12 @@ fn no_hook_reason(explanation: Option<&Explanation>) -> String {
     };
     let dynamic_count =
         (dynamic, format!("{} {verb} not trusted", if dynamic == 1 { "hook" } else { "hooks" }));
+    if untrusted > 0 && off == 0 && dynamic == 0 {
+        let review = review_command(agents);
+        let verb = if untrusted == 1 { "it is" } else { "they are" };
+        let hooks = counted(untrusted, "hook");
+        return format!("{hooks} of this event did not run, since {verb} not trusted: `{review}`");
+    }
     let counts: Vec<String> = of_event
         .into_iter()
         .chain([dynamic_count])
@@ -140,8 +149,8 @@ fn no_hook_reason(explanation: Option<&Explanation>) -> String {
         .map(|(count, what)| format!("{count} {what}"))
         .collect();
     match counts.is_empty() {
-        true => "no hook matches".to_owned(),
-        false => counts.join(", "),
+        true => format!("no hook matches; {EXPLAIN}"),
+        false => format!("{}; {EXPLAIN}", counts.join(", ")),
     }
 }
 
@@ -335,7 +344,7 @@ fn outcome(
         (
             _,
             Some(
-                HookFailure::Untrusted
+                HookFailure::Untrusted { .. }
                 | HookFailure::UntrustedFromDirectory { .. }
                 | HookFailure::TrustedCopy { .. },
             ),

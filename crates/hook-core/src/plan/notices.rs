@@ -8,11 +8,10 @@ use super::trust_decisions::MissingGuard;
 use hook_json::text::PathText;
 use hook_protocol::event::ByEvent;
 use hook_settings::{Diagnostic, HookSource, Severity};
-use hook_trust::Grant;
+use hook_trust::review_command;
 
-/// The end of the notice about hooks that were never trusted.
-pub const NOT_TRUSTED: &str =
-    "not trusted and did not run; the user can review what would run with `hook trust`";
+/// A part of the notice about hooks that were never trusted.
+pub const NOT_TRUSTED: &str = "not trusted and did not run";
 
 /// Returns the first few errors, without those reported with their hooks, and a count of the rest.
 pub(super) fn settings_errors(
@@ -40,8 +39,8 @@ fn shorten(notices: &mut Vec<String>, what: &str) {
 /// Returns the problems with hooks by event. Disabled hooks are omitted: the user does not want
 /// them to run.
 pub(super) fn notices(hooks: &[Arc<Hook>], missing: &[MissingGuard]) -> ByEvent<Vec<String>> {
-    /// The notices of an event, and the number of its untrusted hooks.
-    type EventNotices = (Vec<String>, usize);
+    /// The notices of an event, and the agents of its untrusted hooks.
+    type EventNotices = (Vec<String>, Vec<Option<&'static str>>);
     let mut by_event: ByEvent<EventNotices> = ByEvent::default();
     for hook in hooks {
         let (notices, untrusted) = by_event.get_or_default(hook.event);
@@ -50,7 +49,7 @@ pub(super) fn notices(hooks: &[Arc<Hook>], missing: &[MissingGuard]) -> ByEvent<
         } else if let Some(notice) = switched_off_since_trusted(hook) {
             notices.push(notice);
         } else if !hook.trust.is_trusted() {
-            *untrusted += 1;
+            untrusted.push(hook.agent());
         }
         if hook.switched_off.is_empty() {
             notices.extend(hook.warnings.iter().map(|warning| hook.format_warning(warning)));
@@ -61,9 +60,13 @@ pub(super) fn notices(hooks: &[Arc<Hook>], missing: &[MissingGuard]) -> ByEvent<
     }
     by_event.map(|(mut notices, untrusted)| {
         shorten(&mut notices, "warnings about hooks of this event");
-        if untrusted > 0 {
-            let hooks = if untrusted == 1 { "hook is" } else { "hooks are" };
-            notices.push(format!("{untrusted} {hooks} {NOT_TRUSTED}"));
+        if !untrusted.is_empty() {
+            let hooks = if untrusted.len() == 1 { "hook is" } else { "hooks are" };
+            let command = review_command(untrusted.iter().copied().flatten());
+            notices.push(format!(
+                "{} {hooks} {NOT_TRUSTED}; the user can review what would run with `{command}`",
+                untrusted.len()
+            ));
         }
         notices
     })
@@ -86,12 +89,18 @@ pub(super) fn lost_guards(hooks: &[Arc<Hook>], missing: &[MissingGuard]) -> Vec<
 /// now. There is no warning if the user disables it.
 fn switched_off_since_trusted(hook: &Hook) -> Option<String> {
     hook.suspended.as_ref()?;
-    let was_on = hook.trust.before().is_some_and(Grant::was_enabled);
+    let before = hook.trust.before().filter(|before| before.was_enabled())?;
     let by_others = hook.switched_off.iter().any(|by| by.source != HookSource::Project);
-    let by = hook.switched_off.first().filter(|_| was_on && !by_others)?;
+    let by = hook.switched_off.first().filter(|_| !by_others)?;
     let file = by.file.as_ref().map(|file| format!(", {}", file.shown())).unwrap_or_default();
+    let review = review_command(hook.agent());
+    let take_back = hook.project.as_ref().map_or_else(
+        || "take back the trust in it".to_owned(),
+        |project| format!("take back the trust in it with `{}`", before.revoke_command(project)),
+    );
     Some(hook.format_warning(&format!(
-        "this trusted guard is off now, by {by}{file}; switch it on, agree to that with `hook \
-         trust`, or take back its trust with `hook trust --revoke`"
+        "this trusted guard is off now, by {by}{file}, so it does not check {}; switch it on, agree \
+         to that with `{review}`, or {take_back}",
+        hook.event
     )))
 }
