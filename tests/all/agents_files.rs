@@ -126,6 +126,34 @@ fn hooks_of_a_project_run_once_they_are_trusted_and_until_they_change() {
 }
 
 #[test]
+fn fault_109_a_hook_of_an_agent_that_writes_beside_itself_blocks_only_what_it_matches() {
+    let project = with_user_settings(&json!({"hooksConfig": {"agents": ["claude"]}}));
+    project.write(".claude/hooks/count.sh", "echo 1 >> .claude/hooks/state.json");
+    let command = "sh \"$CLAUDE_PROJECT_DIR\"/.claude/hooks/count.sh";
+    project.write(".claude/settings.json", &in_groups("PreToolUse", "Write", command));
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    let fire = |tool: &str| {
+        let input = json!({"tool_name": tool, "tool_input": {"file_path": "a", "content": "b"}});
+        run(&project, &["fire", "BeforeTool", "--input", &input.to_string()])
+    };
+    assert_eq!(fire("write_file").status, 0);
+    let again = fire("write_file");
+    assert_eq!(again.status, 2, "{again:?}");
+    for part in [
+        ".claude/hooks/state.json is new",
+        "`hook trust --agent claude`",
+        "belongs outside of .claude/hooks",
+    ] {
+        assert!(again.stdout.contains(part), "{part}: {again:?}");
+    }
+    let other = fire("read_file");
+    assert_eq!(other.status, 0, "{other:?}");
+    // Not what settings say now counts, but what was trusted.
+    project.write(".claude/settings.json", &in_groups("PreToolUse", "Read", command));
+    assert_eq!((fire("write_file").status, fire("read_file").status), (2, 0));
+}
+
+#[test]
 fn a_trusted_guard_that_changes_blocks_whatever_its_matcher_was() {
     let project = with_user_settings(&json!({"hooksConfig": {"agents": ["cursor"]}}));
     let settings = |command: &str| {

@@ -17,7 +17,7 @@ use hook_settings::{
     nearest_project, unsafe_user_folder,
 };
 use hook_settings::{HookSource, SettingsSource};
-use hook_trust::{TrustPolicy, TrustStore};
+use hook_trust::{TrustPolicy, TrustStore, review_command};
 
 use hook_agents::{Agent, AgentRequest};
 
@@ -25,6 +25,7 @@ use crate::error::CommandError;
 use crate::fleet;
 use crate::options::{Common, NamedAgent};
 use crate::output::Printer;
+use crate::render::shell_word;
 use hook_json::text::{one_line, shortened};
 
 /// The context of a command, resolved once before it does anything.
@@ -474,7 +475,8 @@ impl Context {
             let hooks = if count == 1 { "hook is" } else { "hooks are" };
             printer.warning(&format!(
                 "{count} {hooks} not trusted and will not run, in the project {project}; \
-                 `hook trust` shows what would run and asks"
+                 `{}` shows what would run and asks",
+                self.review_command(untrusted.iter().filter_map(|listing| listing.hook.agent()))
             ));
         }
         for listing in blocking.iter().take(MAX_SHOWN_GUARDS) {
@@ -496,6 +498,19 @@ impl Context {
             printer.warning(lost);
         }
         Ok(())
+    }
+
+    /// Returns the command that reviews the hooks of this project and of these agents, from the
+    /// directory that this command was started in.
+    pub(crate) fn review_command(&self, agents: impl IntoIterator<Item = &'static str>) -> String {
+        let command = review_command(agents);
+        match &self.common.project {
+            Some(project) => {
+                let project = shell_word(&project.to_string_lossy());
+                format!("{command} --project {}", one_line(&project))
+            }
+            None => command,
+        }
     }
 
     /// Returns `true` if there is no settings file at all.

@@ -113,31 +113,36 @@ pub enum HookFailure {
     /// The settings file of a trusted guard cannot be read, or an error in it hides the guard.
     #[error(
         "it is trusted, but missing from the settings file {}, which has errors; the user can fix \
-         them, or revoke the trust with `hook trust --revoke`", file.shown()
+         them, or take back the trust in it with `{revoke}`", file.shown()
     )]
     BrokenSettings {
         /// The file.
         file: PathBuf,
+        /// The command that takes back the trust.
+        revoke: String,
+    },
+    /// The hook, or a file that its trust covers, differs from what was trusted.
+    #[error("{reason}")]
+    Untrusted {
+        /// The change, and the command that shows it.
+        reason: String,
     },
     /// A trusted guard is not in its project's settings any more.
     #[error(
         "it is trusted, but not in the settings of {} any more, and there is no copy that could run; the user \
-         can put it back, or revoke the trust with `hook trust --revoke`", project.shown()
+         can put it back, or end it with `{revoke}`", project.shown()
     )]
     NotInSettings {
         /// The project.
         project: PathBuf,
+        /// The command that takes back the trust in it.
+        revoke: String,
     },
-    /// The command, or a file that it runs, differs from the trusted one.
-    #[error(
-        "it, or a file that it runs, changed since it was trusted or is gone, so it does not run; the \
-         user can review the change with `hook trust`"
-    )]
-    Untrusted,
     /// The trusted copy that the hook runs from was changed or removed.
     #[error(
         "the copy that it runs from, {}, was changed or removed since it was trusted, so it does not run; \
-         the user can restore it with `hook trust`", copy.shown()
+         the user can restore it with `hook trust`; what the hook itself writes there belongs elsewhere, or \
+         into its `data`", copy.shown()
     )]
     TrustedCopy {
         /// The copy.
@@ -267,7 +272,7 @@ impl HookFailure {
     /// it guards is not guarded then.
     pub fn is_missed_start(&self) -> bool {
         match self {
-            Self::Untrusted
+            Self::Untrusted { .. }
             | Self::TrustedCopy { .. }
             | Self::UntrustedFromDirectory { .. }
             | Self::BrokenSettings { .. }

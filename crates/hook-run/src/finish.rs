@@ -130,7 +130,7 @@ fn deny_for_failure(
         let name = hook.display_name();
         output.reason = Some(match failure {
             // Nothing failed; the user has to decide first.
-            HookFailure::Untrusted
+            HookFailure::Untrusted { .. }
             | HookFailure::TrustedCopy { .. }
             | HookFailure::UntrustedFromDirectory { .. }
             | HookFailure::NotInSettings { .. }

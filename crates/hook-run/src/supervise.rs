@@ -141,7 +141,7 @@ pub(super) async fn supervise(
         Answer::failed(HookFailure::Panicked { message }).into()
     });
     if let Some(warning) = later_warning {
-        run.answer.warnings.extend(warning.await.ok().flatten().map(str::to_owned));
+        run.answer.warnings.extend(warning.await.ok().flatten());
     }
     let timing = Timing { duration: started_at.elapsed(), queued: started_at - queued_at };
     finish(&hook, run, timing, &run_input, &scope)

@@ -13,7 +13,7 @@ use hook_protocol::failure::HookFailure;
 use hook_trust::TrustedHook;
 
 /// A warning for the hook's user, sent when its check is done.
-pub(super) type Warning = oneshot::Receiver<Option<&'static str>>;
+pub(super) type Warning = oneshot::Receiver<Option<String>>;
 
 /// Checks that a hook is still trusted, and returns its slots and a later warning for its user.
 ///

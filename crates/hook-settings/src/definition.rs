@@ -196,6 +196,8 @@ pub(crate) struct HookSpans {
     pub(crate) start_timeout: Option<Range<usize>>,
     pub(crate) idle_timeout: Option<Range<usize>>,
     pub(crate) module: Option<Range<usize>>,
+    /// The whole hook, if it is in an agent's own file.
+    pub(crate) foreign_hook: Option<Range<usize>>,
 }
 
 /// Byte ranges of other parts of a file.

@@ -96,8 +96,8 @@ pub(super) fn entry(
         purpose: None,
         upstream: None,
         config: Arc::clone(config),
+        spans: HookSpans { foreign_hook: Some(entry.range.clone()), ..HookSpans::default() },
         location: document.location_at(entry.range, entry.path),
-        spans: HookSpans::default(),
         foreign: Some(Arc::new(entry.hook)),
         unreadable: None,
     }

@@ -1,10 +1,14 @@
 //! What is not what it was when a hook was trusted.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::grant::{Grant, spec};
+use super::index::hash_file;
 use super::reviewed_file::ReviewedFile;
+use super::tree::{Entry, Listing, Scope};
+use hook_json::text::{PathText, shortened};
 use hook_settings::{HookEntry, MatcherDefinition};
 
 /// One difference between a hook and the decision about it.
@@ -75,6 +79,99 @@ pub(super) fn since(
         changes.0.push(Change::Unknown);
     }
     changes.0
+}
+
+/// The number of differences that a summary names.
+const MAX_NAMED: usize = 3;
+
+/// The differences of a hook from what was trusted, in a few words.
+#[derive(Debug)]
+pub(super) struct Summary {
+    texts: Vec<String>,
+    /// The folder in which a file changed that the command does not start: the hook may have written it.
+    pub(super) written_folder: Option<PathBuf>,
+}
+
+impl Summary {
+    /// Summarises what changed in the settings of a hook; `None` if nothing did that a decision records.
+    pub(super) fn of_settings(grant: &Grant, entry: &HookEntry) -> Option<Self> {
+        let digest = grant.digest.as_deref();
+        let changes = since(grant, entry, (None, &[]), (digest, &grant.opaque));
+        let text = |change: &Change| match change {
+            Change::Field { name, before, after } => {
+                let side = |text: &Option<String>| text.as_deref().map_or("none".into(), shortened);
+                Some(format!("{name}: {} → {}", side(before), side(after)))
+            }
+            _ => None,
+        };
+        Self { texts: changes.iter().filter_map(text).collect(), written_folder: None }.if_any()
+    }
+
+    /// Summarises the difference of the files of a scope from their copy; `None` if there is none, or no copy.
+    pub(super) fn of_files(
+        (copy, before): (&Path, &Listing),
+        (project, after): (&Path, &Listing),
+        scope: &Scope,
+    ) -> Option<Self> {
+        let exists =
+            |(path, entry): (&PathBuf, &Entry)| (*entry != Entry::Absent).then(|| path.clone());
+        let paths: BTreeSet<PathBuf> =
+            before.files.iter().chain(&after.files).filter_map(exists).collect();
+        let found = |listing: &Listing, path: &Path| {
+            listing.files.get(path).filter(|entry| **entry != Entry::Absent).cloned()
+        };
+        let mut summary = Self { texts: Vec::new(), written_folder: None };
+        for path in paths {
+            let what = match (found(before, &path), found(after, &path)) {
+                (None, _) => "is new",
+                (_, None) => "is gone",
+                (Some(before), Some(after)) if is_same(&before, &after) => {
+                    let hash =
+                        |base: &Path| hash_file(&base.join(&path)).ok().map(|(hash, _)| hash);
+                    if matches!(after, Entry::Link { .. }) || hash(copy) == hash(project) {
+                        continue;
+                    }
+                    "is another one"
+                }
+                _ => "is another one",
+            };
+            summary.texts.push(format!("{} {what}", path.shown()));
+            if what != "is gone"
+                && !scope.started.contains(&path)
+                && summary.written_folder.is_none()
+            {
+                let roots = scope.roots.iter().filter(|root| path != **root);
+                summary.written_folder =
+                    roots.into_iter().find(|root| path.starts_with(root)).cloned();
+            }
+            if summary.texts.len() > MAX_NAMED {
+                break;
+            }
+        }
+        summary.if_any()
+    }
+
+    fn if_any(self) -> Option<Self> {
+        (!self.texts.is_empty()).then_some(self)
+    }
+}
+
+/// Checks whether two files may have the same content.
+fn is_same(before: &Entry, after: &Entry) -> bool {
+    match (before, after) {
+        (Entry::File { executable, stamp }, Entry::File { executable: now, stamp: found }) => {
+            executable == now && stamp.size == found.size
+        }
+        _ => before == after,
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = self.texts.get(..MAX_NAMED.min(self.texts.len())).unwrap_or_default();
+        formatter.write_str(&named.join("; "))?;
+        if self.texts.len() > named.len() { formatter.write_str("; and more") } else { Ok(()) }
+    }
 }
 
 fn yes_or_no(yes: bool) -> &'static str {

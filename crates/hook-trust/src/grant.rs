@@ -133,6 +133,17 @@ impl Grant {
         self.setting("event.matching").flatten() == matching.as_deref()
     }
 
+    /// Of a hook of another agent: its language, and that agent's name of the event.
+    pub fn foreign_event(&self) -> Option<(&str, &str)> {
+        let event = self.setting("language.event").flatten();
+        self.setting("language").flatten().map(|language| (language, event.unwrap_or_default()))
+    }
+
+    /// Of a hook of another agent: its condition (`if`) beside its matcher.
+    pub fn foreign_condition(&self) -> Option<&str> {
+        self.setting("if").flatten()
+    }
+
     /// Whether it was one of another agent's hooks.
     pub fn is_foreign(&self) -> bool {
         self.setting("language").flatten().is_some()

@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::advice::{agent_of, changed_reason, review_command};
+use super::changes::Summary;
 use super::copies::Copies;
 use super::cover::Cover;
 use super::grant::Grant;
@@ -17,8 +19,8 @@ use hook_shell::PROJECT_DIRECTORY;
 
 /// The warning where a copy runs and the folder in the project is another one by now.
 #[doc(hidden)]
-pub const CHANGED_SINCE_TRUSTED: &str = "the hooks of this project changed since you trusted them; the trusted ones run; `hook \
-                       trust` shows the difference";
+pub const CHANGED_SINCE_TRUSTED: &str =
+    "the hooks of this project changed since you trusted them; the trusted ones run";
 
 /// Where a trusted hook is compared with what was trusted.
 pub(super) struct Indexes<'p> {
@@ -47,6 +49,8 @@ pub struct TrustedHook {
     copy: Option<(PathBuf, Arc<Index>)>,
     /// Where interpreters keep what they compile of it as it was trusted.
     caches: Option<PathBuf>,
+    /// The folder of copies: there is one also of what runs in place.
+    copies: Option<Copies>,
     is_strict: bool,
     /// Whether its folder in the project was another one when this was looked at first.
     has_changed: bool,
@@ -93,6 +97,7 @@ impl TrustedHook {
             caches: indexes
                 .copies
                 .map(|copies| copies.cache(grant.digest.as_deref().unwrap_or(&grant.fingerprint))),
+            copies: indexes.copies.cloned(),
             is_strict: grant.strict,
             has_changed: false,
             opaque: grant.opaque.clone(),
@@ -109,12 +114,18 @@ impl TrustedHook {
         &self.opaque
     }
 
-    /// The same with what is found now; `None` where it is not what was trusted.
-    pub(super) fn verified(mut self) -> Option<Self> {
+    /// The same with what is found now.
+    ///
+    /// # Errors
+    /// Where it is not what was trusted: what changed.
+    pub(super) fn verified(mut self) -> Result<Self, String> {
         // The copy is looked at when it is to run.
         let is_unchanged = self.is_unchanged();
         self.has_changed = !is_unchanged;
-        (is_unchanged || self.copy.is_some() && !self.is_strict).then_some(self)
+        match is_unchanged || self.copy.is_some() && !self.is_strict {
+            true => Ok(self),
+            false => Err(self.changed_reason()),
+        }
     }
 
     /// Whether it runs from its copy since its folder in the project is another one.
@@ -142,12 +153,12 @@ impl TrustedHook {
                 return Err(HookFailure::TrustedCopy { copy: path.clone() });
             }
             return match self.is_strict && !self.is_unchanged() {
-                true => Err(HookFailure::Untrusted),
+                true => Err(HookFailure::Untrusted { reason: self.changed_reason() }),
                 false => Ok(()),
             };
         }
         if !self.is_unchanged() {
-            return Err(HookFailure::Untrusted);
+            return Err(HookFailure::Untrusted { reason: self.changed_reason() });
         }
         // Where that directory is gone, the hook runs in the project.
         let directory = if directory.is_dir() { directory } else { &self.project };
@@ -181,8 +192,24 @@ impl TrustedHook {
 
     /// What the hook's user should know: that its copy runs, since its folder in the project is another one. It
     /// changes nothing for this run, which need not wait for it.
-    pub fn warning(&self) -> Option<&'static str> {
-        (self.copy.is_some() && !self.is_unchanged()).then_some(CHANGED_SINCE_TRUSTED)
+    pub fn warning(&self) -> Option<String> {
+        (self.copy.is_some() && !self.is_unchanged()).then(|| {
+            let command = review_command(agent_of(&self.entry));
+            format!("{CHANGED_SINCE_TRUSTED}; `{command}` shows the difference")
+        })
+    }
+
+    /// Why it does not run: what changed in its folders.
+    fn changed_reason(&self) -> String {
+        let scope = &self.cover.scope;
+        let change =
+            self.digest.as_deref().zip(self.copies.as_ref()).and_then(|(digest, copies)| {
+                let before = copies.index(digest, scope).listing().ok()?;
+                let after = self.in_project.listing().ok()?;
+                let copy = copies.path(digest);
+                Summary::of_files((&copy, &before), (&self.project, &after), scope)
+            });
+        changed_reason(&self.entry, change.as_ref())
     }
 
     /// Whether its folder in the project is what was trusted.

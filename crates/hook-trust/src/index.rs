@@ -241,7 +241,7 @@ pub(super) fn digest(
 }
 
 /// The hash of a file, and its stamp when it was opened.
-fn hash_file(path: &Path) -> io::Result<(String, Stamp)> {
+pub(super) fn hash_file(path: &Path) -> io::Result<(String, Stamp)> {
     let metadata = fs::symlink_metadata(path)?;
     if !metadata.is_file() {
         return Err(io::ErrorKind::InvalidInput.into());

@@ -10,10 +10,12 @@
 //! | `tree`, `index`, `copies` | the files of folders, their digest, copies of them |
 //! | `grant`, `store`, `lock` | decisions, and the files they are kept in |
 //! | `review`, `changes`, `matching` | which decision is about which hook, and what changed since |
+//! | `advice` | the commands that messages name |
 //! | `policy`, `granted` | which hooks may run, and the last look before they do |
 
 #![allow(clippy::disallowed_methods, reason = "its callers show its paths")]
 
+mod advice;
 mod changes;
 mod command;
 mod copies;
@@ -33,6 +35,7 @@ mod store;
 mod tree;
 mod user;
 
+pub use advice::{agent_of, review_command};
 pub use changes::Change;
 pub use digest::module_digest;
 pub use digest::{settings_hash, sha256};

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::advice::changed_reason;
+use super::changes::Summary;
 use super::copies::Copies;
 use super::fingerprint::fingerprint;
 use super::grant::Grant;
@@ -92,15 +94,18 @@ impl TrustedHooks {
         let trust =
             entries.iter().zip(&matched.hooks).map(|(entry, matched_grant)| match *matched_grant {
                 Match::Current(grant) => {
-                    let trusted =
-                        TrustedHook::of(entry, grant, &mut indexes).and_then(TrustedHook::verified);
+                    let trusted = TrustedHook::of(entry, grant, &mut indexes)
+                        .map_or_else(|| Err(changed_reason(entry, None)), TrustedHook::verified);
                     match trusted {
-                        Some(granted) => Trust::Checked(Arc::new(granted)),
-                        None => Trust::Missing { before: Some(shared(grant)) },
+                        Ok(granted) => Trust::Checked(Arc::new(granted)),
+                        Err(reason) => Trust::changed(shared(grant), &reason),
                     }
                 }
-                Match::Changed(grant) => Trust::Missing { before: Some(shared(grant)) },
-                Match::OtherEvent(_) | Match::None => Trust::Missing { before: None },
+                Match::Changed(grant) => {
+                    let change = Summary::of_settings(grant, entry);
+                    Trust::changed(shared(grant), &changed_reason(entry, change.as_ref()))
+                }
+                Match::OtherEvent(_) | Match::None => Trust::NEVER,
             });
         Decisions { trust: trust.collect(), gone: matched.gone.into_iter().map(shared).collect() }
     }
@@ -114,7 +119,7 @@ impl TrustedHooks {
         let entry =
             grant.to_entry(project).filter(|entry| fingerprint(entry) == grant.fingerprint)?;
         let mut indexes = Indexes::new_index(project, copies.as_ref());
-        let trusted = TrustedHook::of(&entry, grant, &mut indexes)?.verified()?;
+        let trusted = TrustedHook::of(&entry, grant, &mut indexes)?.verified().ok()?;
         trusted.has_copy().then(|| Arc::new(trusted))
     }
 }
@@ -130,10 +135,20 @@ pub enum Trust {
     Missing {
         /// The decision about what it was before; `None` if it was never trusted.
         before: Option<Arc<Grant>>,
+        /// What changed since, and what to do; `None` if it was never trusted.
+        reason: Option<Arc<str>>,
     },
 }
 
 impl Trust {
+    /// Nothing was decided.
+    pub const NEVER: Self = Self::Missing { before: None, reason: None };
+
+    /// A hook that changed since it was trusted.
+    pub fn changed(before: Arc<Grant>, reason: &str) -> Self {
+        Self::Missing { before: Some(before), reason: Some(reason.into()) }
+    }
+
     /// The files that were agreed to, as they were then, where that has to be looked at: the same for
     /// all hooks that run the same.
     pub fn files(&self) -> Option<&str> {
@@ -159,7 +174,15 @@ impl Trust {
     /// The decision about what it was before it changed.
     pub fn before(&self) -> Option<&Grant> {
         match self {
-            Self::Missing { before } => before.as_deref(),
+            Self::Missing { before, .. } => before.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// What changed since it was trusted, and what to do, for one that was.
+    pub fn changed_reason(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::Missing { reason, .. } => reason.as_ref(),
             _ => None,
         }
     }

@@ -43,6 +43,8 @@ pub struct Review {
     pub more_loading_lines: usize,
     /// Whether it is to run only where its folders are what was trusted, also from a copy.
     pub strict: bool,
+    /// Whether the decision about it says so.
+    was_strict: bool,
     pub(super) opaque_accepted: bool,
     pub(super) scope: Scope,
     /// What was decided about it before.
@@ -109,11 +111,24 @@ impl Review {
             opaque,
             in_place,
             strict: false,
+            was_strict: false,
             opaque_accepted: false,
             scope: cover.scope,
             status: TrustStatus::New,
             before: None,
         }
+    }
+
+    /// Makes a decision about it strict. A hook that runs in place is that by itself.
+    #[doc(hidden)]
+    pub fn make_strict(&mut self) {
+        self.strict |= self.digest.is_some() && self.in_place.is_none();
+    }
+
+    /// Whether a decision about it as it is was made, and says all that a new one would.
+    #[doc(hidden)]
+    pub fn is_decided(&self) -> bool {
+        self.status == TrustStatus::Trusted && self.strict == self.was_strict
     }
 
     /// Agrees that not all that the hook starts is known: what it runs may change without
@@ -131,6 +146,13 @@ impl Review {
             && self.digest == grant.digest
             && self.opaque.is_empty() == grant.opaque.is_empty()
             && !grant.is_outdated()
+    }
+
+    /// Whether that decision has its copy go on, since the hook itself is what it was.
+    #[doc(hidden)]
+    pub fn runs_from_copy_of(&self, grant: &Grant) -> bool {
+        let has_copy = grant.digest.is_some() && grant.in_place.is_none() && !grant.strict;
+        has_copy && !grant.is_outdated() && self.fingerprint == grant.fingerprint
     }
 
     /// What changed since the hook was trusted; nothing for one that is, or that never was.
@@ -214,8 +236,12 @@ pub(super) fn review(
     let matched = Matched::of(&entries.iter().collect::<Vec<_>>(), grants);
     for (review, matched_grant) in reviews.iter_mut().zip(matched.hooks) {
         review.status = match matched_grant {
-            Match::Current(grant) if review.fits(grant) => TrustStatus::Trusted,
+            Match::Current(grant) if review.fits(grant) => {
+                (review.strict, review.was_strict) = (grant.strict, grant.strict);
+                TrustStatus::Trusted
+            }
             Match::Current(grant) | Match::Changed(grant) | Match::OtherEvent(grant) => {
+                (review.strict, review.was_strict) = (grant.strict, grant.strict);
                 let digest = grant
                     .digest
                     .as_deref()

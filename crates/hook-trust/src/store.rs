@@ -67,9 +67,10 @@ pub enum TrustStoreError {
         /// What the system said.
         source: io::Error,
     },
-    /// Nothing with that digest was ever trusted in the project.
+    /// No decision of the project has that digest.
     #[error(
-        "nothing with the digest `{digest}` was trusted in this project; `hook trust --list` shows what was"
+        "no decision with the digest `{digest}` is kept for this project (one that is taken back is \
+         forgotten); `hook trust --list` shows those that are"
     )]
     UnknownDigest {
         /// The digest.

@@ -166,3 +166,37 @@ fn a_session_that_others_hold_is_said_and_not_waited_for() {
     assert!(started.stderr.contains("is not known to later calls"), "{started:?}");
     assert!(begun.elapsed().as_secs() < 60);
 }
+
+#[test]
+fn fault_108_an_agent_s_user_is_told_once_a_session_of_each_guard_that_was_taken_out() {
+    let project = Project::new();
+    let guard = |name: &str| {
+        json!({"type": "command", "name": name, "command": format!("true {name}"),
+        "failBehavior": "block"})
+    };
+    let write = |names: &[&str]| {
+        let hooks: Vec<Value> = names.iter().map(|name| guard(name)).collect();
+        let settings = json!({"hooks": {"BeforeTool": [{"hooks": hooks}]}});
+        project.write(".hooks/settings.json", &settings.to_string());
+    };
+    write(&["paths", "push"]);
+    let trusted = Hook::new(&project, &["trust", "--yes", "--opaque"]).run();
+    assert_eq!(trusted.status, 0, "{trusted:?}");
+    let ask = |session: &str| {
+        let call = json!({"session_id": session, "transcript_path": "", "cwd": project.path(),
+            "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}});
+        Hook::new(&project, &["bridge", "claude"]).stdin(call.to_string()).run()
+    };
+    let told = |finished: &Finished, name: &str| {
+        let text = format!("the trusted guard `{name}` is not in the settings");
+        assert_eq!(finished.stderr.matches(&text).count(), 1, "{finished:?}");
+        finished.stdout.contains("systemMessage") && finished.stdout.contains(&text)
+    };
+    assert_eq!(ask("one").stdout, "");
+    write(&["push"]);
+    assert!(told(&ask("one"), "paths"));
+    assert!(!told(&ask("one"), "paths"));
+    assert!(told(&ask("two"), "paths"));
+    write(&[]);
+    assert!(told(&ask("one"), "push"), "another guard is another notice");
+}

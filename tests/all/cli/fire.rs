@@ -147,7 +147,7 @@ fn where_no_hook_ran_it_is_said_why_and_what_is_wrong_is_said_once() {
     status: 0
     ----- stdout -----
     proceed  SessionEnd exit
-      1 hook of this event is not trusted; `hook explain` with the same arguments says why
+      1 hook of this event did not run, since it is not trusted: `hook trust`
     ----- stderr -----
     [PROJECT]/.hooks/settings.json:1:78: error: hooks.SessionEnd[0].hooks[1]: the hook has no `command`, or a blank one; the hook was skipped
     warning: 1 hook is not trusted and will not run, in the project [PROJECT]; `hook trust` shows what would run and asks

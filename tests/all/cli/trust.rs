@@ -96,7 +96,7 @@ fn what_would_run_is_shown_and_nothing_runs() {
       matcher      shell
       command      bash guard.sh --first
       file         guard.sh (40 bytes, executable)
-      runs         from a copy of what is trusted
+      runs         from a copy of what is trusted, until you agree to a change
         │ #!/bin/sh
         │ # Says no.
         │ echo no >&2
@@ -108,7 +108,7 @@ fn what_would_run_is_shown_and_nothing_runs() {
       command      ./guard.sh --strict
       env          MODE=strict
       file         guard.sh (40 bytes, executable)
-      runs         from a copy of what is trusted
+      runs         from a copy of what is trusted, until you agree to a change
         │ #!/bin/sh
         │ # Says no.
         │ echo no >&2
@@ -121,7 +121,7 @@ fn what_would_run_is_shown_and_nothing_runs() {
       files        the command names no file of the project
 
     ----- stderr -----
-    error: 3 hooks are not trusted, and there is no terminal to ask on; call `hook trust` on one, or with --yes to trust what is shown
+    error: 3 hooks are not trusted and will not run: there is no terminal to ask on; run `hook trust` in one; `--yes` agrees to what is shown
     ");
     assert!(!project.path().join("ran").exists());
     assert!(!project.home().join(".config/hooks/trust.json").exists());
@@ -140,7 +140,7 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
       command      ./guard.sh --strict
       env          MODE=strict
       file         guard.sh (40 bytes, executable)
-      runs         from a copy of what is trusted
+      runs         from a copy of what is trusted, until you agree to a change
         │ #!/bin/sh
         │ # Says no.
         │ echo no >&2
@@ -171,7 +171,7 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
       command      ./guard.sh
       env          MODE=lax
       file         guard.sh (41 bytes, executable)
-      runs         from a copy of what is trusted
+      runs         from a copy of what is trusted, until you agree to a change
       changed      command
         - ./guard.sh --strict
         + ./guard.sh
@@ -188,12 +188,12 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
         +exit 0
 
     ----- stderr -----
-    error: 1 hook is not trusted, and there is no terminal to ask on; call `hook trust` on one, or with --yes to trust what is shown
+    error: 1 hook is not trusted and will not run: there is no terminal to ask on; run `hook trust` in one; `--yes` agrees to what is shown
     ");
     insta::assert_snapshot!(shown(&project, &["trust", "--list"]), @r"
     status: 0
     ----- stdout -----
-    - BeforeTool script  trusted at [INSTANT], but no hook matches this decision now, digest 53c75c3e22812bd4
+    ✗ BeforeTool script  trusted at [INSTANT], it changed since, so it does not run; `hook trust` shows the difference, digest 53c75c3e22812bd4
         ./guard.sh --strict
     ----- stderr -----
     ");
@@ -203,7 +203,7 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
     insta::assert_snapshot!(shown(&project, &["trust", "--revoke", "script"]), @r"
     status: 0
     ----- stdout -----
-    revoked BeforeTool script (2 decisions)
+    revoked BeforeTool script (2 decisions): it does not run until it is trusted again
     ----- stderr -----
     note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     ");
@@ -233,7 +233,7 @@ fn on_a_terminal_each_hook_is_asked_about() {
     assert!(
         seen.starts_with("status: 1\n")
             && seen.contains(
-                "trusted script; 2 not trusted and will not run\nnote: a running `hook serve`"
+                "trusted script; 2 hooks are not trusted and will not run\nnote: a running `hook serve`"
             ),
         "{seen}"
     );
@@ -255,11 +255,11 @@ fn all_are_trusted_only_after_all_were_shown() {
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{seen}");
     assert!(seen.starts_with("status: 0\n"), "{seen}");
     assert_eq!(hooks_of_a_shell_call(&project), ["guard", "script"]);
-    run(&project, &["trust", "--revoke"]);
+    run(&project, &["trust", "--revoke", "--yes"]);
     // Who does not agree after all is asked again, and may leave.
     let seen = on_a_terminal(&project, &["trust"], "a\nn\nq\n");
     assert!(seen.starts_with("status: 1\n"), "{seen}");
-    assert!(seen.contains("trusted nothing; 3 not trusted"), "{seen}");
+    assert!(seen.contains("trusted nothing; 3 hooks are not trusted"), "{seen}");
     assert!(hooks_of_a_shell_call(&project).is_empty());
 }
 
@@ -309,7 +309,7 @@ fn what_a_reviewer_would_not_see_is_shown() {
       env          PATH=/x
                    │ y
       file         a.sh (36 bytes)
-      runs         in place, and not once it changed: not all that it starts is known
+      runs         where it is, until its files change: not all that it starts is known
       opaque       not all that it starts is known: only running it tells what one of its words is
       opaque       not all that it starts is known: what $PATH is decides what is run or loaded
       opaque       not all that it starts is known: `matcher` may run anything
@@ -319,7 +319,7 @@ fn what_a_reviewer_would_not_see_is_shown() {
 
     ----- stderr -----
     [PROJECT]/.hooks/settings.json:1:153: warning: hooks.SessionEnd[0].hooks[0].env.PATH: hooks of a project start without `PATH`, which says what programs load; it was ignored
-    error: 1 hook is not trusted, and there is no terminal to ask on; call `hook trust` on one, or with --yes --opaque to trust what is shown, although not all that it starts is known
+    error: 1 hook is not trusted and will not run: there is no terminal to ask on; run `hook trust` in one; `--yes --opaque` agrees to what is shown, although not all that it starts is known
     ");
 }
 
@@ -350,7 +350,7 @@ fn a_script_that_an_interpreter_is_given_is_covered() {
       command      python3 -u hooks/x.py
       folder       hooks (1 file), all of it
       file         hooks/x.py (8 bytes)
-      runs         from a copy of what is trusted
+      runs         from a copy of what is trusted, until you agree to a change
         │ print()
 
     ! SessionEnd python3 "$HOOK_PROJECT_DIR"/hooks/x.py: not trusted
@@ -359,7 +359,7 @@ fn a_script_that_an_interpreter_is_given_is_covered() {
       command      python3 "$HOOK_PROJECT_DIR"/hooks/x.py
       folder       hooks (1 file), all of it
       file         hooks/x.py (8 bytes)
-      runs         from a copy of what is trusted
+      runs         from a copy of what is trusted, until you agree to a change
         │ print()
     "#);
 }
@@ -393,7 +393,7 @@ fn json_has_everything_that_people_see() {
             "terms": {}, "files": [{"path": "guard.sh", "executable": true, "size": 40,
                 "sha256": "73e99590fbc49dc1d47a819fddbb4579bb5448fc7e39e2f808081967a55de3f8", "content": "#!/bin/sh\n# Says no.\necho no >&2\nexit 2\n"}],
             "folders": ["guard.sh"], "digest": "53c75c3e22812bd45611fc9d0424db1cd94277e6bbf7191d9d4bae509f10cad1",
-            "data": [], "notCovered": [], "opaque": [], "opens": [], "standing": "new", "changes": [], "fingerprint": null, "granted": false})
+            "data": [], "notCovered": [], "opaque": [], "opens": [], "strict": false, "standing": "new", "changes": [], "fingerprint": null, "granted": false})
     );
     assert_eq!(lines[0]["files"][0]["path"], "guard.sh");
     assert_eq!(lines[0]["description"], "says no");
@@ -421,7 +421,7 @@ fn json_has_everything_that_people_see() {
         listed.iter().map(|line| (&line["name"], &line["fits"])).collect();
     let (yes, no) = (json!(true), json!(false));
     assert_eq!(fits, [(&json!("guard"), &no), (&json!("script"), &no), (&json!("echo ran"), &yes)]);
-    let revoked = run(&project, &["trust", "--revoke", "--json"]).lines();
+    let revoked = run(&project, &["trust", "--revoke", "--yes", "--json"]).lines();
     assert_eq!(revoked.len(), 3);
     assert!(revoked.iter().all(|line| line["revoked"] == true));
 }
@@ -493,6 +493,104 @@ fn what_cannot_be_done_is_said_with_a_way_out() {
     ] {
         assert_eq!(run(&project, &arguments).status, 64, "{arguments:?}");
     }
+}
+
+/// A project with two trusted guards.
+fn two_guards() -> Project {
+    let project = Project::new();
+    let guard = |name: &str| {
+        json!({"type": "command", "name": name, "failBehavior": "block",
+        "command": format!(".hooks/{name}.sh")})
+    };
+    let settings =
+        json!({"hooks": {"BeforeTool": [{"hooks": [guard("paths"), guard("no push")]}]}});
+    project.write(SETTINGS, &settings.to_string());
+    for name in ["paths", "no push"] {
+        make_executable(&project.write(&format!(".hooks/{name}.sh"), "#!/bin/sh\nexit 0\n"));
+    }
+    let quoted = project.read(SETTINGS).replace(".hooks/no push.sh", "'.hooks/no push.sh'");
+    project.write(SETTINGS, &quoted);
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    project
+}
+
+/// The names of the hooks that are trusted.
+fn trusted(project: &Project) -> Vec<String> {
+    let lines = run(project, &["trust", "--list", "--json"]).lines();
+    lines.iter().map(|line| line["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn fault_108_trust_is_taken_back_only_in_hooks_that_are_named_or_agreed_to() {
+    let project = two_guards();
+    let bare = run(&project, &["trust", "--revoke"]);
+    assert!(bare.status == 1 && bare.stderr.contains("BeforeTool paths"), "{bare:?}");
+    assert_eq!(trusted(&project), ["paths", "no push"]);
+    let asked = on_a_terminal(&project, &["trust", "--revoke"], "y\nn\n");
+    assert!(asked.contains("Take back the trust in BeforeTool no push"), "{asked}");
+    assert_eq!(trusted(&project), ["paths"]);
+    let all = run(&project, &["trust", "--revoke", "--yes"]);
+    assert!(all.status == 0 && all.stdout.contains("and checks nothing"), "{all:?}");
+    assert_eq!(trusted(&project), Vec::<String>::new());
+}
+
+#[test]
+fn fault_108_the_command_that_a_missing_guard_is_reported_with_ends_the_trust_in_it_alone() {
+    for stays in ["paths", "no push"] {
+        let project = two_guards();
+        let mut settings: Value = serde_json::from_str(&project.read(SETTINGS)).unwrap();
+        let hooks = settings["hooks"]["BeforeTool"][0]["hooks"].as_array_mut().unwrap();
+        hooks.retain(|hook| hook["name"] == stays);
+        project.write(SETTINGS, &settings.to_string());
+        let reviewed = run(&project, &["trust"]);
+        let (_, command) = reviewed.stderr.split_once("with `hook ").expect("how to end it");
+        let (command, _) = command.split_once('`').unwrap();
+        let mut shell = project.command("sh");
+        shell.args(["-c", &format!("\"$0\" {command}")]).arg(hook_binary());
+        let done = shell.current_dir(project.home()).output().unwrap();
+        assert!(done.status.success(), "{command}: {done:?}");
+        assert_eq!(trusted(&project), [stays]);
+    }
+}
+
+#[test]
+fn fault_109_a_guard_that_is_trusted_becomes_strict_when_that_is_asked_for_and_stays_it() {
+    let project = two_guards();
+    let asked = run(&project, &["trust", "--strict"]);
+    assert!(asked.status == 1 && asked.stdout.contains("asked whether to block then"), "{asked:?}");
+    let strict = run(&project, &["trust", "--strict", "--yes"]);
+    assert!(strict.status == 0 && strict.stdout.contains("(--strict)"), "{strict:?}");
+    assert!(run(&project, &["trust"]).stdout.contains("trusted already"));
+    project.write(".hooks/lib.sh", "more");
+    let fired = run(&project, &["fire", "BeforeTool"]);
+    assert!(fired.status == 2 && fired.stdout.contains(".hooks/lib.sh is new"), "{fired:?}");
+    let listed = run(&project, &["trust", "--list"]);
+    assert!(
+        listed.stdout.contains("so it blocks") && listed.stdout.contains(", strict"),
+        "{listed:?}"
+    );
+    // Agreeing to the change does not loosen it.
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    project.write(".hooks/lib.sh", "still more");
+    assert_eq!(run(&project, &["fire", "BeforeTool"]).status, 2);
+}
+
+#[test]
+fn hooks_in_a_file_of_an_agent_are_pointed_to_with_the_command_that_reviews_them() {
+    let project = Project::new();
+    project.write(
+        ".claude/settings.json",
+        r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "echo ran"}]}]}}"#,
+    );
+    let bare = run(&project, &["trust"]);
+    assert!(bare.stdout.contains("the project has no hooks"), "{bare:?}");
+    assert!(
+        bare.stdout.contains("has 1 hook of Claude Code: `hook trust --agent claude`"),
+        "{bare:?}"
+    );
+    let fired = run(&project, &["fire", "BeforeTool", "--agent", "claude"]);
+    assert_eq!(fired.stderr.matches("`hook trust --agent claude`").count(), 1, "{fired:?}");
+    assert!(fired.stdout.contains("`hook trust --agent claude`"), "{fired:?}");
 }
 
 #[test]

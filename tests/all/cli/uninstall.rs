@@ -39,13 +39,19 @@ fn an_uninstallation_disconnects_all_agents_ends_servers_and_says_what_remains()
     for (what, path) in [
         ("your settings, hooks and decisions", project.home().join(".config/hooks")),
         ("copies of what you trusted", copies),
-        ("the hooks of this project", project.path().join(".hooks")),
         ("this program", fs::canonicalize(hook_binary()).unwrap()),
     ] {
-        let line = format!("remains: {what}; remove with `rm -r {}`", path.display());
+        let rm = if path.is_dir() { "rm -r" } else { "rm" };
+        let line = format!("remains: {what}; remove with `{rm} {}`", path.display());
         assert!(done.stdout.contains(&line), "{line}: {done:?}");
         assert!(path.exists());
     }
+    // Who works on the project has its hooks, too.
+    let hooks = project.path().join(".hooks");
+    let left = format!("left alone: the hooks of this project, {}", hooks.display());
+    assert!(
+        done.stdout.contains(&left) && !done.stdout.contains(&format!("rm -r {}", hooks.display()))
+    );
     let again = Hook::new(&project, &["uninstall", "--json"]).run();
     assert!(again.lines().iter().all(|it| it.get("remains").is_some()), "{again:?}");
 }

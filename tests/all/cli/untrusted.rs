@@ -47,11 +47,11 @@ fn a_changed_guard_is_said_to_block_by_explain_list_and_doctor() {
     ----- stdout -----
     BeforeTool with tool_name edit
       ✗ 1  guard  *  project [PROJECT]/.hooks/settings.json:1:35
-          blocks this event: it, or a file that it runs, changed since it was trusted or is gone, so it does not run; the user can review the change with `hook trust`
+          blocks this event: it changed since it was trusted (timeout: none → 1000), so it does not run; the user can review that with `hook trust`
 
     none of 1 runs; 1 guard blocks this event
     ----- stderr -----
-    warning: the guard `guard` blocks BeforeTool: it, or a file that it runs, changed since it was trusted or is gone, so it does not run; the user can review the change with `hook trust`
+    warning: the guard `guard` blocks BeforeTool: it changed since it was trusted (timeout: none → 1000), so it does not run; the user can review that with `hook trust`
     ");
     let line = &run(&project, &["explain", "BeforeTool", "--json"]).lines()[0];
     assert_eq!(line["runs"], false, "{line}");
@@ -61,9 +61,9 @@ fn a_changed_guard_is_said_to_block_by_explain_list_and_doctor() {
     ----- stdout -----
     BeforeTool
       ✗ guard  *  project [PROJECT]/.hooks/settings.json:1:35
-          blocks its event: it, or a file that it runs, changed since it was trusted or is gone, so it does not run; the user can review the change with `hook trust`
+          blocks its event: it changed since it was trusted (timeout: none → 1000), so it does not run; the user can review that with `hook trust`
     ----- stderr -----
-    warning: the guard `guard` blocks BeforeTool: it, or a file that it runs, changed since it was trusted or is gone, so it does not run; the user can review the change with `hook trust`
+    warning: the guard `guard` blocks BeforeTool: it changed since it was trusted (timeout: none → 1000), so it does not run; the user can review that with `hook trust`
     ");
     let doctor = run(&project, &["doctor"]);
     assert_eq!(doctor.status, 1, "{doctor:?}");
@@ -77,7 +77,7 @@ fn the_reason_of_a_changed_guard_is_for_the_model_and_its_user() {
     let finished = run(&project, &["fire", "BeforeTool", "--json"]);
     assert_eq!(finished.status, 2);
     let reason = finished.lines()[0]["processed"]["reason"].as_str().unwrap().to_owned();
-    insta::assert_snapshot!(reason, @"blocked, because the guard `guard` could not check this: it, or a file that it runs, changed since it was trusted or is gone, so it does not run; the user can review the change with `hook trust`");
+    insta::assert_snapshot!(reason, @"blocked, because the guard `guard` could not check this: it changed since it was trusted (timeout: none → 1000), so it does not run; the user can review that with `hook trust`");
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn a_changed_mode_is_named_by_trust() {
       command      $HOOK_PROJECT_DIR/guard.sh
       failBehavior block
       file         guard.sh (17 bytes)
-      runs         from a copy of what is trusted
+      runs         from a copy of what is trusted, until you agree to a change
         │ #!/bin/sh
         │ exit 0
       changed      guard.sh is executable
@@ -205,7 +205,7 @@ fn a_changed_mode_is_named_by_trust() {
         + no
 
     ----- stderr -----
-    error: 1 hook is not trusted, and there is no terminal to ask on; call `hook trust` on one, or with --yes to trust what is shown
+    error: 1 hook changed, and the trusted copy goes on: there is no terminal to ask on; run `hook trust` in one; `--yes` agrees to what is shown
     ");
     let review = &run(&project, &["trust", "--json"]).lines()[0];
     let change = json!([{"field": "guard.sh is executable", "before": "yes", "after": "no"}]);

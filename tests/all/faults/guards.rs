@@ -151,7 +151,8 @@ fn fault_38_a_trusted_guard_that_a_repository_keeps_out_is_missed_until_its_trus
         assert!(made.status.success(), "{make}: {}", String::from_utf8_lossy(&made.stderr));
         let (decision, warnings) = fired_in_inner(&project, "BeforeAgent");
         assert_eq!((decision, warnings.len()), (json!("proceed"), 1), "{make}: {warnings:?}");
-        let take_back = format!("`hook trust --revoke --project {}`", project.path().display());
+        let take_back =
+            format!("`hook trust --revoke guard --project {}`", project.path().display());
         for part in [&*take_back, "guard `guard` of ", "/inner is the root of a repository"] {
             assert!(warnings[0].contains(part), "{part} is not in {}", warnings[0]);
         }

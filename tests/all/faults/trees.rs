@@ -230,7 +230,7 @@ fn fault_86_several_who_trust_the_same_at_once_get_one_copy_and_unused_ones_go()
     project.write(".hooks/guard.sh", "#!/bin/sh\necho other >&2\nexit 2\n");
     assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
     assert_eq!(copies(&project).len(), 2, "the one before may be used again");
-    assert_eq!(run(&project, &["trust", "--revoke"]).status, 0);
+    assert_eq!(run(&project, &["trust", "--revoke", "--yes"]).status, 0);
     assert_eq!(copies(&project), Vec::<PathBuf>::new());
 }
 
@@ -281,14 +281,14 @@ fn fault_85_trust_is_taken_back_and_used_again_by_command_also_where_the_project
     assert!(fire(&project).stdout.contains("reason: no"));
     let unknown = run(&project, &["trust", "--use", "00000000"]);
     assert!(
-        unknown.status == 1 && unknown.stderr.contains("was trusted in this project"),
+        unknown.status == 1 && unknown.stderr.contains("is kept for this project"),
         "{unknown:?}"
     );
     let there = project.path();
     fs::rename(&there, project.home().join("moved")).unwrap();
     let mut hook = std::process::Command::new(hook_binary());
     hook.env("HOME", project.home()).env_remove("XDG_CONFIG_HOME").env_remove("XDG_DATA_HOME");
-    hook.args(["trust", "--revoke", "--project"]).arg(&there).current_dir(project.home());
+    hook.args(["trust", "--revoke", "--yes", "--project"]).arg(&there).current_dir(project.home());
     let revoked = hook.output().unwrap();
     let said = String::from_utf8_lossy(&revoked.stdout).into_owned();
     assert!(revoked.status.success() && said.contains("revoked BeforeTool guard"), "{revoked:?}");

@@ -67,8 +67,8 @@ struct Persistence {
     turn_end: Option<TurnEnd>,
     /// The log entry, if the call is logged.
     call: Option<Call>,
-    /// The answer with notices shown once per session, and the set of these notices.
-    answer_with_notices: Option<(BridgeAnswer, u32)>,
+    /// The answer with notices that are shown once per session, and these notices.
+    answer_with_notices: Option<(BridgeAnswer, Vec<String>)>,
 }
 
 /// An answer with its decision.
@@ -110,7 +110,7 @@ impl PendingAnswer {
         let Some(persistence) = persistence else { return answer };
         let Persistence { state, session, turn_end, mut call, answer_with_notices } = *persistence;
         if let Some((with_notices, notices)) = answer_with_notices
-            && state.mark_new_notices(&session, notices)
+            && state.mark_new_notices(&session, &notices)
         {
             answer = with_notices;
         }
@@ -195,8 +195,12 @@ impl Bridge {
                 .logs_calls()
                 .then(|| self.call(&decided, system.project(), state, &redaction));
             let (session, turn_end) = (self.session().to_owned(), self.turn_end(response));
-            let answer_with_notices =
-                self.answer_with_notices(response, missing_guards.as_deref(), &decided.bridged);
+            let answer_with_notices = self.answer_with_notices(
+                system,
+                response,
+                missing_guards.as_deref(),
+                &decided.bridged,
+            );
             Box::new(Persistence {
                 state: state.clone(),
                 session,
@@ -214,22 +218,34 @@ impl Bridge {
         }
     }
 
-    /// Returns the answer with notices about untrusted hooks, and about hooks that run from copies
-    /// since they changed, if there are any and the agent can show them; also the set of these
-    /// notices.
+    /// Returns the answer with notices for its user, if there are any and the agent can show them:
+    /// of hooks that are not trusted, that run from copies since they changed, and of guards that
+    /// check nothing any more; also the texts by which a session knows them again.
     fn answer_with_notices(
         &self,
+        system: &HookSystem,
         response: &HookExecutionResponse,
         unknown: Option<&str>,
         plain: &BridgeAnswer,
-    ) -> Option<(BridgeAnswer, u32)> {
-        const NOTICES: [&str; 2] = [NOT_TRUSTED, CHANGED_SINCE_TRUSTED];
-        let mut notices = 0;
-        let mut shown = Vec::new();
-        for (bit, notice) in NOTICES.iter().enumerate() {
-            let warning = response.processed.warnings.iter().find(|text| text.ends_with(notice));
-            if let Some(warning) = warning {
-                notices |= 1 << bit;
+    ) -> Option<(BridgeAnswer, Vec<String>)> {
+        let registry = system.registry().ok();
+        let lost: Vec<String> = registry
+            .iter()
+            .flat_map(|registry| {
+                let lost = registry.lost_registrations(response.event);
+                lost.into_iter().chain(registry.lost_guards().iter().cloned())
+            })
+            .collect();
+        let (mut notices, mut shown) = (Vec::new(), Vec::new());
+        for warning in &response.processed.warnings {
+            let notice = match () {
+                // Each hook has this one; it is about their folder.
+                () if warning.contains(CHANGED_SINCE_TRUSTED) => CHANGED_SINCE_TRUSTED,
+                () if warning.contains(NOT_TRUSTED) || lost.contains(warning) => warning,
+                () => continue,
+            };
+            if !notices.iter().any(|known| known == notice) {
+                notices.push(notice.to_owned());
                 shown.push(warning.as_str());
             }
         }
@@ -267,6 +283,8 @@ impl Bridge {
         let mut answer = self.decided_answer(response, &messages, unknown);
         let output = &mut answer.bridged.output;
         let mut warnings: Vec<String> = response.processed.warnings.clone();
+        // That a hook did not run says what its failure says, and more.
+        warnings.retain(|warning| !is_said_by_unrun(response, warning));
         warnings.extend(unrun_warnings);
         let title = self.agent.title();
         // An unknown event has no hooks.
@@ -423,11 +441,24 @@ impl DecidedAnswer {
 /// Returns warnings about hooks that did not run and had no effect: a guard among them has guarded
 /// nothing.
 fn warnings_of_unrun(response: &HookExecutionResponse) -> Vec<String> {
-    let unblocked =
-        response.hooks.iter().filter(|hook| hook.decision < Some(PolicyDecision::Block));
-    let warnings = unblocked.filter_map(|hook| {
+    let warnings = unrun_hooks(response).filter_map(|hook| {
         let reason = hook.failure.as_ref()?.not_run_reason()?;
         Some(format!("hook {} did not run: {reason}", shortened(hook.hook.display_name())))
     });
     warnings.collect()
+}
+
+/// Returns the results of hooks that blocked nothing and may not have run.
+fn unrun_hooks(response: &HookExecutionResponse) -> impl Iterator<Item = &HookExecutionResult> {
+    response.hooks.iter().filter(|hook| hook.decision < Some(PolicyDecision::Block))
+}
+
+/// Checks whether a warning is the failure of a hook of which it is said that it did not run.
+fn is_said_by_unrun(response: &HookExecutionResponse, warning: &str) -> bool {
+    unrun_hooks(response).any(|hook| {
+        hook.failure.as_ref().is_some_and(|failure| {
+            failure.not_run_reason().is_some()
+                && hook.hook.format_warning(&failure.to_string()) == warning
+        })
+    })
 }

@@ -28,6 +28,9 @@ const MAX_FILE_SIZE: u64 = 1 << 20;
 /// The maximum number of session files checked for expiry each time a session begins.
 const MAX_SWEPT: usize = 4_096;
 
+/// The maximum number of notices of a session that are known as shown.
+const MAX_NOTICES: usize = 64;
+
 /// The file that is locked to change a session.
 const LOCK: &str = "lock";
 
@@ -98,16 +101,20 @@ impl BridgeState {
         }
     }
 
-    /// Checks whether one of these notices (a set of bits) is new to the session's user, and marks
-    /// all as shown.
-    pub(crate) fn mark_new_notices(&self, session: &str, notices: u32) -> bool {
-        let are_new = |known: u32| notices & !known != 0;
+    /// Checks whether one of these notices is new to the session's user, and marks all as shown.
+    pub(crate) fn mark_new_notices(&self, session: &str, notices: &[String]) -> bool {
+        let key = |notice: &String| sha256(notice.as_bytes()).chars().take(16).collect::<String>();
+        let keys: Vec<String> = notices.iter().map(key).collect();
+        let are_new = |known: &[String]| keys.iter().any(|key| !known.contains(key));
         let mark = |session_state: &mut SessionState| {
-            let before = session_state.notices;
-            session_state.notices |= notices;
-            are_new(before)
+            let is_new = are_new(&session_state.notices);
+            session_state.notices.retain(|known| !keys.contains(known));
+            session_state.notices.extend(keys.iter().cloned());
+            let surplus = session_state.notices.len().saturating_sub(MAX_NOTICES);
+            session_state.notices.drain(..surplus);
+            is_new
         };
-        are_new(self.session(session).notices) && self.change(session, mark).unwrap_or(false)
+        are_new(&self.session(session).notices) && self.change(session, mark).unwrap_or(false)
     }
 
     /// Returns the state of a session.
@@ -124,8 +131,8 @@ impl BridgeState {
                 .unwrap_or_default(),
             notices: fields
                 .get("notices")
-                .and_then(RawJson::to_u64)
-                .and_then(|number| u32::try_from(number).ok())
+                .and_then(RawJson::to_items)
+                .map(|items| items.iter().filter_map(RawJson::to_text).collect())
                 .unwrap_or_default(),
         }
     }
@@ -199,20 +206,20 @@ pub(crate) struct SessionState {
     pub(crate) env: SessionEnv,
     /// The number of continuations in a row at the end of its turns.
     pub(crate) continuations: u32,
-    /// The notices shown to its user, one bit each.
-    pub(crate) notices: u32,
+    /// The notices shown to its user, as the beginnings of their hashes.
+    pub(crate) notices: Vec<String>,
 }
 
 impl SessionState {
     fn is_empty(&self) -> bool {
-        self.env.is_empty() && self.continuations == 0 && self.notices == 0
+        self.env.is_empty() && self.continuations == 0 && self.notices.is_empty()
     }
 
     fn to_json(&self) -> Vec<u8> {
         hook_json::ObjectWriter::line(|out| {
             out.integer("continuations", self.continuations.into());
-            if self.notices != 0 {
-                out.integer("notices", self.notices.into());
+            if !self.notices.is_empty() {
+                out.texts("notices", &self.notices);
             }
             out.raw("env", &self.env.to_json());
         })

@@ -19,8 +19,8 @@ use super::background::{self, BackgroundArguments};
 use super::input::object_of;
 #[cfg(unix)]
 use super::serve::own_socket;
-use super::with_hooks_of;
-use crate::context::{Context, answer_deadline};
+use super::while_signals;
+use crate::context::{Context, answer_deadline, show_settings_problems};
 use crate::error::CommandError;
 use crate::exit_code::{self, ExitPolicy, Status};
 use crate::guards;
@@ -113,16 +113,22 @@ pub(crate) async fn run(
     let builder = context.builder_for(agent, arguments.plugin_root.as_deref(), timeout)?;
     let builder = builder.bridge_state(BridgeState::for_user());
     let system = builder.background(arguments.rest.background()).build()?;
-    let bridged = with_hooks_of(&system, context, printer, async |system, _, printer| {
-        arguments.rest.disable_skipped(system);
-        if matches!(unasked, Some(Unasked::NoServer)) && system.wants_server() {
-            server::start(context);
-        }
-        if let Some(unasked) = &unasked {
-            block_for_guards(unasked, context, system, printer);
-        }
-        bridge(arguments, agent, &call, &text, context, system, printer).await
-    });
+    let bridged = async {
+        // Of hooks that do not run the answer tells, as far as they are about this event.
+        system.initialize_blocking().await?;
+        show_settings_problems(&system, printer);
+        while_signals(&system, printer, async |system, _, printer| {
+            arguments.rest.disable_skipped(system);
+            if matches!(unasked, Some(Unasked::NoServer)) && system.wants_server() {
+                server::start(context);
+            }
+            if let Some(unasked) = &unasked {
+                block_for_guards(unasked, context, system, printer);
+            }
+            bridge(arguments, agent, &call, &text, context, system, printer).await
+        })
+        .await
+    };
     let bridged = bridged.await;
     if bridged.is_err() {
         let event = HookEventName::from_name(call.event_name());

@@ -3,16 +3,18 @@
 mod lock;
 mod reviewed;
 
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::Path;
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
-use hook_json::text::one_line;
-use hook_settings::HookSource;
+use hook_json::text::{PathText, one_line};
+use hook_settings::language::Language;
 use hook_settings::load;
+use hook_settings::{Agents, HookSource};
 use hook_trust::TrustStore;
-use hook_trust::{Grant, TrustStoreError};
+use hook_trust::{Grant, Review, TrustStatus, TrustStoreError, agent_of};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
 
 use reviewed::{ProjectHooks, Reviewed};
@@ -42,12 +44,13 @@ Examples:
   hook trust guard --show             with the whole of its script
   hook trust --yes                    without asking, where there is no terminal
   hook trust --list
-  hook trust --revoke guard
+  hook trust --revoke guard           take back the trust in one hook
   hook trust --use 3f2a91c0           trust again what had that digest
   hook trust --lock                   write what is trusted to .hooks/trust.lock
   hook trust --check                  fail if a hook is not as the lock says
 
-Exit code: 1 if a hook stays untrusted, or is not as the lock says; else 0.")]
+Exit code: 1 if a hook stays untrusted, or trusted that was to be revoked, or is
+not as the lock says; else 0.")]
 pub(crate) struct Arguments {
     /// Only hooks of these names; by their commands, if they have none
     #[arg(value_name = "NAME", add = ArgValueCompleter::new(complete::hook_names))]
@@ -55,17 +58,17 @@ pub(crate) struct Arguments {
     /// List what is trusted in this project, and whether it is still there
     #[arg(long, conflicts_with_all = ["revoke", "yes", "show", "lock", "check"])]
     list: bool,
-    /// Take trust back: all of it in this project, or that in the hooks named
-    #[arg(long, conflicts_with_all = ["yes", "show", "lock", "check"])]
+    /// Take back the trust in the hooks named; without names, ask about each, or take back all with --yes
+    #[arg(long, conflicts_with_all = ["show", "lock", "check", "opaque"])]
     revoke: bool,
-    /// Trust again what had this digest when it was trusted before
+    /// Trust again what had this digest when it was trusted before, and was not revoked
     #[arg(
         long = "use",
         value_name = "DIGEST",
         conflicts_with_all = ["names", "list", "revoke", "yes", "show", "lock", "check"]
     )]
     digest: Option<String>,
-    /// Trust what is shown without asking
+    /// Trust, or revoke, what is shown without asking
     #[arg(long)]
     yes: bool,
     /// With --yes, also trust hooks of which not all that they start is known
@@ -132,7 +135,9 @@ pub(crate) async fn run(
     }
     restore(&store, &projects, &reviews, printer)?;
     select(&mut reviews, &arguments.names, |reviewed| reviewed.review.entry.display_name())?;
-    reviews.iter_mut().for_each(|reviewed| reviewed.review.strict = context.is_strict());
+    if context.is_strict() {
+        reviews.iter_mut().for_each(|reviewed| reviewed.review.make_strict());
+    }
     review(arguments, &store, reviews, context, printer).await
 }
 
@@ -183,7 +188,7 @@ async fn reactivate(
         return Ok(exit_code::PROCEED);
     }
     let names: Vec<&str> = found.iter().map(Grant::display_name).collect();
-    printer.text(&render::trusted(&names, 0, printer)).await?;
+    printer.text(&render::trusted(&names, &[], printer)).await?;
     printer.remark(RELOAD);
     Ok(exit_code::PROCEED)
 }
@@ -265,7 +270,8 @@ async fn review(
         let is_open = |reviewed: &&Reviewed| !reviewed.is_trusted();
         grant(store, reviews.iter().filter(is_open).filter(|reviewed| is_approved(reviewed)))?;
         for reviewed in &reviews {
-            printer.object(&render::review_json(&reviewed.review, is_approved(reviewed))).await?;
+            let is_granted = is_approved(reviewed) && !reviewed.is_trusted();
+            printer.object(&render::review_json(&reviewed.review, is_granted)).await?;
         }
         let approved = reviews.iter().filter(is_open).filter(|reviewed| is_approved(reviewed));
         if let Some(ended) = check_modules(approved, context, printer).await {
@@ -282,6 +288,10 @@ async fn review(
     }
     if open.is_empty() {
         printer.text(&render::nothing_to_trust(trusted.len())).await?;
+        if trusted.is_empty() {
+            show_agents(context, printer).await?;
+        }
+        show_lost_guards(context, printer).await?;
         return Ok(exit_code::PROCEED);
     }
     let (approved, rejected) = if arguments.yes {
@@ -296,7 +306,8 @@ async fn review(
     grant(store, &approved)?;
     let names: Vec<&str> =
         approved.iter().map(|reviewed| reviewed.review.entry.display_name()).collect();
-    printer.text(&render::trusted(&names, rejected.len(), printer)).await?;
+    let rejected_reviews: Vec<&Review> = rejected.iter().map(|reviewed| &reviewed.review).collect();
+    printer.text(&render::trusted(&names, &rejected_reviews, printer)).await?;
     if !approved.is_empty() {
         printer.remark(RELOAD);
     }
@@ -330,25 +341,61 @@ async fn check_modules<'r>(
 
 /// Prints how to trust the remaining hooks, if any, and returns the exit code.
 fn report_untrusted(untrusted: &[&Reviewed], yes: bool, printer: &mut Printer) -> Status {
-    let hooks = match untrusted.len() {
-        0 => return exit_code::PROCEED,
-        1 => "1 hook is".to_owned(),
-        count => format!("{count} hooks are"),
+    if untrusted.is_empty() {
+        return exit_code::PROCEED;
+    }
+    let reviews: Vec<&Review> = untrusted.iter().map(|reviewed| &reviewed.review).collect();
+    let what = render::not_agreed(&reviews);
+    let opaque = untrusted.iter().filter(|reviewed| reviewed.is_opaque()).count();
+    let agrees = match (opaque, untrusted.len() - opaque) {
+        (0, _) => "`--yes` agrees to what is shown".to_owned(),
+        (_, 0) => {
+            "`--yes --opaque` agrees to what is shown, although not all that it starts is known"
+                .to_owned()
+        }
+        (opaque, _) => format!(
+            "`--yes` agrees to what is shown but {opaque} opaque, and `--yes --opaque` to those, too, although \
+             not all that they start is known"
+        ),
     };
-    let opaque = "not all that they start is known; --opaque agrees to that";
-    let all_opaque = untrusted.iter().all(|reviewed| reviewed.is_opaque());
     printer.problem(&match yes {
-        true => format!("{hooks} not trusted: {opaque}"),
-        false if all_opaque => format!(
-            "{hooks} not trusted, and there is no terminal to ask on; call `hook trust` on one, or with \
-             --yes --opaque to trust what is shown, although not all that it starts is known"
-        ),
-        false => format!(
-            "{hooks} not trusted, and there is no terminal to ask on; call `hook trust` on one, or with \
-             --yes to trust what is shown"
-        ),
+        true => format!("{what}: not all that is started is known; --opaque agrees to that"),
+        false => {
+            format!("{what}: there is no terminal to ask on; run `hook trust` in one; {agrees}")
+        }
     });
     exit_code::FAILURE
+}
+
+/// Prints the files of agents in the project whose hooks are reviewed only if the agent is named.
+async fn show_agents(context: &Context, printer: &mut Printer) -> Result<(), CommandError> {
+    for agent in hook_agents::AGENTS {
+        let agents = Agents {
+            named: vec![agent],
+            include_user: false,
+            ..Agents::known(hook_agents::languages())
+        };
+        let sources = agents.with_files(Vec::new(), context.project());
+        for file in sources.iter().filter_map(load).filter(|file| !file.hooks.is_empty()) {
+            let Some(path) = &file.path else { continue };
+            let command = context.review_command([agent.name()]);
+            let (count, title) = (render::counted(file.hooks.len(), "hook"), agent.title());
+            let text =
+                format!("{} has {count} of {title}: `{command}` reviews them\n", path.shown());
+            printer.text(&text).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Warns of trusted guards that the settings do not have any more.
+async fn show_lost_guards(context: &Context, printer: &mut Printer) -> Result<(), CommandError> {
+    let system = context.builder()?.build()?;
+    system.initialize_blocking().await?;
+    for lost in system.registry()?.lost_guards() {
+        printer.warning(lost);
+    }
+    Ok(())
 }
 
 async fn show(
@@ -446,13 +493,22 @@ async fn list(
     let mut grants = project_grants(store, projects)?;
     select_granted(&mut grants, &arguments.names)?;
     let fits = |grant: &Grant| {
+        let same = reviews.iter().map(|reviewed| &reviewed.review);
+        let mut same = same.filter(|review| review.fingerprint == grant.fingerprint);
         let is_copy = grant.digest.is_some() && grant.in_place.is_none() && !grant.strict;
-        let mut found =
-            reviews.iter().filter(|reviewed| reviewed.review.fingerprint == grant.fingerprint);
-        match found.clone().any(|reviewed| reviewed.review.fits(grant)) {
+        let is_changed = |reviewed: &Reviewed| matches!(&reviewed.review.status, TrustStatus::Changed(before) if **before == *grant);
+        let is_of_agent = |language: &str| {
+            let is_read = |reviewed: &Reviewed| agent_of(&reviewed.review.entry) == Some(language);
+            !reviews.iter().any(is_read)
+        };
+        match same.clone().any(|review| review.fits(grant)) {
             true => Match::Full,
-            false if found.any(|_| is_copy) => Match::Copy,
-            false => Match::None,
+            false if same.any(|_| is_copy) => Match::Copy,
+            false if reviews.iter().any(is_changed) => Match::Changed,
+            false => match grant.foreign_event() {
+                Some((language, _)) if is_of_agent(language) => Match::OfAgent,
+                _ => Match::None,
+            },
         }
     };
     let grants: Vec<&Grant> = grants.iter().map(|(_, grant)| grant).collect();
@@ -490,6 +546,28 @@ async fn revoke(
 ) -> Result<Status, CommandError> {
     let mut grants = project_grants(store, projects)?;
     select_granted(&mut grants, &arguments.names)?;
+    let mut status = exit_code::PROCEED;
+    if arguments.names.is_empty() && !arguments.yes && !grants.is_empty() {
+        let hooks = hooks_of(&grants);
+        let asks = std::io::stdin().is_terminal() && printer.is_interactive() && !context.json();
+        if !asks {
+            let hooks = render::shown_names(&hooks);
+            printer.problem(&format!(
+                "nothing is taken back: this is the trust in {hooks}; name those that are meant, as in `hook \
+                 trust --revoke NAME`, or say --yes to take back all of it"
+            ));
+            return Ok(exit_code::FAILURE);
+        }
+        let revoked = ask_what_to_revoke(hooks, printer).await?;
+        if revoked.len() < hooks_of(&grants).len() {
+            status = exit_code::FAILURE;
+        }
+        grants.retain(|(_, grant)| revoked.contains(&hook_of(grant)));
+        if grants.is_empty() {
+            printer.text("nothing is taken back\n").await?;
+            return Ok(status);
+        }
+    }
     for (project, _) in projects {
         let of_project = grants.iter().filter(|(project_of, _)| project_of == project);
         let fingerprints: Vec<String> =
@@ -509,5 +587,39 @@ async fn revoke(
     if !grants.is_empty() && !context.json() {
         printer.remark(RELOAD);
     }
-    Ok(exit_code::PROCEED)
+    Ok(status)
+}
+
+/// The event and the name of a hook.
+type EventAndName = (String, String);
+
+fn hook_of(grant: &Grant) -> EventAndName {
+    (grant.event.clone(), grant.display_name().to_owned())
+}
+
+/// Returns the hooks that decisions are about.
+fn hooks_of(grants: &[(&Path, Grant)]) -> BTreeSet<EventAndName> {
+    grants.iter().map(|(_, grant)| hook_of(grant)).collect()
+}
+
+/// Asks about the trust in each hook; no answer means no.
+async fn ask_what_to_revoke(
+    hooks: BTreeSet<EventAndName>,
+    printer: &mut Printer,
+) -> Result<BTreeSet<EventAndName>, CommandError> {
+    let mut answers = BufReader::new(tokio::io::stdin()).lines();
+    let mut revoked = BTreeSet::new();
+    for hook in hooks {
+        let question = format!(
+            "Take back the trust in {} {}, which then does not run? [y]es, [N]o, [q]uit: ",
+            one_line(&hook.0),
+            one_line(&hook.1)
+        );
+        match answer(&question, &mut answers, printer).await?.as_str() {
+            "y" | "yes" => drop(revoked.insert(hook)),
+            "q" | "quit" => break,
+            _ => {}
+        }
+    }
+    Ok(revoked)
 }

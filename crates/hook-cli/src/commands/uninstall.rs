@@ -32,6 +32,9 @@ pub(crate) struct Arguments {
     dry_run: bool,
 }
 
+/// The folder of a project's own hooks.
+const PROJECT_HOOKS: &str = ".hooks";
+
 pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     let status = connect::disconnect_all(arguments.dry_run, context, printer).await?;
     for (socket, process) in servers(context).await {
@@ -49,8 +52,20 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
     for (what, path) in remaining_paths(context) {
         let word = render::shell_word(&path.to_string_lossy());
         let word = one_line(&word);
-        let text = |_: &Printer| format!("remains: {what}; remove with `rm -r {word}`\n");
+        let text = |_: &Printer| match (path.ends_with(PROJECT_HOOKS), path.is_dir()) {
+            // Others who work on the project have them, too.
+            (true, _) => format!("left alone: {what}, {word}, which are part of it\n"),
+            (false, true) => format!("remains: {what}; remove with `rm -r {word}`\n"),
+            (false, false) => format!("remains: {what}; remove with `rm {word}`\n"),
+        };
         printer.show(&(json!({"remains": what, "path": path}), text)).await?;
+    }
+    if !context.json() {
+        let verb = if arguments.dry_run { "would run" } else { "run" };
+        printer.remark(&format!(
+            "agents {verb} without hooks from here on; entries in other projects (`--scope project`) stay: `hook \
+             disconnect --all` there takes them out"
+        ));
     }
     Ok(status)
 }
@@ -63,7 +78,7 @@ fn remaining_paths(context: &Context) -> Vec<(&'static str, PathBuf)> {
         ("your settings, hooks and decisions", join(user, "hooks")),
         ("the log of calls, and what sessions left", join(state_home(), "hook")),
         ("copies of what you trusted", join(data_home(), "hook")),
-        ("the hooks of this project", Some(context.project().join(".hooks"))),
+        ("the hooks of this project", Some(context.project().join(PROJECT_HOOKS))),
         ("this program", std::env::current_exe().ok()),
     ];
     let existing = all.into_iter().filter_map(|(what, path)| Some((what, path?)));

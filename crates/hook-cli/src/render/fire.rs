@@ -10,11 +10,13 @@ use hook_json::{RawJson, RawObject};
 use hook_protocol::{HookEventName, HookFailure, PolicyDecision};
 use hook_run::Captured;
 use hook_run::HookExecutionResult;
+use hook_trust::review_command;
 
 use super::columns::{aligned, first_line};
+use super::counted;
 use super::json::pretty;
+use super::plural;
 use super::response::{answer_fields, duration, ending, field, not_started, tone};
-use super::{counted, plural};
 use crate::output::{Printer, Tone};
 use hook_json::text;
 
@@ -77,10 +79,7 @@ pub(crate) fn fired(fired: &Fired<'_>, printer: &Printer) -> String {
         && response.not_started.is_empty()
     {
         if response.success() {
-            let text = format!(
-                "{}; `hook explain` with the same arguments says why",
-                no_hook_reason(fired.explanation)
-            );
+            let text = no_hook_reason(fired.explanation);
             let _ = writeln!(out, "  {}", printer.paint(Tone::Quiet, &text));
         }
         return out;
@@ -108,9 +107,13 @@ pub(crate) fn fired(fired: &Fired<'_>, printer: &Printer) -> String {
 /// The hint for authors who end a hook with exit code 1.
 const EXIT_1: &str = "exit 1 is a failure, and the tool runs; exit 2 refuses; `failBehavior: block` makes failures refuse";
 
+/// The end of a reason that does not say all.
+const EXPLAIN: &str = "`hook explain` with the same arguments says why";
+
 /// Returns the reasons why no hook ran that can be fixed, counted over the hooks.
 fn no_hook_reason(explanation: Option<&Explanation>) -> String {
     let hooks = explanation.into_iter().flat_map(|explanation| &explanation.hooks);
+    let agents: Vec<&str> = hooks.clone().filter_map(|hook| hook.hook.agent()).collect();
     let (mut untrusted, mut off, mut dynamic) = (0, 0, 0);
     for hook in hooks {
         let has = |code| hook.reasons.iter().any(|reason| reason.code() == code);
@@ -132,12 +135,18 @@ fn no_hook_reason(explanation: Option<&Explanation>) -> String {
         "hook that says itself what it listens to is not trusted",
         "hooks that say themselves what they listen to are not trusted",
     );
+    if untrusted > 0 && off == 0 && dynamic == 0 {
+        let review = review_command(agents);
+        let verb = if untrusted == 1 { "it is" } else { "they are" };
+        let hooks = counted(untrusted, "hook");
+        return format!("{hooks} of this event did not run, since {verb} not trusted: `{review}`");
+    }
     let all = [of_event(untrusted, "not trusted"), of_event(off, "switched off")];
     let all = all.into_iter().chain([(dynamic, dynamic_hooks)]);
     let counts: Vec<String> = all.filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
     match counts.is_empty() {
-        true => "no hook matches".to_owned(),
-        false => counts.join(", "),
+        true => format!("no hook matches; {EXPLAIN}"),
+        false => format!("{}; {EXPLAIN}", counts.join(", ")),
     }
 }
 
@@ -330,7 +339,7 @@ fn outcome(
         (
             _,
             Some(
-                HookFailure::Untrusted
+                HookFailure::Untrusted { .. }
                 | HookFailure::UntrustedFromDirectory { .. }
                 | HookFailure::NotInSettings { .. }
                 | HookFailure::TrustedCopy { .. },

@@ -1,12 +1,12 @@
 //! Reviews of a project's hooks, and trust decisions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
-use hook_json::text::{self, one_line};
-use hook_settings::MatcherDefinition;
-use hook_trust::{Change, Grant, Review, ReviewedFile, TrustStatus};
+use hook_json::text::{self, one_line, shortened};
+use hook_settings::{FailBehavior, MatcherDefinition};
+use hook_trust::{Change, Grant, Review, ReviewedFile, TrustStatus, review_command};
 use serde_json::{Map, Value, json};
 
 use super::{counted, diff};
@@ -21,6 +21,10 @@ const FIRST_FILES: usize = 12;
 /// Formats a review: the files and settings of a hook, and changes since it was trusted.
 pub(crate) fn review(review: &Review, whole: bool, printer: &Printer) -> String {
     let (mark, tone, status) = match &review.status {
+        TrustStatus::Trusted if !review.is_decided() => {
+            let what = "trusted, to go on from its copy where its folder changes; asked whether to block then";
+            ("!", Tone::Warning, what.to_owned())
+        }
         TrustStatus::Trusted => ("✓", Tone::Good, "trusted".to_owned()),
         TrustStatus::New => ("!", Tone::Warning, "not trusted".to_owned()),
         TrustStatus::Changed(grant) if grant.is_outdated() => {
@@ -131,8 +135,19 @@ fn with_status(
         field("opens", &format!("and {} more", review.more_loading_lines));
     }
     match (&review.in_place, review.digest.is_some()) {
-        (Some(why), true) => field("runs", &format!("in place, and not once it changed: {why}")),
-        (None, true) => field("runs", "from a copy of what is trusted"),
+        (Some(why), true) => {
+            let otherwise = if is_guard(review) { "; then it blocks" } else { "" };
+            field("runs", &format!("where it is, until its files change{otherwise}: {why}"));
+        }
+        (None, true) if review.strict => {
+            field(
+                "runs",
+                "from a copy of what is trusted; if that changes here, it does not run (--strict)",
+            );
+        }
+        (None, true) => {
+            field("runs", "from a copy of what is trusted, until you agree to a change");
+        }
         (_, false) => {}
     }
     for reason in &review.opaque {
@@ -261,6 +276,7 @@ pub(crate) fn review_json(review: &Review, granted: bool) -> Value {
     );
     put("digest", review.digest.clone().into());
     put("inPlace", review.in_place.clone().into());
+    put("strict", review.strict.into());
     let status = match review.status {
         TrustStatus::Trusted => "trusted",
         TrustStatus::New => "new",
@@ -272,7 +288,7 @@ pub(crate) fn review_json(review: &Review, granted: bool) -> Value {
     }
     put("changes", review.changes().iter().map(change_json).collect::<Vec<_>>().into());
     put("fingerprint", review.fingerprint.clone().into());
-    put("granted", (granted && review.status != TrustStatus::Trusted).into());
+    put("granted", granted.into());
     object.into()
 }
 
@@ -318,19 +334,66 @@ fn change_json(change: &Change) -> Value {
     }
 }
 
+/// Checks whether a hook is one whose failure blocks.
+fn is_guard(review: &Review) -> bool {
+    let entry = &review.entry;
+    entry.fail_behavior == FailBehavior::Block
+        || entry.foreign.is_some() && entry.event.is_before_tool()
+}
+
 /// Returns the last line of a review.
-pub(crate) fn trusted(approved: &[&str], untrusted: usize, printer: &Printer) -> String {
-    let mut out = match approved.is_empty() {
-        true => "trusted nothing".to_owned(),
-        false => {
-            format!("{} {}", printer.paint(Tone::Good, "trusted"), one_line(&approved.join(", ")))
+pub(crate) fn trusted(approved: &[&str], rejected: &[&Review], printer: &Printer) -> String {
+    let mut out = match approved {
+        [] => "trusted nothing".to_owned(),
+        approved => {
+            let names: Vec<String> = approved.iter().map(|name| shortened(name)).collect();
+            format!("{} {}", printer.paint(Tone::Good, "trusted"), names.join(", "))
         }
     };
-    if untrusted > 0 {
-        let _ = write!(out, "; {untrusted} not trusted and will not run");
+    if !rejected.is_empty() {
+        let _ = write!(out, "; {}", not_agreed(rejected));
     }
     out.push('\n');
     out
+}
+
+/// Returns what becomes of hooks that were not agreed to: they do not run, a changed guard blocks, and what
+/// was trusted before goes on from its copy.
+pub(crate) fn not_agreed(reviews: &[&Review]) -> String {
+    let (mut untrusted, mut blocking, mut going_on) = (0, 0, 0);
+    for review in reviews {
+        let count = match &review.status {
+            TrustStatus::Trusted => &mut going_on,
+            TrustStatus::Changed(grant) if review.runs_from_copy_of(grant) => &mut going_on,
+            TrustStatus::Changed(_) if is_guard(review) => &mut blocking,
+            _ => &mut untrusted,
+        };
+        *count += 1;
+    }
+    let parts = [
+        (
+            untrusted,
+            if untrusted == 1 {
+                "is not trusted and will not run"
+            } else {
+                "are not trusted and will not run"
+            },
+        ),
+        (blocking, "changed, and will block until that is agreed to"),
+        (going_on, "changed, and the trusted copy goes on"),
+    ];
+    let parts = parts.iter().filter(|(count, _)| *count > 0);
+    parts
+        .map(|(count, what)| format!("{} {what}", counted(*count, "hook")))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// Returns hooks by event and name, for a message.
+pub(crate) fn shown_names(hooks: &BTreeSet<(String, String)>) -> String {
+    let names =
+        hooks.iter().map(|(event, name)| format!("{} {}", one_line(event), shortened(name)));
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the text for a review without open decisions.
@@ -349,6 +412,10 @@ pub(crate) enum Match {
     Full,
     /// A hook matches, and runs from the copy because its folders changed.
     Copy,
+    /// A hook is what the decision was about, and changed since: it does not run.
+    Changed,
+    /// It is about an agent's own file, which was not read.
+    OfAgent,
     /// No hook matches.
     None,
 }
@@ -372,8 +439,25 @@ pub(crate) fn grants(
                 Tone::Warning,
                 ", its folder changed since, and the trusted copy runs".to_owned(),
             ),
+            (false, Match::Changed) => {
+                let what = if is_trusted_guard(grant) { "it blocks" } else { "it does not run" };
+                (
+                    "✗",
+                    Tone::Bad,
+                    format!(", it changed since, so {what}; `hook trust` shows the difference"),
+                )
+            }
+            (false, Match::OfAgent) => {
+                let agent = grant.foreign_event().map_or("NAME", |(language, _)| language);
+                let command = review_command([agent]);
+                (
+                    "-",
+                    Tone::Quiet,
+                    format!(", in a file of {agent}: `{command} --list` compares it"),
+                )
+            }
             (false, Match::None) => {
-                ("-", Tone::Quiet, ", but no hook matches this decision now".to_owned())
+                ("-", Tone::Quiet, ", but it is not in the settings any more".to_owned())
             }
         };
         if let Some(digest) = grant.digest.as_deref().and_then(|digest| digest.get(..16)) {
@@ -381,6 +465,9 @@ pub(crate) fn grants(
         }
         if grant.in_place.is_some() {
             note.push_str(", runs in place");
+        }
+        if grant.strict {
+            note.push_str(", strict");
         }
         if !grant.opaque.is_empty() {
             note.push_str(", opaque");
@@ -431,21 +518,32 @@ pub(crate) fn missing_hooks(grants: &[Grant], printer: &Printer) -> String {
     grants.iter().map(line).collect()
 }
 
-/// Formats revoked decisions.
+/// Checks whether a decision was about a hook whose failure blocks.
+fn is_trusted_guard(grant: &Grant) -> bool {
+    grant.fail_behavior() == Some(FailBehavior::Block) || grant.is_foreign()
+}
+
+/// Formats revoked decisions, and what follows.
 pub(crate) fn revoked(grants: &[&Grant], printer: &Printer) -> String {
     if grants.is_empty() {
         return "nothing was trusted in this project\n".to_owned();
     }
-    let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut hooks: BTreeMap<(&str, &str), (usize, bool)> = BTreeMap::new();
     for grant in grants {
-        *counts.entry((&grant.event, grant.display_name())).or_default() += 1;
+        let (count, is_guard) = hooks.entry((&grant.event, grant.display_name())).or_default();
+        *count += 1;
+        *is_guard |= !grant.replaced && grant.fail_behavior() == Some(FailBehavior::Block);
     }
-    let line = |((event, name), count): ((&str, &str), usize)| {
-        let name = printer.paint(Tone::Strong, &one_line(name));
+    let line = |((event, name), (count, is_guard)): ((&str, &str), (usize, bool))| {
+        let event = text::escaped_lines(event);
+        let name = printer.paint(Tone::Strong, &shortened(name));
         let several = if count > 1 { format!(" ({count} decisions)") } else { String::new() };
-        format!("revoked {} {name}{several}\n", text::escaped_lines(event))
+        let unchecked = if is_guard { ", and checks nothing" } else { "" };
+        format!(
+            "revoked {event} {name}{several}: it does not run until it is trusted again{unchecked}\n"
+        )
     };
-    counts.into_iter().map(line).collect()
+    hooks.into_iter().map(line).collect()
 }
 
 /// Formats a decision as JSON, with an additional field.

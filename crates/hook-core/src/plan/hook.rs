@@ -51,25 +51,43 @@ pub struct Hook {
     pub(super) suspended: Option<Suspension>,
     /// The settings that disable it.
     pub(super) switched_off: Vec<SwitchedOff>,
+    /// The agent in whose own file it was found.
+    pub(super) agent: Option<&'static str>,
+    /// The project that it is trusted in, if it needs trust.
+    pub(super) project: Option<PathBuf>,
 }
 
 /// The reason why a trusted guard blocks instead of running.
 #[derive(Debug, Clone)]
 pub(super) enum Suspension {
-    /// It has changed since it was trusted.
-    Changed,
+    /// It has changed since it was trusted, for this reason.
+    Changed(Arc<str>),
     /// Its settings file has errors and does not contain it.
-    BrokenSettings(PathBuf),
+    BrokenSettings {
+        /// The file.
+        file: PathBuf,
+        /// The command that takes back the trust in it.
+        revoke: Arc<str>,
+    },
     /// It is not in the settings of that project any more.
-    Removed(PathBuf),
+    Removed {
+        /// The project.
+        project: PathBuf,
+        /// The command that takes back the trust in it.
+        revoke: Arc<str>,
+    },
 }
 
 impl Suspension {
     pub(super) fn failure(&self) -> HookFailure {
         match self {
-            Self::Changed => HookFailure::Untrusted,
-            Self::BrokenSettings(file) => HookFailure::BrokenSettings { file: file.clone() },
-            Self::Removed(project) => HookFailure::NotInSettings { project: project.clone() },
+            Self::Changed(reason) => HookFailure::Untrusted { reason: reason.to_string() },
+            Self::BrokenSettings { file, revoke } => {
+                HookFailure::BrokenSettings { file: file.clone(), revoke: revoke.to_string() }
+            }
+            Self::Removed { project, revoke } => {
+                HookFailure::NotInSettings { project: project.clone(), revoke: revoke.to_string() }
+            }
         }
     }
 }
@@ -88,7 +106,12 @@ impl Hook {
 
     /// Returns `true` if it was trusted, and it or a file that it runs has changed since.
     pub fn changed_since_trusted(&self) -> bool {
-        matches!(self.trust, Trust::Missing { before: Some(_) })
+        matches!(self.trust, Trust::Missing { before: Some(_), .. })
+    }
+
+    /// Returns the agent in whose own file it was found, and which `hook trust` has to be told of.
+    pub fn agent(&self) -> Option<&'static str> {
+        self.agent
     }
 
     /// Returns the reasons why not everything it starts is known, as approved when it was trusted.
@@ -174,6 +197,8 @@ impl Hook {
             trust: self.trust.clone(),
             suspended: self.suspended.clone(),
             switched_off: self.switched_off.clone(),
+            agent: self.agent,
+            project: self.project.clone(),
         }
     }
 
@@ -226,14 +251,19 @@ impl Deref for Hook {
     }
 }
 
+/// The reason why a hook does not run that was never trusted.
+const NEVER_TRUSTED: &str = "it is not trusted, so it does not run";
+
 /// Returns the trust check that the runner must do.
 pub(super) fn trust_check(trust: &Trust, suspended: Option<&Suspension>) -> TrustCheck {
     match trust {
         Trust::Always => TrustCheck::Nothing,
         Trust::Checked(granted) => TrustCheck::Confirm(Arc::clone(granted)),
-        Trust::Missing { .. } => {
-            TrustCheck::Refuse(suspended.unwrap_or(&Suspension::Changed).failure())
-        }
+        Trust::Missing { reason, .. } => TrustCheck::Refuse(match suspended {
+            Some(suspended) => suspended.failure(),
+            None => Suspension::Changed(reason.clone().unwrap_or_else(|| NEVER_TRUSTED.into()))
+                .failure(),
+        }),
     }
 }
 

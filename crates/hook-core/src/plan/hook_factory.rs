@@ -13,12 +13,13 @@ use hook_protocol::event::HookEventName;
 use hook_run::{
     ExecutorFactory, HandlerHook, HookExecutor, HookIdentity, HookSpec, Runner, Worker, background,
 };
+use hook_settings::language::ForeignHook;
 use hook_settings::matcher::{Matcher, MatcherProblem};
 use hook_settings::{
-    DEFAULT_PRIORITY, FailBehavior, HookEntry, HookSource, HooksConfig, Location, SettingsFile,
-    TimeoutOrigin, WorkerRules,
+    DEFAULT_PRIORITY, FailBehavior, HookEntry, HookSource, HooksConfig, Location,
+    MatcherDefinition, SettingsFile, TimeoutOrigin, WorkerRules,
 };
-use hook_trust::{Grant, Trust};
+use hook_trust::{Grant, Trust, agent_of};
 
 /// The shared parts of all hooks of one file.
 pub(super) struct HookFactory<'f> {
@@ -29,6 +30,8 @@ pub(super) struct HookFactory<'f> {
     /// The file's index, and the shadowed hooks of all files.
     index: usize,
     shadowed: &'f Shadowed,
+    /// The project that the file's hooks are trusted in, if they need trust.
+    project: Option<PathBuf>,
     /// The enabled module workers, each with its modules.
     modules: Vec<(Vec<PathBuf>, Arc<Worker>)>,
 }
@@ -54,6 +57,7 @@ impl<'f> HookFactory<'f> {
             disabled,
             index,
             shadowed,
+            project: is_project.then(|| file.project(project).to_path_buf()),
             modules: Vec::new(),
         };
         factory.modules = factory.module_workers(trust);
@@ -122,14 +126,17 @@ impl<'f> HookFactory<'f> {
         let changed = trust.before().filter(|_| guards || entry.module.is_some());
         let matcher = entry.matcher.clone();
         let (matcher, problems) = match (&trust, changed) {
-            (_, Some(before)) => (trusted_matcher(before, entry.event), Vec::new()),
+            (_, Some(before)) => {
+                (trusted_matcher(before, entry.event, entry.foreign.as_ref()), Vec::new())
+            }
             (Trust::Missing { .. }, None) => (Matcher::disabled(matcher), Vec::new()),
             _ => {
                 let matching = entry.event.row().matching;
                 Matcher::of(matcher, entry.foreign.as_ref(), matching, entry.fail_behavior)
             }
         };
-        let suspended = changed.map(|_| Suspension::Changed);
+        let reason = trust.changed_reason().cloned().unwrap_or_default();
+        let suspended = changed.map(|_| Suspension::Changed(reason));
         let mut switched_off = self.switched_off(at, entry);
         if changed.is_some_and(Grant::was_enabled) {
             // A project switches a trusted guard off once its user agrees.
@@ -182,6 +189,8 @@ impl<'f> HookFactory<'f> {
             trust,
             suspended,
             switched_off,
+            agent: agent_of(entry),
+            project: self.project.clone(),
         };
         (hook, problems)
     }
@@ -195,11 +204,34 @@ fn is_guard(before: &Grant, entry: &HookEntry) -> bool {
 }
 
 /// Returns the matcher that a guard was trusted with; one that matches everything if not recorded.
-fn trusted_matcher(before: &Grant, event: HookEventName) -> Matcher {
-    // The field to compare may differ now, and a foreign hook was matched by its agent's rules.
-    let is_same = before.has_same_event_matching(event) && !before.is_foreign();
-    let definition = before.matcher().flatten().filter(|_| is_same).map(Arc::new);
-    Matcher::compile(definition, event.row().matching, FailBehavior::Block).0
+fn trusted_matcher(
+    before: &Grant,
+    event: HookEventName,
+    foreign: Option<&Arc<ForeignHook>>,
+) -> Matcher {
+    let everything = || Matcher::compile(None, event.row().matching, FailBehavior::Block).0;
+    let Some(definition) = before.matcher() else { return everything() };
+    // The field to compare may differ now.
+    if !before.has_same_event_matching(event) {
+        return everything();
+    }
+    // A foreign hook was matched by its agent's rules.
+    let foreign = match (before.foreign_event(), foreign) {
+        (None, _) => None,
+        (Some((language, foreign_event)), Some(foreign)) if language == foreign.language.name() => {
+            let text = definition.as_ref().and_then(MatcherDefinition::as_text);
+            Some(Arc::new(ForeignHook {
+                event: foreign_event.to_owned(),
+                matcher: text.map(str::to_owned),
+                condition: before.foreign_condition().map(str::to_owned),
+                ..(**foreign).clone()
+            }))
+        }
+        (Some(_), _) => return everything(),
+    };
+    let definition = definition.map(Arc::new);
+    let matching = event.row().matching;
+    Matcher::of(definition, foreign.as_ref(), matching, FailBehavior::Block).0
 }
 
 /// Returns the hook for a missing guard, as it was trusted: its copy if it is gone, else a hook that
@@ -214,10 +246,11 @@ pub(super) fn missing_guard_hook(guard: &MissingGuard, runner: &Runner) -> Optio
         None => {
             let suspended = guard.suspension()?;
             let file = match &suspended {
-                Suspension::BrokenSettings(file) => Some(file.clone()),
-                Suspension::Changed | Suspension::Removed(_) => None,
+                Suspension::BrokenSettings { file, .. } => Some(file.clone()),
+                Suspension::Changed(_) | Suspension::Removed { .. } => None,
             };
-            (Trust::Missing { before: Some(Arc::clone(grant)) }, Some(suspended), file)
+            let trust = Trust::Missing { before: Some(Arc::clone(grant)), reason: None };
+            (trust, Some(suspended), file)
         }
     };
     let entry = guard.running.as_ref().map(|granted| granted.entry());
@@ -238,7 +271,7 @@ pub(super) fn missing_guard_hook(guard: &MissingGuard, runner: &Runner) -> Optio
         description: None,
         source: HookSource::Project,
         location: file.map(Location::of_file),
-        matcher: trusted_matcher(grant, guard.event),
+        matcher: trusted_matcher(grant, guard.event, None),
         priority: entry.map_or(DEFAULT_PRIORITY, |entry| entry.priority),
         sequential: entry.is_some_and(|entry| entry.sequential),
         in_turn: false,
@@ -249,6 +282,8 @@ pub(super) fn missing_guard_hook(guard: &MissingGuard, runner: &Runner) -> Optio
         trust,
         suspended,
         switched_off: Vec::new(),
+        agent: None,
+        project: None,
     })
 }
 
@@ -317,5 +352,7 @@ pub(super) fn handler_hook(handler: &HandlerHook, runner: &Runner) -> Hook {
         trust: Trust::Always,
         suspended: None,
         switched_off: Vec::new(),
+        agent: None,
+        project: None,
     }
 }

@@ -7,10 +7,10 @@ use super::hook::Hook;
 use super::trust_decisions::MissingGuard;
 use hook_protocol::event::ByEvent;
 use hook_settings::{Diagnostic, Severity};
+use hook_trust::review_command;
 
-/// The end of the notice about hooks that were never trusted.
-pub const NOT_TRUSTED: &str =
-    "not trusted and did not run; the user can review what would run with `hook trust`";
+/// A part of the notice about hooks that were never trusted.
+pub const NOT_TRUSTED: &str = "not trusted and did not run";
 
 /// Returns the first few errors, without those reported with their hooks, and a count of the rest.
 pub(super) fn settings_errors(
@@ -38,15 +38,15 @@ fn shorten(notices: &mut Vec<String>, what: &str) {
 /// Returns the problems with hooks by event. Disabled hooks are omitted: the user does not want
 /// them to run.
 pub(super) fn notices(hooks: &[Arc<Hook>], missing: &[MissingGuard]) -> ByEvent<Vec<String>> {
-    /// The notices of an event, and the number of its untrusted hooks.
-    type EventNotices = (Vec<String>, usize);
+    /// The notices of an event, and the agents of its untrusted hooks.
+    type EventNotices = (Vec<String>, Vec<Option<&'static str>>);
     let mut by_event: ByEvent<EventNotices> = ByEvent::default();
     for hook in hooks {
         let (notices, untrusted) = by_event.get_or_default(hook.event);
         if let Some(why) = hook.suspended.as_ref().filter(|_| hook.switched_off.is_empty()) {
             notices.push(hook.format_warning(&why.failure().to_string()));
         } else if !hook.trust.is_trusted() {
-            *untrusted += 1;
+            untrusted.push(hook.agent());
         }
         if hook.switched_off.is_empty() {
             notices.extend(hook.warnings.iter().map(|warning| hook.format_warning(warning)));
@@ -57,9 +57,13 @@ pub(super) fn notices(hooks: &[Arc<Hook>], missing: &[MissingGuard]) -> ByEvent<
     }
     by_event.map(|(mut notices, untrusted)| {
         shorten(&mut notices, "warnings about hooks of this event");
-        if untrusted > 0 {
-            let hooks = if untrusted == 1 { "hook is" } else { "hooks are" };
-            notices.push(format!("{untrusted} {hooks} {NOT_TRUSTED}"));
+        if !untrusted.is_empty() {
+            let hooks = if untrusted.len() == 1 { "hook is" } else { "hooks are" };
+            let command = review_command(untrusted.iter().copied().flatten());
+            notices.push(format!(
+                "{} {hooks} {NOT_TRUSTED}; the user can review what would run with `{command}`",
+                untrusted.len()
+            ));
         }
         notices
     })

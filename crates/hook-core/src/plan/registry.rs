@@ -420,9 +420,9 @@ impl HookRegistry {
             .map(|(event, id)| {
                 let id = shortened(id);
                 format!(
-                    "hook {id}: this guard of {event} is gone with the client that had registered it, \
-                     and only that client can bring it back, with its token; restart the server to \
-                     forget the guard"
+                    "hook {id}: this guard of {event} is gone with the client that had registered it, so \
+                     nothing checks {event} in its place; start that program again, or restart the \
+                     server to end this warning"
                 )
             })
             .collect()

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::hook::Suspension;
-use hook_json::text::shortened;
+use hook_json::text::{PathText, shortened};
 use hook_protocol::event::{EventDefinition, Events, HookEventName, WILDCARD};
 use hook_settings::{
     Diagnostic, FailBehavior, HookEntry, HookSource, Search, SettingsFile, Severity,
@@ -54,7 +54,7 @@ impl TrustDecisions {
                 }
                 for slot in trust.get_mut(*index).into_iter().flatten() {
                     // There is one decision per hook; without one, the hook is not trusted.
-                    *slot = decided.next().unwrap_or(Trust::Missing { before: None });
+                    *slot = decided.next().unwrap_or(Trust::NEVER);
                 }
             }
             // A project's event declaration takes effect if a trusted hook of it listens to it.
@@ -190,10 +190,14 @@ impl MissingGuard {
     /// does another agent's: whether its file is read is for the user's `agents` to say.
     pub(super) fn suspension(&self) -> Option<Suspension> {
         match &self.absence {
-            Absence::BrokenSettings(file) => Some(Suspension::BrokenSettings(file.clone())),
-            Absence::Gone if !self.grant.is_foreign() => {
-                Some(Suspension::Removed(self.project.clone()))
-            }
+            Absence::BrokenSettings(file) => Some(Suspension::BrokenSettings {
+                file: file.clone(),
+                revoke: self.revoke_command().into(),
+            }),
+            Absence::Gone if !self.grant.is_foreign() => Some(Suspension::Removed {
+                project: self.project.clone(),
+                revoke: self.revoke_command().into(),
+            }),
             Absence::Gone | Absence::OutsideRepository(_) => None,
         }
     }
@@ -202,25 +206,30 @@ impl MissingGuard {
     /// blocks with its own message.
     pub(super) fn notice(&self) -> Option<String> {
         let name = shortened(self.grant.display_name());
-        let project = self.project.display();
+        let (project, event) = (self.project.shown(), &self.grant.event);
+        let revoke = self.revoke_command();
         match &self.absence {
             Absence::BrokenSettings(_) => None,
             Absence::Gone if self.running.is_some() => Some(format!(
                 "the trusted guard `{name}` is not in the settings of {project} any more; it runs on from its \
-                 copy; put it back, or take back its trust with `hook trust --revoke`"
+                 copy; put it back, or end it with `{revoke}`"
             )),
             Absence::Gone if self.suspension().is_some() => None,
             Absence::Gone => Some(format!(
-                "the trusted guard `{name}` is not in the settings of {project} any more; put it \
-                 back, or take back its trust with `hook trust --revoke`"
+                "the trusted guard `{name}` is not in the settings of {project} any more, so it does not \
+                 check {event}; put its entry back, or end this warning with `{revoke}`"
             )),
             Absence::OutsideRepository(repository) => Some(format!(
                 "the trusted guard `{name}` of {project} does not run here: {} is the root of a \
                  repository, and no settings are looked for around it; put the guard into its \
-                 settings or the user's, or take back its trust with `hook trust --revoke \
-                 --project {project}`",
-                repository.display()
+                 settings or the user's, or take back the trust in it with `{revoke}`",
+                repository.shown()
             )),
         }
+    }
+
+    /// Returns the command that takes back the trust in it alone.
+    pub(super) fn revoke_command(&self) -> String {
+        self.grant.revoke_command(&self.project)
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::findings::CheckContext;
 use super::findings::{Finding, Findings, path_of, project_of};
+use crate::language::ForeignCommand;
 use crate::{HookEntry, HookSource, Rule, SettingsFile};
 use hook_files::{program, regular_file};
 use hook_json::text::PathText;
@@ -35,7 +36,11 @@ pub(super) fn check(file: &SettingsFile, context: &CheckContext, findings: &mut 
     // Many hooks may share one script.
     let mut known: HashMap<Program<'_>, Option<Problem>> = HashMap::new();
     for entry in &file.hooks {
-        let Some(range) = &entry.spans.command else { continue };
+        let spans = &entry.spans;
+        let Some(range) = spans.command.as_ref().or(spans.foreign_hook.as_ref()) else { continue };
+        if !is_shell_in_project(entry, file) {
+            continue;
+        }
         let problem = known
             .entry((&entry.command, &entry.env))
             .or_insert_with(|| Command { entry, context, is_project_hook }.problem());
@@ -45,6 +50,17 @@ pub(super) fn check(file: &SettingsFile, context: &CheckContext, findings: &mut 
         finding.diagnostic.help.clone_from(&problem.help);
         findings.add(finding);
     }
+}
+
+/// Checks whether a command is the shell's, and where its relative paths lead is known. Hooks of another
+/// agent may be something else than commands, and outside of a project they run in other directories.
+fn is_shell_in_project(entry: &HookEntry, file: &SettingsFile) -> bool {
+    entry.foreign.as_ref().is_none_or(|foreign| {
+        matches!(foreign.command, ForeignCommand::Shell { .. })
+            && (file.source == HookSource::Project || project_of(file).is_some())
+            && foreign.directory.is_none()
+            && foreign.plugin_root.is_none()
+    })
 }
 
 struct Problem {
@@ -185,7 +201,11 @@ impl Command<'_> {
 
     /// Reports a relative script: from another folder it is a different file, or missing.
     fn check_relative(&self, name: &str) -> Option<Problem> {
-        (self.is_project_hook && Path::new(name).is_relative()).then(|| {
+        // Files of the folder are those of its copy, from wherever the agent works, and other agents
+        // have their own rules.
+        let is_of_copy = Path::new(name).starts_with(".hooks") || name.starts_with("./.hooks/");
+        let is_own = self.is_project_hook && self.entry.foreign.is_none() && !is_of_copy;
+        (is_own && Path::new(name).is_relative()).then(|| {
             let shown = shortened(name);
             let message = format!(
                 "`{shown}` is looked for from where the agent works: in a subfolder of the project \

@@ -20,12 +20,27 @@ pub(super) fn section(context: &Context, system: &HookSystem) -> Section {
     let untrusted = others.len();
     let off = of_project().filter(|hook| !hook.enabled).count();
     if of_project().count() > 0 && blocking.len() + untrusted == 0 {
-        findings.push(Finding::new(Health::Good, subject(), trusted_summary(&all, off)));
+        let summary = trusted_summary(&all, off);
+        let changed = || of_project().filter(|hook| hook.hook.runs_trusted_copy());
+        findings.push(match changed().count() {
+            0 => Finding::new(Health::Good, subject(), summary),
+            count => {
+                let copies =
+                    if count == 1 { "copy of 1 runs" } else { &*format!("copies of {count} run") };
+                let detail =
+                    format!("{summary}; their files changed since, so the trusted {copies}");
+                let review = context.review_command(changed().filter_map(|hook| hook.hook.agent()));
+                Finding::new(Health::Warning, subject(), detail)
+                    .fix(format!("`{review}` shows the difference"))
+            }
+        });
     }
     if untrusted > 0 {
         let detail = format!("{untrusted} of {all} not trusted, so not run");
         let finding = Finding::new(Health::Warning, subject(), detail);
-        findings.push(finding.fix("`hook trust` shows what would run and asks"));
+        let agents = others.iter().filter_map(|listing| listing.hook.agent());
+        let review = context.review_command(agents);
+        findings.push(finding.fix(format!("`{review}` shows what would run and asks")));
     }
     for hook in blocking {
         let hook = &hook.hook;

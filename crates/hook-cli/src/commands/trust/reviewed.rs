@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use hook_settings::HookEntry;
-use hook_trust::{Review, TrustStatus};
+use hook_trust::Review;
 
 /// The directory of a project around the working directory, and the project's hooks.
 pub(super) type ProjectHooks = (PathBuf, Vec<HookEntry>);
@@ -16,7 +16,7 @@ pub(super) struct Reviewed {
 
 impl Reviewed {
     pub(super) fn is_trusted(&self) -> bool {
-        self.review.status == TrustStatus::Trusted
+        self.review.is_decided()
     }
 
     pub(super) fn is_opaque(&self) -> bool {
