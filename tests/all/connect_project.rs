@@ -202,7 +202,7 @@ fn fault_63_connect_says_when_no_hook_runs_in_the_project() {
         ".hooks/settings.json",
         r#"{"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "true"}]}]}}"#,
     );
-    assert_eq!(run(&project, &["trust", "--revoke"]).status, 0);
+    assert_eq!(run(&project, &["trust", "--revoke", "--yes"]).status, 0);
     let said = run(&project, &["connect", "claude"]).stderr;
     assert!(
         said.contains("no hook runs in this project") && said.contains("`hook trust`"),

@@ -171,7 +171,7 @@ fn a_session_that_others_hold_is_said_and_not_waited_for() {
 fn fault_108_an_agent_s_user_is_told_once_a_session_of_each_guard_that_was_taken_out() {
     let project = Project::new();
     let guard = |name: &str| {
-        json!({"type": "command", "name": name, "command": format!("true {name}"),
+        json!({"type": "command", "name": name, "command": format!("sh .hooks/none.sh {name}"),
         "failBehavior": "block"})
     };
     let write = |names: &[&str]| {
@@ -179,6 +179,7 @@ fn fault_108_an_agent_s_user_is_told_once_a_session_of_each_guard_that_was_taken
         let settings = json!({"hooks": {"BeforeTool": [{"hooks": hooks}]}});
         project.write(".hooks/settings.json", &settings.to_string());
     };
+    project.write(".hooks/none.sh", "exit 0\n");
     write(&["paths", "push"]);
     let trusted = Hook::new(&project, &["trust", "--yes", "--opaque"]).run();
     assert_eq!(trusted.status, 0, "{trusted:?}");

@@ -268,9 +268,9 @@ fn no_answer_trusts_nothing() {
     let project = project();
     // Return alone, and the end of the input.
     let seen = on_a_terminal(&project, &["trust", "guard"], "\n\n");
-    assert!(seen.contains("trusted nothing; 1 not trusted"), "{seen}");
+    assert!(seen.contains("trusted nothing; 1 hook is not trusted and will not run"), "{seen}");
     let seen = on_a_terminal(&project, &["trust", "guard"], "\u{4}");
-    assert!(seen.contains("trusted nothing; 1 not trusted"), "{seen}");
+    assert!(seen.contains("trusted nothing; 1 hook is not trusted and will not run"), "{seen}");
     // The answers of a pipe are nobody's.
     let finished = Hook::new(&project, &["trust"]).stdin("y\ny\ny\n").run();
     assert_eq!(finished.status, 1, "{finished:?}");
@@ -628,7 +628,12 @@ fn a_hook_whose_files_are_not_all_known_takes_a_yes_of_its_own() {
     assert_eq!(finished.status, 1, "{finished:?}");
     let reason = "  opaque       not all that it starts is known: only running it tells what one of its words is\n";
     assert!(finished.stdout.contains(reason), "{finished:?}");
-    assert!(finished.stdout.contains("trusted script, echo ran; 1 not trusted"), "{finished:?}");
+    assert!(
+        finished
+            .stdout
+            .contains("trusted script, echo ran; 1 hook is not trusted and will not run"),
+        "{finished:?}"
+    );
     assert!(finished.stderr.contains("--opaque agrees to that"), "{finished:?}");
     assert_eq!(hooks_of_a_shell_call(&project), ["script"]);
     let listed = run(&project, &["trust", "--json", "--yes"]);
@@ -650,7 +655,7 @@ fn a_hook_whose_files_are_not_all_known_takes_a_yes_of_its_own() {
     let project = opaque();
     let seen = on_a_terminal(&project, &["trust", "guard"], "y\nn\n");
     assert!(seen.contains("Trust it all the same? [y]es, [N]o: "), "{seen}");
-    assert!(seen.contains("trusted nothing; 1 not trusted"), "{seen}");
+    assert!(seen.contains("trusted nothing; 1 hook is not trusted and will not run"), "{seen}");
     assert!(hooks_of_a_shell_call(&project).is_empty());
     let seen = on_a_terminal(&project, &["trust"], "a\ny\ny\n");
     assert!(seen.starts_with("status: 0\n"), "{seen}");

@@ -98,7 +98,7 @@ fn fault_96_what_was_compiled_of_files_that_were_trusted_before_is_not_read() {
     // What is compiled of a hook goes with its decision.
     let cache = project.home().join(".local/share/hook/trusted/cache");
     assert_eq!(fs::read_dir(&cache).unwrap().count(), 2);
-    assert_eq!(run(&project, &["trust", "--revoke"]).status, 0);
+    assert_eq!(run(&project, &["trust", "--revoke", "--yes"]).status, 0);
     assert_eq!(fs::read_dir(&cache).unwrap().count(), 0);
 }
 
