@@ -52,7 +52,7 @@ fn settings(definitions: &[Value]) -> String {
 /// A hook of Claude's in python, which exits as another file of its folder says.
 fn claude_in_python(command: &str, code: u8) -> Project {
     let project = Project::new();
-    let main = "#!/usr/bin/env python3\nimport sys\nimport rules\nprint(rules.TEXT, file=sys.stderr)\nsys.exit(rules.CODE)\n";
+    let main = "#!/usr/bin/env python3\nimport sys\nsys.dont_write_bytecode = False\nimport rules\nprint(rules.TEXT, file=sys.stderr)\nsys.exit(rules.CODE)\n";
     program(&project, ".claude/hooks/guard.py", main);
     rules(&project, code);
     let hooks = json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command",
