@@ -258,7 +258,7 @@ async fn fault_100_a_request_that_nests_too_deep_for_a_fleet_is_refused() {
         let input = BeforeToolInput::new(tool, RawObject::parse(deep).unwrap());
         let result = system.fire_before_tool(input).await;
         assert_eq!(result.decision, expected, "{levels}: {result:?}");
-        let is_said = format!("{result:?}").contains("`input` would nest deeper");
+        let is_said = format!("{result:?}").contains("`tool_input` would nest deeper");
         assert_eq!(is_said, levels > 100, "{result:?}");
     }
     assert_eq!(seen.runs(), 1);
