@@ -15,14 +15,14 @@ use super::UPDATED_INPUT;
 use super::claude::{self, parse_object, stderr_reason};
 use super::kind::COMMAND_ONLY;
 use super::matching;
-use super::places::SettingsPaths;
+use super::paths::SettingsPaths;
 use super::settings::OPTIONAL_KEYS;
+use super::syntax::Comments;
 use super::table::{
     Agent, AgentEvent, BaseField, Directory, Expansion, SettingsForm, Subject, Timeouts,
     sample_answer,
 };
 use super::verdict::{AgentResponse, Verdict, put};
-use super::written::Comments;
 
 /// An event about a tool that hooks may refuse.
 const fn tool_event(

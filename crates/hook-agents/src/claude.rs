@@ -8,13 +8,13 @@ use hook_settings::language::{ForeignAnswer, ProcessOutput};
 
 use super::kind::{EventSet, HookKind, HttpRules, UnencryptedRequests};
 use super::matching;
-use super::places::{Plugins, SettingsPaths};
+use super::paths::{Plugins, SettingsPaths};
+use super::syntax::Comments;
 use super::table::{
     Agent, AgentEvent, BaseField, Coverage, Directory, Entry, ExitTwo, Expansion, SettingsForm,
     Subject, Timeouts, Tool, Variable, sample_answer, tool,
 };
 use super::verdict::{AgentResponse, Verdict, put, put_specific};
-use super::written::Comments;
 
 const TOOL_CALL: &[(&str, &str)] =
     &[("tool_name", "tool_name"), ("tool_input", "tool_input"), ("tool_call_id", "tool_use_id")];

@@ -9,13 +9,13 @@ use hook_settings::language::{ForeignAnswer, ProcessOutput};
 use super::claude::parse_object;
 use super::kind::{EventSet, HookKind};
 use super::matching;
-use super::places::{Plugins, SettingsPaths};
+use super::paths::{Plugins, SettingsPaths};
+use super::syntax::Comments;
 use super::table::{
     Agent, AgentEvent, BaseField, Directory, Entry, ExitTwo, Expansion, SettingsForm, Subject,
     Timeouts, Variable, sample_answer, tool,
 };
 use super::verdict::{AgentResponse, Verdict, put, put_specific};
-use super::written::Comments;
 
 const TOOL_CALL: &[(&str, &str)] =
     &[("tool_name", "tool_name"), ("tool_input", "tool_input"), ("tool_call_id", "tool_use_id")];

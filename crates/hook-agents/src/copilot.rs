@@ -9,13 +9,13 @@ use hook_settings::language::{ForeignAnswer, ForeignHook, ProcessOutput};
 use super::claude::{self, parse_object, stderr_reason};
 use super::kind::{EventSet, HookKind, HttpRules, UnencryptedRequests};
 use super::matching;
-use super::places::{Plugins, SettingsPaths};
+use super::paths::{Plugins, SettingsPaths};
+use super::syntax::Comments;
 use super::table::{
     Agent, AgentEvent, BaseField, Consent, ConsentForm, Coverage, Directory, Entry, ExitTwo,
     Expansion, Reach, SettingsForm, Subject, Timeouts, Tool, Variable, sample_answer, tool,
 };
 use super::verdict::{AgentResponse, Verdict, put};
-use super::written::Comments;
 
 const OWN_CALL: &[(&str, &str)] = &[("tool_name", "toolName"), ("tool_input", "toolArgs")];
 const CLAUDE_CALL: &[(&str, &str)] = &[("tool_name", "tool_name"), ("tool_input", "tool_input")];

@@ -10,13 +10,13 @@ use super::claude::{parse_object, stderr_reason};
 use super::cursor_values;
 use super::kind::{EventSet, HookKind};
 use super::matching;
-use super::places::{Plugins, SettingsPaths};
+use super::paths::{Plugins, SettingsPaths};
+use super::syntax::Comments;
 use super::table::{
     Agent, AgentEvent, BaseField, Coverage, Directory, Entry, ExitTwo, Expansion, OtherForm, Reach,
     SettingsForm, Subject, Timeouts, Tool, Variable, sample_answer, tool,
 };
 use super::verdict::{AgentResponse, Verdict, put};
-use super::written::Comments;
 
 const fn blocking(event: AgentEvent) -> AgentEvent {
     AgentEvent { exit_two: ExitTwo::Denies, blocks: true, ..event }

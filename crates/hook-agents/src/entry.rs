@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use hook_json::{JsonKind, JsonObject, RawJson};
 
+use super::syntax::without_comments;
 use super::table::{Agent, AgentEvent, Entry, NativeEvent, SettingsForm};
-use super::written::without_comments;
 
 /// The start of a file that an earlier version created.
 const LEGACY_START: &str = "{\"hooks\"";

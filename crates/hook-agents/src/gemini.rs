@@ -8,13 +8,13 @@ use hook_settings::language::{ForeignAnswer, ProcessOutput};
 
 use super::kind::COMMAND_ONLY;
 use super::matching;
-use super::places::{Plugins, SettingsPaths};
+use super::paths::{Plugins, SettingsPaths};
+use super::syntax::Comments;
 use super::table::{
     Agent, AgentEvent, BaseField, Consent, ConsentForm, Coverage, Directory, Entry, Expansion,
     SettingsForm, Subject, Timeouts, Variable, sample_answer,
 };
 use super::verdict::{AgentResponse, Verdict, put, put_specific};
-use super::written::Comments;
 
 /// The fields of tool events.
 const TOOL_FIELDS: &[(&str, &str)] = &[

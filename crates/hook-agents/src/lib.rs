@@ -3,39 +3,56 @@
 //!
 //! Each agent is a table ([`Agent`]) in its own file, with functions only for what a table cannot
 //! express. The table is the [`Language`] of the agent's hooks when they run here. It also parses
-//! the agent's requests (`Agent::asked`) and renders the responses (`Agent::say`).
+//! the agent's requests ([`Agent::parse_request`]) and renders the responses ([`Agent::response`]).
+//!
+//! # Example
 //!
 //! ```
+//! use hook_agents::Verdict;
 //! use hook_json::RawObject;
-//! use hook_agents::{Verdict};
 //!
 //! let claude = hook_agents::agent("claude").unwrap();
-//! let said = RawObject::parse(
+//! let message = RawObject::parse(
 //!     r#"{"session_id":"s","cwd":"/p","hook_event_name":"PreToolUse",
 //!         "tool_name":"Bash","tool_input":{"command":"ls"}}"#,
 //! )?;
-//! let asked = claude.asked(None, &said).unwrap();
-//! assert_eq!(asked.event_name(), "BeforeTool");
-//! assert_eq!(asked.input().get("tool_name").unwrap().as_str(), r#""run_shell_command""#);
+//! let request = claude.parse_request(None, &message).unwrap();
+//! assert_eq!(request.event_name(), "BeforeTool");
+//! assert_eq!(request.input().get("tool_name").unwrap().as_str(), r#""run_shell_command""#);
 //!
-//! // Nothing to say is nothing on standard output.
-//! assert_eq!(claude.say(asked.foreign_event(), &Verdict::proceed()).stdout, "");
+//! // A hook without objection prints nothing.
+//! let response = claude.response(request.foreign_event(), &Verdict::proceed());
+//! assert_eq!(response.stdout, "");
 //! # Ok::<(), hook_json::JsonError>(())
 //! ```
+//!
+//! # Map
+//!
+//! | module | contents |
+//! | --- | --- |
+//! | `claude`, `gemini`, `codex`, `cursor`, `copilot`, … | one agent each: its table, and its own rules |
+//! | `table`, `kind`, `paths` | the parts of a table |
+//! | `request`, `convert`, `shape` | an agent's requests, and their conversion to native input |
+//! | `verdict`, `refusal`, `output` | the responses to an agent |
+//! | `settings`, `syntax`, `launch`, `matching`, `rule` | the hooks of an agent: settings, start, matchers |
+//! | `entry`, `consent`, `capabilities` | the entries of `hook connect`, and what they let hooks do |
+//! | `import` | conversion of an agent's hooks to native settings |
+//! | `precedence` | which of an agent's settings files counts |
+//! | `page` | the generated pages of docs/agents |
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod a3s;
-mod asking;
+mod capabilities;
 mod claude;
 mod codex;
 mod consent;
+mod convert;
 mod copilot;
 mod cursor;
 mod cursor_values;
 mod entry;
 mod gemini;
-mod heard;
 mod http;
 mod import;
 mod kind;
@@ -44,19 +61,19 @@ mod llxprt;
 mod matching;
 mod output;
 mod page;
+mod paths;
 mod pi;
-mod places;
 mod precedence;
 mod qwen;
 mod refusal;
+mod request;
 mod rule;
 mod settings;
 mod shape;
+mod syntax;
 mod table;
-mod told;
 mod verdict;
 mod vscode;
-mod written;
 
 use std::path::{Path, PathBuf};
 
@@ -70,11 +87,11 @@ use hook_settings::language::{
     ForeignSource, HookDirectory, Language, Launch, LaunchContext, Post, ProcessOutput,
 };
 
-pub use asking::{AgentRequest, RequestError};
 pub use consent::ConsentStatus;
 pub use entry::{ForeignEditError, PROJECT_SEARCH};
 pub use import::{Import, Loss};
 pub use page::{LEGEND, render_overview, render_page};
+pub use request::{AgentRequest, RequestError};
 pub use shape::agent_by_shape;
 pub use table::{Agent, Consent, Entry};
 use table::{AgentEvent, NativeEvent, Reach, Tool, Variable};
@@ -104,7 +121,7 @@ pub fn agent_by_path(path: &Path) -> Option<&'static Agent> {
         let paths = &agent.paths;
         let user_files = paths.user.iter().map(|file| format!("{}/{file}", paths.folder));
         let all = paths.project.iter().chain(paths.system).map(|pattern| (*pattern).to_owned());
-        all.chain(user_files).any(|pattern| places::ends_with_pattern(path, &pattern))
+        all.chain(user_files).any(|pattern| paths::ends_with_pattern(path, &pattern))
     })
 }
 
@@ -145,7 +162,7 @@ impl Agent {
     fn project_of(&self, path: &Path) -> Option<PathBuf> {
         let path = std::path::absolute(path).ok()?;
         let pattern =
-            self.paths.project.iter().find(|pattern| places::ends_with_pattern(&path, pattern))?;
+            self.paths.project.iter().find(|pattern| paths::ends_with_pattern(&path, pattern))?;
         path.ancestors().nth(pattern.split('/').count()).map(Path::to_path_buf)
     }
 
@@ -505,7 +522,7 @@ impl Language for Agent {
     }
 
     fn contradiction(&self, hook: &ForeignHook, input: &EventInput) -> Option<String> {
-        told::contradiction(self, hook, input)
+        convert::contradiction(self, hook, input)
     }
 
     fn declared_events(&self) -> Vec<EventDefinition> {
@@ -569,7 +586,7 @@ impl Language for Agent {
     }
 
     fn foreign_input(&self, hook: &ForeignHook, input: &EventInput) -> Option<RawObject> {
-        told::foreign_input(self, hook, input)
+        convert::foreign_input(self, hook, input)
     }
 
     fn matches(&self, hook: &ForeignHook, foreign_input: &RawObject) -> bool {

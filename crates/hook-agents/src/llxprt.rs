@@ -7,7 +7,7 @@ use hook_settings::language::{ForeignAnswer, ProcessOutput};
 
 use super::claude::parse_object;
 use super::gemini::{self, GEMINI};
-use super::places::{Plugins, SettingsPaths};
+use super::paths::{Plugins, SettingsPaths};
 use super::table::{
     Agent, AgentEvent, Consent, ConsentForm, Entry, Tool, Variable, sample_answer, tool,
 };

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use hook_protocol::HookEventName;
 use hook_settings::language::ProcessOutput;
 
-use super::heard::{
+use super::capabilities::{
     NONE, SAMPLE_REASON, arguments_effect, ask_effect, block_means, context_effect, denial_effect,
     effect_on_others, message_effect, outcome, stop_effect,
 };

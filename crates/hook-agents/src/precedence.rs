@@ -10,8 +10,8 @@ use hook_json::{JsonObject, RawJson};
 use hook_settings::language::{ForeignFile, OtherFile};
 
 use super::kind::HttpSettings;
-use super::places;
-use super::written::{self, Comments};
+use super::paths;
+use super::syntax::{self, Comments};
 
 const SWITCH: &str = "disableAllHooks";
 
@@ -40,7 +40,7 @@ enum Owner {
 impl Owner {
     fn of(is_machine_owned: bool, is_user_owned: bool, path: Option<&std::path::Path>) -> Self {
         let is_local =
-            path.is_some_and(|path| places::ends_with_pattern(path, ".claude/settings.local.json"));
+            path.is_some_and(|path| paths::ends_with_pattern(path, ".claude/settings.local.json"));
         match () {
             () if is_machine_owned => Self::Machine,
             () if is_user_owned => Self::User,
@@ -67,7 +67,7 @@ struct SettingsLayer {
 
 impl SettingsLayer {
     fn of(other: &OtherFile<'_>, comments: Comments) -> Option<Self> {
-        let text = written::without_comments(other.text, comments);
+        let text = syntax::without_comments(other.text, comments);
         let fields = RawJson::parse(&*text).ok()?.to_object().ok()?;
         Some(Self {
             owner: Owner::of(other.is_system, other.is_user, Some(other.path)),

@@ -10,7 +10,7 @@ use super::claude::{self, TOOL_FAILURE, TOOL_RESULT, blocking, tool_event, with_
 use super::claude::{apply_specific, read_common_fields};
 use super::gemini::GEMINI;
 use super::matching;
-use super::places::{Plugins, SettingsPaths};
+use super::paths::{Plugins, SettingsPaths};
 use super::settings::OPTIONAL_KEYS;
 use super::table::{
     Agent, AgentEvent, Coverage, Entry, Expansion, Subject, Timeouts, Tool, Variable,

@@ -16,8 +16,8 @@ use hook_settings::language::{
 use super::entry;
 use super::kind::{self, HookKind, HttpSettings};
 use super::precedence::{self, EffectiveSettings};
+use super::syntax;
 use super::table::{Agent, AgentEvent, SettingsForm, Timeouts};
-use super::written;
 
 /// Optional keys of a hook. They are ignored in files of agents that do not support them.
 pub(super) const OPTIONAL_KEYS: &[&str] = &[
@@ -51,7 +51,7 @@ const LEGACY_SWITCHES: &[&str] = &["enabled", "disabled", "notifications"];
 pub(super) fn read(agent: &'static Agent, text: &str, file: &ForeignFile<'_>) -> ForeignSettings {
     let mut reader = Reader::new(agent, file);
     let text = match file.path.and_then(|path| path.extension()) {
-        Some(extension) if extension == "toml" => match written::toml_to_json(text) {
+        Some(extension) if extension == "toml" => match syntax::toml_to_json(text) {
             Ok(json) => Cow::Owned(json),
             Err(error) => {
                 let message = format!("not TOML: {error}; none of its hooks run");
@@ -59,7 +59,7 @@ pub(super) fn read(agent: &'static Agent, text: &str, file: &ForeignFile<'_>) ->
                 return reader.settings;
             }
         },
-        _ => written::without_comments(text, agent.comments),
+        _ => syntax::without_comments(text, agent.comments),
     };
     match RawJson::parse_with_offsets(&*text) {
         Ok(root) => reader.root(&root),

@@ -6,9 +6,9 @@ use hook_protocol::event::input::EventInput;
 use hook_settings::language::{ForeignAnswer, ForeignHook, ProcessOutput};
 
 use super::kind::{HookKind, HttpRules};
-use super::places::SettingsPaths;
+use super::paths::SettingsPaths;
+use super::syntax::Comments;
 use super::verdict::{AgentResponse, Verdict};
-use super::written::Comments;
 
 /// One agent, as tables.
 #[derive(Debug)]

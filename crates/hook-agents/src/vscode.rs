@@ -9,13 +9,13 @@ use hook_settings::language::{ForeignAnswer, ProcessOutput};
 use super::claude::{self, parse_object};
 use super::kind::COMMAND_ONLY;
 use super::matching;
-use super::places::SettingsPaths;
+use super::paths::SettingsPaths;
+use super::syntax::Comments;
 use super::table::{
     Agent, AgentEvent, BaseField, Directory, ExitTwo, Expansion, Reach, SettingsForm, Subject,
     Timeouts, Tool, sample_answer, tool,
 };
 use super::verdict::{AgentResponse, Verdict, put, put_specific};
-use super::written::Comments;
 
 const fn denying(event: AgentEvent) -> AgentEvent {
     AgentEvent { exit_two: ExitTwo::Denies, blocks: true, ..event }

@@ -49,17 +49,16 @@
 //! | module | contents |
 //! | --- | --- |
 //! | [`message`] | requests, responses, progress, and their JSON form |
-//! | `bus`, `limits`, `places`, `subscription` | the bus and its bounded queues |
-//! | `accepted`, `in_flight` | a request from its acceptance to its one answer |
-//! | `event_handler` | the nine stages of a request |
-//! | `engine`, `system`, `native`, `fire` | the engine on the bus, and the API of its host |
+//! | `bus` | the bus and its bounded queues; a request from its acceptance to its one answer |
+//! | `handler` | the nine stages of a request, and the engine on the bus |
+//! | `system`, `native`, `fire` | the API of the engine's host |
 //! | [`triggers`], `host` | how an agent applies the answers, and the agent's own data |
 //! | [`schema`] | JSON Schema of the messages |
 //! | [`wire`] | JSON lines: reading, serving one client or many (over a socket), following events |
 //! | [`bridge`] | requests in an agent's own format |
 //! | [`live`] | hooks of clients: registered, called and resumed over a connection |
 //! | [`audit`] | the audit of hooks, as a stream and as a file |
-//! | `redaction`, `registrations` | the redaction of both, and the hooks added and removed |
+//! | `redaction` | the redaction of audits and recordings |
 //! | [`module`] | modules in Rust: sets of handlers, commands and renderers |
 //! | [`recording`] | recordings of a bus: writing, reading, replaying |
 //! | [`script`] | scripted messages, and tests of hooks with them |

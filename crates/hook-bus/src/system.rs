@@ -400,7 +400,7 @@ impl HookSystem {
     }
 
     /// Starts the workers with `"start": "eager"`, after
-    /// `initialize_here`. A worker that fails to start is reported in the
+    /// `initialize_blocking`. A worker that fails to start is reported in the
     /// log, and its first call fails.
     pub fn start_workers(&self) {
         if let Ok(engine) = self.built_engine() {

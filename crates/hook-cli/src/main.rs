@@ -17,7 +17,7 @@
 //! | `terminal` | the user at the terminal, for hooks that ask |
 //! | `stdout` | non-blocking writes to standard output |
 //! | `log` | diagnostic logging on standard error |
-//! | `unheard` | the response for an event that no engine received |
+//! | `not_fired` | the response for an event that no engine received |
 //! | `guards` | checks for guards that may be missing |
 //! | `exit_code`, `error`, `panics` | exit codes and failures |
 

@@ -30,24 +30,17 @@ impl FileLock {
         }
     }
 
-    /// Takes the lock, waiting at most `patience`; blocks the thread.
+    /// Takes the lock, waiting at most `timeout`; blocks the thread.
     ///
     /// # Errors
-    /// As `FileLock::try_take`, and if it stays held ([`io::ErrorKind::TimedOut`]).
+    /// As [`FileLock::try_acquire`], and if it stays held ([`io::ErrorKind::TimedOut`]).
     pub fn acquire_within(path: &Path, timeout: Duration) -> io::Result<Self> {
-        let start = Instant::now();
         let file = open(path)?;
-        loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(Self(file)),
-                Err(TryLockError::Error(error)) if error.kind() != io::ErrorKind::Interrupted => {
-                    return Err(error);
-                }
-                Err(_) if start.elapsed() >= timeout => {
-                    let message = format!("another process holds {}", path.shown());
-                    return Err(io::Error::new(io::ErrorKind::TimedOut, message));
-                }
-                Err(_) => std::thread::sleep(RETRY_INTERVAL),
+        match lock_within(&file, timeout)? {
+            true => Ok(Self(file)),
+            false => {
+                let message = format!("another process holds {}", path.shown());
+                Err(io::Error::new(io::ErrorKind::TimedOut, message))
             }
         }
     }
@@ -55,6 +48,25 @@ impl FileLock {
     /// Returns the file. Every open copy of it keeps the lock, as in a process that inherits it.
     pub fn into_file(self) -> File {
         self.0
+    }
+}
+
+/// Locks an open file, waiting at most `timeout`; blocks the thread. Returns `false` if another
+/// process keeps the lock.
+///
+/// # Errors
+/// If the file cannot be locked: not all file systems have locks ([`io::ErrorKind::Unsupported`]).
+pub fn lock_within(file: &File, timeout: Duration) -> io::Result<bool> {
+    let start = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::Error(error)) if error.kind() != io::ErrorKind::Interrupted => {
+                return Err(error);
+            }
+            Err(_) if start.elapsed() >= timeout => return Ok(false),
+            Err(_) => std::thread::sleep(RETRY_INTERVAL),
+        }
     }
 }
 

@@ -6,8 +6,10 @@
 //! # fn main() -> std::io::Result<()> {
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("settings.json");
-//! hook_files::replace::replace_file(&path, b"{}")?;
+//! std::fs::write(&path, "{}")?;
 //! assert_eq!(hook_files::regular_file::read(&path, 1024)?, b"{}");
+//! // A folder, a device or a pipe is no settings file.
+//! assert!(hook_files::regular_file::read(folder.path(), 1024).is_err());
 //! # Ok(())
 //! # }
 //! ```

@@ -1,7 +1,9 @@
 //! Checks whether paths lead into a project, through any symlinks.
 
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -48,12 +50,11 @@ impl ProjectTree {
     pub fn split_search_path<'n>(
         &self,
         list: &OsStr,
-        programs: impl Iterator<Item = &'n str> + Clone,
+        programs: impl Iterator<Item = &'n str>,
     ) -> (OsString, Vec<PathBuf>) {
-        let is_link_inside = |path: PathBuf| {
-            path.symlink_metadata().is_ok_and(|found| found.is_symlink()) && self.contains(&path)
-        };
-        self.split(list, |folder| !programs.clone().any(|name| is_link_inside(folder.join(name))))
+        let programs: HashSet<&OsStr> = programs.map(OsStr::new).collect();
+        let is_link_inside = |path: &PathBuf| path.is_symlink() && self.contains(path);
+        self.split(list, |folder| !possible_links(folder, &programs).iter().any(is_link_inside))
     }
 
     fn split(&self, list: &OsStr, is_kept: impl Fn(&Path) -> bool) -> (OsString, Vec<PathBuf>) {
@@ -62,6 +63,23 @@ impl ProjectTree {
             std::env::split_paths(list).partition(|folder| is_outside(folder) && is_kept(folder));
         // Joining split paths cannot fail.
         (std::env::join_paths(kept).unwrap_or_default(), removed)
+    }
+}
+
+/// Returns the paths of a folder at which one of these programs may be a link. Listing the folder
+/// costs less than looking for each program; one that cannot be listed may still have them all.
+fn possible_links(folder: &Path, programs: &HashSet<&OsStr>) -> Vec<PathBuf> {
+    let may_be_link = |entry: &fs::DirEntry| {
+        programs.contains(&*entry.file_name())
+            && entry.file_type().map_or(true, |kind| kind.is_symlink())
+    };
+    let listed: io::Result<Vec<fs::DirEntry>> = fs::read_dir(folder).and_then(|entries| {
+        entries.filter(|entry| entry.as_ref().map_or(true, may_be_link)).collect()
+    });
+    match listed {
+        Ok(entries) => entries.iter().map(fs::DirEntry::path).collect(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(_) => programs.iter().map(|name| folder.join(name)).collect(),
     }
 }
 

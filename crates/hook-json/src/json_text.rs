@@ -16,9 +16,9 @@ use super::{JsonKind, RawJson};
 /// use hook_json::{JsonText, RawJson};
 ///
 /// let text = JsonText::try_from(RawJson::parse(r#""\u00e0 la carte""#)?).unwrap();
-/// assert_eq!(text.read(), "à la carte");
+/// assert_eq!(text.decode(), "à la carte");
 /// assert_eq!(text, JsonText::new("à la carte"));
-/// # Ok::<(), crate::JsonError>(())
+/// # Ok::<(), hook_json::JsonError>(())
 /// ```
 #[doc(hidden)]
 #[derive(Clone)]

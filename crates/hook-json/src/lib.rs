@@ -32,12 +32,13 @@
 //! | `walk`, `slice`, `json_text`, `visit`, `kind` | reading several levels in one pass |
 //! | `write`, `line` | writing one value on one line |
 //! | `field`, [`shape`] | reading objects into types, with errors that name the field |
-//! | `same`, `patch` | comparing values, and the edits between two of them |
+//! | `equality`, `patch` | comparing values, and the edits between two of them |
 //! | [`text`] | showing text of unknown origin to people and in logs |
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod depth;
+mod equality;
 pub mod field;
 mod json_text;
 mod kind;
@@ -47,7 +48,6 @@ mod object;
 mod patch;
 mod raw;
 pub mod read;
-mod same;
 pub mod scan;
 pub mod shape;
 mod slice;

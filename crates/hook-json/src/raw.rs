@@ -27,7 +27,7 @@ const MAX_VALUE_DEPTH: usize = 1_000;
 ///
 /// let value = RawJson::parse(r#"{"big": 1.10e400, "list": [1, 2]}"#)?;
 /// assert_eq!(value.to_object()?.get("big").unwrap().as_str(), "1.10e400");
-/// # Ok::<(), crate::JsonError>(())
+/// # Ok::<(), hook_json::JsonError>(())
 /// ```
 #[derive(Clone)]
 pub struct RawJson {

@@ -411,7 +411,7 @@ pub enum FailureCode {
     /// A panic in the engine or around a handler.
     InternalError,
     /// An unknown code in a message; see
-    /// `StageFailure::code_word`.
+    /// `StageFailure::code_name`.
     Other,
 }
 

@@ -15,7 +15,7 @@
 //!     ToolName::new("run_shell_command")?,
 //!     RawObject::parse(r#"{"command": "ls"}"#)?,
 //! ));
-//! assert_eq!(input.event_name(), HookEventName::BeforeTool);
+//! assert_eq!(input.event(), HookEventName::BeforeTool);
 //! # Ok(())
 //! # }
 //! ```

@@ -1,6 +1,20 @@
 //! Running hooks: processes, futures and threads on tasks that the engine owns, each with its own
 //! deadline; inline handlers on the caller's thread.
 //!
+//! # Example
+//!
+//! ```
+//! use hook_protocol::{HookEventName, HookOutput};
+//! use hook_run::HandlerHook;
+//!
+//! let guard = HandlerHook::inline(HookEventName::BeforeTool, "no-shell", |_input| {
+//!     Ok(Some(HookOutput::deny("no shell today")))
+//! })
+//! .matcher("run_shell_command");
+//! ```
+//!
+//! # Map
+//!
 //! | file | contents |
 //! | --- | --- |
 //! | `identity`, `spec` | the identity of a hook in messages; a hook that is ready to run |
@@ -11,15 +25,15 @@
 //! | `module` | handlers of modules that are part of the host |
 //! | `worker` | long-lived processes of the engine |
 //! | `http` | HTTP servers, for hooks of other agents |
-//! | `hosted` | host-executed hooks of other agents: a model's verdict, an MCP tool |
+//! | `host_service` | host-executed hooks of other agents: a model's verdict, an MCP tool |
 //! | `upstream` | fleets of remote engines, which the host knows how to ask |
-//! | `unserved` | hooks that cannot run |
-//! | `maker` | the factory of executors for hooks of settings |
+//! | `unavailable` | hooks that cannot run |
+//! | `factory` | the factory of executors for hooks of settings |
 //! | `answer` | the interpretation of a finished hook's output |
 //! | `limits`, `slots`, `nesting` | the limits of hooks: time, concurrency, depth |
 //! | `running` | the running command hooks, and the requests that come from inside them |
 //! | `tree`, `termination` | the process tree of a hook, and its end after the verdict |
-//! | `consent` | the last trust check before a run |
+//! | `trust_check` | the last trust check before a run |
 //! | `per_file` | one tool call on several files, for a hook that handles one file at a time |
 //! | `threads` | threads of the engine |
 //! | `session_env` | variables that hooks set for later hooks of the session |

@@ -19,12 +19,12 @@ use super::fields::{
     MAX_PRIORITY, MAX_TIMEOUT_MILLISECONDS, REGISTRATION_FIELDS, TOP_LEVEL,
 };
 use super::folders::module_path;
+use super::language_field::{is_in_language, language_of};
 use super::matcher_definition::{COMMAND_PATTERN, KIND, PATH_PATTERN, TOOL, TOOL_PATTERN};
 use super::matcher_definition::{MatcherDefinition, MatcherFields};
 use super::redact_reader;
 use super::registration::RegistrationRules;
 use super::rule::Rule;
-use super::said_language::{is_in_language, language_of};
 use super::source::{HookSource, SettingsSource};
 use crate::language::{self, Languages};
 use hook_json::field;

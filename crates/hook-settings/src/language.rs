@@ -2,11 +2,11 @@
 //!
 //! A crate that knows an agent implements its [`Language`]. The engine runs a [`ForeignHook`] as
 //! that agent would; plan, limits, trust and merging are the same as for native hooks. If the
-//! client is itself an agent with foreign hooks, its original message is an `AskedBy`: hooks of
+//! client is itself an agent with foreign hooks, its original message is an `OriginalMessage`: hooks of
 //! the same agent get that message, not a translation of its translation.
 
 pub mod calls;
-mod runs;
+mod foreign_command;
 
 #[doc(hidden)]
 pub use hook_shell::loaders::is_forbidden_in_project;
@@ -20,13 +20,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use calls::{Calls, PartialCall, calls};
+pub use foreign_command::{ForeignCommand, ForeignRequest};
 use hook_json::{RawJson, RawObject};
 use hook_protocol::event::input::EventInput;
 pub use hook_protocol::event::input::OriginalMessage;
 use hook_protocol::event::output::HookOutput;
 use hook_protocol::event::{EventDefinition, Events, HookEventName};
 use hook_protocol::failure::{HookFailure, InvalidAnswer};
-pub use runs::{ForeignCommand, ForeignRequest};
 
 /// The format of one agent's hooks: its settings, inputs and answers.
 pub trait Language: fmt::Debug + Send + Sync {

@@ -4,6 +4,32 @@
 //! [`SettingsFile`]. All problems of a file are reported together; a broken entry does not affect
 //! others. [`edit`] enables and disables hooks in settings files, and [`starter`] creates a first
 //! settings file. [`crate::check`] also checks the environment of settings.
+//!
+//! # Example
+//!
+//! ```
+//! use hook_settings::{FailBehavior, HookSource, parse};
+//!
+//! let text = r#"{"hooks": {"BeforeTool": [{"hooks": [
+//!     {"type": "command", "command": "./guard.sh", "failBehavior": "block"}]}]}}"#;
+//! let file = parse(text, HookSource::User, None);
+//! assert!(file.diagnostics.is_empty());
+//! assert_eq!(file.hooks[0].fail_behavior, FailBehavior::Block);
+//! ```
+//!
+//! # Map
+//!
+//! | module | contents |
+//! | --- | --- |
+//! | `source`, `discovery`, `paths`, `folders` | settings files, and where they are found |
+//! | `document`, `fields`, `file`, `load`, `reload` | reading them, by tables of fields |
+//! | `definition`, `rule`, `diagnostic` | hooks, and the problems of a file |
+//! | [`matcher`], `javascript` | matchers, and the regular expressions of JavaScript |
+//! | [`language`], `foreign`, `foreign_definitions` | hooks in the formats of other agents |
+//! | [`edit`], [`starter`] | editing and creating settings files |
+//! | [`check`] | diagnostics for settings and for the files that they name |
+//! | [`redact`] | keeping secrets out of records and logs |
+//! | [`schema`] | JSON Schemas of everything that is read and written |
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
@@ -14,6 +40,7 @@ pub mod check;
 mod declaring;
 mod definition;
 mod diagnostic;
+mod discovered_hooks;
 mod discovery;
 mod document;
 pub mod edit;
@@ -22,12 +49,11 @@ mod fail_behavior;
 mod fields;
 mod file;
 mod folders;
-mod found;
-mod home;
-mod in_force;
-mod in_language;
+mod foreign;
+mod foreign_definitions;
 mod javascript;
 pub mod language;
+mod language_field;
 mod load;
 pub mod matcher;
 mod matcher_definition;
@@ -36,8 +62,8 @@ pub mod redact;
 mod redact_reader;
 mod redaction;
 mod registration;
+mod reload;
 mod rule;
-mod said_language;
 pub mod schema;
 mod source;
 pub mod starter;
@@ -63,7 +89,6 @@ pub use fields::{CONFIG_FIELDS, DEFINITION_FIELDS, HOOK_FIELDS, MATCHER_FIELDS};
 pub use file::{parse, parse_source, parse_with_events};
 pub use folders::has_hook_folder;
 pub use folders::listing;
-pub use in_force::reload_files;
 pub(crate) use load::load_all;
 pub use load::{MAX_SETTINGS, declare_events, load};
 pub use matcher::MatchInput;
@@ -73,6 +98,7 @@ pub(crate) use paths::project_of;
 pub use paths::{IN_PROJECT, config_home, data_home, state_home, unsafe_user_folder};
 pub use redaction::RedactionRules;
 pub use registration::{RegistrationLimits, RegistrationRules};
+pub use reload::reload_files;
 pub use rule::{Rule, Severity};
 pub use source::{HookSource, SettingsSource};
 pub use switch::Switches;

@@ -14,7 +14,7 @@ use super::folders::has_hook_folder;
 use super::rule::Rule;
 use super::rule::Severity;
 use super::source::{HookSource, SettingsSource};
-use super::{home, said_language};
+use super::{foreign, language_field};
 use crate::language::OtherFile;
 use hook_files::{absence, regular_file};
 use hook_protocol::event::Events;
@@ -36,7 +36,7 @@ pub fn load(source: &SettingsSource) -> Option<SettingsFile> {
 /// sources disagree about an event, the more trusted one wins, and of two projects the outer one.
 ///
 /// A project's declarations apply only to its own hooks until they are trusted. Unlike those of
-/// other files, they also yield to events that `at_run_time` adds.
+/// other files, they also yield to events that `declare_runtime_events` adds.
 pub(crate) fn load_all(
     sources: &[SettingsSource],
     events: &mut Events,
@@ -141,7 +141,7 @@ impl<'s> Text<'s> {
             None => {
                 let text = self.text();
                 let mut all = declared_events(&text);
-                all.extend(said_language::declared_events(&text, &self.source.languages));
+                all.extend(language_field::declared_events(&text, &self.source.languages));
                 all
             }
         };
@@ -158,7 +158,7 @@ impl<'s> Text<'s> {
             Err(error) => return (unreadable_file(source, error), String::new()),
         };
         let mut file = match source.language {
-            Some(language) => home::parse(&text, source, language, others, events),
+            Some(language) => foreign::parse(&text, source, language, others, events),
             None => parse_source(&text, source, events),
         };
         if let Err(error) = std::str::from_utf8(bytes) {

@@ -23,7 +23,7 @@ fn name_matches(pattern: &str, name: &str) -> bool {
 }
 
 /// Returns `true` if all items match a pattern, in which a star matches any number of them.
-/// `one_fits` returns the number of pattern parts that match the next item, if it matches.
+/// `match_one` returns the number of pattern parts that match the next item, if it matches.
 fn matches_items<P, T>(
     pattern: &[P],
     items: &[T],

@@ -312,7 +312,7 @@ pub fn interpreter(word: &str) -> Option<&str> {
 
 /// Names of programs that a transparent command starts, as far as they have no version of their own: those
 /// that must not be a project's.
-pub fn started_programs() -> impl Iterator<Item = &'static str> + Clone {
+pub fn started_programs() -> impl Iterator<Item = &'static str> {
     let filters = FILTERS.iter().map(|(name, _)| *name).filter(|name| !is_builtin_or_keyword(name));
     INTERPRETERS.into_iter().chain(VERSIONED_INTERPRETERS).chain(STARTERS).chain(filters)
 }

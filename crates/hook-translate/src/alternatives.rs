@@ -7,7 +7,7 @@ use hook_json::{JsonObject, RawJson, RawObject};
 use hook_protocol::model::LlmCandidate;
 
 use crate::Warning;
-use crate::spread::{Piece, Portion, distribute, distribute_list};
+use crate::distribute::{Piece, Portion, distribute, distribute_list};
 
 /// An alternative of an SDK's response.
 pub(crate) trait Alternative {

@@ -46,7 +46,7 @@ struct Shown {
 impl<'m> Plan<'m> {
     /// Compares `messages` with those of `entries`. Returns `None` if they are the same.
     ///
-    /// A message without text is ignored, as in the stable form. `place_between` returns the index
+    /// A message without text is ignored, as in the stable form. `insertion_index` returns the index
     /// at which new messages are inserted, given the entries before and after them.
     pub(crate) fn of<E: Entry>(
         entries: &[E],
@@ -106,7 +106,7 @@ impl<'m> Plan<'m> {
 }
 
 /// Returns the new messages with their indices: the first before everything, the last after
-/// everything, the others by `place_between`.
+/// everything, the others by `insertion_index`.
 fn inserts<'m>(
     steps: &[Step],
     shown: &[Shown],
@@ -185,7 +185,7 @@ impl Hash for Compared<'_> {
 /// and after it: 0 without one before, the end without one after, else as late as possible before
 /// the next message, but not between a tool call and its answer.
 ///
-/// `answers_a_call` returns `true` for an entry that must directly follow the one with the call.
+/// `is_tool_result` returns `true` for an entry that must directly follow the one with the call.
 pub(crate) fn insertion_index(
     count: usize,
     (before, after): (Option<usize>, Option<usize>),

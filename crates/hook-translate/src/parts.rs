@@ -3,7 +3,7 @@
 use hook_json::{JsonText, RawJson};
 
 use crate::Warning;
-use crate::spread::{Piece, Portion};
+use crate::distribute::{Piece, Portion};
 
 /// A part of a message: text, or anything else.
 pub(crate) trait Part {

@@ -298,7 +298,9 @@ fn opens_in_shell(line: &str) -> bool {
     let is_path = |word: &str| {
         let word = word.trim_start_matches(['"', '\'']);
         let is_system = ["/bin/", "/usr/", "/dev/", "/opt/", "/tmp/"];
-        word.contains('/') && !is_system.iter().any(|folder| word.starts_with(folder))
+        // A folder is no program; words that end so are parts of patterns.
+        let is_file = word.contains('/') && !word.trim_end_matches(['"', '\'']).ends_with('/');
+        is_file && !is_system.iter().any(|folder| word.starts_with(folder))
     };
     line.split([';', '&', '|', '(', ')', '`', '{', '}']).any(|command| {
         let words = command.split_whitespace();

@@ -4,6 +4,28 @@
 //! in them. Hooks of ours then run from a copy of these folders; others run where they are, and are compared
 //! before each run.
 //!
+//! # Example
+//!
+//! ```
+//! use hook_settings::{HookSource, parse};
+//! use hook_trust::TrustStore;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let project = folder.path().join("project");
+//! # std::fs::create_dir(&project)?;
+//! let text = r#"{"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "true"}]}]}}"#;
+//! let hooks = parse(text, HookSource::Project, None).hooks;
+//! let store = TrustStore::new(folder.path().join("trust.json"));
+//! assert!(store.grants(&project)?.is_empty());
+//! store.grant(&project, &hooks)?;
+//! assert_eq!(store.grants(&project)?.len(), 1);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Map
+//!
 //! | module | contents |
 //! | --- | --- |
 //! | `command`, `cover` | what a command starts, and which folders that makes |

@@ -6,6 +6,7 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use hook_files::project_tree::ProjectTree;
 use hook_shell::path_matches;
 
 /// How many files the folders of one hook may have, and how many entries of them are looked at.
@@ -387,9 +388,14 @@ impl Walk<'_> {
 
     fn add(&self, path: &Path, found: &Metadata, listing: &mut Listing) -> Result<(), CoverError> {
         let entry = if found.is_symlink() {
-            let (target, leads_to) = self.target(path)?;
-            listing.targets.insert(leads_to);
-            Entry::Link { target }
+            match self.outside_package(path) {
+                Some(target) => Entry::Link { target },
+                None => {
+                    let (target, leads_to) = self.target(path)?;
+                    listing.targets.insert(leads_to);
+                    Entry::Link { target }
+                }
+            }
         } else if found.is_file() {
             Entry::File { executable: is_executable(found), stamp: Stamp::of(found) }
         } else {
@@ -406,6 +412,15 @@ impl Walk<'_> {
         amount.files += 1;
         listing.files.insert(path.to_path_buf(), entry);
         Ok(())
+    }
+
+    /// Where a link of installed packages leads, if that is outside of every project of this one's repository: such
+    /// are packages that are linked instead of copied. A copy has the same link.
+    fn outside_package(&self, path: &Path) -> Option<PathBuf> {
+        let real = fs::canonicalize(self.base.join(path)).ok().filter(|_| is_of_packages(path))?;
+        let is_outside =
+            !real.starts_with(self.base) && !ProjectTree::new(self.base).contains(&real);
+        is_outside.then_some(real)
     }
 
     /// What a link says, and the path to which it leads from the base on, where all of its way is in its own

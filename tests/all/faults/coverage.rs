@@ -333,6 +333,37 @@ fn fault_94_packages_of_a_copy_are_those_that_were_trusted() {
 }
 
 #[test]
+fn fault_94_packages_that_are_a_link_out_of_the_project_are_named_and_the_link_is_compared() {
+    let project = ours("node .hooks/guard.js");
+    project.write(
+        ".hooks/guard.js",
+        "const dep = require('dep');\nconsole.error(dep.x); process.exit(2);\n",
+    );
+    let package = |folder: PathBuf, text: &str| {
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("index.js"), format!("exports.x = '{text}';\n")).unwrap();
+        folder
+    };
+    let link = project.path().join(".hooks/node_modules/dep");
+    fs::create_dir_all(link.parent().unwrap()).unwrap();
+    // As `npm install ../dep` does it.
+    let outside = package(project.home().join("dep"), "reviewed");
+    symlink(&outside, &link).unwrap();
+    let shown = run(&project, &["trust"]).stdout;
+    let named =
+        format!("dep: these packages are a link out of the project, to {}", outside.display());
+    assert!(shown.contains(&named) && !shown.contains("all of it"), "{shown}");
+    trusted(&project);
+    fs::remove_file(&link).unwrap();
+    symlink(package(project.home().join("other"), "UNREVIEWED"), &link).unwrap();
+    refuses(&project);
+    fs::remove_file(&link).unwrap();
+    symlink(package(project.path().join("lib"), "UNREVIEWED"), &link).unwrap();
+    refuses(&project);
+    is_opaque(&project, "leads out of its folder");
+}
+
+#[test]
 fn fault_95_a_hook_that_writes_into_its_copy_goes_on_and_nothing_of_it_is_loaded() {
     let project = ours("python3 .hooks/guard.py");
     let text = "import os, sys\nhere = os.path.dirname(__file__)\nos.makedirs(here + '/logs', exist_ok=True)\n\

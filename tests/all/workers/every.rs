@@ -174,10 +174,13 @@ fn a_projects_worker_under_it_runs_once_it_is_trusted() {
     );
     let prompt = Hook::new(&project, &["fire", "BeforeAgent"]).run();
     assert_eq!(prompt.status, 2, "{prompt:?}");
-    // One that is gone is missed.
+    // One that is gone blocks, too.
     project.write(".hooks/settings.json", "{\"hooks\": {}}");
     let fired = Hook::new(&project, &["fire", "BeforeAgent", "--json"]).run();
-    assert!(fired.stdout.contains("is not in the settings"), "{fired:?}");
+    assert!(
+        fired.status == 2 && fired.stdout.contains("it is trusted, but not in the settings"),
+        "{fired:?}"
+    );
 }
 
 #[tokio::test]

@@ -17,13 +17,13 @@ use hook_json::{JsonObject, RawJson};
 
 use super::kind::COMMAND_ONLY;
 use super::matching;
-use super::places::SettingsPaths;
+use super::paths::SettingsPaths;
 use super::settings::OPTIONAL_KEYS;
+use super::syntax::Comments;
 use super::table::{
     Agent, AgentEvent, BaseField, Directory, Entry, Expansion, SettingsForm, Timeouts, Tool, tool,
 };
 use super::verdict::{AgentResponse, Verdict, put};
-use super::written::Comments;
 
 /// The extension, with a placeholder for the commands of its events.
 const EXTENSION: &str = include_str!("../extension.ts");

@@ -1,13 +1,12 @@
 //! The file of an audit: whole lines, each with the hash of the previous one, and notes of missing
 //! entries.
 
-use std::fs::{File, Metadata, TryLockError};
+use std::fs::{File, Metadata};
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use hook_files::regular_file;
+use hook_files::{file_lock, regular_file};
 use hook_json::ObjectWriter;
 use hook_protocol::timestamp;
 
@@ -16,9 +15,6 @@ use super::{AuditEntry, AuditKind};
 
 /// The time to wait for other processes that append to the file.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// The time between two attempts to lock the file.
-const LOCK_INTERVAL: Duration = Duration::from_millis(2);
 
 /// A file to which lines are appended, each with one write. Several processes may append to it.
 #[derive(Debug)]
@@ -79,24 +75,15 @@ impl AuditFile {
     /// Locks the file: another process could append between reading the end and writing. A process
     /// that is stopped may hold the lock for ever.
     fn lock(&self) -> io::Result<()> {
-        let begun = Instant::now();
-        loop {
-            match self.file.try_lock() {
-                Ok(()) => return Ok(()),
-                // Some file systems have no locks; there only one process can write.
-                Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
-                    return Ok(());
-                }
-                Err(TryLockError::Error(error)) => return Err(error),
-                Err(TryLockError::WouldBlock) if begun.elapsed() < LOCK_TIMEOUT => {
-                    thread::sleep(LOCK_INTERVAL);
-                }
-                Err(TryLockError::WouldBlock) => {
-                    let seconds = LOCK_TIMEOUT.as_secs();
-                    let why =
-                        format!("another process has had it locked for more than {seconds} s");
-                    return Err(io::Error::new(io::ErrorKind::WouldBlock, why));
-                }
+        match file_lock::lock_within(&self.file, LOCK_TIMEOUT) {
+            Ok(true) => Ok(()),
+            // Some file systems have no locks; there only one process can write.
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
+            Err(error) => Err(error),
+            Ok(false) => {
+                let seconds = LOCK_TIMEOUT.as_secs();
+                let why = format!("another process has had it locked for more than {seconds} s");
+                Err(io::Error::new(io::ErrorKind::WouldBlock, why))
             }
         }
     }

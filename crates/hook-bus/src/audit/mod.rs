@@ -3,11 +3,11 @@
 //! It is made from the messages on the bus. [`HookSystem::audit`](crate::HookSystem::audit) returns
 //! it as a stream of [`AuditEntry`], [`AuditLog`] writes it to a file.
 
-mod asked;
 mod chain;
 mod entry;
 mod file;
 mod log;
+mod request_context;
 mod stream;
 mod verify;
 

@@ -13,8 +13,8 @@ use hook_settings::AuditLevel;
 use hook_settings::redact::Redaction;
 use tokio_stream::Stream;
 
-use super::asked::{RequestContext, RequestContexts};
 use super::entry::{self, AuditEntry, AuditKind};
+use super::request_context::{RequestContext, RequestContexts};
 use crate::bus::MessageBus;
 use crate::bus::{AuditGuard, Lagged, Subscription};
 use crate::handler::EngineSlot;

@@ -6,7 +6,7 @@ use hook_core::StageFailure;
 use hook_protocol::FailureCode;
 
 use super::limits::BusLimits;
-use super::places::RequestPermits;
+use super::permits::RequestPermits;
 use super::request_handler::RequestHandler;
 use super::subscription::{Message, Topics};
 use crate::message::{JournalEntry, JournalMessage, RequestKey};

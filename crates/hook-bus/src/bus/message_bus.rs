@@ -21,7 +21,7 @@ use super::accepted::{AcceptAs, Accepted, ServeBy};
 use super::core::BusCore;
 use super::limits::{BusLimits, PublishError};
 use super::origin::Origin;
-use super::places::RequestPermit;
+use super::permits::RequestPermit;
 use super::published::{PublishedRequest, Submitted};
 use super::request_handler::Served;
 use super::subscription::{Message, Subscription, SubscriptionLimits};

@@ -8,7 +8,7 @@
 //! | `accepted` | one accepted request, which is answered exactly once |
 //! | `published` | a published request, for its publisher |
 //! | `client` | one of several clients, with its fair share |
-//! | `limits`, `places` | the limits on requests in flight |
+//! | `limits`, `permits` | the limits on requests in flight |
 //! | `origin` | whether a request comes from a running hook |
 //! | `subscription` | bounded queues for subscribers |
 
@@ -18,7 +18,7 @@ mod core;
 mod limits;
 mod message_bus;
 mod origin;
-mod places;
+mod permits;
 mod published;
 mod request_handler;
 mod subscription;

@@ -3,7 +3,7 @@
 //! | file | contents |
 //! | --- | --- |
 //! | `event_handler` | the nine stages of a request |
-//! | `elsewhere` | forwarding requests to remote engines |
+//! | `remote` | forwarding requests to remote engines |
 //! | `engine` | the engine: built on first use, and again on reload |
 //! | `declared`, `registered`, `registrations` | events and hooks added and removed at run time |
 //! | `sessions` | values that hooks set for later hooks of their sessions |
@@ -12,22 +12,22 @@
 //! | `in_flight` | requests that are not answered yet |
 
 mod declared;
-mod elsewhere;
 mod engine;
 mod event_handler;
 mod in_flight;
 mod progress;
 mod registered;
 mod registrations;
+mod remote;
 mod sessions;
 mod translation;
 mod unfinished;
 
 pub use declared::DeclaredEvent;
 pub(crate) use declared::DeclaredEvents;
-pub use elsewhere::{RemoteEngines, RemoteServing};
 pub(crate) use engine::{BuildFailure, Engine, EngineOptions, EngineSlot, Sources};
 pub use engine::{InitializeError, NotInitialized};
 pub use event_handler::HookEventHandler;
 pub use registered::{RegisterError, RegisteredHook, Registrant, Registration};
 pub(crate) use registrations::{Registrations, effective_hooks};
+pub use remote::{RemoteEngines, RemoteServing};

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::register::{HookRegister, NotRegistered};
-use super::remembered::{self, SavedGuard};
+use super::saved_guards::{self, SavedGuard};
 use crate::handler::{EngineSlot, Registrant, Registration};
 use crate::token::{is_same_token, token};
 
@@ -155,8 +155,8 @@ impl LiveClients {
     /// # Errors
     /// If the file cannot be read or written. The next guard overwrites its content.
     pub fn save_guards_in(self: &Arc<Self>, file: PathBuf) -> io::Result<Vec<String>> {
-        let writable = remembered::check_writable(&file);
-        let restored = self.restore_guards(&file, "the server was started again");
+        let writable = saved_guards::check_writable(&file);
+        let restored = self.block_for_guards_in(&file, "the server was started again");
         let _ = self.guard_file.set(file);
         writable.and(restored)
     }
@@ -171,11 +171,7 @@ impl LiveClients {
         file: &Path,
         reason: &str,
     ) -> io::Result<Vec<String>> {
-        self.restore_guards(file, reason)
-    }
-
-    fn restore_guards(self: &Arc<Self>, file: &Path, reason: &str) -> io::Result<Vec<String>> {
-        let saved = remembered::read(file);
+        let saved = saved_guards::read(file);
         let mut warnings = Vec::new();
         if saved.as_ref().map_or(true, |guards| guards.iter().any(Option::is_none)) {
             warnings.extend(self.block_every_event(reason));
@@ -306,7 +302,7 @@ impl LiveClients {
         if *last_written >= list.number {
             return Ok(());
         }
-        remembered::write(file, &list.guards).map_err(|error| NotRegistered::NotSaved {
+        saved_guards::write(file, &list.guards).map_err(|error| NotRegistered::NotSaved {
             file: file.shown().to_string(),
             problem: error.to_string(),
         })?;

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `register` | a client's description of a hook, and its conversion to a hook |
 //! | `clients` | the clients with hooks, connected or expected to reconnect |
-//! | `remembered` | guards saved for the next server |
+//! | `saved_guards` | guards saved for the next server |
 //! | `services` | a client's services for the hooks of its requests |
 //! | `states` | states of a running system's workers, for other processes |
 //! | `modules` | commands and renderers of JavaScript modules |
@@ -16,7 +16,7 @@
 mod clients;
 pub(crate) mod modules;
 mod register;
-mod remembered;
+mod saved_guards;
 mod services;
 mod states;
 pub(crate) mod workers;
@@ -27,6 +27,6 @@ pub use clients::{
 };
 pub use modules::LoadedModule;
 pub use register::{HookRegister, NotRegistered};
-pub use remembered::guard_file;
+pub use saved_guards::guard_file;
 pub use services::{ClientCall, ClientServices};
 pub use states::{WorkerState, WorkerStates};

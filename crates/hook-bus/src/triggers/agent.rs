@@ -45,7 +45,7 @@ pub struct BeforeAgentHookResult {
 }
 
 /// Fires BeforeAgent for a prompt of the user, or for the one with which the agent continues after
-/// `TurnEnd::GoOn`: the first prompt after that counts as such. The host's approver decides on
+/// `TurnEnd::Continue`: the first prompt after that counts as such. The host's approver decides on
 /// `ask`; without one the prompt is refused.
 pub async fn fire_before_agent_hook(
     host: &AgentHost,

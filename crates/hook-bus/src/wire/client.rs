@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::LineReader;
 use super::bridge::{BridgeMessage, answer_line};
-use super::following::JournalFollower;
+use super::follow::JournalFollower;
 use super::live::{ErrorReply, LiveMessage, hook_list_line, registration_line, resumed_line};
 use super::message::{
     ClientMessage, audit_line, event_defined_line, hello_line, lagged_line, reload_settings,

@@ -1,15 +1,15 @@
 //! JSON lines: the messages outside the process (reference/messages.md).
 
-#[cfg_attr(not(unix), expect(dead_code, reason = "only a socket has several clients"))]
-mod allowance;
-mod ask;
 mod bridge;
 mod client;
-mod following;
+mod follow;
 mod greeting;
+#[cfg_attr(not(unix), expect(dead_code, reason = "only a socket has several clients"))]
+mod line_budget;
 mod live;
 mod message;
 mod queues;
+mod server_call;
 mod services;
 #[cfg(unix)]
 mod socket;
@@ -17,13 +17,13 @@ mod status;
 mod stdio;
 mod tail;
 
-pub use ask::{ExpectedServer, ServerCallError, call_server};
 pub use bridge::BridgeMessage;
 pub use client::{ClientEnd, serve_client};
-pub use following::JournalFollower;
+pub use follow::JournalFollower;
 pub use hook_run::lines::{Line, LineReader, MAX_LINE};
 pub use live::{ClientHello, ErrorReply, LiveMessage};
 pub use message::{ClientMessage, InvalidLine};
+pub use server_call::{ExpectedServer, ServerCallError, call_server};
 #[cfg(unix)]
 pub use socket::{
     MAX_CLIENTS, SocketError, SocketListener, SocketServer, connect, default_socket_path,

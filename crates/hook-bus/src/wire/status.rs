@@ -5,9 +5,9 @@ use std::io;
 use hook_json::{ObjectWriter, RawJson};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
-use super::ask::{ExpectedServer, ServerCallError, check_greeting};
 use super::greeting::{error_message, parse_fields};
 use super::message::STATUS;
+use super::server_call::{ExpectedServer, ServerCallError, check_greeting};
 use super::{Line, LineReader};
 use crate::live::WorkerStates;
 

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hook_json::text::{self, one_line, shortened};
+use hook_protocol::{Events, HookEventName};
 use hook_settings::{FailBehavior, MatcherDefinition};
 use hook_trust::{Change, Grant, Review, ReviewedFile, TrustStatus, review_command};
 use serde_json::{Map, Value, json};
@@ -104,13 +105,20 @@ fn with_status(
             }
         };
         let uncovered =
-            if review.environments.is_empty() { "all of it" } else { "but for what follows" };
+            match review.environments.is_empty() && outside_packages(review).next().is_none() {
+                true => "all of it",
+                false => "but for what follows",
+            };
         field("folder", &format!("{} ({files}{packages}), {uncovered}", folder.display()));
     }
     for environment in &review.environments {
         let environment = environment.display();
         let text = "what is installed in this virtual environment, known by its pyvenv.cfg";
         field("not covered", &format!("{environment}: {text}"));
+    }
+    for (path, target) in outside_packages(review) {
+        let text = "these packages are a link out of the project, to";
+        field("not covered", &format!("{}: {text} {}", path.display(), target.display()));
     }
     let listed = review.files.iter().filter(|file| file.is_named || !file.is_of_packages());
     let (named, others): (Vec<_>, Vec<_>) = listed.partition(|file| file.is_named);
@@ -263,8 +271,9 @@ pub(crate) fn review_json(review: &Review, granted: bool) -> Value {
     put("files", review.files.iter().map(file_json).collect::<Vec<_>>().into());
     let data = review.data.iter().map(|file| file.to_string_lossy());
     put("data", data.collect::<Vec<_>>().into());
-    let environments = review.environments.iter().map(|folder| folder.to_string_lossy());
-    put("notCovered", environments.collect::<Vec<_>>().into());
+    let linked = outside_packages(review).map(|(path, _)| path);
+    let uncovered = review.environments.iter().map(PathBuf::as_path).chain(linked);
+    put("notCovered", uncovered.map(Path::to_string_lossy).collect::<Vec<_>>().into());
     put("opaque", review.opaque.clone().into());
     put("opens", review.loading_lines.clone().into());
     if review.more_loading_lines > 0 {
@@ -332,6 +341,14 @@ fn change_json(change: &Change) -> Value {
         Change::Version => json!({ "field": "version", "before": null, "after": null }),
         _ => json!({ "field": "unknown", "before": null, "after": null }),
     }
+}
+
+/// Returns installed packages that are links out of the project, and where they lead.
+fn outside_packages(review: &Review) -> impl Iterator<Item = (&Path, &Path)> {
+    review.files.iter().filter_map(|file| {
+        let target = file.target.as_deref().filter(|target| target.is_absolute())?;
+        Some((file.path.as_path(), target))
+    })
 }
 
 /// Checks whether a hook is one whose failure blocks.
@@ -520,7 +537,9 @@ pub(crate) fn missing_hooks(grants: &[Grant], printer: &Printer) -> String {
 
 /// Checks whether a decision was about a hook whose failure blocks.
 fn is_trusted_guard(grant: &Grant) -> bool {
-    grant.fail_behavior() == Some(FailBehavior::Block) || grant.is_foreign()
+    grant.fail_behavior() == Some(FailBehavior::Block)
+        || grant.is_foreign()
+            && Events::built_in().from_name(&grant.event).is_some_and(HookEventName::is_before_tool)
 }
 
 /// Formats revoked decisions, and what follows.

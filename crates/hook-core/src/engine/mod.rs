@@ -3,9 +3,9 @@
 //! | file | contents |
 //! | --- | --- |
 //! | `pipeline` | the path itself |
-//! | `ended` | hooks that do not start because of earlier outputs |
-//! | `asked_again` | second calls of guards, with the input that other hooks changed |
-//! | `settled` | changes of concurrent hooks, reconciled |
+//! | `early_end` | hooks that do not start because of earlier outputs |
+//! | `recheck` | second calls of guards, with the input that other hooks changed |
+//! | `reconcile` | changes of concurrent hooks, reconciled |
 //! | `finished` | results of a plan's hooks |
 //! | `aggregate`, `processed` | many outputs merged into one |
 //! | `changes` | a hook's changes to its input, for the next hooks and for logs |

@@ -53,8 +53,6 @@ pub struct Hook {
     pub(super) switched_off: Vec<SwitchedOff>,
     /// The agent in whose own file it was found.
     pub(super) agent: Option<&'static str>,
-    /// The project that it is trusted in, if it needs trust.
-    pub(super) project: Option<PathBuf>,
 }
 
 /// The reason why a trusted guard blocks instead of running.
@@ -198,7 +196,6 @@ impl Hook {
             suspended: self.suspended.clone(),
             switched_off: self.switched_off.clone(),
             agent: self.agent,
-            project: self.project.clone(),
         }
     }
 

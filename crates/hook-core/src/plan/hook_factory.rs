@@ -30,8 +30,6 @@ pub(super) struct HookFactory<'f> {
     /// The file's index, and the shadowed hooks of all files.
     index: usize,
     shadowed: &'f Shadowed,
-    /// The project that the file's hooks are trusted in, if they need trust.
-    project: Option<PathBuf>,
     /// The enabled module workers, each with its modules.
     modules: Vec<(Vec<PathBuf>, Arc<Worker>)>,
 }
@@ -57,7 +55,6 @@ impl<'f> HookFactory<'f> {
             disabled,
             index,
             shadowed,
-            project: is_project.then(|| file.project(project).to_path_buf()),
             modules: Vec::new(),
         };
         factory.modules = factory.module_workers(trust);
@@ -190,7 +187,6 @@ impl<'f> HookFactory<'f> {
             suspended,
             switched_off,
             agent: agent_of(entry),
-            project: self.project.clone(),
         };
         (hook, problems)
     }
@@ -283,7 +279,6 @@ pub(super) fn missing_guard_hook(guard: &MissingGuard, runner: &Runner) -> Optio
         suspended,
         switched_off: Vec::new(),
         agent: None,
-        project: None,
     })
 }
 
@@ -353,6 +348,5 @@ pub(super) fn handler_hook(handler: &HandlerHook, runner: &Runner) -> Hook {
         suspended: None,
         switched_off: Vec::new(),
         agent: None,
-        project: None,
     }
 }

@@ -3,8 +3,8 @@
 //! | file | contents |
 //! | --- | --- |
 //! | `hook` | a registered hook |
-//! | `made`, `consent` | hooks made from settings, the host and trust |
-//! | `every` | workers that declare their hooks themselves |
+//! | `hook_factory`, `trust_decisions` | hooks made from settings, the host and trust |
+//! | `wildcard_worker` | workers that declare their hooks themselves |
 //! | `switched_off`, `switches` | switches that disable hooks |
 //! | `groups`, `selection` | a plan, and the selection of its hooks |
 //! | `table` | the enabled hooks, with cached plans |

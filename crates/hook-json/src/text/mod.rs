@@ -24,7 +24,7 @@ pub fn is_hidden(character: char) -> bool {
 /// escape (`\n`, `\u{1b}`).
 ///
 /// ```
-/// assert_eq!(crate::text::one_line("a\nb\u{202e}"), r"a\nb\u{202e}");
+/// assert_eq!(hook_json::text::one_line("a\nb\u{202e}"), r"a\nb\u{202e}");
 /// ```
 pub fn one_line(text: &str) -> Cow<'_, str> {
     escape_hidden(text, |character| is_hidden(character).then(|| character.escape_default()))
@@ -112,7 +112,7 @@ fn color_sequence_len(sequence: &str) -> Option<usize> {
 /// Returns the first and last line of a text on [one line](one_line).
 ///
 /// ```
-/// assert_eq!(crate::text::first_and_last("it failed:\n  at 1\nno luck\n"), "it failed: … no luck");
+/// assert_eq!(hook_json::text::first_and_last("it failed:\n  at 1\nno luck\n"), "it failed: … no luck");
 /// ```
 pub fn first_and_last(text: &str) -> String {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::elsewhere::FOREIGN_NAMES;
+use super::foreign_names::FOREIGN_NAMES;
 use super::matching::Matching;
 use super::merge_strategy::MergeStrategy;
 use super::row::{EventRow, HookEventName, WILDCARD};
@@ -89,7 +89,7 @@ fn is_event_name(name: &str) -> bool {
 ///     .block_means("it is rolled back");
 /// let deploy = events.declare(deploy)?;
 /// assert_eq!(events.from_name("DeployFinished"), Some(deploy));
-/// # Ok::<(), crate::event::DeclareError>(())
+/// # Ok::<(), hook_protocol::event::DeclareError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]

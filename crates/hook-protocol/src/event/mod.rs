@@ -8,7 +8,7 @@
 mod by_event;
 mod chain;
 mod declared;
-mod elsewhere;
+mod foreign_names;
 pub mod input;
 mod matching;
 mod merge_strategy;

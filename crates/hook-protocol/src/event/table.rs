@@ -587,7 +587,7 @@ events! {
 mod tests {
     use super::*;
     use crate::event::Events;
-    use crate::event::elsewhere::FOREIGN_NAMES;
+    use crate::event::foreign_names::FOREIGN_NAMES;
     use crate::event::input::{BaseOverrides, RequestInput};
     use hook_json::RawJson;
     use std::collections::HashSet;

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `proto` | messages and services, generated from `proto/` |
 //! | `names` | metadata keys and size limits of messages |
-//! | `place`, `token` | endpoints of a server and the token of its clients |
+//! | `endpoint`, `token` | endpoints of a server and the token of its clients |
 //! | `server` | connections, one task each |
 //! | `routes`, `body` | routing of calls, and the memory limit of their bodies |
 //! | `hook_service` | `HookService`: its calls and its stream |

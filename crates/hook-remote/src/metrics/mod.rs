@@ -2,7 +2,7 @@
 //!
 //! | file | contents |
 //! | --- | --- |
-//! | `counted` | counters of requests and hooks, from the messages of the bus |
+//! | `counts` | counters of requests and hooks, from the messages of the bus |
 //! | `text` | the metrics as text |
 //! | `server` | the HTTP server |
 

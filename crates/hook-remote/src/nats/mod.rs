@@ -7,9 +7,9 @@
 //! | `subjects` | subjects of messages |
 //! | `connection` | a connection that reconnects, and its state |
 //! | `message` | messages other than requests and responses |
-//! | `consistent` | check of a response against its request and itself |
+//! | `consistency` | check of a response against its request and itself |
 //! | `engine` | an engine: it joins the group, takes requests, leaves |
-//! | `taken`, `serving` | requests that an engine has taken, and the run of one |
+//! | `admission`, `serving` | requests that an engine has taken, and the run of one |
 //! | `group` | check that all engines of a subject share one queue group |
 //! | `fitness` | check that an engine may decide for its fleet |
 //! | `own_fleet` | check that an engine does not call its own fleet |

@@ -1,14 +1,14 @@
 //! The answer of a finished hook, from its output, its exit code and its failure.
 
 mod decoded;
+mod foreign;
 mod hints;
-mod home;
 mod interpret;
 mod noise;
 
-pub(super) use home::interpret_foreign;
+pub(super) use foreign::interpret_foreign;
 #[cfg(feature = "http")]
-pub(super) use home::reject_ambiguous;
-pub(super) use home::{convert_foreign_answer, interpret_foreign_output};
+pub(super) use foreign::reject_ambiguous;
+pub(super) use foreign::{convert_foreign_answer, interpret_foreign_output};
 pub use interpret::Answer;
 pub(super) use interpret::{Ending, interpret};

@@ -6,7 +6,7 @@
 //! | `message` | the messages in both directions |
 //! | `session` | the calls of one session, and their answers |
 //! | `mailbox` | the answer and the host requests of one call |
-//! | `carrier` | the end that transports messages: over pipes, a connection, a stream |
+//! | `transport` | the end that transports messages: over pipes, a connection, a stream |
 //! | `clock` | a hook's timeout, which is paused during questions to the user |
 //! | `methods` | the table of host methods |
 //! | `host` | the host's side of them: the caller of the event |

@@ -3,7 +3,7 @@
 //!
 //! | file | contents |
 //! | --- | --- |
-//! | `asker` | requests to the host, for a call or between calls |
+//! | `host_client` | requests to the host, for a call or between calls |
 //! | `session` | the reader of the session |
 //! | `ui` | the user interface |
 //! | `context` | the contexts of handlers and commands |

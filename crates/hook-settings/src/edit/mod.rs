@@ -3,7 +3,7 @@
 //!
 //! The engine's own parser locates the values, and only `hooksConfig.disabled` is changed. Text
 //! that the engine does not accept as JSON, such as comments, is not edited. `switched` edits a
-//! text, and `switch_in_file` a file; [`with_definitions`] adds hooks.
+//! text, and `set_hook_enabled_in_file` a file; [`with_definitions`] adds hooks.
 
 mod add;
 mod text;
@@ -147,7 +147,7 @@ pub fn set_hook_enabled_in_file(
     })
 }
 
-/// Edits a file, as `switch_in_file` does. A missing file is passed as `None`; it is not created
+/// Edits a file, as `set_hook_enabled_in_file` does. A missing file is passed as `None`; it is not created
 /// if the new text is empty.
 ///
 /// # Errors

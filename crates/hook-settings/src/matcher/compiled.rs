@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::filter::{Filter, FilterOutcome, Unmatched};
+use super::format_list::format_list;
 use super::input::Facts;
-use super::listed::format_list;
-use super::named::names_in;
+use super::names::names_in;
 use super::object;
 use super::pattern::{Compiled, RUNS_FOR_EVERYTHING, compile_pattern, consequence, fallback_rule};
 use super::reach;

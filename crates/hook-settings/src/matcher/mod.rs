@@ -3,7 +3,7 @@
 //! | module | content |
 //! | --- | --- |
 //! | `compiled`, `rule`, `pattern` | matchers, their match with the event's subject, and patterns |
-//! | `named` | patterns that consist only of tool names |
+//! | `names` | patterns that consist only of tool names |
 //! | `object` | the object form: names and patterns of tools |
 //! | `filter` | the object form's conditions on the input: paths and commands |
 //! | `globs`, `class`, `path` | globs, and the paths that they are compared with |
@@ -13,10 +13,10 @@
 mod class;
 mod compiled;
 mod filter;
+mod format_list;
 mod globs;
 mod input;
-mod listed;
-mod named;
+mod names;
 mod object;
 mod path;
 mod pattern;
@@ -27,5 +27,5 @@ pub use compiled::Matcher;
 pub use filter::{FilterOutcome, Unmatched};
 pub use input::MatchInput;
 pub use input::{Facts, HostDirectories};
-pub(crate) use named::names_in;
+pub(crate) use names::names_in;
 pub use rule::{MatchOutcome, MatcherProblem};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use fancy_regex::Regex;
 
-use super::listed::format_list;
+use super::format_list::format_list;
 use crate::{Rule as SettingsRule, TOOL, TOOL_PATTERN};
 use hook_protocol::tool::{all_names, is_same_tool, matcher_names};
 

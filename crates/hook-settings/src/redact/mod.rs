@@ -6,11 +6,11 @@
 //! [`Redaction::withheld`].
 
 mod patterns;
-mod replaced;
+mod replace;
 
 pub(crate) use patterns::pattern_error;
 pub use patterns::{REDACTED, Redaction};
-pub use replaced::Exemptions;
+pub use replace::Exemptions;
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use fancy_regex::{Regex, RegexBuilder};
 
-use super::replaced::{Exemptions, Replacer, replace_in_json, replace_in_text};
+use super::replace::{Exemptions, Replacer, replace_in_json, replace_in_text};
 use crate::javascript::to_rust_pattern;
 
 /// The replacement for redacted values.

@@ -4,7 +4,7 @@
 //! [`crate::check::check()`] finds what a schema cannot express, such as duplicate keys.
 //!
 //! ```
-//! let schema = crate::schema::settings();
+//! let schema = hook_settings::schema::settings();
 //! assert_eq!(schema["properties"]["hooksConfig"]["properties"]["enabled"]["default"], true);
 //! ```
 

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use hook_json::shape::{ShapeError, read_json_text, read_list, read_text};
 use hook_json::{JsonKind, JsonText, JsonWalk, RawJson};
 
+use crate::distribute::{Piece, Portion};
 use crate::parts::Part;
-use crate::spread::{Piece, Portion};
 use crate::{Warning, json, parts};
 
 /// The blocks of a message's content.

@@ -6,7 +6,7 @@ use hook_protocol::model::{LlmMessage, LlmRole};
 
 use super::block::Blocks;
 use crate::conversation::Entry;
-use crate::spread::distribute;
+use crate::distribute::distribute;
 use crate::{Warning, json};
 
 /// An element of a request's `messages`.

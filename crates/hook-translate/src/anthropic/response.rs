@@ -7,8 +7,8 @@ use hook_protocol::model::{LlmCandidate, LlmResponse};
 use super::block::Blocks;
 use super::usage::Usage;
 use super::{stop_reason, synthetic};
+use crate::distribute::{Portion, distribute, distribute_list};
 use crate::json;
-use crate::spread::{Portion, distribute, distribute_list};
 use crate::{TranslateError, Translated, Warning};
 
 /// Translates a response into the stable form.

@@ -6,7 +6,7 @@ use hook_protocol::model::{LlmCandidate, LlmRole, SafetyRating};
 
 use super::parts::Parts;
 use crate::alternatives::Alternative;
-use crate::spread::{Piece, Portion};
+use crate::distribute::{Piece, Portion};
 use crate::{Warning, json};
 
 /// An element of a response's `candidates`.

@@ -3,8 +3,8 @@
 use hook_json::shape::{ShapeError, read_items, read_json_text};
 use hook_json::{JsonKind, JsonText, JsonWalk, RawJson};
 
+use crate::distribute::{Piece, Portion};
 use crate::parts;
-use crate::spread::{Piece, Portion};
 use crate::{Warning, json};
 
 /// The parts of one content.

@@ -7,7 +7,7 @@ use tokio::net::{UnixListener, UnixStream};
 
 use super::SocketError;
 use super::peer::is_permitted;
-use super::place::SocketFile;
+use super::socket_file::SocketFile;
 
 /// A Unix socket that only its owner can use, for servers of other protocols than lines. Dropping
 /// it removes its file.

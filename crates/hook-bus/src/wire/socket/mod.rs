@@ -3,14 +3,14 @@
 //! | file | contents |
 //! | --- | --- |
 //! | `listener` | the socket and its listener, for other protocols than lines |
-//! | `place` | the socket's file: checks of its path, creation and removal |
+//! | `socket_file` | the socket's file: checks of its path, creation and removal |
 //! | `peer` | the process on the other end, and its disconnection |
 
+mod default_path;
 mod error;
 mod listener;
-mod own;
 mod peer;
-mod place;
+mod socket_file;
 
 use std::io;
 use std::os::fd::AsFd;
@@ -25,16 +25,16 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::LineReader;
-use super::allowance::{ClientBudget, LineBudget};
 use super::client::{ClientEnd, serve_until_disconnected};
+use super::line_budget::{ClientBudget, LineBudget};
 use super::message::refused_line;
 use crate::system::HookSystem;
+pub use default_path::default_socket_path;
 pub use error::SocketError;
 pub use listener::SocketListener;
-pub use own::default_socket_path;
 pub use peer::{connect, process_group_of};
 use peer::{hung_up, is_permitted};
-use place::SocketFile;
+use socket_file::SocketFile;
 
 /// The default maximum number of clients of a server.
 pub const MAX_CLIENTS: usize = 64;

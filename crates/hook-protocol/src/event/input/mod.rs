@@ -5,23 +5,23 @@
 //! [`RequestInput::complete`] adds the host's base fields and returns the [`EventInput`] that hooks
 //! see. Payloads are checked while they are read, so a value of a payload type is always valid.
 
-mod asked;
+mod keywords;
+mod original;
 pub(crate) mod payload;
 mod request;
 mod shared;
 mod tool;
 mod value;
-mod words;
 
 pub use super::table::EventPayload;
+pub use keywords::{
+    CompactionReason, PreCompressTrigger, SessionEndReason, SessionStartSource, SwitchReason,
+};
 #[doc(hidden)]
-pub use asked::OriginalMessage;
+pub use original::OriginalMessage;
 pub(crate) use payload::Payload;
 pub use payload::*;
 pub use request::*;
 pub use shared::HookInput;
 pub use tool::MAX_TOOL_NAME;
 pub use tool::{McpContext, ToolName};
-pub use words::{
-    CompactionReason, PreCompressTrigger, SessionEndReason, SessionStartSource, SwitchReason,
-};

@@ -163,7 +163,7 @@ use payload;
 ///
 /// let input = OpenInput::new(HookEventName::AgentStart, JsonObject::new())?;
 /// assert_eq!(input.event(), HookEventName::AgentStart);
-/// # Ok::<(), crate::PayloadError>(())
+/// # Ok::<(), hook_protocol::PayloadError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenInput {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::asked::OriginalMessage;
+use super::original::OriginalMessage;
 use crate::event::row::{HookEventName, ModelPayload};
 use crate::event::table::EventPayload;
 use crate::model::OLDER_NAMES;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::words::{
+use super::keywords::{
     CompactionReason, PreCompressTrigger, SessionEndReason, SessionStartSource, SwitchReason,
 };
 pub(super) use hook_json::field::FieldKind;

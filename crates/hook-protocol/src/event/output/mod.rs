@@ -2,8 +2,8 @@
 //! outputs (reference/answers.md).
 
 mod answer;
-mod deciding;
 mod decision;
+mod decision_field;
 mod fields;
 mod mistakes;
 mod nested;

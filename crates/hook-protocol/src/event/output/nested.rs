@@ -4,7 +4,7 @@
 //! decision into the next one. So restrictions are searched at every depth, except in values that
 //! are the caller's own data.
 
-use super::deciding::{DecisionField, Meaning};
+use super::decision_field::{DecisionField, Meaning};
 use hook_json::RawJson;
 use hook_json::text::shortened;
 
@@ -66,7 +66,7 @@ fn end_of_string(text: &str, open: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::output::deciding::decision_fields;
+    use crate::event::output::decision_field::decision_fields;
 
     #[test]
     fn what_restricts_is_found_at_any_depth() {

@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use super::answer::HookOutput;
-use super::deciding::{
+use super::decision::{Decision, PolicyDecision};
+use super::decision_field::{
     CANCEL, CONTINUE, DECISION, DecisionField, InvalidValue, Level, Meaning, PERMISSION,
     Restriction, decision_fields, foreign_restriction,
 };
-use super::decision::{Decision, PolicyDecision};
 use super::fields::{COMMON_FIELDS, SPECIFIC_FIELDS};
 use super::fields::{MAX_RETRY_AFTER, is_replacing_field, is_spelling_of, json_kind};
 use super::mistakes::MAX_COMPARED;

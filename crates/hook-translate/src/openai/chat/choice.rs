@@ -6,9 +6,9 @@ use hook_protocol::model::LlmCandidate;
 
 use super::message::{text_part, without_text};
 use crate::alternatives::Alternative;
+use crate::distribute::{Piece, Portion};
 use crate::openai::content::{Content, has_other_content};
 use crate::openai::finish;
-use crate::spread::{Piece, Portion};
 use crate::{Warning, json};
 
 /// The field of a choice with the model's message.

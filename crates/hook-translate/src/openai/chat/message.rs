@@ -5,10 +5,10 @@ use hook_json::{JsonObject, JsonWalk, RawJson};
 use hook_protocol::model::{LlmMessage, LlmRole};
 
 use crate::conversation::Entry;
+use crate::distribute::distribute;
 use crate::openai::content::{Content, PendingContent, has_other_content, object_or_null};
 use crate::openai::pairing::Relation;
 use crate::openai::role;
-use crate::spread::distribute;
 use crate::{Warning, json};
 
 /// An element of a request's `messages`.

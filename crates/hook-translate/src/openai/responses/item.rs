@@ -5,10 +5,10 @@ use hook_json::{JsonKind, JsonObject, JsonSlice, JsonText, JsonWalk, RawJson};
 use hook_protocol::model::{LlmMessage, LlmRole};
 
 use crate::conversation::Entry;
+use crate::distribute::{Portion, distribute};
 use crate::openai::content::{Content, PendingContent, has_other_content, object_or_null};
 use crate::openai::pairing::Relation;
 use crate::openai::role;
-use crate::spread::{Portion, distribute};
 use crate::{Warning, json};
 
 /// The fields of a message that need not be kept without its text.

@@ -6,9 +6,9 @@ use hook_protocol::model::{LlmCandidate, LlmResponse};
 
 use super::item::{Item, output_text};
 use crate::conversation::Entry;
+use crate::distribute::{Piece, Portion, distribute, distribute_list};
 use crate::openai::finish;
 use crate::openai::response::{read_given, synthetic_usage};
-use crate::spread::{Piece, Portion, distribute, distribute_list};
 use crate::usage::{Usage, UsageNames};
 use crate::{TranslateError, Translated, Warning, json};
 

@@ -1,7 +1,7 @@
 //! Payloads of events about the size of the conversation: compression and warnings.
 
 use super::{FieldValue, Payload, Subject, payload};
-use crate::event::input::words::{CompactionReason, PreCompressTrigger};
+use crate::event::input::keywords::{CompactionReason, PreCompressTrigger};
 use hook_json::field::Field;
 use hook_json::shape::{FieldReader, ShapeError};
 use hook_json::{JsonArray, JsonObject, ObjectWriter, RawJson, RawObject};

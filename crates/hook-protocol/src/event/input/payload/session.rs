@@ -1,7 +1,7 @@
 //! Payloads of events about sessions: start, end, switches and branches.
 
 use super::{FieldValue, Payload, Subject, payload};
-use crate::event::input::words::{SessionEndReason, SessionStartSource, SwitchReason};
+use crate::event::input::keywords::{SessionEndReason, SessionStartSource, SwitchReason};
 use hook_json::field::Field;
 use hook_json::shape::{FieldReader, ShapeError};
 use hook_json::{JsonNumber, JsonObject, ObjectWriter, RawJson, RawObject};

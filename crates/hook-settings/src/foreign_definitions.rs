@@ -12,11 +12,11 @@ use super::document::Node;
 use super::fail_behavior::FailBehavior;
 use super::fields::HOOK_FIELDS;
 use super::file::{Reader, UnreadableMatcher};
-use super::home;
+use super::foreign;
+use super::language_field::{LANGUAGE, own_event};
 use super::matcher_definition::MatcherDefinition;
 use super::paths::project_of;
 use super::rule::Rule;
-use super::said_language::{LANGUAGE, own_event};
 use super::source::HookSource;
 use crate::language::{
     self, ForeignDefinition, ForeignEntry, ForeignFile, ForeignLoss, ForeignProblem, Language,
@@ -165,7 +165,7 @@ impl Reader<'_> {
             }
         }
         for problem in &read.problems {
-            let diagnostic = home::diagnostic(problem.clone(), &self.document);
+            let diagnostic = foreign::diagnostic(problem.clone(), &self.document);
             self.document.push(diagnostic);
         }
     }
@@ -254,7 +254,7 @@ impl Reader<'_> {
     fn entry(&mut self, entry: ForeignEntry, node: &Node, defaults: &NativeFields) -> HookEntry {
         let native = self.native_fields(node).or(defaults);
         let (fails_closed, is_async) = (entry.blocks_on_failure, entry.is_async);
-        let mut hook = home::entry(entry, &self.document, &self.config);
+        let mut hook = foreign::entry(entry, &self.document, &self.config);
         if !fails_closed {
             hook.fail_behavior = native.fail_behavior.unwrap_or(self.config.fail_behavior);
         }

@@ -18,7 +18,7 @@ use hook_protocol::event::Events;
 /// error is broken; otherwise only a file of which nothing can be read.
 ///
 /// Hooks can listen to `events`, to events that the sources declare, and to those that
-/// `at_run_time` adds; all are added to `events`. A project's declarations apply only to its own
+/// `declare_runtime_events` adds; all are added to `events`. A project's declarations apply only to its own
 /// hooks, until a [registry](hook_core::HookRegistry) finds these trusted.
 ///
 /// A deleted file loses its hooks, with a warning if a fleet is no longer called; with `strict`, a

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use hook_run::lines::MemoryBudget;
 
 /// The number of bytes of unfinished lines that a server holds for all clients together, beyond
-/// `FREE` for each: two lines of maximum length.
+/// `UNCOUNTED_BYTES` for each: two lines of maximum length.
 const TOTAL_BYTES: usize = 2 * super::MAX_LINE;
 
 /// The length up to which an unfinished line is not counted.

@@ -11,7 +11,7 @@ use hook_protocol::{HookEventName, RequestInput};
 use hook_settings::language::OriginalMessage;
 
 use super::table::{Agent, AgentEvent, BaseField, NativeEvent, Variable};
-use super::{refusal, told};
+use super::{convert, refusal};
 
 /// A request from an agent about one of its events.
 #[derive(Debug, Clone)]
@@ -188,7 +188,7 @@ impl Agent {
         let is_other_form = refusal::is_other_form(self, event, &fields);
         let input = match event.native {
             NativeEvent::BuiltIn(native) => with_duplicate_keys(event, &fields)
-                .unwrap_or_else(|| told::to_native(self, event, native, message)),
+                .unwrap_or_else(|| convert::to_native(self, event, native, message)),
             NativeEvent::Declared => {
                 let mut input = fields;
                 for (base, foreign) in event.base_fields.unwrap_or(self.base_fields) {
