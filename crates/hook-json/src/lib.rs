@@ -29,6 +29,7 @@
 //! | --- | --- |
 //! | `raw`, `object`, `typed` | values as text: any value, objects, arrays and numbers |
 //! | `read`, `scan`, `normal`, `strings`, `depth` | the parser and the normal form |
+//! | `comments` | comments and trailing commas in files that people write |
 //! | `walk`, `slice`, `json_text`, `visit`, `kind` | reading several levels in one pass |
 //! | `write`, `line` | writing one value on one line |
 //! | `field`, [`shape`] | reading objects into types, with errors that name the field |
@@ -37,6 +38,7 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+mod comments;
 mod depth;
 mod equality;
 pub mod field;
@@ -58,6 +60,7 @@ mod visit;
 mod walk;
 pub mod write;
 
+pub use comments::{Comments, without_comments};
 pub use depth::MAX_LINE_DEPTH;
 pub use json_text::JsonText;
 pub use kind::JsonKind;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::discovery::{self, Search};
+use super::document::parse_root;
 use super::load::read_file;
 use super::paths::home_directory;
 use super::source::{HookSource, SettingsSource};
@@ -96,7 +97,7 @@ fn agents_of(path: &Path) -> Vec<String> {
         return Vec::new();
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let config = RawJson::parse(text).ok().and_then(|root| root.to_object().ok());
+    let config = parse_root(text).ok().and_then(|root| root.to_object().ok());
     let config = config.and_then(|root| root.get("hooksConfig")?.to_object().ok());
     let named = config.and_then(|config| config.get("agents")?.to_items());
     named.unwrap_or_default().iter().filter_map(RawJson::to_text).collect()

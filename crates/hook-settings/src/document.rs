@@ -9,7 +9,7 @@ use super::diagnostic::{Diagnostic, Location};
 use super::rule::{Rule, Severity};
 use hook_json::text::nearest;
 use hook_json::text::shortened;
-use hook_json::{JsonError, JsonKind, RawJson, locate_entries};
+use hook_json::{Comments, JsonError, JsonKind, RawJson, locate_entries, without_comments};
 
 /// The most problems of one file that are reported individually.
 const MAX_DIAGNOSTICS: usize = 100;
@@ -82,7 +82,7 @@ impl<'t> Document<'t> {
 
     /// Parses the whole document.
     pub(super) fn root(&self) -> Result<Node, JsonError> {
-        Ok(Node { value: RawJson::parse_with_offsets(self.text)?, path: String::new() })
+        Ok(Node { value: parse_root(self.text)?, path: String::new() })
     }
 
     /// Returns the fields of an object without `null` values; `None` for any other value. Of
@@ -238,15 +238,20 @@ impl<'t> Document<'t> {
 
     /// Reports a text that is not JSON.
     pub(super) fn report_not_json(&mut self, error: &JsonError) {
-        // The parser's columns are byte offsets.
-        let start = self.lines.get(error.line() - 1).copied().unwrap_or(self.text.len());
-        let offset = start + error.column() - 1;
-        let location = self.location_at(offset..offset + 1, String::new());
+        let location = self.location_of(error);
         let message = format!(
             "the file is not JSON: {}; none of its hooks run until this is fixed",
             error.reason()
         );
         self.push(Diagnostic::new(Rule::NotJson, location, message));
+    }
+
+    /// Returns the location at which the text stops being JSON.
+    pub(super) fn location_of(&self, error: &JsonError) -> Location {
+        // The parser's columns are byte offsets.
+        let start = self.lines.get(error.line() - 1).copied().unwrap_or(self.text.len());
+        let offset = start + error.column() - 1;
+        self.location_at(offset..offset + 1, String::new())
     }
 
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
@@ -283,6 +288,15 @@ impl<'t> Document<'t> {
         }
         self.diagnostics
     }
+}
+
+/// Parses a native settings text, which may have comments and trailing commas. Offsets are those of
+/// the text.
+pub(crate) fn parse_root(text: &str) -> Result<RawJson, JsonError> {
+    // Most files have neither.
+    RawJson::parse_with_offsets(text).or_else(|_| {
+        RawJson::parse_with_offsets(without_comments(text, Comments::AndTrailingCommas))
+    })
 }
 
 /// Counts the characters that begin in a range of a text's bytes.

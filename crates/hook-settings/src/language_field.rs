@@ -1,5 +1,6 @@
 //! The `language` of definitions and hooks in native settings.
 
+use super::document::parse_root;
 use crate::language::{Language, Languages};
 use hook_json::RawJson;
 use hook_protocol::event::EventDefinition;
@@ -32,7 +33,7 @@ pub(super) fn declared_events(text: &str, languages: &Languages) -> Vec<EventDef
     if languages.is_empty() || !text.contains("\"language\"") {
         return Vec::new();
     }
-    let root = RawJson::parse_with_offsets(text).ok().and_then(|root| root.to_object().ok());
+    let root = parse_root(text).ok().and_then(|root| root.to_object().ok());
     let events = root.and_then(|root| root.get("hooks")?.to_object().ok()).unwrap_or_default();
     let mut found: Vec<EventDefinition> = Vec::new();
     for (event, definitions) in events.iter() {

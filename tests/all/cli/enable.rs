@@ -248,8 +248,8 @@ fn what_is_not_json_is_refused_and_stays() {
     let project = project();
     for (text, problem) in [
         (
-            "{\n  // everything that runs\n  \"hooks\": {}\n}\n",
-            ":2:3: a comment is not JSON, and the engine does not read files with one;",
+            "{\n  # everything that runs\n  \"hooks\": {}\n}\n",
+            ":2:3: it is not JSON: key must be a string;",
         ),
         (
             "{\"hooksConfig\": {\"disabled\": \"guard\"}}",
@@ -386,4 +386,52 @@ fn json_says_what_was_asked_what_changed_and_what_remains() {
         said["remaining"],
         json!([{"file": file, "source": "project", "because": "disabled"}])
     );
+}
+
+/// A settings file with comments and trailing commas, before and behind everything.
+const COMMENTED: &str = r#"// Who guards what.
+{
+  /* « "é" » */ "hooksConfig": {
+    "disabled": [
+      "old", // until it is fixed: "guard", "both"
+    ],
+  },
+  "hooks": { // "BeforeTool": nothing else
+    "BeforeTool": [{ "hooks": [
+      { "type": "command", "name": "guard", "command": "exit 2", "failBehavior": "block", "typo": 1 /* , */ },
+    ] }],
+  },
+}
+// the end
+"#;
+
+#[test]
+fn comments_and_trailing_commas_are_read_and_stay() {
+    let project = Project::new();
+    project.write("s.json", COMMENTED);
+    let run = |arguments: &[&str]| {
+        Hook::new(&project, &[arguments, &["--settings=s.json"]].concat()).run()
+    };
+    let fire = ["fire", "BeforeTool", "--input", r#"{"tool_name":"x","tool_input":{}}"#, "--json"];
+    let blocked = run(&fire);
+    assert_eq!(blocked.status, 2, "{blocked:?}");
+    // Positions are those of the text with its comments.
+    let warnings = blocked.lines()[0]["warnings"].to_string();
+    assert!(
+        warnings.contains("s.json:10:91: warning: hooks.BeforeTool[0].hooks[0].typo"),
+        "{warnings}"
+    );
+
+    assert_eq!(run(&["disable", "guard"]).status, 0);
+    let off = COMMENTED.replace("\"both\"\n    ]", "\"both\"\n      \"guard\",\n    ]");
+    assert_eq!(project.read("s.json"), off);
+    assert_eq!(run(&fire).status, 0);
+    assert_eq!(run(&["enable", "guard"]).status, 0);
+    assert_eq!(project.read("s.json"), COMMENTED);
+
+    // What is no comment is still said, where it is.
+    project.write("s.json", &COMMENTED.replace("// the end", "the end"));
+    let broken = run(&["check"]);
+    assert!(broken.stdout.contains("trailing characters"), "{broken:?}");
+    assert!(broken.stdout.contains("s.json:14:1"), "{broken:?}");
 }

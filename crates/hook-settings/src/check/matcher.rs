@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::findings::{Finding, Findings, path_of_definition};
+use crate::document::parse_root;
 use crate::matcher::{Matcher, MatcherProblem, names_in};
 use crate::{FailBehavior, MatcherDefinition, Rule, SettingsFile, Severity, TOOL};
-use hook_json::RawJson;
 use hook_json::text::nearest;
 use hook_json::text::shortened;
 use hook_protocol::event::{HookEventName, Matching};
@@ -48,7 +48,7 @@ fn invalid_part(
 ) -> (Range<usize>, String) {
     let Some(key) = problem.key else { return (whole.clone(), path) };
     let located = || {
-        let matcher = RawJson::parse_with_offsets(findings.text(whole)?).ok()?;
+        let matcher = parse_root(findings.text(whole)?).ok()?;
         let mut value = matcher.to_object().ok()?.get(key)?.clone();
         if let Some(item) = problem.item {
             value = value.to_items()?.into_iter().nth(item)?;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::NotEditable;
-use super::text::{Settings, quoted, range};
+use super::text::{Replacements, Settings, edited, quoted};
 use hook_json::{JsonKind, JsonObject, RawJson};
 
 /// The depth to which values are split over lines; deeper ones stay on one line.
@@ -75,19 +75,19 @@ pub fn with_definitions(
     wanted: &[NewDefinition],
 ) -> Result<String, Box<NotEditable>> {
     let missing = missing_definitions(text, wanted)?;
-    let text = text.filter(|text| !text.trim().is_empty()).unwrap_or("{}\n");
-    let rest = text.trim_start_matches('\u{feff}');
-    let bom = text.strip_suffix(rest).unwrap_or_default();
-    let mut edited = rest.to_owned();
+    let mut text = text.filter(|text| !text.trim().is_empty()).unwrap_or("{}\n").to_owned();
     for definition in missing {
-        edited = with_definition(&edited, &definition)?;
+        let layout = Layout::of(&text);
+        text = edited(&text, |settings| with_definition(settings, &layout, &definition))?;
     }
-    Ok(format!("{bom}{edited}"))
+    Ok(text)
 }
 
-fn with_definition(text: &str, new: &NewDefinition) -> Result<String, Box<NotEditable>> {
-    let settings = Settings::read(text)?;
-    let layout = Layout::of(text);
+fn with_definition(
+    settings: &Settings<'_>,
+    layout: &Layout,
+    new: &NewDefinition,
+) -> Result<Replacements, Box<NotEditable>> {
     let mut definition = new.fields.clone();
     definition.insert("hooks", RawJson::from_items(&new.hooks));
     let definition: RawJson = definition.to_raw().into();
@@ -95,34 +95,20 @@ fn with_definition(text: &str, new: &NewDefinition) -> Result<String, Box<NotEdi
     let mut event_object = JsonObject::new();
     event_object.insert(new.event.as_str(), list.clone());
     let Some(hooks) = settings.present(&settings.root, "hooks") else {
-        return Ok(layout.with_member(
-            text,
-            &settings,
-            &settings.root,
-            "hooks",
-            &event_object.to_raw().into(),
-            1,
-        ));
+        let events = event_object.to_raw().into();
+        return Ok(layout.with_member(settings, &settings.root, "hooks", &events, 1));
     };
     settings.expect(&hooks, "hooks", JsonKind::Object, "an object")?;
     let Some(found) = settings.present(&hooks, &new.event) else {
-        return Ok(layout.with_member(text, &settings, &hooks, &new.event, &list, 2));
+        return Ok(layout.with_member(settings, &hooks, &new.event, &list, 2));
     };
     let path = format!("hooks.{}", new.event);
     settings.expect(&found, &path, JsonKind::Array, "an array of definitions")?;
-    let items = found.to_items().unwrap_or_default();
-    let value = layout.value(&definition, 3);
-    let mut edited = text.to_owned();
-    match items.last() {
-        Some(last) => {
-            edited.insert_str(range(last).end, &format!(",{}{value}", layout.line(3)));
-        }
-        None => {
-            let inside = range(&found).start + 1..range(&found).end - 1;
-            edited.replace_range(inside, &format!("{}{value}{}", layout.line(3), layout.line(2)));
-        }
-    }
-    Ok(edited)
+    let value = format!("{}{}", layout.line(3), layout.value(&definition, 3));
+    Ok(match found.to_items().unwrap_or_default().last() {
+        Some(last) => settings.appended(last.range().end, &value),
+        None => settings.filled(&found, &format!("{value}{}", layout.line(2))),
+    })
 }
 
 /// The formatting of a text.
@@ -156,30 +142,23 @@ impl Layout {
     /// Adds a member to an object whose members are at `depth`; replaces it if it is `null`.
     fn with_member(
         &self,
-        text: &str,
         settings: &Settings<'_>,
         object: &RawJson,
         name: &str,
         value: &RawJson,
         depth: usize,
-    ) -> String {
-        let mut edited = text.to_owned();
+    ) -> Replacements {
         let value = self.value(value, depth);
         if let Some(null) = settings.member(object, name) {
-            edited.replace_range(range(&null), &value);
-            return edited;
+            return vec![(null.range(), value)];
         }
         let colon = if self.indent.is_some() { ": " } else { ":" };
         let member = format!("{}{}{colon}{value}", self.line(depth), quoted(name));
         let entries = object.to_object().unwrap_or_default();
-        match entries.iter().map(|(_, value)| range(value).end).max() {
-            Some(end) => edited.insert_str(end, &format!(",{member}")),
-            None => {
-                let inside = range(object).start + 1..range(object).end - 1;
-                edited.replace_range(inside, &format!("{member}{}", self.line(depth - 1)));
-            }
+        match entries.iter().map(|(_, value)| value.range().end).max() {
+            Some(end) => settings.appended(end, &member),
+            None => settings.filled(object, &format!("{member}{}", self.line(depth - 1))),
         }
-        edited
     }
 
     /// Formats a value whose line is at `depth`.
@@ -263,6 +242,9 @@ mod tests {
             "{\"hooks\":{\"PreToolUse\":[]}}",
             "{\n    \"hooks\": {\n        \"PreToolUse\": [\n            {\"hooks\": []}\n        ]\n    },\n    \"z\": 0\n}\n",
             "\u{feff}{\n  \"hooks\": null\n}",
+            "// first\n{ // second\n}",
+            "{\"hooks\": {\"PreToolUse\": [ /* \"z\": 0 */ ],},}",
+            "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\"hooks\": []}, // \"z\": 0\n    ] // second\n  }\n}",
         ] {
             let wanted = [definition("a"), definition("b"), definition("a")];
             let edited = with_definitions(Some(text), &wanted).unwrap();
@@ -271,7 +253,9 @@ mod tests {
                 crate::parse(edited.trim_start_matches('\u{feff}'), crate::HookSource::User, None);
             assert!(read.was_read, "{edited}");
             assert_eq!(edited.matches("\"command\"").count(), 2, "{edited}");
-            for kept in ["[1,  2]", "\"z\": 0", "{\"hooks\": []}", "\u{feff}"] {
+            for kept in
+                ["[1,  2]", "\"z\": 0", "{\"hooks\": []}", "\u{feff}", "// first", "// second\n"]
+            {
                 assert_eq!(edited.contains(kept), text.contains(kept), "{edited}");
             }
         }
@@ -279,7 +263,7 @@ mod tests {
 
     #[test]
     fn what_is_no_settings_text_is_left_alone() {
-        for text in ["[]", "{\"hooks\": []}", "// x\n{}", "{\"hooks\":{\"PreToolUse\":{}}}"] {
+        for text in ["[]", "{\"hooks\": []}", "# x\n{}", "{\"hooks\":{\"PreToolUse\":{}}}"] {
             assert!(with_definitions(Some(text), &[definition("a")]).is_err(), "{text}");
         }
     }

@@ -1,9 +1,9 @@
 //! Edits of settings files that leave every other byte as it is: order, indentation, line ends,
-//! numbers, duplicates.
+//! numbers, duplicates, comments.
 //!
-//! The engine's own parser locates the values, and only `hooksConfig.disabled` is changed. Text
-//! that the engine does not accept as JSON, such as comments, is not edited. `switched` edits a
-//! text, and `set_hook_enabled_in_file` a file; [`with_definitions`] adds hooks.
+//! The engine's own parser locates the values. Comments stay, also in a list that is edited. Text
+//! that the engine does not accept is not edited. [`set_hook_enabled`] edits a text,
+//! [`set_hook_enabled_in_file`] a file; [`with_definitions`] adds hooks.
 
 mod add;
 mod text;

@@ -1,31 +1,20 @@
 //! Edits of a settings text that enable or disable a hook.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::NotEditable;
-use crate::Diagnostic;
 use crate::document::Document;
-use hook_json::{JsonKind, RawJson, locate_entries};
+use hook_json::{Comments, JsonKind, RawJson, locate_entries, without_comments};
 
 /// Adds a hook's name to the `disabled` list of a settings text, or removes it. Every byte outside
-/// of the list stays; the text is returned unchanged if there is nothing to do.
+/// of the list stays, and so do comments in it; the text is returned unchanged if there is nothing
+/// to do.
 ///
 /// # Errors
 /// Returns an error if the text is not JSON, or another value occupies the position of the list.
 pub fn set_hook_enabled(text: &str, name: &str, enabled: bool) -> Result<String, Box<NotEditable>> {
-    let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    let (bom, text) = text.split_at(mark);
-    let settings = Settings::read(text)?;
-    let replacements = if enabled { settings.enable(name)? } else { settings.disable(name)? };
-    let mut edited = bom.to_owned();
-    let mut position = 0;
-    for (range, replacement) in replacements {
-        edited.push_str(text.get(position..range.start).unwrap_or_default());
-        edited.push_str(&replacement);
-        position = range.end;
-    }
-    edited.push_str(text.get(position..).unwrap_or_default());
-    Ok(edited)
+    edited(text, |settings| if enabled { settings.enable(name) } else { settings.disable(name) })
 }
 
 /// Sets `server` in a settings text, so that `hook bridge` starts a server. A text that sets it
@@ -34,35 +23,48 @@ pub fn set_hook_enabled(text: &str, name: &str, enabled: bool) -> Result<String,
 /// # Errors
 /// Returns an error if the text is not JSON, or another value occupies the position of the field.
 pub fn with_server(text: Option<&str>) -> Result<String, Box<NotEditable>> {
-    let text = text.filter(|text| !text.trim().is_empty()).unwrap_or("{}\n");
-    let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    let (mark, text) = text.split_at(mark);
-    let settings = Settings::read(text)?;
     let field = ("server", "\"auto\"");
-    let replacement = match settings.present(&settings.root, "hooksConfig") {
-        Some(config) => {
-            settings.expect(&config, "hooksConfig", JsonKind::Object, "an object")?;
-            if settings.member(&config, field.0).is_some() {
-                return Ok(format!("{mark}{text}"));
-            }
-            settings.with_field(&config, field)
-        }
-        None => match settings.member(&settings.root, "hooksConfig") {
-            Some(null) => (range(&null), "{\"server\": \"auto\"}".to_owned()),
-            None => settings.with_config(field),
-        },
-    };
-    let mut edited = text.to_owned();
-    edited.replace_range(replacement.0, &replacement.1);
-    Ok(format!("{mark}{edited}"))
+    edited(text.filter(|text| !text.trim().is_empty()).unwrap_or("{}\n"), |settings| {
+        let Some(config) = settings.present(&settings.root, "hooksConfig") else {
+            return Ok(match settings.member(&settings.root, "hooksConfig") {
+                Some(null) => vec![(null.range(), "{\"server\": \"auto\"}".to_owned())],
+                None => settings.with_config(field),
+            });
+        };
+        settings.expect(&config, "hooksConfig", JsonKind::Object, "an object")?;
+        Ok(match settings.member(&config, field.0) {
+            Some(_) => Vec::new(),
+            None => settings.with_field(&config, field),
+        })
+    })
+}
+
+/// Returns a settings text with replacements. A byte order mark stays.
+pub(super) fn edited(
+    text: &str,
+    edit: impl FnOnce(&Settings<'_>) -> Result<Replacements, Box<NotEditable>>,
+) -> Result<String, Box<NotEditable>> {
+    let rest = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let settings = Settings::read(rest)?;
+    let mut edited = text.strip_suffix(rest).unwrap_or_default().to_owned();
+    let mut position = 0;
+    for (range, replacement) in edit(&settings)? {
+        edited.push_str(rest.get(position..range.start).unwrap_or_default());
+        edited.push_str(&replacement);
+        position = range.end;
+    }
+    edited.push_str(rest.get(position..).unwrap_or_default());
+    Ok(edited)
 }
 
 /// Replacements in a text, in order.
-type Replacements = Vec<(Range<usize>, String)>;
+pub(super) type Replacements = Vec<(Range<usize>, String)>;
 
 /// A settings text to edit.
 pub(super) struct Settings<'t> {
     text: &'t str,
+    /// The text with blanks in place of its comments.
+    plain: Cow<'t, str>,
     document: Document<'t>,
     pub(super) root: RawJson,
 }
@@ -81,16 +83,14 @@ enum DisabledList {
 
 impl<'t> Settings<'t> {
     pub(super) fn read(text: &'t str) -> Result<Self, Box<NotEditable>> {
-        let mut document = Document::new(text, None);
-        let root = match document.root() {
-            Ok(root) => root.value,
-            Err(error) => {
-                document.report_not_json(&error);
-                let problem = document.into_diagnostics().into_iter().next();
-                return Err(Box::new(not_json(text, problem, error.reason())));
-            }
-        };
-        let settings = Self { text, document, root };
+        let document = Document::new(text, None);
+        let root = document.root().map_err(|error| {
+            let location = document.location_of(&error);
+            let message = format!("it is not JSON: {}", error.reason());
+            Box::new(NotEditable { location, message })
+        })?;
+        let plain = without_comments(text, Comments::Allowed);
+        let settings = Self { text, plain, document, root: root.value };
         settings.expect(&settings.root, "", JsonKind::Object, "an object")?;
         Ok(settings)
     }
@@ -145,20 +145,26 @@ impl<'t> Settings<'t> {
         let DisabledList::List(list) = self.find()? else { return Ok(Vec::new()) };
         let items = list.to_items().unwrap_or_default();
         let is_named = |item: &RawJson| item.to_text().as_deref() == Some(name);
+        let cut = |range: Range<usize>| (range.clone(), self.comments_in(range));
         let Some(last_kept) = items.iter().rposition(|item| !is_named(item)) else {
-            let inside = list.start() + 1..range(&list).end - 1;
-            return Ok(if items.is_empty() { Vec::new() } else { vec![(inside, String::new())] });
+            return Ok(if items.is_empty() { Vec::new() } else { vec![cut(inside(&list))] });
         };
         // Cut each item with the separator after it; at the end, with the separator before it.
         let kept_and_next = items.iter().zip(items.iter().skip(1)).take(last_kept);
         let mut replacements: Replacements = kept_and_next
             .filter(|(item, _)| is_named(item))
-            .map(|(item, next)| (item.start()..next.start(), String::new()))
+            .map(|(item, next)| cut(item.start()..next.start()))
             .collect();
         if let (Some(kept), Some(last)) = (items.get(last_kept), items.last())
             && last_kept + 1 < items.len()
         {
-            replacements.push((range(kept).end..range(last).end, String::new()));
+            // A trailing comma is cut with its item.
+            let (kept, last) = (kept.range().end, last.range().end);
+            let range = match self.comma_after(last) {
+                Some(trailing) => self.comma_after(kept).unwrap_or(kept)..trailing,
+                None => kept..last,
+            };
+            replacements.push(cut(range));
         }
         Ok(replacements)
     }
@@ -166,65 +172,101 @@ impl<'t> Settings<'t> {
     fn disable(&self, name: &str) -> Result<Replacements, Box<NotEditable>> {
         let quoted = quoted(name);
         let list = format!("[{quoted}]");
-        let replacement = match self.find()? {
+        Ok(match self.find()? {
             DisabledList::List(array) => {
                 let items = array.to_items().unwrap_or_default();
                 if items.iter().any(|item| item.to_text().as_deref() == Some(name)) {
                     return Ok(Vec::new());
                 }
                 match items.last() {
-                    None => (array.start() + 1..range(&array).end - 1, quoted),
+                    None => self.filled(&array, &quoted),
                     Some(last) => {
                         let mut gap = self.blanks_before(last.start());
                         if items.len() == 1 && gap.is_empty() && !self.is_dense(array.start()) {
                             gap = " ";
                         }
-                        let end = range(last).end;
-                        (end..end, format!(",{gap}{quoted}"))
+                        self.appended(last.range().end, &format!("{gap}{quoted}"))
                     }
                 }
             }
-            DisabledList::Null(null) => (range(&null), list),
+            DisabledList::Null(null) => vec![(null.range(), list)],
             DisabledList::Config(config) => self.with_field(&config, ("disabled", &list)),
             DisabledList::NullConfig(null) => {
                 let colon = if self.is_dense(null.start()) { ":" } else { ": " };
-                (range(&null), format!("{{\"disabled\"{colon}{list}}}"))
+                vec![(null.range(), format!("{{\"disabled\"{colon}{list}}}"))]
             }
             DisabledList::Nothing => self.with_config(("disabled", &list)),
+        })
+    }
+
+    /// Adds the first element or member of an empty array or object.
+    pub(super) fn filled(&self, empty: &RawJson, addition: &str) -> Replacements {
+        let comments = self.comments_in(inside(empty));
+        vec![(inside(empty), format!("{comments}{addition}"))]
+    }
+
+    /// Adds an element or member after the last one, which ends at `end`. A trailing comma and a
+    /// comment on that line stay there.
+    pub(super) fn appended(&self, end: usize, addition: &str) -> Replacements {
+        let (comma_end, comma, trailing) = match self.comma_after(end) {
+            Some(comma_end) => (comma_end, None, ","),
+            None => (end, Some((end..end, ",".to_owned())), ""),
         };
-        Ok(vec![replacement])
+        let line = self.text.get(comma_end..).unwrap_or_default().lines().next();
+        let comment = line.filter(|line| line.trim_start_matches(is_blank).starts_with("//"));
+        let gap = addition.len() - addition.trim_start_matches(is_blank).len();
+        let has_line = addition.get(..gap).is_some_and(|gap| gap.contains('\n'));
+        let comment = comment.filter(|_| has_line).unwrap_or_default();
+        let at = comma_end + comment.len();
+        comma.into_iter().chain([(at..at, format!("{addition}{trailing}"))]).collect()
+    }
+
+    /// Returns the end of the comma after a value.
+    fn comma_after(&self, value_end: usize) -> Option<usize> {
+        let after = self.plain.get(value_end..).unwrap_or_default();
+        let rest = after.trim_start_matches(is_blank).strip_prefix(',')?;
+        Some(value_end + after.len() - rest.len())
+    }
+
+    /// Returns the comments in a range, with the blanks around them; nothing without comments.
+    fn comments_in(&self, range: Range<usize>) -> String {
+        let text = self.text.get(range.clone()).unwrap_or_default();
+        let plain = self.plain.get(range.clone()).unwrap_or_default();
+        if text == plain {
+            return String::new();
+        }
+        let kept = text.bytes().zip(plain.bytes()).filter(|(_, plain)| plain.is_ascii_whitespace());
+        let kept: Vec<u8> = kept.map(|(byte, _)| byte).collect();
+        let mut comments = String::from_utf8(kept).unwrap_or_default();
+        let rest = self.text.get(range.end..).unwrap_or_default().trim_start_matches([' ', '\t']);
+        if rest.starts_with('\n') || rest.starts_with("\r\n") {
+            comments.truncate(comments.trim_end_matches(is_blank).len());
+        }
+        comments
     }
 
     /// Adds a field as the last member of a `hooksConfig`, formatted like the previous one.
-    fn with_field(&self, config: &RawJson, (name, value): (&str, &str)) -> (Range<usize>, String) {
+    fn with_field(&self, config: &RawJson, (name, value): (&str, &str)) -> Replacements {
         let entries = locate_entries(config.as_str()).unwrap_or_default();
         let Some(last) = entries.last() else {
             let colon = if self.is_dense(config.start()) { ":" } else { ": " };
-            let inside = config.start() + 1..range(config).end - 1;
-            return (inside, format!("\"{name}\"{colon}{value}"));
+            return self.filled(config, &format!("\"{name}\"{colon}{value}"));
         };
-        // The last member's name follows the separator after the previous member.
-        let before = entries.len().checked_sub(2).and_then(|index| entries.get(index));
-        let separator = before.map_or(config.start(), |entry| {
-            let from = config.start() + entry.value.end;
-            let comma = self.text.get(from..).and_then(|rest| rest.find(','));
-            from + comma.unwrap_or_default()
-        });
-        let gap = self.blanks_after(separator + 1);
+        let gap = last.key_start.map(|start| self.blanks_before(config.start() + start));
         let colon = if self.is_dense(config.start() + last.value.start) { ":" } else { ": " };
-        let end = config.start() + last.value.end;
-        (end..end, format!(",{gap}\"{name}\"{colon}{value}"))
+        let addition = format!("{}\"{name}\"{colon}{value}", gap.unwrap_or(" "));
+        self.appended(config.start() + last.value.end, &addition)
     }
 
     /// Adds a `hooksConfig` with a field as the first member of the file.
-    fn with_config(&self, (name, value): (&str, &str)) -> (Range<usize>, String) {
+    fn with_config(&self, (name, value): (&str, &str)) -> Replacements {
         let entries = locate_entries(self.root.as_str()).unwrap_or_default();
         let inside = self.root.start() + 1;
         let Some(first) = entries.first() else {
             let line = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
             let config =
                 format!("{line}  \"hooksConfig\": {{{line}    \"{name}\": {value}{line}  }}{line}");
-            return (inside..range(&self.root).end - 1, config);
+            return self.filled(&self.root, &config);
         };
         let gap = self.blanks_after(inside);
         let colon = if self.is_dense(self.root.start() + first.value.start) { ":" } else { ": " };
@@ -236,7 +278,7 @@ impl<'t> Settings<'t> {
             None => format!("{{\"{name}\"{colon}{value}}}"),
         };
         let next = if gap.is_empty() && colon == ": " { " " } else { "" };
-        (inside..inside, format!("{gap}\"hooksConfig\"{colon}{config},{next}"))
+        vec![(inside..inside, format!("{gap}\"hooksConfig\"{colon}{config},{next}"))]
     }
 
     fn blanks_after(&self, offset: usize) -> &'t str {
@@ -260,26 +302,13 @@ fn is_blank(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\r' | '\n')
 }
 
-pub(super) fn range(value: &RawJson) -> Range<usize> {
-    value.start()..value.start() + value.as_str().len()
+/// Returns the range between the brackets of a value.
+fn inside(value: &RawJson) -> Range<usize> {
+    value.start() + 1..value.range().end - 1
 }
 
 pub(super) fn quoted(text: &str) -> String {
     RawJson::from_text(text).as_str().to_owned()
-}
-
-/// Returns the error for invalid JSON. Comments, common in other settings files, have their own.
-fn not_json(text: &str, problem: Option<Diagnostic>, reason: &str) -> NotEditable {
-    let location = problem.map(|problem| problem.location).unwrap_or_default();
-    let line = text.lines().nth(location.line.saturating_sub(1)).unwrap_or_default();
-    let mut rest = line.chars().skip(location.column.saturating_sub(1));
-    let message = match (rest.next(), rest.next()) {
-        (Some('/'), Some('/' | '*')) => {
-            "a comment is not JSON, and the engine does not read files with one".to_owned()
-        }
-        _ => format!("it is not JSON: {reason}"),
-    };
-    NotEditable { location, message }
 }
 
 #[cfg(test)]
