@@ -24,8 +24,6 @@ impl AuditLevel {
     #[doc(hidden)]
     pub const NAMES: [&'static str; 4] = ["off", "info", "decisions", "verbose"];
 
-    pub(super) const EXPECTED: &'static str = "\"off\", \"info\", \"decisions\" or \"verbose\"";
-
     /// Returns the level with that name.
     #[doc(hidden)]
     pub fn from_name(name: &str) -> Option<Self> {

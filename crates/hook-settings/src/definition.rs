@@ -9,12 +9,14 @@ use std::time::Duration;
 use super::audit_level::AuditLevel;
 use super::diagnostic::{Diagnostic, Location};
 use super::fail_behavior::FailBehavior;
+use super::fields::{CONFIG_FIELDS, HOOK_FIELDS};
 use super::matcher_definition::MatcherDefinition;
 use super::paths::project_of;
 use super::redaction::RedactionRules;
 use super::registration::RegistrationRules;
 use super::source::HookSource;
 use super::upstream::UpstreamRules;
+use super::values::Values;
 use crate::language::{ForeignHook, Language};
 use hook_protocol::event::{EventDefinition, HookEventName};
 
@@ -75,23 +77,30 @@ pub struct HooksConfig {
     pub logs_calls: bool,
 }
 
-impl Default for HooksConfig {
-    fn default() -> Self {
+impl HooksConfig {
+    /// Returns the options that need no reader of their own.
+    pub(super) fn of(values: &Values) -> Self {
         Self {
-            enabled: true,
-            disabled: Vec::new(),
-            default_timeout: None,
-            fail_behavior: FailBehavior::Continue,
-            max_concurrent: 0,
+            enabled: values.bool("enabled"),
+            disabled: values.texts("disabled"),
+            default_timeout: values.duration("defaultTimeout"),
+            fail_behavior: values.fail_behavior().unwrap_or_default(),
+            max_concurrent: values.number("maxConcurrent").unwrap_or_default(),
             environment: EnvironmentRules::default(),
-            audit_level: None,
+            audit_level: values.text("auditLevel").and_then(AuditLevel::from_name),
             registration: RegistrationRules::default(),
             redact: RedactionRules::default(),
-            agents: Vec::new(),
-            modules: Vec::new(),
-            starts_server: false,
-            logs_calls: true,
+            agents: values.texts("agents"),
+            modules: values.texts("modules"),
+            starts_server: values.text("server") == Some("auto"),
+            logs_calls: values.text("log") != Some("off"),
         }
+    }
+}
+
+impl Default for HooksConfig {
+    fn default() -> Self {
+        Self::of(&Values::none(&CONFIG_FIELDS))
     }
 }
 
@@ -121,9 +130,19 @@ pub struct WorkerRules {
     pub idle_timeout: Option<Duration>,
 }
 
+impl WorkerRules {
+    pub(super) fn of(values: &Values) -> Self {
+        Self {
+            eager: values.text("start") == Some("eager"),
+            start_timeout: values.duration("startTimeout").unwrap_or(Duration::from_secs(10)),
+            idle_timeout: values.duration("idleTimeout"),
+        }
+    }
+}
+
 impl Default for WorkerRules {
     fn default() -> Self {
-        Self { eager: false, start_timeout: Duration::from_secs(10), idle_timeout: None }
+        Self::of(&Values::none(&HOOK_FIELDS))
     }
 }
 
@@ -185,19 +204,19 @@ pub fn variables(env: &[(String, String)]) -> BTreeMap<&str, &str> {
     env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }
 
-/// Byte ranges of a hook's parts in its file. These need less memory than a `Place`, and few are
-/// converted to one.
+/// Byte ranges of a hook's fields in its file. These need less memory than a `Location`, and few
+/// are converted to one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct HookSpans {
-    pub(crate) matcher: Option<Range<usize>>,
-    pub(crate) command: Option<Range<usize>>,
-    pub(crate) timeout: Option<Range<usize>>,
-    pub(crate) is_async: Option<Range<usize>>,
-    pub(crate) start_timeout: Option<Range<usize>>,
-    pub(crate) idle_timeout: Option<Range<usize>>,
-    pub(crate) module: Option<Range<usize>>,
-    /// The whole hook, if it is in an agent's own file.
-    pub(crate) foreign_hook: Option<Range<usize>>,
+pub(crate) struct HookSpans(Vec<(&'static str, Range<usize>)>);
+
+impl HookSpans {
+    pub(crate) fn get(&self, field: &str) -> Option<&Range<usize>> {
+        self.0.iter().find(|(name, _)| *name == field).map(|(_, range)| range)
+    }
+
+    pub(crate) fn set(&mut self, field: &'static str, range: Range<usize>) {
+        self.0.push((field, range));
+    }
 }
 
 /// Byte ranges of other parts of a file.

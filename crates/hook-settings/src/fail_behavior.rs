@@ -14,8 +14,6 @@ impl FailBehavior {
     /// The names of both.
     pub(crate) const NAMES: [&'static str; 2] = ["continue", "block"];
 
-    pub(crate) const EXPECTED: &'static str = "\"continue\" or \"block\"";
-
     #[doc(hidden)]
     pub fn from_name(name: &str) -> Option<Self> {
         match name {

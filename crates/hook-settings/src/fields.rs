@@ -128,7 +128,7 @@ pub static CONFIG_FIELDS: [Field; 15] = [
 pub(crate) static UPSTREAM_FIELDS: [Field; 8] = [
     Field::required(
         "nats",
-        FieldKind::Text,
+        FieldKind::NotBlank,
         "The NATS server of the fleet: `tls://HOST:PORT`, or `nats://` on this machine.",
     ),
     Field::required(
@@ -138,23 +138,23 @@ pub(crate) static UPSTREAM_FIELDS: [Field; 8] = [
     ),
     Field::optional(
         "credentials",
-        FieldKind::Text,
+        FieldKind::NotBlank,
         "Who one is there: a file of mode 600, from the folder of this file on.",
     ),
     Field::optional(
         "certificateAuthority",
-        FieldKind::Text,
+        FieldKind::NotBlank,
         "A file with certificates that are believed beside those that the system believes (PEM).",
     ),
     Field::with_default(
         "subject",
-        FieldKind::Text,
+        FieldKind::NotBlank,
         "\"hooks\"",
         "What the subjects of the fleet begin with.",
     ),
     Field::optional(
         "expectSettings",
-        FieldKind::Text,
+        FieldKind::NotBlank,
         "The `settingsHash` of the engines that may answer; no other does.",
     ),
     Field::with_default(

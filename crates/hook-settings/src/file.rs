@@ -4,11 +4,9 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use super::audit_level::AuditLevel;
 use super::definition::{
-    DEFAULT_PRIORITY, EnvironmentRules, FileSpans, HookEntry, HookSpans, HooksConfig, SettingsFile,
+    DEFAULT_PRIORITY, EnvironmentRules, FileSpans, HookEntry, HooksConfig, SettingsFile,
     TimeoutOrigin, WorkerRules,
 };
 use super::diagnostic::Diagnostic;
@@ -16,17 +14,20 @@ use super::document::{Document, Field, Node};
 use super::fail_behavior::FailBehavior;
 use super::fields::{
     CONFIG_FIELDS, DEFINITION_FIELDS, ENVIRONMENT_FIELDS, HOOK_FIELDS, MATCHER_FIELDS,
-    MAX_PRIORITY, MAX_TIMEOUT_MILLISECONDS, REGISTRATION_FIELDS, TOP_LEVEL,
+    REDACT_FIELDS, REGISTRATION_FIELDS, TOP_LEVEL,
 };
 use super::folders::module_path;
-use super::language_field::{is_in_language, language_of};
+use super::language_field::{is_in_language, language_of, mentions_language};
 use super::matcher_definition::{COMMAND_PATTERN, KIND, PATH_PATTERN, TOOL, TOOL_PATTERN};
 use super::matcher_definition::{MatcherDefinition, MatcherFields};
-use super::redact_reader;
+use super::redaction::RedactionRules;
 use super::registration::RegistrationRules;
 use super::rule::Rule;
 use super::source::{HookSource, SettingsSource};
-use crate::language::{self, Languages};
+use super::values::{FAIL_BEHAVIOR, LENIENT, Treatment};
+use crate::language::Languages;
+use crate::redact::pattern_error;
+use hook_json::JsonKind;
 use hook_json::field;
 use hook_json::text::nearest;
 use hook_json::text::shortened;
@@ -56,8 +57,6 @@ const MISPLACED_KEYS: [(&str, &str); 8] = [
     ),
     ("auditLevel", "write `hooksConfig.auditLevel`"),
 ];
-
-const FAIL_BEHAVIOR: &str = "failBehavior";
 
 /// Parses a settings text whose hooks listen to built-in events, or to those that it declares.
 ///
@@ -161,12 +160,40 @@ pub(super) struct Reader<'t> {
     misplaced_hooks: Vec<Node>,
 }
 
-/// The consequence of an unreadable matcher for its hooks.
-const UNREADABLE_MATCHER: &str =
-    "its hooks were skipped, but for those with failBehavior block, which run for everything";
+/// The treatment of problems in a matcher: its author wanted a restriction.
+const MATCHER: Treatment = Treatment {
+    strict: Some(Rule::InvalidMatcher),
+    consequence: "its hooks were skipped, but for those with failBehavior block, which run for \
+                  everything",
+    ..LENIENT
+};
 
-/// The most names or globs in one matcher.
-const MAX_IN_MATCHER: usize = 256;
+/// The treatment of problems in redaction rules: they were meant to hide something.
+const REDACT: Treatment = Treatment {
+    strict: Some(Rule::InvalidRedaction),
+    wrong_type: Rule::InvalidRedaction,
+    consequence: "recordings and audits leave out all values until it is fixed",
+    ..LENIENT
+};
+
+/// The fields of `hooksConfig` that a project may not set.
+const NOT_FOR_PROJECTS: [&str; 6] =
+    ["auditLevel", "log", "redact", "registration", "server", "upstream"];
+
+/// The fields of a hook that only some types have, with those types and the fix.
+const FIELDS_OF_TYPES: [(&str, &[&str], &str, &str); 4] = [
+    (
+        "path",
+        &["module"],
+        "a module",
+        "write \"type\": \"module\" for a file of JavaScript or TypeScript",
+    ),
+    ("start", &["worker", "module"], "a worker", LIVING),
+    ("startTimeout", &["worker", "module"], "a worker", LIVING),
+    ("idleTimeout", &["worker", "module"], "a worker", LIVING),
+];
+
+const LIVING: &str = "write \"type\": \"worker\" where the command stays alive and answers calls";
 
 /// The error of a matcher that could not be read; it has been reported.
 pub(super) struct UnreadableMatcher;
@@ -203,7 +230,7 @@ impl<'t> Reader<'t> {
             path: path.clone(),
             languages: Languages::default(),
             agents: Arc::default(),
-            has_languages: text.contains("\"language\""),
+            has_languages: mentions_language(text),
             document: Document::new(text, path),
             events: events.clone(),
             declared: Vec::new(),
@@ -275,60 +302,68 @@ impl<'t> Reader<'t> {
             self.config = Arc::new(config);
             return;
         };
-        let mut config = HooksConfig::default();
-        let mut upstream = None;
-        for field in &fields {
-            match field.name.as_str() {
-                "enabled" => {
-                    if let Some(enabled) = self.bool(&field.value) {
-                        config.enabled = enabled;
-                    }
-                }
-                "disabled" => {
-                    let disabled = self.located_texts(&field.value);
-                    (config.disabled, self.spans.disabled) = disabled.into_iter().unzip();
-                }
-                "defaultTimeout" => {
-                    config.default_timeout = self.timeout(&field.value);
-                    self.spans.default_timeout = Some(field.value.value.range());
-                }
-                FAIL_BEHAVIOR => {
-                    config.fail_behavior = self.fail_behavior(field);
-                    self.has_fail_behavior = true;
-                }
-                "maxConcurrent" => {
-                    config.max_concurrent = self.count(&field.value).unwrap_or_default();
-                }
-                "events" => self.read_declared_events(&field.value),
-                "agents" => config.agents = self.agents(&field.value),
-                "modules" => config.modules = self.texts(&field.value),
-                "environment" => config.environment = self.environment_rules(&field.value),
-                "auditLevel" | "log" | "redact" | "registration" | "server" | "upstream"
-                    if !self.source.may_configure_records() =>
-                {
-                    let name = &field.name;
-                    let message = format!("`{name}` has no effect in this file; it was ignored");
-                    self.document.report(Rule::NotForProjects, &field.value, message);
-                }
-                // Read after the events are known.
-                "upstream" => upstream = Some(field.value.clone()),
-                "log" => config.logs_calls = self.logs_calls(&field.value),
-                "server" => config.starts_server = self.starts_server(&field.value),
-                "registration" => config.registration = self.registration(&field.value),
-                "auditLevel" => config.audit_level = self.audit_level(&field.value),
-                "redact" => {
-                    redact_reader::read(&mut self.document, &field.value, &mut config.redact)
-                }
-                _ if self.is_misspelled_fail_behavior(field, &CONFIG_FIELDS) => {
-                    config.fail_behavior = FailBehavior::Block;
-                }
-                _ => self.unknown_key(field, &CONFIG_FIELDS),
-            }
+        let (ignored, fields): (Vec<Field>, Vec<Field>) = fields.into_iter().partition(|field| {
+            !self.source.may_configure_records() && NOT_FOR_PROJECTS.contains(&&*field.name)
+        });
+        for field in &ignored {
+            let message = format!("`{}` has no effect in this file; it was ignored", field.name);
+            self.document.report(Rule::NotForProjects, &field.value, message);
+        }
+        let values = self.values_of(fields, &CONFIG_FIELDS, LENIENT);
+        if let Some(events) = values.node("events") {
+            self.read_declared_events(events);
+        }
+        let disabled = values.located_texts("disabled").unwrap_or_default();
+        self.spans.disabled = disabled.iter().map(|(_, range)| range.clone()).collect();
+        self.spans.default_timeout = values.node("defaultTimeout").map(|node| node.value.range());
+        self.has_fail_behavior = values.field(FAIL_BEHAVIOR).is_some();
+        let mut config = HooksConfig::of(&values);
+        if let Some(node) = values.node("environment") {
+            let values = self.values(node, &ENVIRONMENT_FIELDS, LENIENT);
+            let (allow, deny) = (values.texts("allow"), values.texts("deny"));
+            config.environment = EnvironmentRules { allow, deny };
+        }
+        if let Some(node) = values.node("registration") {
+            let values = self.values(node, &REGISTRATION_FIELDS, LENIENT);
+            config.registration = RegistrationRules {
+                max_per_event: values.number("maxPerEvent"),
+                max_total: values.number("maxTotal"),
+                default_timeout: values.duration("defaultTimeout"),
+                fail_behavior: values.fail_behavior(),
+            };
+        }
+        if let Some(node) = values.node("redact") {
+            config.redact = self.redaction_rules(node);
         }
         self.config = Arc::new(config);
-        if let Some(upstream) = upstream {
-            self.read_upstream(&upstream);
+        // Read after the events are known.
+        if let Some(upstream) = values.node("upstream") {
+            self.read_upstream(upstream);
         }
+    }
+
+    fn redaction_rules(&mut self, node: &Node) -> RedactionRules {
+        let values = self.values(node, &REDACT_FIELDS, REDACT);
+        let mut rules = RedactionRules {
+            patterns: values.texts("patterns"),
+            fields: values.texts("fields"),
+            problem: values.problem.clone(),
+        };
+        let items = values.node("patterns").and_then(|node| self.document.items(node));
+        for item in items.unwrap_or_default() {
+            let text = item.value.to_text();
+            let Some((reason, text)) = text.and_then(|text| Some((pattern_error(&text)?, text)))
+            else {
+                continue;
+            };
+            // The stored problem does not contain the pattern, which may be a secret.
+            let stored = || "one of `redact.patterns` cannot be used".to_owned();
+            rules.problem.get_or_insert_with(stored);
+            rules.patterns.retain(|pattern| *pattern != text);
+            let problem = format!("the pattern `{}` {reason}", shortened(&text));
+            self.report_strict(Rule::InvalidRedaction, &item, &problem, REDACT);
+        }
+        rules
     }
 
     /// Applies a `failBehavior` under `hooks`. Its author wanted guards, unless it is `continue`.
@@ -346,116 +381,6 @@ impl<'t> Reader<'t> {
         if may_rule {
             config.registration.fail_behavior.get_or_insert(FailBehavior::Block);
         }
-    }
-
-    /// Returns the fields of an object; reports any other value and returns no fields.
-    fn object(&mut self, node: &Node) -> Vec<Field> {
-        self.document.fields(node).unwrap_or_else(|| {
-            self.document.wrong_kind(node, "an object", "it was ignored");
-            Vec::new()
-        })
-    }
-
-    /// Returns a whole number; reports any other value and returns `None` for the default.
-    fn count(&mut self, node: &Node) -> Option<usize> {
-        let count = node.value.to_u64().and_then(|count| usize::try_from(count).ok());
-        if count.is_none() {
-            let found = shortened(node.value.as_str());
-            let message = format!("expected a whole number, found {found}; the default is used");
-            self.document.report(Rule::InvalidNumber, node, message);
-        }
-        count
-    }
-
-    fn registration(&mut self, node: &Node) -> RegistrationRules {
-        let mut rules = RegistrationRules::default();
-        for field in &self.object(node) {
-            match field.name.as_str() {
-                "maxPerEvent" => rules.max_per_event = self.count(&field.value),
-                "maxTotal" => rules.max_total = self.count(&field.value),
-                "defaultTimeout" => rules.default_timeout = self.timeout(&field.value),
-                FAIL_BEHAVIOR => rules.fail_behavior = Some(self.fail_behavior(field)),
-                _ if self.is_misspelled_fail_behavior(field, &REGISTRATION_FIELDS) => {
-                    rules.fail_behavior = Some(FailBehavior::Block);
-                }
-                _ => self.unknown_key(field, &REGISTRATION_FIELDS),
-            }
-        }
-        rules
-    }
-
-    fn logs_calls(&mut self, node: &Node) -> bool {
-        match self.text(node, "it was ignored").as_deref() {
-            Some("off") => false,
-            Some("calls") | None => true,
-            Some(other) => {
-                let found = shortened(other);
-                let message = format!(
-                    "expected \"calls\" or \"off\", found `{found}`; they are written down"
-                );
-                self.document.report(Rule::WrongType, node, message);
-                true
-            }
-        }
-    }
-
-    fn starts_server(&mut self, node: &Node) -> bool {
-        match self.text(node, "it was ignored").as_deref() {
-            Some("auto") => true,
-            Some("off") | None => false,
-            Some(other) => {
-                let found = shortened(other);
-                let message =
-                    format!("expected \"off\" or \"auto\", found `{found}`; none is started");
-                self.document.report(Rule::WrongType, node, message);
-                false
-            }
-        }
-    }
-
-    fn agents(&mut self, node: &Node) -> Vec<String> {
-        let Some(items) = self.document.items(node) else {
-            self.document.wrong_kind(node, "an array of agents", "it was ignored");
-            return Vec::new();
-        };
-        let mut agents = Vec::new();
-        for item in &items {
-            let Some(name) = self.text(item, "it was ignored") else { continue };
-            if language::NAMES.contains(&name.as_str()) {
-                agents.push(name);
-                continue;
-            }
-            let message = format!("unknown agent `{}`; none of its hooks run", shortened(&name));
-            let help = match nearest(&name, language::NAMES) {
-                Some(nearest) => format!("write `{nearest}`"),
-                None => format!("write one of {}", language::NAMES.join(", ")),
-            };
-            self.document.report_with_help(Rule::UnknownAgent, item, message, help);
-        }
-        agents
-    }
-
-    fn audit_level(&mut self, node: &Node) -> Option<AuditLevel> {
-        let level = node.value.to_text().as_deref().and_then(AuditLevel::from_name);
-        if level.is_none() {
-            let found = shortened(node.value.as_str());
-            let expected = AuditLevel::EXPECTED;
-            let message = format!("expected {expected}, found {found}; the default is used");
-            self.document.report(Rule::InvalidAuditLevel, node, message);
-        }
-        level
-    }
-
-    fn environment_rules(&mut self, node: &Node) -> EnvironmentRules {
-        let mut rules = EnvironmentRules::default();
-        for field in &self.object(node) {
-            match field.name.as_str() {
-                "allow" => rules.allow = self.texts(&field.value),
-                "deny" => rules.deny = self.texts(&field.value),
-                _ => self.unknown_key(field, &ENVIRONMENT_FIELDS),
-            }
-        }
-        rules
     }
 
     fn read_events(&mut self, node: &Node) {
@@ -586,47 +511,38 @@ impl<'t> Reader<'t> {
     }
 
     fn read_definition(&mut self, event: HookEventName, name: &str, node: &Node) {
-        let Some(fields) = self.document.fields(node) else {
+        let Some(mut fields) = self.document.fields(node) else {
             let consequence = "the definition was skipped";
             self.document.wrong_kind(node, "an object", consequence);
             self.keep_blocked(event, node, "its definition is no object");
             return;
         };
-        let mut definition = Definition {
-            event,
-            matcher: None,
-            matcher_range: None,
-            priority: DEFAULT_PRIORITY,
-            sequential: false,
-        };
-        let mut hooks = None;
         // A hook in place of a definition is one problem, not one for each of its fields.
-        let is_hook = |name: &str| field::has_field(&HOOK_FIELDS, name);
         let flat = fields.iter().all(|field| field.name != "hooks")
             && fields.iter().any(|field| matches!(field.name.as_str(), "type" | "command"));
+        fields.retain(|field| {
+            !(flat && field::has_field(&HOOK_FIELDS, &field.name))
+                || field::has_field(&DEFINITION_FIELDS, &field.name)
+        });
+        let values = self.values_of(fields, &DEFINITION_FIELDS, LENIENT);
         let read_before = self.hooks.len();
         let mut unreadable = false;
-        for field in &fields {
-            match field.name.as_str() {
-                "matcher" => {
-                    definition.matcher_range = Some(field.value.value.range());
-                    let matcher = self.matcher(&field.value).unwrap_or_else(|UnreadableMatcher| {
-                        unreadable = true;
-                        MatcherDefinition::Unreadable(field.value.value.as_str().to_owned())
-                    });
-                    definition.matcher = Some(Arc::new(matcher));
-                }
-                "priority" => definition.priority = self.priority(&field.value, DEFAULT_PRIORITY),
-                "sequential" => definition.sequential = self.bool(&field.value).unwrap_or(false),
-                "hooks" => {
-                    hooks = Some(field.value.clone());
-                    for node in &field.earlier {
-                        self.keep_blocked(event, node, "`hooks` stands twice in its definition");
-                    }
-                }
-                name if flat && is_hook(name) => {}
-                _ => self.unknown_key(field, &DEFINITION_FIELDS),
-            }
+        let matcher = values.node("matcher").map(|node| {
+            let matcher = self.matcher(node).unwrap_or_else(|UnreadableMatcher| {
+                unreadable = true;
+                MatcherDefinition::Unreadable(node.value.as_str().to_owned())
+            });
+            Arc::new(matcher)
+        });
+        let definition = Definition {
+            event,
+            matcher,
+            matcher_range: values.node("matcher").map(|node| node.value.range()),
+            priority: values.number("priority").unwrap_or(DEFAULT_PRIORITY),
+            sequential: values.bool("sequential"),
+        };
+        for node in values.field("hooks").iter().flat_map(|field| &field.earlier) {
+            self.keep_blocked(event, node, "`hooks` stands twice in its definition");
         }
         if flat {
             let message = "the definition is a hook, and has no `hooks`; it was skipped";
@@ -636,15 +552,15 @@ impl<'t> Reader<'t> {
             self.keep_blocked(event, node, "its definition is a hook, and has no `hooks`");
             return;
         }
-        let Some(hooks) = hooks else {
+        let Some(hooks) = values.node("hooks") else {
             let message = "the definition has no `hooks`; it was skipped";
             self.document.report(Rule::MissingHooks, node, message);
             self.keep_blocked(event, node, "its definition has no `hooks`");
             return;
         };
-        let Some(items) = self.document.items(&hooks) else {
+        let Some(items) = self.document.items(hooks) else {
             let consequence = "the definition was skipped";
-            self.document.wrong_kind(&hooks, "an array of hooks", consequence);
+            self.document.wrong_kind(hooks, "an array of hooks", consequence);
             self.keep_blocked(event, node, "the `hooks` of its definition are no array");
             return;
         };
@@ -759,60 +675,23 @@ impl<'t> Reader<'t> {
         if let Some(text) = node.value.to_text() {
             return Ok(text.into());
         }
-        let Some(fields) = self.document.fields(node) else {
-            self.document.wrong_kind(node, "a string or an object", UNREADABLE_MATCHER);
+        if !matches!(node.value.kind(), JsonKind::Object) {
+            self.document.wrong_kind(node, "a string or an object", MATCHER.consequence);
             return Err(UnreadableMatcher);
+        }
+        let values = self.values(node, &MATCHER_FIELDS, MATCHER);
+        if values.problem.is_some() {
+            return Err(UnreadableMatcher);
+        }
+        let text = |name: &str| values.text(name).map(str::to_owned);
+        let matcher = MatcherFields {
+            kinds: values.texts(KIND),
+            tools: values.texts(TOOL),
+            tool_pattern: text(TOOL_PATTERN),
+            paths: values.texts(PATH_PATTERN),
+            command_pattern: text(COMMAND_PATTERN),
         };
-        let mut matcher = MatcherFields::new();
-        let mut is_complete = true;
-        for field in &fields {
-            let value = &field.value;
-            let read = match field.name.as_str() {
-                KIND => self.one_or_more(value).map(|kinds| matcher.kinds = kinds),
-                TOOL => self.one_or_more(value).map(|names| matcher.tools = names),
-                PATH_PATTERN => self.one_or_more(value).map(|globs| matcher.paths = globs),
-                TOOL_PATTERN => {
-                    let text = self.text(value, UNREADABLE_MATCHER);
-                    text.map(|text| matcher.tool_pattern = Some(text)).ok_or(UnreadableMatcher)
-                }
-                COMMAND_PATTERN => {
-                    let text = self.text(value, UNREADABLE_MATCHER);
-                    text.map(|text| matcher.command_pattern = Some(text)).ok_or(UnreadableMatcher)
-                }
-                name => {
-                    let message =
-                        format!("unknown key `{}`; {UNREADABLE_MATCHER}", shortened(name));
-                    let known = MATCHER_FIELDS.iter().map(|field| field.name);
-                    self.document.unknown_name(Rule::InvalidMatcher, field, message, known);
-                    Err(UnreadableMatcher)
-                }
-            };
-            is_complete &= read.is_ok();
-        }
-        if is_complete { Ok(matcher.into()) } else { Err(UnreadableMatcher) }
-    }
-
-    /// Reads a string or an array of strings.
-    fn one_or_more(&mut self, node: &Node) -> Result<Vec<String>, UnreadableMatcher> {
-        if let Some(text) = node.value.to_text() {
-            return Ok(vec![text]);
-        }
-        let Some(items) = self.document.items(node) else {
-            let expected = "a string or an array of strings";
-            self.document.wrong_kind(node, expected, UNREADABLE_MATCHER);
-            return Err(UnreadableMatcher);
-        };
-        if items.is_empty() || items.len() > MAX_IN_MATCHER {
-            let message = format!(
-                "expected 1 to {MAX_IN_MATCHER} strings, found {}; {UNREADABLE_MATCHER}",
-                items.len()
-            );
-            self.document.report(Rule::InvalidMatcher, node, message);
-            return Err(UnreadableMatcher);
-        }
-        let texts: Vec<Option<String>> =
-            items.iter().map(|item| self.text(item, UNREADABLE_MATCHER)).collect();
-        texts.into_iter().collect::<Option<_>>().ok_or(UnreadableMatcher)
+        Ok(matcher.into())
     }
 
     fn read_hook(&mut self, definition: &Definition, node: &Node) -> Option<HookEntry> {
@@ -821,113 +700,90 @@ impl<'t> Reader<'t> {
             self.document.wrong_kind(node, "an object", SKIPPED);
             return None;
         };
-        let location = self.document.location(node);
+        let (misplaced, mut fields): (Vec<Field>, Vec<Field>) =
+            fields.into_iter().partition(|field| {
+                field.name != "priority" && field::has_field(&DEFINITION_FIELDS, &field.name)
+            });
+        for field in &misplaced {
+            let name = &field.name;
+            let message = format!("`{name}` has no effect in a hook; it was ignored");
+            let help = format!("move `{name}` to the definition around the hook");
+            self.document.misplaced_name(Rule::UnknownKey, field, message, None, help);
+        }
+        let is_essential = |field: &&Field| matches!(&*field.name, "type" | "command" | "path");
+        for field in fields.iter().filter(is_essential) {
+            self.text(&field.value, SKIPPED)?;
+        }
+        let kind = fields.iter().position(|field| field.name == "type");
+        let kind = kind.map(|index| fields.remove(index).value);
+        let treatment = Treatment { priority: definition.priority, ..LENIENT };
+        let values = self.values_of(fields, &HOOK_FIELDS, treatment);
         let mut hook = HookEntry {
             matcher: definition.matcher.clone(),
-            priority: definition.priority,
+            priority: values.number("priority").unwrap_or(definition.priority),
             sequential: definition.sequential,
-            spans: HookSpans { matcher: definition.matcher_range.clone(), ..HookSpans::default() },
-            ..HookEntry::of_file(definition.event, &self.config, location)
+            name: values.text("name").filter(|name| !name.trim().is_empty()).map(str::to_owned),
+            description: values.text("description").map(str::to_owned),
+            command: values.text("command").unwrap_or_default().to_owned(),
+            is_async: values.bool("async"),
+            data: values.texts("data"),
+            spans: values.spans(),
+            ..HookEntry::of_file(definition.event, &self.config, self.document.location(node))
         };
-        let (mut kind, mut is_async, mut module) = (None, None, None);
-        let mut worker_fields: Vec<&Field> = Vec::new();
-        for field in &fields {
-            match field.name.as_str() {
-                "type" => kind = Some((self.text(&field.value, SKIPPED)?, field.value.clone())),
-                "command" => {
-                    hook.command = self.text(&field.value, SKIPPED)?;
-                    hook.spans.command = Some(field.value.value.range());
-                }
-                "path" => module = Some((self.text(&field.value, SKIPPED)?, field)),
-                "name" => hook.name = self.name(&field.value),
-                "description" => hook.description = self.text(&field.value, "it was ignored"),
-                "timeout" => {
-                    hook.timeout = self.timeout(&field.value);
-                    hook.spans.timeout = Some(field.value.value.range());
-                    hook.timeout_origin = match hook.timeout {
-                        Some(_) => TimeoutOrigin::Hook,
-                        None => TimeoutOrigin::Engine,
-                    };
-                }
-                "failBehavior" => hook.fail_behavior = self.fail_behavior(field),
-                "async" => {
-                    hook.is_async = self.bool(&field.value).unwrap_or(false);
-                    hook.spans.is_async = Some(field.value.value.range());
-                    is_async = Some(field.value.clone());
-                }
-                "priority" => hook.priority = self.priority(&field.value, definition.priority),
-                "env" => hook.env = self.hook_environment(&field.value),
-                "data" => hook.data = self.texts(&field.value),
-                "start" | "startTimeout" | "idleTimeout" => {
-                    let range = Some(field.value.value.range());
-                    match field.name.as_str() {
-                        "startTimeout" => hook.spans.start_timeout = range,
-                        "idleTimeout" => hook.spans.idle_timeout = range,
-                        _ => {}
-                    }
-                    worker_fields.push(field);
-                }
-                name if field::has_field(&DEFINITION_FIELDS, name) => {
-                    let message = format!("`{name}` has no effect in a hook; it was ignored");
-                    let help = format!("move `{name}` to the definition around the hook");
-                    self.document.misplaced_name(Rule::UnknownKey, field, message, None, help);
-                }
-                _ if self.is_misspelled_fail_behavior(field, &HOOK_FIELDS) => {
-                    hook.fail_behavior = FailBehavior::Block;
-                }
-                _ => self.unknown_key(field, &HOOK_FIELDS),
+        if let Some(range) = &definition.matcher_range {
+            hook.spans.set("matcher", range.clone());
+        }
+        if let (Some(_), None, Some(node)) = (values.text("name"), &hook.name, values.node("name"))
+        {
+            // `disabled` could not list it.
+            self.document.report(Rule::BlankName, node, "the name is blank; it was ignored");
+        }
+        if values.node("timeout").is_some() {
+            hook.timeout = values.duration("timeout");
+            hook.timeout_origin = match hook.timeout {
+                Some(_) => TimeoutOrigin::Hook,
+                None => TimeoutOrigin::Engine,
+            };
+        }
+        hook.fail_behavior = values.fail_behavior().unwrap_or(hook.fail_behavior);
+        if let Some(env) = values.node("env") {
+            hook.env = self.hook_environment(env);
+        }
+        let expected = "expected `command`, `worker` or `module`";
+        let Some(kind) = kind else {
+            let message = format!("the hook has no `type`, {expected}; {SKIPPED}");
+            self.document.report(Rule::MissingType, node, message);
+            return None;
+        };
+        let name = kind.value.to_text().unwrap_or_default();
+        for (field, types, owner, help) in FIELDS_OF_TYPES {
+            if let Some(field) = values.field(field).filter(|_| !types.contains(&&*name)) {
+                let message = format!("`{}` has no effect but in {owner}", field.name);
+                self.document.misplaced_name(Rule::UnknownKey, field, message, None, help);
             }
         }
-        let is_module = matches!(&kind, Some((kind, _)) if kind == "module");
-        if let Some((_, field)) = module.as_ref().filter(|_| !is_module) {
-            let message = "`path` has no effect but in a module".to_owned();
-            let remedy =
-                "write \"type\": \"module\" for a file of JavaScript or TypeScript".to_owned();
-            self.document.misplaced_name(Rule::UnknownKey, field, message, None, remedy);
-        }
-        match kind {
-            Some((kind, _)) if kind == "command" => {
-                for field in worker_fields {
-                    let message = format!("`{}` has no effect but in a worker", field.name);
-                    let remedy =
-                        "write \"type\": \"worker\" where the command stays alive and answers \
-                                  calls"
-                            .to_owned();
-                    self.document.misplaced_name(Rule::UnknownKey, field, message, None, remedy);
-                }
-            }
-            Some((kind, _)) if kind == "worker" => {
-                hook.worker = Some(self.worker_rules(&worker_fields));
-            }
-            Some(_) if is_module => {
-                let Some((path, field)) = module.filter(|(path, _)| !path.trim().is_empty()) else {
+        match name.as_str() {
+            "command" => {}
+            "worker" => hook.worker = Some(WorkerRules::of(&values)),
+            "module" => {
+                let Some(path) = values.text("path").filter(|path| !path.trim().is_empty()) else {
                     let message = format!("the module has no `path`, or a blank one; {SKIPPED}");
                     self.document.report(Rule::MissingCommand, node, message);
                     return None;
                 };
-                hook.worker = Some(self.worker_rules(&worker_fields));
-                let file = module_path(&path, &self.source, self.path.as_deref());
-                hook.spans.module = Some(field.value.value.range());
+                hook.worker = Some(WorkerRules::of(&values));
+                let file = module_path(path, &self.source, self.path.as_deref());
                 // The same module is the same hook, regardless of the spelling of its path.
                 hook.command = match self.source == HookSource::Project {
                     true => self.shown(&file)?,
-                    false => path,
+                    false => path.to_owned(),
                 };
                 hook.module = Some(file);
             }
-            Some((kind, value)) => {
-                let message = format!(
-                    "unknown hook type `{}`, expected `command`, `worker` or `module`; {SKIPPED}",
-                    shortened(&kind)
-                );
-                self.document.report(Rule::UnknownType, &value, message);
-                return None;
-            }
-            None => {
-                let message = format!(
-                    "the hook has no `type`, expected `command`, `worker` or `module`; {SKIPPED}"
-                );
-                self.document.report(Rule::MissingType, node, message);
+            other => {
+                let other = shortened(other);
+                let message = format!("unknown hook type `{other}`, {expected}; {SKIPPED}");
+                self.document.report(Rule::UnknownType, &kind, message);
                 return None;
             }
         }
@@ -936,12 +792,12 @@ impl<'t> Reader<'t> {
             self.document.report(Rule::MissingCommand, node, message);
             return None;
         }
-        if let Some(node) = is_async
+        if let Some(node) = values.node("async")
             && hook.is_async
             && hook.fail_behavior == FailBehavior::Block
         {
             let message = "a guard has to be waited for; `async` was ignored";
-            self.document.report(Rule::AsyncGuard, &node, message);
+            self.document.report(Rule::AsyncGuard, node, message);
             hook.is_async = false;
         }
         Some(hook)
@@ -974,32 +830,6 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn worker_rules(&mut self, fields: &[&Field]) -> WorkerRules {
-        let mut rules = WorkerRules::default();
-        for field in fields {
-            match field.name.as_str() {
-                "start" => match self.text(&field.value, "it was ignored").as_deref() {
-                    Some("eager") => rules.eager = true,
-                    Some("lazy") | None => {}
-                    Some(other) => {
-                        let found = shortened(other);
-                        let message = format!(
-                            "expected \"eager\" or \"lazy\", found `{found}`; it starts at its first \
-                             call"
-                        );
-                        self.document.report(Rule::WrongType, &field.value, message);
-                    }
-                },
-                "startTimeout" => {
-                    let timeout = self.timeout(&field.value);
-                    rules.start_timeout = timeout.unwrap_or(rules.start_timeout);
-                }
-                _ => rules.idle_timeout = self.timeout(&field.value),
-            }
-        }
-        rules
-    }
-
     fn hook_environment(&mut self, node: &Node) -> Vec<(String, String)> {
         let Some(fields) = self.document.fields(node) else {
             self.document.wrong_kind(node, "an object", "it was ignored");
@@ -1024,133 +854,6 @@ impl<'t> Reader<'t> {
             env.push((field.name.clone(), value));
         }
         env
-    }
-
-    pub(super) fn unknown_key(&mut self, field: &Field, known: &'static [field::Field]) {
-        let message = format!("unknown key `{}`; it was ignored", shortened(&field.name));
-        let known = known.iter().map(|field| field.name);
-        self.document.unknown_name(Rule::UnknownKey, field, message, known);
-    }
-
-    /// Returns a hook's name; `None` for a blank one, which `disabled` could not list.
-    fn name(&mut self, node: &Node) -> Option<String> {
-        let name = self.text(node, "it was ignored")?;
-        if name.trim().is_empty() {
-            self.document.report(Rule::BlankName, node, "the name is blank; it was ignored");
-            return None;
-        }
-        Some(name)
-    }
-
-    pub(super) fn text(&mut self, node: &Node, consequence: &str) -> Option<String> {
-        let text = node.value.to_text();
-        if text.is_none() {
-            self.document.wrong_kind(node, "a string", consequence);
-        }
-        text
-    }
-
-    fn bool(&mut self, node: &Node) -> Option<bool> {
-        let value = node.value.to_bool();
-        if value.is_none() {
-            self.document.wrong_kind(node, "true or false", "it was ignored");
-        }
-        value
-    }
-
-    fn texts(&mut self, node: &Node) -> Vec<String> {
-        self.located_texts(node).into_iter().map(|(text, _)| text).collect()
-    }
-
-    /// Returns the strings of an array, each with its byte range.
-    fn located_texts(&mut self, node: &Node) -> Vec<(String, Range<usize>)> {
-        let Some(items) = self.document.items(node) else {
-            self.document.wrong_kind(node, "an array of strings", "it was ignored");
-            return Vec::new();
-        };
-        let located = |item: &Node| Some((self.text(item, "it was ignored")?, item.value.range()));
-        items.iter().filter_map(located).collect()
-    }
-
-    pub(super) fn fail_behavior(&mut self, field: &Field) -> FailBehavior {
-        let found = &field.value.value;
-        let behavior = found.to_text().as_deref().and_then(FailBehavior::from_name);
-        let found = match field.is_repeated {
-            true => "several".to_owned(),
-            false => shortened(found.as_str()),
-        };
-        behavior.filter(|_| !field.is_repeated).unwrap_or_else(|| {
-            // For a guard with an invalid value, the stricter one is used.
-            let message = format!(
-                "expected {}, found {found}; \"block\" is used, the stricter one",
-                FailBehavior::EXPECTED,
-            );
-            self.document.report(Rule::InvalidFailBehavior, &field.value, message);
-            FailBehavior::Block
-        })
-    }
-
-    /// Checks whether an unknown key is a misspelt `failBehavior` with any value but `continue`;
-    /// reports it.
-    pub(super) fn is_misspelled_fail_behavior(
-        &mut self,
-        field: &Field,
-        known: &'static [field::Field],
-    ) -> bool {
-        let is_known = field::has_field(known, &field.name);
-        if is_known
-            || nearest(&field.name, known.iter().map(|known_field| known_field.name))
-                != Some("failBehavior")
-        {
-            return false;
-        }
-        let name = field.value.value.to_text();
-        if name.as_deref().and_then(FailBehavior::from_name) == Some(FailBehavior::Continue) {
-            return false;
-        }
-        let message = format!(
-            "`{}` is not known, and taken for `failBehavior`; \"block\" is used, the stricter one",
-            shortened(&field.name)
-        );
-        let known = known.iter().map(|field| field.name);
-        self.document.unknown_name(Rule::InvalidFailBehavior, field, message, known);
-        true
-    }
-
-    pub(super) fn priority(&mut self, node: &Node, default: i32) -> i32 {
-        let value = &node.value;
-        let priority = value.to_i64().and_then(|number| i32::try_from(number).ok());
-        match priority.filter(|priority| (-MAX_PRIORITY..=MAX_PRIORITY).contains(priority)) {
-            Some(priority) => priority,
-            None => {
-                let message = format!(
-                    "expected a whole number from -{MAX_PRIORITY} to {MAX_PRIORITY}, found {}; \
-                     {default} is used",
-                    shortened(value.as_str())
-                );
-                self.document.report(Rule::InvalidNumber, node, message);
-                default
-            }
-        }
-    }
-
-    /// Returns a timeout; reports any other value and returns `None` for the default.
-    pub(super) fn timeout(&mut self, node: &Node) -> Option<Duration> {
-        let value = &node.value;
-        match value.to_u64() {
-            Some(milliseconds @ 1..=MAX_TIMEOUT_MILLISECONDS) => {
-                Some(Duration::from_millis(milliseconds))
-            }
-            _ => {
-                let message = format!(
-                    "expected whole milliseconds from 1 to {MAX_TIMEOUT_MILLISECONDS}, found \
-                     {}; the default is used",
-                    shortened(value.as_str())
-                );
-                self.document.report(Rule::InvalidTimeout, node, message);
-                None
-            }
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::definition::{
-    DEFAULT_PRIORITY, FileSpans, HookEntry, HookSpans, HooksConfig, SettingsFile, TimeoutOrigin,
+    FileSpans, HookEntry, HookSpans, HooksConfig, SettingsFile, TimeoutOrigin,
 };
 use super::diagnostic::Diagnostic;
 use super::document::Document;
@@ -74,14 +74,14 @@ pub(super) fn entry(
     document: &Document<'_>,
     config: &Arc<HooksConfig>,
 ) -> HookEntry {
+    let mut spans = HookSpans::default();
+    spans.set("command", entry.range.clone());
+    let location = document.location_at(entry.range, entry.path);
     HookEntry {
-        event: entry.event,
         matcher: entry.hook.matcher.as_deref().map(|matcher| Arc::new(matcher.into())),
-        priority: DEFAULT_PRIORITY,
         sequential: entry.sequential,
         command: entry.hook.command.shown(),
         name: entry.name,
-        description: None,
         timeout: Some(entry.timeout),
         timeout_origin: TimeoutOrigin::Hook,
         fail_behavior: match entry.blocks_on_failure {
@@ -90,15 +90,8 @@ pub(super) fn entry(
         },
         is_async: entry.is_async && !entry.blocks_on_failure,
         env: entry.hook.variables.clone(),
-        data: Vec::new(),
-        worker: None,
-        module: None,
-        purpose: None,
-        upstream: None,
-        config: Arc::clone(config),
-        spans: HookSpans { foreign_hook: Some(entry.range.clone()), ..HookSpans::default() },
-        location: document.location_at(entry.range, entry.path),
+        spans,
         foreign: Some(Arc::new(entry.hook)),
-        unreadable: None,
+        ..HookEntry::of_file(entry.event, config, location)
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::declaring::declare;
-use super::definition::{DEFAULT_PRIORITY, HookEntry, HookSpans, TimeoutOrigin};
+use super::definition::{DEFAULT_PRIORITY, HookEntry, TimeoutOrigin};
 use super::document::Node;
 use super::fail_behavior::FailBehavior;
 use super::fields::HOOK_FIELDS;
@@ -18,11 +18,13 @@ use super::matcher_definition::MatcherDefinition;
 use super::paths::project_of;
 use super::rule::Rule;
 use super::source::HookSource;
+use super::values::{FAIL_BEHAVIOR, LENIENT, language_help, means_fail_behavior};
 use crate::language::{
     self, ForeignDefinition, ForeignEntry, ForeignFile, ForeignLoss, ForeignProblem, Language,
 };
 use hook_json::RawJson;
-use hook_json::text::{nearest, shortened};
+use hook_json::field;
+use hook_json::text::shortened;
 use hook_protocol::event::HookEventName;
 
 /// The consequence of an unknown language for its hooks.
@@ -145,7 +147,7 @@ impl Reader<'_> {
                 };
                 let mut entry = self.entry(entry, &hook, defaults);
                 if let Some(matcher) = hook_matcher.as_ref().or(shared_matcher.as_ref()) {
-                    entry.spans.matcher = Some(matcher.range.clone());
+                    entry.spans.set("matcher", matcher.range.clone());
                     entry.matcher = Some(Arc::clone(&matcher.definition));
                     let is_readable =
                         !matches!(*matcher.definition, MatcherDefinition::Unreadable(_));
@@ -210,10 +212,7 @@ impl Reader<'_> {
             true => format!("this host does not know the language `{name}`"),
             false => format!("unknown language `{name}`"),
         };
-        let help = match nearest(&name, language::NAMES) {
-            Some(nearest) => format!("write `{nearest}`"),
-            None => format!("write one of {}", language::NAMES.join(", ")),
-        };
+        let help = language_help(&name);
         let message = format!("{reason}; {SKIPPED}");
         self.document.report_with_help(Rule::UnknownLanguage, node, message, help);
         Err(reason)
@@ -221,23 +220,20 @@ impl Reader<'_> {
 
     /// Reads the native fields.
     fn native_fields(&mut self, node: &Node) -> NativeFields {
-        let mut fields = NativeFields::default();
-        for field in self.document.fields(node).unwrap_or_default() {
-            match field.name.as_str() {
-                "failBehavior" => fields.fail_behavior = Some(self.fail_behavior(&field)),
-                "priority" => {
-                    fields.priority = Some(self.priority(&field.value, DEFAULT_PRIORITY));
-                }
-                "description" => {
-                    fields.description = self.text(&field.value, "it was ignored");
-                }
-                _ if self.is_misspelled_fail_behavior(&field, &HOOK_FIELDS) => {
-                    fields.fail_behavior = Some(FailBehavior::Block);
-                }
-                _ => {}
-            }
+        let mut fields = self.document.fields(node).unwrap_or_default();
+        fields.retain(|field| {
+            matches!(&*field.name, FAIL_BEHAVIOR | "priority" | "description")
+                || !field::has_field(&HOOK_FIELDS, &field.name)
+                    && means_fail_behavior(field, &HOOK_FIELDS)
+        });
+        let values = self.values_of(fields, &HOOK_FIELDS, LENIENT);
+        NativeFields {
+            fail_behavior: values.fail_behavior(),
+            priority: values
+                .node("priority")
+                .map(|_| values.number("priority").unwrap_or(DEFAULT_PRIORITY)),
+            description: values.text("description").map(str::to_owned),
         }
-        fields
     }
 
     /// Returns the directory of `pluginRoot`. Relative paths begin at the project, or at the folder
@@ -283,30 +279,18 @@ impl Reader<'_> {
         }
         let known = self.events.from_name(event);
         let known_event = known.or_else(|| HookEventName::from_foreign_name(event));
+        // For an unknown event it is checked as a hook of a tool.
+        let event = known_event.unwrap_or(HookEventName::BeforeTool);
         let entry = HookEntry {
-            // For an unknown event it is checked as a hook of a tool.
-            event: known_event.unwrap_or(HookEventName::BeforeTool),
-            matcher: None,
             priority: native.priority.unwrap_or(DEFAULT_PRIORITY),
-            sequential: false,
             name: text("name"),
             description: native.description,
             command: text("command").or_else(|| text("bash")).unwrap_or_default(),
             timeout: None,
             timeout_origin: TimeoutOrigin::Engine,
             fail_behavior: FailBehavior::Block,
-            is_async: false,
-            env: Vec::new(),
-            data: Vec::new(),
-            worker: None,
-            module: None,
-            purpose: None,
-            upstream: None,
-            config: Arc::clone(&self.config),
-            location: self.document.location(node),
-            spans: HookSpans::default(),
-            foreign: None,
             unreadable: Some(reason.into()),
+            ..HookEntry::of_file(event, &self.config, self.document.location(node))
         };
         match known_event {
             Some(_) => self.hooks.push(entry),

@@ -8,6 +8,11 @@ use hook_protocol::event::EventDefinition;
 /// The key of the language.
 pub(super) const LANGUAGE: &str = "language";
 
+/// Checks whether a settings text may contain the key. Few files do, and reading it takes a parse.
+pub(super) fn mentions_language(text: &str) -> bool {
+    text.contains("\"language\"") || text.contains("\\u")
+}
+
 /// Returns the `language` of a definition or hook.
 pub(super) fn language_of(value: &RawJson) -> Option<RawJson> {
     value.to_object().ok()?.get(LANGUAGE).filter(|language| !language.is_null()).cloned()
@@ -29,8 +34,7 @@ pub(super) fn is_in_language(definition: &RawJson) -> bool {
 
 /// Returns the agents' own events for which a settings text has hooks in their languages.
 pub(super) fn declared_events(text: &str, languages: &Languages) -> Vec<EventDefinition> {
-    // Few files have any, and finding them takes a full parse.
-    if languages.is_empty() || !text.contains("\"language\"") {
+    if languages.is_empty() || !mentions_language(text) {
         return Vec::new();
     }
     let root = parse_root(text).ok().and_then(|root| root.to_object().ok());

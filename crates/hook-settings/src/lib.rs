@@ -22,7 +22,7 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `source`, `discovery`, `paths`, `folders` | settings files, and where they are found |
-//! | `document`, `fields`, `file`, `load`, `reload` | reading them, by tables of fields |
+//! | `document`, `fields`, `values`, `file`, `load`, `reload` | reading them, by tables of fields |
 //! | `definition`, `rule`, `diagnostic` | hooks, and the problems of a file |
 //! | [`matcher`], `javascript` | matchers, and the regular expressions of JavaScript |
 //! | [`language`], `foreign`, `foreign_definitions` | hooks in the formats of other agents |
@@ -59,7 +59,6 @@ pub mod matcher;
 mod matcher_definition;
 mod paths;
 pub mod redact;
-mod redact_reader;
 mod redaction;
 mod registration;
 mod reload;
@@ -70,6 +69,7 @@ pub mod starter;
 mod switch;
 mod upstream;
 mod upstream_reader;
+mod values;
 
 pub use agents::Agents;
 pub use all_files::{audit_level, logs_calls, redaction, registration_limits, starts_server};

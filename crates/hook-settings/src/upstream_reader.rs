@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::definition::{HookEntry, TimeoutOrigin};
-use super::document::{Field, Node};
+use super::document::Node;
 use super::fail_behavior::FailBehavior;
 use super::fields::UPSTREAM_FIELDS;
 use super::file::Reader;
 use super::rule::Rule;
 use super::upstream::UpstreamRules;
-use hook_json::field;
+use super::values::{LENIENT, Treatment, Values};
 use hook_json::text::{nearest, shortened};
 use hook_protocol::event::HookEventName;
 
@@ -20,69 +20,62 @@ const LAST: i32 = i32::MAX;
 /// The name of upstream hooks.
 const NAME: &str = "upstream";
 
-/// The fields read so far.
-#[derive(Default)]
-struct UpstreamFields {
-    nats: Option<String>,
-    events: Option<Vec<HookEventName>>,
-    credentials: Option<PathBuf>,
-    certificate_authority: Option<PathBuf>,
-    subject: Option<String>,
-    expected_settings: Option<String>,
-    timeout: Option<std::time::Duration>,
-    fail_behavior: Option<FailBehavior>,
-    /// The first problem.
-    problem: Option<String>,
-}
+/// The treatment of problems: the fleet that might forbid the events cannot be called.
+const UPSTREAM: Treatment = Treatment {
+    strict: Some(Rule::InvalidUpstream),
+    wrong_type: Rule::InvalidUpstream,
+    consequence: "the events that it was to be asked about are blocked",
+    ..LENIENT
+};
 
 impl Reader<'_> {
     /// Reads the object as one hook for each of its events. If it has errors, these events are
-    /// blocked, since the fleet that might forbid them cannot be called.
+    /// blocked.
     pub(super) fn read_upstream(&mut self, node: &Node) {
         self.spans.upstream = Some(node.value.range());
-        let mut read = UpstreamFields::default();
-        match self.document.fields(node) {
-            Some(fields) => {
-                for field in &fields {
-                    self.read_upstream_field(field, &mut read);
-                }
-                for name in ["nats", "events"] {
-                    if fields.iter().all(|field| field.name != name) {
-                        self.report_invalid_upstream(
-                            node,
-                            &mut read,
-                            format!("`{name}` is missing"),
-                        );
-                    }
-                }
-            }
-            None => self.report_invalid_upstream(node, &mut read, "expected an object".to_owned()),
+        let mut values = self.values(node, &UPSTREAM_FIELDS, UPSTREAM);
+        let repeated: Vec<(String, Node)> = UPSTREAM_FIELDS
+            .iter()
+            .filter_map(|spec| values.field(spec.name).filter(|field| field.is_repeated))
+            .map(|field| (field.name.clone(), field.value.clone()))
+            .collect();
+        for (name, node) in repeated {
+            self.report_upstream(&node, &mut values, format!("`{name}` is there several times"));
         }
-        let events = match read.events.take() {
-            Some(events) => events,
-            // The intended events are unknown.
-            None => self.events.all().collect(),
+        let text = |name: &str| values.text(name).map(str::to_owned);
+        let mut rules = UpstreamRules {
+            nats: text("nats").unwrap_or_default(),
+            credentials: text("credentials").map(|path| self.resolve_path(&path)),
+            certificate_authority: text("certificateAuthority")
+                .map(|path| self.resolve_path(&path)),
+            subject: text("subject"),
+            expected_settings: text("expectSettings"),
         };
-        let rules = UpstreamRules {
-            nats: read.nats.unwrap_or_default(),
-            credentials: read.credentials,
-            certificate_authority: read.certificate_authority,
-            subject: read.subject,
-            expected_settings: read.expected_settings,
-        };
-        let fail_behavior = match read.problem {
+        if let Some((_, host)) = rules.nats.rsplit_once('@') {
+            // The URL is shown in lists and error messages.
+            rules.nats = format!("…@{host}");
+            let problem = "`nats` has a name or a password in it, which others can see; write \
+                           `credentials` instead";
+            let node = values.node("nats").unwrap_or(node).clone();
+            self.report_upstream(&node, &mut values, problem.to_owned());
+        }
+        // Without them, the intended events are unknown.
+        let events =
+            self.upstream_events(&mut values).unwrap_or_else(|| self.events.all().collect());
+        let fail_behavior = match values.problem {
             Some(_) => FailBehavior::Block,
-            None => read.fail_behavior.unwrap_or(FailBehavior::Block),
+            None => values.fail_behavior().unwrap_or(FailBehavior::Block),
         };
-        let (rules, error) = (Arc::new(rules), read.problem.map(Arc::from));
+        let timeout = values.duration("timeout");
+        let (rules, error) = (Arc::new(rules), values.problem.map(Arc::from));
         for event in events {
             let entry = HookEntry {
                 priority: LAST,
                 sequential: true,
                 name: Some(NAME.to_owned()),
                 command: rules.nats.clone(),
-                timeout: read.timeout,
-                timeout_origin: match read.timeout {
+                timeout,
+                timeout_origin: match timeout {
                     Some(_) => TimeoutOrigin::Hook,
                     None => TimeoutOrigin::Engine,
                 },
@@ -95,77 +88,27 @@ impl Reader<'_> {
         }
     }
 
-    fn read_upstream_field(&mut self, field: &Field, read: &mut UpstreamFields) {
-        let value = &field.value;
-        if !field::has_field(&UPSTREAM_FIELDS, &field.name) {
-            let problem = format!("unknown key `{}`", shortened(&field.name));
-            return self.report_invalid_upstream(value, read, problem);
-        }
-        if field.is_repeated {
-            let problem = format!("`{}` is there several times", field.name);
-            return self.report_invalid_upstream(value, read, problem);
-        }
-        match field.name.as_str() {
-            "events" => read.events = self.upstream_events(value, read),
-            "timeout" => read.timeout = self.timeout(value),
-            "failBehavior" => read.fail_behavior = Some(self.fail_behavior(field)),
-            name => {
-                let Some(text) = value.value.to_text().filter(|text| !text.is_empty()) else {
-                    return self.report_invalid_upstream(
-                        value,
-                        read,
-                        format!("`{name}`: expected a string"),
-                    );
-                };
-                match name {
-                    // The URL is shown in lists and error messages.
-                    "nats" if text.contains('@') => {
-                        let rest = text.rsplit('@').next().unwrap_or_default();
-                        read.nats = Some(format!("…@{rest}"));
-                        let problem = "`nats` has a name or a password in it, which others can see; write \
-                                    `credentials` instead";
-                        self.report_invalid_upstream(value, read, problem.to_owned());
-                    }
-                    "nats" => read.nats = Some(text),
-                    "subject" => read.subject = Some(text),
-                    "expectSettings" => read.expected_settings = Some(text),
-                    "credentials" => read.credentials = Some(self.resolve_path(&text)),
-                    _ => read.certificate_authority = Some(self.resolve_path(&text)),
-                }
-            }
-        }
-    }
-
     /// Returns the events for the fleet; `None` if they cannot be read.
-    fn upstream_events(
-        &mut self,
-        node: &Node,
-        read: &mut UpstreamFields,
-    ) -> Option<Vec<HookEventName>> {
-        let Some(items) = self.document.items(node) else {
-            self.report_invalid_upstream(
-                node,
-                read,
-                "`events`: expected an array of events".to_owned(),
-            );
-            return None;
-        };
+    fn upstream_events(&mut self, values: &mut Values) -> Option<Vec<HookEventName>> {
+        let field = values.field("events").filter(|field| !field.is_repeated)?;
+        let items = self.document.items(&field.value);
+        values.located_texts("events")?;
+        let names = values.texts("events");
         let mut events = Vec::new();
-        for item in &items {
-            let name = item.value.to_text().unwrap_or_default();
-            match self.events.from_name(&name) {
+        for (name, item) in names.iter().zip(items.unwrap_or_default()) {
+            match self.events.from_name(name) {
                 Some(event) if !events.contains(&event) => events.push(event),
                 Some(_) => {}
                 None => {
                     let names: Vec<&str> = self.events.all().map(HookEventName::as_str).collect();
-                    let suggestion = nearest(&name, names.iter().copied());
+                    let suggestion = nearest(name, names.iter().copied());
                     let suggestion = suggestion.map(|near| format!("; did you mean `{near}`?"));
                     let problem = format!(
                         "`events`: there is no event `{}`{}",
-                        shortened(&name),
+                        shortened(name),
                         suggestion.unwrap_or_default()
                     );
-                    self.report_invalid_upstream(item, read, problem);
+                    self.report_upstream(&item, values, problem);
                     return None;
                 }
             }
@@ -181,9 +124,8 @@ impl Reader<'_> {
         }
     }
 
-    fn report_invalid_upstream(&mut self, node: &Node, read: &mut UpstreamFields, problem: String) {
-        let message = format!("{problem}; the events that it was to be asked about are blocked");
-        self.document.report(Rule::InvalidUpstream, node, message);
-        read.problem.get_or_insert(problem);
+    fn report_upstream(&mut self, node: &Node, values: &mut Values, problem: String) {
+        self.report_strict(Rule::InvalidUpstream, node, &problem, UPSTREAM);
+        values.problem.get_or_insert(problem);
     }
 }

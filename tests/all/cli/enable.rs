@@ -416,11 +416,9 @@ fn comments_and_trailing_commas_are_read_and_stay() {
     let blocked = run(&fire);
     assert_eq!(blocked.status, 2, "{blocked:?}");
     // Positions are those of the text with its comments.
-    let warnings = blocked.lines()[0]["warnings"].to_string();
-    assert!(
-        warnings.contains("s.json:10:91: warning: hooks.BeforeTool[0].hooks[0].typo"),
-        "{warnings}"
-    );
+    let warnings = Hook::new(&project, &["check", "s.json", "--json"]).run().lines();
+    assert_eq!(warnings[0]["path"], "hooks.BeforeTool[0].hooks[0].typo", "{warnings:?}");
+    assert_eq!((&warnings[0]["line"], &warnings[0]["column"]), (&json!(10), &json!(91)));
 
     assert_eq!(run(&["disable", "guard"]).status, 0);
     let off = COMMENTED.replace("\"both\"\n    ]", "\"both\"\n      \"guard\",\n    ]");
@@ -431,7 +429,7 @@ fn comments_and_trailing_commas_are_read_and_stay() {
 
     // What is no comment is still said, where it is.
     project.write("s.json", &COMMENTED.replace("// the end", "the end"));
-    let broken = run(&["check"]);
+    let broken = Hook::new(&project, &["check", "s.json"]).run();
     assert!(broken.stdout.contains("trailing characters"), "{broken:?}");
     assert!(broken.stdout.contains("s.json:14:1"), "{broken:?}");
 }

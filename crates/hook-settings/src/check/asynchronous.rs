@@ -6,7 +6,7 @@ use crate::{Rule, SettingsFile};
 pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {
     for entry in file.hooks.iter().filter(|entry| entry.is_async) {
         let row = entry.event.row();
-        if let (Some(means), Some(range)) = (row.block_means, &entry.spans.is_async) {
+        if let (Some(means), Some(range)) = (row.block_means, entry.spans.get("async")) {
             let message = format!(
                 "an async hook cannot block {}: a block means that {means}, and nothing waits for it",
                 entry.event

@@ -11,7 +11,7 @@ pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {
         return;
     }
     for entry in &file.hooks {
-        let Some(range) = &entry.spans.command else { continue };
+        let Some(range) = entry.spans.get("command") else { continue };
         if entry.command.contains('\0') {
             // A guard then blocks: it fails each time.
             let message = "the command has a NUL in it, and fails each time";

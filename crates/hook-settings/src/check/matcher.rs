@@ -19,7 +19,9 @@ pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {
     let mut known: HashMap<(HookEventName, &MatcherDefinition, FailBehavior), Vec<Problem>> =
         HashMap::new();
     for entry in &file.hooks {
-        let (Some(matcher), Some(range)) = (&entry.matcher, &entry.spans.matcher) else { continue };
+        let (Some(matcher), Some(range)) = (&entry.matcher, entry.spans.get("matcher")) else {
+            continue;
+        };
         if !seen.insert(range.start) {
             continue;
         }

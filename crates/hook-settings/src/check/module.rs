@@ -6,7 +6,9 @@ use hook_json::text::PathText;
 
 pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {
     for entry in &file.hooks {
-        let (Some(module), Some(range)) = (&entry.module, &entry.spans.module) else { continue };
+        let (Some(module), Some(range)) = (&entry.module, entry.spans.get("path")) else {
+            continue;
+        };
         if module.is_file() {
             continue;
         }

@@ -159,7 +159,7 @@ fn report_duplicates(
                  {frequency}",
                 earlier.location
             );
-            let range = entry.spans.command.clone().unwrap_or_default();
+            let range = entry.spans.get("command").cloned().unwrap_or_default();
             let path = super::findings::path_of(entry, "command");
             findings.add(Finding::new(Rule::DuplicateHook, &range, path, message));
         }

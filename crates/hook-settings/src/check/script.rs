@@ -36,8 +36,7 @@ pub(super) fn check(file: &SettingsFile, context: &CheckContext, findings: &mut 
     // Many hooks may share one script.
     let mut known: HashMap<Program<'_>, Option<Problem>> = HashMap::new();
     for entry in &file.hooks {
-        let spans = &entry.spans;
-        let Some(range) = spans.command.as_ref().or(spans.foreign_hook.as_ref()) else { continue };
+        let Some(range) = entry.spans.get("command") else { continue };
         if !is_shell_in_project(entry, file) {
             continue;
         }

@@ -18,18 +18,15 @@ pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {
         check_timeout(timeout, range, "hooksConfig.defaultTimeout".to_owned(), findings);
     }
     for entry in &file.hooks {
-        if let (Some(timeout), Some(range)) = (entry.timeout, &entry.spans.timeout) {
-            check_timeout(timeout, range, path_of(entry, "timeout"), findings);
-        }
-        if let Some(rules) = &entry.worker {
-            let times = [
-                ("startTimeout", Some(rules.start_timeout), &entry.spans.start_timeout),
-                ("idleTimeout", rules.idle_timeout, &entry.spans.idle_timeout),
-            ];
-            for (key, time, range) in times {
-                if let (Some(time), Some(range)) = (time, range) {
-                    check_timeout(time, range, path_of(entry, key), findings);
-                }
+        let worker = entry.worker.as_ref();
+        let times = [
+            ("timeout", entry.timeout),
+            ("startTimeout", worker.map(|rules| rules.start_timeout)),
+            ("idleTimeout", worker.and_then(|rules| rules.idle_timeout)),
+        ];
+        for (key, time) in times {
+            if let (Some(time), Some(range)) = (time, entry.spans.get(key)) {
+                check_timeout(time, range, path_of(entry, key), findings);
             }
         }
     }

@@ -9,7 +9,7 @@ pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {
         let is_same = file.hooks.iter().any(|other| {
             other.worker.is_none() && other.command == entry.command && other.env == entry.env
         });
-        let Some(range) = entry.spans.command.as_ref().filter(|_| is_same) else { continue };
+        let Some(range) = entry.spans.get("command").filter(|_| is_same) else { continue };
         let message = "this worker's command is a hook of type `command`, too, and one program is hardly \
                        both";
         findings.add(Finding::new(

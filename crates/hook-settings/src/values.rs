@@ -1,0 +1,439 @@
+//! Reading an object by its table of fields: types, ranges and names are checked here, for every
+//! object of native settings.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use super::definition::{DEFAULT_PRIORITY, HookSpans};
+use super::document::{Field, Node};
+use super::fail_behavior::FailBehavior;
+use super::fields::MAX_TIMEOUT_MILLISECONDS;
+use super::file::Reader;
+use super::rule::Rule;
+use crate::language;
+use hook_json::field::{self, FieldKind};
+use hook_json::text::{nearest, shortened};
+
+pub(super) const FAIL_BEHAVIOR: &str = "failBehavior";
+
+const IGNORED: &str = "it was ignored";
+
+/// The most names or globs in one matcher.
+const MAX_IN_MATCHER: usize = 256;
+
+/// The treatment of problems in an object.
+#[derive(Clone, Copy)]
+pub(super) struct Treatment {
+    /// The rule of all problems in an object of which nothing may be ignored.
+    pub(super) strict: Option<Rule>,
+    /// The rule of a value of a wrong type.
+    pub(super) wrong_type: Rule,
+    /// The consequence of a problem.
+    pub(super) consequence: &'static str,
+    /// The priority in place of an invalid one.
+    pub(super) priority: i32,
+}
+
+/// An object whose invalid fields are ignored.
+pub(super) const LENIENT: Treatment = Treatment {
+    strict: None,
+    wrong_type: Rule::WrongType,
+    consequence: IGNORED,
+    priority: DEFAULT_PRIORITY,
+};
+
+/// A valid value.
+enum Value {
+    Bool(bool),
+    Number(i64),
+    Text(String),
+    Texts(Vec<(String, Range<usize>)>),
+    FailBehavior(FailBehavior),
+    /// A value that the caller reads.
+    Other,
+}
+
+/// The known fields of an object.
+pub(super) struct Values {
+    table: &'static [field::Field],
+    /// The fields, each with its value if that is valid.
+    fields: Vec<(Field, Option<Value>)>,
+    /// The first problem of a strict object.
+    pub(super) problem: Option<String>,
+}
+
+impl Values {
+    /// Returns the values of an object without fields.
+    pub(super) fn none(table: &'static [field::Field]) -> Self {
+        Self { table, fields: Vec::new(), problem: None }
+    }
+
+    pub(super) fn field(&self, name: &str) -> Option<&Field> {
+        self.fields.iter().map(|(field, _)| field).find(|field| field.name == name)
+    }
+
+    /// Returns the value of a field as it is written.
+    pub(super) fn node(&self, name: &str) -> Option<&Node> {
+        self.field(name).map(|field| &field.value)
+    }
+
+    fn value(&self, name: &str) -> Option<&Value> {
+        self.fields.iter().find(|(field, _)| field.name == name)?.1.as_ref()
+    }
+
+    /// Returns a boolean, or the default of the table.
+    pub(super) fn bool(&self, name: &str) -> bool {
+        let default = || self.table.iter().find(|field| field.name == name)?.default;
+        match self.value(name) {
+            Some(Value::Bool(value)) => *value,
+            _ => default() == Some("true"),
+        }
+    }
+
+    pub(super) fn number<N: TryFrom<i64>>(&self, name: &str) -> Option<N> {
+        match self.value(name) {
+            Some(Value::Number(number)) => N::try_from(*number).ok(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn duration(&self, name: &str) -> Option<Duration> {
+        self.number(name).map(Duration::from_millis)
+    }
+
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        match self.value(name) {
+            Some(Value::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns the strings of an array, each with its range.
+    pub(super) fn located_texts(&self, name: &str) -> Option<&[(String, Range<usize>)]> {
+        match self.value(name) {
+            Some(Value::Texts(texts)) => Some(texts),
+            _ => None,
+        }
+    }
+
+    pub(super) fn texts(&self, name: &str) -> Vec<String> {
+        self.located_texts(name).into_iter().flatten().map(|(text, _)| text.clone()).collect()
+    }
+
+    /// Returns the `failBehavior`, under its name or a misspelt one.
+    pub(super) fn fail_behavior(&self) -> Option<FailBehavior> {
+        // Of several, the stricter one.
+        let all = self.fields.iter().filter_map(|(_, value)| match value {
+            Some(Value::FailBehavior(behavior)) => Some(*behavior),
+            _ => None,
+        });
+        all.max_by_key(|behavior| *behavior == FailBehavior::Block)
+    }
+
+    /// Returns the ranges of the fields.
+    pub(super) fn spans(&self) -> HookSpans {
+        let mut spans = HookSpans::default();
+        for spec in self.table {
+            if let Some(node) = self.node(spec.name) {
+                spans.set(spec.name, node.value.range());
+            }
+        }
+        spans
+    }
+}
+
+/// Checks whether an unknown key is a misspelt `failBehavior` with any value but `continue`.
+pub(super) fn means_fail_behavior(field: &Field, table: &'static [field::Field]) -> bool {
+    let value = field.value.value.to_text();
+    nearest(&field.name, table.iter().map(|spec| spec.name)) == Some(FAIL_BEHAVIOR)
+        && value.as_deref().and_then(FailBehavior::from_name) != Some(FailBehavior::Continue)
+}
+
+impl Reader<'_> {
+    /// Reads an object by its table; reports any other value.
+    pub(super) fn values(
+        &mut self,
+        node: &Node,
+        table: &'static [field::Field],
+        treatment: Treatment,
+    ) -> Values {
+        let mut values = match self.document.fields(node) {
+            Some(fields) => self.values_of(fields, table, treatment),
+            None => {
+                let mut values = Values::none(table);
+                let problem = self.wrong_type(node, "an object", treatment);
+                values.problem = treatment.strict.map(|_| problem);
+                return values;
+            }
+        };
+        let Some(rule) = treatment.strict else { return values };
+        for spec in table.iter().filter(|spec| spec.required) {
+            if values.field(spec.name).is_none() {
+                let problem = format!("`{}` is missing", spec.name);
+                self.report_strict(rule, node, &problem, treatment);
+                values.problem.get_or_insert(problem);
+            }
+        }
+        values
+    }
+
+    /// Reads the fields of an object by their table.
+    pub(super) fn values_of(
+        &mut self,
+        fields: Vec<Field>,
+        table: &'static [field::Field],
+        treatment: Treatment,
+    ) -> Values {
+        let mut values = Values::none(table);
+        for field in fields {
+            let spec = table.iter().find(|spec| spec.name == field.name);
+            let value = match spec {
+                Some(spec) => self.value(&field, spec, treatment),
+                None => self.unknown_field(&field, table, treatment),
+            };
+            if let Err(problem) = &value
+                && treatment.strict.is_some()
+            {
+                values.problem.get_or_insert_with(|| match spec {
+                    Some(spec) => format!("`{}`: {problem}", spec.name),
+                    None => problem.clone(),
+                });
+            }
+            values.fields.push((field, value.ok()));
+        }
+        values
+    }
+
+    /// Reports an unknown field, unless it is taken for a `failBehavior`.
+    fn unknown_field(
+        &mut self,
+        field: &Field,
+        table: &'static [field::Field],
+        treatment: Treatment,
+    ) -> Result<Value, String> {
+        let name = shortened(&field.name);
+        let known = table.iter().map(|spec| spec.name);
+        if treatment.strict.is_none() && means_fail_behavior(field, table) {
+            let message = format!(
+                "`{name}` is not known, and taken for `failBehavior`; \"block\" is used, the \
+                 stricter one"
+            );
+            self.document.unknown_name(Rule::InvalidFailBehavior, field, message, known);
+            return Ok(Value::FailBehavior(FailBehavior::Block));
+        }
+        let problem = format!("unknown key `{name}`");
+        let message = format!("{problem}; {}", treatment.consequence);
+        let rule = treatment.strict.unwrap_or(Rule::UnknownKey);
+        self.document.unknown_name(rule, field, message, known);
+        Err(problem)
+    }
+
+    /// Reads the value of a field; reports an invalid one, and returns the problem.
+    fn value(
+        &mut self,
+        field: &Field,
+        spec: &field::Field,
+        treatment: Treatment,
+    ) -> Result<Value, String> {
+        if spec.name == FAIL_BEHAVIOR {
+            return Ok(Value::FailBehavior(self.fail_behavior(field)));
+        }
+        let node = &field.value;
+        let value = &node.value;
+        match spec.kind {
+            FieldKind::Bool => match value.to_bool() {
+                Some(value) => Ok(Value::Bool(value)),
+                None => Err(self.wrong_type(node, "true or false", treatment)),
+            },
+            FieldKind::Unsigned(..) | FieldKind::Integer(..) => {
+                Ok(self.number(node, spec, treatment))
+            }
+            FieldKind::Text | FieldKind::NotBlank => {
+                // A blank name, command or path is reported with its hook.
+                let is_strict =
+                    treatment.strict.is_some() && matches!(spec.kind, FieldKind::NotBlank);
+                match value.to_text().filter(|text| !is_strict || !text.trim().is_empty()) {
+                    Some(text) => Ok(Value::Text(text)),
+                    None if is_strict => {
+                        Err(self.wrong_type(node, "a string that is not blank", treatment))
+                    }
+                    None => Err(self.wrong_type(node, "a string", treatment)),
+                }
+            }
+            FieldKind::OneOf(names) => {
+                match value.to_text().filter(|text| names.contains(&&**text)) {
+                    Some(text) => Ok(Value::Text(text)),
+                    None => Ok(self.unknown_keyword(node, spec, names)),
+                }
+            }
+            FieldKind::OneOrMore => match value.to_text() {
+                Some(text) => Ok(Value::Texts(vec![(text, value.range())])),
+                None => self.texts(
+                    node,
+                    "a string or an array of strings",
+                    Some(MAX_IN_MATCHER),
+                    treatment,
+                ),
+            },
+            FieldKind::ListOf(FieldKind::Text) => {
+                self.texts(node, "an array of strings", None, treatment)
+            }
+            FieldKind::ListOf(FieldKind::OneOf(_)) => self.agents(node, treatment),
+            _ => Ok(Value::Other),
+        }
+    }
+
+    /// Reads a number; reports any other value, in place of which the default is used.
+    fn number(&mut self, node: &Node, spec: &field::Field, treatment: Treatment) -> Value {
+        let (range, rule, expected) = match spec.kind {
+            FieldKind::Unsigned(1, Some(MAX_TIMEOUT_MILLISECONDS)) => (
+                1..=MAX_TIMEOUT_MILLISECONDS as i64,
+                Rule::InvalidTimeout,
+                format!("whole milliseconds from 1 to {MAX_TIMEOUT_MILLISECONDS}"),
+            ),
+            FieldKind::Integer(min, max) => {
+                (min..=max, Rule::InvalidNumber, format!("a whole number from {min} to {max}"))
+            }
+            _ => (0..=i64::MAX, Rule::InvalidNumber, "a whole number".to_owned()),
+        };
+        match node.value.to_i64().filter(|number| range.contains(number)) {
+            Some(number) => Value::Number(number),
+            None => {
+                let found = shortened(node.value.as_str());
+                let default = match spec.name {
+                    "priority" => treatment.priority.to_string(),
+                    _ => "the default".to_owned(),
+                };
+                let message = format!("expected {expected}, found {found}; {default} is used");
+                self.document.report(rule, node, message);
+                Value::Other
+            }
+        }
+    }
+
+    /// Reports a value that is none of the known ones, in place of which the default is used.
+    fn unknown_keyword(&mut self, node: &Node, spec: &field::Field, names: &[&str]) -> Value {
+        let rule = match spec.name {
+            "auditLevel" => Rule::InvalidAuditLevel,
+            _ => Rule::WrongType,
+        };
+        let (expected, found) = (alternatives(names), shortened(node.value.as_str()));
+        let message = format!("expected {expected}, found {found}; the default is used");
+        self.document.report(rule, node, message);
+        Value::Other
+    }
+
+    /// Reads an array of strings, of at most `max` if it may not be empty.
+    fn texts(
+        &mut self,
+        node: &Node,
+        expected: &str,
+        max: Option<usize>,
+        treatment: Treatment,
+    ) -> Result<Value, String> {
+        let Some(items) = self.document.items(node) else {
+            return Err(self.wrong_type(node, expected, treatment));
+        };
+        if let (Some(max), Some(rule)) = (max, treatment.strict)
+            && (items.is_empty() || items.len() > max)
+        {
+            let problem = format!("expected 1 to {max} strings, found {}", items.len());
+            self.report_strict(rule, node, &problem, treatment);
+            return Err(problem);
+        }
+        let (mut texts, mut first) = (Vec::new(), None);
+        for item in &items {
+            match item.value.to_text() {
+                Some(text) => texts.push((text, item.value.range())),
+                None => {
+                    let problem = self.wrong_type(item, "a string", treatment);
+                    first.get_or_insert(problem);
+                }
+            }
+        }
+        match first.filter(|_| treatment.strict.is_some()) {
+            Some(problem) => Err(problem),
+            None => Ok(Value::Texts(texts)),
+        }
+    }
+
+    fn agents(&mut self, node: &Node, treatment: Treatment) -> Result<Value, String> {
+        let value = self.texts(node, "an array of agents", None, treatment)?;
+        let Value::Texts(mut agents) = value else { return Ok(value) };
+        for item in self.document.items(node).unwrap_or_default() {
+            let Some(name) = item.value.to_text() else { continue };
+            if !language::NAMES.contains(&name.as_str()) {
+                let message =
+                    format!("unknown agent `{}`; none of its hooks run", shortened(&name));
+                let help = language_help(&name);
+                self.document.report_with_help(Rule::UnknownAgent, &item, message, help);
+            }
+        }
+        agents.retain(|(name, _)| language::NAMES.contains(&name.as_str()));
+        Ok(Value::Texts(agents))
+    }
+
+    fn fail_behavior(&mut self, field: &Field) -> FailBehavior {
+        let found = &field.value.value;
+        let behavior = found.to_text().as_deref().and_then(FailBehavior::from_name);
+        let found = match field.is_repeated {
+            true => "several".to_owned(),
+            false => shortened(found.as_str()),
+        };
+        behavior.filter(|_| !field.is_repeated).unwrap_or_else(|| {
+            // For a guard with an invalid value, the stricter one is used.
+            let message = format!(
+                "expected {}, found {found}; \"block\" is used, the stricter one",
+                alternatives(&FailBehavior::NAMES),
+            );
+            self.document.report(Rule::InvalidFailBehavior, &field.value, message);
+            FailBehavior::Block
+        })
+    }
+
+    /// Reports a value of a wrong type; returns the problem.
+    fn wrong_type(&mut self, node: &Node, expected: &str, treatment: Treatment) -> String {
+        let problem = format!("expected {expected}, found {}", node.value.kind());
+        let message = format!("{problem}; {}", treatment.consequence);
+        let help = format!("write {expected} here");
+        self.document.report_with_help(treatment.wrong_type, node, message, help);
+        problem
+    }
+
+    /// Reports a problem of a strict object.
+    pub(super) fn report_strict(
+        &mut self,
+        rule: Rule,
+        node: &Node,
+        problem: &str,
+        treatment: Treatment,
+    ) {
+        self.document.report(rule, node, format!("{problem}; {}", treatment.consequence));
+    }
+
+    pub(super) fn text(&mut self, node: &Node, consequence: &'static str) -> Option<String> {
+        let text = node.value.to_text();
+        if text.is_none() {
+            self.document.wrong_kind(node, "a string", consequence);
+        }
+        text
+    }
+}
+
+/// Returns the fix for an unknown name of an agent.
+pub(super) fn language_help(name: &str) -> String {
+    match nearest(name, language::NAMES) {
+        Some(nearest) => format!("write `{nearest}`"),
+        None => format!("write one of {}", language::NAMES.join(", ")),
+    }
+}
+
+/// Returns the names for a message: `"off", "info" or "verbose"`.
+fn alternatives(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+    match quoted.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
