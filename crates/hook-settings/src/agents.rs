@@ -13,7 +13,6 @@ use crate::language::{Language, Languages};
 use hook_json::RawJson;
 
 /// The agents whose own files are read, too.
-#[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct Agents {
     /// The agents that settings may name, under `hooksConfig.agents` or as the `language` of hooks.

@@ -3,50 +3,37 @@
 use super::audit_level::AuditLevel;
 use super::definition::SettingsFile;
 use super::fail_behavior::FailBehavior;
-use super::registration::RegistrationLimits;
+use super::registration::{RegistrationLimits, RegistrationRules};
 use crate::redact::Redaction;
 use hook_json::text::shortened;
 
 /// Returns the audit level of all files: the most detailed one, so that no file can hide what
 /// another file wants reported. The default is [`AuditLevel::Info`].
-#[doc(hidden)]
 pub fn audit_level(files: &[SettingsFile]) -> AuditLevel {
     files.iter().filter_map(|file| file.config.audit_level).max().unwrap_or_default()
 }
 
 /// Returns the limits of all files: the lowest of each kind, and `block` if any file sets it.
-#[doc(hidden)]
 pub fn registration_limits(files: &[SettingsFile]) -> RegistrationLimits {
     let rules = || files.iter().map(|file| file.config.registration);
     let default = RegistrationLimits::default();
+    let lowest = |limit: fn(RegistrationRules) -> Option<usize>| rules().filter_map(limit).min();
+    let blocks = rules().any(|rules| rules.fail_behavior == Some(FailBehavior::Block));
+    let timeout = rules().filter_map(|rules| rules.default_timeout).min();
     RegistrationLimits {
-        max_per_event: rules()
-            .filter_map(|registration| registration.max_per_event)
-            .min()
-            .unwrap_or(default.max_per_event),
-        max_total: rules()
-            .filter_map(|registration| registration.max_total)
-            .min()
-            .unwrap_or(default.max_total),
-        default_timeout: rules()
-            .filter_map(|registration| registration.default_timeout)
-            .min()
-            .unwrap_or(default.default_timeout),
-        fail_behavior: rules()
-            .filter_map(|registration| registration.fail_behavior)
-            .find(|behavior| *behavior == FailBehavior::Block)
-            .unwrap_or(default.fail_behavior),
+        max_per_event: lowest(|rules| rules.max_per_event).unwrap_or(default.max_per_event),
+        max_total: lowest(|rules| rules.max_total).unwrap_or(default.max_total),
+        default_timeout: timeout.unwrap_or(default.default_timeout),
+        fail_behavior: if blocks { FailBehavior::Block } else { default.fail_behavior },
     }
 }
 
 /// Checks whether a file with that permission lets `hook bridge` start a server.
-#[doc(hidden)]
 pub fn starts_server(files: &[SettingsFile]) -> bool {
     files.iter().any(|file| file.source.may_configure_records() && file.config.starts_server)
 }
 
 /// Checks whether calls of agents are logged: no file with that permission disables it.
-#[doc(hidden)]
 pub fn logs_calls(files: &[SettingsFile]) -> bool {
     files.iter().all(|file| !file.source.may_configure_records() || file.config.logs_calls)
 }
@@ -55,7 +42,6 @@ pub fn logs_calls(files: &[SettingsFile]) -> bool {
 ///
 /// If the rules are incomplete (an invalid pattern, an unreadable file), all values are
 /// [withheld](Redaction::withheld).
-#[doc(hidden)]
 pub fn redaction(files: &[SettingsFile]) -> Redaction {
     let authorized = || files.iter().filter(|file| file.source.may_configure_records());
     let problem = authorized().find_map(|file| {

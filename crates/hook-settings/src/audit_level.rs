@@ -17,15 +17,12 @@ pub enum AuditLevel {
 
 impl AuditLevel {
     /// Every level.
-    #[doc(hidden)]
     pub const ALL: [Self; 4] = [Self::Off, Self::Info, Self::Decisions, Self::Verbose];
 
     /// The names of the levels.
-    #[doc(hidden)]
     pub const NAMES: [&'static str; 4] = ["off", "info", "decisions", "verbose"];
 
     /// Returns the level with that name.
-    #[doc(hidden)]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.as_str() == name)
     }

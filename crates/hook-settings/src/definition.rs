@@ -14,7 +14,7 @@ use super::matcher_definition::MatcherDefinition;
 use super::paths::project_of;
 use super::redaction::RedactionRules;
 use super::registration::RegistrationRules;
-use super::source::HookSource;
+use super::source::{HookSource, SettingsSource};
 use super::upstream::UpstreamRules;
 use super::values::Values;
 use crate::language::{ForeignHook, Language};
@@ -24,7 +24,6 @@ use hook_protocol::event::{EventDefinition, HookEventName};
 pub const DEFAULT_PRIORITY: i32 = 100;
 
 /// The origin of a hook's timeout.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeoutOrigin {
     /// The hook itself.
@@ -54,27 +53,27 @@ pub struct HooksConfig {
     /// Names (or commands, for hooks without a name) of disabled hooks.
     pub disabled: Vec<String>,
     /// The timeout of hooks that set none; `None` for the engine's default.
-    pub default_timeout: Option<Duration>,
+    pub(crate) default_timeout: Option<Duration>,
     /// The fail behavior of hooks that set none.
-    pub fail_behavior: FailBehavior,
+    pub(crate) fail_behavior: FailBehavior,
     /// The most concurrent processes of this source's hooks; 0 for the engine's own limit.
     pub max_concurrent: usize,
     /// The host's environment variables that hooks receive.
     pub environment: EnvironmentRules,
     /// The level of detail of an audit, if this file sets one and may.
-    pub audit_level: Option<AuditLevel>,
+    pub(crate) audit_level: Option<AuditLevel>,
     /// The limits for hooks that clients register; ignored in a project's file.
-    pub registration: RegistrationRules,
+    pub(crate) registration: RegistrationRules,
     /// The redaction rules for logs; ignored if the file may not set them.
-    pub redact: RedactionRules,
+    pub(crate) redact: RedactionRules,
     /// Other agents whose own hooks run as well.
     pub agents: Vec<String>,
     /// Modules in addition to those in `hooks` and those found in folders.
-    pub modules: Vec<String>,
+    pub(crate) modules: Vec<String>,
     /// `true` if `hook bridge` starts a server for its project; ignored in a project's file.
     pub starts_server: bool,
     /// `true` if calls of agents are logged; ignored if the file may not set it.
-    pub logs_calls: bool,
+    pub(crate) logs_calls: bool,
 }
 
 impl HooksConfig {
@@ -109,7 +108,6 @@ impl Default for HooksConfig {
 /// A name may end in `*`, which matches any ending. `deny` removes a variable; `allow` keeps one
 /// that `deny` or the engine's own list (`BASH_ENV`, `ENV`, `SHELLOPTS`, `BASHOPTS`, `BASH_FUNC_*`)
 /// would remove.
-#[doc(hidden)]
 #[derive(Debug, Clone, Default, PartialEq, Hash, Eq)]
 pub struct EnvironmentRules {
     /// Names to keep.
@@ -187,7 +185,6 @@ pub struct HookEntry {
     /// purpose, that of the most trusted source runs.
     pub purpose: Option<Arc<str>>,
     /// The rules of the fleet of engines that it represents, if any.
-    #[doc(hidden)]
     pub upstream: Option<Arc<UpstreamRules>>,
     /// Its location.
     pub location: Location,
@@ -207,7 +204,7 @@ pub fn variables(env: &[(String, String)]) -> BTreeMap<&str, &str> {
 /// Byte ranges of a hook's fields in its file. These need less memory than a `Location`, and few
 /// are converted to one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct HookSpans(Vec<(&'static str, Range<usize>)>);
+pub(crate) struct HookSpans(pub(super) Vec<(&'static str, Range<usize>)>);
 
 impl HookSpans {
     pub(crate) fn get(&self, field: &str) -> Option<&Range<usize>> {
@@ -221,7 +218,7 @@ impl HookSpans {
 
 /// Byte ranges of other parts of a file.
 #[derive(Debug, Clone, Default)]
-pub struct FileSpans {
+pub(crate) struct FileSpans {
     pub(crate) default_timeout: Option<Range<usize>>,
     /// The range of `upstream`.
     pub(crate) upstream: Option<Range<usize>>,
@@ -289,7 +286,6 @@ pub struct SettingsFile {
     /// The project that the file belongs to, if its path does not show it.
     pub(crate) project: Option<PathBuf>,
     /// The agent that the file belongs to, if it is a foreign one.
-    #[doc(hidden)]
     pub language: Option<&'static dyn Language>,
     /// `hooksConfig`.
     pub config: Arc<HooksConfig>,
@@ -300,7 +296,6 @@ pub struct SettingsFile {
     /// The problems found in it.
     pub diagnostics: Vec<Diagnostic>,
     /// The number of entries by which a foreign file calls hooks. They are not hooks themselves.
-    #[doc(hidden)]
     pub entries: usize,
     /// `true` if settings were read: `false` if the file is unreadable or not a JSON object.
     pub was_read: bool,
@@ -311,15 +306,40 @@ pub struct SettingsFile {
 }
 
 impl SettingsFile {
+    /// Returns a file without contents.
+    pub(super) fn new(source: HookSource, path: Option<PathBuf>) -> Self {
+        Self {
+            source,
+            path,
+            project: None,
+            language: None,
+            config: Arc::default(),
+            hooks: Vec::new(),
+            declared: Vec::new(),
+            diagnostics: Vec::new(),
+            entries: 0,
+            was_read: false,
+            mentions_guard: false,
+            spans: FileSpans::default(),
+        }
+    }
+
+    /// Returns a file of a foreign source, or of one that cannot be read, without contents.
+    pub(super) fn of(source: &SettingsSource) -> Self {
+        Self {
+            project: source.project.clone(),
+            language: source.language,
+            ..Self::new(source.source.clone(), Some(source.path.clone()))
+        }
+    }
+
     /// Returns `true` if it declares the event.
-    #[doc(hidden)]
     pub fn declares(&self, event: HookEventName) -> bool {
         self.declared.iter().any(|definition| definition.matches_row(event.row()))
     }
 
     /// Returns the names of unknown events for which it has guards. Always empty for a project's
     /// file, which may be untrusted.
-    #[doc(hidden)]
     pub fn unknown_event_guards(&self) -> impl Iterator<Item = &str> {
         let is_trusted_source = self.source != HookSource::Project;
         let guards =
@@ -331,7 +351,6 @@ impl SettingsFile {
 
     /// Returns the project that the file's hooks belong to: for a project's settings the one that
     /// contains the file, otherwise the host's.
-    #[doc(hidden)]
     pub fn project<'p>(&'p self, host: &'p Path) -> &'p Path {
         let by_path = || self.path.as_deref().and_then(project_of);
         let own = self.project.as_deref().or_else(by_path);

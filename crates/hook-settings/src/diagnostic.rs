@@ -27,7 +27,6 @@ pub struct Location {
 
 impl Location {
     /// Returns the location of a whole file.
-    #[doc(hidden)]
     pub fn of_file(file: impl Into<PathBuf>) -> Self {
         Self { file: Some(Arc::new(file.into())), ..Self::default() }
     }
@@ -65,7 +64,6 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// Creates a diagnostic with the severity of its rule.
-    #[doc(hidden)]
     pub fn new(rule: Rule, location: Location, message: impl Into<String>) -> Self {
         Self {
             severity: rule.severity(),
@@ -78,7 +76,6 @@ impl Diagnostic {
     }
 
     /// Returns `true` if nothing of the file could be read, so that any hook may be missing.
-    #[doc(hidden)]
     pub fn is_whole_file(&self) -> bool {
         match self.rule {
             Rule::UnreadableFile | Rule::NotJson => true,

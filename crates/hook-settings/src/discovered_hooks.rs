@@ -23,7 +23,7 @@ use hook_protocol::event::{EventDefinition, HookEventName};
 impl Reader<'_> {
     /// Adds the hooks found next to the file, then the modules named in `hooksConfig`.
     pub(super) fn add_discovered(&mut self) {
-        if let Some(folder) = folder_of(&self.source, self.path.as_deref()) {
+        if let Some(folder) = folder_of(&self.file.source, self.file.path.as_deref()) {
             for path in self.files_of(&folder.join(MODULES)) {
                 if is_module(&path) {
                     self.add_module(&path);
@@ -42,18 +42,18 @@ impl Reader<'_> {
                 );
             }
             self.add_hook_files(&folder, None);
-            let mut agents = self.config.agents.iter().chain(&*self.agents);
+            let mut agents = self.file.config.agents.iter().chain(&*self.agents);
             if agents.any(|agent| agent == OMP) {
-                for folder in self.path.as_deref().map(omp_folders).unwrap_or_default() {
+                for folder in self.file.path.as_deref().map(omp_folders).unwrap_or_default() {
                     self.add_hook_files(&folder, Some(OMP));
                 }
             }
         }
-        for module in self.config.modules.clone() {
-            let path = module_path(&module, &self.source, self.path.as_deref());
+        for module in self.file.config.modules.clone() {
+            let path = module_path(&module, &self.file.source, self.file.path.as_deref());
             let location = match self.is_list_of_modules {
                 true => Location::of_file(&path),
-                false => self.path.as_ref().map(Location::of_file).unwrap_or_default(),
+                false => self.file.path.as_ref().map(Location::of_file).unwrap_or_default(),
             };
             self.push_module(path, module, location);
         }
@@ -81,7 +81,7 @@ impl Reader<'_> {
 
     /// Returns the displayed path of a file, relative to the project's directory.
     pub(super) fn shown(&mut self, path: &Path) -> Option<String> {
-        let project = self.path.as_deref().filter(|_| self.source == HookSource::Project);
+        let project = self.file.path.as_deref().filter(|_| self.file.source == HookSource::Project);
         let project = project.and_then(project_of);
         let shown = project.and_then(|base| path.strip_prefix(base).ok()).unwrap_or(path);
         let text = shown.to_str().filter(|text| !text.contains(hook_json::text::is_hidden));
@@ -105,21 +105,22 @@ impl Reader<'_> {
         hook.command = shown;
         hook.module = Some(path);
         hook.worker = Some(super::definition::WorkerRules::default());
-        self.hooks.push(hook);
+        self.file.hooks.push(hook);
     }
 
     /// Adds the hook files of a folder; in an agent's language if one is given.
     fn add_hook_files(&mut self, folder: &Path, agent: Option<&str>) {
         for (name, event) in HOOK_FILES {
             for path in self.files_of(&folder.join(name)) {
-                let before = self.hooks.len();
+                let before = self.file.hooks.len();
                 self.add_hook_file(&path, event, agent);
                 let stem = path.file_stem().map(OsStr::to_string_lossy).unwrap_or_default();
                 // Only files for the same tool shadow each other; names of modules mean nothing.
                 let Some(tool) = self.native_tool(agent, event, &stem) else { continue };
                 let ending = path.extension().map(OsStr::to_string_lossy).unwrap_or_default();
                 let purpose: Arc<str> = format!("{name}:{tool}:{ending}").into();
-                for hook in self.hooks.iter_mut().skip(before).filter(|hook| hook.module.is_none())
+                for hook in
+                    self.file.hooks.iter_mut().skip(before).filter(|hook| hook.module.is_none())
                 {
                     hook.purpose = Some(Arc::clone(&purpose));
                 }
@@ -159,7 +160,7 @@ impl Reader<'_> {
                 }
             };
             hook.name = Some(shown);
-            self.hooks.push(hook);
+            self.file.hooks.push(hook);
         } else if is_module(path) {
             self.add_module(path);
         } else {
@@ -190,16 +191,17 @@ impl Reader<'_> {
             };
         }
         let text = serde_json::json!({"hooks": {name: [definition]}}).to_string();
-        let source =
-            SettingsSource::optional(self.source.clone(), path).with_languages(&self.languages);
+        let source = SettingsSource::optional(self.file.source.clone(), path)
+            .with_languages(&self.languages);
         let read = parse_source(&text, &source, &self.events).hooks.into_iter().next()?;
-        let (config, fail_behavior) = (Arc::clone(&self.config), self.config.fail_behavior);
+        let (config, fail_behavior) =
+            (Arc::clone(&self.file.config), self.file.config.fail_behavior);
         Some(HookEntry { config, fail_behavior, ..read })
     }
 
     /// Returns a hook with the defaults of its file.
     fn new_hook(&self, event: HookEventName, location: Location) -> HookEntry {
-        HookEntry::of_file(event, &self.config, location)
+        HookEntry::of_file(event, &self.file.config, location)
     }
 }
 

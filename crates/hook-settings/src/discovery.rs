@@ -34,7 +34,6 @@ pub fn discover(project: &Path, config_home: Option<&Path>) -> Vec<SettingsSourc
 /// Returns the project of a working directory: the directory itself, or the nearest enclosing one
 /// with settings, within the limits of [`enclosing_projects`]. If there is none, returns the
 /// directory itself.
-#[doc(hidden)]
 pub fn nearest_project(directory: &Path) -> PathBuf {
     if has_settings(directory) {
         return directory.to_path_buf();
@@ -52,7 +51,6 @@ pub fn nearest_project(directory: &Path) -> PathBuf {
 ///
 /// The root of a repository has a `.git`: a directory with a `HEAD`, or the file of a worktree or
 /// submodule, which begins with `gitdir: `.
-#[doc(hidden)]
 pub fn enclosing_projects(directory: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     let mut projects = Search::above(directory, home).within;
     projects.retain(|directory| has_settings(directory));

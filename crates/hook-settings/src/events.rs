@@ -23,8 +23,8 @@ impl Reader<'_> {
         };
         for field in &fields {
             if let Some(definition) = self.declaration(field) {
-                match declare(&self.source, definition.clone(), &mut self.events) {
-                    Ok(_) => self.declared.push(definition),
+                match declare(&self.file.source, definition.clone(), &mut self.events) {
+                    Ok(_) => self.file.declared.push(definition),
                     Err(error) => self.report_invalid_name(field, &error.to_string()),
                 }
             }

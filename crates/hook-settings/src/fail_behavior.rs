@@ -14,7 +14,7 @@ impl FailBehavior {
     /// The names of both.
     pub(crate) const NAMES: [&'static str; 2] = ["continue", "block"];
 
-    #[doc(hidden)]
+    /// Returns the behavior with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "continue" => Some(Self::Continue),

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::definition::{
-    DEFAULT_PRIORITY, EnvironmentRules, FileSpans, HookEntry, HooksConfig, SettingsFile,
-    TimeoutOrigin, WorkerRules,
+    DEFAULT_PRIORITY, EnvironmentRules, HookEntry, HooksConfig, SettingsFile, TimeoutOrigin,
+    WorkerRules,
 };
 use super::diagnostic::Diagnostic;
 use super::document::{Document, Field, Node};
@@ -63,53 +63,17 @@ const MISPLACED_KEYS: [(&str, &str); 8] = [
 /// Top-level fields other than `hooks` and `hooksConfig` belong to the agent that owns the file,
 /// and are ignored.
 pub fn parse(text: &str, source: HookSource, path: Option<PathBuf>) -> SettingsFile {
-    parse_with_events(text, source, path, &Events::built_in())
-}
-
-/// Like [`parse`], with additional events.
-#[doc(hidden)]
-pub fn parse_with_events(
-    text: &str,
-    source: HookSource,
-    path: Option<PathBuf>,
-    events: &Events,
-) -> SettingsFile {
-    let source = match path {
-        Some(path) => SettingsSource::optional(source, path),
-        None => return Reader::new(text, source, None, events).into_file(),
-    };
-    parse_source(text, &source, events)
+    Reader::new(text, SettingsFile::new(source, path), &Events::built_in()).into_file()
 }
 
 /// Parses the text of a native source, with hooks in the languages that the source knows.
-#[doc(hidden)]
 pub fn parse_source(text: &str, source: &SettingsSource, events: &Events) -> SettingsFile {
-    let mut reader = Reader::new(text, source.source.clone(), Some(source.path.clone()), events);
+    let file = SettingsFile::new(source.source.clone(), Some(source.path.clone()));
+    let mut reader = Reader::new(text, file, events);
     reader.languages = source.languages.clone();
     reader.agents = Arc::clone(&source.agents);
     reader.is_list_of_modules = !source.modules.is_empty();
     reader.into_file()
-}
-
-/// Reads the text to its end and returns the file.
-fn read_settings(mut reader: Reader<'_>) -> SettingsFile {
-    let was_read = reader.read();
-    let mentions_guard = !was_read && mentions_guard(reader.document.text());
-    reader.spans.unreported = reader.document.unreported();
-    SettingsFile {
-        source: reader.source,
-        path: reader.path,
-        project: None,
-        language: None,
-        config: reader.config,
-        hooks: reader.hooks,
-        declared: reader.declared,
-        diagnostics: reader.document.into_diagnostics(),
-        entries: 0,
-        was_read,
-        mentions_guard,
-        spans: reader.spans,
-    }
 }
 
 /// Checks whether a text that is not JSON contains a `failBehavior` of `block`.
@@ -125,17 +89,18 @@ pub(super) fn declared_events(text: &str) -> Vec<EventDefinition> {
     if !text.contains("\"events\"") {
         return Vec::new();
     }
-    let mut reader = Reader::new(text, HookSource::Project, None, &Events::built_in());
+    let file = SettingsFile::new(HookSource::Project, None);
+    let mut reader = Reader::new(text, file, &Events::built_in());
     let fields = reader.document.root().ok().and_then(|root| reader.document.fields(&root));
     for field in fields.iter().flatten().filter(|field| field.name == "hooksConfig") {
         reader.read_config(&field.value);
     }
-    reader.declared
+    reader.file.declared
 }
 
 pub(super) struct Reader<'t> {
-    pub(super) source: HookSource,
-    pub(super) path: Option<PathBuf>,
+    /// The contents read so far.
+    pub(super) file: SettingsFile,
     /// The foreign languages that hooks may be written in.
     pub(super) languages: Languages,
     /// The agents named by any settings or the host.
@@ -145,13 +110,8 @@ pub(super) struct Reader<'t> {
     pub(super) document: Document<'t>,
     /// The known events.
     pub(super) events: Events,
-    /// The events that this text declares.
-    pub(super) declared: Vec<EventDefinition>,
     /// The names of events with an invalid declaration.
     pub(super) invalid_declarations: Vec<String>,
-    pub(super) config: Arc<HooksConfig>,
-    pub(super) hooks: Vec<HookEntry>,
-    pub(super) spans: FileSpans,
     /// `true` if `hooksConfig` has a `failBehavior`.
     has_fail_behavior: bool,
     /// `true` if this is a list of modules instead of a file.
@@ -224,28 +184,30 @@ fn is_continue(field: &Field) -> bool {
 }
 
 impl<'t> Reader<'t> {
-    fn new(text: &'t str, source: HookSource, path: Option<PathBuf>, events: &Events) -> Self {
+    fn new(text: &'t str, file: SettingsFile, events: &Events) -> Self {
         Self {
-            source,
-            path: path.clone(),
             languages: Languages::default(),
             agents: Arc::default(),
             has_languages: mentions_language(text),
-            document: Document::new(text, path),
+            document: Document::new(text, file.path.clone()),
+            file,
             events: events.clone(),
-            declared: Vec::new(),
             invalid_declarations: Vec::new(),
-            config: Arc::default(),
-            hooks: Vec::new(),
-            spans: FileSpans::default(),
             has_fail_behavior: false,
             is_list_of_modules: false,
             misplaced_hooks: Vec::new(),
         }
     }
 
-    fn into_file(self) -> SettingsFile {
-        read_settings(self)
+    /// Reads the text to its end and returns the file.
+    fn into_file(mut self) -> SettingsFile {
+        let was_read = self.read();
+        let mut file = self.file;
+        file.was_read = was_read;
+        file.mentions_guard = !was_read && mentions_guard(self.document.text());
+        file.spans.unreported = self.document.unreported();
+        file.diagnostics = self.document.into_diagnostics();
+        file
     }
 
     /// Reads the file; returns `true` if it is an object, even one with errors.
@@ -299,11 +261,11 @@ impl<'t> Reader<'t> {
             // Its redaction rules are unknown.
             let mut config = HooksConfig::default();
             config.redact.problem = Some("`hooksConfig` is no object".to_owned());
-            self.config = Arc::new(config);
+            self.file.config = Arc::new(config);
             return;
         };
         let (ignored, fields): (Vec<Field>, Vec<Field>) = fields.into_iter().partition(|field| {
-            !self.source.may_configure_records() && NOT_FOR_PROJECTS.contains(&&*field.name)
+            !self.file.source.may_configure_records() && NOT_FOR_PROJECTS.contains(&&*field.name)
         });
         for field in &ignored {
             let message = format!("`{}` has no effect in this file; it was ignored", field.name);
@@ -314,8 +276,9 @@ impl<'t> Reader<'t> {
             self.read_declared_events(events);
         }
         let disabled = values.located_texts("disabled").unwrap_or_default();
-        self.spans.disabled = disabled.iter().map(|(_, range)| range.clone()).collect();
-        self.spans.default_timeout = values.node("defaultTimeout").map(|node| node.value.range());
+        self.file.spans.disabled = disabled.iter().map(|(_, range)| range.clone()).collect();
+        self.file.spans.default_timeout =
+            values.node("defaultTimeout").map(|node| node.value.range());
         self.has_fail_behavior = values.field(FAIL_BEHAVIOR).is_some();
         let mut config = HooksConfig::of(&values);
         if let Some(node) = values.node("environment") {
@@ -335,7 +298,7 @@ impl<'t> Reader<'t> {
         if let Some(node) = values.node("redact") {
             config.redact = self.redaction_rules(node);
         }
-        self.config = Arc::new(config);
+        self.file.config = Arc::new(config);
         // Read after the events are known.
         if let Some(upstream) = values.node("upstream") {
             self.read_upstream(upstream);
@@ -373,8 +336,8 @@ impl<'t> Reader<'t> {
         if is_continue(&field) {
             return;
         }
-        let may_rule = self.source.may_configure_records();
-        let config = Arc::make_mut(&mut self.config);
+        let may_rule = self.file.source.may_configure_records();
+        let config = Arc::make_mut(&mut self.file.config);
         if !self.has_fail_behavior {
             config.fail_behavior = FailBehavior::Block;
         }
@@ -442,24 +405,27 @@ impl<'t> Reader<'t> {
     /// reported. If the intended event is clear, their guards block it.
     fn read_unknown_event(&mut self, guess: EventGuess, name: &str, definitions: &[Node]) {
         let (EventGuess::Likely(event) | EventGuess::Fallback(event)) = guess;
-        let read_before = self.hooks.len();
+        let read_before = self.file.hooks.len();
         for definition in definitions {
             self.read_definition(event, name, definition);
         }
         // Definitions in an agent's language use that agent's name for the event.
         let (native, foreign): (Vec<HookEntry>, Vec<HookEntry>) =
-            self.hooks.drain(read_before..).partition(HookEntry::is_native_command);
-        self.hooks.extend(foreign);
+            self.file.hooks.drain(read_before..).partition(HookEntry::is_native_command);
+        self.file.hooks.extend(foreign);
         // Guards of a project are excluded: it may be untrusted.
         let may_block =
-            self.source != HookSource::Project && matches!(guess, EventGuess::Likely(_));
+            self.file.source != HookSource::Project && matches!(guess, EventGuess::Likely(_));
         let is_blocking = |hook: &HookEntry| may_block && hook.fail_behavior == FailBehavior::Block;
         let (guards, others): (Vec<_>, Vec<_>) = native.into_iter().partition(is_blocking);
         // Their other problems are reported, too.
-        self.spans.unknown_event_hooks.extend(others.into_iter().chain(guards.iter().cloned()));
+        self.file
+            .spans
+            .unknown_event_hooks
+            .extend(others.into_iter().chain(guards.iter().cloned()));
         let reason = format!("there is no event `{}`; write `{event}`", shortened(name));
         let reason: Arc<str> = reason.into();
-        self.hooks.extend(
+        self.file.hooks.extend(
             guards
                 .into_iter()
                 .map(|guard| HookEntry { unreadable: Some(Arc::clone(&reason)), ..guard }),
@@ -525,7 +491,7 @@ impl<'t> Reader<'t> {
                 || field::has_field(&DEFINITION_FIELDS, &field.name)
         });
         let values = self.values_of(fields, &DEFINITION_FIELDS, LENIENT);
-        let read_before = self.hooks.len();
+        let read_before = self.file.hooks.len();
         let mut unreadable = false;
         let matcher = values.node("matcher").map(|node| {
             let matcher = self.matcher(node).unwrap_or_else(|UnreadableMatcher| {
@@ -565,7 +531,7 @@ impl<'t> Reader<'t> {
             return;
         };
         if items.is_empty() {
-            self.spans.empty.push((hooks.value.range(), hooks.path().to_owned()));
+            self.file.spans.empty.push((hooks.value.range(), hooks.path().to_owned()));
         }
         let mut foreign_hooks = Vec::new();
         for (index, item) in items.iter().enumerate() {
@@ -575,7 +541,7 @@ impl<'t> Reader<'t> {
             }
             let hook = self.read_hook(&definition, item);
             match hook.filter(|hook| self.may_listen_to_event(hook, item)) {
-                Some(hook) => self.hooks.push(hook),
+                Some(hook) => self.file.hooks.push(hook),
                 None => self.keep_blocked(event, item, "it is no hook as it stands there"),
             }
         }
@@ -584,13 +550,13 @@ impl<'t> Reader<'t> {
         }
         if unreadable {
             // Its author wanted a restriction, so it does not run; but guards stay on.
-            let read = self.hooks.split_off(read_before);
+            let read = self.file.hooks.split_off(read_before);
             // A matcher in an agent's language is read by that language.
             let is_kept = |hook: &HookEntry| {
                 hook.fail_behavior == FailBehavior::Block || !hook.is_native_command()
             };
             let guards = read.into_iter().filter(is_kept);
-            self.hooks.extend(guards);
+            self.file.hooks.extend(guards);
         }
     }
 
@@ -623,23 +589,23 @@ impl<'t> Reader<'t> {
     /// Blocks an event if a guard stands in a value that is skipped.
     fn keep_blocked(&mut self, event: HookEventName, node: &Node, reason: &str) {
         // A guard of a project is its user's to trust, and what it would run is not known.
-        if self.source == HookSource::Project || !self.is_guard(node.value.as_str()) {
+        if self.file.source == HookSource::Project || !self.is_guard(node.value.as_str()) {
             return;
         }
         let event = if event.is_wildcard() { HookEventName::BeforeTool } else { event };
         let reason = format!("a guard that is skipped: {reason}; fix it, or take it out");
         let location = self.document.location(node);
-        self.hooks.push(HookEntry {
+        self.file.hooks.push(HookEntry {
             command: "skipped guard".to_owned(),
             fail_behavior: FailBehavior::Block,
             unreadable: Some(reason.into()),
-            ..HookEntry::of_file(event, &self.config, location)
+            ..HookEntry::of_file(event, &self.file.config, location)
         });
     }
 
     /// Checks whether a guard stands in a text of settings.
     fn is_guard(&self, text: &str) -> bool {
-        let is_by_default = self.config.fail_behavior == FailBehavior::Block
+        let is_by_default = self.file.config.fail_behavior == FailBehavior::Block
             && text.contains("\"type\"")
             && !text.contains(FAIL_BEHAVIOR);
         mentions_guard(text) || is_by_default
@@ -728,7 +694,7 @@ impl<'t> Reader<'t> {
             is_async: values.bool("async"),
             data: values.texts("data"),
             spans: values.spans(),
-            ..HookEntry::of_file(definition.event, &self.config, self.document.location(node))
+            ..HookEntry::of_file(definition.event, &self.file.config, self.document.location(node))
         };
         if let Some(range) = &definition.matcher_range {
             hook.spans.set("matcher", range.clone());
@@ -772,9 +738,9 @@ impl<'t> Reader<'t> {
                     return None;
                 };
                 hook.worker = Some(WorkerRules::of(&values));
-                let file = module_path(path, &self.source, self.path.as_deref());
+                let file = module_path(path, &self.file.source, self.file.path.as_deref());
                 // The same module is the same hook, regardless of the spelling of its path.
-                hook.command = match self.source == HookSource::Project {
+                hook.command = match self.file.source == HookSource::Project {
                     true => self.shown(&file)?,
                     false => path.to_owned(),
                 };
@@ -807,7 +773,7 @@ impl<'t> Reader<'t> {
     fn drop_repeated_modules(&mut self) {
         let mut known = HashSet::new();
         let mut repeated = Vec::new();
-        self.hooks.retain(|hook| {
+        self.file.hooks.retain(|hook| {
             let is_new = hook.module.as_ref().is_none_or(|path| known.insert(path.clone()));
             if !is_new {
                 repeated.push(hook.clone());
@@ -816,7 +782,7 @@ impl<'t> Reader<'t> {
         });
         for HookEntry { module, location, command, fail_behavior, .. } in repeated {
             // If any of the duplicates is a guard, the first becomes one.
-            let first = self.hooks.iter_mut().find(|hook| hook.module == module);
+            let first = self.file.hooks.iter_mut().find(|hook| hook.module == module);
             if let Some(first) = first.filter(|_| fail_behavior == FailBehavior::Block) {
                 first.fail_behavior = fail_behavior;
             }
@@ -844,7 +810,7 @@ impl<'t> Reader<'t> {
                 self.document.report(Rule::InvalidVariable, &field.value, message);
                 continue;
             }
-            if self.source == HookSource::Project && is_forbidden_in_project(&field.name) {
+            if self.file.source == HookSource::Project && is_forbidden_in_project(&field.name) {
                 let message = format!(
                     "hooks of a project start without `{}`, which says what programs load; it was ignored",
                     shortened(&field.name)

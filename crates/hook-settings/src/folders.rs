@@ -88,7 +88,6 @@ pub(super) fn may_have_hooks(settings: &Path) -> bool {
 }
 
 /// Returns `true` if there may be hooks next to a source's file.
-#[doc(hidden)]
 pub fn has_hook_folder(source: &SettingsSource) -> bool {
     let folder = folder_of(&source.source, Some(&source.path));
     source.language.is_none() && folder.is_some() && may_have_hooks(&source.path)

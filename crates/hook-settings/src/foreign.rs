@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use super::definition::{
-    FileSpans, HookEntry, HookSpans, HooksConfig, SettingsFile, TimeoutOrigin,
-};
+use super::definition::{HookEntry, HookSpans, HooksConfig, SettingsFile, TimeoutOrigin};
 use super::diagnostic::Diagnostic;
 use super::document::Document;
 use super::fail_behavior::FailBehavior;
@@ -36,23 +34,14 @@ pub(super) fn parse(
     };
     let read = language.read(text, &file);
     let config = Arc::default();
+    let problems = read.problems.into_iter();
     SettingsFile {
-        source: source.source.clone(),
-        path: Some(source.path.clone()),
-        project: source.project.clone(),
-        language: source.language,
         hooks: read.hooks.into_iter().map(|hook| entry(hook, &document, &config)).collect(),
         config,
-        declared: Vec::new(),
-        diagnostics: read
-            .problems
-            .into_iter()
-            .map(|problem| diagnostic(problem, &document))
-            .collect(),
+        diagnostics: problems.map(|problem| diagnostic(problem, &document)).collect(),
         entries: read.entries,
         was_read: read.was_read,
-        mentions_guard: false,
-        spans: FileSpans::default(),
+        ..SettingsFile::of(source)
     }
 }
 

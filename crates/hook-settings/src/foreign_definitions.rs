@@ -112,20 +112,20 @@ impl Reader<'_> {
         defaults: &NativeFields,
     ) {
         if let Some(definition_of_event) = own_event(language, event)
-            && declare(&self.source, definition_of_event.clone(), &mut self.events).is_ok()
+            && declare(&self.file.source, definition_of_event.clone(), &mut self.events).is_ok()
         {
-            self.declared.push(definition_of_event);
+            self.file.declared.push(definition_of_event);
         }
         let root = self.plugin_root(definition);
         let events = self.events.clone();
         let read = language.read_definition(
             &ForeignDefinition { event, value: &definition.value, path: definition.path(), only },
             &ForeignFile {
-                path: self.path.as_deref(),
+                path: self.file.path.as_deref(),
                 plugin_root: root.as_deref(),
-                is_user: self.source == HookSource::User,
+                is_user: self.file.source == HookSource::User,
                 is_system: false,
-                is_explicit: self.source == HookSource::Explicit,
+                is_explicit: self.file.source == HookSource::Explicit,
                 is_discovered: false,
                 events: &events,
                 others: &[],
@@ -156,7 +156,7 @@ impl Reader<'_> {
                         continue;
                     }
                 }
-                self.hooks.push(entry);
+                self.file.hooks.push(entry);
                 continue;
             }
             // A hook without effect in its own agent guards nothing there.
@@ -241,7 +241,7 @@ impl Reader<'_> {
     fn plugin_root(&mut self, node: &Node) -> Option<PathBuf> {
         let field = self.document.field(node, "pluginRoot")?;
         let root = self.text(&field.value, "it was ignored")?;
-        let path = self.path.as_deref();
+        let path = self.file.path.as_deref();
         let base = path.and_then(|path| project_of(path).or_else(|| path.parent()));
         Some(base.unwrap_or(Path::new("")).join(root))
     }
@@ -250,9 +250,9 @@ impl Reader<'_> {
     fn entry(&mut self, entry: ForeignEntry, node: &Node, defaults: &NativeFields) -> HookEntry {
         let native = self.native_fields(node).or(defaults);
         let (fails_closed, is_async) = (entry.blocks_on_failure, entry.is_async);
-        let mut hook = foreign::entry(entry, &self.document, &self.config);
+        let mut hook = foreign::entry(entry, &self.document, &self.file.config);
         if !fails_closed {
-            hook.fail_behavior = native.fail_behavior.unwrap_or(self.config.fail_behavior);
+            hook.fail_behavior = native.fail_behavior.unwrap_or(self.file.config.fail_behavior);
         }
         hook.is_async = is_async && hook.fail_behavior != FailBehavior::Block;
         hook.priority = native.priority.unwrap_or(DEFAULT_PRIORITY);
@@ -273,7 +273,7 @@ impl Reader<'_> {
         let native = self.native_fields(node).or(defaults);
         let fails_closed = text("onFailure").as_deref() == Some("block")
             || fields.get("failClosed").and_then(RawJson::to_bool) == Some(true);
-        let behavior = native.fail_behavior.unwrap_or(self.config.fail_behavior);
+        let behavior = native.fail_behavior.unwrap_or(self.file.config.fail_behavior);
         if !fails_closed && behavior != FailBehavior::Block {
             return;
         }
@@ -290,11 +290,11 @@ impl Reader<'_> {
             timeout_origin: TimeoutOrigin::Engine,
             fail_behavior: FailBehavior::Block,
             unreadable: Some(reason.into()),
-            ..HookEntry::of_file(event, &self.config, self.document.location(node))
+            ..HookEntry::of_file(event, &self.file.config, self.document.location(node))
         };
         match known_event {
-            Some(_) => self.hooks.push(entry),
-            None => self.spans.unknown_event_hooks.push(entry),
+            Some(_) => self.file.hooks.push(entry),
+            None => self.file.spans.unknown_event_hooks.push(entry),
         }
     }
 }

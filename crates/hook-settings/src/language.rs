@@ -8,7 +8,6 @@
 pub mod calls;
 mod foreign_command;
 
-#[doc(hidden)]
 pub use hook_shell::loaders::is_forbidden_in_project;
 
 use std::collections::BTreeSet;

@@ -74,11 +74,12 @@ mod values;
 pub use agents::Agents;
 pub use all_files::{audit_level, logs_calls, redaction, registration_limits, starts_server};
 pub use audit_level::AuditLevel;
+pub(crate) use definition::FileSpans;
+pub use definition::variables;
 pub use definition::{
     DEFAULT_PRIORITY, EnvironmentRules, HookEntry, HooksConfig, SettingsFile, TimeoutOrigin,
     WorkerRules,
 };
-pub use definition::{FileSpans, variables};
 pub use diagnostic::{Diagnostic, Location};
 pub use discovery::Search;
 pub use discovery::{discover, enclosing_projects, nearest_project};
@@ -86,7 +87,7 @@ pub(crate) use document::Document;
 pub use fail_behavior::FailBehavior;
 pub(crate) use fields::TOP_LEVEL;
 pub use fields::{CONFIG_FIELDS, DEFINITION_FIELDS, HOOK_FIELDS, MATCHER_FIELDS};
-pub use file::{parse, parse_source, parse_with_events};
+pub use file::{parse, parse_source};
 pub use folders::has_hook_folder;
 pub use folders::listing;
 pub(crate) use load::load_all;
@@ -96,8 +97,7 @@ pub(crate) use matcher_definition::{COMMAND_PATTERN, KIND, PATH_PATTERN, TOOL, T
 pub use matcher_definition::{MatcherDefinition, MatcherFields};
 pub(crate) use paths::project_of;
 pub use paths::{IN_PROJECT, config_home, data_home, state_home, unsafe_user_folder};
-pub use redaction::RedactionRules;
-pub use registration::{RegistrationLimits, RegistrationRules};
+pub use registration::RegistrationLimits;
 pub use reload::reload_files;
 pub use rule::{Rule, Severity};
 pub use source::{HookSource, SettingsSource};

@@ -4,10 +4,9 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 
 use super::declaring::declare;
-use super::definition::{FileSpans, SettingsFile};
+use super::definition::SettingsFile;
 use super::diagnostic::{Diagnostic, Location};
 use super::file::{declared_events, parse_source};
 use super::folders::has_hook_folder;
@@ -20,7 +19,6 @@ use hook_files::{absence, regular_file};
 use hook_protocol::event::Events;
 
 /// The largest size of a settings file, in bytes: 16 MiB.
-#[doc(hidden)]
 pub const MAX_SETTINGS: u64 = 16 * 1024 * 1024;
 
 /// Loads one source. Returns `None` if an optional file does not exist.
@@ -94,7 +92,6 @@ fn other_files_of_agent<'t>(
 
 /// Adds the events that sources declare without conflict. Returns `false` if a declaration could
 /// not be read, so that there may be more events.
-#[doc(hidden)]
 pub fn declare_events(sources: &[SettingsSource], events: &mut Events) -> bool {
     let is_declaration_error = |diagnostic: &Diagnostic| {
         diagnostic.severity == Severity::Error
@@ -196,18 +193,5 @@ fn unreadable_file(source: &SettingsSource, error: &io::Error) -> SettingsFile {
     let location = Location::of_file(&source.path);
     let message = format!("failed to read the settings file: {error}; none of its hooks run");
     let diagnostic = Diagnostic::new(Rule::UnreadableFile, location, message);
-    SettingsFile {
-        source: source.source.clone(),
-        path: Some(source.path.clone()),
-        project: source.project.clone(),
-        language: source.language,
-        config: Arc::default(),
-        hooks: Vec::new(),
-        declared: Vec::new(),
-        diagnostics: vec![diagnostic],
-        entries: 0,
-        was_read: false,
-        mentions_guard: false,
-        spans: FileSpans::default(),
-    }
+    SettingsFile { diagnostics: vec![diagnostic], ..SettingsFile::of(source) }
 }

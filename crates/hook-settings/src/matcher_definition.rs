@@ -95,7 +95,6 @@ impl MatcherFields {
     }
 
     /// Returns the object as it is written in settings.
-    #[doc(hidden)]
     pub fn to_raw(&self) -> RawObject {
         let list = |out: &mut ObjectWriter<'_>, key, list: &[String]| match list {
             [] => {}
@@ -114,7 +113,6 @@ impl MatcherFields {
 
 impl MatcherDefinition {
     /// Returns the text form, or the JSON of the object form.
-    #[doc(hidden)]
     pub fn to_text(&self) -> String {
         match self {
             Self::Text(text) | Self::Unreadable(text) => text.clone(),
@@ -123,7 +121,6 @@ impl MatcherDefinition {
     }
 
     /// Returns the text, if this is the text form.
-    #[doc(hidden)]
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),

@@ -6,7 +6,6 @@ use hook_files::project_tree::ProjectTree;
 use hook_json::text::PathText;
 
 /// The path of a project's settings, relative to its directory.
-#[doc(hidden)]
 pub const IN_PROJECT: &str = ".hooks/settings.json";
 
 /// The path of the user's settings, relative to `$XDG_CONFIG_HOME`.
@@ -19,7 +18,6 @@ pub(crate) fn project_of(settings: &Path) -> Option<&Path> {
 
 /// Returns the user's configuration directory: `$XDG_CONFIG_HOME`, or else `.config` in the HOME
 /// directory. Relative paths are ignored; without a HOME directory the result is `None`.
-#[doc(hidden)]
 pub fn config_home() -> Option<PathBuf> {
     absolute("XDG_CONFIG_HOME").or_else(|| Some(home_directory()?.join(".config")))
 }
@@ -29,13 +27,11 @@ pub(super) fn home_directory() -> Option<PathBuf> {
 }
 
 /// Returns the user's state directory: `$XDG_STATE_HOME`, or else `.local/state` in HOME.
-#[doc(hidden)]
 pub fn state_home() -> Option<PathBuf> {
     absolute("XDG_STATE_HOME").or_else(|| Some(home_directory()?.join(".local/state")))
 }
 
 /// Returns the reason if a user folder is unsafe: a project could put settings or programs there.
-#[doc(hidden)]
 pub fn unsafe_user_folder(project: &Path) -> Option<String> {
     let tree = ProjectTree::new(project);
     let folders = [
@@ -60,7 +56,6 @@ pub fn unsafe_user_folder(project: &Path) -> Option<String> {
 }
 
 /// Returns the user's data directory: `$XDG_DATA_HOME`, or else `.local/share` in HOME.
-#[doc(hidden)]
 pub fn data_home() -> Option<PathBuf> {
     absolute("XDG_DATA_HOME").or_else(|| Some(home_directory()?.join(".local/share")))
 }

@@ -1,9 +1,8 @@
 //! `hooksConfig.redact`: the redaction rules for audits and recordings.
 
 /// The redaction rules of one file.
-#[doc(hidden)]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RedactionRules {
+pub(crate) struct RedactionRules {
     /// Regular expressions whose matches in texts are replaced.
     pub patterns: Vec<String>,
     /// Names of fields whose values are replaced.

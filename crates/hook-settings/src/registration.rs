@@ -5,7 +5,6 @@ use std::time::Duration;
 use super::fail_behavior::FailBehavior;
 
 /// `hooksConfig.registration`: limits for hooks of clients. Hooks of the host have none.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RegistrationLimits {
@@ -31,9 +30,8 @@ impl Default for RegistrationLimits {
 }
 
 /// The limits that one file sets.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct RegistrationRules {
+pub(crate) struct RegistrationRules {
     /// `maxPerEvent`.
     pub max_per_event: Option<usize>,
     /// `maxTotal`.

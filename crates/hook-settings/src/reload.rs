@@ -23,7 +23,6 @@ use hook_protocol::event::Events;
 ///
 /// A deleted file loses its hooks, with a warning if a fleet is no longer called; with `strict`, a
 /// missing required file is broken.
-#[doc(hidden)]
 pub fn reload_files(
     sources: &[SettingsSource],
     previous: &[SettingsFile],

@@ -35,7 +35,6 @@ macro_rules! rules {
 
         impl Rule {
             /// All rules: first those of the reader, then those of checks of the environment.
-            #[doc(hidden)]
             pub const ALL: &'static [Self] = &[$(Self::$rule,)+];
 
             /// Returns the stable id, in kebab case.
@@ -53,7 +52,6 @@ macro_rules! rules {
             }
 
             /// Returns a short description of the problem.
-            #[doc(hidden)]
             pub fn about(self) -> &'static str {
                 match self {
                     $(Self::$rule => $about,)+
@@ -61,7 +59,6 @@ macro_rules! rules {
             }
 
             /// Returns the default fix.
-            #[doc(hidden)]
             pub fn help(self) -> &'static str {
                 match self {
                     $(Self::$rule => $help,)+
@@ -248,14 +245,6 @@ rules! {
         "set it in the hook's `env`; for the project's directory there is $HOOK_PROJECT_DIR";
 }
 
-impl Rule {
-    /// Returns the rule with that id.
-    #[doc(hidden)]
-    pub fn from_id(id: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|rule| rule.id() == id)
-    }
-}
-
 impl fmt::Display for Rule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.id())
@@ -271,7 +260,7 @@ mod tests {
         for rule in Rule::ALL {
             let id = rule.id();
             assert!(id.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), "{id}");
-            assert_eq!(Rule::from_id(id), Some(*rule));
+            assert_eq!(Rule::ALL.iter().filter(|other| other.id() == id).count(), 1, "{id}");
         }
     }
 }

@@ -29,7 +29,6 @@ pub enum HookSource {
 impl HookSource {
     /// Returns the rank that decides between duplicates: system > user > extension > project. An
     /// explicit file ranks like the user's own, and the host's own code highest.
-    #[doc(hidden)]
     pub fn trust_rank(&self) -> u8 {
         match self {
             Self::Project => 0,
@@ -98,25 +97,18 @@ pub struct SettingsSource {
     /// `true` if its absence is a problem. An explicit file is required.
     pub required: bool,
     /// The agent that the settings belong to, if they are foreign.
-    #[doc(hidden)]
     pub language: Option<&'static dyn Language>,
     /// The directory of the plugin that the file belongs to.
-    #[doc(hidden)]
     pub plugin_root: Option<PathBuf>,
     /// The project that the file belongs to, if its path does not show it.
-    #[doc(hidden)]
     pub project: Option<PathBuf>,
     /// `true` if it was found among its agent's settings; `false` if it was named.
-    #[doc(hidden)]
     pub is_discovered: bool,
     /// The foreign languages that its hooks may be written in.
-    #[doc(hidden)]
     pub languages: Languages,
     /// The agents named by any settings or the host.
-    #[doc(hidden)]
     pub agents: Arc<[String]>,
     /// Modules that replace the file.
-    #[doc(hidden)]
     pub modules: Vec<PathBuf>,
 }
 
@@ -161,14 +153,12 @@ impl SettingsSource {
     }
 
     /// Sets the languages that hooks in the file may be written in.
-    #[doc(hidden)]
     #[must_use]
     pub fn with_languages(self, languages: &Languages) -> Self {
         Self { languages: languages.clone(), ..self }
     }
 
     /// Marks the file as one of another agent, and of a plugin in `plugin_root` if given.
-    #[doc(hidden)]
     #[must_use]
     pub fn for_language(
         self,

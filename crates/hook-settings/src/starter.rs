@@ -27,29 +27,13 @@ pub enum StarterKind {
 }
 
 impl StarterKind {
-    /// The script's file name.
-    fn file(self) -> &'static str {
+    /// Returns the script's file name and text, and the hook's type and command without the
+    /// script's path.
+    fn script(self) -> (&'static str, &'static str, &'static str, &'static str) {
         match self {
-            Self::Command => "guard.sh",
-            Self::PythonWorker => "guard.py",
-            Self::TypeScriptWorker => "guard.mjs",
-        }
-    }
-
-    fn text(self) -> &'static str {
-        match self {
-            Self::Command => include_str!("guard.sh"),
-            Self::PythonWorker => include_str!("guard.py"),
-            Self::TypeScriptWorker => include_str!("guard.mjs"),
-        }
-    }
-
-    /// Returns the hook's type, and its command without the script's path.
-    fn entry(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Command => ("command", ""),
-            Self::PythonWorker => ("worker", "python3 "),
-            Self::TypeScriptWorker => ("worker", "node "),
+            Self::Command => ("guard.sh", include_str!("guard.sh"), "command", ""),
+            Self::PythonWorker => ("guard.py", include_str!("guard.py"), "worker", "python3 "),
+            Self::TypeScriptWorker => ("guard.mjs", include_str!("guard.mjs"), "worker", "node "),
         }
     }
 }
@@ -97,7 +81,7 @@ pub enum StarterError {
 impl Starter {
     /// Returns the files for a project: `.hooks/settings.json`, and the script in `.hooks/hooks`.
     pub fn of_project(project: &Path, kind: StarterKind) -> Self {
-        let script = format!(".hooks/hooks/{}", kind.file());
+        let script = format!(".hooks/hooks/{}", kind.script().0);
         let path = format!("$HOOK_PROJECT_DIR/{script}");
         let starter = Self::new(project.join(IN_PROJECT), project.join(script), &path, kind);
         Self { project: Some(project.to_path_buf()), ..starter }
@@ -106,13 +90,13 @@ impl Starter {
     /// Returns the files for a user: `hooks/settings.json`, and the script in `hooks/hooks`, below
     /// `config_home`, which is `$XDG_CONFIG_HOME` or its default.
     pub fn of_user(config_home: &Path, kind: StarterKind) -> Self {
-        let script = config_home.join("hooks/hooks").join(kind.file());
+        let script = config_home.join("hooks/hooks").join(kind.script().0);
         let path = format!("'{}'", script.to_string_lossy().replace('\'', "'\\''"));
         Self::new(config_home.join(IN_CONFIG_HOME), script, &path, kind)
     }
 
     fn new(settings: PathBuf, script: PathBuf, path: &str, kind: StarterKind) -> Self {
-        let (hook_type, program) = kind.entry();
+        let (_, script_text, hook_type, program) = kind.script();
         let settings_text = format!(
             r#"{{
   "hooks": {{
@@ -160,7 +144,8 @@ impl Starter {
 "#,
             RawJson::from_text(&format!("{program}{path}")).as_str()
         );
-        Self { settings, settings_text, script, script_text: kind.text().to_owned(), project: None }
+        let script_text = script_text.to_owned();
+        Self { settings, settings_text, script, script_text, project: None }
     }
 
     /// Writes both files. Existing files stay, even if another program creates them at the same

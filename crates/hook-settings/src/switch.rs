@@ -4,7 +4,6 @@ use super::definition::SettingsFile;
 
 /// The files that contain hooks with one name, and the files that disable them (reference/settings.md,
 /// "Who may switch off whom").
-#[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct Switches<'f> {
     /// The files that contain a hook with the name.
@@ -43,7 +42,6 @@ impl<'f> Switches<'f> {
 
 impl SettingsFile {
     /// Returns `true` if this file's `disabled` list applies to hooks of the other file.
-    #[doc(hidden)]
     pub fn governs(&self, other: &Self) -> bool {
         // An agent's file has no such list; the user's own settings disable the user's agent hooks.
         let is_foreign = other.language.is_some() && self.language.is_none();

@@ -32,7 +32,7 @@ impl Reader<'_> {
     /// Reads the object as one hook for each of its events. If it has errors, these events are
     /// blocked.
     pub(super) fn read_upstream(&mut self, node: &Node) {
-        self.spans.upstream = Some(node.value.range());
+        self.file.spans.upstream = Some(node.value.range());
         let mut values = self.values(node, &UPSTREAM_FIELDS, UPSTREAM);
         let repeated: Vec<(String, Node)> = UPSTREAM_FIELDS
             .iter()
@@ -82,9 +82,9 @@ impl Reader<'_> {
                 fail_behavior,
                 upstream: Some(Arc::clone(&rules)),
                 unreadable: error.clone(),
-                ..HookEntry::of_file(event, &self.config, self.document.location(node))
+                ..HookEntry::of_file(event, &self.file.config, self.document.location(node))
             };
-            self.hooks.push(entry);
+            self.file.hooks.push(entry);
         }
     }
 
@@ -118,7 +118,7 @@ impl Reader<'_> {
 
     /// Resolves a path relative to the settings file's folder.
     fn resolve_path(&self, text: &str) -> PathBuf {
-        match self.path.as_deref().and_then(std::path::Path::parent) {
+        match self.file.path.as_deref().and_then(std::path::Path::parent) {
             Some(folder) => folder.join(text),
             None => PathBuf::from(text),
         }

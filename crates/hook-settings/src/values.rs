@@ -132,13 +132,8 @@ impl Values {
 
     /// Returns the ranges of the fields.
     pub(super) fn spans(&self) -> HookSpans {
-        let mut spans = HookSpans::default();
-        for spec in self.table {
-            if let Some(node) = self.node(spec.name) {
-                spans.set(spec.name, node.value.range());
-            }
-        }
-        spans
+        let range = |name| Some((name, self.node(name)?.value.range()));
+        HookSpans(self.table.iter().filter_map(|spec| range(spec.name)).collect())
     }
 }
 
@@ -157,15 +152,12 @@ impl Reader<'_> {
         table: &'static [field::Field],
         treatment: Treatment,
     ) -> Values {
-        let mut values = match self.document.fields(node) {
-            Some(fields) => self.values_of(fields, table, treatment),
-            None => {
-                let mut values = Values::none(table);
-                let problem = self.wrong_type(node, "an object", treatment);
-                values.problem = treatment.strict.map(|_| problem);
-                return values;
-            }
+        let Some(fields) = self.document.fields(node) else {
+            let problem = self.wrong_type(node, "an object", treatment);
+            let problem = treatment.strict.map(|_| problem);
+            return Values { problem, ..Values::none(table) };
         };
+        let mut values = self.values_of(fields, table, treatment);
         let Some(rule) = treatment.strict else { return values };
         for spec in table.iter().filter(|spec| spec.required) {
             if values.field(spec.name).is_none() {
@@ -241,24 +233,20 @@ impl Reader<'_> {
         let node = &field.value;
         let value = &node.value;
         match spec.kind {
-            FieldKind::Bool => match value.to_bool() {
-                Some(value) => Ok(Value::Bool(value)),
-                None => Err(self.wrong_type(node, "true or false", treatment)),
-            },
+            FieldKind::Bool => {
+                let bool = value.to_bool().map(Value::Bool);
+                bool.ok_or_else(|| self.wrong_type(node, "true or false", treatment))
+            }
             FieldKind::Unsigned(..) | FieldKind::Integer(..) => {
                 Ok(self.number(node, spec, treatment))
             }
             FieldKind::Text | FieldKind::NotBlank => {
                 // A blank name, command or path is reported with its hook.
-                let is_strict =
-                    treatment.strict.is_some() && matches!(spec.kind, FieldKind::NotBlank);
-                match value.to_text().filter(|text| !is_strict || !text.trim().is_empty()) {
-                    Some(text) => Ok(Value::Text(text)),
-                    None if is_strict => {
-                        Err(self.wrong_type(node, "a string that is not blank", treatment))
-                    }
-                    None => Err(self.wrong_type(node, "a string", treatment)),
-                }
+                let may_be_blank =
+                    treatment.strict.is_none() || matches!(spec.kind, FieldKind::Text);
+                let text = value.to_text().filter(|text| may_be_blank || !text.trim().is_empty());
+                let expected = if may_be_blank { "a string" } else { "a string that is not blank" };
+                text.map(Value::Text).ok_or_else(|| self.wrong_type(node, expected, treatment))
             }
             FieldKind::OneOf(names) => {
                 match value.to_text().filter(|text| names.contains(&&**text)) {

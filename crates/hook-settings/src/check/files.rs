@@ -1,7 +1,7 @@
 //! Checks settings files.
 
 use super::findings::{CheckContext, CheckedFile, Finding, Findings, project_of};
-use super::{asynchronous, command, matcher, module, names, script, timeout, upstream, worker};
+use super::{hooks, matcher, names, script, timeout};
 use crate::{Diagnostic, FileSpans, HooksConfig, Rule, SettingsFile, SettingsSource, load_all};
 
 /// Reads and checks settings. Missing optional files are left out.
@@ -50,13 +50,10 @@ fn check_file(files: &[CheckedFile], index: usize, context: &CheckContext) -> Ve
     [file, &unknown_event_file].into_iter().for_each(|file| matcher::check(file, &mut findings));
     for file in [&native, &unknown_event_file] {
         timeout::check(file, &mut findings);
-        asynchronous::check(file, &mut findings);
-        command::check(file, &mut findings);
-        worker::check(file, &mut findings);
-        module::check(file, &mut findings);
+        hooks::check(file, &mut findings);
         script::check(file, &context, &mut findings);
     }
-    upstream::check(file, &context, &mut findings);
+    hooks::check_upstream(file, &context, &mut findings);
     names::check(files, index, host, &mut findings);
     findings.into_diagnostics()
 }

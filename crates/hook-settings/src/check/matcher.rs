@@ -71,6 +71,12 @@ struct Problem {
     help: Option<String>,
 }
 
+impl Problem {
+    fn new(rule: Rule, message: String) -> Self {
+        Self { key: None, item: None, rule, message, severity: None, suggestion: None, help: None }
+    }
+}
+
 fn problems(
     event: HookEventName,
     matcher: &Arc<MatcherDefinition>,
@@ -91,11 +97,8 @@ fn problems(
             let problem = |MatcherProblem { rule, message, key, item, .. }| Problem {
                 key,
                 item,
-                rule,
-                message,
-                severity: None,
-                suggestion: None,
                 help: Some("fix it, or leave it out to match whatever it is".to_owned()),
+                ..Problem::new(rule, message)
             };
             let tools = fields.tools.iter().enumerate().filter(|_| event.is_tool_event());
             let is_list = fields.tools.len() > 1;
@@ -119,11 +122,15 @@ fn unknown_tool(name: &str, item: Option<Option<usize>>) -> Option<Problem> {
     let nearest = nearest_name(name);
     let native = nearest.and_then(native_name).filter(|native| Some(*native) != nearest);
     let help = native.map(|here| format!("it is called `{here}` here; each of its names will do"));
-    let key = item.map(|_| TOOL);
-    // A name similar to no other may be a tool of a custom agent.
-    let severity = nearest.is_none().then_some(Severity::Hint);
-    let (item, rule) = (item.flatten(), Rule::UnknownTool);
-    Some(Problem { key, item, rule, message, severity, suggestion: nearest, help })
+    Some(Problem {
+        key: item.map(|_| TOOL),
+        item: item.flatten(),
+        // A name similar to no other may be a tool of a custom agent.
+        severity: nearest.is_none().then_some(Severity::Hint),
+        suggestion: nearest,
+        help,
+        ..Problem::new(Rule::UnknownTool, message)
+    })
 }
 
 fn problem(
@@ -142,16 +149,7 @@ fn problem(
             "the matcher `{}` is ignored: {event} has nothing that a matcher is compared with",
             shortened(trimmed)
         );
-        let rule = Rule::MatcherIgnored;
-        return Some(Problem {
-            key: None,
-            item: None,
-            rule,
-            message,
-            severity: None,
-            suggestion: None,
-            help: None,
-        });
+        return Some(Problem::new(Rule::MatcherIgnored, message));
     }
     let found = Matcher::compile(Some(Arc::clone(matcher)), matching, fail_behavior).1;
     let found = found.into_iter().next()?;
@@ -171,9 +169,7 @@ fn problem(
             (None, Some(help.to_owned()))
         }
     };
-    let (key, item, severity) = (None, None, None);
-    let (rule, message) = (found.rule, found.message);
-    Some(Problem { key, item, rule, message, severity, suggestion, help })
+    Some(Problem { suggestion, help, ..Problem::new(found.rule, found.message) })
 }
 
 /// Returns a suggestion to replace a glob such as `*shell`.
