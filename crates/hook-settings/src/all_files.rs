@@ -1,8 +1,8 @@
 //! Options combined from all settings files.
 
-use super::audit_level::AuditLevel;
 use super::definition::SettingsFile;
-use super::fail_behavior::FailBehavior;
+use super::keywords::AuditLevel;
+use super::keywords::FailBehavior;
 use super::registration::{RegistrationLimits, RegistrationRules};
 use crate::redact::Redaction;
 use hook_json::text::shortened;

@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::audit_level::AuditLevel;
 use super::diagnostic::{Diagnostic, Location};
-use super::fail_behavior::FailBehavior;
 use super::fields::{CONFIG_FIELDS, HOOK_FIELDS};
+use super::keywords::{AuditLevel, FailBehavior, TimeoutOrigin};
 use super::matcher_definition::MatcherDefinition;
 use super::paths::project_of;
 use super::redaction::RedactionRules;
@@ -22,28 +21,6 @@ use hook_protocol::event::{EventDefinition, HookEventName};
 
 /// The priority of hooks that set none.
 pub const DEFAULT_PRIORITY: i32 = 100;
-
-/// The origin of a hook's timeout.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TimeoutOrigin {
-    /// The hook itself.
-    Hook,
-    /// `defaultTimeout` of its file.
-    File,
-    /// The engine's own default.
-    Engine,
-}
-
-impl TimeoutOrigin {
-    /// Returns the name used in messages.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Hook => "hook",
-            Self::File => "file",
-            Self::Engine => "engine",
-        }
-    }
-}
 
 /// `hooksConfig`: the options for all hooks of one source.
 #[derive(Debug, Clone, PartialEq, Eq)]

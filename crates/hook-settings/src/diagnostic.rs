@@ -4,7 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::rule::{Rule, Severity};
+use super::keywords::Severity;
+use super::rule::Rule;
 use hook_json::text::OneLine;
 use hook_json::text::PathText;
 

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::diagnostic::{Diagnostic, Location};
-use super::rule::{Rule, Severity};
+use super::keywords::Severity;
+use super::rule::Rule;
 use hook_json::text::nearest;
 use hook_json::text::shortened;
 use hook_json::{Comments, JsonError, JsonKind, RawJson, locate_entries, without_comments};

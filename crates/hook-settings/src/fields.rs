@@ -1,7 +1,7 @@
 //! The tables of known settings fields, used by the reader and the schema.
 
-use super::audit_level::AuditLevel;
-use super::fail_behavior::FailBehavior;
+use super::keywords::AuditLevel;
+use super::keywords::FailBehavior;
 use super::matcher_definition::{COMMAND_PATTERN, KIND, PATH_PATTERN, TOOL, TOOL_PATTERN};
 use crate::language;
 use hook_json::field::Field;
@@ -201,4 +201,35 @@ fields! {
          default.";
     "language" OneOf(&language::NAMES), optional,
         "The agent in whose words the hook is written, where that is not said of the definition.";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DEFAULT_PRIORITY, HooksConfig, RegistrationLimits, WorkerRules};
+
+    #[test]
+    fn defaults_are_those_of_the_engine() {
+        let default = |fields: &[Field], name: &str| {
+            fields.iter().find(|field| field.name == name).unwrap().default.unwrap().to_owned()
+        };
+        let limits = RegistrationLimits::default();
+        let start_timeout = WorkerRules::default().start_timeout;
+        for (fields, name, engine) in [
+            (&HOOK_FIELDS[..], "startTimeout", start_timeout.as_millis().to_string()),
+            (&DEFINITION_FIELDS, "priority", DEFAULT_PRIORITY.to_string()),
+            (&REGISTRATION_FIELDS, "maxPerEvent", limits.max_per_event.to_string()),
+            (&REGISTRATION_FIELDS, "maxTotal", limits.max_total.to_string()),
+            (
+                &REGISTRATION_FIELDS,
+                "defaultTimeout",
+                limits.default_timeout.as_millis().to_string(),
+            ),
+            (&CONFIG_FIELDS, "enabled", HooksConfig::default().enabled.to_string()),
+            (&CONFIG_FIELDS, "auditLevel", format!("{:?}", AuditLevel::default().as_str())),
+            (&CONFIG_FIELDS, "failBehavior", format!("{:?}", FailBehavior::default().as_str())),
+        ] {
+            assert_eq!(default(fields, name), engine, "{name}");
+        }
+    }
 }

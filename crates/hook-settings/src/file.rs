@@ -6,17 +6,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::definition::{
-    DEFAULT_PRIORITY, EnvironmentRules, HookEntry, HooksConfig, SettingsFile, TimeoutOrigin,
-    WorkerRules,
+    DEFAULT_PRIORITY, EnvironmentRules, HookEntry, HooksConfig, SettingsFile, WorkerRules,
 };
 use super::diagnostic::Diagnostic;
 use super::document::{Document, Field, Node};
-use super::fail_behavior::FailBehavior;
 use super::fields::{
     CONFIG_FIELDS, DEFINITION_FIELDS, ENVIRONMENT_FIELDS, HOOK_FIELDS, MATCHER_FIELDS,
     REDACT_FIELDS, REGISTRATION_FIELDS, TOP_LEVEL,
 };
 use super::folders::module_path;
+use super::keywords::{FailBehavior, TimeoutOrigin};
 use super::language_field::{is_in_language, language_of, mentions_language};
 use super::matcher_definition::{COMMAND_PATTERN, KIND, PATH_PATTERN, TOOL, TOOL_PATTERN};
 use super::matcher_definition::{MatcherDefinition, MatcherFields};
@@ -157,15 +156,6 @@ const LIVING: &str = "write \"type\": \"worker\" where the command stays alive a
 
 /// The error of a matcher that could not be read; it has been reported.
 pub(super) struct UnreadableMatcher;
-
-/// The event that an unknown name probably means.
-#[derive(Debug, Clone, Copy)]
-enum EventGuess {
-    /// The event with this name in another agent, or with a similar name.
-    Likely(HookEventName),
-    /// A default: no event has a similar name.
-    Fallback(HookEventName),
-}
 
 /// The definition of a hook.
 struct Definition {
@@ -403,8 +393,12 @@ impl<'t> Reader<'t> {
 
     /// Reads the definitions under an unknown event. Their hooks do not run, but their problems are
     /// reported. If the intended event is clear, their guards block it.
-    fn read_unknown_event(&mut self, guess: EventGuess, name: &str, definitions: &[Node]) {
-        let (EventGuess::Likely(event) | EventGuess::Fallback(event)) = guess;
+    fn read_unknown_event(
+        &mut self,
+        (event, is_likely): (HookEventName, bool),
+        name: &str,
+        definitions: &[Node],
+    ) {
         let read_before = self.file.hooks.len();
         for definition in definitions {
             self.read_definition(event, name, definition);
@@ -414,66 +408,54 @@ impl<'t> Reader<'t> {
             self.file.hooks.drain(read_before..).partition(HookEntry::is_native_command);
         self.file.hooks.extend(foreign);
         // Guards of a project are excluded: it may be untrusted.
-        let may_block =
-            self.file.source != HookSource::Project && matches!(guess, EventGuess::Likely(_));
+        let may_block = self.file.source != HookSource::Project && is_likely;
         let is_blocking = |hook: &HookEntry| may_block && hook.fail_behavior == FailBehavior::Block;
         let (guards, others): (Vec<_>, Vec<_>) = native.into_iter().partition(is_blocking);
         // Their other problems are reported, too.
-        self.file
-            .spans
-            .unknown_event_hooks
-            .extend(others.into_iter().chain(guards.iter().cloned()));
+        let checked = others.into_iter().chain(guards.iter().cloned());
+        self.file.spans.unknown_event_hooks.extend(checked);
         let reason = format!("there is no event `{}`; write `{event}`", shortened(name));
         let reason: Arc<str> = reason.into();
-        self.file.hooks.extend(
-            guards
-                .into_iter()
-                .map(|guard| HookEntry { unreadable: Some(Arc::clone(&reason)), ..guard }),
-        );
+        let blocking = |guard| HookEntry { unreadable: Some(Arc::clone(&reason)), ..guard };
+        self.file.hooks.extend(guards.into_iter().map(blocking));
     }
 
-    /// Reports an unknown event. Returns the event that is probably meant, unless the name is that
-    /// of another key.
-    fn unknown_event(&mut self, field: &Field) -> Option<EventGuess> {
-        if let Some((name, help)) = MISPLACED_KEYS.iter().find(|(name, _)| *name == field.name) {
+    /// Reports an unknown event. Returns the event that is probably meant, and `true` if its name is
+    /// similar or another agent's; `None` if the name is that of another key.
+    fn unknown_event(&mut self, field: &Field) -> Option<(HookEventName, bool)> {
+        // Without a similar name they are checked as hooks of a tool, the most common ones.
+        let fallback = (HookEventName::BeforeTool, false);
+        let name = shortened(&field.name);
+        let unknown = format!("unknown event `{name}`; its hooks were skipped");
+        let event = HookEventName::from_foreign_name(&field.name);
+        let misplaced = MISPLACED_KEYS.iter().find(|(key, _)| *key == field.name);
+        let (rule, message, help, guess) = if let Some((name, help)) = misplaced {
             let (rule, consequence) = match *name == FAIL_BEHAVIOR && !is_continue(field) {
                 true => (Rule::InvalidFailBehavior, "\"block\" is used where nothing else is said"),
                 false => (Rule::MisplacedKey, "it was ignored"),
             };
             let message = format!("`hooks.{name}` is not read; {consequence}");
-            self.document.misplaced_name(rule, field, message, None, *help);
-            None
-        } else if TOP_LEVEL.iter().any(|known| known.name == field.name) {
-            let name = &field.name;
+            (rule, message, (*help).to_owned(), None)
+        } else if field::has_field(&TOP_LEVEL, &field.name) {
             let message = format!("`{name}` belongs beside `hooks`, not into it; it was ignored");
-            let help = format!("move `{name}` beside `hooks`");
-            self.document.misplaced_name(Rule::MisplacedKey, field, message, None, help);
-            None
-        } else if let Some(event) = HookEventName::from_foreign_name(&field.name) {
-            let name = shortened(&field.name);
-            let message = format!("unknown event `{name}`; its hooks were skipped");
+            (Rule::MisplacedKey, message, format!("move `{name}` beside `hooks`"), None)
+        } else if let Some(event) = event {
             let help = format!("what other agents call `{name}` is `{event}` here");
-            let suggestion = Some(event.as_str());
-            self.document.misplaced_name(Rule::UnknownEvent, field, message, suggestion, help);
-            Some(EventGuess::Likely(event))
+            (Rule::UnknownEvent, unknown, help, Some((event, true)))
         } else if self.invalid_declarations.contains(&field.name) {
-            let name = shortened(&field.name);
             let message = format!("the event `{name}` is not declared; its hooks were skipped");
             let help = format!("fix `{name}` under `hooksConfig.events`");
-            self.document.misplaced_name(Rule::UnknownEvent, field, message, None, help);
-            Some(EventGuess::Fallback(HookEventName::BeforeTool))
+            (Rule::UnknownEvent, message, help, Some(fallback))
         } else {
-            let message =
-                format!("unknown event `{}`; its hooks were skipped", shortened(&field.name));
-            let events = self.events.clone();
-            let known = events.all().map(HookEventName::as_str);
-            self.document.unknown_name(Rule::UnknownEvent, field, message, known);
-            let nearest = events.nearest(&field.name).and_then(|name| events.from_name(name));
-            // Without a similar name they are checked as hooks of a tool, the most common ones.
-            Some(
-                nearest.map_or(EventGuess::Fallback(HookEventName::BeforeTool), EventGuess::Likely),
-            )
-        }
+            let known = self.events.all().map(HookEventName::as_str);
+            self.document.unknown_name(Rule::UnknownEvent, field, unknown, known);
+            let nearest = self.events.nearest(&field.name);
+            let nearest = nearest.and_then(|name| self.events.from_name(name));
+            return Some(nearest.map_or(fallback, |event| (event, true)));
+        };
+        let suggestion = guess.filter(|(_, is_likely)| *is_likely).map(|(event, _)| event.as_str());
+        self.document.misplaced_name(rule, field, message, suggestion, help);
+        guess
     }
 
     fn read_definition(&mut self, event: HookEventName, name: &str, node: &Node) {
@@ -880,8 +862,40 @@ mod tests {
                 hook(r#""type":"command","command":"x","timeout":0"#),
                 "s.json:1:77: warning: hooks.BeforeTool[0].hooks[0].timeout: expected whole milliseconds from 1 to 86400000, found 0; the default is used",
             ),
+            (
+                "// é\n{ /* é */ \"hooksConfig\": {\"auditLevel\": \"all\",},}".to_owned(),
+                "s.json:2:43: warning: hooksConfig.auditLevel: expected \"off\", \"info\", \"decisions\" or \"verbose\", found \"all\"; the default is used",
+            ),
+            (
+                r#"{"hooksConfig":{"server":true}}"#.to_owned(),
+                "s.json:1:26: error: hooksConfig.server: expected \"off\" or \"auto\", found true; the default is used",
+            ),
+            (
+                r#"{"hooksConfig":{"registration":{"maxTotal":-1}}}"#.to_owned(),
+                "s.json:1:44: warning: hooksConfig.registration.maxTotal: expected a whole number, found -1; the default is used",
+            ),
+            (
+                r#"{"hooksConfig":{"redact":{"patterns":["a",7]}}}"#.to_owned(),
+                "s.json:1:43: error: hooksConfig.redact.patterns[1]: expected a string, found a number; recordings and audits leave out all values until it is fixed",
+            ),
+            (
+                r#"{"hooksConfig":{"redact":{"field":["a"]}}}"#.to_owned(),
+                "s.json:1:27: error: hooksConfig.redact.field: unknown key `field`; recordings and audits leave out all values until it is fixed (did you mean `fields`?)",
+            ),
         ] {
             assert_eq!(problems(&text), [expected], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_misspelt_guard_is_one_wherever_it_stands() {
+        for fields in [
+            r#""failBehaviour":"block","failBehavior":"continue""#,
+            r#""failBehavior":"continue","failBehaviour":"block""#,
+        ] {
+            let text = hook(&format!(r#""type":"command","command":"x",{fields}"#));
+            let file = parse(&text, HookSource::User, None);
+            assert_eq!(file.hooks[0].fail_behavior, FailBehavior::Block, "{text}");
         }
     }
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::definition::{HookEntry, HookSpans, HooksConfig, SettingsFile, TimeoutOrigin};
+use super::definition::{HookEntry, HookSpans, HooksConfig, SettingsFile};
 use super::diagnostic::Diagnostic;
 use super::document::Document;
-use super::fail_behavior::FailBehavior;
+use super::keywords::{FailBehavior, TimeoutOrigin};
 use super::rule::Rule;
 use super::source::{HookSource, SettingsSource};
 use crate::language::{

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::declaring::declare;
-use super::definition::{DEFAULT_PRIORITY, HookEntry, TimeoutOrigin};
+use super::definition::{DEFAULT_PRIORITY, HookEntry};
 use super::document::Node;
-use super::fail_behavior::FailBehavior;
 use super::fields::HOOK_FIELDS;
 use super::file::{Reader, UnreadableMatcher};
 use super::foreign;
+use super::keywords::{FailBehavior, TimeoutOrigin};
 use super::language_field::{LANGUAGE, own_event};
 use super::matcher_definition::MatcherDefinition;
 use super::paths::project_of;

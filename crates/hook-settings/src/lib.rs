@@ -23,7 +23,7 @@
 //! | --- | --- |
 //! | `source`, `discovery`, `paths`, `folders` | settings files, and where they are found |
 //! | `document`, `fields`, `values`, `file`, `load`, `reload` | reading them, by tables of fields |
-//! | `definition`, `rule`, `diagnostic` | hooks, and the problems of a file |
+//! | `definition`, `keywords`, `rule`, `diagnostic` | hooks, and the problems of a file |
 //! | [`matcher`], `javascript` | matchers, and the regular expressions of JavaScript |
 //! | [`language`], `foreign`, `foreign_definitions` | hooks in the formats of other agents |
 //! | [`edit`], [`starter`] | editing and creating settings files |
@@ -35,7 +35,6 @@
 
 mod agents;
 mod all_files;
-mod audit_level;
 pub mod check;
 mod declaring;
 mod definition;
@@ -45,13 +44,13 @@ mod discovery;
 mod document;
 pub mod edit;
 mod events;
-mod fail_behavior;
 mod fields;
 mod file;
 mod folders;
 mod foreign;
 mod foreign_definitions;
 mod javascript;
+mod keywords;
 pub mod language;
 mod language_field;
 mod load;
@@ -73,23 +72,21 @@ mod values;
 
 pub use agents::Agents;
 pub use all_files::{audit_level, logs_calls, redaction, registration_limits, starts_server};
-pub use audit_level::AuditLevel;
 pub(crate) use definition::FileSpans;
 pub use definition::variables;
 pub use definition::{
-    DEFAULT_PRIORITY, EnvironmentRules, HookEntry, HooksConfig, SettingsFile, TimeoutOrigin,
-    WorkerRules,
+    DEFAULT_PRIORITY, EnvironmentRules, HookEntry, HooksConfig, SettingsFile, WorkerRules,
 };
 pub use diagnostic::{Diagnostic, Location};
 pub use discovery::Search;
 pub use discovery::{discover, enclosing_projects, nearest_project};
 pub(crate) use document::Document;
-pub use fail_behavior::FailBehavior;
 pub(crate) use fields::TOP_LEVEL;
 pub use fields::{CONFIG_FIELDS, DEFINITION_FIELDS, HOOK_FIELDS, MATCHER_FIELDS};
 pub use file::{parse, parse_source};
 pub use folders::has_hook_folder;
 pub use folders::listing;
+pub use keywords::{AuditLevel, FailBehavior, Severity, TimeoutOrigin};
 pub(crate) use load::load_all;
 pub use load::{MAX_SETTINGS, declare_events, load};
 pub use matcher::MatchInput;
@@ -99,7 +96,7 @@ pub(crate) use paths::project_of;
 pub use paths::{IN_PROJECT, config_home, data_home, state_home, unsafe_user_folder};
 pub use registration::RegistrationLimits;
 pub use reload::reload_files;
-pub use rule::{Rule, Severity};
+pub use rule::Rule;
 pub use source::{HookSource, SettingsSource};
 pub use switch::Switches;
 pub use upstream::UpstreamRules;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::fail_behavior::FailBehavior;
+use super::keywords::FailBehavior;
 
 /// `hooksConfig.registration`: limits for hooks of clients. Hooks of the host have none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

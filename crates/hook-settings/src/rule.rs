@@ -2,27 +2,7 @@
 
 use std::fmt;
 
-/// The severity of a problem.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// Everything works; this may be an improvement.
-    Hint,
-    /// Something was replaced or ignored.
-    Warning,
-    /// An entry, or the file, was skipped.
-    Error,
-}
-
-impl Severity {
-    /// Returns the name shown before the message.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Hint => "hint",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
-    }
-}
+use super::keywords::Severity;
 
 macro_rules! rules {
     ($($rule:ident $id:literal $severity:ident, $about:literal, $help:literal;)+) => {

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::definition::{HookEntry, TimeoutOrigin};
+use super::definition::HookEntry;
 use super::document::Node;
-use super::fail_behavior::FailBehavior;
 use super::fields::UPSTREAM_FIELDS;
 use super::file::Reader;
+use super::keywords::{FailBehavior, TimeoutOrigin};
 use super::rule::Rule;
 use super::upstream::UpstreamRules;
 use super::values::{LENIENT, Treatment, Values};

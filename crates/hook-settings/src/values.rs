@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use super::definition::{DEFAULT_PRIORITY, HookSpans};
 use super::document::{Field, Node};
-use super::fail_behavior::FailBehavior;
 use super::fields::MAX_TIMEOUT_MILLISECONDS;
 use super::file::Reader;
+use super::keywords::FailBehavior;
 use super::rule::Rule;
 use crate::language;
 use hook_json::field::{self, FieldKind};

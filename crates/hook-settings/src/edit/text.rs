@@ -23,19 +23,12 @@ pub fn set_hook_enabled(text: &str, name: &str, enabled: bool) -> Result<String,
 /// # Errors
 /// Returns an error if the text is not JSON, or another value occupies the position of the field.
 pub fn with_server(text: Option<&str>) -> Result<String, Box<NotEditable>> {
-    let field = ("server", "\"auto\"");
-    edited(text.filter(|text| !text.trim().is_empty()).unwrap_or("{}\n"), |settings| {
-        let Some(config) = settings.present(&settings.root, "hooksConfig") else {
-            return Ok(match settings.member(&settings.root, "hooksConfig") {
-                Some(null) => vec![(null.range(), "{\"server\": \"auto\"}".to_owned())],
-                None => settings.with_config(field),
-            });
-        };
-        settings.expect(&config, "hooksConfig", JsonKind::Object, "an object")?;
-        Ok(match settings.member(&config, field.0) {
-            Some(_) => Vec::new(),
-            None => settings.with_field(&config, field),
-        })
+    edited(text.filter(|text| !text.trim().is_empty()).unwrap_or("{}\n"), |settings| match settings
+        .config()?
+        .and_then(|config| settings.member(&config, "server"))
+    {
+        Some(_) => Ok(Vec::new()),
+        None => settings.with_config(("server", "\"auto\"")),
     })
 }
 
@@ -69,18 +62,6 @@ pub(super) struct Settings<'t> {
     pub(super) root: RawJson,
 }
 
-/// The deepest part of the list's path that exists.
-enum DisabledList {
-    List(RawJson),
-    /// `disabled` is `null`.
-    Null(RawJson),
-    /// `hooksConfig` exists without `disabled`.
-    Config(RawJson),
-    /// `hooksConfig` is `null`.
-    NullConfig(RawJson),
-    Nothing,
-}
-
 impl<'t> Settings<'t> {
     pub(super) fn read(text: &'t str) -> Result<Self, Box<NotEditable>> {
         let document = Document::new(text, None);
@@ -100,22 +81,22 @@ impl<'t> Settings<'t> {
         self.member(object, name).filter(|value| !value.is_null())
     }
 
-    fn find(&self) -> Result<DisabledList, Box<NotEditable>> {
-        let Some(config) = self.member(&self.root, "hooksConfig") else {
-            return Ok(DisabledList::Nothing);
-        };
-        if config.is_null() {
-            return Ok(DisabledList::NullConfig(config));
-        }
-        self.expect(&config, "hooksConfig", JsonKind::Object, "an object")?;
-        let Some(list) = self.member(&config, "disabled") else {
-            return Ok(DisabledList::Config(config));
-        };
-        if list.is_null() {
-            return Ok(DisabledList::Null(list));
-        }
-        self.expect(&list, "hooksConfig.disabled", JsonKind::Array, "an array of strings")?;
-        Ok(DisabledList::List(list))
+    /// Returns `hooksConfig`, unless it is absent or `null`.
+    fn config(&self) -> Result<Option<RawJson>, Box<NotEditable>> {
+        let config = self.present(&self.root, "hooksConfig");
+        config.iter().try_for_each(|config| {
+            self.expect(config, "hooksConfig", JsonKind::Object, "an object")
+        })?;
+        Ok(config)
+    }
+
+    /// Returns the `disabled` list, unless it is absent or `null`.
+    fn disabled(&self) -> Result<Option<RawJson>, Box<NotEditable>> {
+        let list = self.config()?.and_then(|config| self.present(&config, "disabled"));
+        list.iter().try_for_each(|list| {
+            self.expect(list, "hooksConfig.disabled", JsonKind::Array, "an array of strings")
+        })?;
+        Ok(list)
     }
 
     /// Returns the last member with that name, which takes precedence.
@@ -142,7 +123,7 @@ impl<'t> Settings<'t> {
     }
 
     fn enable(&self, name: &str) -> Result<Replacements, Box<NotEditable>> {
-        let DisabledList::List(list) = self.find()? else { return Ok(Vec::new()) };
+        let Some(list) = self.disabled()? else { return Ok(Vec::new()) };
         let items = list.to_items().unwrap_or_default();
         let is_named = |item: &RawJson| item.to_text().as_deref() == Some(name);
         let cut = |range: Range<usize>| (range.clone(), self.comments_in(range));
@@ -171,32 +152,19 @@ impl<'t> Settings<'t> {
 
     fn disable(&self, name: &str) -> Result<Replacements, Box<NotEditable>> {
         let quoted = quoted(name);
-        let list = format!("[{quoted}]");
-        Ok(match self.find()? {
-            DisabledList::List(array) => {
-                let items = array.to_items().unwrap_or_default();
-                if items.iter().any(|item| item.to_text().as_deref() == Some(name)) {
-                    return Ok(Vec::new());
-                }
-                match items.last() {
-                    None => self.filled(&array, &quoted),
-                    Some(last) => {
-                        let mut gap = self.blanks_before(last.start());
-                        if items.len() == 1 && gap.is_empty() && !self.is_dense(array.start()) {
-                            gap = " ";
-                        }
-                        self.appended(last.range().end, &format!("{gap}{quoted}"))
-                    }
-                }
-            }
-            DisabledList::Null(null) => vec![(null.range(), list)],
-            DisabledList::Config(config) => self.with_field(&config, ("disabled", &list)),
-            DisabledList::NullConfig(null) => {
-                let colon = if self.is_dense(null.start()) { ":" } else { ": " };
-                vec![(null.range(), format!("{{\"disabled\"{colon}{list}}}"))]
-            }
-            DisabledList::Nothing => self.with_config(("disabled", &list)),
-        })
+        let Some(list) = self.disabled()? else {
+            return self.with_config(("disabled", &format!("[{quoted}]")));
+        };
+        let items = list.to_items().unwrap_or_default();
+        if items.iter().any(|item| item.to_text().as_deref() == Some(name)) {
+            return Ok(Vec::new());
+        }
+        let Some(last) = items.last() else { return Ok(self.filled(&list, &quoted)) };
+        let mut gap = self.blanks_before(last.start());
+        if items.len() == 1 && gap.is_empty() && !self.is_dense(list.start()) {
+            gap = " ";
+        }
+        Ok(self.appended(last.range().end, &format!("{gap}{quoted}")))
     }
 
     /// Adds the first element or member of an empty array or object.
@@ -258,8 +226,23 @@ impl<'t> Settings<'t> {
         self.appended(config.start() + last.value.end, &addition)
     }
 
+    /// Sets a field of `hooksConfig` that is absent or `null`.
+    fn with_config(&self, field: (&str, &str)) -> Result<Replacements, Box<NotEditable>> {
+        if let Some(config) = self.config()? {
+            return Ok(match self.member(&config, field.0) {
+                Some(null) => vec![(null.range(), field.1.to_owned())],
+                None => self.with_field(&config, field),
+            });
+        }
+        let Some(null) = self.member(&self.root, "hooksConfig") else {
+            return Ok(self.with_new_config(field));
+        };
+        let colon = if self.is_dense(null.start()) { ":" } else { ": " };
+        Ok(vec![(null.range(), format!("{{\"{}\"{colon}{}}}", field.0, field.1))])
+    }
+
     /// Adds a `hooksConfig` with a field as the first member of the file.
-    fn with_config(&self, (name, value): (&str, &str)) -> Replacements {
+    fn with_new_config(&self, (name, value): (&str, &str)) -> Replacements {
         let entries = locate_entries(self.root.as_str()).unwrap_or_default();
         let inside = self.root.start() + 1;
         let Some(first) = entries.first() else {

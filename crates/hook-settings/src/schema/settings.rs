@@ -13,6 +13,9 @@ pub fn settings() -> Value {
         "Settings of hooks",
         "Which hooks an agent runs, and when. Other top-level keys belong to the agent.",
     );
+    // For editors.
+    schema["allowComments"] = json!(true);
+    schema["allowTrailingCommas"] = json!(true);
     let file = View::Read.object(&TOP_LEVEL, true);
     if let (Value::Object(schema), Value::Object(file)) = (&mut schema, file) {
         schema.extend(file);
