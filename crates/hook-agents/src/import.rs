@@ -7,6 +7,7 @@ use hook_json::{JsonObject, RawJson};
 use hook_settings::edit::NewDefinition;
 use hook_settings::language::{ForeignFile, ForeignLoss};
 
+use super::syntax::without_comments;
 use super::table::{Agent, AgentEvent, NativeEvent, SettingsForm};
 use super::{entry, settings};
 
@@ -41,7 +42,8 @@ impl Agent {
     pub fn import(&'static self, text: &str, file: &ForeignFile<'_>, rewrite: bool) -> Import {
         let mut import = Import::default();
         let read = settings::read(self, text, file);
-        let root = RawJson::parse_with_offsets(text).ok().and_then(|root| root.to_object().ok());
+        let plain = without_comments(text, self.comments);
+        let root = RawJson::parse_with_offsets(plain).ok().and_then(|root| root.to_object().ok());
         let root = root.unwrap_or_default();
         let events = root.get("hooks").and_then(|hooks| hooks.to_object().ok());
         let kept_at: HashSet<usize> = read.hooks.iter().map(|entry| entry.range.start).collect();

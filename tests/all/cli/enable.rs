@@ -417,8 +417,8 @@ fn comments_and_trailing_commas_are_read_and_stay() {
     assert_eq!(blocked.status, 2, "{blocked:?}");
     // Positions are those of the text with its comments.
     let warnings = Hook::new(&project, &["check", "s.json", "--json"]).run().lines();
-    assert_eq!(warnings[0]["path"], "hooks.BeforeTool[0].hooks[0].typo", "{warnings:?}");
-    assert_eq!((&warnings[0]["line"], &warnings[0]["column"]), (&json!(10), &json!(91)));
+    assert_eq!(warnings[1]["path"], "hooks.BeforeTool[0].hooks[0].typo", "{warnings:?}");
+    assert_eq!((&warnings[1]["line"], &warnings[1]["column"]), (&json!(10), &json!(91)));
 
     assert_eq!(run(&["disable", "guard"]).status, 0);
     let off = COMMENTED.replace("\"both\"\n    ]", "\"both\"\n      \"guard\",\n    ]");

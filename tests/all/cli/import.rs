@@ -185,3 +185,17 @@ fn all_files_are_looked_at_before_the_first_is_written() {
         let _ = fs::remove_file(&ours[other]);
     }
 }
+
+#[test]
+fn comments_of_either_file_are_no_obstacle_and_ours_stay() {
+    let project = Project::new();
+    let theirs = groups("BeforeTool", "write_file", "exit 2").to_string();
+    project.write(".gemini/settings.json", &format!("// theirs\n{theirs}"));
+    project.write(".hooks/settings.json", "{ // ours\n  \"hooks\": {}, /* all */\n}\n");
+    let imported = run(&project, &["import", "gemini"]);
+    assert_eq!(imported.status, 0, "{imported:?}");
+    assert!(imported.stdout.contains("imported 1 hook of"), "{imported:?}");
+    let settings = project.read(".hooks/settings.json");
+    assert!(settings.starts_with("{ // ours\n  \"hooks\": {\n"), "{settings}");
+    assert!(settings.ends_with("  }, /* all */\n}\n"), "{settings}");
+}

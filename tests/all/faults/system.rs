@@ -250,7 +250,7 @@ async fn fault_46_a_strict_system_does_not_start_with_broken_or_missing_settings
 #[test]
 fn fault_46_a_strict_command_does_not_start_with_broken_or_missing_settings() {
     let project = guarded("block");
-    project.write("broken.json", "{\n  \"hooks\": 7,\n}");
+    project.write("broken.json", "{\n  \"hooks\": 7,\n,}");
     let settings = ["--settings", "settings.json", "--settings", "broken.json"];
     let lenient = Hook::new(&project, &[&["fire", "BeforeTool"][..], &settings].concat()).run();
     assert!(lenient.stderr.contains("broken.json:3"), "{}", lenient.stderr);
