@@ -50,5 +50,5 @@ pub(crate) use topics::TOPICS;
 pub(crate) use trace::{Scale, trace_chrome, trace_json, trace_page, trace_text};
 pub(crate) use trust::{
     Match, all_locked, grant_json, grants, locked, missing_hooks, not_agreed, nothing_to_trust,
-    review, review_json, revoked, shown_names, trusted, unlocked,
+    removals, removed_guard, review, review_json, revoked, shown_names, trusted, unlocked,
 };

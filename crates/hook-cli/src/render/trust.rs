@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use hook_json::text::{self, one_line, shortened};
+use hook_json::text::{self, PathText, one_line, shortened};
 use hook_protocol::{Events, HookEventName};
 use hook_settings::{FailBehavior, MatcherDefinition};
 use hook_trust::{Change, Grant, Review, ReviewedFile, TrustStatus, review_command};
@@ -368,15 +368,15 @@ pub(crate) fn trusted(approved: &[&str], rejected: &[&Review], printer: &Printer
         }
     };
     if !rejected.is_empty() {
-        let _ = write!(out, "; {}", not_agreed(rejected));
+        let _ = write!(out, "; {}", not_agreed(rejected, 0));
     }
     out.push('\n');
     out
 }
 
 /// Returns what becomes of hooks that were not agreed to: they do not run, a changed guard blocks, and what
-/// was trusted before goes on from its copy.
-pub(crate) fn not_agreed(reviews: &[&Review]) -> String {
+/// was trusted before goes on from its copy. A guard that is gone from the settings is held to, too.
+pub(crate) fn not_agreed(reviews: &[&Review], removed: usize) -> String {
     let (mut untrusted, mut blocking, mut going_on) = (0, 0, 0);
     for review in reviews {
         let count = match &review.status {
@@ -398,6 +398,7 @@ pub(crate) fn not_agreed(reviews: &[&Review]) -> String {
         ),
         (blocking, "changed, and will block until that is agreed to"),
         (going_on, "changed, and the trusted copy goes on"),
+        (removed, "gone from the settings, and held to until you agree to that"),
     ];
     let parts = parts.iter().filter(|(count, _)| *count > 0);
     parts
@@ -533,6 +534,51 @@ pub(crate) fn missing_hooks(grants: &[Grant], printer: &Printer) -> String {
         )
     };
     grants.iter().map(line).collect()
+}
+
+/// Formats a trusted guard that is gone from the settings.
+pub(crate) fn removed_guard(grant: &Grant, project: &Path, printer: &Printer) -> String {
+    let mut out = format!(
+        "{} {} {}: {}\n",
+        printer.paint(Tone::Bad, "-"),
+        printer.paint(Tone::Strong, &one_line(&grant.event)),
+        printer.paint(Tone::Strong, &one_line(grant.display_name())),
+        printer.paint(Tone::Bad, "trusted, and gone from the settings"),
+    );
+    let mut field = |name: &str, text: &str| {
+        let name = printer.paint(Tone::Quiet, &format!("{name:<12} "));
+        let text = text::escaped_lines(text).replace('\n', "\n               │ ");
+        let _ = writeln!(out, "  {name}{text}");
+    };
+    field("project", &project.shown().to_string());
+    if let Some(seen) = grant.seen.as_ref().filter(|seen| !seen.at.is_empty()) {
+        field("trusted at", &seen.at);
+    }
+    match grant.matcher() {
+        Some(None) => field("matcher", "everything"),
+        Some(Some(matcher)) => field("matcher", &matcher.to_text()),
+        None => {}
+    }
+    field("command", &grant.command);
+    out.push('\n');
+    out
+}
+
+/// Returns what became of guards that are gone from the settings.
+pub(crate) fn removals(agreed: &[&Grant], kept: usize, printer: &Printer) -> String {
+    let mut out = String::new();
+    for grant in agreed {
+        let _ = writeln!(
+            out,
+            "agreed to the removal of {} {}: it checks nothing any more",
+            one_line(&grant.event),
+            printer.paint(Tone::Strong, &shortened(grant.display_name()))
+        );
+    }
+    if kept > 0 {
+        let _ = writeln!(out, "{}", not_agreed(&[], kept));
+    }
+    out
 }
 
 /// Checks whether a decision was about a hook whose failure blocks.
