@@ -212,7 +212,7 @@ async fn a_reload_leaves_hooks_of_clients_and_their_calls_alone() {
         match by_signal {
             true => {
                 served.signal(Signal::HUP);
-                served.says().await;
+                while !served.says().await.contains("BeforeTool") {}
             }
             false => {
                 let reloaded = hooks.ask(&json!({"type": "hook-reload"})).await;

@@ -28,7 +28,7 @@ mod trace;
 mod trust;
 
 pub(crate) use diff::file_diff;
-pub(crate) use doctor::{diagnosis, section, section_json};
+pub(crate) use doctor::{diagnosis, fleet_diagnosis, section, section_json};
 pub(crate) use explain::{Explained, explained, explained_json, nothing_found};
 pub(crate) use findings::{Finding, Health, Section};
 pub(crate) use fire::{Fired, fired};
