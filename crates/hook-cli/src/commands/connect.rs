@@ -141,7 +141,7 @@ async fn connect(
         [] => losses::needed_events(agent, &entries::of(agent, arguments.scope, context), context),
         named => parse_events(agent, named)?,
     };
-    let binary = std::env::current_exe().map_err(CommandError::WorkingDirectory)?;
+    let binary = std::env::current_exe().map_err(CommandError::Executable)?;
     if binary.file_stem().is_none_or(|name| name != "hook") {
         let text = format!(
             "this binary is {}; entries are known by the name `hook`, so call it that and connect again",

@@ -18,7 +18,7 @@ use hook_bus::{HookRegistration, HookSystem, RegistrationChange, Subscription};
 use hook_json::text::{PathText, shortened};
 use hook_protocol::HookEventName;
 use hook_settings::AuditLevel;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::auditing::{self, Auditing};
@@ -173,6 +173,7 @@ pub(crate) async fn run(
     let news = News {
         fleet: notices,
         registrations: (socket.is_some() && !arguments.stdio).then_some(registrations),
+        save_problems: system.live_clients().save_problems(),
     };
     let stop = &CancellationToken::new();
     let idle = idle::end_unused(arguments.idle_exit, socket.as_ref(), stop);
@@ -349,10 +350,11 @@ async fn supervise(
     }
 }
 
-/// News of the fleet, and of hooks that clients register.
+/// News of the fleet, and of hooks that clients register and that cannot be saved.
 struct News {
     fleet: Option<mpsc::Receiver<String>>,
     registrations: Option<Subscription<HookRegistration>>,
+    save_problems: watch::Receiver<Option<String>>,
 }
 
 impl News {
@@ -376,7 +378,19 @@ impl News {
             }
             std::future::pending().await
         };
-        let news = tokio::select! { text = of_fleet => text, text = of_hooks => text };
+        let of_saving = async {
+            while self.save_problems.changed().await.is_ok() {
+                if let Some(text) = &*self.save_problems.borrow_and_update() {
+                    return Some(format!("error: {text}"));
+                }
+            }
+            std::future::pending().await
+        };
+        let news = tokio::select! {
+            text = of_fleet => text,
+            text = of_hooks => text,
+            text = of_saving => text,
+        };
         match news {
             Some(text) => text,
             None => std::future::pending().await,
