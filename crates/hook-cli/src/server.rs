@@ -81,6 +81,22 @@ async fn connect(path: &Path) -> Result<Option<Halves>, hook_bus::wire::ServerCa
 #[cfg(unix)]
 type Halves = (tokio::net::unix::OwnedReadHalf, tokio::net::unix::OwnedWriteHalf);
 
+/// Returns the socket of the project's own server, with any settings, and its process id, if it runs.
+#[cfg(unix)]
+pub(crate) async fn running(context: &Context) -> Option<(PathBuf, Option<i32>)> {
+    let path =
+        hook_bus::wire::default_socket_path(context.project()).filter(|path| path.exists())?;
+    let stream = hook_bus::wire::connect(&path).await.ok()?;
+    let process = stream.peer_cred().ok().and_then(|peer| peer.pid());
+    Some((path, process))
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::unused_async, reason = "where there are sockets, it waits")]
+pub(crate) async fn running(_: &Context) -> Option<(PathBuf, Option<i32>)> {
+    None
+}
+
 /// Asks the project's own server for the status of its workers, and changes nothing there.
 #[cfg(unix)]
 pub(crate) async fn ask(context: &Context) -> ServerStates {

@@ -240,8 +240,7 @@ impl ScriptLanguage {
 
     /// Whether a line opens files that it names by a path, or has something do so.
     fn opens(self, line: &str) -> bool {
-        const EVERYWHERE: [&str; 15] = [
-            "_PROJECT_DIR",
+        const PROGRAMS: [&str; 9] = [
             "make ",
             "npx ",
             "npm ",
@@ -251,12 +250,11 @@ impl ScriptLanguage {
             "bunx ",
             "cargo ",
             "just ",
-            "getcwd",
-            "process.cwd",
-            "eval(",
-            "eval ",
-            "PWD",
         ];
+        const EVERYWHERE: [&str; 6] =
+            ["_PROJECT_DIR", "getcwd", "process.cwd", "eval(", "eval ", "PWD"];
+        // Elsewhere a program's name in a text starts nothing: what would start it has a name of its own.
+        const COMMANDS: [&str; 3] = ["`", "%x", "qx"];
         const HASH: [&str; 18] = [
             "importlib",
             "runpy",
@@ -291,6 +289,7 @@ impl ScriptLanguage {
         ];
         let has = |patterns: &[&str]| patterns.iter().any(|pattern| line.contains(pattern));
         has(&EVERYWHERE)
+            || has(&PROGRAMS) && (self == Self::Shell || has(&COMMANDS))
             || match self {
                 Self::Shell => opens_in_shell(line),
                 Self::Hash => has(&HASH),

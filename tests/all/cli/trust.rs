@@ -148,7 +148,6 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
 
     trusted script
     ----- stderr -----
-    note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     ");
     assert_eq!(hooks_of_a_shell_call(&project), ["script"]);
     insta::assert_snapshot!(shown(&project, &["trust", "script"]), @r"
@@ -205,7 +204,6 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
     ----- stdout -----
     revoked BeforeTool script (2 decisions): it does not run until it is trusted again
     ----- stderr -----
-    note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     ");
     assert!(hooks_of_a_shell_call(&project).is_empty());
     insta::assert_snapshot!(shown(&project, &["trust", "--revoke"]), @r"

@@ -21,7 +21,7 @@ use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
 use removed::RemovedGuard;
 use reviewed::{ProjectHooks, Reviewed};
 
-use crate::commands::{RELOAD, try_modules};
+use crate::commands::{remark_reload, try_modules};
 use crate::complete;
 use crate::context::Context;
 use crate::error::{CommandError, UnknownHook};
@@ -140,10 +140,8 @@ pub(crate) async fn run(
     let name_of = |reviewed: &Reviewed| reviewed.review.entry.display_name().to_owned();
     let known = reviews.iter().map(name_of);
     let known = known.chain(removed.iter().map(|guard| guard.grant.display_name().to_owned()));
-    check_names(&arguments.names, &known.collect::<Vec<_>>())?;
-    let is_named = |name: &str| {
-        arguments.names.is_empty() || arguments.names.iter().any(|named| named == name)
-    };
+    let names = resolve_names(&arguments.names, &known.collect::<Vec<_>>())?;
+    let is_named = |name: &str| names.is_empty() || names.iter().any(|named| named == name);
     reviews.retain(|reviewed| is_named(reviewed.review.entry.display_name()));
     removed.retain(|guard| is_named(guard.grant.display_name()));
     if context.is_strict() {
@@ -200,7 +198,7 @@ async fn reactivate(
     }
     let names: Vec<&str> = found.iter().map(Grant::display_name).collect();
     printer.text(&render::trusted(&names, &[], printer)).await?;
-    printer.remark(RELOAD);
+    remark_reload(context, printer).await;
     Ok(exit_code::PROCEED)
 }
 
@@ -249,18 +247,33 @@ fn grant<'r>(
     Ok(())
 }
 
-/// Checks that each name given is known.
-fn check_names(names: &[String], known: &[String]) -> Result<(), UnknownHook> {
-    match names.iter().find(|name| !known.contains(name)) {
-        Some(unknown) => Err(UnknownHook::new(unknown, known.iter().map(String::as_str))),
-        None => Ok(()),
-    }
+/// Returns the hooks that are meant by these names: a hook's own name, or of one hook alone the name of a file
+/// in its command.
+fn resolve_names(names: &[String], known: &[String]) -> Result<Vec<String>, UnknownHook> {
+    let has_file = |command: &str, name: &str| {
+        let mut words =
+            command.split(|character: char| character.is_whitespace() || "'\"".contains(character));
+        words.any(|word| word.rsplit('/').next() == Some(name))
+    };
+    let resolve = |name: &String| {
+        if known.contains(name) {
+            return Ok(name.clone());
+        }
+        let with_file: BTreeSet<&String> =
+            known.iter().filter(|known| has_file(known, name)).collect();
+        match with_file.into_iter().collect::<Vec<_>>().as_slice() {
+            [only] => Ok((*only).clone()),
+            _ => Err(UnknownHook::new(name, known.iter().map(String::as_str))),
+        }
+    };
+    names.iter().map(resolve).collect()
 }
 
 /// Keeps the decisions about hooks of these names, or all if no name is given.
 fn select_granted(grants: &mut Vec<(&Path, Grant)>, names: &[String]) -> Result<(), CommandError> {
     let known = grants.iter().map(|(_, grant)| grant.display_name().to_owned());
-    check_names(names, &known.collect::<Vec<_>>()).map_err(UnknownHook::among_trusted)?;
+    let names = resolve_names(names, &known.collect::<Vec<_>>());
+    let names = names.map_err(UnknownHook::among_trusted)?;
     grants.retain(|(_, grant)| {
         names.is_empty() || names.iter().any(|name| name == grant.display_name())
     });
@@ -350,7 +363,7 @@ async fn review(
     let agreed_grants: Vec<&Grant> = agreed.iter().map(|guard| &guard.grant).collect();
     printer.text(&render::removals(&agreed_grants, kept, printer)).await?;
     if !(approved.is_empty() && agreed.is_empty()) {
-        printer.remark(RELOAD);
+        remark_reload(context, printer).await;
     }
     if let Some(ended) = check_modules(&approved, context, printer).await {
         return Ok(ended);
@@ -451,8 +464,9 @@ async fn show(
     whole: bool,
     printer: &mut Printer,
 ) -> Result<(), CommandError> {
+    let mut shown = render::ShownFiles::default();
     for reviewed in reviews {
-        printer.text(&render::review(&reviewed.review, whole, printer)).await?;
+        printer.text(&render::review(&reviewed.review, whole, &mut shown, printer)).await?;
     }
     Ok(())
 }
@@ -468,10 +482,12 @@ async fn ask_for_each(
     let (mut approved, mut rejected) = (Vec::new(), Vec::new());
     let mut open = std::collections::VecDeque::from(open);
     let mut approves_all = false;
+    let mut shown = render::ShownFiles::default();
     while let Some(mut reviewed) = open.pop_front() {
         let mut yes = approves_all;
         if !approves_all {
-            printer.text(&render::review(&reviewed.review, whole, printer)).await?;
+            let text = render::review(&reviewed.review, whole, &mut shown, printer);
+            printer.text(&text).await?;
         }
         while !yes {
             let all = if open.is_empty() { "" } else { ", [a]ll" };
@@ -480,7 +496,9 @@ async fn ask_for_each(
             match answer(&question, answers, printer).await?.as_str() {
                 "y" | "yes" => yes = true,
                 "s" | "show" => {
-                    printer.text(&render::review(&reviewed.review, true, printer)).await?;
+                    let mut shown = render::ShownFiles::default();
+                    let text = render::review(&reviewed.review, true, &mut shown, printer);
+                    printer.text(&text).await?;
                 }
                 // Nothing is trusted without being shown.
                 "a" | "all" if !open.is_empty() => {
@@ -636,7 +654,7 @@ async fn revoke(
         printer.text(&render::revoked(&grants, printer)).await?;
     }
     if !grants.is_empty() && !context.json() {
-        printer.remark(RELOAD);
+        remark_reload(context, printer).await;
     }
     Ok(status)
 }
