@@ -240,17 +240,8 @@ impl ScriptLanguage {
 
     /// Whether a line opens files that it names by a path, or has something do so.
     fn opens(self, line: &str) -> bool {
-        const PROGRAMS: [&str; 9] = [
-            "make ",
-            "npx ",
-            "npm ",
-            "pnpm ",
-            "yarn ",
-            "uv run",
-            "bunx ",
-            "cargo ",
-            "just ",
-        ];
+        const PROGRAMS: [&str; 9] =
+            ["make ", "npx ", "npm ", "pnpm ", "yarn ", "uv run", "bunx ", "cargo ", "just "];
         const EVERYWHERE: [&str; 6] =
             ["_PROJECT_DIR", "getcwd", "process.cwd", "eval(", "eval ", "PWD"];
         // Elsewhere a program's name in a text starts nothing: what would start it has a name of its own.

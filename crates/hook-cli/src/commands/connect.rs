@@ -288,7 +288,9 @@ async fn disconnect_one(
         };
         printer.text(&format!("would disconnect {}, and {file}\n", agent.title())).await?;
     }
-    if (!arguments.all || change.is_change()) && !(is_made_here && arguments.dry_run && arguments.all) {
+    if (!arguments.all || change.is_change())
+        && !(is_made_here && arguments.dry_run && arguments.all)
+    {
         show(agent, &change, "disconnected", arguments.dry_run, printer).await?;
     }
     consent::revoke(connection, arguments.dry_run, printer).await?;

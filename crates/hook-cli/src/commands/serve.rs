@@ -173,6 +173,7 @@ pub(crate) async fn run(
     let news = News {
         fleet: notices,
         registrations: (socket.is_some() && !arguments.stdio).then_some(registrations),
+        shown_registrations: 0,
         save_problems: system.live_clients().save_problems(),
     };
     let stop = &CancellationToken::new();
@@ -350,10 +351,14 @@ async fn supervise(
     }
 }
 
+/// The maximum number of shown registrations: nobody may read standard error.
+const MAX_REGISTRATIONS: usize = 200;
+
 /// News of the fleet, and of hooks that clients register and that cannot be saved.
 struct News {
     fleet: Option<mpsc::Receiver<String>>,
     registrations: Option<Subscription<HookRegistration>>,
+    shown_registrations: usize,
     save_problems: watch::Receiver<Option<String>>,
 }
 
@@ -370,6 +375,13 @@ impl News {
             while let Some(registrations) = &mut self.registrations {
                 match registrations.next().await {
                     Some(Ok(registration)) if registration.is_by_client() => {
+                        self.shown_registrations += 1;
+                        if self.shown_registrations == MAX_REGISTRATIONS {
+                            self.registrations = None;
+                            return Some(
+                                "further hooks of clients are in the audit alone".to_owned(),
+                            );
+                        }
                         return Some(registration_text(&registration));
                     }
                     Some(_) => {}

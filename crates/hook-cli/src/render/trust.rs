@@ -220,6 +220,15 @@ fn with_status(
             Change::File { path, after, .. } => !known.is_new(path, after.clone()),
             _ => false,
         };
+        if let Some((label, path)) = added_or_removed(change) {
+            let (label, path) = (printer.paint(Tone::Warning, label), one_line(path));
+            let _ = writeln!(out, "  {label} {path}");
+            let file = review.files.iter().find(|file| file.path == Path::new(&*path));
+            if let Some(file) = file.filter(|file| known.is_new(&file.path, file.sha256())) {
+                out.push_str(&content(file, false, whole, printer));
+            }
+            continue;
+        }
         out.push_str(&match (change, is_known) {
             (Change::File { path, .. }, true) => format!(
                 "  {}      {}, as shown above\n",
@@ -231,6 +240,19 @@ fn with_status(
     }
     out.push('\n');
     out
+}
+
+/// Returns the label and the path of a file that came or went.
+fn added_or_removed(change: &Change) -> Option<(&'static str, &str)> {
+    match change {
+        Change::Field { name, before: None, after: Some(path) } if name == "file" => {
+            Some(("added       ", path))
+        }
+        Change::Field { name, before: Some(path), after: None } if name == "file" => {
+            Some(("removed     ", path))
+        }
+        _ => None,
+    }
 }
 
 /// Checks whether a script names another file without its ending, as imports do.
@@ -438,7 +460,7 @@ pub(crate) fn trusted(approved: &[&str], rejected: &[&Review], printer: &Printer
             let names: Vec<String> = approved.iter().map(|name| shortened(name)).collect();
             let verb = printer.paint(Tone::Good, "trusted");
             // Commands have commas of their own.
-            match names.iter().any(|name| name.contains([' ', ','])) && names.len() > 1 {
+            match names.len() > 1 && names.iter().any(|name| name.contains(',')) {
                 true => {
                     format!("{verb} {}:\n  {}\n ", counted(names.len(), "hook"), names.join("\n  "))
                 }
