@@ -1,10 +1,9 @@
 //! What is said over lines of hooks of clients, by the server that the user has: what is no message, greetings,
 //! the order of lines, and what ends while a call is in flight (reference/messages.md, "Live hooks").
 
-use std::time::{Duration, Instant};
-
 use std::path::Path;
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use hook_tests::{Hook, Project, SocketClient, SocketServed, hook_binary, request};
 use rustix::process::Signal;

@@ -326,7 +326,14 @@ pub fn interpreter(word: &str) -> Option<&str> {
 /// Returns `true` if a transparent command may start a program of that name, whatever its version: such a
 /// program must not be a project's.
 pub fn is_started_program(name: &str) -> bool {
-    interpreter(name) == Some(name) || started_programs().any(|known| known == name)
+    // Perl's version is followed by its platform.
+    let is_version = |rest: &str| {
+        rest.chars().all(|character| character.is_ascii_digit() || character == '.')
+            || name.starts_with("perl")
+    };
+    let version = name.strip_prefix(without_version(name));
+    interpreter(name) == Some(name) && version.is_some_and(is_version)
+        || started_programs().any(|known| known == name)
 }
 
 /// Names of programs that a transparent command starts, with the common versions of interpreters.

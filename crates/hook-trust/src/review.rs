@@ -100,10 +100,16 @@ impl Review {
             loading_lines.sort();
             loading_lines.dedup();
         }
+        let mut files = covered.as_ref().map(files).unwrap_or_default();
+        for file in files.iter_mut().filter(|file| file.is_absent()) {
+            // Its folder is not there either.
+            let started = cover.scope.started.iter().find(|path| path.starts_with(&file.path));
+            file.path = started.unwrap_or(&file.path).clone();
+        }
         Self {
             entry: entry.clone(),
             fingerprint: fingerprint(entry),
-            files: covered.as_ref().map(files).unwrap_or_default(),
+            files,
             loading_lines,
             more_loading_lines,
             digest: covered.as_ref().map(|covered| covered.digest.clone()),

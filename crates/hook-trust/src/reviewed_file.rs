@@ -38,6 +38,11 @@ impl ReviewedFile {
         is_of_packages(&self.path)
     }
 
+    /// Whether it is not there.
+    pub(super) fn is_absent(&self) -> bool {
+        self.target.is_none() && self.sha256.is_none()
+    }
+
     /// Reads listed files.
     pub(super) fn read(contents: &Contents<'_>, listing: &Listing, named: &[PathBuf]) -> Vec<Self> {
         let file = |(path, entry): (&PathBuf, &Entry)| {

@@ -118,7 +118,7 @@ fn what_would_run_is_shown_and_nothing_runs() {
       defined in   [PROJECT]/.hooks/settings.json:6:29
       matcher      everything
       command      echo ran
-      files        none of the project that is there is named by the command
+      files        the command names none that exists in the project
 
     ----- stderr -----
     error: 3 hooks are not trusted and will not run: there is no terminal to ask on; run `hook trust` in one; `--yes` agrees to what is shown

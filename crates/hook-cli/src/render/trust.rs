@@ -17,6 +17,9 @@ use crate::output::{Printer, Tone};
 /// The number of lines of a script that are shown without `--show`.
 const FIRST_LINES: usize = 20;
 
+/// The maximum length of names in one line, in bytes.
+const MAX_LINE: usize = 100;
+
 /// The number of files named by no command that are listed without `--show`.
 const FIRST_FILES: usize = 12;
 
@@ -166,7 +169,7 @@ fn with_status(
         field("file", &format!("… {} more, with --show", counted(others.len() - shown, "file")));
     }
     if review.folders.is_empty() {
-        field("files", "none of the project that is there is named by the command");
+        field("files", "the command names none that exists in the project");
     }
     for file in &review.data {
         let file = file.display();
@@ -460,7 +463,7 @@ pub(crate) fn trusted(approved: &[&str], rejected: &[&Review], printer: &Printer
             let names: Vec<String> = approved.iter().map(|name| shortened(name)).collect();
             let verb = printer.paint(Tone::Good, "trusted");
             // Commands have commas of their own.
-            match names.len() > 1 && names.iter().any(|name| name.contains(',')) {
+            match names.len() > 1 && names.iter().map(String::len).sum::<usize>() > MAX_LINE {
                 true => {
                     format!("{verb} {}:\n  {}\n ", counted(names.len(), "hook"), names.join("\n  "))
                 }
