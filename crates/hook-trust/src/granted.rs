@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::advice::{agent_of, changed_reason, review_command};
 use super::changes::Summary;
@@ -62,6 +63,8 @@ pub struct TrustedHook {
     is_strict: bool,
     /// Whether its folder in the project was another one when this was looked at first.
     has_changed: bool,
+    /// Whether it was looked at for a warning before.
+    is_warned: AtomicBool,
     opaque: Vec<String>,
 }
 
@@ -108,6 +111,7 @@ impl TrustedHook {
             copies: indexes.copies.cloned(),
             is_strict: grant.strict,
             has_changed: false,
+            is_warned: AtomicBool::new(false),
             opaque: grant.opaque.clone(),
         })
     }
@@ -203,7 +207,10 @@ impl TrustedHook {
     pub fn warnings(&self) -> Vec<String> {
         let Some((_, copy)) = &self.copy else { return Vec::new() };
         let removed = removal_warning(&copy.take_removed());
-        let is_unchanged = self.is_unchanged(Index::recent_digest);
+        // For the first event after settings were read, what was found then is recent enough.
+        let is_first = !self.is_warned.swap(true, Ordering::Relaxed);
+        let is_unchanged =
+            self.is_unchanged(if is_first { Index::recent_digest } else { Index::digest });
         let changed = (!is_unchanged).then(|| {
             let command = review_command(agent_of(&self.entry));
             format!("{CHANGED_SINCE_TRUSTED}; `{command}` shows the difference")
