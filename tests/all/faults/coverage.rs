@@ -377,7 +377,7 @@ fn fault_95_a_hook_that_writes_into_its_copy_goes_on_and_nothing_of_it_is_loaded
         let fired = fire(&project);
         assert!(fired.status == 2 && fired.stdout.contains("reason: reviewed"), "{fired:?}");
     }
-    let said = fire(&project).stderr;
+    let said = fire(&project).stdout;
     for name in [".hooks/json.py", ".hooks/lib/x", ".hooks/seen.db"] {
         assert!(said.contains(name), "{name}: {said}");
     }
