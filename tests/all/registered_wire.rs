@@ -1,11 +1,14 @@
 //! What is said over lines of hooks of clients, by the server that the user has: what is no message, greetings,
 //! the order of lines, and what ends while a call is in flight (reference/messages.md, "Live hooks").
 
+use std::path::Path;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use hook_tests::{Project, SocketClient, SocketServed, request};
+use hook_tests::{Hook, Project, SocketClient, SocketServed, hook_binary, request};
 use rustix::process::Signal;
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, BufReader};
 
 /// How long something may take that does not wait for what it must not wait for.
 const PROMPT: Duration = Duration::from_secs(20);
@@ -165,6 +168,58 @@ async fn a_greeting_that_is_not_right_is_answered() {
 }
 
 #[tokio::test]
+async fn a_deadline_that_is_no_number_is_refused_at_each_door() {
+    let project = empty();
+    let served = SocketServed::start(&project, &[]).await;
+    let mut client = served.client().await;
+    let call = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {}});
+    let bridge = json!({"type": "hook-bridge", "agent": "claude", "said": call.to_string()});
+    for mut message in [tool("c"), bridge] {
+        for (deadline, found) in [
+            (json!("5"), "a number, found a string"),
+            (json!(1.5), "whole milliseconds, found 1.5"),
+        ] {
+            message["deadlineMs"] = deadline;
+            let refused = client.ask(&message).await.to_string();
+            let expected = format!("field `deadlineMs`: expected {found}");
+            assert!(refused.contains(&expected), "{refused}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn hooks_of_clients_are_told_of_by_the_server_and_by_commands_that_do_not_ask_it() {
+    let project = Project::new();
+    project.write(".hooks/settings.json", r#"{"hooks": {}}"#);
+    let mut process = tokio::process::Command::from(project.command(hook_binary()));
+    process.args(["serve", "--socket"]).stderr(Stdio::piped()).stdin(Stdio::null());
+    let mut process = process.kill_on_drop(true).spawn().unwrap();
+    let mut said = BufReader::new(process.stderr.take().unwrap()).lines();
+    let listening = said.next_line().await.unwrap().unwrap();
+    let socket = listening.strip_prefix("listening on ").unwrap().to_owned();
+    let mut client = SocketClient::connect(Path::new(&socket)).await;
+    assert_eq!(client.receive().await["type"], "hook-hello");
+    registered(&mut client, "g").await;
+    let line = said.next_line().await.unwrap().unwrap();
+    assert_eq!(line, "a client registered the hook `g` of BeforeTool");
+    for (command, expected) in [
+        (&["fire", "BeforeTool"][..], "1 registered guard (BeforeTool) of the server at"),
+        (&["list"], "are not listed here"),
+        (&["doctor"], "it has 1 registered guard (BeforeTool)"),
+    ] {
+        let finished = Hook::new(&project, command).run();
+        let shown = format!("{}{}", finished.stdout, finished.stderr);
+        assert!(shown.contains(expected), "{command:?}: {shown}");
+    }
+    let changed = Hook::new(&project, &["trust", "--revoke", "--yes"]).run();
+    assert!(!changed.stderr.contains("kill -HUP"), "nothing changed: {changed:?}");
+    send(&mut client, &json!({"type": "hook-unregister", "hookId": "g"})).await;
+    assert_eq!(client.receive().await["type"], "hook-unregistered");
+    let line = said.next_line().await.unwrap().unwrap();
+    assert_eq!(line, "the registered hook `g` of BeforeTool is gone");
+}
+
+#[tokio::test]
 async fn lines_take_effect_in_their_order() {
     let project = empty();
     let served = SocketServed::start(&project, &[]).await;
@@ -212,7 +267,7 @@ async fn a_reload_leaves_hooks_of_clients_and_their_calls_alone() {
         match by_signal {
             true => {
                 served.signal(Signal::HUP);
-                served.says().await;
+                while !served.says().await.contains("BeforeTool") {}
             }
             false => {
                 let reloaded = hooks.ask(&json!({"type": "hook-reload"})).await;

@@ -312,7 +312,7 @@ impl Context {
 
     /// Returns the agents given with `--agent` whose own files are searched. With `--settings`, a
     /// single agent is the owner of that file instead.
-    fn agents_to_search(&self) -> Vec<&'static dyn Language> {
+    pub(crate) fn agents_to_search(&self) -> Vec<&'static dyn Language> {
         let is_for_files = !self.common.settings.is_empty() && self.common.agents.len() == 1;
         let named = self.common.agents.iter().filter(|_| !is_for_files);
         named.map(|NamedAgent(agent)| *agent as &'static dyn Language).collect()

@@ -41,6 +41,11 @@ impl FleetArguments {
         self.expect_settings.as_deref()
     }
 
+    /// Returns `true` if credentials are named.
+    pub(crate) fn has_credentials(&self) -> bool {
+        self.nats_creds.is_some()
+    }
+
     /// Returns the broker's options, if a broker is named.
     pub(crate) fn options(&self) -> Option<hook_remote::nats::NatsOptions> {
         let options = hook_remote::nats::NatsOptions::new(self.nats.as_ref()?.as_str());

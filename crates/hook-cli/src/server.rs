@@ -1,6 +1,6 @@
 //! The project's running server, and the status of its workers.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,6 +13,7 @@ use hook_run::WorkerStatus;
 
 use crate::context::Context;
 use crate::output::Printer;
+use crate::render::counted;
 
 /// The time limit for a server's answer about its workers.
 #[cfg(unix)]
@@ -58,27 +59,54 @@ pub(crate) enum ServerStates {
     },
 }
 
-/// Asks the project's own server for the status of its workers, and changes nothing there.
+/// Connects to a server; `None` if none is there any more.
 #[cfg(unix)]
-pub(crate) async fn ask(context: &Context) -> ServerStates {
+async fn connect(path: &Path) -> Result<Option<Halves>, hook_bus::wire::ServerCallError> {
     use std::io::ErrorKind::{ConnectionRefused, NotFound};
 
     use hook_bus::wire::{self, ServerCallError, SocketError};
+
+    match wire::connect(path).await {
+        Ok(stream) => Ok(Some(stream.into_split())),
+        // A killed server leaves its socket behind.
+        Err(SocketError::Connect { source, .. })
+            if matches!(source.kind(), ConnectionRefused | NotFound) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(ServerCallError::Refused(error.to_string())),
+    }
+}
+
+#[cfg(unix)]
+type Halves = (tokio::net::unix::OwnedReadHalf, tokio::net::unix::OwnedWriteHalf);
+
+/// Returns the socket of the project's own server, with any settings, and its process id, if it runs.
+#[cfg(unix)]
+pub(crate) async fn running(context: &Context) -> Option<(PathBuf, Option<i32>)> {
+    let path =
+        hook_bus::wire::default_socket_path(context.project()).filter(|path| path.exists())?;
+    let stream = hook_bus::wire::connect(&path).await.ok()?;
+    let process = stream.peer_cred().ok().and_then(|peer| peer.pid());
+    Some((path, process))
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::unused_async, reason = "where there are sockets, it waits")]
+pub(crate) async fn running(_: &Context) -> Option<(PathBuf, Option<i32>)> {
+    None
+}
+
+/// Asks the project's own server for the status of its workers, and changes nothing there.
+#[cfg(unix)]
+pub(crate) async fn ask(context: &Context) -> ServerStates {
+    use hook_bus::wire::{self, ServerCallError};
 
     let Some(OwnServer { path, expected }) = OwnServer::of(context) else {
         return ServerStates::NoServer;
     };
     let query = async {
-        let (reader, writer) = match wire::connect(&path).await {
-            Ok(stream) => stream.into_split(),
-            // A killed server leaves its socket behind.
-            Err(SocketError::Connect { source, .. })
-                if matches!(source.kind(), ConnectionRefused | NotFound) =>
-            {
-                return Ok(None);
-            }
-            Err(error) => return Err(ServerCallError::Refused(error.to_string())),
-        };
+        let Some((reader, writer)) = connect(&path).await? else { return Ok(None) };
         wire::request_states(reader, writer, &expected).await.map(Some)
     };
     let (why, has_same_settings) = match tokio::time::timeout(TIMEOUT, query).await {
@@ -96,6 +124,62 @@ pub(crate) async fn ask(context: &Context) -> ServerStates {
 #[expect(clippy::unused_async, reason = "where there are sockets, it waits")]
 pub(crate) async fn ask(_: &Context) -> ServerStates {
     ServerStates::NoServer
+}
+
+/// The hooks that clients registered with the project's own server.
+#[derive(Debug)]
+pub(crate) struct Registered {
+    pub(crate) server: PathBuf,
+    /// The hooks that no settings contain. Empty if none are registered.
+    pub(crate) hooks: Vec<hook_bus::wire::RegisteredHook>,
+}
+
+impl Registered {
+    /// Asks the project's own server; `None` if none runs with these settings, or it does not answer.
+    #[cfg(unix)]
+    pub(crate) async fn of(context: &Context) -> Option<Self> {
+        use hook_bus::wire::request_registered;
+
+        let OwnServer { path, expected } = OwnServer::of(context)?;
+        let query = async {
+            let (reader, writer) = connect(&path).await.ok()??;
+            request_registered(reader, writer, &expected).await.ok()
+        };
+        let hooks = tokio::time::timeout(TIMEOUT, query).await.ok()??;
+        Some(Self { server: path, hooks })
+    }
+
+    #[cfg(not(unix))]
+    #[expect(clippy::unused_async, reason = "where there are sockets, it waits")]
+    pub(crate) async fn of(_: &Context) -> Option<Self> {
+        None
+    }
+
+    /// Describes the hooks, if there are any: how many they are, and for which events.
+    pub(crate) fn describe(&self) -> Option<String> {
+        let guards = self.hooks.iter().filter(|hook| hook.is_guard()).count();
+        let count = self.hooks.len();
+        let what = match (guards, count - guards) {
+            (0, 0) => return None,
+            (guards, 0) => counted(guards, "registered guard"),
+            (0, others) => counted(others, "registered hook"),
+            (guards, _) => {
+                format!("{}, {guards} of them guards", counted(count, "registered hook"))
+            }
+        };
+        let events: BTreeSet<&str> = self.hooks.iter().map(|hook| &*hook.event_name).collect();
+        let events: Vec<String> = events.into_iter().map(shortened).collect();
+        Some(format!("{what} ({})", events.join(", ")))
+    }
+}
+
+/// Prints a note of hooks that clients registered with the project's server, and of what that means here.
+pub(crate) async fn note_registered(context: &Context, what: &str, printer: &mut Printer) {
+    let Some(registered) = Registered::of(context).await else { return };
+    if let Some(hooks) = registered.describe() {
+        let server = registered.server.shown();
+        printer.remark(&format!("{hooks} of the server at {server} {what} here"));
+    }
 }
 
 /// The status of the project server's workers, by the hooks that this process has read.

@@ -1,6 +1,5 @@
 //! Checks whether paths lead into a project, through any symlinks.
 
-use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
@@ -45,16 +44,18 @@ impl ProjectTree {
         self.split(list, |_| true)
     }
 
-    /// Splits `PATH` likewise: a folder in which one of these programs is a link into the project
-    /// is removed, too.
+    /// Splits `PATH` likewise: a folder in which a program of such a name is a link into the project
+    /// is removed, too. `programs` are the names to look for where a folder cannot be listed.
     pub fn split_search_path<'n>(
         &self,
         list: &OsStr,
+        is_program: impl Fn(&str) -> bool,
         programs: impl Iterator<Item = &'n str>,
     ) -> (OsString, Vec<PathBuf>) {
-        let programs: HashSet<&OsStr> = programs.map(OsStr::new).collect();
+        let names: Vec<&str> = programs.collect();
+        let programs = (&is_program, &*names);
         let is_link_inside = |path: &PathBuf| path.is_symlink() && self.contains(path);
-        self.split(list, |folder| !possible_links(folder, &programs).iter().any(is_link_inside))
+        self.split(list, |folder| !possible_links(folder, programs).iter().any(is_link_inside))
     }
 
     fn split(&self, list: &OsStr, is_kept: impl Fn(&Path) -> bool) -> (OsString, Vec<PathBuf>) {
@@ -68,9 +69,12 @@ impl ProjectTree {
 
 /// Returns the paths of a folder at which one of these programs may be a link. Listing the folder
 /// costs less than looking for each program; one that cannot be listed may still have them all.
-fn possible_links(folder: &Path, programs: &HashSet<&OsStr>) -> Vec<PathBuf> {
+fn possible_links(
+    folder: &Path,
+    (is_program, names): (&impl Fn(&str) -> bool, &[&str]),
+) -> Vec<PathBuf> {
     let may_be_link = |entry: &fs::DirEntry| {
-        programs.contains(&*entry.file_name())
+        entry.file_name().to_str().is_some_and(is_program)
             && entry.file_type().map_or(true, |kind| kind.is_symlink())
     };
     let listed: io::Result<Vec<fs::DirEntry>> = fs::read_dir(folder).and_then(|entries| {
@@ -79,7 +83,7 @@ fn possible_links(folder: &Path, programs: &HashSet<&OsStr>) -> Vec<PathBuf> {
     match listed {
         Ok(entries) => entries.iter().map(fs::DirEntry::path).collect(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        Err(_) => programs.iter().map(|name| folder.join(name)).collect(),
+        Err(_) => names.iter().map(|name| folder.join(name)).collect(),
     }
 }
 

@@ -130,13 +130,13 @@ pub enum HookFailure {
     /// A trusted guard is not in its project's settings any more.
     #[error(
         "it is trusted, but not in the settings of {} any more, and there is no copy that could run; the user \
-         can put it back, or end it with `{revoke}`", project.shown()
+         can put it back, or agree to its removal with `{review}`", project.shown()
     )]
     NotInSettings {
         /// The project.
         project: PathBuf,
-        /// The command that takes back the trust in it.
-        revoke: String,
+        /// The command that shows that it is gone, and asks.
+        review: String,
     },
     /// The trusted copy that the hook runs from was changed or removed.
     #[error(

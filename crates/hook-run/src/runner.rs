@@ -35,7 +35,7 @@ use hook_files::project_tree::ProjectTree;
 use hook_protocol::event::input::HookInput;
 use hook_protocol::failure::HookFailure;
 use hook_settings::HooksConfig;
-use hook_shell::started_programs;
+use hook_shell::{is_started_program, started_programs};
 
 /// Runs hooks, and owns every task and process that it starts.
 #[derive(Debug)]
@@ -330,5 +330,7 @@ impl Runner {
 fn path_of(host: &RunnerHost) -> OsString {
     let path = host.environment.iter().find(|(name, _)| name == "PATH");
     let path = path.map(|(_, value)| value.as_os_str()).unwrap_or_default();
-    ProjectTree::new(&host.project).split_search_path(path, started_programs()).0
+    ProjectTree::new(&host.project)
+        .split_search_path(path, is_started_program, started_programs())
+        .0
 }

@@ -72,15 +72,15 @@ pub(super) async fn supervise(
         let slots = permits.await?;
         let acquired_at = Instant::now();
         // Checked only now, because the files may have changed while the hook waited.
-        let (slots, later_warning) = match hook.granted()? {
+        let (slots, later_warnings) = match hook.granted()? {
             Some(granted) => {
                 let confirmed = trust_check::confirm(Arc::clone(granted), &input, slots, &threads);
-                let (slots, warning) = confirmed.await?;
-                (slots, Some(warning))
+                let (slots, warnings) = confirmed.await?;
+                (slots, Some(warnings))
             }
             None => (slots, None),
         };
-        Ok((slots, acquired_at, later_warning))
+        Ok((slots, acquired_at, later_warnings))
     };
     let slots = tokio::select! {
         biased;
@@ -91,7 +91,7 @@ pub(super) async fn supervise(
         slots = trusted_permits => slots,
     };
     // From its permit on, all time counts as the hook's, including the reading of its script.
-    let (slots, started_at, later_warning) = match slots {
+    let (slots, started_at, later_warnings) = match slots {
         Ok(slots) => slots,
         Err(failure) => {
             let timing = Timing { queued: queued_at.elapsed(), ..Timing::default() };
@@ -140,8 +140,8 @@ pub(super) async fn supervise(
         let message = panic_message(panic.as_ref());
         Answer::failed(HookFailure::Panicked { message }).into()
     });
-    if let Some(warning) = later_warning {
-        run.answer.warnings.extend(warning.await.ok().flatten());
+    if let Some(warnings) = later_warnings {
+        run.answer.warnings.extend(warnings.await.into_iter().flatten());
     }
     let timing = Timing { duration: started_at.elapsed(), queued: started_at - queued_at };
     finish(&hook, run, timing, &run_input, &scope)

@@ -12,10 +12,10 @@ use hook_protocol::event::input::EventInput;
 use hook_protocol::failure::HookFailure;
 use hook_trust::TrustedHook;
 
-/// A warning for the hook's user, sent when its check is done.
-pub(super) type Warning = oneshot::Receiver<Option<String>>;
+/// Warnings for the hook's user, sent when its check is done.
+pub(super) type Warnings = oneshot::Receiver<Vec<String>>;
 
-/// Checks that a hook is still trusted, and returns its slots and a later warning for its user.
+/// Checks that a hook is still trusted, and returns its slots and later warnings for its user.
 ///
 /// Reading the hook's files may be slow, so this runs on a thread. The thread holds the slots until
 /// it has finished, even if the caller is dropped, so there are never more such threads than slots.
@@ -24,17 +24,17 @@ pub(super) async fn confirm(
     input: &EventInput,
     slots: Slots,
     threads: &Threads,
-) -> Result<(Slots, Warning), HookFailure> {
+) -> Result<(Slots, Warnings), HookFailure> {
     let directory = PathBuf::from(&*input.cwd);
     let (sender, receiver) = oneshot::channel();
-    let (warning, warning_receiver) = oneshot::channel();
+    let (warnings, warnings_receiver) = oneshot::channel();
     let started = threads.run(move |worker| {
-        let confirmed = granted.verify(&directory).map(|()| (slots, warning_receiver));
+        let confirmed = granted.verify(&directory).map(|()| (slots, warnings_receiver));
         // If the caller was dropped, this frees the slots.
         let _ = sender.send(confirmed);
-        let warning_text = granted.warning();
+        let texts = granted.warnings();
         worker.free();
-        let _ = warning.send(warning_text);
+        let _ = warnings.send(texts);
     });
     if let Err(source) = started {
         let attempt = "start a thread that reads what was trusted";

@@ -32,8 +32,9 @@ pub use commands::{CWD_PLACEHOLDER, ShellWord, SimpleCommand, quote, simple_comm
 pub use first_command::{expanded_words, leading_variable, plain_words};
 pub use glob::path_matches;
 pub use programs::{
-    interpreter, is_builtin_or_keyword, is_filter, is_harmless_variable, options_before_script,
-    searches_parent_folders, searches_script_folder, started_programs, words_before_program,
+    interpreter, is_builtin_or_keyword, is_filter, is_harmless_variable, is_started_program,
+    options_before_script, searches_parent_folders, searches_script_folder, started_programs,
+    words_before_program,
 };
 pub use quoting::{quote_project_directory, unclosed_quote};
 

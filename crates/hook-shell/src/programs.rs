@@ -6,7 +6,7 @@ const INTERPRETERS: [&str; 19] = [
     "python", "rbash", "ruby", "sh", "ts-node", "tsx", "zsh",
 ];
 
-/// Interpreters under the names that first lines of scripts give them.
+/// Interpreters under common names with a version.
 const VERSIONED_INTERPRETERS: [&str; 13] = [
     "pypy3",
     "python2",
@@ -92,7 +92,7 @@ const FILTERS: [(&str, FilterRule); 30] = [
     ("test", FilterRule::NoEvaluation),
     ("tr", FilterRule::Any),
     ("true", FilterRule::Any),
-    ("uniq", FilterRule::Any),
+    ("uniq", FilterRule::Uniq),
     ("wc", FilterRule::Any),
 ];
 
@@ -207,8 +207,10 @@ enum FilterRule {
     OnlyQuery,
     /// No words that load a program or modules.
     Jq,
-    /// No words that start another program.
+    /// No words that start another program or name a file to write.
     Sort,
+    /// No more than the file to read: the next is written.
+    Uniq,
 }
 
 /// Returns `true` if the program starts and loads nothing when given these words.
@@ -235,7 +237,18 @@ pub fn is_filter(program: &str, words: &[&str]) -> bool {
                 || word.starts_with("--run")
                 || is_cluster && word.contains(['L', 'f'])
         }),
-        FilterRule::Sort => no_word(&|word| word.starts_with("--co")),
+        // Long options may be shortened: `--compress-program`, `--output`.
+        FilterRule::Sort => no_word(&|word| {
+            let is_cluster = word.starts_with('-') && !word.starts_with("--");
+            word.starts_with("--c")
+                && !matches!(
+                    word,
+                    "--check" | "--check=quiet" | "--check=silent" | "--check=diagnose-first"
+                )
+                || word.starts_with("--o")
+                || is_cluster && word.contains('o')
+        }),
+        FilterRule::Uniq => words.iter().filter(|word| !word.starts_with(['-', '+'])).count() <= 1,
     }
 }
 
@@ -310,8 +323,20 @@ pub fn interpreter(word: &str) -> Option<&str> {
     INTERPRETERS.contains(&without_version(name)).then_some(name)
 }
 
-/// Names of programs that a transparent command starts, as far as they have no version of their own: those
-/// that must not be a project's.
+/// Returns `true` if a transparent command may start a program of that name, whatever its version: such a
+/// program must not be a project's.
+pub fn is_started_program(name: &str) -> bool {
+    // Perl's version is followed by its platform.
+    let is_version = |rest: &str| {
+        rest.chars().all(|character| character.is_ascii_digit() || character == '.')
+            || name.starts_with("perl")
+    };
+    let version = name.strip_prefix(without_version(name));
+    interpreter(name) == Some(name) && version.is_some_and(is_version)
+        || started_programs().any(|known| known == name)
+}
+
+/// Names of programs that a transparent command starts, with the common versions of interpreters.
 pub fn started_programs() -> impl Iterator<Item = &'static str> {
     let filters = FILTERS.iter().map(|(name, _)| *name).filter(|name| !is_builtin_or_keyword(name));
     INTERPRETERS.into_iter().chain(VERSIONED_INTERPRETERS).chain(STARTERS).chain(filters)

@@ -46,6 +46,13 @@ pub(super) fn changed_reason(entry: &HookEntry, change: Option<&Summary>) -> Str
 }
 
 impl Grant {
+    /// Returns the command that shows that this guard is gone from its project and asks, from any directory.
+    pub fn removal_command(&self, project: &Path) -> String {
+        let agent = self.foreign_event().map(|(language, _)| language);
+        let project = hook_shell::quote(&project.shown().to_string());
+        format!("{} --project {project}", review_command(agent))
+    }
+
     /// Returns the command that takes back the trust in this hook, and in nothing else, from any directory.
     /// Where no command line can name the hook, it asks about each.
     #[doc(hidden)]

@@ -98,6 +98,10 @@ impl Summary {
         let digest = grant.digest.as_deref();
         let changes = since(grant, entry, (None, &[]), (digest, &grant.opaque));
         let text = |change: &Change| match change {
+            // The model reads this, and a variable may be a secret.
+            Change::Field { name, .. } if name.starts_with("env.") => {
+                Some(format!("{} changed", shortened(name)))
+            }
             Change::Field { name, before, after } => {
                 let side = |text: &Option<String>| text.as_deref().map_or("none".into(), shortened);
                 Some(format!("{name}: {} → {}", side(before), side(after)))

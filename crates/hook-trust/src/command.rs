@@ -11,13 +11,20 @@ use hook_settings::HookEntry;
 use hook_settings::language::{ForeignCommand, ForeignHook, HookDirectory, LaunchContext};
 use hook_shell::loaders::is_forbidden_in_project;
 use hook_shell::{
-    CWD_PLACEHOLDER, PROJECT_DIRECTORY, ShellWord, SimpleCommand, interpreter, is_filter,
-    is_harmless_variable, options_before_script, quote, searches_parent_folders, simple_commands,
-    words_before_program,
+    CWD_PLACEHOLDER, PROJECT_DIRECTORY, ShellWord, SimpleCommand, interpreter,
+    is_builtin_or_keyword, is_filter, is_harmless_variable, options_before_script, quote,
+    searches_parent_folders, simple_commands, words_before_program,
 };
 
 /// What stands for a word that is not known.
 const UNKNOWN: &str = "\u{1}";
+
+/// Words of the shell behind which a command begins.
+const KEYWORDS_BEFORE_COMMANDS: [&str; 9] =
+    ["!", "do", "elif", "else", "if", "then", "until", "while", "{"];
+
+/// Builtins of the shell that run what they are given.
+const LOADING_BUILTINS: [&str; 7] = [".", "builtin", "command", "eval", "exec", "source", "trap"];
 
 /// What is known of a command.
 #[derive(Debug, Clone, Default)]
@@ -56,6 +63,8 @@ pub(super) enum Opaque {
     Variable(String),
     /// A program that may run anything.
     Program(String),
+    /// An interpreter that is given code.
+    Code(String),
     /// An interpreter that is not given a file of the project right away.
     Interpreter(String),
     /// A file of installed packages, or of git.
@@ -71,16 +80,27 @@ impl fmt::Display for Opaque {
         match self {
             Self::Syntax => write!(
                 formatter,
-                "it is more than programs joined by `&&`, `||`, `;` and `|` with output to /dev/null"
+                "only programs joined by `&&`, `||`, `;` and `|`, with output to /dev/null, are followed; put all \
+                 else into a script"
             ),
-            Self::Word => write!(formatter, "only running it tells what one of its words is"),
+            Self::Word => write!(
+                formatter,
+                "one of its words is known only as it runs, as with `$(…)` or a variable of the shell"
+            ),
             Self::Variable(name) => {
                 write!(formatter, "what ${name} is decides what is run or loaded")
             }
-            Self::Program(name) => write!(formatter, "`{name}` may run anything"),
+            Self::Program(name) => write!(
+                formatter,
+                "what `{name}` starts or reads is not covered, and may change without your being asked"
+            ),
+            Self::Code(name) => write!(
+                formatter,
+                "`{name}` is given its code in the command itself, and what that loads is not covered"
+            ),
             Self::Interpreter(name) => write!(
                 formatter,
-                "`{name}` is not given a file of the project as its script, behind plain options alone"
+                "`{name}` is not started as `{name} SCRIPT` with a script of the project, so what it runs is not covered"
             ),
             Self::Package(path) => {
                 write!(formatter, "{path} is among installed packages or files of git")
@@ -244,6 +264,12 @@ impl Command {
             );
         }
         self.searches_parents |= searches_parent_folders(program);
+        // What follows a keyword is a command.
+        if KEYWORDS_BEFORE_COMMANDS.contains(program) && !arguments.is_empty() {
+            self.opaque.insert(Opaque::Syntax);
+            let rest = words.get(1..).unwrap_or_default();
+            return self.read_simple(rest, project, directory);
+        }
         if program.contains(UNKNOWN) || is_filter(program, arguments) {
             return;
         }
@@ -276,13 +302,23 @@ impl Command {
                     self.start(script);
                 }
                 _ => {
-                    self.opaque.insert(Opaque::Interpreter((*program).to_owned()));
+                    let is_code = |word: &&&str| matches!(**word, "-c" | "-e" | "--eval" | "-p");
+                    let has_code = arguments.first().iter().any(is_code);
+                    let name = (*program).to_owned();
+                    self.opaque.insert(match has_code {
+                        true => Opaque::Code(name),
+                        false => Opaque::Interpreter(name),
+                    });
                 }
             }
             return;
         }
         match own {
             Some(path) => self.start(path),
+            // What the shell does itself starts nothing, and is not followed.
+            None if is_builtin_or_keyword(program) && !LOADING_BUILTINS.contains(program) => {
+                self.opaque.insert(Opaque::Syntax);
+            }
             None => {
                 self.opaque.insert(Opaque::Program((*program).replace(PROJECT, "…")));
             }

@@ -1,13 +1,16 @@
 //! Copies of what was trusted: `DIGEST/` with the covered folders as they are in the project.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::index::Index;
+use sha2::{Digest, Sha256};
+
+use super::fingerprint::hexadecimal;
+use super::index::{Index, digest};
 use super::paths::resolved;
-use super::tree::{Entry, Listing, Scope};
+use super::tree::{Entry, Listing, MAX_PACKAGE_BYTES, Scope};
 use hook_files::{private_folder, regular_file};
 
 /// The folder of these copies.
@@ -86,13 +89,11 @@ impl Copies {
         private_folder::make(&self.0)?;
         private_folder::check(&self.0)?;
         let copy = tempfile::Builder::new().prefix(".new-").tempdir_in(&self.0)?;
-        let made = write(project, listing, copy.path()).and_then(|()| {
-            let found = Index::new(copy.path(), &copy_scope(scope), None).digest();
-            match found.is_ok_and(|found| found == digest) {
+        let made =
+            write(project, listing, copy.path()).and_then(|written| match written == digest {
                 true => Ok(()),
                 false => Err(io::Error::other("the files changed while they were copied")),
-            }
-        });
+            });
         if let Err(error) = made {
             let _ = remove(copy.path());
             return Err(error);
@@ -143,25 +144,37 @@ fn copy_scope(scope: &Scope) -> Scope {
     Scope { roots: vec![PathBuf::new()], data: Vec::new(), started: scope.started.clone() }
 }
 
-fn write(project: &Path, listing: &Listing, copy: &Path) -> io::Result<()> {
+/// Writes a copy. Returns the digest of what was written.
+fn write(project: &Path, listing: &Listing, copy: &Path) -> io::Result<String> {
+    let mut hashes: HashMap<&Path, String> = HashMap::new();
+    let mut made: Option<&Path> = None;
     for (path, entry) in &listing.files {
-        let destination = copy.join(path);
-        if let Some(folder) = destination.parent() {
-            private_folder::make(folder)?;
+        // Files of one folder follow each other.
+        if made != path.parent()
+            && let Some(folder) = path.parent()
+        {
+            private_folder::make(&copy.join(folder))?;
+            made = Some(folder);
         }
+        let destination = copy.join(path);
         match entry {
             Entry::Absent => {}
             Entry::Link { target } => link(target, &destination)?,
             Entry::File { executable, .. } => {
-                copy_file(&project.join(path), &destination, *executable)?
+                let hash = copy_file(&project.join(path), &destination, *executable)?;
+                hashes.insert(path, hash);
             }
         }
     }
-    Ok(())
+    let hash_of = |path: &Path, _: &_| {
+        hashes.get(path).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
+    };
+    digest(listing, hash_of).map_err(|error| io::Error::other(error.to_string()))
 }
 
-fn copy_file(from: &Path, to: &Path, executable: bool) -> io::Result<()> {
-    let mut source = regular_file::open(from)?;
+/// Copies a file. Returns the hash of what was written.
+fn copy_file(from: &Path, to: &Path, executable: bool) -> io::Result<String> {
+    let mut source = regular_file::open(from)?.take(MAX_PACKAGE_BYTES);
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -172,8 +185,22 @@ fn copy_file(from: &Path, to: &Path, executable: bool) -> io::Result<()> {
     #[cfg(not(unix))]
     let _ = executable;
     let mut file = options.open(to)?;
-    io::copy(&mut source, &mut file)?;
-    file.flush()
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        match source.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => {
+                let read = buffer.get(..count).unwrap_or_default();
+                hash.update(read);
+                file.write_all(read)?;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    file.flush()?;
+    Ok(hexadecimal(&hash.finalize()))
 }
 
 #[cfg(unix)]

@@ -1,12 +1,14 @@
 //! What trust in a hook covers: the folders of the files that it starts.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::command::{Command, is_plain_interpreter};
-use super::index::Index;
-use super::tree::{Entry, Listing, Scope};
+use super::contents::Contents;
+use super::index::digest;
+use super::tree::{Entry, Listing, Scope, Stamp};
 use hook_files::regular_file;
 use hook_json::text::PathText;
 use hook_settings::HookEntry;
@@ -58,13 +60,20 @@ impl Cover {
     ///
     /// # Errors
     /// Why they cannot be covered.
-    pub(super) fn read(&self, project: &Path) -> Option<Result<Covered, String>> {
+    pub(super) fn read(
+        &self,
+        project: &Path,
+        contents: &Contents<'_>,
+    ) -> Option<Result<Covered, String>> {
         if self.scope.roots.is_empty() {
             return None;
         }
         let read = || {
             let listing = self.scope.list(project)?;
-            let digest = Index::new(project, &self.scope, None).digest()?;
+            let hash_of = |path: &Path, stamp: &Stamp| {
+                contents.read(path, stamp).map(|content| content.sha256.clone())
+            };
+            let digest = digest(&listing, hash_of)?;
             Ok::<_, super::tree::CoverError>(Covered { listing, digest })
         };
         let read = read().map_err(|problem| problem.to_string());
@@ -136,23 +145,23 @@ impl Cover {
     }
 
     /// Lines of its files that name their folder by its path in the project.
-    fn lines_naming_folder(&self, project: &Path, listing: &Listing) -> Vec<String> {
+    fn lines_naming_folder(&self, contents: &Contents<'_>, listing: &Listing) -> Vec<String> {
         // A file that is covered alone has no folder of its own.
         let is_folder = |root: &&PathBuf| !listing.files.contains_key(*root);
         let roots: Vec<&PathBuf> = self.scope.roots.iter().filter(is_folder).collect();
         let names_it = |_, line: &str| roots.iter().any(|root| names_folder(line, root));
-        matching_lines(project, listing, names_it).0
+        matching_lines(contents, listing, names_it).0
     }
 
     /// Lines by which a program that runs from a copy may open its files in the project, which are not covered.
     pub(super) fn lines_out_of_copy(
         &self,
         entry: &HookEntry,
-        project: &Path,
+        (project, contents): (&Path, &Contents<'_>),
         listing: &Listing,
     ) -> Vec<String> {
         match entry.foreign.is_none() && self.searches_parents(project) {
-            true => self.lines_naming_folder(project, listing),
+            true => self.lines_naming_folder(contents, listing),
             false => Vec::new(),
         }
     }
@@ -162,7 +171,7 @@ impl Cover {
     pub(super) fn in_place_reason(
         &self,
         entry: &HookEntry,
-        project: &Path,
+        (project, contents): (&Path, &Contents<'_>),
         listing: &Listing,
     ) -> Option<String> {
         if self.searches_parents(project) {
@@ -172,7 +181,7 @@ impl Cover {
             let reason = "hooks of other agents find their project by their own path";
             return Some(reason.to_owned());
         }
-        let line = self.lines_naming_folder(project, listing).into_iter().next()?;
+        let line = self.lines_naming_folder(contents, listing).into_iter().next()?;
         Some(format!(
             "{line} names its folder in the project; write `$(dirname \"$0\")` or `$HOOK_DIR` there"
         ))
@@ -182,8 +191,8 @@ impl Cover {
 impl Covered {
     /// The first lines of its files by which they open others, and how many more there are: what those are
     /// is not covered.
-    pub(super) fn loading_lines(&self, project: &Path) -> (Vec<String>, usize) {
-        matching_lines(project, &self.listing, |language, line| language.opens(line))
+    pub(super) fn loading_lines(&self, contents: &Contents<'_>) -> (Vec<String>, usize) {
+        matching_lines(contents, &self.listing, |language, line| language.opens(line))
     }
 }
 
@@ -231,23 +240,12 @@ impl ScriptLanguage {
 
     /// Whether a line opens files that it names by a path, or has something do so.
     fn opens(self, line: &str) -> bool {
-        const EVERYWHERE: [&str; 15] = [
-            "_PROJECT_DIR",
-            "make ",
-            "npx ",
-            "npm ",
-            "pnpm ",
-            "yarn ",
-            "uv run",
-            "bunx ",
-            "cargo ",
-            "just ",
-            "getcwd",
-            "process.cwd",
-            "eval(",
-            "eval ",
-            "PWD",
-        ];
+        const PROGRAMS: [&str; 9] =
+            ["make ", "npx ", "npm ", "pnpm ", "yarn ", "uv run", "bunx ", "cargo ", "just "];
+        const EVERYWHERE: [&str; 6] =
+            ["_PROJECT_DIR", "getcwd", "process.cwd", "eval(", "eval ", "PWD"];
+        // Elsewhere a program's name in a text starts nothing: what would start it has a name of its own.
+        const COMMANDS: [&str; 3] = ["`", "%x", "qx"];
         const HASH: [&str; 18] = [
             "importlib",
             "runpy",
@@ -282,6 +280,7 @@ impl ScriptLanguage {
         ];
         let has = |patterns: &[&str]| patterns.iter().any(|pattern| line.contains(pattern));
         has(&EVERYWHERE)
+            || has(&PROGRAMS) && (self == Self::Shell || has(&COMMANDS))
             || match self {
                 Self::Shell => opens_in_shell(line),
                 Self::Hash => has(&HASH),
@@ -383,7 +382,7 @@ fn program_name(program: &str) -> &str {
 
 /// The first lines of programs that are such, each with where it stands, and how many more there are.
 fn matching_lines(
-    project: &Path,
+    contents: &Contents<'_>,
     listing: &Listing,
     predicate: impl Fn(ScriptLanguage, &str) -> bool,
 ) -> (Vec<String>, usize) {
@@ -398,10 +397,14 @@ fn matching_lines(
         if stamp.size > MAX_SEARCHED || !is_text(path) {
             continue;
         }
-        let Ok(bytes) = regular_file::read(&project.join(path), MAX_SEARCHED) else {
-            continue;
+        let Ok(content) = contents.read(path, stamp) else { continue };
+        let text = match &content.bytes {
+            Some(bytes) => String::from_utf8_lossy(bytes),
+            None => match regular_file::read(&contents.base.join(path), MAX_SEARCHED) {
+                Ok(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
+                Err(_) => continue,
+            },
         };
-        let text = String::from_utf8_lossy(&bytes);
         let language = ScriptLanguage::of(path, &text);
         for (number, line) in text.lines().enumerate() {
             if let Some(code) = language.code(line).filter(|code| predicate(language, code)) {

@@ -110,8 +110,13 @@ impl Grant {
     }
 
     /// Whether the hook was a module when it was trusted.
-    pub fn is_module(&self) -> bool {
+    fn is_module(&self) -> bool {
         self.setting("type").flatten() == Some("module")
+    }
+
+    /// Whether the hook was a guard, or a module, which may have guards of its own whatever its settings say.
+    pub fn may_guard(&self) -> bool {
+        self.fail_behavior() == Some(FailBehavior::Block) || self.is_module()
     }
 
     /// The matcher that the hook was trusted with; `None` where the decision does not say, or

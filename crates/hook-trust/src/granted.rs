@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::advice::{agent_of, changed_reason, review_command};
 use super::changes::Summary;
@@ -11,7 +12,8 @@ use super::copies::Copies;
 use super::cover::Cover;
 use super::grant::Grant;
 use super::index::Index;
-use super::tree::Scope;
+use super::tree::{CoverError, Scope};
+use hook_json::text::PathText;
 use hook_protocol::failure::HookFailure;
 use hook_settings::HookEntry;
 use hook_settings::language::{ForeignCommand, ForeignHook, HookDirectory, LaunchContext};
@@ -21,6 +23,13 @@ use hook_shell::PROJECT_DIRECTORY;
 #[doc(hidden)]
 pub const CHANGED_SINCE_TRUSTED: &str =
     "the hooks of this project changed since you trusted them; the trusted ones run";
+
+/// The warning where a copy had files that it was not made with.
+pub const REMOVED_FROM_COPY: &str =
+    "written into the trusted copy that hooks run from, and removed";
+
+/// How many files such a warning names.
+const MAX_REMOVED: usize = 3;
 
 /// Where a trusted hook is compared with what was trusted.
 pub(super) struct Indexes<'p> {
@@ -54,6 +63,8 @@ pub struct TrustedHook {
     is_strict: bool,
     /// Whether its folder in the project was another one when this was looked at first.
     has_changed: bool,
+    /// Whether it was looked at for a warning before.
+    is_warned: AtomicBool,
     opaque: Vec<String>,
 }
 
@@ -100,6 +111,7 @@ impl TrustedHook {
             copies: indexes.copies.cloned(),
             is_strict: grant.strict,
             has_changed: false,
+            is_warned: AtomicBool::new(false),
             opaque: grant.opaque.clone(),
         })
     }
@@ -120,7 +132,7 @@ impl TrustedHook {
     /// Where it is not what was trusted: what changed.
     pub(super) fn verified(mut self) -> Result<Self, String> {
         // The copy is looked at when it is to run.
-        let is_unchanged = self.is_unchanged();
+        let is_unchanged = self.is_unchanged(Index::digest);
         self.has_changed = !is_unchanged;
         match is_unchanged || self.copy.is_some() && !self.is_strict {
             true => Ok(self),
@@ -152,12 +164,12 @@ impl TrustedHook {
             if !copy.digest().is_ok_and(|found| found == *digest) {
                 return Err(HookFailure::TrustedCopy { copy: path.clone() });
             }
-            return match self.is_strict && !self.is_unchanged() {
+            return match self.is_strict && !self.is_unchanged(Index::digest) {
                 true => Err(HookFailure::Untrusted { reason: self.changed_reason() }),
                 false => Ok(()),
             };
         }
-        if !self.is_unchanged() {
+        if !self.is_unchanged(Index::digest) {
             return Err(HookFailure::Untrusted { reason: self.changed_reason() });
         }
         // Where that directory is gone, the hook runs in the project.
@@ -190,13 +202,20 @@ impl TrustedHook {
         PROJECT_DIRECTORY.into_iter().find(is_project).unwrap_or(own)
     }
 
-    /// What the hook's user should know: that its copy runs, since its folder in the project is another one. It
-    /// changes nothing for this run, which need not wait for it.
-    pub fn warning(&self) -> Option<String> {
-        (self.copy.is_some() && !self.is_unchanged()).then(|| {
+    /// Returns what the hook's user should know: that its copy runs, since its folder in the project is another
+    /// one, and what was removed from that copy. They change nothing for this run, which need not wait for them.
+    pub fn warnings(&self) -> Vec<String> {
+        let Some((_, copy)) = &self.copy else { return Vec::new() };
+        let removed = removal_warning(&copy.take_removed());
+        // For the first event after settings were read, what was found then is recent enough.
+        let is_first = !self.is_warned.swap(true, Ordering::Relaxed);
+        let is_unchanged =
+            self.is_unchanged(if is_first { Index::recent_digest } else { Index::digest });
+        let changed = (!is_unchanged).then(|| {
             let command = review_command(agent_of(&self.entry));
             format!("{CHANGED_SINCE_TRUSTED}; `{command}` shows the difference")
-        })
+        });
+        removed.into_iter().chain(changed).collect()
     }
 
     /// Why it does not run: what changed in its folders.
@@ -213,9 +232,9 @@ impl TrustedHook {
     }
 
     /// Whether its folder in the project is what was trusted.
-    fn is_unchanged(&self) -> bool {
+    fn is_unchanged(&self, look: fn(&Index) -> Result<String, CoverError>) -> bool {
         let Some(digest) = &self.digest else { return true };
-        self.in_project.digest().is_ok_and(|found| found == *digest)
+        look(&self.in_project).is_ok_and(|found| found == *digest)
     }
 
     /// The folder in whose place its files are.
@@ -275,4 +294,22 @@ impl TrustedHook {
             caches.map(|cache| ("PYTHONPYCACHEPREFIX".into(), cache.as_os_str().to_owned()));
         folder.into_iter().chain(caches).collect()
     }
+}
+
+/// Returns the warning about files that were removed from a copy, if there were any.
+fn removal_warning(removed: &[PathBuf]) -> Option<String> {
+    let named: Vec<String> =
+        removed.iter().take(MAX_REMOVED).map(|path| format!("`{}`", path.shown())).collect();
+    let more = match removed.len().saturating_sub(MAX_REMOVED) {
+        0 => String::new(),
+        count => format!(" and {count} more"),
+    };
+    let verb = if removed.len() == 1 { "was" } else { "were" };
+    (!removed.is_empty()).then(|| {
+        format!(
+            "{}{more} {verb} {REMOVED_FROM_COPY}; what a hook writes belongs outside of its folder, or into its \
+             `data`",
+            named.join(", ")
+        )
+    })
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -19,6 +19,9 @@ use hook_files::{private_folder, regular_file};
 /// A file that was written so long before it was read has another stamp when it is written again; in
 /// nanoseconds. Some file systems count whole seconds, and one counts two at a time.
 const SETTLE_TIME: i128 = 2_500_000_000;
+
+/// How old a look may be that decides nothing.
+const RECENT: Duration = Duration::from_secs(1);
 
 /// How long an index may be, in bytes.
 const MAX_INDEX: u64 = 4 << 10;
@@ -50,6 +53,8 @@ struct State {
     cached: Option<CachedDigest>,
     /// What was found last, and when that was begun.
     last: Option<(Instant, Result<String, CoverError>)>,
+    /// What was removed from the copy, and is not reported yet.
+    removed: Vec<PathBuf>,
 }
 
 /// The digest of files, and by what it is known again: a hash of their names and stamps. What was written just
@@ -79,7 +84,19 @@ impl Index {
     /// # Errors
     /// When they cannot be covered.
     pub(super) fn digest(&self) -> Result<String, CoverError> {
-        let requested = Instant::now();
+        self.digest_since(Instant::now())
+    }
+
+    /// The digest of the files as they were a moment ago.
+    ///
+    /// # Errors
+    /// When they cannot be covered.
+    pub(super) fn recent_digest(&self) -> Result<String, CoverError> {
+        let now = Instant::now();
+        self.digest_since(now.checked_sub(RECENT).unwrap_or(now))
+    }
+
+    fn digest_since(&self, requested: Instant) -> Result<String, CoverError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match &state.last {
             // Another hook of the same event has looked meanwhile.
@@ -89,14 +106,22 @@ impl Index {
                 let mut found = self.scan(&mut state);
                 if let Some(copy) = &self.copy
                     && !found.as_ref().is_ok_and(|digest| *digest == copy.digest)
-                    && copy.remove_others(&self.base)
+                    && let removed = copy.remove_others(&self.base)
+                    && !removed.is_empty()
                 {
+                    state.removed.extend(removed);
                     found = self.scan(&mut state);
                 }
                 state.last = Some((started, found.clone()));
                 found
             }
         }
+    }
+
+    /// Returns what was removed from the copy since this was asked last.
+    pub(super) fn take_removed(&self) -> Vec<PathBuf> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut state.removed)
     }
 
     fn scan(&self, state: &mut State) -> Result<String, CoverError> {
@@ -149,23 +174,25 @@ impl Index {
 }
 
 impl CopyOf {
-    /// Removes files that the copy was not made with, but for what hooks may write. Whether there were any: the
+    /// Removes files that the copy was not made with, but for what hooks may write. Which these were: the
     /// digest tells whether the others are what they were.
-    fn remove_others(&self, base: &Path) -> bool {
-        let Ok(list) = regular_file::read(&self.list, MAX_LIST) else { return false };
-        let known: HashSet<&[u8]> = list.split(|byte| *byte == 0).collect();
-        remove_others(base, Path::new(""), &known, None)
+    fn remove_others(&self, base: &Path) -> Vec<PathBuf> {
+        let mut removed = Vec::new();
+        if let Ok(list) = regular_file::read(&self.list, MAX_LIST) {
+            let known: HashSet<&[u8]> = list.split(|byte| *byte == 0).collect();
+            remove_others((base, Path::new("")), &known, None, &mut removed);
+        }
+        removed
     }
 }
 
 /// `outputs` says of a folder that hooks write to whether what they wrote there is left out of the digest.
 fn remove_others(
-    base: &Path,
-    folder: &Path,
+    (base, folder): (&Path, &Path),
     known: &HashSet<&[u8]>,
     outputs: Option<bool>,
-) -> bool {
-    let mut removed = false;
+    removed: &mut Vec<PathBuf>,
+) {
     for entry in fs::read_dir(base.join(folder)).into_iter().flatten().flatten() {
         let path = folder.join(entry.file_name());
         let Ok(found) = entry.metadata() else { continue };
@@ -178,14 +205,14 @@ fn remove_others(
                 !known.iter().any(is_in_it)
             };
             let outputs = outputs.or_else(|| is_output_folder(&path).then(is_empty));
-            removed |= remove_others(base, &path, known, outputs);
+            remove_others((base, &path), known, outputs, removed);
         } else if !known.contains(name)
             && (outputs == Some(false) || !is_output_file(&path, &found, outputs.is_some()))
+            && fs::remove_file(base.join(&path)).is_ok()
         {
-            removed |= fs::remove_file(base.join(&path)).is_ok();
+            removed.push(path);
         }
     }
-    removed
 }
 
 /// A hash of what changes whenever one of the files does.

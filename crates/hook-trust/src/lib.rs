@@ -29,7 +29,7 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `command`, `cover` | what a command starts, and which folders that makes |
-//! | `tree`, `index`, `copies` | the files of folders, their digest, copies of them |
+//! | `tree`, `index`, `contents`, `copies` | the files of folders, their digest, what is in them, copies |
 //! | `grant`, `store`, `lock` | decisions, and the files they are kept in |
 //! | `review`, `changes`, `matching` | which decision is about which hook, and what changed since |
 //! | `advice` | the commands that messages name |
@@ -40,6 +40,7 @@
 mod advice;
 mod changes;
 mod command;
+mod contents;
 mod copies;
 mod cover;
 mod digest;
@@ -63,8 +64,8 @@ pub use digest::module_digest;
 pub use digest::{settings_hash, sha256};
 pub use fingerprint::fingerprint;
 pub use grant::{Grant, Seen};
-pub use granted::CHANGED_SINCE_TRUSTED;
 pub use granted::TrustedHook;
+pub use granted::{CHANGED_SINCE_TRUSTED, REMOVED_FROM_COPY};
 pub use lock::{LockCheck, TrustLock, TrustLockError};
 pub use policy::Trust;
 pub use policy::TrustPolicy;

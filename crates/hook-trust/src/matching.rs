@@ -19,6 +19,16 @@ pub(super) enum Match<'g> {
     None,
 }
 
+impl<'g> Match<'g> {
+    /// The fingerprint of a decision about a hook that is on another event now.
+    pub(super) fn moved(&self) -> Option<&'g str> {
+        match self {
+            Self::OtherEvent(grant) => Some(&grant.fingerprint),
+            Self::Current(_) | Self::Changed(_) | Self::None => None,
+        }
+    }
+}
+
 /// The hooks of a project beside the decisions about it.
 #[derive(Debug)]
 pub(super) struct Matched<'g> {

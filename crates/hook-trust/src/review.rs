@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Map;
 
 use super::changes::{self, Change};
+use super::contents::Contents;
 use super::copies::Copies;
 use super::cover::{Cover, Covered};
 use super::fingerprint::fingerprint;
@@ -65,11 +66,11 @@ pub enum TrustStatus {
 }
 
 impl Review {
-    fn of(entry: &HookEntry, project: &Path) -> Self {
+    fn of(entry: &HookEntry, project: &Path, contents: &Contents<'_>) -> Self {
         let cover = Cover::of(entry, project);
         let mut opaque: Vec<String> =
             cover.command.opaque.iter().map(ToString::to_string).collect();
-        let covered = match cover.read(project) {
+        let covered = match cover.read(project, contents) {
             Some(Ok(covered)) => Some(covered),
             Some(Err(problem)) => {
                 opaque.push(problem);
@@ -79,26 +80,36 @@ impl Review {
         };
         opaque.extend(cover.unknown_interpreters(project));
         let in_place = covered.as_ref().and_then(|covered| match opaque.is_empty() {
-            true => cover.in_place_reason(entry, project, &covered.listing),
+            true => cover.in_place_reason(entry, (project, contents), &covered.listing),
             false => Some("not all that it starts is known".to_owned()),
         });
         if in_place.is_some() && opaque.is_empty() {
             opaque.extend(cover.uncovered_search_paths(project));
         }
         let files = |covered: &Covered| {
-            ReviewedFile::read(project, &covered.listing, &cover.command.named_files(project))
+            ReviewedFile::read(contents, &covered.listing, &cover.command.named_files(project))
         };
         let (mut loading_lines, more_loading_lines) =
-            covered.as_ref().map(|covered| covered.loading_lines(project)).unwrap_or_default();
+            covered.as_ref().map(|covered| covered.loading_lines(contents)).unwrap_or_default();
         if let (Some(covered), None) = (&covered, &in_place) {
-            loading_lines.extend(cover.lines_out_of_copy(entry, project, &covered.listing));
+            loading_lines.extend(cover.lines_out_of_copy(
+                entry,
+                (project, contents),
+                &covered.listing,
+            ));
             loading_lines.sort();
             loading_lines.dedup();
+        }
+        let mut files = covered.as_ref().map(files).unwrap_or_default();
+        for file in files.iter_mut().filter(|file| file.is_absent()) {
+            // Its folder is not there either.
+            let started = cover.scope.started.iter().find(|path| path.starts_with(&file.path));
+            file.path = started.unwrap_or(&file.path).clone();
         }
         Self {
             entry: entry.clone(),
             fingerprint: fingerprint(entry),
-            files: covered.as_ref().map(files).unwrap_or_default(),
+            files,
             loading_lines,
             more_loading_lines,
             digest: covered.as_ref().map(|covered| covered.digest.clone()),
@@ -232,7 +243,9 @@ pub(super) fn review(
     grants: &[Grant],
     copies: Option<&Copies>,
 ) -> Vec<Review> {
-    let mut reviews: Vec<Review> = entries.iter().map(|entry| Review::of(entry, project)).collect();
+    let contents = Contents::of(project);
+    let of_entry = |entry| Review::of(entry, project, &contents);
+    let mut reviews: Vec<Review> = entries.iter().map(of_entry).collect();
     let matched = Matched::of(&entries.iter().collect::<Vec<_>>(), grants);
     for (review, matched_grant) in reviews.iter_mut().zip(matched.hooks) {
         review.status = match matched_grant {
@@ -249,7 +262,8 @@ pub(super) fn review(
                 review.before = digest.zip(copies).and_then(|(digest, copies)| {
                     let copy = copies.index(digest, &review.scope);
                     let listing = copy.listing().ok()?;
-                    Some(ReviewedFile::read(&copies.path(digest), &listing, &[]))
+                    let path = copies.path(digest);
+                    Some(ReviewedFile::read(&Contents::of(&path), &listing, &[]))
                 });
                 TrustStatus::Changed(Box::new(grant.clone()))
             }

@@ -1,10 +1,9 @@
 //! A file that a decision about a hook covers, as it was reviewed.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::fingerprint::hash_of;
-use super::tree::{Entry, Listing, MAX_BYTES, is_of_packages};
-use hook_files::regular_file;
+use super::contents::Contents;
+use super::tree::{Entry, Listing, is_of_packages};
 
 /// A file as it was when it was reviewed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,20 +38,29 @@ impl ReviewedFile {
         is_of_packages(&self.path)
     }
 
+    /// Whether it is not there.
+    pub(super) fn is_absent(&self) -> bool {
+        self.target.is_none() && self.sha256.is_none()
+    }
+
     /// Reads listed files.
-    pub(super) fn read(base: &Path, listing: &Listing, named: &[PathBuf]) -> Vec<Self> {
+    pub(super) fn read(contents: &Contents<'_>, listing: &Listing, named: &[PathBuf]) -> Vec<Self> {
         let file = |(path, entry): (&PathBuf, &Entry)| {
-            let (target, bytes, executable) = match entry {
+            let (target, content, executable) = match entry {
                 Entry::Absent => (None, None, false),
                 Entry::Link { target } => (Some(target.clone()), None, false),
-                Entry::File { executable, .. } => {
-                    (None, regular_file::read(&base.join(path), MAX_BYTES).ok(), *executable)
+                Entry::File { executable, stamp } => {
+                    (None, contents.read(path, stamp).ok(), *executable)
                 }
             };
-            let sha256 = bytes.as_deref().map(hash_of);
-            let bytes = bytes.filter(|_| !is_of_packages(path));
-            let is_named = named.contains(path);
-            Self { path: path.clone(), target, bytes, sha256, executable, is_named }
+            Self {
+                path: path.clone(),
+                target,
+                bytes: content.as_ref().and_then(|content| content.bytes.clone()),
+                sha256: content.map(|content| content.sha256.clone()),
+                executable,
+                is_named: named.contains(path),
+            }
         };
         listing.files.iter().map(file).collect()
     }

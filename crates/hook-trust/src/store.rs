@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use super::copies::Copies;
 use super::fingerprint::hexadecimal;
 use super::grant::Grant;
+use super::matching::{Match, Matched};
 use super::paths::resolved;
 use super::review::{self, Review, TrustStatus};
 use hook_files::absence;
@@ -329,6 +330,53 @@ impl TrustStore {
             },
         )?;
         Ok(used.into_inner())
+    }
+
+    /// Returns the decisions about guards that are gone: none of these hooks of the project is one of them.
+    ///
+    /// # Errors
+    /// As [`grants`](Self::grants).
+    pub fn removed_guards(
+        &self,
+        project: &Path,
+        entries: &[HookEntry],
+    ) -> Result<Vec<Grant>, TrustStoreError> {
+        let grants = self.grants(project)?;
+        let matched = Matched::of(&entries.iter().collect::<Vec<_>>(), &grants);
+        // One that is trusted as a hook of another event now takes the place of the earlier decision.
+        let moved: Vec<&str> = matched.hooks.iter().filter_map(Match::moved).collect();
+        let is_removed =
+            |grant: &&Grant| grant.may_guard() && !moved.contains(&&*grant.fingerprint);
+        Ok(matched.gone.into_iter().filter(is_removed).cloned().collect())
+    }
+
+    /// Forgets guards that are gone, and what was decided about them before.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub fn forget_removed(&self, project: &Path, removed: &[Grant]) -> Result<(), TrustStoreError> {
+        self.change(
+            || Ok(()),
+            |contents| {
+                let key = key(project);
+                let Some(granted) = contents.projects.get_mut(&key) else { return };
+                let hooks = hooks_of(granted);
+                let is_removed = |grant: &Grant| {
+                    removed.iter().any(|removed| removed.fingerprint == grant.fingerprint)
+                };
+                let removed_hooks: HashSet<usize> = hooks
+                    .iter()
+                    .zip(&*granted)
+                    .filter(|(_, grant)| is_removed(grant))
+                    .map(|(hook, _)| *hook)
+                    .collect();
+                let mut of_removed = hooks.iter().map(|hook| removed_hooks.contains(hook));
+                granted.retain(|_| !of_removed.next().unwrap_or_default());
+                if granted.is_empty() {
+                    contents.projects.remove(&key);
+                }
+            },
+        )
     }
 
     /// Takes back everything that was trusted in a project.

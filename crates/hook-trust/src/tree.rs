@@ -19,7 +19,7 @@ pub(super) const MAX_BYTES: u64 = 64 << 20;
 /// The same bounds of installed packages: there are more of them.
 const MAX_PACKAGE_FILES: usize = 20_000;
 const MAX_PACKAGE_ENTRIES: usize = 60_000;
-const MAX_PACKAGE_BYTES: u64 = 512 << 20;
+pub(super) const MAX_PACKAGE_BYTES: u64 = 512 << 20;
 
 /// Settings right in `.hooks`, and in the folder of another agent: those are compared by themselves.
 const SETTINGS_FILES: [&str; 3] = ["settings.json", "settings.local.json", "trust.lock"];

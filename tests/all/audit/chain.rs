@@ -123,6 +123,21 @@ fn fault_69_no_line_of_an_audit_is_changed_or_taken_out_unseen() {
     turned.swap(3, 4);
     fs::write(&damaged, turned.join("\n") + "\n").unwrap();
     assert_eq!(verify(&project, &[&damaged], &[]).status, 1);
+    // What is no line of an audit, and vouched for by none, hides what stood there.
+    let forged = |from: usize, end: &str| {
+        let lines =
+            all.iter().enumerate().map(|(at, line)| if at < from { line } else { "forged" });
+        fs::write(&damaged, lines.collect::<Vec<_>>().join("\n") + end).unwrap();
+        verify(&project, &[&damaged], &["--json"])
+    };
+    for from in [0, 1, all.len() - 1] {
+        assert_eq!(forged(from, "\n").status, 1, "{from}");
+    }
+    assert!(forged(0, "\n").stdout.contains("this is no audit"));
+    let cut = forged(all.len() - 1, "");
+    assert!(cut.status == 0 && cut.stdout.contains("it is the last one"), "{}", cut.stdout);
+    fs::write(&damaged, "").unwrap();
+    assert_eq!(verify(&project, &[&damaged], &[]).status, 1, "it was emptied");
     fs::write(&damaged, "{\"kind\":\"old\"}\n").unwrap();
     assert_eq!(verify(&project, &[&damaged], &[]).status, 1, "no line has a hash");
     assert_eq!(verify(&project, &[&project.path().join("absent")], &[]).status, 1);

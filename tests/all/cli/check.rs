@@ -908,3 +908,19 @@ fn a_link_that_leads_nowhere_is_not_the_same_as_no_settings() {
     let fired = Hook::new(&project, &["fire", "BeforeTool", "--json"]).run();
     assert!(fired.lines()[0]["warnings"][0].as_str().unwrap().contains("failed to read"));
 }
+
+#[test]
+fn what_an_agents_hook_starts_is_looked_for_where_the_agent_starts_it() {
+    let project = Project::new();
+    let hook = |command: &str| json!({"version": 1, "hooks": {"beforeShellExecution": [{"command": command}]}});
+    let cursor = |command: &str| project.write(".cursor/hooks.json", &hook(command).to_string());
+    cursor("./hooks/audit.sh");
+    let missing = Hook::new(&project, &["check", "--agent", "cursor"]).run();
+    assert!(missing.status == 1 && missing.stdout.contains("script-missing"), "{missing:?}");
+    cursor("no-such-program --x");
+    let missing = Hook::new(&project, &["check", "--agent", "cursor"]).run();
+    assert!(missing.stdout.contains("`no-such-program` is not on PATH"), "{missing:?}");
+    cursor("true");
+    let fine = Hook::new(&project, &["check", "--agent", "cursor"]).run();
+    assert!(fine.stdout.starts_with("no problems"), "{fine:?}");
+}

@@ -73,7 +73,6 @@ fn a_hook_is_switched_off_and_on_in_the_file_where_it_stands() {
     disabled guard in [PROJECT]/.hooks/settings.json (project)
     ----- stderr -----
     note: the project's settings are shared: this counts for everyone who works on the project; `hook disable guard --user` is for you alone
-    note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     ");
     let off = project.read(SETTINGS);
     assert_eq!(
@@ -92,7 +91,6 @@ fn a_hook_is_switched_off_and_on_in_the_file_where_it_stands() {
     disabled ./lint.sh --fast in [PROJECT]/.hooks/settings.json (project)
     ----- stderr -----
     note: the project's settings are shared: this counts for everyone who works on the project; `hook disable './lint.sh --fast' --user` is for you alone
-    note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     ");
     assert_eq!(disabled(&project.read(SETTINGS)), json!(["guard", "./lint.sh --fast"]));
     insta::assert_snapshot!(shown(&project, &["enable", "./lint.sh --fast"]), @"
@@ -101,7 +99,6 @@ fn a_hook_is_switched_off_and_on_in_the_file_where_it_stands() {
     enabled ./lint.sh --fast in [PROJECT]/.hooks/settings.json (project)
     ----- stderr -----
     note: the project's settings are shared: this counts for everyone who works on the project
-    note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     ");
     assert_eq!(project.read(SETTINGS), off, "on after off gives back the same bytes");
     let folder = fs::read_dir(project.path().join(".hooks")).unwrap().count();
@@ -125,7 +122,6 @@ fn a_name_in_several_sources_is_switched_off_only_in_the_chosen_one() {
     disabled both in [PROJECT]/.hooks/settings.json (project)
     ----- stderr -----
     note: the project's settings are shared: this counts for everyone who works on the project; `hook disable both --user` is for you alone
-    note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     ");
     assert_eq!(disabled(&project.read(SETTINGS)), json!(["both"]));
     assert_eq!(user_file(&project), before.1);
@@ -139,7 +135,6 @@ fn a_name_in_several_sources_is_switched_off_only_in_the_chosen_one() {
     enabled both in [HOME]/.config/hooks/settings.json (user)
     ----- stderr -----
     note: the project's settings are shared: this counts for everyone who works on the project
-    note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     ");
     assert_eq!(disabled(&user_file(&project)), json!([]));
     insta::assert_snapshot!(shown(&project, &["enable", "both"]), @r"
@@ -163,7 +158,6 @@ fn a_user_switches_a_project_s_hook_off_for_themselves() {
     ----- stdout -----
     disabled guard in [HOME]/.config/hooks/settings.json (user)
     ----- stderr -----
-    note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     ");
     assert_eq!(project.read(SETTINGS), before);
     let listed = Hook::new(&project, &["list", "--json"]).run().lines();
@@ -175,7 +169,6 @@ fn a_user_switches_a_project_s_hook_off_for_themselves() {
     ----- stdout -----
     enabled guard in [HOME]/.config/hooks/settings.json (user)
     ----- stderr -----
-    note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     warning: `guard` is still off: it is on the `disabled` list of the project settings [PROJECT]/.hooks/settings.json
     ");
     shown(&project, &["enable", "guard"]);
@@ -213,7 +206,6 @@ fn what_the_hook_is_not_because_of_is_said() {
     ----- stderr -----
     warning: no hook is named `gone` now
     note: the project's settings are shared: this counts for everyone who works on the project
-    note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     ");
     assert_eq!(project.read(SETTINGS), r#"{"hooksConfig":{"disabled":["guard"]}}"#);
 }
@@ -295,7 +287,8 @@ fn a_named_file_is_edited_and_laid_out_as_before() {
     let finished = Hook::new(&project, &twice).run();
     assert_eq!(finished.stdout, "enabled n in odd.json (explicit)\n");
     assert_eq!(finished.status, 0);
-    assert!(finished.stderr.starts_with("note: a running `hook serve`"), "{finished:?}");
+    // No server of the project runs that would have to be told.
+    assert_eq!(finished.stderr, "");
     assert_eq!(fs::read_to_string(&path).unwrap(), odd);
 }
 

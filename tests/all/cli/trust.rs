@@ -109,16 +109,13 @@ fn what_would_run_is_shown_and_nothing_runs() {
       env          MODE=strict
       file         guard.sh (40 bytes, executable)
       runs         from a copy of what is trusted, until you agree to a change
-        │ #!/bin/sh
-        │ # Says no.
-        │ echo no >&2
-        │ exit 2
+        guard.sh: shown above
 
     ! SessionEnd echo ran: not trusted
       defined in   [PROJECT]/.hooks/settings.json:6:29
       matcher      everything
       command      echo ran
-      files        the command names no file of the project
+      files        the command names none that exists in the project
 
     ----- stderr -----
     error: 3 hooks are not trusted and will not run: there is no terminal to ask on; run `hook trust` in one; `--yes` agrees to what is shown
@@ -148,7 +145,6 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
 
     trusted script
     ----- stderr -----
-    note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     ");
     assert_eq!(hooks_of_a_shell_call(&project), ["script"]);
     insta::assert_snapshot!(shown(&project, &["trust", "script"]), @r"
@@ -205,7 +201,6 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
     ----- stdout -----
     revoked BeforeTool script (2 decisions): it does not run until it is trusted again
     ----- stderr -----
-    note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     ");
     assert!(hooks_of_a_shell_call(&project).is_empty());
     insta::assert_snapshot!(shown(&project, &["trust", "--revoke"]), @r"
@@ -233,7 +228,7 @@ fn on_a_terminal_each_hook_is_asked_about() {
     assert!(
         seen.starts_with("status: 1\n")
             && seen.contains(
-                "trusted script; 2 hooks are not trusted and will not run\nnote: a running `hook serve`"
+                "trusted script; 2 hooks are not trusted and will not run\n"
             ),
         "{seen}"
     );
@@ -310,9 +305,9 @@ fn what_a_reviewer_would_not_see_is_shown() {
                    │ y
       file         a.sh (36 bytes)
       runs         where it is, until its files change: not all that it starts is known
-      opaque       not all that it starts is known: only running it tells what one of its words is
-      opaque       not all that it starts is known: what $PATH is decides what is run or loaded
-      opaque       not all that it starts is known: `matcher` may run anything
+      opaque       one of its words is known only as it runs, as with `$(…)` or a variable of the shell
+      opaque       what $PATH is decides what is run or loaded
+      opaque       what `matcher` starts or reads is not covered, and may change without your being asked
         │ true\u{d}false
         │ \u{1b}]0;title\u{7}
         │ rm x\u{2066}y\u{e0041}
@@ -360,7 +355,7 @@ fn a_script_that_an_interpreter_is_given_is_covered() {
       folder       hooks (1 file), all of it
       file         hooks/x.py (8 bytes)
       runs         from a copy of what is trusted, until you agree to a change
-        │ print()
+        hooks/x.py: shown above
     "#);
 }
 
@@ -534,23 +529,110 @@ fn fault_108_trust_is_taken_back_only_in_hooks_that_are_named_or_agreed_to() {
     assert_eq!(trusted(&project), Vec::<String>::new());
 }
 
+/// Two trusted guards, of which one is taken out of the settings.
+fn with_removed_guard(stays: &str) -> Project {
+    let project = two_guards();
+    let mut settings: Value = serde_json::from_str(&project.read(SETTINGS)).unwrap();
+    let hooks = settings["hooks"]["BeforeTool"][0]["hooks"].as_array_mut().unwrap();
+    hooks.retain(|hook| hook["name"] == stays);
+    project.write(SETTINGS, &settings.to_string());
+    project
+}
+
 #[test]
 fn fault_108_the_command_that_a_missing_guard_is_reported_with_ends_the_trust_in_it_alone() {
     for stays in ["paths", "no push"] {
-        let project = two_guards();
-        let mut settings: Value = serde_json::from_str(&project.read(SETTINGS)).unwrap();
-        let hooks = settings["hooks"]["BeforeTool"][0]["hooks"].as_array_mut().unwrap();
-        hooks.retain(|hook| hook["name"] == stays);
-        project.write(SETTINGS, &settings.to_string());
-        let reviewed = run(&project, &["trust"]);
-        let (_, command) = reviewed.stderr.split_once("with `hook ").expect("how to end it");
+        let project = with_removed_guard(stays);
+        let fired = run(&project, &["fire", "BeforeTool"]);
+        let (_, command) = fired.stderr.split_once("with `hook ").expect("how to end it");
         let (command, _) = command.split_once('`').unwrap();
-        let mut shell = project.command("sh");
-        shell.args(["-c", &format!("\"$0\" {command}")]).arg(hook_binary());
-        let done = shell.current_dir(project.home()).output().unwrap();
+        let as_is = |more: &str| {
+            let mut shell = project.command("sh");
+            shell.args(["-c", &format!("\"$0\" {command}{more}")]).arg(hook_binary());
+            shell.current_dir(project.home()).output().unwrap()
+        };
+        let asked = as_is("");
+        assert!(!asked.status.success(), "{command}: {asked:?}");
+        assert_eq!(trusted(&project).len(), 2);
+        let done = as_is(" --yes");
         assert!(done.status.success(), "{command}: {done:?}");
         assert_eq!(trusted(&project), [stays]);
     }
+}
+
+#[test]
+fn fault_110_the_removal_of_a_trusted_guard_is_shown_and_takes_effect_when_it_is_agreed_to() {
+    let project = with_removed_guard("no push");
+    let shown = run(&project, &["trust"]);
+    assert_eq!(shown.status, 1, "{shown:?}");
+    assert!(shown.stdout.contains("BeforeTool paths: trusted, and gone from the settings"));
+    assert!(shown.stderr.contains("1 trusted guard is gone from the settings"), "{shown:?}");
+    let listed = run(&project, &["trust", "--json"]);
+    let gone = listed.lines().pop().unwrap();
+    assert_eq!((&gone["name"], &gone["gone"]), (&json!("paths"), &json!(true)), "{gone}");
+    assert_eq!((listed.status, &gone["agreed"]), (1, &json!(false)));
+
+    // A no changes nothing, and neither does a question about another hook.
+    let seen = on_a_terminal(&project, &["trust"], "n\n");
+    assert!(seen.contains("that you trusted is gone from the settings: agree"), "{seen}");
+    assert!(seen.starts_with("status: 1\n"), "{seen}");
+    assert_eq!(run(&project, &["trust", "no push", "--yes"]).status, 0);
+    assert_eq!(trusted(&project), ["paths", "no push"]);
+    // Settings with a mistake may hide the guard: that is no removal.
+    let settings = project.read(SETTINGS);
+    project.write(SETTINGS, "{");
+    assert!(!run(&project, &["trust", "--yes"]).stdout.contains("gone from the settings"));
+    assert_eq!(trusted(&project), ["paths", "no push"]);
+    project.write(SETTINGS, &settings);
+
+    let seen = on_a_terminal(&project, &["trust"], "y\n");
+    assert!(seen.contains("agreed to the removal of BeforeTool paths"), "{seen}");
+    assert!(seen.starts_with("status: 0\n"), "{seen}");
+    assert_eq!(trusted(&project), ["no push"]);
+    let fired = run(&project, &["fire", "BeforeTool"]);
+    assert!(!fired.stderr.contains("is not in the settings"), "{fired:?}");
+    assert!(run(&project, &["trust"]).stdout.contains("trusted already"));
+}
+
+#[test]
+fn fault_110_guards_of_settings_that_are_gone_are_asked_about_from_below() {
+    let project = two_guards();
+    std::fs::remove_dir_all(project.path().join(".hooks")).unwrap();
+    project.write("below/.hooks/settings.json", "{}");
+    let agreed = Hook::new(&project, &["trust", "--yes"]).directory("below").run();
+    assert!(agreed.status == 0 && agreed.stdout.matches("agreed to").count() == 2, "{agreed:?}");
+    assert_eq!(trusted(&project), Vec::<String>::new());
+}
+
+#[test]
+fn a_hook_without_a_name_is_meant_by_the_file_in_its_command() {
+    let project = Project::new();
+    let settings = json!({"hooks": {"BeforeTool": [{"hooks": [
+        {"type": "command", "command": "sh .hooks/one.sh --a"},
+        {"type": "command", "command": "sh '.hooks/two.sh'"}]}]}});
+    project.write(SETTINGS, &settings.to_string());
+    for name in ["one", "two"] {
+        project.write(&format!(".hooks/{name}.sh"), "exit 0\n");
+    }
+    assert_eq!(run(&project, &["trust", "two.sh", "--yes"]).status, 0);
+    assert_eq!(trusted(&project), ["sh '.hooks/two.sh'"]);
+    assert_eq!(run(&project, &["trust", "three.sh", "--yes"]).status, 1);
+}
+
+#[test]
+fn what_a_script_imports_is_shown_and_one_file_of_several_hooks_once() {
+    let project = two_guards();
+    project.write(".hooks/paths.sh", "#!/bin/sh\n. .hooks/policy.sh\n");
+    project.write(".hooks/policy.sh", "THE_RULE=1\n");
+    project.write(".hooks/other.txt", "NOT NAMED\n");
+    let added = run(&project, &["trust"]).stdout;
+    assert_eq!(added.matches("THE_RULE").count(), 1, "{added}");
+    assert_eq!(added.matches("+. .hooks/policy.sh").count(), 1, "{added}");
+    assert!(added.contains("added        .hooks/policy.sh"), "{added}");
+    assert_eq!(run(&project, &["trust", "--revoke", "--yes"]).status, 0);
+    let new = run(&project, &["trust"]).stdout;
+    assert_eq!(new.matches("THE_RULE").count(), 1, "{new}");
+    assert!(!new.contains("NOT NAMED"), "{new}");
 }
 
 #[test]
@@ -626,7 +708,7 @@ fn a_hook_whose_files_are_not_all_known_takes_a_yes_of_its_own() {
     let project = opaque();
     let finished = run(&project, &["trust", "--yes"]);
     assert_eq!(finished.status, 1, "{finished:?}");
-    let reason = "  opaque       not all that it starts is known: only running it tells what one of its words is\n";
+    let reason = "  opaque       one of its words is known only as it runs, as with `$(…)` or a variable of the shell\n";
     assert!(finished.stdout.contains(reason), "{finished:?}");
     assert!(
         finished
@@ -642,9 +724,10 @@ fn a_hook_whose_files_are_not_all_known_takes_a_yes_of_its_own() {
     assert_eq!(
         listed.lines()[0]["opaque"],
         json!([
-            "it is more than programs joined by `&&`, `||`, `;` and `|` with output to /dev/null",
-            "only running it tells what one of its words is",
-            "`bash` is not given a file of the project as its script, behind plain options alone"
+            "only programs joined by `&&`, `||`, `;` and `|`, with output to /dev/null, are followed; put all else into a \
+             script",
+            "one of its words is known only as it runs, as with `$(…)` or a variable of the shell",
+            "`bash` is not started as `bash SCRIPT` with a script of the project, so what it runs is not covered"
         ])
     );
     assert_eq!(run(&project, &["trust", "--opaque"]).status, 64);

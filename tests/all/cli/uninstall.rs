@@ -30,6 +30,8 @@ fn an_uninstallation_disconnects_all_agents_ends_servers_and_says_what_remains()
     let claude = project.home().join(".claude/settings.json");
     let shown = Hook::new(&project, &["uninstall", "--dry-run"]).run();
     assert!(shown.stdout.contains("would end the server at"), "{shown:?}");
+    let would = format!("would disconnect Claude Code, and remove {}", claude.display());
+    assert!(shown.stdout.contains(&would) && !shown.stdout.contains("+{}"), "{shown:?}");
     assert!(claude.exists() && server.try_wait().unwrap().is_none());
     let done = Hook::new(&project, &["uninstall"]).run();
     assert_eq!(done.status, 0, "{done:?}");
@@ -52,6 +54,8 @@ fn an_uninstallation_disconnects_all_agents_ends_servers_and_says_what_remains()
     assert!(
         done.stdout.contains(&left) && !done.stdout.contains(&format!("rm -r {}", hooks.display()))
     );
+    let again = Hook::new(&project, &["uninstall"]).run();
+    assert!(again.stdout.starts_with("no agent is connected"), "{again:?}");
     let again = Hook::new(&project, &["uninstall", "--json"]).run();
     assert!(again.lines().iter().all(|it| it.get("remains").is_some()), "{again:?}");
 }

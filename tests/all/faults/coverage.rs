@@ -377,6 +377,14 @@ fn fault_95_a_hook_that_writes_into_its_copy_goes_on_and_nothing_of_it_is_loaded
         let fired = fire(&project);
         assert!(fired.status == 2 && fired.stdout.contains("reason: reviewed"), "{fired:?}");
     }
+    let said = fire(&project).stdout;
+    for name in [".hooks/json.py", ".hooks/lib/x", ".hooks/seen.db"] {
+        assert!(said.contains(name), "{name}: {said}");
+    }
+    assert!(
+        said.contains("written into the trusted copy") && !said.contains("calls.log"),
+        "{said}"
+    );
     let copy = copies(&project)[0].join(".hooks");
     let lines = |name: &str| fs::read_to_string(copy.join(name)).unwrap().lines().count();
     assert!(lines("calls.log") >= 3 && lines("logs/last.txt") >= 3, "logs stay");

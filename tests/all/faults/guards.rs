@@ -440,7 +440,7 @@ async fn fault_38_a_trusted_guard_that_is_gone_or_off_guards_on_until_its_trust_
         store.revoke(&project.path()).unwrap();
         let (blocks, _, warnings) = verdict(&with_store(&project, &store), "edit").await;
         assert!(
-            !blocks && !warnings.iter().any(|it| it.contains("--revoke")),
+            !blocks && !warnings.iter().any(|it| it.contains("removal")),
             "{what}: {warnings:?}"
         );
     }
@@ -462,7 +462,7 @@ async fn fault_38_a_trusted_guard_that_is_gone_or_off_guards_on_until_its_trust_
     let builder = HookSystem::builder(project.path().join("below")).native_settings(None);
     let system = builder.trust(TrustPolicy::Store(store)).build().unwrap();
     let (_, _, warnings) = verdict(&system, "edit").await;
-    assert!(warnings.iter().any(|it| it.contains("--revoke")), "{warnings:?}");
+    assert!(warnings.iter().any(|it| it.contains("its removal with `hook trust")), "{warnings:?}");
 }
 
 #[tokio::test]
@@ -494,7 +494,7 @@ async fn fault_85_a_trusted_guard_whose_folder_is_gone_guards_on_until_its_trust
     let (blocks, reason, warnings) = verdict(&with_store(&project, &store), "edit").await;
     assert!(blocks && !reason.contains("trust"), "{reason}");
     let gone =
-        warnings.iter().filter(|it| it.contains("runs on from its") && it.contains("--revoke"));
+        warnings.iter().filter(|it| it.contains("runs on from its") && it.contains("its removal"));
     assert_eq!(gone.count(), 1, "{warnings:?}");
     assert!(!verdict(&with_store(&project, &store), "read").await.0, "the matcher holds");
     store.revoke(&project.path()).unwrap();

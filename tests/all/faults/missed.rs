@@ -130,7 +130,7 @@ fn fault_97_of_several_guards_of_one_name_and_command_each_has_its_own_decision(
         trust(&project, &[]);
         project.write(SETTINGS, &settings(std::slice::from_ref(other)));
         let (blocks, shown) = fire(&project, "run_shell_command");
-        assert!(blocks && shown.contains("--revoke"), "{shown}");
+        assert!(blocks && shown.contains("agree to its removal"), "{shown}");
         // Both changed: each is another one still, and trusted as such leaves none behind.
         let changed = |hook: &Value| {
             let mut hook = hook.clone();
@@ -142,9 +142,9 @@ fn fault_97_of_several_guards_of_one_name_and_command_each_has_its_own_decision(
         assert!(blocks && shown.contains("changed since it was trusted"), "{shown}");
         trust(&project, &[]);
         let (blocks, shown) = fire(&project, "run_shell_command");
-        assert!(blocks && shown.contains("first") && !shown.contains("--revoke"), "{shown}");
+        assert!(blocks && shown.contains("first") && !shown.contains("removal"), "{shown}");
         let (_, shown) = fire(&project, "read_file");
-        assert!(!shown.contains("--revoke"), "{shown}");
+        assert!(!shown.contains("removal"), "{shown}");
     }
 }
 
@@ -307,4 +307,54 @@ fn fault_99_lines_that_open_other_files_are_listed_by_language_and_never_dropped
     );
     assert_eq!(opened(".hooks/lib/c.sh", b"# \xff\nsource ./evil.sh\n# source ./no.sh\n"), 1);
     assert_eq!(opened(".hooks/lib/d.sh", ". ./x.sh\n".repeat(30).as_bytes()), 30);
+}
+
+#[test]
+fn fault_111_what_a_changed_guard_is_reported_with_has_no_values_of_variables() {
+    let project = Project::new();
+    program(&project, ".hooks/guard.sh", "#!/bin/sh\nexit 0\n");
+    let of = |token: &str| settings(&[guard("", &json!({"env": {"TOKEN": token}}))]);
+    project.write(SETTINGS, &of("first-secret"));
+    trust(&project, &[]);
+    project.write(SETTINGS, &of("second-secret"));
+    let (blocks, shown) = fire(&project, "read_file");
+    assert!(blocks && shown.contains("env.TOKEN changed") && !shown.contains("secret"), "{shown}");
+    // Who reviews it sees them.
+    assert!(run(&project, &["trust"]).stdout.contains("second-secret"));
+}
+
+#[test]
+fn fault_112_filters_that_are_told_to_write_a_file_are_opaque() {
+    for (command, is_opaque) in [
+        ("sort", false),
+        ("sort -k2,2n --check", false),
+        ("uniq -c", false),
+        ("uniq in", false),
+        ("sort -o out", true),
+        ("sort -uo .hooks/guard.sh", true),
+        ("sort --output=out", true),
+        ("sort --outp out", true),
+        ("uniq in .hooks/guard.sh", true),
+    ] {
+        let project = Project::new();
+        project.write(SETTINGS, &settings(&[guard("", &json!({"command": command}))]));
+        let trusted = run(&project, &["trust", "--yes"]);
+        assert_eq!(trusted.status, i32::from(is_opaque), "{command}: {trusted:?}");
+    }
+}
+
+#[test]
+fn fault_113_any_version_of_an_interpreter_that_is_a_link_into_the_project_is_not_found_in_path() {
+    let project = Project::new();
+    program(&project, "evil", "#!/bin/sh\necho UNREVIEWED >&2\n");
+    let folder = project.home().join("bin");
+    fs::create_dir_all(&folder).unwrap();
+    symlink(project.path().join("evil"), folder.join("python3.99")).unwrap();
+    project.write(".hooks/guard.py", "");
+    let command = json!({"command": "python3.99 .hooks/guard.py"});
+    project.write(SETTINGS, &settings(&[guard("", &command)]));
+    trust(&project, &[]);
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let fired = Hook::new(&project, &["fire", "BeforeTool"]).env("PATH", &path).run();
+    assert!(fired.status == 2 && !fired.stdout.contains("UNREVIEWED"), "{fired:?}");
 }

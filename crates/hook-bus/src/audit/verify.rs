@@ -62,6 +62,23 @@ struct Verifier {
     is_chained: bool,
     /// The number of lines before it without hashes.
     unchained: u64,
+    /// Where the line before is, if that is no line of an audit: a process was stopped while it wrote, if the
+    /// next one names its hash.
+    unvouched: Option<String>,
+}
+
+impl Verified {
+    fn cut_line(&mut self, location: &str, why: &str) {
+        note(
+            &mut self.notes,
+            format!("{location}: the line is not whole: it was cut off as it was written ({why})"),
+        );
+    }
+
+    fn foreign_line(&mut self, location: &str) {
+        let text = "this is no line of an audit, and the next one does not have its hash";
+        note(&mut self.problems, format!("{location}: {text}"));
+    }
 }
 
 impl Verifier {
@@ -69,7 +86,9 @@ impl Verifier {
         let mut reader = BufReader::new(regular_file::open(path)?);
         let name = one_line(&path.to_string_lossy()).into_owned();
         let (mut number, mut previous) = (0_u64, None::<String>);
-        (self.is_chained, self.unchained) = (false, 0);
+        (self.is_chained, self.unchained, self.unvouched) = (false, 0, None);
+        let earlier_problems = self.report.problems.len();
+        let mut is_cut = false;
         loop {
             let mut line = Vec::new();
             if reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)? == 0 {
@@ -84,7 +103,7 @@ impl Verifier {
                         format!("line {number} is longer than {MAX_LINE} bytes"),
                     ));
                 }
-                _ => note(&mut self.report.notes, format!("{name}:{number}: the line has no end")),
+                _ => is_cut = true,
             }
             if line.is_empty() {
                 continue;
@@ -95,14 +114,29 @@ impl Verifier {
             self.report.lines += 1;
             previous = Some(hash);
         }
-        let unchained = self.unchained;
-        let text = format!(
-            "{name}: {unchained} lines of an earlier version have no hash of the one before them"
-        );
-        match (unchained, self.is_chained) {
-            (0, _) => {}
-            (_, true) => note(&mut self.report.notes, text),
-            (_, false) => note(&mut self.report.problems, text),
+        if is_cut {
+            note(&mut self.report.notes, format!("{name}:{number}: the line has no end"));
+        }
+        match (self.unvouched.take(), is_cut) {
+            (Some(location), true) => self.report.cut_line(&location, "it is the last one"),
+            (Some(location), false) => self.report.foreign_line(&location),
+            (None, _) => {}
+        }
+        let Verified { problems, notes, lines, .. } = &mut self.report;
+        match (self.is_chained, self.unchained) {
+            (true, 0) => {}
+            (true, unchained) => note(
+                notes,
+                format!(
+                    "{name}: {unchained} lines of an earlier version have no hash of the one before them"
+                ),
+            ),
+            (false, _) if number > 0 => {
+                problems.truncate(earlier_problems);
+                note(problems, format!("{name}: this is no audit: no line has a hash"));
+            }
+            (false, _) if *lines == 0 => note(problems, format!("{name}: there is no line")),
+            (false, _) => note(notes, format!("{name}: there is no line")),
         }
         if previous.is_some() {
             self.report.last = previous;
@@ -111,27 +145,33 @@ impl Verifier {
     }
 
     fn verify_line(&mut self, line: &[u8], location: &str, previous: Option<&str>) {
+        let text = String::from_utf8_lossy(line).into_owned();
+        let parsed = RawObject::parse(text).ok();
+        let claimed_hash =
+            parsed.as_ref().and_then(|object| object.fields().get(PREVIOUS)?.to_text());
+        if let Some(before) = self.unvouched.take() {
+            match claimed_hash.as_deref() == previous {
+                true => self.report.cut_line(&before, "the next one has its hash"),
+                false => self.report.foreign_line(&before),
+            }
+        }
+        let Some(object) = parsed else {
+            self.unvouched = Some(location.to_owned());
+            return;
+        };
         // The last line of the files before.
         let Verified { problems, notes, last, .. } = &mut self.report;
-        let text = String::from_utf8_lossy(line).into_owned();
-        let Ok(object) = RawObject::parse(text) else {
-            // If it was changed, the hash in the next line will not match.
-            return note(
-                notes,
-                format!(
-                    "{location}: the line is not whole; so it was written, if the next one follows it"
-                ),
-            );
-        };
         let fields = object.fields();
-        let claimed_hash = fields.get(PREVIOUS).and_then(RawJson::to_text);
         let begins = fields.get(BEGINS).and_then(RawJson::to_bool) == Some(true);
         match (claimed_hash, previous) {
             (Some(named), Some(previous)) if !begins => {
                 if named != previous {
                     note(
                         problems,
-                        format!("{location}: the line before it was changed, or is missing"),
+                        format!(
+                            "{location}: the line before it, with the hash {}, was changed, or is missing",
+                            one_line(&named)
+                        ),
                     );
                 }
             }

@@ -19,7 +19,7 @@ use hook_protocol::{Events, FailureCode, HookEventName, RequestInput};
 use hook_run::HookExecutionResult;
 use hook_settings::language::Language;
 use hook_settings::redact::Redaction;
-use hook_trust::CHANGED_SINCE_TRUSTED;
+use hook_trust::{CHANGED_SINCE_TRUSTED, REMOVED_FROM_COPY};
 
 use self::log::Call;
 pub use self::state::BridgeState;
@@ -241,6 +241,8 @@ impl Bridge {
             let notice = match () {
                 // Each hook has this one; it is about their folder.
                 () if warning.contains(CHANGED_SINCE_TRUSTED) => CHANGED_SINCE_TRUSTED,
+                // A hook that writes there does so at each run.
+                () if warning.contains(REMOVED_FROM_COPY) => REMOVED_FROM_COPY,
                 () if warning.contains(NOT_TRUSTED) || lost.contains(warning) => warning,
                 () => continue,
             };

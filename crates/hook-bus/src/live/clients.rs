@@ -13,6 +13,7 @@ use hook_protocol::{HookEventName, HookFailure};
 use hook_run::{CallSession, CallTarget, FromHook, ToHook, Transport};
 use hook_settings::FailBehavior;
 use tokio::runtime::Handle;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -36,6 +37,8 @@ pub struct LiveClients {
     shutdown: CancellationToken,
     /// The file that saves guards for the next server at the same socket.
     guard_file: OnceLock<PathBuf>,
+    /// The problem of the last attempt to save them that nobody could be answered with.
+    save_problem: watch::Sender<Option<String>>,
     /// The number of guard lists made, and the number of the list last written.
     guard_lists: AtomicU64,
     written_list: Mutex<u64>,
@@ -141,6 +144,7 @@ impl LiveClients {
             reconnect_waits,
             shutdown: CancellationToken::new(),
             guard_file: OnceLock::new(),
+            save_problem: watch::Sender::new(None),
             guard_lists: AtomicU64::new(0),
             written_list: Mutex::new(0),
             refuses_guards: AtomicBool::new(false),
@@ -315,7 +319,17 @@ impl LiveClients {
         let guards = self.guards(&self.lock_clients());
         if let Err(error) = self.save_guards(&guards) {
             tracing::error!(target: "hook::live", "guards that are gone are kept: {error}");
+            let text = format!(
+                "the next server will wait for guards whose clients are gone, and block their events meanwhile: {error}"
+            );
+            self.save_problem.send_replace(Some(text));
         }
+    }
+
+    /// Returns the problem of saving guards whose clients are gone: no client can be answered with it. Each later
+    /// one is received, too.
+    pub fn save_problems(&self) -> watch::Receiver<Option<String>> {
+        self.save_problem.subscribe()
     }
 
     /// Starts the connection of a local client of the same user.

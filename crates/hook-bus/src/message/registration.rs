@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use hook_run::HookIdentity;
+use hook_settings::HookSource;
 
 /// A hook was added to or removed from the effective hooks.
 #[derive(Debug, Clone)]
@@ -37,6 +38,12 @@ pub enum RegistrationChange {
 }
 
 impl HookRegistration {
+    /// Returns `true` if a client registered or unregistered the hook.
+    pub fn is_by_client(&self) -> bool {
+        let is_at_run_time = matches!(self.cause, ChangeCause::Runtime(_));
+        is_at_run_time && self.hook.source() == HookSource::Client.as_str()
+    }
+
     pub(crate) fn now(change: RegistrationChange, hook: HookIdentity, cause: ChangeCause) -> Self {
         Self { at: Instant::now(), change, hook, cause }
     }

@@ -12,12 +12,15 @@ use crate::live::{
 /// The maximum length of a host call's id that is repeated to its hook, in bytes.
 const MAX_ID: usize = 256;
 
+/// The request for the list of all registered hooks.
+pub(super) const LIST: &str = "hook-list";
+
 /// The types of these messages from clients.
 const MESSAGE_TYPES: [&str; 8] = [
     HELLO,
     "hook-register",
     "hook-unregister",
-    "hook-list",
+    LIST,
     "hook-answer",
     "hook-host-call",
     "hook-host-result",
@@ -120,7 +123,7 @@ impl LiveMessage {
                     None => invalid("hook-host-result", "hostCallId", "expected a string"),
                 }
             }
-            HELLO | "hook-unregister" | "hook-list" | "hook-host-result" if repeated.is_some() => {
+            HELLO | "hook-unregister" | LIST | "hook-host-result" if repeated.is_some() => {
                 let kind = MESSAGE_TYPES.iter().find(|known| **known == kind).copied();
                 invalid(kind.unwrap_or_default(), &repeated.unwrap_or_default(), REPEATED)
             }
@@ -136,7 +139,7 @@ impl LiveMessage {
                 Some(id) => Self::Unregister(id),
                 None => invalid("hook-unregister", "hookId", "expected a string"),
             },
-            "hook-list" => Self::List,
+            LIST => Self::List,
             _ => Self::read_hook_message(kind, object, &fields),
         }
     }

@@ -29,7 +29,7 @@ pub use socket::{
     MAX_CLIENTS, SocketError, SocketListener, SocketServer, connect, default_socket_path,
     process_group_of,
 };
-pub use status::request_states;
+pub use status::{RegisteredHook, request_registered, request_states};
 pub use stdio::serve_stdio;
 pub use tail::{Tail, TailError};
 

@@ -80,7 +80,7 @@ fn text(report: &Verified, is_end_known: bool, printer: &Printer) -> String {
     }
     let lines = counted(usize::try_from(report.lines).unwrap_or(usize::MAX), "line");
     let (tone, verdict) = match report.problems.len() {
-        0 => (Tone::Good, format!("{lines}, none changed, and none missing between others")),
+        0 => (Tone::Good, format!("{lines}, in order and unchanged")),
         count => (Tone::Bad, format!("{lines}, {}", counted(count, "problem"))),
     };
     out.push_str(&format!("{}\n", printer.paint(tone, &verdict)));

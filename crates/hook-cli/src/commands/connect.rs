@@ -141,7 +141,7 @@ async fn connect(
         [] => losses::needed_events(agent, &entries::of(agent, arguments.scope, context), context),
         named => parse_events(agent, named)?,
     };
-    let binary = std::env::current_exe().map_err(CommandError::WorkingDirectory)?;
+    let binary = std::env::current_exe().map_err(CommandError::Executable)?;
     if binary.file_stem().is_none_or(|name| name != "hook") {
         let text = format!(
             "this binary is {}; entries are known by the name `hook`, so call it that and connect again",
@@ -237,9 +237,10 @@ pub(super) async fn disconnect_all(
     let all = hook_agents::AGENTS.into_iter().filter(|agent| agent.entry().is_some());
     let targets = all.flat_map(|agent| Scope::ALL.map(|scope| (agent, scope)));
     let mut status = exit_code::PROCEED;
+    let mut any_connected = false;
     for (agent, scope) in targets {
         match disconnect_one(agent, scope, arguments, context, printer).await {
-            Ok(()) => {}
+            Ok(was_connected) => any_connected |= was_connected,
             // A failure for one agent does not affect the others.
             Err(error) => {
                 printer.problem(&error.to_string());
@@ -247,16 +248,20 @@ pub(super) async fn disconnect_all(
             }
         }
     }
+    if !any_connected && status == exit_code::PROCEED && !context.json() {
+        printer.text("no agent is connected, for this user or in this project\n").await?;
+    }
     Ok(status)
 }
 
+/// Returns `true` if it was connected.
 async fn disconnect_one(
     agent: &'static Agent,
     scope: Scope,
     arguments: &DisconnectArguments,
     context: &Context,
     printer: &mut Printer,
-) -> Result<()> {
+) -> Result<bool> {
     let path = file_of(agent, scope, context)?;
     let edit = |text: Option<&str>| match text {
         Some(text) => without_consent(agent, text)
@@ -266,7 +271,8 @@ async fn disconnect_one(
     };
     let connection = Connection { agent, scope, context, yes: false };
     if arguments.all && !path.exists() {
-        return consent::revoke(connection, arguments.dry_run, printer).await;
+        consent::revoke(connection, arguments.dry_run, printer).await?;
+        return Ok(false);
     }
     let change = edit_file(&path, arguments.dry_run, AbsentFile::Create, &edit)?;
     let is_made_here =
@@ -274,10 +280,21 @@ async fn disconnect_one(
     if change.is_change() && is_made_here && !arguments.dry_run {
         remove_file(&path)?;
     }
-    if !arguments.all || change.is_change() {
+    if change.is_change() && arguments.dry_run && arguments.all && !context.json() {
+        let path = path.shown();
+        let file = match is_made_here {
+            true => format!("remove {path}, which only has these entries"),
+            false => format!("take its entries out of {path}"),
+        };
+        printer.text(&format!("would disconnect {}, and {file}\n", agent.title())).await?;
+    }
+    if (!arguments.all || change.is_change())
+        && !(is_made_here && arguments.dry_run && arguments.all)
+    {
         show(agent, &change, "disconnected", arguments.dry_run, printer).await?;
     }
-    consent::revoke(connection, arguments.dry_run, printer).await
+    consent::revoke(connection, arguments.dry_run, printer).await?;
+    Ok(change.is_change())
 }
 
 /// Removes a file that has no content left.

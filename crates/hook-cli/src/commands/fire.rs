@@ -27,6 +27,7 @@ use crate::fleet::FleetArguments;
 use crate::guards;
 use crate::output::Printer;
 use crate::render;
+use crate::server::note_registered;
 use crate::signals::{Hangup, until_signalled};
 use crate::terminal::{UiArguments, with_ui};
 
@@ -313,6 +314,9 @@ async fn show(
     printer.text(&render::fired(&shown, printer)).await?;
     if system.is_some() && context.has_no_settings() {
         printer.remark("there are no settings yet; `hook init` writes a starter hook");
+    }
+    if system.is_some() {
+        note_registered(context, "were not asked", printer).await;
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::exit_code;
 use crate::output::Printer;
 use crate::render;
-use crate::server::LiveStates;
+use crate::server::{LiveStates, note_registered};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -34,6 +34,7 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
         listings.retain(|listing| event.is_none_or(|event| listing.hook.event == event));
         // In run order: hooks of the same priority keep the order of the settings.
         listings.sort_by_key(|listing| (listing.hook.event, listing.hook.priority));
+        note_registered(context, "are not listed", printer).await;
         if context.json() {
             for listing in &listings {
                 printer.message(&render::listing_json(listing, &states)).await?;

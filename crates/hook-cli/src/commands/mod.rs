@@ -47,12 +47,22 @@ use crate::exit_code;
 use crate::output::Printer;
 use crate::progress;
 use crate::render::plural;
+use crate::server;
 use crate::signals::{Hangup, until_signalled};
 use crate::terminal::with_ui;
+use hook_json::text::PathText;
 
-/// The note after a change of a settings file or a trust decision.
-const RELOAD: &str = "a running `hook serve` keeps the old settings until it gets SIGHUP or a \
-                      client's hook-reload";
+/// Prints how the project's own server, if one runs, hears of a change of settings or of trust.
+async fn remark_reload(context: &Context, printer: &mut Printer) {
+    if let Some((path, process)) = server::running(context).await {
+        let path = path.shown();
+        let how = process.map_or_else(
+            || "it gets SIGHUP or a client's hook-reload".to_owned(),
+            |process| format!("`kill -HUP {process}`, or a client's hook-reload"),
+        );
+        printer.remark(&format!("the server at {path} keeps the old settings until {how}"));
+    }
+}
 
 /// Runs `work` with the project's hooks. Shows the hooks that take long; a signal ends the hooks,
 /// then the work.

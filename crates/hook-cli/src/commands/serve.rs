@@ -10,13 +10,15 @@ use std::sync::Arc;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args};
-use hook_bus::HookSystem;
+use futures::StreamExt;
 use hook_bus::bridge::BridgeState;
 use hook_bus::live;
 use hook_bus::wire::{ClientEnd, serve_stdio};
-use hook_json::text::PathText;
+use hook_bus::{HookRegistration, HookSystem, RegistrationChange, Subscription};
+use hook_json::text::{PathText, shortened};
+use hook_protocol::HookEventName;
 use hook_settings::AuditLevel;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::auditing::{self, Auditing};
@@ -128,6 +130,7 @@ pub(crate) async fn run(
         Some(None) => Some(own_socket(context.project())?),
         None => None,
     };
+    let registrations = system.bus().subscribe::<HookRegistration>();
     let socket = match &path {
         Some(path) => Some(Socket::bind(path).await?),
         None => None,
@@ -166,6 +169,13 @@ pub(crate) async fn run(
     if let Some(metrics) = &metrics {
         metrics.announce(printer);
     }
+    // Whoever starts a server for one client alone hears of its hooks from that.
+    let news = News {
+        fleet: notices,
+        registrations: (socket.is_some() && !arguments.stdio).then_some(registrations),
+        shown_registrations: 0,
+        save_problems: system.live_clients().save_problems(),
+    };
     let stop = &CancellationToken::new();
     let idle = idle::end_unused(arguments.idle_exit, socket.as_ref(), stop);
     // Without a fleet to leave, draining ends at once.
@@ -175,7 +185,7 @@ pub(crate) async fn run(
         let served = serving.serve(system, stop, drained);
         tokio::select! {
             ended = served => ended,
-            error = supervise(system, &mut recording, &mut auditing, notices, printer) => Err(error),
+            error = supervise(system, &mut recording, &mut auditing, news, printer) => Err(error),
             never = idle => match never {},
         }
     };
@@ -315,7 +325,7 @@ async fn supervise(
     system: &HookSystem,
     recording: &mut Option<Recording>,
     auditing: &mut Option<Auditing>,
-    mut notices: Option<mpsc::Receiver<String>>,
+    mut news: News,
     printer: &mut Printer,
 ) -> CommandError {
     let mut hangups = match Hangups::listen() {
@@ -334,21 +344,84 @@ async fn supervise(
                     Err(error) => printer.problem(&error.to_string()),
                 }
             }
-            text = next(&mut notices) => printer.note(&text),
+            text = news.next() => printer.note(&text),
             problem = auditing::next_problem(auditing) => printer.problem(&problem),
             problem = recording::next_problem(recording) => printer.problem(&problem),
         }
     }
 }
 
-/// Returns the next message about the fleet. Never completes if there is none.
-async fn next(notices: &mut Option<mpsc::Receiver<String>>) -> String {
-    if let Some(receiver) = notices
-        && let Some(text) = receiver.recv().await
-    {
-        return text;
+/// The maximum number of shown registrations: nobody may read standard error.
+const MAX_REGISTRATIONS: usize = 200;
+
+/// News of the fleet, and of hooks that clients register and that cannot be saved.
+struct News {
+    fleet: Option<mpsc::Receiver<String>>,
+    registrations: Option<Subscription<HookRegistration>>,
+    shown_registrations: usize,
+    save_problems: watch::Receiver<Option<String>>,
+}
+
+impl News {
+    /// Returns the next message. Never completes if there is none.
+    async fn next(&mut self) -> String {
+        let of_fleet = async {
+            match &mut self.fleet {
+                Some(receiver) => receiver.recv().await,
+                None => std::future::pending().await,
+            }
+        };
+        let of_hooks = async {
+            while let Some(registrations) = &mut self.registrations {
+                match registrations.next().await {
+                    Some(Ok(registration)) if registration.is_by_client() => {
+                        self.shown_registrations += 1;
+                        if self.shown_registrations == MAX_REGISTRATIONS {
+                            self.registrations = None;
+                            return Some(
+                                "further hooks of clients are in the audit alone".to_owned(),
+                            );
+                        }
+                        return Some(registration_text(&registration));
+                    }
+                    Some(_) => {}
+                    None => break,
+                }
+            }
+            std::future::pending().await
+        };
+        let of_saving = async {
+            while self.save_problems.changed().await.is_ok() {
+                if let Some(text) = &*self.save_problems.borrow_and_update() {
+                    return Some(format!("error: {text}"));
+                }
+            }
+            std::future::pending().await
+        };
+        let news = tokio::select! {
+            text = of_fleet => text,
+            text = of_hooks => text,
+            text = of_saving => text,
+        };
+        match news {
+            Some(text) => text,
+            None => std::future::pending().await,
+        }
     }
-    std::future::pending().await
+}
+
+fn registration_text(registration: &HookRegistration) -> String {
+    let hook = &registration.hook;
+    let event = hook.event().map_or("an unknown event", HookEventName::as_str);
+    let name = shortened(hook.display_name());
+    match registration.change {
+        RegistrationChange::Registered => {
+            format!("a client registered the hook `{name}` of {event}")
+        }
+        RegistrationChange::Unregistered => {
+            format!("the registered hook `{name}` of {event} is gone")
+        }
+    }
 }
 
 #[cfg(unix)]

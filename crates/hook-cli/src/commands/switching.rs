@@ -10,7 +10,7 @@ use hook_settings::edit::{AbsentFile, EditMode, FileChange, set_hook_enabled_in_
 use hook_settings::{HookEntry, SettingsFile, Severity, Switches, has_hook_folder, parse_source};
 use hook_settings::{HookSource, SettingsSource};
 
-use super::RELOAD;
+use super::remark_reload;
 use crate::complete;
 use crate::context::Context;
 use crate::error::{CommandError, Result, UnknownHook};
@@ -129,7 +129,7 @@ pub(crate) async fn run(
             });
         }
         if !outcome.dry_run && outcome.edited.iter().any(changed) {
-            printer.remark(RELOAD);
+            remark_reload(context, printer).await;
         }
     }
     Ok(status(&outcome, printer))

@@ -1,6 +1,7 @@
 //! `hook trust`: reviews the project's hooks and trusts them.
 
 mod lock;
+mod removed;
 mod reviewed;
 
 use std::collections::BTreeSet;
@@ -12,14 +13,15 @@ use clap_complete::engine::ArgValueCompleter;
 use hook_json::text::{PathText, one_line};
 use hook_settings::language::Language;
 use hook_settings::load;
-use hook_settings::{Agents, HookSource};
+use hook_settings::{Agents, Diagnostic, HookSource, Severity};
 use hook_trust::TrustStore;
 use hook_trust::{Grant, Review, TrustStatus, TrustStoreError, agent_of};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
 
+use removed::RemovedGuard;
 use reviewed::{ProjectHooks, Reviewed};
 
-use crate::commands::{RELOAD, try_modules};
+use crate::commands::{remark_reload, try_modules};
 use crate::complete;
 use crate::context::Context;
 use crate::error::{CommandError, UnknownHook};
@@ -111,7 +113,7 @@ pub(crate) async fn run(
         return reactivate(digest, &store, &projects, context, printer).await;
     }
     let mut reviews = Vec::new();
-    for (project, entries) in &projects {
+    for ProjectHooks { directory: project, hooks: entries, .. } in &projects {
         let found = match store.review(project, entries) {
             // The new decision replaces the damaged store.
             Err(damaged @ TrustStoreError::Damaged { .. })
@@ -134,11 +136,18 @@ pub(crate) async fn run(
         return list(arguments, &store, &projects, &reviews, context, printer).await;
     }
     restore(&store, &projects, &reviews, printer)?;
-    select(&mut reviews, &arguments.names, |reviewed| reviewed.review.entry.display_name())?;
+    let mut removed = removed::find(&store, &projects, context);
+    let name_of = |reviewed: &Reviewed| reviewed.review.entry.display_name().to_owned();
+    let known = reviews.iter().map(name_of);
+    let known = known.chain(removed.iter().map(|guard| guard.grant.display_name().to_owned()));
+    let names = resolve_names(&arguments.names, &known.collect::<Vec<_>>())?;
+    let is_named = |name: &str| names.is_empty() || names.iter().any(|named| named == name);
+    reviews.retain(|reviewed| is_named(reviewed.review.entry.display_name()));
+    removed.retain(|guard| is_named(guard.grant.display_name()));
     if context.is_strict() {
         reviews.iter_mut().for_each(|reviewed| reviewed.review.make_strict());
     }
-    review(arguments, &store, reviews, context, printer).await
+    review(arguments, &store, (reviews, removed), context, printer).await
 }
 
 /// Restores trusted copies that are missing or changed.
@@ -148,7 +157,7 @@ fn restore(
     reviews: &[Reviewed],
     printer: &mut Printer,
 ) -> Result<(), CommandError> {
-    for (project, _) in projects {
+    for ProjectHooks { directory: project, .. } in projects {
         let of_project = reviews.iter().filter(|reviewed| reviewed.project == *project);
         match store.restore(project, of_project.map(|reviewed| &reviewed.review))? {
             0 => {}
@@ -171,7 +180,7 @@ async fn reactivate(
 ) -> Result<Status, CommandError> {
     let mut found = Vec::new();
     let mut unknown = None;
-    for (project, _) in projects {
+    for ProjectHooks { directory: project, .. } in projects {
         match store.reactivate(project, digest) {
             Ok(grants) => found.extend(grants),
             Err(error @ TrustStoreError::UnknownDigest { .. }) => unknown = Some(error),
@@ -189,23 +198,34 @@ async fn reactivate(
     }
     let names: Vec<&str> = found.iter().map(Grant::display_name).collect();
     printer.text(&render::trusted(&names, &[], printer)).await?;
-    printer.remark(RELOAD);
+    remark_reload(context, printer).await;
     Ok(exit_code::PROCEED)
 }
 
 /// Returns the hooks of each project, the innermost first, and prints settings problems.
 fn project_hooks(context: &Context, printer: &mut Printer) -> Vec<ProjectHooks> {
-    let mut projects: Vec<ProjectHooks> = vec![(context.project().to_path_buf(), Vec::new())];
+    let project = |directory: &Path| ProjectHooks {
+        directory: directory.to_path_buf(),
+        hooks: Vec::new(),
+        has_errors: false,
+    };
+    let mut projects = vec![project(context.project())];
     let sources = context.sources();
     let of_project = sources.iter().filter(|source| source.source == HookSource::Project);
     for file in of_project.filter_map(load) {
         for problem in &file.diagnostics {
             printer.settings_problem(problem);
         }
-        let project = file.project(context.project()).to_path_buf();
-        match projects.iter_mut().find(|(known, _)| *known == project) {
-            Some((_, hooks)) => hooks.extend(file.hooks),
-            None => projects.push((project, file.hooks)),
+        let directory = file.project(context.project());
+        let index = projects.iter().position(|known| known.directory == directory);
+        let index = index.unwrap_or_else(|| {
+            projects.push(project(directory));
+            projects.len() - 1
+        });
+        let is_error = |problem: &Diagnostic| problem.severity == Severity::Error;
+        if let Some(known) = projects.get_mut(index) {
+            known.has_errors |= file.diagnostics.iter().any(is_error);
+            known.hooks.extend(file.hooks);
         }
     }
     projects
@@ -227,32 +247,43 @@ fn grant<'r>(
     Ok(())
 }
 
-/// Keeps the named items, or all if no name is given.
-fn select<T>(
-    all: &mut Vec<T>,
-    names: &[String],
-    name_of: impl Fn(&T) -> &str,
-) -> Result<(), CommandError> {
-    if let Some(unknown) = names.iter().find(|name| !all.iter().any(|item| name_of(item) == *name))
-    {
-        return Err(UnknownHook::new(unknown, all.iter().map(name_of)).into());
-    }
-    all.retain(|item| names.is_empty() || names.iter().any(|name| name_of(item) == name));
-    Ok(())
+/// Returns the hooks that are meant by these names: a hook's own name, or of one hook alone the name of a file
+/// in its command.
+fn resolve_names(names: &[String], known: &[String]) -> Result<Vec<String>, UnknownHook> {
+    let has_file = |command: &str, name: &str| {
+        let mut words =
+            command.split(|character: char| character.is_whitespace() || "'\"".contains(character));
+        words.any(|word| word.rsplit('/').next() == Some(name))
+    };
+    let resolve = |name: &String| {
+        if known.contains(name) {
+            return Ok(name.clone());
+        }
+        let with_file: BTreeSet<&String> =
+            known.iter().filter(|known| has_file(known, name)).collect();
+        match with_file.into_iter().collect::<Vec<_>>().as_slice() {
+            [only] => Ok((*only).clone()),
+            _ => Err(UnknownHook::new(name, known.iter().map(String::as_str))),
+        }
+    };
+    names.iter().map(resolve).collect()
 }
 
-/// Keeps the decisions about hooks of these names.
+/// Keeps the decisions about hooks of these names, or all if no name is given.
 fn select_granted(grants: &mut Vec<(&Path, Grant)>, names: &[String]) -> Result<(), CommandError> {
-    select(grants, names, |(_, grant)| grant.display_name()).map_err(|error| match error {
-        CommandError::UnknownHook(unknown) => unknown.among_trusted().into(),
-        error => error,
-    })
+    let known = grants.iter().map(|(_, grant)| grant.display_name().to_owned());
+    let names = resolve_names(names, &known.collect::<Vec<_>>());
+    let names = names.map_err(UnknownHook::among_trusted)?;
+    grants.retain(|(_, grant)| {
+        names.is_empty() || names.iter().any(|name| name == grant.display_name())
+    });
+    Ok(())
 }
 
 async fn review(
     arguments: &Arguments,
     store: &TrustStore,
-    mut reviews: Vec<Reviewed>,
+    (mut reviews, removed): (Vec<Reviewed>, Vec<RemovedGuard>),
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
@@ -273,20 +304,29 @@ async fn review(
             let is_granted = is_approved(reviewed) && !reviewed.is_trusted();
             printer.object(&render::review_json(&reviewed.review, is_granted)).await?;
         }
+        if arguments.yes {
+            removed::forget(store, &removed)?;
+        }
+        for guard in &removed {
+            let mut line = render::grant_json(&guard.grant, ("gone", true));
+            line["agreed"] = arguments.yes.into();
+            printer.object(&line).await?;
+        }
         let approved = reviews.iter().filter(is_open).filter(|reviewed| is_approved(reviewed));
         if let Some(ended) = check_modules(approved, context, printer).await {
             return Ok(ended);
         }
         let rejected: Vec<&Reviewed> =
             reviews.iter().filter(is_open).filter(|reviewed| !is_approved(reviewed)).collect();
-        return Ok(report_untrusted(&rejected, arguments.yes, printer));
+        let removed = if arguments.yes { 0 } else { removed.len() };
+        return Ok(report_open(&rejected, removed, arguments.yes, printer));
     }
     let (trusted, open): (Vec<Reviewed>, Vec<Reviewed>) =
         reviews.into_iter().partition(Reviewed::is_trusted);
     if arguments.show {
         show(&trusted, true, printer).await?;
     }
-    if open.is_empty() {
+    if open.is_empty() && removed.is_empty() {
         printer.text(&render::nothing_to_trust(trusted.len())).await?;
         if trusted.is_empty() {
             show_agents(context, printer).await?;
@@ -294,30 +334,45 @@ async fn review(
         show_lost_guards(context, printer).await?;
         return Ok(exit_code::PROCEED);
     }
-    let (approved, rejected) = if arguments.yes {
+    let asks = std::io::stdin().is_terminal() && printer.is_interactive();
+    let (approved, rejected, agreed, kept) = if arguments.yes {
         show(&open, arguments.show, printer).await?;
-        open.into_iter().partition(is_approved)
-    } else if std::io::stdin().is_terminal() && printer.is_interactive() {
-        ask_for_each(open, arguments.show, printer).await?
+        removed::show(&removed, printer).await?;
+        let (approved, rejected) = open.into_iter().partition(is_approved);
+        (approved, rejected, removed, 0)
+    } else if asks {
+        let mut answers = BufReader::new(tokio::io::stdin()).lines();
+        let (approved, rejected) =
+            ask_for_each(open, arguments.show, &mut answers, printer).await?;
+        let (agreed, kept) = removed::ask_for_each(removed, &mut answers, printer).await?;
+        (approved, rejected, agreed, kept)
     } else {
         show(&open, arguments.show, printer).await?;
-        return Ok(report_untrusted(&open.iter().collect::<Vec<_>>(), false, printer));
+        removed::show(&removed, printer).await?;
+        let open: Vec<&Reviewed> = open.iter().collect();
+        return Ok(report_open(&open, removed.len(), false, printer));
     };
     grant(store, &approved)?;
-    let names: Vec<&str> =
-        approved.iter().map(|reviewed| reviewed.review.entry.display_name()).collect();
-    let rejected_reviews: Vec<&Review> = rejected.iter().map(|reviewed| &reviewed.review).collect();
-    printer.text(&render::trusted(&names, &rejected_reviews, printer)).await?;
-    if !approved.is_empty() {
-        printer.remark(RELOAD);
+    removed::forget(store, &agreed)?;
+    if !(approved.is_empty() && rejected.is_empty()) {
+        let names: Vec<&str> =
+            approved.iter().map(|reviewed| reviewed.review.entry.display_name()).collect();
+        let rejected: Vec<&Review> = rejected.iter().map(|reviewed| &reviewed.review).collect();
+        printer.text(&render::trusted(&names, &rejected, printer)).await?;
+    }
+    let agreed_grants: Vec<&Grant> = agreed.iter().map(|guard| &guard.grant).collect();
+    printer.text(&render::removals(&agreed_grants, kept, printer)).await?;
+    if !(approved.is_empty() && agreed.is_empty()) {
+        remark_reload(context, printer).await;
     }
     if let Some(ended) = check_modules(&approved, context, printer).await {
         return Ok(ended);
     }
     if arguments.yes {
-        return Ok(report_untrusted(&rejected.iter().collect::<Vec<_>>(), true, printer));
+        return Ok(report_open(&rejected.iter().collect::<Vec<_>>(), 0, true, printer));
     }
-    Ok(if rejected.is_empty() { exit_code::PROCEED } else { exit_code::FAILURE })
+    let is_settled = rejected.is_empty() && kept == 0;
+    Ok(if is_settled { exit_code::PROCEED } else { exit_code::FAILURE })
 }
 
 /// Reports modules that cannot be loaded, if some were just trusted; they stay trusted. Returns the
@@ -339,13 +394,19 @@ async fn check_modules<'r>(
     }
 }
 
-/// Prints how to trust the remaining hooks, if any, and returns the exit code.
-fn report_untrusted(untrusted: &[&Reviewed], yes: bool, printer: &mut Printer) -> Status {
-    if untrusted.is_empty() {
+/// Prints how to trust the remaining hooks, and to agree to the removal of guards, if there are any, and
+/// returns the exit code.
+fn report_open(
+    untrusted: &[&Reviewed],
+    removed: usize,
+    yes: bool,
+    printer: &mut Printer,
+) -> Status {
+    if untrusted.is_empty() && removed == 0 {
         return exit_code::PROCEED;
     }
     let reviews: Vec<&Review> = untrusted.iter().map(|reviewed| &reviewed.review).collect();
-    let what = render::not_agreed(&reviews);
+    let what = render::not_agreed(&reviews, removed);
     let opaque = untrusted.iter().filter(|reviewed| reviewed.is_opaque()).count();
     let agrees = match (opaque, untrusted.len() - opaque) {
         (0, _) => "`--yes` agrees to what is shown".to_owned(),
@@ -403,8 +464,9 @@ async fn show(
     whole: bool,
     printer: &mut Printer,
 ) -> Result<(), CommandError> {
+    let mut shown = render::ShownFiles::default();
     for reviewed in reviews {
-        printer.text(&render::review(&reviewed.review, whole, printer)).await?;
+        printer.text(&render::review(&reviewed.review, whole, &mut shown, printer)).await?;
     }
     Ok(())
 }
@@ -414,32 +476,36 @@ async fn show(
 async fn ask_for_each(
     open: Vec<Reviewed>,
     whole: bool,
+    answers: &mut Answers,
     printer: &mut Printer,
 ) -> Result<(Vec<Reviewed>, Vec<Reviewed>), CommandError> {
-    let mut answers = BufReader::new(tokio::io::stdin()).lines();
     let (mut approved, mut rejected) = (Vec::new(), Vec::new());
     let mut open = std::collections::VecDeque::from(open);
     let mut approves_all = false;
+    let mut shown = render::ShownFiles::default();
     while let Some(mut reviewed) = open.pop_front() {
         let mut yes = approves_all;
         if !approves_all {
-            printer.text(&render::review(&reviewed.review, whole, printer)).await?;
+            let text = render::review(&reviewed.review, whole, &mut shown, printer);
+            printer.text(&text).await?;
         }
         while !yes {
             let all = if open.is_empty() { "" } else { ", [a]ll" };
             let question =
                 format!("Trust this hook? [y]es, [N]o{all}, [s]how all of its files, [q]uit: ");
-            match answer(&question, &mut answers, printer).await?.as_str() {
+            match answer(&question, answers, printer).await?.as_str() {
                 "y" | "yes" => yes = true,
                 "s" | "show" => {
-                    printer.text(&render::review(&reviewed.review, true, printer)).await?;
+                    let mut shown = render::ShownFiles::default();
+                    let text = render::review(&reviewed.review, true, &mut shown, printer);
+                    printer.text(&text).await?;
                 }
                 // Nothing is trusted without being shown.
                 "a" | "all" if !open.is_empty() => {
                     show(open.make_contiguous(), whole, printer).await?;
                     let count = open.len() + 1;
                     let question = format!("Trust all of these {count} hooks? [y]es, [N]o: ");
-                    approves_all = is_yes(&answer(&question, &mut answers, printer).await?);
+                    approves_all = is_yes(&answer(&question, answers, printer).await?);
                     yes = approves_all;
                 }
                 "q" | "quit" => {
@@ -456,13 +522,16 @@ async fn ask_for_each(
                  asked. Trust it all the same? [y]es, [N]o: ",
                 one_line(reviewed.review.entry.display_name())
             );
-            yes = is_yes(&answer(&question, &mut answers, printer).await?);
+            yes = is_yes(&answer(&question, answers, printer).await?);
             reviewed.review.accept_opaque();
         }
         if yes { &mut approved } else { &mut rejected }.push(reviewed);
     }
     Ok((approved, rejected))
 }
+
+/// The lines that the user answers with.
+type Answers = Lines<BufReader<Stdin>>;
 
 fn is_yes(answer: &str) -> bool {
     matches!(answer, "y" | "yes")
@@ -471,7 +540,7 @@ fn is_yes(answer: &str) -> bool {
 /// Asks one question. The end of the input counts as `quit`.
 async fn answer(
     question: &str,
-    answers: &mut Lines<BufReader<Stdin>>,
+    answers: &mut Answers,
     printer: &mut Printer,
 ) -> Result<String, CommandError> {
     printer.text(question).await?;
@@ -530,7 +599,7 @@ fn project_grants<'p>(
     projects: &'p [ProjectHooks],
 ) -> Result<Vec<(&'p Path, Grant)>, CommandError> {
     let mut grants = Vec::new();
-    for (project, _) in projects {
+    for ProjectHooks { directory: project, .. } in projects {
         let of_project = |grant| (project.as_path(), grant);
         grants.extend(store.grants(project)?.into_iter().map(of_project));
     }
@@ -568,7 +637,7 @@ async fn revoke(
             return Ok(status);
         }
     }
-    for (project, _) in projects {
+    for ProjectHooks { directory: project, .. } in projects {
         let of_project = grants.iter().filter(|(project_of, _)| project_of == project);
         let fingerprints: Vec<String> =
             of_project.map(|(_, grant)| grant.fingerprint.clone()).collect();
@@ -585,7 +654,7 @@ async fn revoke(
         printer.text(&render::revoked(&grants, printer)).await?;
     }
     if !grants.is_empty() && !context.json() {
-        printer.remark(RELOAD);
+        remark_reload(context, printer).await;
     }
     Ok(status)
 }

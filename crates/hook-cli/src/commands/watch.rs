@@ -29,7 +29,7 @@ Examples:
   hook fleet watch --nats nats://127.0.0.1 --json | jq '.engines | length'
   hook fleet watch --nats nats://127.0.0.1 --count 1
 
-Exit code: 1 if the last of --count looks failed; else 0.")]
+Exit code: 1 if the last of --count looks failed, or found no engine; else 0.")]
 pub(crate) struct Arguments {
     /// What to do
     action: Action,
@@ -88,6 +88,7 @@ mod present {
     use crate::error::CommandError;
     use crate::exit_code::{self, Status};
     use crate::output::{Printer, Tone};
+    use crate::render::counted;
 
     /// The time limits for engines to answer a roll call, and for reaching the broker.
     const ROLL_CALL_TIMEOUT: Duration = Duration::from_secs(1);
@@ -126,16 +127,14 @@ mod present {
             } else if let Ok(engines) = &found {
                 printer.text(&changes(&previous, engines, polls == 1, printer)).await?;
             }
+            let found_none = found.as_ref().is_ok_and(Vec::is_empty);
             if let Ok(engines) = found {
                 previous = engines.into_iter().map(|engine| (engine.id.clone(), engine)).collect();
             }
             reported_failure = failed;
             if arguments.count.is_some_and(|count| polls >= count.get()) {
-                return Ok(if reported_failure.is_some() {
-                    exit_code::FAILURE
-                } else {
-                    exit_code::PROCEED
-                });
+                let is_bad = found_none || reported_failure.is_some();
+                return Ok(if is_bad { exit_code::FAILURE } else { exit_code::PROCEED });
             }
         }
     }
@@ -184,7 +183,18 @@ mod present {
             lines.push((tone, mark, line(engine, before)));
         }
         for engine in gone_engines(previous, current) {
-            lines.push((Tone::Bad, "-", format!("{}  gone", short(&engine.id))));
+            let text = format!("{}  gone: it left, or does not answer", short(&engine.id));
+            lines.push((Tone::Bad, "-", text));
+        }
+        if !is_first && !previous.is_empty() && current.is_empty() {
+            lines.push((Tone::Bad, "✗", "no engine is there".to_owned()));
+        }
+        let settings = settings_counts(current);
+        if settings.len() > 1 && settings != settings_counts(previous.values()) {
+            let counts: Vec<String> =
+                settings.iter().map(|(hash, count)| format!("{count} have {hash}")).collect();
+            let text = format!("the engines have different settings: {}", counts.join(", "));
+            lines.push((Tone::Bad, "!", text));
         }
         let time = timestamp();
         let time = time.get(11..19).unwrap_or(&time);
@@ -196,6 +206,18 @@ mod present {
         out
     }
 
+    /// Returns the number of engines with each settings.
+    fn settings_counts<'e>(
+        engines: impl IntoIterator<Item = &'e EngineStatus>,
+    ) -> BTreeMap<&'e str, usize> {
+        let mut counts = BTreeMap::new();
+        for engine in engines {
+            let hash = engine.settings_hash.as_deref().map_or("unknown", short);
+            *counts.entry(hash).or_default() += 1;
+        }
+        counts
+    }
+
     fn is_good(engine: &EngineStatus) -> bool {
         engine.state == "serving" && engine.total_hooks > 0 && engine.untrusted_hooks == 0
     }
@@ -205,19 +227,20 @@ mod present {
             format!(" (+{})", engine.answered.saturating_sub(before.answered))
         });
         let mut text = format!(
-            "{}  {}, version {}, settings {}, {} hooks, {} run, {} wait, {} answered{more}, {} failed",
+            "{}  {}, version {}, settings {}, {}, {} running, {} waiting, {} answered{more}, {} \
+             failed",
             short(&engine.id),
             engine.state,
             engine.version,
             engine.settings_hash.as_deref().map_or("unknown", short),
-            engine.total_hooks,
+            counted(engine.total_hooks as usize, "hook"),
             engine.running,
             engine.waiting,
             engine.answered,
             engine.failed,
         );
         for (count, what) in [
-            (engine.busy, "told busy"),
+            (engine.busy, "turned away busy"),
             (engine.mismatched, "wanted other settings"),
             (engine.untrusted_hooks, "hooks not trusted"),
             (engine.lost, "messages lost"),

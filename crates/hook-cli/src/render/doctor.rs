@@ -46,6 +46,19 @@ pub(crate) fn section_json(section: &Section) -> impl Iterator<Item = Vec<u8>> {
     section.findings.iter().map(|finding| json_line(&Line { section: section.title, finding }))
 }
 
+/// Returns the last line about a fleet alone.
+pub(crate) fn fleet_diagnosis<'f>(
+    findings: impl Iterator<Item = &'f Finding>,
+    printer: &Printer,
+) -> String {
+    let bad = findings.filter(|finding| finding.health == Health::Bad).count();
+    let (tone, text) = match bad {
+        0 => (Tone::Good, "the fleet is as expected".to_owned()),
+        bad => (Tone::Bad, counted(bad, "problem")),
+    };
+    format!("{}\n", printer.paint(tone, &text))
+}
+
 /// Returns the last line. `run` of the `hooks` are trusted and enabled.
 pub(crate) fn diagnosis<'f>(
     findings: impl Iterator<Item = &'f Finding>,

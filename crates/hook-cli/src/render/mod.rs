@@ -28,7 +28,7 @@ mod trace;
 mod trust;
 
 pub(crate) use diff::file_diff;
-pub(crate) use doctor::{diagnosis, section, section_json};
+pub(crate) use doctor::{diagnosis, fleet_diagnosis, section, section_json};
 pub(crate) use explain::{Explained, explained, explained_json, nothing_found};
 pub(crate) use findings::{Finding, Health, Section};
 pub(crate) use fire::{Fired, fired};
@@ -49,6 +49,7 @@ pub(crate) use test_report::{
 pub(crate) use topics::TOPICS;
 pub(crate) use trace::{Scale, trace_chrome, trace_json, trace_page, trace_text};
 pub(crate) use trust::{
-    Match, all_locked, grant_json, grants, locked, missing_hooks, not_agreed, nothing_to_trust,
-    review, review_json, revoked, shown_names, trusted, unlocked,
+    Match, ShownFiles, all_locked, grant_json, grants, locked, missing_hooks, not_agreed,
+    nothing_to_trust, removals, removed_guard, review, review_json, revoked, shown_names, trusted,
+    unlocked,
 };

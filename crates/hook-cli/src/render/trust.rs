@@ -1,10 +1,11 @@
 //! Reviews of a project's hooks, and trust decisions.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use hook_json::text::{self, one_line, shortened};
+use hook_json::text::{self, PathText, one_line, shortened};
 use hook_protocol::{Events, HookEventName};
 use hook_settings::{FailBehavior, MatcherDefinition};
 use hook_trust::{Change, Grant, Review, ReviewedFile, TrustStatus, review_command};
@@ -16,11 +17,30 @@ use crate::output::{Printer, Tone};
 /// The number of lines of a script that are shown without `--show`.
 const FIRST_LINES: usize = 20;
 
+/// The maximum length of names in one line, in bytes.
+const MAX_LINE: usize = 100;
+
 /// The number of files named by no command that are listed without `--show`.
 const FIRST_FILES: usize = 12;
 
+/// The files that were shown already, as one folder may be of several hooks.
+#[derive(Debug, Default)]
+pub(crate) struct ShownFiles(HashSet<(PathBuf, Option<String>)>);
+
+impl ShownFiles {
+    /// Returns `true` if a file with that content was not shown before.
+    fn is_new(&mut self, path: &Path, content: Option<String>) -> bool {
+        self.0.insert((path.to_path_buf(), content))
+    }
+}
+
 /// Formats a review: the files and settings of a hook, and changes since it was trusted.
-pub(crate) fn review(review: &Review, whole: bool, printer: &Printer) -> String {
+pub(crate) fn review(
+    review: &Review,
+    whole: bool,
+    known: &mut ShownFiles,
+    printer: &Printer,
+) -> String {
     let (mark, tone, status) = match &review.status {
         TrustStatus::Trusted if !review.is_decided() => {
             let what = "trusted, to go on from its copy where its folder changes; asked whether to block then";
@@ -40,22 +60,28 @@ pub(crate) fn review(review: &Review, whole: bool, printer: &Printer) -> String 
             _ => ("!", Tone::Bad, "changed since it was trusted".to_owned()),
         },
     };
-    with_status(review, (mark, tone, &status), whole, printer)
+    with_status(review, (mark, tone, &status), whole, known, printer)
 }
 
 /// Formats a hook that differs from the lock of its project.
-pub(crate) fn unlocked(review: &Review, whole: bool, printer: &Printer) -> String {
+pub(crate) fn unlocked(
+    review: &Review,
+    whole: bool,
+    known: &mut ShownFiles,
+    printer: &Printer,
+) -> String {
     let status = match &review.status {
         TrustStatus::New => "not in the lock",
         _ => "changed since the lock was written",
     };
-    with_status(review, ("!", Tone::Bad, status), whole, printer)
+    with_status(review, ("!", Tone::Bad, status), whole, known, printer)
 }
 
 fn with_status(
     review: &Review,
     (mark, tone, status): (&str, Tone, &str),
     whole: bool,
+    known: &mut ShownFiles,
     printer: &Printer,
 ) -> String {
     let entry = &review.entry;
@@ -81,7 +107,7 @@ fn with_status(
         Some(matcher) => {
             // A matcher that is an object is shown with the other settings.
             if let Some(text) = matcher.as_text() {
-                field("matcher", text);
+                field("matcher", if text.is_empty() { "everything" } else { text });
             }
         }
     }
@@ -89,8 +115,21 @@ fn with_status(
     for (name, value) in &entry.env {
         field("env", &format!("{name}={value}"));
     }
-    for (name, value) in review.spec() {
-        field(&name, &value);
+    let mut spec = review.spec();
+    if let (Some(agent), Some(event)) = (spec.remove("language"), spec.remove("language.event")) {
+        field("event", &format!("{event} of {agent}"));
+    }
+    if spec.get("runs").is_some_and(|definition| repeats_command(definition)) {
+        spec.remove("runs");
+    }
+    for (name, value) in spec {
+        match (name.as_str(), value.parse::<u64>()) {
+            ("runs", _) => field("definition", &value),
+            ("timeout" | "startTimeout" | "idleTimeout", Ok(milliseconds)) => {
+                field(&name, &format!("{} s", Duration::from_millis(milliseconds).as_secs_f64()));
+            }
+            _ => field(&name, &value),
+        }
     }
     for folder in
         review.folders.iter().filter(|folder| review.files.iter().all(|file| file.path != **folder))
@@ -130,7 +169,7 @@ fn with_status(
         field("file", &format!("… {} more, with --show", counted(others.len() - shown, "file")));
     }
     if review.folders.is_empty() {
-        field("files", "the command names no file of the project");
+        field("files", "the command names none that exists in the project");
     }
     for file in &review.data {
         let file = file.display();
@@ -159,22 +198,80 @@ fn with_status(
         (_, false) => {}
     }
     for reason in &review.opaque {
-        field("opaque", &format!("not all that it starts is known: {reason}"));
+        field("opaque", reason);
     }
     let changes = review.changes();
     let shows_difference = changes
         .iter()
         .any(|change| matches!(change, Change::File { before: Some(_), after: Some(_), .. }));
     if whole || !shows_difference {
-        for file in review.files.iter().filter(|file| whole || file.is_named) {
-            out.push_str(&content(file, review.files.len() > 1, whole, printer));
+        let named: Vec<&ReviewedFile> = review.files.iter().filter(|file| file.is_named).collect();
+        let is_shown = |file: &&ReviewedFile| {
+            whole || file.is_named || named.iter().any(|named| names(named, file))
+        };
+        for file in review.files.iter().filter(is_shown) {
+            if known.is_new(&file.path, file.sha256()) {
+                out.push_str(&content(file, review.files.len() > 1, whole, printer));
+            } else {
+                let text = format!("{}: shown above", one_line(&file.path.display().to_string()));
+                let _ = writeln!(out, "    {}", printer.paint(Tone::Quiet, &text));
+            }
         }
     }
     for change in &changes {
-        out.push_str(&changed(change, printer));
+        let is_known = match change {
+            Change::File { path, after, .. } => !known.is_new(path, after.clone()),
+            _ => false,
+        };
+        if let Some((label, path)) = added_or_removed(change) {
+            let (label, path) = (printer.paint(Tone::Warning, label), one_line(path));
+            let _ = writeln!(out, "  {label} {path}");
+            let file = review.files.iter().find(|file| file.path == Path::new(&*path));
+            if let Some(file) = file.filter(|file| known.is_new(&file.path, file.sha256())) {
+                out.push_str(&content(file, false, whole, printer));
+            }
+            continue;
+        }
+        out.push_str(&match (change, is_known) {
+            (Change::File { path, .. }, true) => format!(
+                "  {}      {}, as shown above\n",
+                printer.paint(Tone::Warning, "changed"),
+                one_line(&path.display().to_string())
+            ),
+            _ => changed(change, printer),
+        });
     }
     out.push('\n');
     out
+}
+
+/// Returns the label and the path of a file that came or went.
+fn added_or_removed(change: &Change) -> Option<(&'static str, &str)> {
+    match change {
+        Change::Field { name, before: None, after: Some(path) } if name == "file" => {
+            Some(("added       ", path))
+        }
+        Change::Field { name, before: Some(path), after: None } if name == "file" => {
+            Some(("removed     ", path))
+        }
+        _ => None,
+    }
+}
+
+/// Checks whether a script names another file without its ending, as imports do.
+fn names(script: &ReviewedFile, file: &ReviewedFile) -> bool {
+    let stem = file.path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let is_word_character = |character: char| character.is_alphanumeric() || character == '_';
+    let has_stem =
+        |text: &str| text.split(|character| !is_word_character(character)).any(|word| word == stem);
+    !file.is_of_packages() && stem.len() > 2 && script.text().is_some_and(has_stem)
+}
+
+/// Checks whether an agent's definition of a hook says no more than its command and timeout.
+fn repeats_command(definition: &str) -> bool {
+    let fields = serde_json::from_str::<Map<String, Value>>(definition).unwrap_or_default();
+    let is_known = |name: &String| ["command", "timeout", "type"].contains(&name.as_str());
+    !fields.is_empty() && fields.keys().all(is_known)
 }
 
 fn about(file: &ReviewedFile) -> String {
@@ -364,19 +461,31 @@ pub(crate) fn trusted(approved: &[&str], rejected: &[&Review], printer: &Printer
         [] => "trusted nothing".to_owned(),
         approved => {
             let names: Vec<String> = approved.iter().map(|name| shortened(name)).collect();
-            format!("{} {}", printer.paint(Tone::Good, "trusted"), names.join(", "))
+            let verb = printer.paint(Tone::Good, "trusted");
+            // Commands have commas of their own.
+            match names.len() > 1 && names.iter().map(String::len).sum::<usize>() > MAX_LINE {
+                true => {
+                    format!("{verb} {}:\n  {}\n ", counted(names.len(), "hook"), names.join("\n  "))
+                }
+                false => format!("{verb} {}", names.join(", ")),
+            }
         }
     };
+    let has_list = out.ends_with("\n ");
+    if has_list {
+        out.truncate(out.len() - 2);
+    }
     if !rejected.is_empty() {
-        let _ = write!(out, "; {}", not_agreed(rejected));
+        let separator = if has_list { "\n" } else { "; " };
+        let _ = write!(out, "{separator}{}", not_agreed(rejected, 0));
     }
     out.push('\n');
     out
 }
 
 /// Returns what becomes of hooks that were not agreed to: they do not run, a changed guard blocks, and what
-/// was trusted before goes on from its copy.
-pub(crate) fn not_agreed(reviews: &[&Review]) -> String {
+/// was trusted before goes on from its copy. A guard that is gone from the settings is held to, too.
+pub(crate) fn not_agreed(reviews: &[&Review], removed: usize) -> String {
     let (mut untrusted, mut blocking, mut going_on) = (0, 0, 0);
     for review in reviews {
         let count = match &review.status {
@@ -400,10 +509,15 @@ pub(crate) fn not_agreed(reviews: &[&Review]) -> String {
         (going_on, "changed, and the trusted copy goes on"),
     ];
     let parts = parts.iter().filter(|(count, _)| *count > 0);
-    parts
-        .map(|(count, what)| format!("{} {what}", counted(*count, "hook")))
-        .collect::<Vec<_>>()
-        .join(", ")
+    let parts = parts.map(|(count, what)| format!("{} {what}", counted(*count, "hook")));
+    let (verb, them) = if removed == 1 { ("is", "its") } else { ("are", "their") };
+    let removed = (removed > 0).then(|| {
+        format!(
+            "{} {verb} gone from the settings, and {verb} held to until you agree to {them} removal",
+            counted(removed, "trusted guard")
+        )
+    });
+    parts.chain(removed).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns hooks by event and name, for a message.
@@ -533,6 +647,51 @@ pub(crate) fn missing_hooks(grants: &[Grant], printer: &Printer) -> String {
         )
     };
     grants.iter().map(line).collect()
+}
+
+/// Formats a trusted guard that is gone from the settings.
+pub(crate) fn removed_guard(grant: &Grant, project: &Path, printer: &Printer) -> String {
+    let mut out = format!(
+        "{} {} {}: {}\n",
+        printer.paint(Tone::Bad, "-"),
+        printer.paint(Tone::Strong, &one_line(&grant.event)),
+        printer.paint(Tone::Strong, &one_line(grant.display_name())),
+        printer.paint(Tone::Bad, "trusted, and gone from the settings"),
+    );
+    let mut field = |name: &str, text: &str| {
+        let name = printer.paint(Tone::Quiet, &format!("{name:<12} "));
+        let text = text::escaped_lines(text).replace('\n', "\n               │ ");
+        let _ = writeln!(out, "  {name}{text}");
+    };
+    field("project", &project.shown().to_string());
+    if let Some(seen) = grant.seen.as_ref().filter(|seen| !seen.at.is_empty()) {
+        field("trusted at", &seen.at);
+    }
+    match grant.matcher() {
+        Some(None) => field("matcher", "everything"),
+        Some(Some(matcher)) => field("matcher", &matcher.to_text()),
+        None => {}
+    }
+    field("command", &grant.command);
+    out.push('\n');
+    out
+}
+
+/// Returns what became of guards that are gone from the settings.
+pub(crate) fn removals(agreed: &[&Grant], kept: usize, printer: &Printer) -> String {
+    let mut out = String::new();
+    for grant in agreed {
+        let _ = writeln!(
+            out,
+            "agreed to the removal of {} {}: it checks nothing any more",
+            one_line(&grant.event),
+            printer.paint(Tone::Strong, &shortened(grant.display_name()))
+        );
+    }
+    if kept > 0 {
+        let _ = writeln!(out, "{}", not_agreed(&[], kept));
+    }
+    out
 }
 
 /// Checks whether a decision was about a hook whose failure blocks.

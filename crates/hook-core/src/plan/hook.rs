@@ -71,8 +71,8 @@ pub(super) enum Suspension {
     Removed {
         /// The project.
         project: PathBuf,
-        /// The command that takes back the trust in it.
-        revoke: Arc<str>,
+        /// The command that shows that it is gone, and asks.
+        review: Arc<str>,
     },
 }
 
@@ -83,8 +83,8 @@ impl Suspension {
             Self::BrokenSettings { file, revoke } => {
                 HookFailure::BrokenSettings { file: file.clone(), revoke: revoke.to_string() }
             }
-            Self::Removed { project, revoke } => {
-                HookFailure::NotInSettings { project: project.clone(), revoke: revoke.to_string() }
+            Self::Removed { project, review } => {
+                HookFailure::NotInSettings { project: project.clone(), review: review.to_string() }
             }
         }
     }

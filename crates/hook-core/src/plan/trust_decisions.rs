@@ -8,9 +8,7 @@ use std::sync::Arc;
 use super::hook::Suspension;
 use hook_json::text::{PathText, shortened};
 use hook_protocol::event::{EventDefinition, Events, HookEventName, WILDCARD};
-use hook_settings::{
-    Diagnostic, FailBehavior, HookEntry, HookSource, Search, SettingsFile, Severity,
-};
+use hook_settings::{Diagnostic, HookEntry, HookSource, Search, SettingsFile, Severity};
 use hook_trust::{Grant, Trust, TrustPolicy, TrustedHook};
 
 /// The trust decisions about settings.
@@ -81,8 +79,7 @@ impl TrustDecisions {
                 (None, None) => Absence::Gone,
             };
             let guards = decisions.gone.into_iter().filter_map(|grant| {
-                // Any hook of a module may have been a guard, regardless of its settings.
-                if grant.fail_behavior() != Some(FailBehavior::Block) && !grant.is_module() {
+                if !grant.may_guard() {
                     return None;
                 }
                 let known_event = match &*grant.event {
@@ -192,11 +189,11 @@ impl MissingGuard {
         match &self.absence {
             Absence::BrokenSettings(file) => Some(Suspension::BrokenSettings {
                 file: file.clone(),
-                revoke: self.revoke_command().into(),
+                revoke: self.grant.revoke_command(&self.project).into(),
             }),
             Absence::Gone if !self.grant.is_foreign() => Some(Suspension::Removed {
                 project: self.project.clone(),
-                revoke: self.revoke_command().into(),
+                review: self.grant.removal_command(&self.project).into(),
             }),
             Absence::Gone | Absence::OutsideRepository(_) => None,
         }
@@ -207,29 +204,25 @@ impl MissingGuard {
     pub(super) fn notice(&self) -> Option<String> {
         let name = shortened(self.grant.display_name());
         let (project, event) = (self.project.shown(), &self.grant.event);
-        let revoke = self.revoke_command();
+        let review = self.grant.removal_command(&self.project);
         match &self.absence {
             Absence::BrokenSettings(_) => None,
             Absence::Gone if self.running.is_some() => Some(format!(
                 "the trusted guard `{name}` is not in the settings of {project} any more; it runs on from its \
-                 copy; put it back, or end it with `{revoke}`"
+                 copy; put it back, or agree to its removal with `{review}`"
             )),
             Absence::Gone if self.suspension().is_some() => None,
             Absence::Gone => Some(format!(
                 "the trusted guard `{name}` is not in the settings of {project} any more, so it does not \
-                 check {event}; put its entry back, or end this warning with `{revoke}`"
+                 check {event}; put its entry back, or agree to its removal with `{review}`"
             )),
             Absence::OutsideRepository(repository) => Some(format!(
                 "the trusted guard `{name}` of {project} does not run here: {} is the root of a \
                  repository, and no settings are looked for around it; put the guard into its \
-                 settings or the user's, or take back the trust in it with `{revoke}`",
-                repository.shown()
+                 settings or the user's, or take back the trust in it with `{}`",
+                repository.shown(),
+                self.grant.revoke_command(&self.project)
             )),
         }
-    }
-
-    /// Returns the command that takes back the trust in it alone.
-    pub(super) fn revoke_command(&self) -> String {
-        self.grant.revoke_command(&self.project)
     }
 }

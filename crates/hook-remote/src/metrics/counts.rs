@@ -45,7 +45,11 @@ pub(super) struct Counts {
     pub(super) buckets: [u64; BUCKETS.len()],
     pub(super) completed: u64,
     pub(super) total_duration: Duration,
-    pub(super) hooks_succeeded: u64,
+    /// Hooks that raised no objection.
+    pub(super) hooks_passed: u64,
+    /// Hooks that refused.
+    pub(super) hooks_refused: u64,
+    /// Hooks that could not answer.
     pub(super) hooks_failed: u64,
     /// The number of missed messages, which are in no other count.
     pub(super) missed: u64,
@@ -65,10 +69,15 @@ impl Counts {
             }
             JournalMessage::Progress(progress) => {
                 if let HookProgress::Finished(finished) = &**progress {
-                    match finished.result.success {
-                        true => self.hooks_succeeded += 1,
-                        false => self.hooks_failed += 1,
-                    }
+                    let result = &finished.result;
+                    let refused =
+                        result.decision.is_some_and(|decision| decision >= PolicyDecision::Block);
+                    let count = match (&result.failure, refused) {
+                        (Some(_), _) => &mut self.hooks_failed,
+                        (None, true) => &mut self.hooks_refused,
+                        (None, false) => &mut self.hooks_passed,
+                    };
+                    *count += 1;
                 }
             }
             JournalMessage::Response(response) => {

@@ -50,9 +50,15 @@ pub(super) fn render(
     out.sample("hook_request_duration_seconds_bucket", &[("le", "+Inf")], counts.completed);
     out.sample("hook_request_duration_seconds_sum", &[], counts.total_duration.as_secs_f64());
     out.sample("hook_request_duration_seconds_count", &[], counts.completed);
-    out.family("hook_runs_total", "counter", "Hooks that ran.");
-    out.sample("hook_runs_total", &[("result", "success")], counts.hooks_succeeded);
-    out.sample("hook_runs_total", &[("result", "failure")], counts.hooks_failed);
+    let help = "Hooks that ran: refused is a decision, failed is a hook that could not answer.";
+    out.family("hook_runs_total", "counter", help);
+    for (result, count) in [
+        ("ok", counts.hooks_passed),
+        ("refused", counts.hooks_refused),
+        ("failed", counts.hooks_failed),
+    ] {
+        out.sample("hook_runs_total", &[("result", result)], count);
+    }
     out.family("hook_metrics_missed_total", "counter", "What happened and was not counted.");
     out.sample("hook_metrics_missed_total", &[], counts.missed);
 
@@ -68,12 +74,8 @@ fn hooks(out: &mut Text, system: &HookSystem) {
     let count = |predicate: &dyn Fn(bool, bool) -> bool| {
         hooks.iter().filter(|hook| predicate(hook.trusted, hook.enabled)).count()
     };
-    out.family("hook_hooks", "gauge", "The hooks there are.");
-    out.sample(
-        "hook_hooks",
-        &[("state", "running")],
-        count(&|trusted, enabled| trusted && enabled),
-    );
+    out.family("hook_hooks", "gauge", "The hooks there are: active ones run for their events.");
+    out.sample("hook_hooks", &[("state", "active")], count(&|trusted, enabled| trusted && enabled));
     out.sample("hook_hooks", &[("state", "untrusted")], count(&|trusted, _| !trusted));
     out.sample("hook_hooks", &[("state", "off")], count(&|trusted, enabled| trusted && !enabled));
     let states = system.worker_states().unwrap_or_default();

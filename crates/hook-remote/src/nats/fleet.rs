@@ -149,7 +149,7 @@ impl Fleet {
                 () = sleep_until(deadline) => {
                     let why = why.as_deref().unwrap_or("it is being made");
                     let message = format!(
-                        "the request's deadline passed before there was a connection to {} ({why})",
+                        "the request's deadline passed with no connection to {} ({why})",
                         self.broker
                     );
                     return Err(StageFailure::new(FailureCode::DeadlineExceeded, message));

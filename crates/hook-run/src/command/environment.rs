@@ -11,7 +11,7 @@ use hook_protocol::event::input::EventInput;
 use hook_settings::EnvironmentRules;
 use hook_settings::language::Launch;
 use hook_shell::loaders::{is_forbidden_in_project, is_not_inherited, matches_any};
-use hook_shell::{PROJECT_DIRECTORY, started_programs};
+use hook_shell::{PROJECT_DIRECTORY, is_started_program, started_programs};
 
 const DEPTH: &str = "HOOK_DEPTH";
 
@@ -75,7 +75,7 @@ impl HostEnvironment {
                 continue;
             }
             let value = match text == "PATH" && (is_project || !is_allowed) {
-                true => tree.split_search_path(&value, started_programs()).0,
+                true => tree.split_search_path(&value, is_started_program, started_programs()).0,
                 false => value,
             };
             kept.push((name, value));

@@ -53,6 +53,12 @@ fn check_file(files: &[CheckedFile], index: usize, context: &CheckContext) -> Ve
         hooks::check(file, &mut findings);
         script::check(file, &context, &mut findings);
     }
+    // What they start is the system's to find, whichever agent they are for.
+    let foreign = SettingsFile {
+        hooks: file.hooks.iter().filter(|entry| entry.foreign.is_some()).cloned().collect(),
+        ..file.clone()
+    };
+    script::check(&foreign, &context, &mut findings);
     hooks::check_upstream(file, &context, &mut findings);
     names::check(files, index, host, &mut findings);
     findings.into_diagnostics()

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::findings::CheckContext;
 use super::findings::{Finding, Findings, path_of, project_of};
-use crate::language::ForeignCommand;
+use crate::language::{ForeignCommand, LaunchContext};
 use crate::{HookEntry, HookSource, Rule, SettingsFile};
 use hook_files::{program, regular_file};
 use hook_json::text::PathText;
@@ -98,7 +98,7 @@ impl Command<'_> {
         // Words that only the shell can expand are not checked.
         let first = first.as_deref().filter(|first| !first.is_empty())?;
         if first.contains('/') {
-            let path = self.context.project.join(first);
+            let path = self.directory().join(first);
             return self
                 .check_direct(first, &path)
                 .or_else(|| self.check_interpreted(first, arguments))
@@ -131,6 +131,16 @@ impl Command<'_> {
             || PROJECT_DIRECTORY.contains(&name)
             || SET_BY_SHELL.contains(&name)
             || self.context.variable(name).is_some()
+    }
+
+    /// Returns the directory in which it is started, as far as that is known before an event.
+    fn directory(&self) -> PathBuf {
+        let project = &self.context.project;
+        let context = LaunchContext { project, directory: project, environment: &[] };
+        match &self.entry.foreign {
+            Some(foreign) => foreign.language.directory(foreign, &context),
+            None => project.clone(),
+        }
     }
 
     fn search_path(&self) -> Option<std::ffi::OsString> {
@@ -194,7 +204,7 @@ impl Command<'_> {
         if script.starts_with('-') || !script.contains(['/', '.']) {
             return None;
         }
-        check_regular_file(script, &self.context.project.join(script))
+        check_regular_file(script, &self.directory().join(script))
             .or_else(|| self.check_relative(script))
     }
 

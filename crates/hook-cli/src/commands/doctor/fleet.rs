@@ -18,7 +18,7 @@ pub(super) async fn section(
     let bus = NatsBus::with(options.deadline(context.timeout().unwrap_or(present::DEADLINE)))?;
     let findings = match bus.engines(present::ROLL_CALL).await {
         Ok(engines) => present::findings(&engines, expected, arguments.expected_settings()),
-        Err(failure) => vec![present::unreachable(&failure)],
+        Err(failure) => vec![present::unreachable(&failure, arguments.has_credentials())],
     };
     Ok(Some(Section { title: "Engines of the fleet", empty: "", findings }))
 }
@@ -46,7 +46,7 @@ mod present {
     use hook_core::StageFailure;
     use hook_remote::nats::EngineStatus;
 
-    use crate::render::{Finding, Health};
+    use crate::render::{Finding, Health, counted};
 
     /// The time limit for a connection.
     pub(super) const DEADLINE: Duration = Duration::from_secs(5);
@@ -57,9 +57,14 @@ mod present {
     /// The number of letters that identify a hash for people.
     const SHORT: usize = 12;
 
-    pub(super) fn unreachable(failure: &StageFailure) -> Finding {
+    pub(super) fn unreachable(failure: &StageFailure, has_credentials: bool) -> Finding {
         let finding = Finding::new(Health::Bad, "fleet", failure.message.clone());
-        finding.fix("look whether the broker runs, and whether these credentials may ask there")
+        finding.fix(match has_credentials {
+            true => "look whether the broker runs, and whether these credentials may ask there",
+            false => {
+                "look whether the broker runs at this URL, and takes clients without credentials"
+            }
+        })
     }
 
     /// Returns the findings about engines, given the number and the settings to expect.
@@ -70,11 +75,13 @@ mod present {
     ) -> Vec<Finding> {
         let mut findings = engine_findings(engines);
         let serving = engines.iter().filter(|engine| engine.state == "serving").count();
-        if let Some(expected) = expected.filter(|expected| serving < *expected) {
+        if let Some(expected) =
+            expected.filter(|expected| serving < *expected && !engines.is_empty())
+        {
             let detail = format!("{serving} of {expected} engines serve");
             let finding = Finding::new(Health::Bad, "fleet", detail);
             findings.push(finding.fix(
-                "look at what the engines say that are missing (`journalctl -u hook-engine`)",
+                "start the others, or see their logs (with the unit of docs/fleet.md: `journalctl -u hook-engine`)",
             ));
         }
         let mismatched = engines.iter().filter(|engine| {
@@ -103,9 +110,9 @@ mod present {
                 "one request may be decided otherwise than the next: give all the same settings and trust \
                  at the same paths, and have them read again (SIGHUP)",
             ));
-        } else if let Some(counts) =
-            differing_counts(engines.iter().map(|engine| format!("{} hooks", engine.total_hooks)))
-        {
+        } else if let Some(counts) = differing_counts(
+            engines.iter().map(|engine| counted(engine.total_hooks as usize, "hook")),
+        ) {
             let detail = format!("they have the same settings and different hooks: {counts}");
             let finding = Finding::new(Health::Bad, "hooks", detail);
             findings.push(finding.fix(
@@ -136,11 +143,11 @@ mod present {
     fn engine_finding(engine: &EngineStatus) -> Finding {
         let hash = engine.settings_hash.as_deref().map_or("unknown", short);
         let detail = format!(
-            "{}, version {}, settings {hash}, {} hooks, {} requests run and {} wait, {} answered, {} failed, \
-             {} told that it is busy",
+            "{}, version {}, settings {hash}, {}, {} running, {} waiting, {} answered, {} failed, {} turned away \
+             busy",
             engine.state,
             engine.version,
-            engine.total_hooks,
+            counted(engine.total_hooks as usize, "hook"),
             engine.running,
             engine.waiting,
             engine.answered,

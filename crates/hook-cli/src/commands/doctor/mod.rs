@@ -49,7 +49,12 @@ pub(crate) struct Arguments {
 pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     if let Some(expected) = arguments.expect {
         let section = fleet::section(&arguments.fleet, Some(expected), context).await?;
-        return print(section.as_slice(), context, printer).await;
+        let status = print(section.as_slice(), context, printer).await?;
+        if !context.json() {
+            let findings = section.iter().flat_map(|section| &section.findings);
+            printer.text(&render::fleet_diagnosis(findings, printer)).await?;
+        }
+        return Ok(status);
     }
     let system = context.builder()?.build()?;
     let initialized = system.initialize_blocking().await;

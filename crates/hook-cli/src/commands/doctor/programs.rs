@@ -7,7 +7,7 @@ use hook_bus::{HookSystem, InitializeError};
 use hook_files::program;
 use hook_files::project_tree::ProjectTree;
 use hook_json::text::PathText;
-use hook_shell::started_programs;
+use hook_shell::{is_started_program, started_programs};
 
 use crate::render::{Finding, Health, Section};
 
@@ -20,7 +20,8 @@ pub(super) fn section(
     project: &Path,
 ) -> Section {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let (path, excluded) = ProjectTree::new(project).split_search_path(&path, started_programs());
+    let (path, excluded) =
+        ProjectTree::new(project).split_search_path(&path, is_started_program, started_programs());
     let mut findings = Vec::new();
     if let Some(error) = init_error {
         findings.push(Finding::new(Health::Bad, "engine", error.to_string()));

@@ -1,4 +1,4 @@
-//! The workers of the project's own server.
+//! The workers of the project's own server, and the hooks that clients registered with it.
 
 use std::path::Path;
 
@@ -7,18 +7,26 @@ use hook_json::text::PathText;
 
 use crate::context::Context;
 use crate::render::{Finding, Health, Section, counted};
-use crate::server::{self, ServerStates};
+use crate::server::{self, Registered, ServerStates};
 
 /// Returns the findings about the project's own server, if one runs.
 pub(super) async fn section(context: &Context) -> Option<Section> {
-    let findings = match server::ask(context).await {
+    let mut findings = match server::ask(context).await {
         ServerStates::NoServer => return None,
         ServerStates::Known(path, states) => state_findings(&path, &states),
         ServerStates::Unknown { path, why, has_same_settings: is_of_these_settings } => {
             vec![unknown_finding(&path, &why, is_of_these_settings, context.has_only_defaults())]
         }
     };
-    Some(Section { title: "Workers of the server", empty: "", findings })
+    if let Some(registered) = Registered::of(context).await {
+        let subject = registered.server.shown().to_string();
+        findings.extend(
+            registered
+                .describe()
+                .map(|what| Finding::new(Health::Good, subject, format!("it has {what}"))),
+        );
+    }
+    Some(Section { title: "Server of the project", empty: "", findings })
 }
 
 fn state_findings(path: &Path, states: &WorkerStates) -> Vec<Finding> {

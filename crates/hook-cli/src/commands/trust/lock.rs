@@ -30,7 +30,7 @@ pub(super) async fn write(
         ));
         return Ok(exit_code::FAILURE);
     }
-    for (project, entries) in projects {
+    for ProjectHooks { directory: project, hooks: entries, .. } in projects {
         let path = TrustLock::path(project);
         if entries.is_empty() && !path.exists() {
             continue;
@@ -58,7 +58,8 @@ pub(super) async fn check(
     let mut failed = 0;
     let mut checked = 0;
     let mut locks = 0;
-    for (project, entries) in projects {
+    let mut shown = render::ShownFiles::default();
+    for ProjectHooks { directory: project, hooks: entries, .. } in projects {
         let lock = TrustLock::read(project)?;
         if lock.is_none() && !entries.is_empty() {
             printer.problem(&format!(
@@ -82,7 +83,7 @@ pub(super) async fn check(
             continue;
         }
         for review in reviews.iter().filter(is_open) {
-            printer.text(&render::unlocked(review, whole, printer)).await?;
+            printer.text(&render::unlocked(review, whole, &mut shown, printer)).await?;
         }
         if !gone.is_empty() {
             printer.text(&render::missing_hooks(&gone, printer)).await?;

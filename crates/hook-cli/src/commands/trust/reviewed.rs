@@ -5,8 +5,13 @@ use std::path::PathBuf;
 use hook_settings::HookEntry;
 use hook_trust::Review;
 
-/// The directory of a project around the working directory, and the project's hooks.
-pub(super) type ProjectHooks = (PathBuf, Vec<HookEntry>);
+/// A project around the working directory.
+pub(super) struct ProjectHooks {
+    pub(super) directory: PathBuf,
+    pub(super) hooks: Vec<HookEntry>,
+    /// `true` if its settings have errors, which may hide hooks.
+    pub(super) has_errors: bool,
+}
 
 /// A reviewed hook, with its project.
 pub(super) struct Reviewed {
