@@ -11,7 +11,9 @@ use futures::future::join_all;
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
 use hook_protocol::{BeforeAgentInput, HookEventName, HookOutput};
 use hook_run::HandlerHook;
-use hook_settings::{FailBehavior, SettingsSource};
+use hook_settings::FailBehavior;
+#[cfg(unix)]
+use hook_settings::SettingsSource;
 #[cfg(unix)]
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::{Value, json};

@@ -3,6 +3,8 @@
 //! A signal does not reach processes that left the group (`setsid`), changed their user, or are
 //! stuck in the kernel.
 
+use std::io;
+
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, waitid,
 };
@@ -18,18 +20,21 @@ use hook_protocol::failure::signal_name;
 
 /// The group of a child. Every method takes the child, so that signals are only sent while it has
 /// not been reaped.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Group;
 
+/// The first process of a group.
+pub(super) type Leader = Child;
+
+/// Starts a process in a group of its own.
+///
+/// # Errors
+/// Returns an error if it cannot be started.
+pub(super) fn spawn_leader(mut command: Command) -> io::Result<Leader> {
+    command.process_group(0).spawn()
+}
+
 impl Group {
-    pub(super) fn prepare(command: &mut Command) {
-        command.process_group(0);
-    }
-
-    pub(super) fn of(_leader: &Child) -> Self {
-        Self
-    }
-
     pub(super) fn tell_to_end(&self, leader: &Child, how: EndSignal) {
         let how = match how {
             EndSignal::Terminate => Signal::TERM,

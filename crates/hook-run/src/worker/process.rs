@@ -27,7 +27,6 @@ use crate::termination::LeftoverProcess;
 use crate::tree::ProcessTree;
 use hook_json::text::escaped_lines;
 use hook_protocol::failure::HookFailure;
-use hook_shell::quote_project_directory;
 
 /// The time that a worker has to end after a `hook-close` message, before it is signalled.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
@@ -176,11 +175,7 @@ impl Process {
         match shared.spec.modules.is_empty() {
             true => {
                 let script = shared.spec.script.as_ref().unwrap_or(&shared.spec.command);
-                let script = match cfg!(unix) {
-                    true => quote_project_directory(script),
-                    false => script.clone(),
-                };
-                process.args(shell.arguments).arg(script);
+                process.args(shell.arguments).arg(shell.script(script));
             }
             false => {
                 let host = modules::ModuleHost::of(&shared.spec, &environment.project, refusals)?;

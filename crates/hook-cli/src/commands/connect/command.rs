@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use hook_agents::{Agent, PROJECT_SEARCH};
+use hook_files::user_folders::home;
 
-use super::scope::{Scope, home};
+use super::scope::Scope;
 use crate::render;
 
 /// The usual folders of installed binaries, as a shell writes them.
