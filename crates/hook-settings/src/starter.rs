@@ -17,7 +17,7 @@ use hook_json::text::PathText;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum StarterKind {
-    /// A shell script, run for each event.
+    /// A script for the system's shell, run for each event.
     #[default]
     Command,
     /// A Python worker that uses only the standard library.
@@ -30,6 +30,7 @@ impl StarterKind {
     /// The script's file name.
     fn file(self) -> &'static str {
         match self {
+            Self::Command if cfg!(windows) => "guard.ps1",
             Self::Command => "guard.sh",
             Self::PythonWorker => "guard.py",
             Self::TypeScriptWorker => "guard.mjs",
@@ -38,6 +39,7 @@ impl StarterKind {
 
     fn text(self) -> &'static str {
         match self {
+            Self::Command if cfg!(windows) => include_str!("guard.ps1"),
             Self::Command => include_str!("guard.sh"),
             Self::PythonWorker => include_str!("guard.py"),
             Self::TypeScriptWorker => include_str!("guard.mjs"),
@@ -48,11 +50,20 @@ impl StarterKind {
     fn entry(self) -> (&'static str, &'static str) {
         match self {
             Self::Command => ("command", ""),
+            // Python's installer for Windows has no `python3`.
+            Self::PythonWorker if cfg!(windows) => ("worker", "python "),
             Self::PythonWorker => ("worker", "python3 "),
             Self::TypeScriptWorker => ("worker", "node "),
         }
     }
 }
+
+/// The command that refuses secrets, as JSON, in the system's shell.
+const REFUSE_SECRETS: &str = if cfg!(windows) {
+    r#""[Console]::Error.WriteLine('guard: .env files hold secrets; ask the user for what you need'); exit 2""#
+} else {
+    r#""echo 'guard: .env files hold secrets; ask the user for what you need' >&2; exit 2""#
+};
 
 /// The name of the example hook for commands.
 pub const STARTER_HOOK: &str = "guard";
@@ -98,7 +109,10 @@ impl Starter {
     /// Returns the files for a project: `.hooks/settings.json`, and the script in `.hooks/hooks`.
     pub fn of_project(project: &Path, kind: StarterKind) -> Self {
         let script = format!(".hooks/hooks/{}", kind.file());
-        let path = format!("$HOOK_PROJECT_DIR/{script}");
+        let path = match cfg!(windows) {
+            true => format!("\"$HOOK_PROJECT_DIR/{script}\""),
+            false => format!("$HOOK_PROJECT_DIR/{script}"),
+        };
         let starter = Self::new(project.join(IN_PROJECT), project.join(script), &path, kind);
         Self { project: Some(project.to_path_buf()), ..starter }
     }
@@ -137,7 +151,7 @@ impl Starter {
             "type": "command",
             "name": "{STARTER_FILE_HOOK}",
             "description": "Keeps files of secrets out of reach, whatever the agent calls its tools",
-            "command": "echo 'guard: .env files hold secrets; ask the user for what you need' >&2; exit 2",
+            "command": {REFUSE_SECRETS},
             "failBehavior": "block"
           }}
         ]
@@ -149,7 +163,7 @@ impl Starter {
             "type": "command",
             "name": "secrets-in-commands",
             "description": "Keeps commands away from files that are called .env",
-            "command": "echo 'guard: .env files hold secrets; ask the user for what you need' >&2; exit 2",
+            "command": {REFUSE_SECRETS},
             "failBehavior": "block"
           }}
         ]

@@ -103,7 +103,9 @@ impl Programs {
             "ps1" => {
                 let shell = ["pwsh", "powershell"].iter().find_map(|shell| self.in_path(shell))?;
                 let mut command = Command::new(shell);
-                command.args(["-NoProfile", "-NonInteractive", "-File"]);
+                // Of what is started, trust decides here.
+                command.args(["-NoProfile", "-NonInteractive", "-ExecutionPolicy", "Bypass"]);
+                command.arg("-File");
                 command
             }
             _ => self.interpreter(&file)?,

@@ -32,7 +32,7 @@ impl ProcessTree {
         let mut process = Command::from(process);
         process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         process.kill_on_drop(true);
-        Ok(Self { leader: spawn_leader(process)?, group: Group::default(), end: None })
+        Ok(Self { leader: spawn_leader(process)?, group: Group::new(), end: None })
     }
 
     /// Returns the process group's id, which is the leader's, on systems with process groups.

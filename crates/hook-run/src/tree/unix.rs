@@ -20,7 +20,7 @@ use hook_protocol::failure::signal_name;
 
 /// The group of a child. Every method takes the child, so that signals are only sent while it has
 /// not been reaped.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Group;
 
 /// The first process of a group.
@@ -35,6 +35,10 @@ pub(super) fn spawn_leader(mut command: Command) -> io::Result<Leader> {
 }
 
 impl Group {
+    pub(super) fn new() -> Self {
+        Self
+    }
+
     pub(super) fn tell_to_end(&self, leader: &Child, how: EndSignal) {
         let how = match how {
             EndSignal::Terminate => Signal::TERM,

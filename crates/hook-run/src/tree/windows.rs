@@ -76,12 +76,16 @@ impl LeaderEnd {
 }
 
 /// The job of a leader.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Group {
     is_killed: AtomicBool,
 }
 
 impl Group {
+    pub(super) fn new() -> Self {
+        Self { is_killed: AtomicBool::new(false) }
+    }
+
     pub(super) fn tell_to_end(&self, leader: &Leader, _how: EndSignal) {
         self.kill(leader);
     }
