@@ -14,7 +14,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let first = rest.first().cloned().unwrap_or_default();
     match action.as_str() {
         // Denies, with what it was given as the reason.
-        "args" => deny(&json!(rest).to_string()),
+        "args" | "-NoProfile" => deny(&json!(rest).to_string()),
+        // The same for every agent.
+        "refuse" => {
+            say(&mut std::io::stderr(), &json!(rest).to_string())?;
+            std::process::exit(2);
+        }
         "deny" => deny(&first),
         "variable" => deny(&std::env::var(&first).unwrap_or_else(|_| "not set".to_owned())),
         "directory" => deny(&std::env::current_dir()?.to_string_lossy()),

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use hook_bus::HookSystem;
 use hook_bus::live::guard_file;
+use hook_files::user_folders::HOME;
 use hook_json::text::PathText;
 use hook_protocol::HookEventName;
 
@@ -24,9 +25,10 @@ pub(crate) fn unknown(
     context: &Context,
 ) -> Option<String> {
     if context.lacks_home() {
-        let text = "neither HOME nor XDG_CONFIG_HOME names a folder, so the user's settings cannot \
-                    be found; set one, or give --no-user";
-        return Some(text.to_owned());
+        return Some(format!(
+            "neither {HOME} nor XDG_CONFIG_HOME names a folder, so the user's settings cannot be \
+             found; set one, or give --no-user"
+        ));
     }
     system.unread_guards(event)
 }

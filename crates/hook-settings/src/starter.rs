@@ -58,9 +58,9 @@ impl StarterKind {
     }
 }
 
-/// The command that refuses secrets, as JSON, in the system's shell.
+/// The command that refuses secrets, as JSON.
 const REFUSE_SECRETS: &str = if cfg!(windows) {
-    r#""[Console]::Error.WriteLine('guard: .env files hold secrets; ask the user for what you need'); exit 2""#
+    r#""cmd /d /c \"echo guard: .env files hold secrets; ask the user for what you need>&2& exit 2\"""#
 } else {
     r#""echo 'guard: .env files hold secrets; ask the user for what you need' >&2; exit 2""#
 };

@@ -39,7 +39,7 @@ fn a_bridge_answers_while_its_input_is_left_open() {
 #[test]
 fn connecting_and_disconnecting_leaves_every_byte() {
     let place = Place::new();
-    let before = "{\r\n  // größe\r\n  \"model\": \"x\",\r\n  \"hooks\": {},\r\n}\r\n";
+    let before = "{\r\n  \"model\": \"größe\",\r\n\t\"hooks\": {}\r\n}\r\n";
     for (agent, file) in [
         ("claude", r".claude\settings.json"),
         ("gemini", r".gemini\settings.json"),

@@ -8,9 +8,14 @@ fn init_writes_guards_that_run_here() {
     let made = place.run(&["init"]);
     assert_eq!(made.code, 0, "{made:?}");
     let settings = std::fs::read_to_string(place.project().join(r".hooks\settings.json")).unwrap();
-    for word in ["bash -", ".sh", "jq", "exit 2"] {
+    for word in [".sh\"", ".sh'", "bash -c", "jq "] {
         assert!(!settings.contains(word), "{word} in {settings}");
     }
+    assert!(settings.contains("guard.ps1"), "{settings}");
+    let input = r#"{"tool_name": "write_file", "tool_input": {"path": ".env"}}"#;
+    let fired = place.run(&["fire", "BeforeTool", "--json", "--full", "--input", input]);
+    assert_eq!(fired.code, 2, "{fired:?}");
+    assert!(fired.stdout.contains("guard: .env files hold secrets"), "{fired:?}");
     let checked = place.run(&["check"]);
     assert_eq!(checked.code, 0, "{checked:?}");
     let again = place.run(&["init"]);

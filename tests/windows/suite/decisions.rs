@@ -20,25 +20,40 @@ fn a_hook_decides_by_its_answer_and_by_its_exit_code() {
         ("input /tool_name", false, 2, "write_file"),
         ("input /tool_input/path", false, 2, "notes.txt"),
     ] {
-        let more = json!({"failBehavior": if is_guard { "block" } else { "proceed" }});
+        let more = json!({"failBehavior": if is_guard { "block" } else { "continue" }});
         let fired = place.fire(&place.settings(&place.probe_with(arguments), more));
         assert_eq!(fired.code, code, "{arguments}: {fired:?}");
         assert!(fired.stdout.contains(shown), "{arguments}: {fired:?}");
     }
 }
 
+/// Fires with a PowerShell that prints its arguments.
+fn fire_with_shell(place: &Place, command: &str) -> crate::place::Finished {
+    let bin = place.at("shells & more");
+    std::fs::create_dir_all(&bin).unwrap();
+    std::fs::copy(place.probe(), bin.join("pwsh.exe")).unwrap();
+    let settings = place.settings(command, json!({"failBehavior": "block"}));
+    let mut fire = place.hook(&["fire", "BeforeTool", "--no-user", "--json", "--settings"]);
+    fire.arg(settings).env("PATH", bin);
+    crate::place::run(fire, "")
+}
+
 #[test]
-fn a_guard_that_cannot_be_started_blocks() {
+fn what_is_more_than_a_program_and_words_is_for_powershell() {
     let place = Place::new();
     for command in [
-        "no-such-program.exe",
-        r"C:\no\such\program.exe now",
-        "\"no such program\"",
-        // What needs a shell, where there is none.
-        "no-such-program | no-such-program",
+        "a | b",
+        "a; exit 2",
+        "guard.exe $env:X",
+        "guard.exe %X%",
+        "& 'guard.exe'",
+        "[Console]::Error.WriteLine('größe'); exit 2",
+        // One that is not found is reported by the shell.
+        "no-such-program.exe now",
     ] {
-        let fired = place.fire_command(command);
-        assert_eq!(fired.code, 2, "{command}: {fired:?}");
+        let fired = fire_with_shell(&place, command);
+        let expected = json!(["-NonInteractive", "-Command", command]).to_string();
+        assert_eq!(fired.reason(), expected, "{command}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -27,7 +28,7 @@ fn a_timeout_ends_the_hook_at_its_time() {
     let started = Instant::now();
     let fired = place.fire(&place.settings(&place.probe_with("sleep 1000"), more));
     assert_eq!(fired.code, 2, "{fired:?}");
-    assert!(fired.stdout.contains("timeout") || fired.stdout.contains("timed_out"), "{fired:?}");
+    assert!(fired.stdout.contains("\"timedOut\":true"), "{fired:?}");
     assert!(started.elapsed() < LONG);
 }
 
@@ -49,10 +50,17 @@ fn what_a_hook_leaves_behind_delays_nothing_and_lives_on() {
     let place = Place::new();
     for how in ["quietly", "holding"] {
         let file = place.at(how);
+        let command = place.probe_with(&format!("start \"{}\" {how}", file.display()));
+        let settings = place.settings(&command, json!({"timeout": 50_000}));
+        // Into a file: a pipe would stay open for as long as anybody has it.
+        let answer = place.at("answer");
+        let mut fire = place.hook(&["fire", "BeforeTool", "--no-user", "--json", "--settings"]);
+        fire.arg(settings).stdin(Stdio::null()).stdout(fs::File::create(&answer).unwrap());
         let started = Instant::now();
-        let fired =
-            place.fire_command(&place.probe_with(&format!("start \"{}\" {how}", file.display())));
-        assert_eq!(fired.reason(), "started", "{fired:?}");
+        let status = fire.stderr(Stdio::null()).status().unwrap();
+        let text = fs::read_to_string(&answer).unwrap();
+        assert_eq!(status.code(), Some(2), "{how}: {text}");
+        assert!(text.contains("\"reason\":\"started\""), "{how}: {text}");
         // It goes on for a minute.
         assert!(started.elapsed() < Duration::from_secs(40), "{how}: {:?}", started.elapsed());
         let length = || fs::metadata(&file).map_or(0, |metadata| metadata.len());

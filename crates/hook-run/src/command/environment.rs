@@ -2,7 +2,9 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
+use std::process::Command;
 
+use super::direct::DirectCommand;
 use crate::nesting::MAX_DEPTH;
 use crate::session_env::SessionEnv;
 use hook_files::program::is_executable;
@@ -97,6 +99,17 @@ impl HostEnvironment {
     ) -> impl Iterator<Item = (&'a OsStr, &'a OsStr)> {
         let host = self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
         host.chain(hook.iter().map(|(name, value)| (OsStr::new(name), OsStr::new(value))))
+    }
+
+    /// Returns the start of a command without a shell in the project's directory, if that is how it
+    /// is started.
+    pub(crate) fn start_directly(
+        &self,
+        command: &str,
+        env: &[(String, String)],
+    ) -> Option<Command> {
+        let direct = DirectCommand::new(command, &self.project, self.constant(env))?;
+        direct.process(&self.project, self.constant(env))
     }
 
     /// Returns the host's variables.

@@ -171,17 +171,25 @@ impl Process {
         let no_session = SessionEnv::default();
         let run = RunVariables { depth: &depth, token: running.token(), session: (&no_session, 0) };
         let shell = &context.shell;
-        let mut process = Command::new(&shell.program);
-        match shared.spec.modules.is_empty() {
+        let in_shell = |arguments: &[String]| {
+            let mut process = Command::new(&shell.program);
+            process.args(shell.arguments).args(arguments);
+            process
+        };
+        let mut process = match shared.spec.modules.is_empty() {
             true => {
                 let script = shared.spec.script.as_ref().unwrap_or(&shared.spec.command);
-                process.args(shell.arguments).arg(shell.script(script));
+                // On Unix a shell costs little beside a worker.
+                let direct = cfg!(windows)
+                    .then(|| environment.start_directly(script, &shared.spec.env))
+                    .flatten();
+                direct.unwrap_or_else(|| in_shell(&[shell.script(script)]))
             }
             false => {
                 let host = modules::ModuleHost::of(&shared.spec, &environment.project, refusals)?;
-                process.args(shell.arguments).args(host.arguments());
+                in_shell(host.arguments())
             }
-        }
+        };
         let directory: &Path = &environment.project;
         process.current_dir(directory).env_clear();
         process.envs(environment.lasting_variables(&run, &shared.spec.env));
