@@ -1,5 +1,6 @@
 //! Whole-system tests: public APIs, the binary, real scripts as real processes.
 
+#![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -3,6 +3,7 @@
 //!
 //! `LEAK_EVENTS=10000 cargo test --package hook-tests --test leaks` is the long form.
 
+#![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -3,6 +3,7 @@
 //! In a process of its own: `tracing` remembers of each place in the code whether anybody listened
 //! when it was first reached, and the other tests have no listener.
 
+#![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "in a test, what cannot go on should end it")]
 
 use std::io;

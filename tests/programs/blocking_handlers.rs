@@ -11,7 +11,10 @@ use futures::future::join_all;
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
 use hook_protocol::{BeforeAgentInput, HookEventName, HookOutput};
 use hook_run::HandlerHook;
-use hook_settings::{FailBehavior, SettingsSource};
+use hook_settings::FailBehavior;
+#[cfg(unix)]
+use hook_settings::SettingsSource;
+#[cfg(unix)]
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::{Value, json};
 
@@ -139,6 +142,7 @@ async fn stuck() -> Result<Value, Box<dyn Error>> {
 }
 
 /// No thread can be had; then they can. Beside the program there are settings with a guard.
+#[cfg(unix)]
 async fn starved() -> Result<Value, Box<dyn Error>> {
     let system = system(Duration::from_secs(60), || Ok(()))?;
     system.initialize_blocking().await?;
@@ -191,6 +195,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let report = match std::env::args().nth(1).as_deref() {
         Some("flood") => flood().await?,
         Some("stuck") => stuck().await?,
+        #[cfg(unix)]
         Some("starved") => starved().await?,
         Some("sequence") => sequence().await?,
         other => return Err(format!("not a way to misbehave: {other:?}").into()),

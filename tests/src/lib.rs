@@ -2,6 +2,8 @@
 //!
 //! Nothing here stands in for the engine: hooks are real scripts, run by the real runner.
 
+#![cfg(unix)]
+
 mod binary;
 mod holdings;
 mod processes;

@@ -12,7 +12,7 @@ use super::paths::{Plugins, SettingsPaths};
 use super::syntax::Comments;
 use super::table::{
     Agent, AgentEvent, BaseField, Coverage, Directory, Entry, ExitTwo, Expansion, SettingsForm,
-    Subject, Timeouts, Tool, Variable, sample_answer, tool,
+    Subject, Timeouts, Tool, Variable, WindowsShell, sample_answer, tool,
 };
 use super::verdict::{AgentResponse, Verdict, put, put_specific};
 
@@ -288,6 +288,7 @@ pub(super) static AGENT: Agent = Agent {
         file: "settings.json",
         in_project: ".claude/settings.local.json",
         new_file: "{}\n",
+        on_windows: WindowsShell::None,
         next_step: "Claude Code reads it by itself; in a folder that it does not know it asks once whether to trust it",
         consent: None,
     }),

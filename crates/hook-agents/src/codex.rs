@@ -13,7 +13,7 @@ use super::paths::{Plugins, SettingsPaths};
 use super::syntax::Comments;
 use super::table::{
     Agent, AgentEvent, BaseField, Directory, Entry, ExitTwo, Expansion, SettingsForm, Subject,
-    Timeouts, Variable, sample_answer, tool,
+    Timeouts, Variable, WindowsShell, sample_answer, tool,
 };
 use super::verdict::{AgentResponse, Verdict, put, put_specific};
 
@@ -153,6 +153,7 @@ pub(super) static AGENT: Agent = Agent {
         file: "hooks.json",
         in_project: ".codex/hooks.json",
         new_file: "{}\n",
+        on_windows: WindowsShell::Cmd,
         next_step: "Codex skips hooks that were not reviewed, without a word: start it, enter /hooks and trust them; again after each change",
         consent: None,
     }),

@@ -13,7 +13,8 @@ use super::paths::{Plugins, SettingsPaths};
 use super::syntax::Comments;
 use super::table::{
     Agent, AgentEvent, BaseField, Consent, ConsentForm, Coverage, Directory, Entry, ExitTwo,
-    Expansion, Reach, SettingsForm, Subject, Timeouts, Tool, Variable, sample_answer, tool,
+    Expansion, Reach, SettingsForm, Subject, Timeouts, Tool, Variable, WindowsShell, sample_answer,
+    tool,
 };
 use super::verdict::{AgentResponse, Verdict, put};
 
@@ -289,6 +290,7 @@ pub(super) static AGENT: Agent = Agent {
         file: "hooks/hook.json",
         in_project: ".github/hooks/hook.json",
         new_file: "{\"version\": 1}\t\n",
+        on_windows: WindowsShell::PowerShell,
         next_step: "Copilot skips hooks in folders that it does not trust, without a word: start it in the project once and say yes",
         consent: Some(Consent {
             question: "Trust this folder for Copilot CLI?",

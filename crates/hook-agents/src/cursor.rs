@@ -14,7 +14,7 @@ use super::paths::{Plugins, SettingsPaths};
 use super::syntax::Comments;
 use super::table::{
     Agent, AgentEvent, BaseField, Coverage, Directory, Entry, ExitTwo, Expansion, OtherForm, Reach,
-    SettingsForm, Subject, Timeouts, Tool, Variable, sample_answer, tool,
+    SettingsForm, Subject, Timeouts, Tool, Variable, WindowsShell, sample_answer, tool,
 };
 use super::verdict::{AgentResponse, Verdict, put};
 
@@ -276,6 +276,7 @@ pub(super) static AGENT: Agent = Agent {
         file: "hooks.json",
         in_project: ".cursor/hooks.json",
         new_file: "{\"version\": 1}\t\n",
+        on_windows: WindowsShell::PowerShell,
         next_step: "Cursor reads it by itself, in workspaces that it trusts",
         consent: None,
     }),

@@ -6,7 +6,7 @@ use std::ops::Range;
 use hook_json::{JsonKind, JsonObject, RawJson};
 
 use super::syntax::without_comments;
-use super::table::{Agent, AgentEvent, Entry, NativeEvent, SettingsForm};
+use super::table::{Agent, AgentEvent, Entry, NativeEvent, SettingsForm, WindowsShell};
 
 /// The start of a file that an earlier version created.
 const LEGACY_START: &str = "{\"hooks\"";
@@ -266,11 +266,34 @@ impl Agent {
         root_of(&without_comments(text, self.comments))
     }
 
+    /// Returns a command as it is written: whole, or as a program and its arguments, which have no
+    /// blanks.
+    fn written<'c>(&self, command: &'c str) -> (&'c str, Option<impl Iterator<Item = &'c str>>) {
+        let is_split = cfg!(windows)
+            && self.entry.as_ref().is_some_and(|entry| entry.on_windows == WindowsShell::None);
+        let split = command.rsplit_once(" bridge ").filter(|_| is_split);
+        match split {
+            Some((program, rest)) => {
+                (program.trim_matches('"'), Some(std::iter::once("bridge").chain(rest.split(' '))))
+            }
+            None => (command, None),
+        }
+    }
+
     fn element(&self, event: &AgentEvent, command: &str) -> String {
         let mut hook = JsonObject::new();
         hook.insert("type", RawJson::from_text("command"));
-        let key = if self.name == "copilot" { "bash" } else { "command" };
-        hook.insert(key, RawJson::from_text(command));
+        let (program, arguments) = self.written(command);
+        let key = match self.name {
+            "copilot" if cfg!(windows) => "powershell",
+            "copilot" => "bash",
+            _ => "command",
+        };
+        hook.insert(key, RawJson::from_text(program));
+        if let Some(arguments) = arguments {
+            let arguments: Vec<RawJson> = arguments.map(RawJson::from_text).collect();
+            hook.insert("args", RawJson::from_items(&arguments));
+        }
         let timeout = self.timeout.keys.first().copied().unwrap_or("timeout");
         let seconds = bridge_timeout_secs(event);
         let units = seconds * 1_000 / self.timeout.unit.max(1);
@@ -294,6 +317,8 @@ pub(super) fn bridge_call(command: &str) -> Option<(&'static Agent, &str)> {
     let (rest, agent) = rest.rsplit_once(' ')?;
     let agent = super::agent(agent).filter(|agent| agent.event(event).is_some())?;
     let command = rest.strip_suffix(" bridge")?;
+    // So PowerShell starts a program whose path is quoted.
+    let command = command.strip_prefix("& ").unwrap_or(command);
     // A hook that runs anything else first is the user's, except for the search in projects.
     let guarded =
         command.strip_prefix("[ -x ").and_then(|guard| guard.split_once(" ] || exit 0; exec "));
@@ -327,8 +352,22 @@ pub(super) fn is_entry(hook: &RawJson) -> bool {
 }
 
 fn command_of(hook: &JsonObject) -> Option<String> {
-    let keys = ["command", "bash"].iter();
-    keys.filter_map(|key| hook.get(key)).find_map(RawJson::to_text)
+    let keys = ["command", "bash", "powershell"].iter();
+    let command = keys.filter_map(|key| hook.get(key)).find_map(RawJson::to_text)?;
+    let Some(arguments) = hook.get("args").and_then(RawJson::to_items) else {
+        return Some(command);
+    };
+    let arguments: Option<Vec<String>> = arguments.iter().map(RawJson::to_text).collect();
+    Some(format!("{} {}", windows_word(&command), arguments?.join(" ")))
+}
+
+/// Returns a path of Windows, which has no quotes, as a word of its shells.
+pub fn windows_word(path: &str) -> String {
+    let is_plain = |character: char| character.is_alphanumeric() || r"\/:._-".contains(character);
+    match path.chars().all(is_plain) {
+        true => path.to_owned(),
+        false => format!("\"{path}\""),
+    }
 }
 
 /// Returns the agent's timeout in seconds. Events with short hooks have their own limit.

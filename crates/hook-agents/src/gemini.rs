@@ -12,7 +12,7 @@ use super::paths::{Plugins, SettingsPaths};
 use super::syntax::Comments;
 use super::table::{
     Agent, AgentEvent, BaseField, Consent, ConsentForm, Coverage, Directory, Entry, Expansion,
-    SettingsForm, Subject, Timeouts, Variable, sample_answer,
+    SettingsForm, Subject, Timeouts, Variable, WindowsShell, sample_answer,
 };
 use super::verdict::{AgentResponse, Verdict, put, put_specific};
 
@@ -127,6 +127,7 @@ pub(super) const GEMINI: Agent = Agent {
         file: "settings.json",
         in_project: ".gemini/settings.json",
         new_file: "{}\n",
+        on_windows: WindowsShell::PowerShell,
         next_step: "Gemini CLI runs hooks only in folders that it trusts: start it in the project once and say yes, or it ends with code 55",
         consent: Some(Consent {
             question: "Trust this folder for Gemini CLI?",

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use hook_files::user_folders;
 use hook_json::{RawJson, RawObject};
 use hook_settings::language::{ForeignCommand, ForeignHook, Launch, LaunchContext};
 
@@ -206,7 +207,7 @@ fn external_directory(
         return Some(root.clone());
     }
     if hook.is_user {
-        let folder = Path::new(context.variable("HOME")?).join(agent.paths.folder);
+        let folder = Path::new(context.variable(user_folders::HOME)?).join(agent.paths.folder);
         // Native settings may use an agent's language without its folder.
         return Some(folder).filter(|folder| folder.is_dir());
     }

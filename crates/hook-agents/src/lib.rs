@@ -88,12 +88,12 @@ use hook_settings::language::{
 };
 
 pub use consent::ConsentStatus;
-pub use entry::{ForeignEditError, PROJECT_SEARCH};
+pub use entry::{ForeignEditError, PROJECT_SEARCH, windows_word};
 pub use import::{Import, Loss};
 pub use page::{LEGEND, render_overview, render_page};
 pub use request::{AgentRequest, RequestError};
 pub use shape::agent_by_shape;
-pub use table::{Agent, Consent, Entry};
+pub use table::{Agent, Consent, Entry, WindowsShell};
 use table::{AgentEvent, NativeEvent, Reach, Tool, Variable};
 pub use verdict::{AgentResponse, Verdict};
 

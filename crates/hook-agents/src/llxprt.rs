@@ -9,7 +9,8 @@ use super::claude::parse_object;
 use super::gemini::{self, GEMINI};
 use super::paths::{Plugins, SettingsPaths};
 use super::table::{
-    Agent, AgentEvent, Consent, ConsentForm, Entry, Tool, Variable, sample_answer, tool,
+    Agent, AgentEvent, Consent, ConsentForm, Entry, Tool, Variable, WindowsShell, sample_answer,
+    tool,
 };
 use super::verdict::{AgentResponse, Verdict};
 
@@ -41,6 +42,7 @@ pub(super) static AGENT: Agent = Agent {
         file: "settings.json",
         in_project: ".llxprt/settings.json",
         new_file: "{}\n",
+        on_windows: WindowsShell::PowerShell,
         next_step: "llxprt runs hooks only where its settings say so: add \"hooksConfig\": {\"enabled\": true}; and hooks \
                   of a project for an event take the place of the user's for it: connect such a project, too",
         consent: Some(Consent {

@@ -13,7 +13,7 @@ use super::matching;
 use super::paths::{Plugins, SettingsPaths};
 use super::settings::OPTIONAL_KEYS;
 use super::table::{
-    Agent, AgentEvent, Coverage, Entry, Expansion, Subject, Timeouts, Tool, Variable,
+    Agent, AgentEvent, Coverage, Entry, Expansion, Subject, Timeouts, Tool, Variable, WindowsShell,
     sample_answer, tool,
 };
 use super::verdict::{AgentResponse, Verdict, put, put_specific};
@@ -238,6 +238,7 @@ pub(super) static AGENT: Agent = Agent {
         file: "settings.json",
         in_project: ".qwen/settings.json",
         new_file: "{}\n",
+        on_windows: WindowsShell::Cmd,
         next_step: "Qwen Code reads it by itself when it starts; a project's file only in a folder that it trusts",
         consent: None,
     }),

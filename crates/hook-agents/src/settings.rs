@@ -159,8 +159,7 @@ impl<'f> Reader<'f> {
 impl Reader<'_> {
     /// Checks whether the file is in the user's folder of the agent, even if it was named.
     fn is_in_user_folder(&self) -> bool {
-        let home = std::env::var_os("HOME").map(PathBuf::from);
-        let folder = home.map(|home| self.agent.user_folder(&home));
+        let folder = hook_files::user_folders::home().map(|home| self.agent.user_folder(&home));
         let path = self.file.path.and_then(|path| std::path::absolute(path).ok());
         folder.is_some_and(|folder| path.is_some_and(|path| path.starts_with(folder)))
     }

@@ -117,10 +117,23 @@ pub struct Entry {
     pub in_project: &'static str,
     /// The text of a file without hooks, or of an extension with a placeholder for its commands.
     pub new_file: &'static str,
+    /// How the agent runs an entry's command on Windows.
+    pub on_windows: WindowsShell,
     /// The next step for the user.
     pub next_step: &'static str,
     /// The agent's consent file, if consent can be written for the user.
     pub(super) consent: Option<Consent>,
+}
+
+/// How an agent runs commands on Windows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WindowsShell {
+    /// Without a shell: a program, and arguments beside it.
+    None,
+    /// By cmd.exe.
+    Cmd,
+    /// By PowerShell.
+    PowerShell,
 }
 
 /// The consent that an agent requires before it runs entries, if it can be written to a file.

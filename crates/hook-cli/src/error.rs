@@ -80,7 +80,8 @@ pub(crate) enum CommandError {
     #[error(transparent)]
     TrustLock(#[from] TrustLockError),
     #[error(
-        "failed to find the user's settings: neither HOME nor XDG_CONFIG_HOME names a folder; set one"
+        "failed to find the user's settings: neither {} nor XDG_CONFIG_HOME names a folder; set one",
+        hook_files::user_folders::HOME
     )]
     NoHome,
     #[error("{0}")]

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use hook_bus::HookSystem;
 use hook_bus::live::guard_file;
+use hook_files::user_folders::HOME;
 use hook_json::text::PathText;
 use hook_protocol::HookEventName;
 
@@ -24,15 +25,17 @@ pub(crate) fn unknown(
     context: &Context,
 ) -> Option<String> {
     if context.lacks_home() {
-        let text = "neither HOME nor XDG_CONFIG_HOME names a folder, so the user's settings cannot \
-                    be found; set one, or give --no-user";
-        return Some(text.to_owned());
+        return Some(format!(
+            "neither {HOME} nor XDG_CONFIG_HOME names a folder, so the user's settings cannot be \
+             found; set one, or give --no-user"
+        ));
     }
     system.unread_guards(event)
 }
 
 /// Blocks for the guards that the server at `socket` remembers, since that server is not asked, for
 /// this reason.
+#[cfg_attr(not(unix), expect(dead_code, reason = "a server without a socket is not asked"))]
 pub(crate) fn block_for_remembered(
     system: &HookSystem,
     socket: &Path,

@@ -8,6 +8,7 @@ use hook_bus::live::WorkerStates;
 use hook_core::{Hook, HookListing};
 use hook_json::ObjectWriter;
 use hook_json::text::PathText;
+#[cfg(unix)]
 use hook_json::text::shortened;
 use hook_run::WorkerStatus;
 
@@ -45,6 +46,7 @@ impl OwnServer {
 
 /// The result of asking the project's own server about its workers.
 #[derive(Debug)]
+#[cfg_attr(not(unix), expect(dead_code, reason = "there is no server to ask"))]
 pub(crate) enum ServerStates {
     /// No server is running.
     NoServer,

@@ -1,5 +1,6 @@
 //! `hook serve --grpc`, through the binary.
 
+#![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

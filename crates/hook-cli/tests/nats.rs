@@ -1,5 +1,6 @@
 //! `hook serve --nats`, `hook fire --nats` and `hook doctor --nats`, through the binary and a real broker.
 
+#![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -22,6 +22,7 @@
 //! | [`project_file`], [`project_tree`] | files of a project, without following its links |
 //! | [`replace`], `atomic` | replacing a file in one step |
 //! | [`file_lock`], [`private_folder`] | locks, and folders of one user |
+//! | [`user_folders`] | the home, and the folders of settings, state and data |
 //! | [`program`] | finding a program by its name |
 //! | `plain_path`, `absence` | paths without `..`; telling absent files from unreadable ones |
 
@@ -37,3 +38,4 @@ pub mod project_file;
 pub mod project_tree;
 pub mod regular_file;
 pub mod replace;
+pub mod user_folders;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::plain_path::absolute;
+use super::user_folders;
 
 /// The folders of a project, from the root of its repository.
 #[derive(Debug, Clone)]
@@ -94,9 +95,7 @@ fn is_project(folder: &Path) -> bool {
     const AGENT_FOLDERS: [&str; 7] =
         [".claude", ".codex", ".cursor", ".gemini", ".github", ".qwen", ".vscode"];
     let has_any = |names: &[&str]| names.iter().any(|name| folder.join(name).exists());
-    let is_home = || {
-        std::env::var_os("HOME").is_some_and(|home| resolve_existing(Path::new(&home)) == folder)
-    };
+    let is_home = || user_folders::home().is_some_and(|home| resolve_existing(&home) == folder);
     has_any(&PROJECT_MARKERS) || (has_any(&AGENT_FOLDERS) && !is_home())
 }
 
@@ -133,12 +132,12 @@ fn find_user_home() -> Option<PathBuf> {
         let [_, _, id, _, _, home, ..] = fields.as_slice() else { return None };
         (*id == user && home.starts_with('/') && *home != "/").then(|| PathBuf::from(home))
     });
-    by_table.or_else(|| std::env::var_os("HOME").map(PathBuf::from))
+    by_table.or_else(user_folders::home)
 }
 
 #[cfg(not(unix))]
 fn find_user_home() -> Option<PathBuf> {
-    std::env::var_os("USERPROFILE").map(PathBuf::from)
+    user_folders::home()
 }
 
 #[cfg(test)]

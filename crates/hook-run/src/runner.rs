@@ -32,9 +32,11 @@ use super::tree::{EndSignal, Sweeper};
 use super::upstream::Upstreams;
 use super::worker::Workers;
 use hook_files::project_tree::ProjectTree;
+use hook_files::user_folders;
 use hook_protocol::event::input::HookInput;
 use hook_protocol::failure::HookFailure;
 use hook_settings::HooksConfig;
+use hook_shell::loaders::is_same_name;
 use hook_shell::{is_started_program, started_programs};
 
 /// Runs hooks, and owns every task and process that it starts.
@@ -161,8 +163,7 @@ impl Runner {
 
     /// Returns the home directory of the host's environment.
     pub fn home(&self) -> Option<&OsStr> {
-        let name = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
-        let home = self.host.environment.iter().find(|(known, _)| known == name);
+        let home = self.host.environment.iter().find(|(name, _)| name == user_folders::HOME);
         home.map(|(_, value)| value.as_os_str())
     }
 
@@ -328,7 +329,10 @@ impl Runner {
 
 /// Returns the host's `PATH` without the directories of the project.
 fn path_of(host: &RunnerHost) -> OsString {
-    let path = host.environment.iter().find(|(name, _)| name == "PATH");
+    let path = host
+        .environment
+        .iter()
+        .find(|(name, _)| name.to_str().is_some_and(|name| is_same_name(name, "PATH")));
     let path = path.map(|(_, value)| value.as_os_str()).unwrap_or_default();
     ProjectTree::new(&host.project)
         .split_search_path(path, is_started_program, started_programs())

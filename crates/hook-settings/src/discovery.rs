@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::folders::may_have_hooks;
 use super::paths::{IN_CONFIG_HOME, IN_PROJECT, home_directory};
 use super::source::{HookSource, SettingsSource};
-use hook_files::{absence, regular_file};
+use hook_files::{absence, regular_file, user_folders};
 
 /// Returns the native settings files in run order: those of the project, of the enclosing projects
 /// from the nearest to the outermost, of the user, and of the system.
@@ -27,7 +27,8 @@ pub fn discover(project: &Path, config_home: Option<&Path>) -> Vec<SettingsSourc
     if let Some(config_home) = config_home {
         sources.push(SettingsSource::optional(HookSource::User, config_home.join(IN_CONFIG_HOME)));
     }
-    sources.push(SettingsSource::optional(HookSource::System, "/etc/hooks/settings.json"));
+    let machine = user_folders::machine_config().join(IN_CONFIG_HOME);
+    sources.push(SettingsSource::optional(HookSource::System, machine));
     sources
 }
 

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use hook_files::project_tree::ProjectTree;
+pub(super) use hook_files::user_folders::home as home_directory;
+pub use hook_files::user_folders::{config_home, data_home, state_home};
 use hook_json::text::PathText;
 
 /// The path of a project's settings, relative to its directory.
@@ -14,21 +16,6 @@ pub(super) const IN_CONFIG_HOME: &str = "hooks/settings.json";
 /// Returns the project of a settings file, if its path is that of a project's settings.
 pub(crate) fn project_of(settings: &Path) -> Option<&Path> {
     settings.ends_with(IN_PROJECT).then(|| settings.ancestors().nth(2))?
-}
-
-/// Returns the user's configuration directory: `$XDG_CONFIG_HOME`, or else `.config` in the HOME
-/// directory. Relative paths are ignored; without a HOME directory the result is `None`.
-pub fn config_home() -> Option<PathBuf> {
-    absolute("XDG_CONFIG_HOME").or_else(|| Some(home_directory()?.join(".config")))
-}
-
-pub(super) fn home_directory() -> Option<PathBuf> {
-    absolute("HOME")
-}
-
-/// Returns the user's state directory: `$XDG_STATE_HOME`, or else `.local/state` in HOME.
-pub fn state_home() -> Option<PathBuf> {
-    absolute("XDG_STATE_HOME").or_else(|| Some(home_directory()?.join(".local/state")))
 }
 
 /// Returns the reason if a user folder is unsafe: a project could put settings or programs there.
@@ -53,11 +40,6 @@ pub fn unsafe_user_folder(project: &Path) -> Option<String> {
             folder.shown()
         ))
     })
-}
-
-/// Returns the user's data directory: `$XDG_DATA_HOME`, or else `.local/share` in HOME.
-pub fn data_home() -> Option<PathBuf> {
-    absolute("XDG_DATA_HOME").or_else(|| Some(home_directory()?.join(".local/share")))
 }
 
 fn absolute(variable: &str) -> Option<PathBuf> {

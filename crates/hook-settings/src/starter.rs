@@ -17,7 +17,7 @@ use hook_json::text::PathText;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum StarterKind {
-    /// A shell script, run for each event.
+    /// A script for the system's shell, run for each event.
     #[default]
     Command,
     /// A Python worker that uses only the standard library.
@@ -31,12 +31,26 @@ impl StarterKind {
     /// script's path.
     fn script(self) -> (&'static str, &'static str, &'static str, &'static str) {
         match self {
+            Self::Command if cfg!(windows) => {
+                ("guard.ps1", include_str!("guard.ps1"), "command", "")
+            }
             Self::Command => ("guard.sh", include_str!("guard.sh"), "command", ""),
+            // Python's installer for Windows has no `python3`.
+            Self::PythonWorker if cfg!(windows) => {
+                ("guard.py", include_str!("guard.py"), "worker", "python ")
+            }
             Self::PythonWorker => ("guard.py", include_str!("guard.py"), "worker", "python3 "),
             Self::TypeScriptWorker => ("guard.mjs", include_str!("guard.mjs"), "worker", "node "),
         }
     }
 }
+
+/// The command that refuses secrets, as JSON.
+const REFUSE_SECRETS: &str = if cfg!(windows) {
+    r#""cmd /d /c \"echo guard: .env files hold secrets; ask the user for what you need>&2& exit 2\"""#
+} else {
+    r#""echo 'guard: .env files hold secrets; ask the user for what you need' >&2; exit 2""#
+};
 
 /// The name of the example hook for commands.
 pub const STARTER_HOOK: &str = "guard";
@@ -82,7 +96,10 @@ impl Starter {
     /// Returns the files for a project: `.hooks/settings.json`, and the script in `.hooks/hooks`.
     pub fn of_project(project: &Path, kind: StarterKind) -> Self {
         let script = format!(".hooks/hooks/{}", kind.script().0);
-        let path = format!("$HOOK_PROJECT_DIR/{script}");
+        let path = match cfg!(windows) {
+            true => format!("\"$HOOK_PROJECT_DIR/{script}\""),
+            false => format!("$HOOK_PROJECT_DIR/{script}"),
+        };
         let starter = Self::new(project.join(IN_PROJECT), project.join(script), &path, kind);
         Self { project: Some(project.to_path_buf()), ..starter }
     }
@@ -121,7 +138,7 @@ impl Starter {
             "type": "command",
             "name": "{STARTER_FILE_HOOK}",
             "description": "Keeps files of secrets out of reach, whatever the agent calls its tools",
-            "command": "echo 'guard: .env files hold secrets; ask the user for what you need' >&2; exit 2",
+            "command": {REFUSE_SECRETS},
             "failBehavior": "block"
           }}
         ]
@@ -133,7 +150,7 @@ impl Starter {
             "type": "command",
             "name": "secrets-in-commands",
             "description": "Keeps commands away from files that are called .env",
-            "command": "echo 'guard: .env files hold secrets; ask the user for what you need' >&2; exit 2",
+            "command": {REFUSE_SECRETS},
             "failBehavior": "block"
           }}
         ]

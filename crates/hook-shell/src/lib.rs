@@ -10,6 +10,7 @@
 //! | `programs` | tables of programs and of the shell's own words |
 //! | `loaders` | variables that determine what programs load, which hooks do not get |
 //! | `glob` | patterns of paths |
+//! | `windows` | commands on Windows that need no shell |
 
 //!
 //! # Example
@@ -26,6 +27,7 @@ mod lexer;
 pub mod loaders;
 mod programs;
 mod quoting;
+mod windows;
 mod words;
 
 pub use commands::{CWD_PLACEHOLDER, ShellWord, SimpleCommand, quote, simple_commands};
@@ -37,6 +39,7 @@ pub use programs::{
     words_before_program,
 };
 pub use quoting::{quote_project_directory, unclosed_quote};
+pub use windows::windows_words;
 
 /// Variables with the project directory; all but the first are for scripts of other hook engines.
 pub const PROJECT_DIRECTORY: [&str; 4] =

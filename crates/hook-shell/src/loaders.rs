@@ -168,7 +168,12 @@ pub fn is_not_inherited(variable: &str) -> bool {
 
 /// Returns `true` if a project must not set the variable for its hooks.
 pub fn is_forbidden_in_project(variable: &str) -> bool {
-    variable == "PATH" || is_loader(variable)
+    is_same_name(variable, "PATH") || is_loader(variable)
+}
+
+/// Returns `true` if both are the name of one variable: Windows tells no cases apart.
+pub fn is_same_name(one: &str, other: &str) -> bool {
+    if cfg!(windows) { one.eq_ignore_ascii_case(other) } else { one == other }
 }
 
 /// Returns `true` if a name matches one of the patterns, which may end in `*`.
@@ -176,8 +181,10 @@ pub fn matches_any<S: AsRef<str>>(name: &str, patterns: &[S]) -> bool {
     patterns.iter().any(|pattern| {
         let pattern = pattern.as_ref();
         match pattern.strip_suffix('*') {
-            Some(prefix) => name.starts_with(prefix),
-            None => name == pattern,
+            Some(prefix) => {
+                name.get(..prefix.len()).is_some_and(|begin| is_same_name(begin, prefix))
+            }
+            None => is_same_name(name, pattern),
         }
     })
 }

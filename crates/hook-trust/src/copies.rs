@@ -135,8 +135,8 @@ impl Copies {
 
 /// Whether a project is one around the user's own folders, such as a home that is a repository.
 fn is_home_repository(project: &Path, folder: &Path) -> bool {
-    let home = std::env::var_os("HOME").map(PathBuf::from);
-    home.is_some_and(|home| resolved(&home) == resolved(project) && folder.starts_with(&home))
+    hook_files::user_folders::home()
+        .is_some_and(|home| resolved(&home) == resolved(project) && folder.starts_with(&home))
 }
 
 /// Everything in a copy.

@@ -23,8 +23,7 @@ pub(super) fn word_path(word: &str, project: &Path, directory: &Path) -> PathBuf
 }
 
 pub(super) fn home_dir() -> Option<String> {
-    let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
-    home.and_then(|home| home.into_string().ok())
+    hook_files::user_folders::home()?.into_os_string().into_string().ok()
 }
 
 /// A path from the project's folder on, if it is one in the project: by its name, or by where it leads. What

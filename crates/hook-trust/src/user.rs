@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::copies::Copies;
-use super::paths::home_dir;
 use super::policy::TrustPolicy;
 use super::store::TrustStore;
+use hook_files::user_folders::default_config_home;
 use hook_settings::data_home;
 
 /// The store, below `$XDG_CONFIG_HOME`.
@@ -20,8 +20,7 @@ impl TrustStore {
     pub fn of_user(config_home: &Path) -> Self {
         let store = Self::new(config_home.join(IN_CONFIG_HOME));
         // Copies that no decision of a store is about are removed: two stores share no folder of them.
-        let is_default =
-            home_dir().is_some_and(|home| Path::new(&home).join(".config") == config_home);
+        let is_default = default_config_home().is_some_and(|default| default == config_home);
         match data_home().filter(|_| is_default) {
             Some(data) => store.with_copies(data.join(IN_DATA_HOME)),
             None => store,

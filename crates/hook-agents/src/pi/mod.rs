@@ -21,7 +21,8 @@ use super::paths::SettingsPaths;
 use super::settings::OPTIONAL_KEYS;
 use super::syntax::Comments;
 use super::table::{
-    Agent, AgentEvent, BaseField, Directory, Entry, Expansion, SettingsForm, Timeouts, Tool, tool,
+    Agent, AgentEvent, BaseField, Directory, Entry, Expansion, SettingsForm, Timeouts, Tool,
+    WindowsShell, tool,
 };
 use super::verdict::{AgentResponse, Verdict, put};
 
@@ -60,6 +61,7 @@ pub(super) static OMP: Agent = Agent {
         file: "extensions/hook.ts",
         in_project: ".omp/extensions/hook.ts",
         new_file: EXTENSION,
+        on_windows: WindowsShell::Cmd,
         next_step: NEXT_STEP,
         consent: None,
     }),
@@ -105,6 +107,7 @@ const BASE: Agent = Agent {
         file: "extensions/hook.ts",
         in_project: ".pi/extensions/hook.ts",
         new_file: EXTENSION,
+        on_windows: WindowsShell::Cmd,
         next_step: NEXT_STEP,
         consent: None,
     }),

@@ -170,7 +170,7 @@ impl BridgeState {
         #[cfg(unix)]
         let inode = std::os::unix::fs::MetadataExt::ino(&metadata);
         #[cfg(not(unix))]
-        let number = 0;
+        let inode = 0;
         Some((metadata.modified().ok()?, metadata.len(), inode))
     }
 

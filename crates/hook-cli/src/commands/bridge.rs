@@ -148,6 +148,7 @@ pub(crate) async fn run(
 /// The reason why the project's own server did not answer.
 enum Unasked {
     NoServer,
+    #[cfg_attr(not(unix), expect(dead_code, reason = "there is no server to ask"))]
     Failed(String),
 }
 

@@ -26,6 +26,7 @@ use crate::context::{self, Context};
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 use crate::fleet::FleetArguments;
+#[cfg(unix)]
 use crate::guards;
 use crate::output::Printer;
 use crate::recording::{self, Recording};

@@ -8,6 +8,7 @@ use hook_settings::{data_home, state_home};
 use serde_json::json;
 
 use super::connect;
+#[cfg(unix)]
 use super::serve::own_socket;
 use crate::context::Context;
 use crate::error::Result;

@@ -1,6 +1,7 @@
 //! Hooks and requests over gRPC: a real server, on loopback and on a Unix socket, and a client that is made
 //! of `proto/`.
 
+#![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -2,6 +2,7 @@
 //!
 //! They need `nats-server`; where it is not there, each says that it was skipped.
 
+#![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -9,12 +9,12 @@
 //! after all, for its own error message.
 
 use std::ffi::{OsStr, OsString};
-#[cfg(unix)]
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use hook_files::program;
+use hook_settings::language::Launch;
 use hook_shell::plain_words;
 
 /// Variables that change bash's behavior, or whose value bash changes before it starts a program,
@@ -59,6 +59,7 @@ impl DirectCommand {
     /// Parses a command for hooks with these variables; returns `None` if it needs a shell.
     pub(crate) fn new<'a>(
         command: &str,
+        _project: &Path,
         variables: impl IntoIterator<Item = (&'a OsStr, &'a OsStr)>,
     ) -> Option<Self> {
         let mut direct = Self {
@@ -82,7 +83,6 @@ impl DirectCommand {
 
     /// Returns the process to start in a directory with these variables; `None` if it cannot be
     /// started, so that bash reports the reason.
-    #[cfg(unix)]
     pub(crate) fn process<'a>(
         &self,
         directory: &Path,
@@ -101,16 +101,6 @@ impl DirectCommand {
             process.env_remove("OLDPWD");
         }
         Some(process)
-    }
-
-    /// Returns `None`: other systems have no bash to be compatible with.
-    #[cfg(not(unix))]
-    pub(crate) fn process<'a>(
-        &self,
-        _directory: &Path,
-        _variables: impl IntoIterator<Item = (&'a OsStr, &'a OsStr)>,
-    ) -> Option<Command> {
-        None
     }
 
     /// Returns the program file of a command's first word.
@@ -133,18 +123,19 @@ impl DirectCommand {
     }
 }
 
-#[cfg(unix)]
+/// Returns the start of a program with arguments, which the system finds.
+pub(super) fn started_without_shell(
+    launch: &Launch,
+    _environment: &[(OsString, OsString)],
+) -> Command {
+    Command::new(&launch.program)
+}
+
 fn is_same(one: &Path, other: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let identity = |path: &Path| path.metadata().map(|file| (file.dev(), file.ino())).ok();
     identity(one).is_some_and(|one| Some(one) == identity(other))
 }
 
-#[cfg(not(unix))]
-fn is_same(one: &Path, other: &Path) -> bool {
-    one == other
-}
-
 #[cfg(test)]
-#[cfg(unix)]
 mod tests;

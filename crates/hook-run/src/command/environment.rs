@@ -2,7 +2,9 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
+use std::process::Command;
 
+use super::direct::DirectCommand;
 use crate::nesting::MAX_DEPTH;
 use crate::session_env::SessionEnv;
 use hook_files::program::is_executable;
@@ -10,7 +12,7 @@ use hook_files::project_tree::ProjectTree;
 use hook_protocol::event::input::EventInput;
 use hook_settings::EnvironmentRules;
 use hook_settings::language::Launch;
-use hook_shell::loaders::{is_forbidden_in_project, is_not_inherited, matches_any};
+use hook_shell::loaders::{is_forbidden_in_project, is_not_inherited, is_same_name, matches_any};
 use hook_shell::{PROJECT_DIRECTORY, is_started_program, started_programs};
 
 const DEPTH: &str = "HOOK_DEPTH";
@@ -56,25 +58,25 @@ impl HostEnvironment {
         let mut kept = Vec::new();
         for (name, value) in variables {
             let text = name.to_string_lossy();
-            if text == DEPTH {
+            if is_same_name(&text, DEPTH) {
                 // A value that cannot be read may be any depth.
                 let outer = value.to_str().and_then(|text| text.parse().ok());
                 depth = outer.unwrap_or(MAX_DEPTH).saturating_add(1);
             }
-            if text == RUN_TOKEN {
+            if is_same_name(&text, RUN_TOKEN) {
                 outer_token = value.to_str().map(str::to_owned);
                 continue;
             }
             let (is_denied, is_dropped) =
                 (matches_any(&text, &rules.deny), is_not_inherited(&text));
             let is_allowed = matches_any(&text, &rules.allow);
-            if text == "NODE_PATH" && (!is_denied || is_allowed) {
+            if is_same_name(&text, "NODE_PATH") && (!is_denied || is_allowed) {
                 node_path = Some(tree.split_outside(&value).0);
             }
             if (is_denied && !is_allowed) || (is_dropped && (is_project || !is_allowed)) {
                 continue;
             }
-            let value = match text == "PATH" && (is_project || !is_allowed) {
+            let value = match is_same_name(&text, "PATH") && (is_project || !is_allowed) {
                 true => tree.split_search_path(&value, is_started_program, started_programs()).0,
                 false => value,
             };
@@ -97,6 +99,17 @@ impl HostEnvironment {
     ) -> impl Iterator<Item = (&'a OsStr, &'a OsStr)> {
         let host = self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
         host.chain(hook.iter().map(|(name, value)| (OsStr::new(name), OsStr::new(value))))
+    }
+
+    /// Returns the start of a command without a shell in the project's directory, if that is how it
+    /// is started.
+    pub(crate) fn start_directly(
+        &self,
+        command: &str,
+        env: &[(String, String)],
+    ) -> Option<Command> {
+        let direct = DirectCommand::new(command, &self.project, self.constant(env))?;
+        direct.process(&self.project, self.constant(env))
     }
 
     /// Returns the host's variables.
@@ -204,32 +217,90 @@ pub(crate) fn ignores_child_signal() -> bool {
 pub(crate) struct Shell {
     pub(crate) program: PathBuf,
     pub(crate) arguments: &'static [&'static str],
+    /// The shell of hooks of other agents that want bash.
+    pub(crate) bash: PathBuf,
 }
 
+#[cfg(not(windows))]
 impl Shell {
     /// Finds the shell in the host's PATH.
+    ///
+    /// # Errors
+    /// Returns an error if there is none.
     pub(crate) fn find(path: Option<&OsStr>) -> Result<Self, RunnerError> {
-        #[cfg(windows)]
-        const SHELL: (&str, &str, &[&str]) =
-            ("PowerShell", "powershell.exe", &["-NoProfile", "-NonInteractive", "-Command"]);
+        let bash = in_path(path, "bash").ok_or(RunnerError::ShellNotFound { program: "bash" })?;
         // Some builds of bash read the user's startup files for commands that arrive over ssh.
-        #[cfg(not(windows))]
-        const SHELL: (&str, &str, &[&str]) = ("bash", "bash", &["--norc", "-c"]);
-
-        let (program, file, arguments) = SHELL;
-        std::env::split_paths(path.unwrap_or_default())
-            .chain(["/bin", "/usr/bin", "/usr/local/bin"].map(PathBuf::from))
-            .filter(|directory| directory.is_absolute())
-            .map(|directory| directory.join(file))
-            .find(|candidate| is_executable(candidate))
-            .map(|program| Self { program, arguments })
-            .ok_or(RunnerError::ShellNotFound { program })
+        Ok(Self { program: bash.clone(), arguments: &["--norc", "-c"], bash })
     }
 
     /// Returns a placeholder, for a system without a shell where nothing will be run.
     pub(crate) fn missing() -> Self {
-        Self { program: PathBuf::new(), arguments: &[] }
+        Self { program: PathBuf::new(), arguments: &[], bash: PathBuf::new() }
     }
+
+    /// Returns the shell's argument for a command.
+    pub(crate) fn script(&self, command: &str) -> String {
+        hook_shell::quote_project_directory(command)
+    }
+}
+
+#[cfg(windows)]
+impl Shell {
+    /// Finds PowerShell in the host's PATH, or where Windows has it, and the bash of Git. One that
+    /// is missing fails those hooks that want it: others need no shell.
+    #[expect(clippy::unnecessary_wraps, reason = "on other systems there has to be a shell")]
+    pub(crate) fn find(path: Option<&OsStr>) -> Result<Self, RunnerError> {
+        let found = ["pwsh.exe", "powershell.exe"].iter().find_map(|name| in_path(path, name));
+        Ok(Self {
+            program: found.unwrap_or_else(powershell),
+            bash: git_bash(path),
+            ..Self::missing()
+        })
+    }
+
+    /// Returns the shell where Windows has it.
+    pub(crate) fn missing() -> Self {
+        let arguments = &["-NoProfile", "-NonInteractive", "-Command"];
+        Self { program: powershell(), arguments, bash: git_bash(None) }
+    }
+
+    /// Returns the shell's argument for a command.
+    pub(crate) fn script(&self, command: &str) -> String {
+        command.to_owned()
+    }
+}
+
+/// Returns the PowerShell that is part of Windows.
+#[cfg(windows)]
+fn powershell() -> PathBuf {
+    let system = std::env::var_os("SystemRoot").map(PathBuf::from);
+    let system = system.filter(|folder| folder.is_absolute());
+    let system = system.unwrap_or_else(|| PathBuf::from(r"C:\Windows"));
+    system.join(r"System32\WindowsPowerShell\v1.0\powershell.exe")
+}
+
+/// Returns the bash of Git for Windows: beside the `git` in PATH, else where its installer puts it.
+/// That in System32 is of another system, which has other paths.
+#[cfg(windows)]
+fn git_bash(path: Option<&OsStr>) -> PathBuf {
+    let beside =
+        in_path(path, "git.exe").and_then(|git| Some(git.ancestors().nth(2)?.to_path_buf()));
+    let installed =
+        std::env::var_os("ProgramFiles").map(|folder| PathBuf::from(folder).join("Git"));
+    let installed = installed.unwrap_or_else(|| PathBuf::from(r"C:\Program Files\Git"));
+    let candidates = beside.into_iter().map(|git| git.join(r"bin\bash.exe"));
+    let default = installed.join(r"bin\bash.exe");
+    candidates.filter(|bash| is_executable(bash)).next().unwrap_or(default)
+}
+
+fn in_path(path: Option<&OsStr>, file: &str) -> Option<PathBuf> {
+    const USUAL: &[&str] =
+        if cfg!(windows) { &[] } else { &["/bin", "/usr/bin", "/usr/local/bin"] };
+    std::env::split_paths(path.unwrap_or_default())
+        .chain(USUAL.iter().map(PathBuf::from))
+        .filter(|directory| directory.is_absolute())
+        .map(|directory| directory.join(file))
+        .find(|candidate| is_executable(candidate))
 }
 
 #[cfg(test)]

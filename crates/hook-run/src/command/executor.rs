@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 
-use super::direct::DirectCommand;
+use super::direct::{self, DirectCommand};
 use super::env_file::EnvFile;
 use super::environment::{HostEnvironment, RunVariables, Shell};
 use super::process::{self, ProcessCall};
@@ -28,7 +28,6 @@ use hook_protocol::event::input::EventInput;
 use hook_protocol::failure::HookFailure;
 use hook_settings::language::{ForeignHook, Launch, LaunchContext};
 use hook_settings::variables;
-use hook_shell::quote_project_directory;
 
 /// The shared state of all command hooks of one source.
 #[derive(Debug)]
@@ -107,13 +106,9 @@ impl CommandExecutor {
         env: Vec<(String, String)>,
         context: Arc<CommandContext>,
     ) -> Self {
-        let (script, direct) = match cfg!(unix) {
-            true => (
-                quote_project_directory(&text),
-                DirectCommand::new(&text, context.environment.constant(&env)),
-            ),
-            false => (text, None),
-        };
+        let environment = &context.environment;
+        let direct = DirectCommand::new(&text, &environment.project, environment.constant(&env));
+        let script = context.shell.script(&text);
         let foreign = None;
         Self {
             program: Arc::new(Program {
@@ -350,13 +345,12 @@ impl Program {
 
     /// Returns the process of a foreign hook.
     fn foreign_process(&self, launch: &Launch, run: &RunVariables<'_>) -> Command {
-        let shell = &self.context.shell.program;
+        let shell = &self.context.shell.bash;
         // Looked up once, so that a changed PATH cannot replace it.
-        let program = match launch.program == "bash" {
-            true => shell.as_os_str(),
-            false => &launch.program,
+        let mut process = match launch.program == "bash" {
+            true => Command::new(shell),
+            false => direct::started_without_shell(launch, self.context.environment.host()),
         };
-        let mut process = Command::new(program);
         process.args(&launch.arguments).current_dir(&launch.directory).env_clear();
         process.envs(self.context.environment.foreign_variables(launch, run));
         // Behind the filter of what a project may set: these are the engine's.

@@ -1,7 +1,7 @@
 //! Hooks that are commands: program, directory, environment and captured output.
 
 mod capture;
-#[cfg_attr(not(unix), expect(dead_code, reason = "there is no bash to be equal to"))]
+#[cfg_attr(windows, path = "direct_windows.rs")]
 mod direct;
 mod env_file;
 mod environment;

@@ -3,21 +3,21 @@
 use std::io;
 use std::process::{ExitStatus, Stdio};
 
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 
 use super::signal::EndSignal;
 use super::sweeper::Sweeper;
 #[cfg(unix)]
-use super::unix::{Group, LeaderEnd};
+use super::unix::{Group, Leader, LeaderEnd, spawn_leader};
 use super::until::until;
 #[cfg(windows)]
-use super::windows::{Group, LeaderEnd};
+use super::windows::{Group, Leader, LeaderEnd, spawn_leader};
 
 /// A process that leads a tree. Dropping it while the leader runs kills the tree, so that the end
 /// of a runtime leaves no processes behind.
 #[derive(Debug)]
 pub(crate) struct ProcessTree {
-    leader: Child,
+    leader: Leader,
     group: Group,
     /// The notification of the leader's end, created on demand.
     end: Option<LeaderEnd>,
@@ -31,10 +31,8 @@ impl ProcessTree {
     pub(crate) fn spawn(process: std::process::Command) -> io::Result<Self> {
         let mut process = Command::from(process);
         process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Group::prepare(&mut process);
-        let leader = process.kill_on_drop(true).spawn()?;
-        let group = Group::of(&leader);
-        Ok(Self { leader, group, end: None })
+        process.kill_on_drop(true);
+        Ok(Self { leader: spawn_leader(process)?, group: Group::new(), end: None })
     }
 
     /// Returns the process group's id, which is the leader's, on systems with process groups.

@@ -3,6 +3,8 @@
 //! A signal does not reach processes that left the group (`setsid`), changed their user, or are
 //! stuck in the kernel.
 
+use std::io;
+
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, waitid,
 };
@@ -21,12 +23,19 @@ use hook_protocol::failure::signal_name;
 #[derive(Debug)]
 pub(super) struct Group;
 
-impl Group {
-    pub(super) fn prepare(command: &mut Command) {
-        command.process_group(0);
-    }
+/// The first process of a group.
+pub(super) type Leader = Child;
 
-    pub(super) fn of(_leader: &Child) -> Self {
+/// Starts a process in a group of its own.
+///
+/// # Errors
+/// Returns an error if it cannot be started.
+pub(super) fn spawn_leader(mut command: Command) -> io::Result<Leader> {
+    command.process_group(0).spawn()
+}
+
+impl Group {
+    pub(super) fn new() -> Self {
         Self
     }
 

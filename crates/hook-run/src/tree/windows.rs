@@ -1,73 +1,113 @@
 //! Process trees on Windows: job objects, which include all descendants.
 //!
-//! Windows has no TERM, so a tree that should end is killed at once. Written after the
-//! documentation and checked only by the compiler. Processes that the leader starts before it is
-//! assigned to its job, right after its own start, are not included.
+//! A leader is started suspended and runs only once it is in its job, so nothing that it starts can
+//! be outside. Windows has no TERM: a tree that should end is killed at once.
 
-use std::sync::{Mutex, PoisonError};
+use std::io;
+use std::process::ExitStatus;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tokio::process::{Child, Command};
-use win32job::Job;
+use process_wrap::tokio::{ChildWrapper, CommandWrap, CreationFlags, JobObject};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+use windows::Win32::System::Threading::CREATE_NO_WINDOW;
 
 use super::signal::EndSignal;
 use super::sweeper::Sweeper;
 use super::until::until;
 
-/// The notification of a leader's end.
+/// The first process of a job. Its id is of no use to others: handles identify it.
+#[derive(Debug)]
+pub(super) struct Leader {
+    /// The child in its job. Behind a lock, since asking whether it runs changes it.
+    child: Mutex<Box<dyn ChildWrapper>>,
+    pub(super) stdin: Option<ChildStdin>,
+    pub(super) stdout: Option<ChildStdout>,
+    pub(super) stderr: Option<ChildStderr>,
+}
+
+impl Leader {
+    /// Returns the process's id; `None` once its end was noticed.
+    pub(super) fn id(&self) -> Option<u32> {
+        self.lock().id()
+    }
+
+    /// Waits for the process, and not for the rest of its job.
+    pub(super) async fn wait(&mut self) -> io::Result<ExitStatus> {
+        let child = self.child.get_mut().unwrap_or_else(PoisonError::into_inner);
+        child.inner_mut().wait().await
+    }
+
+    pub(super) fn try_wait(&self) -> io::Result<Option<ExitStatus>> {
+        self.lock().inner_mut().try_wait()
+    }
+
+    pub(super) fn start_kill(&self) -> io::Result<()> {
+        self.lock().start_kill()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Box<dyn ChildWrapper>> {
+        self.child.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Starts a process in a job of its own, without a console window.
+///
+/// # Errors
+/// Returns an error if it cannot be started, or not in a job; then it is killed.
+pub(super) fn spawn_leader(command: Command) -> io::Result<Leader> {
+    let mut wrapped = CommandWrap::from(command);
+    let mut child = wrapped.wrap(CreationFlags(CREATE_NO_WINDOW)).wrap(JobObject).spawn()?;
+    let (stdin, stdout, stderr) =
+        (child.stdin().take(), child.stdout().take(), child.stderr().take());
+    Ok(Leader { child: Mutex::new(child), stdin, stdout, stderr })
+}
+
+/// The notification of a leader's end: there is none.
 #[derive(Debug)]
 pub(super) struct LeaderEnd;
 
 impl LeaderEnd {
-    pub(super) fn of(_leader: &Child) -> Self {
+    pub(super) fn of(_leader: &Leader) -> Self {
         Self
     }
 
     pub(super) async fn reached(&self) {}
 }
 
-/// The job of a child; `None` once killed, or if it could not be created.
+/// The job of a leader.
 #[derive(Debug)]
 pub(super) struct Group {
-    job: Mutex<Option<Job>>,
+    is_killed: AtomicBool,
 }
 
 impl Group {
-    pub(super) fn prepare(_command: &mut Command) {}
-
-    pub(super) fn of(leader: &Child) -> Self {
-        let job = Job::create().ok().filter(|job| {
-            leader.raw_handle().is_some_and(|handle| job.assign_process(handle as isize).is_ok())
-        });
-        Self { job: Mutex::new(job) }
+    pub(super) fn new() -> Self {
+        Self { is_killed: AtomicBool::new(false) }
     }
 
-    pub(super) fn tell_to_end(&self, leader: &Child, _how: EndSignal) {
+    pub(super) fn tell_to_end(&self, leader: &Leader, _how: EndSignal) {
         self.kill(leader);
     }
 
-    pub(super) fn kill(&self, _leader: &Child) {
-        let job = self.job.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // A job with this limit kills its processes when it is closed.
-        if let Some(job) = job
-            && let Ok(mut limits) = job.query_extended_limit_info()
-        {
-            let _ = job.set_extended_limit_info(limits.limit_kill_on_job_close());
+    pub(super) fn kill(&self, leader: &Leader) {
+        // Ends every process of the job.
+        self.is_killed.store(leader.start_kill().is_ok(), Ordering::Release);
+    }
+
+    pub(super) fn leader_runs(&self, leader: &Leader) -> bool {
+        matches!(leader.try_wait(), Ok(None))
+    }
+
+    /// Waits until the job was ended; its processes do not outlive that.
+    pub(super) async fn gone(&self, leader: &Leader, _sweeper: &Sweeper) {
+        until(|| self.is_killed.load(Ordering::Acquire) && !self.leader_runs(leader)).await;
+    }
+
+    pub(super) fn how_it_ended(&self, leader: &Leader) -> String {
+        match leader.try_wait().ok().flatten().and_then(|status| status.code()) {
+            Some(code) => format!("it exited with code {code}"),
+            None => "it ended".to_owned(),
         }
-    }
-
-    pub(super) fn leader_runs(&self, leader: &Child) -> bool {
-        leader.id().is_some() && self.runs()
-    }
-
-    pub(super) async fn gone(&self, _leader: &Child, _sweeper: &Sweeper) {
-        until(|| !self.runs()).await;
-    }
-
-    pub(super) fn how_it_ended(&self, _leader: &Child) -> String {
-        "it ended".to_owned()
-    }
-
-    fn runs(&self) -> bool {
-        self.job.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 }

@@ -30,7 +30,7 @@ impl Input {
         #[cfg(unix)]
         let pipe = |stdin: ChildStdin| PipeOf::from_owned_fd(stdin.into_owned_fd()?);
         #[cfg(not(unix))]
-        let pipe = |stdin: ChildStdin| Ok(PipeOf::new(stdin));
+        let pipe = |stdin: ChildStdin| io::Result::Ok(PipeOf::new(stdin));
         Ok(Self(stdin.map(pipe).transpose()?.map(|pipe| Arc::new(Pipe(pipe)))))
     }
 

@@ -27,7 +27,6 @@ use crate::termination::LeftoverProcess;
 use crate::tree::ProcessTree;
 use hook_json::text::escaped_lines;
 use hook_protocol::failure::HookFailure;
-use hook_shell::quote_project_directory;
 
 /// The time that a worker has to end after a `hook-close` message, before it is signalled.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
@@ -172,21 +171,25 @@ impl Process {
         let no_session = SessionEnv::default();
         let run = RunVariables { depth: &depth, token: running.token(), session: (&no_session, 0) };
         let shell = &context.shell;
-        let mut process = Command::new(&shell.program);
-        match shared.spec.modules.is_empty() {
+        let in_shell = |arguments: &[String]| {
+            let mut process = Command::new(&shell.program);
+            process.args(shell.arguments).args(arguments);
+            process
+        };
+        let mut process = match shared.spec.modules.is_empty() {
             true => {
                 let script = shared.spec.script.as_ref().unwrap_or(&shared.spec.command);
-                let script = match cfg!(unix) {
-                    true => quote_project_directory(script),
-                    false => script.clone(),
-                };
-                process.args(shell.arguments).arg(script);
+                // On Unix a shell costs little beside a worker.
+                let direct = cfg!(windows)
+                    .then(|| environment.start_directly(script, &shared.spec.env))
+                    .flatten();
+                direct.unwrap_or_else(|| in_shell(&[shell.script(script)]))
             }
             false => {
                 let host = modules::ModuleHost::of(&shared.spec, &environment.project, refusals)?;
-                process.args(shell.arguments).args(host.arguments());
+                in_shell(host.arguments())
             }
-        }
+        };
         let directory: &Path = &environment.project;
         process.current_dir(directory).env_clear();
         process.envs(environment.lasting_variables(&run, &shared.spec.env));

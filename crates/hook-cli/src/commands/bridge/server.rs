@@ -3,6 +3,7 @@
 
 use hook_agents::{Agent, AgentRequest};
 use hook_bus::bridge::BridgeAnswer;
+#[cfg(unix)]
 use hook_json::text::PathText;
 
 use crate::context::Context;

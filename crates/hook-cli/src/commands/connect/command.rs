@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use hook_agents::{Agent, PROJECT_SEARCH};
+use hook_agents::{Agent, PROJECT_SEARCH, WindowsShell, windows_word};
+use hook_files::user_folders::home;
 
-use super::scope::{Scope, home};
+use super::scope::Scope;
 use crate::render;
 
 /// The usual folders of installed binaries, as a shell writes them.
@@ -23,6 +24,9 @@ const BINARY_MARKERS: (&str, &str) = (r#"[ "$_h" ] || _h="#, r#"; [ -x "$_h/hook
 /// Returns the command for the agent. In the user's settings it names this binary; in a project's
 /// it has to work for others too, who have the binary in another folder or not at all.
 pub(crate) fn command(binary: &Path, agent: &Agent, event: &str, scope: Scope) -> String {
+    if cfg!(windows) {
+        return windows_command(binary, agent, event, scope);
+    }
     match scope {
         Scope::User => {
             let binary = render::shell_word(&binary.to_string_lossy());
@@ -30,6 +34,22 @@ pub(crate) fn command(binary: &Path, agent: &Agent, event: &str, scope: Scope) -
         }
         Scope::Project => project_command(binary, agent, event),
     }
+}
+
+/// Returns a command for the way in which the agent runs commands on Windows. A project's finds
+/// `hook` in `PATH`: there is no shell that all agents have there to look further.
+fn windows_command(binary: &Path, agent: &Agent, event: &str, scope: Scope) -> String {
+    let binary = match scope {
+        Scope::User => windows_word(&binary.to_string_lossy()),
+        Scope::Project => "hook".to_owned(),
+    };
+    let shell = agent.entry().map(|entry| entry.on_windows);
+    let call = match shell == Some(WindowsShell::PowerShell) && binary.starts_with('"') {
+        // Else it is a text, and no program.
+        true => "& ",
+        false => "",
+    };
+    format!("{call}{binary} bridge {} {event}", agent.name())
 }
 
 /// Returns a command for any POSIX shell that finds `hook`: in the usual folders, then in `PATH`
@@ -115,6 +135,10 @@ pub(super) fn binary_of(command: &str) -> Option<PathBuf> {
             .map(|folder| folder.join("hook"));
     }
     let (before, _) = command.rsplit_once(" bridge ")?;
+    if cfg!(windows) {
+        let path = before.trim_start_matches("& ").trim_matches('"');
+        return Some(PathBuf::from(path)).filter(|path| path.is_absolute());
+    }
     let word = render::last_shell_word(before)?;
     Some(PathBuf::from(word)).filter(|path| path.is_absolute())
 }

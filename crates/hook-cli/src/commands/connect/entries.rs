@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use hook_agents::Agent;
 use hook_bus::wire::MAX_LINE;
+use hook_files::user_folders::home;
 use hook_files::{project_file, regular_file};
 use hook_json::text::PathText;
 use hook_settings::language::Language;
@@ -11,7 +12,6 @@ use serde_json::{Value, json};
 
 use super::command::{binary_of, command};
 pub(crate) use super::scope::Scope;
-use super::scope::home;
 use crate::context::Context;
 use crate::error::{CommandError, Result};
 

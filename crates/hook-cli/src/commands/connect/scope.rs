@@ -1,6 +1,4 @@
-//! The scope of settings that entries are written into, and the user's folder.
-
-use std::path::PathBuf;
+//! The scope of settings that entries are written into.
 
 use clap::ValueEnum;
 
@@ -20,10 +18,4 @@ impl Scope {
             Self::Project => "project",
         }
     }
-}
-
-/// Returns the user's HOME directory, or `None` if the environment names none.
-pub(super) fn home() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    set("HOME").or_else(|| set("USERPROFILE")).map(PathBuf::from)
 }

@@ -1,7 +1,9 @@
 //! The end of a server that no client uses, whose binary was replaced, or whose socket was removed.
 
 use std::convert::Infallible;
+#[cfg(unix)]
 use std::path::Path;
+#[cfg(unix)]
 use std::time::{Duration, Instant, SystemTime};
 
 use tokio_util::sync::CancellationToken;
@@ -9,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::Socket;
 
 /// The maximum interval between checks.
+#[cfg(unix)]
 const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Cancels `stop` after this many seconds without a client. Never does so without a number.
@@ -58,16 +61,17 @@ pub(super) fn end_unused(
     _: Option<u64>,
     _: Option<&Socket>,
     _: &CancellationToken,
-) -> impl Future<Output = Infallible> {
+) -> impl Future<Output = Infallible> + use<> {
     std::future::pending()
 }
 
 /// The identity of a file, which differs once another file has its name.
+#[cfg(unix)]
 #[derive(Debug, PartialEq, Eq)]
 struct Identity(Option<(u64, Option<SystemTime>)>);
 
+#[cfg(unix)]
 impl Identity {
-    #[cfg(unix)]
     fn of(path: &Path) -> Self {
         use std::os::unix::fs::MetadataExt;
         let metadata = std::fs::symlink_metadata(path).ok();

@@ -36,8 +36,9 @@ fn no_word_of_the_shells_is_taken_for_a_program() {
 
 #[test]
 fn variables_that_mean_something_to_bash_need_bash() {
-    let with =
-        |name: &str| DirectCommand::new("a", [(OsStr::new(name), OsStr::new("1"))]).is_some();
+    let with = |name: &str| {
+        DirectCommand::new("a", Path::new("/"), [(OsStr::new(name), OsStr::new("1"))]).is_some()
+    };
     for name in ["BASH_ENV", "BASH_FUNC_a%%", "SHELLOPTS", "EXECIGNORE", "POSIXLY_CORRECT"] {
         assert!(!with(name), "{name}");
     }
@@ -59,7 +60,8 @@ fn by_bash(command: &str, variables: &Variables, directory: &Path) -> Output {
 /// Starts a command like the runner; `None` if that would use bash.
 fn directly(command: &str, variables: &Variables, directory: &Path) -> Option<Output> {
     let pairs = variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
-    let mut process = DirectCommand::new(command, pairs.clone())?.process(directory, pairs)?;
+    let mut process =
+        DirectCommand::new(command, directory, pairs.clone())?.process(directory, pairs)?;
     process.output().ok()
 }
 
