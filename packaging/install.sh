@@ -52,9 +52,13 @@ targets() {
 
 download() {
   if has curl; then
-    curl -fsSL --retry 2 -o "$2" "$1"
+    curl -fsSL --retry 2 --connect-timeout 30 -o "$2" "$1"
   elif has wget; then
-    wget -q -O "$2" "$1"
+    case $(wget --version 2>/dev/null) in
+      # GNU's tries twenty times.
+      *GNU*) wget -nv --tries=3 --timeout=30 -O "$2" "$1" ;;
+      *) wget -q -O "$2" "$1" ;;
+    esac
   else
     fail "neither curl nor wget is here, so nothing can be downloaded; install one of them"
   fi || fail "failed to download $1; look at the network and at HOOK_DOWNLOAD_URL, and run this again; nothing was installed"
