@@ -40,6 +40,8 @@ targets() {
         echo "$machine-unknown-linux-gnu"
       fi
       echo "$machine-unknown-linux-musl"
+      # Where the version is not known. The binary is tried before it is installed.
+      [ ! -e "$loader" ] || echo "$machine-unknown-linux-gnu"
       ;;
     Darwin)
       # A shell under Rosetta is told that the processor is Intel's.
