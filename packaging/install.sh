@@ -107,8 +107,8 @@ check_replaceable() {
 look_at_path() {
   first='' rest=$PATH:
   while [ -n "$rest" ] && [ -z "$first" ]; do
-    folder=${rest%%:*} rest=${rest#*:}
-    [ -f "$folder/hook" ] && [ -x "$folder/hook" ] && first=$folder/hook
+    entry=${rest%%:*} rest=${rest#*:}
+    [ -f "$entry/hook" ] && [ -x "$entry/hook" ] && first=$entry/hook
   done
   case :$PATH: in
     *:"$1":* | *:"$1"/:*)
