@@ -1,6 +1,7 @@
 //! `hook connect` and `hook disconnect`: an agent's settings with our entries, and without them.
 
 use std::fs;
+use std::io::Write;
 
 use hook_tests::{Finished, Hook, Project};
 use serde_json::{Value, json};
@@ -657,4 +658,39 @@ fn what_is_written_is_laid_out_for_people() {
         run(&project, &["disconnect", agent]);
         assert_eq!(fs::read_to_string(&path).unwrap(), before);
     }
+}
+
+/// Caches, build folders and folders of packages are cleaned or replaced; entries stay.
+#[test]
+fn a_binary_whose_path_does_not_last_is_copied_and_the_copy_is_called() {
+    let project = Project::new();
+    let npx = project.home().join(".npm/_npx/1a/node_modules/@hook-engine/linux-x64/bin/hook");
+    fs::create_dir_all(npx.parent().unwrap()).unwrap();
+    hook_tests::copy_hook_binary(&npx);
+    let copy = project.home().join(".local/share/hook/bin/hook");
+    let settings = project.home().join(".gemini/settings.json");
+    let call = |binary: &std::path::Path, arguments: &[&str]| {
+        let output = project.command(binary).args(arguments).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    let shown = call(&npx, &["connect", "gemini", "--dry-run"]);
+    assert!(shown.1.contains(&copy.display().to_string()) && !copy.exists(), "{shown:?}");
+    for binary in [&npx, &hook_tests::hook_in_build_folder()] {
+        let _ = fs::remove_file(&copy);
+        let (status, _, said) = call(binary, &["connect", "gemini"]);
+        assert!(status == Some(0) && said.contains("agents call a copy"), "{said}");
+        let written = fs::read_to_string(&settings).unwrap();
+        assert!(written.contains(&format!("{} bridge gemini", copy.display())), "{written}");
+        assert_eq!(call(&copy, &["--version"]).0, Some(0));
+        let (_, listed, _) = call(binary, &["connect", "--list"]);
+        assert!(!listed.contains("calls another binary"), "{listed}");
+        assert!(!call(binary, &["connect", "gemini"]).2.contains("copy"));
+    }
+    // The next version is another file.
+    fs::OpenOptions::new().append(true).open(&npx).unwrap().write_all(b"newer").unwrap();
+    assert!(call(&npx, &["connect", "--list"]).1.contains("calls another binary"));
+    assert!(call(&npx, &["connect", "gemini"]).2.contains("agents call a copy"));
+    assert_eq!(fs::read(&copy).unwrap(), fs::read(&npx).unwrap());
+    assert!(call(&copy, &["doctor"]).1.contains("installed as a copy by `hook connect`"));
 }

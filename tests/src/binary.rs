@@ -17,13 +17,35 @@ pub fn workspace() -> PathBuf {
 }
 
 /// The `hook` binary, built once for a run of the tests: cargo builds only the binaries of the
-/// package under test.
+/// package under test. It is in a folder that is not cargo's, as if it were installed.
 ///
 /// # Panics
 /// When it cannot be built.
 pub fn hook_binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    BINARY.get_or_init(|| built(&["--package", "hook-cli"]).join("hook"))
+    BINARY.get_or_init(|| install(&hook_in_build_folder()))
+}
+
+/// The `hook` binary where cargo puts it.
+///
+/// # Panics
+/// When it cannot be built.
+pub fn hook_in_build_folder() -> PathBuf {
+    built(&["--package", "hook-cli"]).join("hook")
+}
+
+/// Links a binary into a folder of its own, whatever other tests do there at the same time.
+#[expect(clippy::expect_used, reason = "without what is to be tested there is no test")]
+fn install(binary: &Path) -> PathBuf {
+    let folder = binary.with_file_name("installed");
+    std::fs::create_dir_all(&folder).expect("a folder beside the binary can be made");
+    let new = folder.join(format!("new-{}", std::process::id()));
+    let installed = folder.join("hook");
+    std::fs::hard_link(binary, &new).expect("a file can be linked into a folder beside it");
+    std::fs::rename(&new, &installed).expect("a new file can take the place of an old one");
+    // Of two names of one file, renaming leaves both.
+    let _ = std::fs::remove_file(&new);
+    installed
 }
 
 /// `PATH` with the `hook` binary in front.
@@ -79,6 +101,13 @@ fn built(what: &[&str]) -> PathBuf {
     let folder = own.ancestors().nth(2).unwrap_or(Path::new(".")).to_path_buf();
     let mut build = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     build.args(["build", "--quiet"]).args(what).current_dir(workspace());
+    // What cargo tells this test of its own package would have dependencies built again that look at it.
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            build.env_remove(&name);
+        }
+    }
     if folder.ends_with("release") {
         build.arg("--release");
     }

@@ -15,7 +15,8 @@ mod socket;
 mod terminal;
 
 pub use binary::{
-    Finished, Hook, copy_hook_binary, example, hook_binary, path_with_hook, stable, workspace,
+    Finished, Hook, copy_hook_binary, example, hook_binary, hook_in_build_folder, path_with_hook,
+    stable, workspace,
 };
 pub use holdings::Holdings;
 pub use processes::HookProcess;

@@ -7,13 +7,14 @@ use clap::{Args, FromArgMatches, Parser, Subcommand};
 use crate::commands;
 use crate::deferred::Deferred;
 use crate::exit_code;
+use crate::installation::VERSION;
 use crate::options::{Common, SESSION};
 
 /// Hooks for AI agents: try them, test them, serve them.
 #[derive(Debug, Parser)]
 #[command(
     name = "hook",
-    version,
+    version = VERSION,
     arg_required_else_help = true,
     disable_help_subcommand = true,
     after_help = after_help()

@@ -42,6 +42,8 @@ pub(crate) enum CommandError {
     Executable(#[source] io::Error),
     #[error("failed to determine the working directory: {0}")]
     WorkingDirectory(#[source] io::Error),
+    #[error("failed to determine which file this binary is: {0}")]
+    OwnBinary(#[source] io::Error),
     #[error("failed to listen for signals: {0}")]
     Signals(#[source] io::Error),
     #[error(transparent)]

@@ -18,6 +18,7 @@
 //! | `stdout` | non-blocking writes to standard output |
 //! | `log` | diagnostic logging on standard error |
 //! | `not_fired` | the response for an event that no engine received |
+//! | `installation` | how this binary was installed, and the path that agents call |
 //! | `guards` | checks for guards that may be missing |
 //! | `exit_code`, `error`, `panics` | exit codes and failures |
 
@@ -37,6 +38,7 @@ mod fleet;
 #[cfg(test)]
 mod generated;
 mod guards;
+mod installation;
 mod log;
 mod not_fired;
 mod options;

@@ -9,7 +9,7 @@ pub(super) mod losses;
 mod scope;
 mod server;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hook_agents::Agent;
@@ -25,6 +25,7 @@ use super::bridge::agent;
 use crate::context::Context;
 use crate::error::{CommandError, Result};
 use crate::exit_code;
+use crate::installation::Installation;
 use crate::output::Printer;
 use crate::render;
 
@@ -109,9 +110,10 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
         printer.problem("no agent that can be connected has a folder of its user here");
         return Ok(exit_code::FAILURE);
     }
+    let binary = binary_to_call(arguments.dry_run, printer)?;
     let mut status = exit_code::PROCEED;
     for agent in &selected {
-        match connect(agent, arguments, context, printer).await {
+        match connect(agent, &binary, arguments, context, printer).await {
             Ok(()) => {}
             // A failure for one agent does not affect the others.
             Err(error) if selected.len() > 1 => {
@@ -130,8 +132,32 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
     Ok(status)
 }
 
+/// Returns the path that entries name. A binary whose own path does not last is copied.
+fn binary_to_call(dry_run: bool, printer: &mut Printer) -> Result<PathBuf> {
+    let installation = Installation::current().map_err(CommandError::OwnBinary)?;
+    if installation.path.file_stem().is_none_or(|name| name != "hook") {
+        let text = format!(
+            "this binary is {}; entries are known by the name `hook`, so call it that and connect again",
+            installation.path.shown()
+        );
+        return Err(CommandError::Usage(text));
+    }
+    let path = installation.lasting_path().ok_or(CommandError::NoHome)?;
+    if !dry_run && !installation.is_at(&path) {
+        installation.copy_to(&path).map_err(CommandError::write("a copy of `hook`", &path))?;
+        printer.remark(&format!(
+            "agents call a copy of this binary, {}, since {} may be gone or changed tomorrow; after an \
+             update of `hook`, connect again",
+            path.shown(),
+            installation.path.shown()
+        ));
+    }
+    Ok(path)
+}
+
 async fn connect(
     agent: &'static Agent,
+    binary: &Path,
     arguments: &Arguments,
     context: &Context,
     printer: &mut Printer,
@@ -141,15 +167,7 @@ async fn connect(
         [] => losses::needed_events(agent, &entries::of(agent, arguments.scope, context), context),
         named => parse_events(agent, named)?,
     };
-    let binary = std::env::current_exe().map_err(CommandError::Executable)?;
-    if binary.file_stem().is_none_or(|name| name != "hook") {
-        let text = format!(
-            "this binary is {}; entries are known by the name `hook`, so call it that and connect again",
-            binary.shown()
-        );
-        return Err(CommandError::Usage(text));
-    }
-    let command = |event: &str| command(&binary, agent, event, arguments.scope);
+    let command = |event: &str| command(binary, agent, event, arguments.scope);
     let edit = |text: Option<&str>| {
         let filled = text.filter(|text| !text.trim().is_empty());
         with_entries(agent, filled, &events, &command, context)

@@ -12,6 +12,7 @@ use super::connect;
 use super::serve::own_socket;
 use crate::context::Context;
 use crate::error::Result;
+use crate::installation::{self, Installation};
 use crate::output::Printer;
 use crate::render;
 
@@ -50,12 +51,19 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
         let text = |_: &Printer| format!("{what} the server at {server}, process {process}\n");
         printer.show(&(object, text)).await?;
     }
+    let own = Installation::current()
+        .ok()
+        .and_then(|installation| Some((installation.path, installation.method.facts().remove?)));
     for (what, path) in remaining_paths(context) {
         let word = render::shell_word(&path.to_string_lossy());
         let word = one_line(&word);
         let text = |_: &Printer| match (path.ends_with(PROJECT_HOOKS), path.is_dir()) {
             // Others who work on the project have them, too.
             (true, _) => format!("left alone: {what}, {word}, which are part of it\n"),
+            _ if own.as_ref().is_some_and(|(own, _)| *own == path) => {
+                let command = own.as_ref().map_or("", |(_, command)| command);
+                format!("remains: {what}; remove with `{command}`\n")
+            }
             (false, true) => format!("remains: {what}; remove with `rm -r {word}`\n"),
             (false, false) => format!("remains: {what}; remove with `rm {word}`\n"),
         };
@@ -80,6 +88,7 @@ fn remaining_paths(context: &Context) -> Vec<(&'static str, PathBuf)> {
         ("the log of calls, and what sessions left", join(state_home(), "hook")),
         ("copies of what you trusted", join(data_home(), "hook")),
         ("the hooks of this project", Some(context.project().join(PROJECT_HOOKS))),
+        ("the copy of this program that agents called", installation::copied_path()),
         ("this program", std::env::current_exe().ok()),
     ];
     let existing = all.into_iter().filter_map(|(what, path)| Some((what, path?)));

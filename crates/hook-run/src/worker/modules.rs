@@ -1,5 +1,5 @@
 //! The module host: the program of a worker that loads modules. This library includes its source,
-//! `sdks/typescript/module-host`, and writes it to a private folder of the user.
+//! `module-host`, and writes it to a private folder of the user.
 //!
 //! It needs a folder instead of node's command line: the host is several files that import each
 //! other, `jiti` can redirect an import only to a file, and command lines have a maximum length.
@@ -21,7 +21,7 @@ use hook_trust::sha256;
 
 macro_rules! files {
     ($($name:literal),+) => {
-        [$(($name, include_str!(concat!("../../../../sdks/typescript/module-host/", $name)))),+]
+        [$(($name, include_str!(concat!("../../module-host/", $name)))),+]
     };
 }
 

@@ -14,6 +14,7 @@ use super::command::{binary_of, command};
 pub(crate) use super::scope::Scope;
 use crate::context::Context;
 use crate::error::{CommandError, Result};
+use crate::installation::Installation;
 
 /// The entries of `hook connect` in one settings file of an agent.
 #[derive(Debug)]
@@ -81,13 +82,17 @@ pub(crate) fn of(agent: &'static Agent, scope: Scope, context: &Context) -> Entr
     let file = file_of(agent, scope, context).unwrap_or_default();
     let bytes = regular_file::read(&file, MAX_LINE as u64).unwrap_or_default();
     let commands = agent.connections(&String::from_utf8_lossy(&bytes)).unwrap_or_default();
-    let binary = std::env::current_exe().unwrap_or_default();
+    let installation = Installation::current().ok();
+    let lasting = installation.as_ref().and_then(Installation::lasting_path);
+    let binary = lasting.clone().unwrap_or_default();
     let is_current =
         |(event, known): &(String, String)| *known == command(&binary, agent, event, scope);
+    let calls_this_build =
+        || installation.zip(lasting.as_ref()).is_some_and(|(this, lasting)| this.is_at(lasting));
     let missing = commands.iter().filter_map(|(_, command)| binary_of(command));
     let status = match missing.into_iter().find(|binary| !binary.exists()) {
         Some(gone) => EntryStatus::Missing(gone),
-        None if commands.iter().all(is_current) => EntryStatus::Current,
+        None if commands.iter().all(is_current) && calls_this_build() => EntryStatus::Current,
         None => EntryStatus::Other,
     };
     Entries { agent, scope, file, commands, status }

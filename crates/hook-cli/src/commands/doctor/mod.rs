@@ -2,6 +2,7 @@
 
 mod fleet;
 mod foreign;
+mod installation;
 mod modules;
 mod programs;
 mod recording;
@@ -69,6 +70,7 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
     ];
     sections.extend(modules::section(&system).await);
     sections.extend(server::section(context).await);
+    sections.push(installation::section());
     system.shutdown(Duration::ZERO).await;
     if let Some(path) = &arguments.recording {
         sections.push(recording::section(path, printer).await?);

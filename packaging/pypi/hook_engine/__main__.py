@@ -1,0 +1,7 @@
+"""`python -m hook_engine`."""
+
+import sys
+
+from . import main
+
+sys.exit(main())
