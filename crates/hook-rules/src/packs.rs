@@ -1,0 +1,1 @@
+//! Packs that are part of the engine.

@@ -1,0 +1,90 @@
+//! Patterns of words: `*` for any characters, `?` for one.
+
+/// A pattern of a word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum WordPattern {
+    Literal(String),
+    Glob(Vec<char>),
+}
+
+impl WordPattern {
+    pub(crate) fn new(pattern: &str) -> Self {
+        match pattern.contains(['*', '?', '[']) {
+            true => Self::Glob(pattern.chars().collect()),
+            false => Self::Literal(pattern.to_owned()),
+        }
+    }
+
+    pub(crate) fn literal(&self) -> Option<&str> {
+        match self {
+            Self::Literal(text) => Some(text),
+            Self::Glob(_) => None,
+        }
+    }
+
+    pub(crate) fn matches(&self, word: &str) -> bool {
+        match self {
+            Self::Literal(text) => text == word,
+            Self::Glob(pattern) => glob_matches(pattern, word),
+        }
+    }
+}
+
+/// Returns `true` if a text matches a glob of `*`, `?` and `[…]`, in time linear in both for one star.
+pub(crate) fn glob_matches(pattern: &[char], text: &str) -> bool {
+    let text: Vec<char> = text.chars().collect();
+    let (mut at, mut read, mut last_star) = (0, 0, None);
+    while let Some(character) = text.get(read) {
+        match match_one(pattern.get(at..).unwrap_or_default(), *character) {
+            Some(length) => {
+                at += length;
+                read += 1;
+            }
+            None if pattern.get(at) == Some(&'*') => {
+                last_star = Some((at, read));
+                at += 1;
+            }
+            None => match last_star {
+                Some((star, begun)) => {
+                    at = star + 1;
+                    read = begun + 1;
+                    last_star = Some((star, read));
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern.iter().skip(at).all(|rest| *rest == '*')
+}
+
+/// Returns the length of the pattern's first part if it matches a character; a star does not.
+fn match_one(pattern: &[char], character: char) -> Option<usize> {
+    match pattern.first()? {
+        '*' => None,
+        '?' => Some(1),
+        '[' => {
+            let end = pattern.iter().skip(2).position(|end| *end == ']')? + 2;
+            let class = pattern.get(1..end)?;
+            let (class, is_negated) = match class.first() {
+                Some('!' | '^') => (class.get(1..)?, true),
+                _ => (class, false),
+            };
+            let mut is_in = false;
+            let mut rest = class;
+            while let Some((first, after)) = rest.split_first() {
+                match after {
+                    ['-', last, after @ ..] => {
+                        is_in |= (*first..=*last).contains(&character);
+                        rest = after;
+                    }
+                    _ => {
+                        is_in |= *first == character;
+                        rest = after;
+                    }
+                }
+            }
+            (is_in != is_negated).then_some(end + 1)
+        }
+        literal => (*literal == character).then_some(1),
+    }
+}
